@@ -41,12 +41,8 @@ wrong; a corpus that must be asked for and is not there is only named.
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `probeta doctor`."""
-    parser.add_argument(
-        "corpora",
-        nargs="*",
-        metavar="CORPUS",
-        help="entries of `corpora` in params.yaml (default: all)",
-    )
+    about = "entries of `corpora` in params.yaml (default: all)"
+    parser.add_argument("corpora", nargs="*", metavar="CORPUS", help=about)
     add_params(parser)
     parser.add_argument("--json", action="store_true", help="print the findings as JSON")
 
@@ -55,34 +51,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 class Report:
     """What was found out about a corpus.
 
-    Attributes:
-        corpus: the corpus.
-        origin: "sample", "upstream", the folder of a mirror, or the user's path.
-        verdict: "ok"; "missing" if people must ask for it and it is not there; "unknown" if its
-            servers can only be asked by a fetch; "failed" if something is wrong.
-        findings: on each file or server.
+    Its verdict is "ok"; "missing" if people must ask for it and it is not there; "unknown" if its
+    servers can only be asked by a fetch; or "failed" if something is wrong.
     """
 
     corpus: Corpus
-    origin: str
+    origin: str  # "sample", "upstream", the folder of a mirror, or the user's path
     verdict: str
-    findings: tuple[Finding, ...]
+    findings: tuple[Finding, ...]  # on each file or server
 
     @property
     def sizes(self) -> list[int | None]:
         """The bytes that servers have yet to send of each file; None where unknown."""
         if self.origin != "upstream" or self.verdict == "missing":
             return []
-        known = [None if found.fault else found.to_download for found in self.findings]
-        return [None] if self.verdict == "unknown" else known
+        sizes = [None if finding.fault else finding.to_download for finding in self.findings]
+        return [None] if self.verdict == "unknown" else sizes
 
 
 def run(options: argparse.Namespace) -> None:
-    """Examine corpora, and print one line each.
-
-    Raises:
-        InputError: params.yaml is invalid, or something is wrong with a corpus or the disk.
-    """
+    """Examine corpora, and print one line each."""
     params, locked = load_params(options.params), read_lock()
     hosts: dict[str, str] = {}
     reports = []
@@ -114,20 +102,14 @@ def run(options: argparse.Namespace) -> None:
                 print(f"licence of {corpus.name}: {corpus.facts.licence}{cited}")
     failed = [report.corpus.name for report in reports if report.verdict == "failed"]
     if failed or needed > free:
-        raise InputError(
-            options.params,
-            "corpora that can be fetched, and a disk that holds them",
-            f"faults in {', '.join(failed)}" if failed else "too small a disk",
-            "see the lines above; a server may work again later",
-        )
+        expected = "corpora that can be fetched, and a disk that holds them"
+        found = f"faults in {', '.join(failed)}" if failed else "too small a disk"
+        todo = "see the lines above; a server may work again later"
+        raise InputError(options.params, expected, found, todo)
 
 
 def asking(silent: dict[str, str]) -> Ask:
-    """Return what asks servers; one that gives no answer is not asked again.
-
-    Args:
-        silent: gets each host, and why it gives no answer; "" if it does.
-    """
+    """Return what asks servers; ``silent`` gets each host, and why it is not asked again, or ""."""
 
     def ask(url: str) -> Remote:
         host = urlsplit(url).netloc

@@ -5,7 +5,7 @@ from functools import cache
 from pathlib import Path
 
 from corpora_recipes.recipe import load_facts, recipe_names
-from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.errors import ParamsError
 from corpora_recipes.running.yaml_text import load_yaml
 
 # Wikipedia has several times as many languages as all others: those it has alone share a line.
@@ -34,13 +34,11 @@ def corpora_in(language: str) -> dict[str, str]:
     corpora = {name: code for name, code in codes.items() if code is not None}
     if not corpora:
         near = ", ".join(f"{code} ({title})" if title else code for code, title in _near(language))
-        expected = "the code of a language that a corpus has"
-        raise InputError(
-            f"language {language!r}",
-            f"{expected}, such as {near}" if near else expected,
-            repr(language),
-            "`probeta list --languages` shows all of them",
+        expected = "the code of a language that a corpus has" + (
+            f", such as {near}" if near else ""
         )
+        todo = "`probeta list --languages` shows all of them"
+        raise ParamsError(f"language {language!r}", expected, repr(language), todo)
     return corpora
 
 

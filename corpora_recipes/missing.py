@@ -8,11 +8,7 @@ from corpora_recipes.running.errors import InputError, RawError
 
 
 class MissingCorpus(InputError):
-    """The files of a corpus that only people can get are not there.
-
-    Attributes:
-        how_to_get: how people get it.
-    """
+    """The files of a corpus that only people can get are not there; ``how_to_get`` says how."""
 
     how_to_get: str = ""
 
@@ -20,10 +16,7 @@ class MissingCorpus(InputError):
 def missing_corpus(corpus: Corpus, names: Sequence[str], out: Path) -> MissingCorpus:
     """Return the error that says how to get a corpus whose corpus.yaml has ``manual``.
 
-    Args:
-        corpus: the entry in params.yaml.
-        names: of its files, or patterns.
-        out: the folder that `fetch` writes, where they may be put.
+    ``names`` are those of its files, or patterns; ``out`` the folder where they may be put.
     """
     missing = MissingCorpus(
         f"{corpus.where}: {corpus.facts.name}",

@@ -67,12 +67,9 @@ def load_params(path: Path) -> dict[str, Any]:
         if isinstance(named, dict):
             datasets.update([*checked(dict[Name, Any], named, f"{path}: corpora.{name}.datasets")])
     if twice := sorted(name for name, count in datasets.items() if count > 1):
-        raise ParamsError(
-            f"{path}: corpora",
-            "names of datasets that no other corpus uses",
-            f"{', '.join(twice)} more than once",
-            "rename one: the name is a folder and a config of the package",
-        )
+        expected = "names of datasets that no other corpus uses"
+        found, todo = f"{', '.join(twice)} more than once", "rename one: the name is a folder"
+        raise ParamsError(f"{path}: corpora", expected, found, todo)
     for name in params["trained"].keys() & params["encoders"].keys():
         expected = "a name that no entry of `encoders` has"
         todo = "rename one of the two: both are encoders of the run"
@@ -128,10 +125,7 @@ class Common(Checked):
 def corpus_of(params: Mapping[str, Any], path: Path, name: str) -> Corpus:
     """Return an entry of ``corpora``, checked and joined with the facts of its recipe.
 
-    Args:
-        params: what ``load_params`` returned.
-        path: of the params file, for messages.
-        name: key of the entry.
+    ``params`` is what ``load_params`` returned for the file ``path``.
 
     Raises:
         InputError: the entry does not exist, has an unknown recipe or key, or a value of another

@@ -115,19 +115,12 @@ class Dropped(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What `probeta doctor` has found out about a file or a server.
-
-    Attributes:
-        what: the file or the server.
-        fault: why nothing can be fetched; "" if it can.
-        note: what else is good to know.
-        to_download: bytes that are not there yet; None if unknown.
-    """
+    """What `probeta doctor` has found out about a file or a server."""
 
     what: str
-    fault: str = ""
-    note: str = ""
-    to_download: int | None = None
+    fault: str = ""  # why nothing can be fetched
+    note: str = ""  # what else is good to know
+    to_download: int | None = None  # bytes that are not there yet; None if unknown
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,20 +170,13 @@ def load_recipe(name: str) -> Recipe:
     Raises:
         InputError: it has no recipe.py, or that lacks a function that every recipe has.
     """
-    path = RECIPES / name / "recipe.py"
-    module = (
-        vars(importlib.import_module(f"corpora_recipes.corpora.{name}.recipe"))
-        if path.is_file()
-        else {}
-    )
-    missing = [needed for needed in ("blocks", "read_block") if needed not in module]
-    if missing:
-        raise InputError(
-            path,
-            "the functions blocks(raw, corpus) and read_block(block, corpus)",
-            f"no {' and no '.join(missing)}" if module else "no such file",
-            "write them as in corpora_recipes/recipe.py",
-        )
+    path, module = RECIPES / name / "recipe.py", {}
+    if path.is_file():
+        module = vars(importlib.import_module(f"corpora_recipes.corpora.{name}.recipe"))
+    if missing := [needed for needed in ("blocks", "read_block") if needed not in module]:
+        expected = "the functions blocks(raw, corpus) and read_block(block, corpus)"
+        found = f"no {' and no '.join(missing)}" if module else "no such file"
+        raise InputError(path, expected, found, "write them as in corpora_recipes/recipe.py")
     return Recipe(**{f.name: module[f.name] for f in fields(Recipe) if f.name in module})
 
 

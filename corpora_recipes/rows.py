@@ -41,19 +41,12 @@ _TOKEN_COLUMNS = ("tokens", "token_words", "spaces_after")
 
 
 class _Node(NamedTuple):
-    """A node of a discourse tree as a row.
+    """A node of a discourse tree as a row."""
 
-    Attributes:
-        parent: index of the parent node, -1 for the root.
-        nucleus: whether it is a nucleus of its parent.
-        relation: see ``DiscourseNode``.
-        edu: index of the EDU in a leaf, -1 in an inner node.
-    """
-
-    parent: int
-    nucleus: bool
+    parent: int  # index of the parent node, -1 for the root
+    nucleus: bool  # of its parent
     relation: str
-    edu: int
+    edu: int  # index of the EDU in a leaf, -1 in an inner node
 
 
 def record_schema(kind: str) -> pa.Schema:

@@ -22,17 +22,9 @@ from urllib.parse import urlsplit
 from tqdm import tqdm
 
 from corpora_recipes.facts import Pin, Source
-from corpora_recipes.fetching.pins import (
-    ANY,
-    LOCK,
-    Locked,
-    add_to_lock,
-    described,
-    mismatch,
-    read_lock,
-    wrong_kind,
-)
-from corpora_recipes.fetching.session import Broken, look_at, open_session
+from corpora_recipes.fetching import pins
+from corpora_recipes.fetching.pins import ANY, LOCK, Locked, described, mismatch, wrong_kind
+from corpora_recipes.fetching.session import MOVED, Broken, look_at, open_session
 from corpora_recipes.fetching.transfer import (
     LOOK,
     BeyondEnd,
@@ -43,13 +35,12 @@ from corpora_recipes.fetching.transfer import (
     first_that_works,
 )
 from corpora_recipes.hashing import sha256_of
-from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.errors import InputError, RawError
 from corpora_recipes.running.outputs import whole_file
 
 # Seconds and bytes from which on a rate means something.
 _LONG, _MUCH = 3.0, 1_000_000
 _CHUNK = 1 << 20
-_AS_PUBLISHED = "take the archive as its publisher gives it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,11 +56,7 @@ def fetch_whole(sources: Iterable[Source], out: Path) -> None:
     """Download files that have addresses into folder ``out``, pinned by corpus.yaml or the lock.
 
     Of a file that cannot be had packed, the plain form is tried, and of one that cannot be had at
-    all, what corpus.yaml names instead. What was taken instead stays. What it will cost is said
-    before.
-
-    Raises:
-        InputError: see ``download_locked``; or the disk is too small.
+    all, what corpus.yaml names instead. What was taken instead stays. A small disk is an error.
     """
     files = list(sources)
     left = _announce(files, out)
@@ -128,8 +115,7 @@ def _announce(sources: Iterable[Source], out: Path) -> dict[str, int]:
         _say(f"{out}: {count} from {hosts_named}, {cost}")
     if needed > free:
         expected = f"a disk with {needed:,} free bytes ({in_words(needed)})"
-        todo = "make room, or put the folder on another disk"
-        raise InputError(out, expected, f"{free:,} ({in_words(free)})", todo)
+        raise InputError(out, expected, f"{free:,} ({in_words(free)})", "make room")
     return {file: size or 0 for file, size in sizes.items()}
 
 
@@ -182,21 +168,15 @@ def download_locked(source: Source, target: Path) -> None:
     """Download one file, pinned by corpus.yaml or otherwise by sources.lock.
 
     The lock has it under its first address, and says which address gave it.
-
-    Raises:
-        InputError: as ``download``, or the lock is damaged.
     """
     if source.has_digest:
         todo = "run fetch again; if the publisher has changed the file, correct corpus.yaml"
         download(source.urls, target, pin=source, todo=todo)
         return
-    lock = read_lock()
+    lock = pins.read_lock()
     known = next((lock[url] for url in source.urls if url in lock), None)
     if known is not None:
-        todo = (
-            f"the file on the server has changed since {known.date}; to accept the new file, "
-            f"remove its entry from {LOCK}"
-        )
+        todo = f"to accept what is new since {known.date}, remove its entry from {LOCK}"
         pin = Pin(sha256=known.sha256 or None, sha1=known.sha1 or None, size=known.size)
         download(source.urls, target, pin=pin, todo=todo)
         return
@@ -204,7 +184,7 @@ def download_locked(source: Source, target: Path) -> None:
     today = datetime.now(UTC).date().isoformat()
     came_from = "" if new.url == source.urls[0] else new.url
     entry = Locked(today, source.file, new.size, sha256=new.sha256, came_from=came_from)
-    add_to_lock(source.urls[0], entry)
+    pins.add_to_lock(source.urls[0], entry)
 
 
 def download(
@@ -323,11 +303,7 @@ def _complete(transfer: Transfer, part: _Part, limit: int | None) -> str:
 
 
 def _attempt(transfer: Transfer, part: _Part, limit: int | None, bar: "tqdm[Any]") -> str:
-    """Make one attempt to complete a partial download; return its SHA-256.
-
-    Raises:
-        Broken: another attempt may help.
-    """
+    """Make one attempt to complete a partial download; return its SHA-256."""
     position, version, _ = part.here([transfer.url])
     if version is not None and position == version.size:
         return sha256_of(part.path)
@@ -337,18 +313,16 @@ def _attempt(transfer: Transfer, part: _Part, limit: int | None, bar: "tqdm[Any]
             if answer.is_range and size is None:
                 raise WrongRange("a range of a file of unknown size")
             if size is not None and limit is not None and size > limit:
-                todo = "check the address in a browser; if it is right, correct corpus.yaml"
                 expected = f"a file of at most {limit:,} bytes"
-                raise InputError(transfer.url, expected, f"one of {size:,} bytes", todo)
+                raise InputError(transfer.url, expected, f"one of {size:,} bytes", MOVED)
             if not answer.is_range:
                 part.begin(transfer.url, answer.version)
                 position = 0
             bar.total, bar.n = size, position
             bar.refresh()
-            digest = hashlib.sha256()
             with part.path.open("ab+") as file:
                 file.seek(0)
-                digest = hashlib.file_digest(file, lambda: digest)
+                digest = hashlib.file_digest(file, "sha256")
                 for chunk in transfer.body(answer):
                     file.write(chunk)
                     digest.update(chunk)
@@ -369,9 +343,7 @@ def _attempt(transfer: Transfer, part: _Part, limit: int | None, bar: "tqdm[Any]
 def unpack(archive: Path, source: Source, out: Path) -> None:
     """Write the member of an archive that has the name of a raw file, in any folder, into ``out``.
 
-    Raises:
-        InputError: the archive is damaged, has no such member, or the member is not what the pin
-            of the file says.
+    It must be what the pin of the file says.
     """
     name = PurePosixPath(source.file).name
     try:
@@ -380,8 +352,7 @@ def unpack(archive: Path, source: Source, out: Path) -> None:
             if len(members) != 1 or source.size not in (None, members[0].file_size):
                 listed = (f"{i.filename}, {i.file_size:,} bytes" for i in packed.infolist())
                 found = "; ".join(listed)[:500] or "an empty archive"
-                expected = f"one file {name}, {described(source)}"
-                raise InputError(archive, expected, found, _AS_PUBLISHED)
+                raise RawError(archive, f"one file {name}, {described(source)}", found)
             with (
                 whole_file(out / source.file) as temporary,
                 packed.open(members[0]) as member,
@@ -391,7 +362,7 @@ def unpack(archive: Path, source: Source, out: Path) -> None:
                 file.flush()
                 if wrong := mismatch(temporary, source, sha256_of(temporary)):
                     where = f"{archive}, {members[0].filename}"
-                    raise InputError(where, described(source), wrong, _AS_PUBLISHED)
+                    raise RawError(where, described(source), wrong)
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
         found = f"{type(error).__name__}: {error}"
-        raise InputError(archive, "a whole zip archive", found, "fetch it again") from None
+        raise RawError(archive, "a whole zip archive", found) from None

@@ -128,31 +128,18 @@ def write_note(path: Path, note: object, indent: int | None = None) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Locked:
-    """A file as it was when it was fetched for the first time.
+    """A file as it was when it was fetched for the first time."""
 
-    Attributes:
-        date: of that fetch, as YYYY-MM-DD.
-        file: its upstream name.
-        size: in bytes.
-        sha256: its SHA-256, in hexadecimal; "" if its SHA-1 is known.
-        sha1: its SHA-1, if its publisher says it.
-        came_from: the address that gave it; "" if it is the one under which the lock has it.
-    """
-
-    date: str
-    file: str
+    date: str  # of that fetch, as YYYY-MM-DD
+    file: str  # its upstream name
     size: int
-    sha256: str = ""
-    sha1: str = ""
-    came_from: str = ""
+    sha256: str = ""  # "" if its SHA-1 is known
+    sha1: str = ""  # if its publisher says it
+    came_from: str = ""  # the address that gave it; "" if it is the one of the lock
 
 
 def read_lock() -> dict[str, Locked]:
-    """Return the first address of each locked file, and the file.
-
-    Raises:
-        InputError: the lock is damaged.
-    """
+    """Return the first address of each locked file, and the file."""
     todo = "restore the file, or remove it to accept what the servers have now"
     return read_note(LOCK, lambda f: {url: Locked(**entry) for url, entry in f.items()}, todo) or {}
 
@@ -170,27 +157,16 @@ def add_to_lock(url: str, file: Locked) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """What a fetch puts into its folder.
+    """What a fetch puts into its folder."""
 
-    Attributes:
-        source: their origin, in words.
-        files: their names, relative to the folder; or patterns, where only servers know the names.
-        complete: whether all of them are there: False until the fetch has ended.
-        sha256: name to SHA-256 of files that servers change, which nothing pins.
-    """
-
-    source: str
-    files: list[str]
-    complete: bool
-    sha256: dict[str, str] = field(default_factory=dict)
+    source: str  # their origin, in words
+    files: list[str]  # relative to the folder; patterns, where only servers know the names
+    complete: bool  # False until the fetch has ended
+    sha256: dict[str, str] = field(default_factory=dict)  # of files that nothing pins
 
 
 def read_fetched(folder: Path) -> Fetched | None:
-    """Return the manifest of a folder, None if no fetch was ever there.
-
-    Raises:
-        InputError: it is damaged.
-    """
+    """Return the manifest of a folder, None if no fetch was ever there."""
     todo = f"remove {folder}, and run fetch again"
     # Earlier versions did not note the end of a fetch.
     return read_note(folder / MANIFEST, lambda note: Fetched(**{"complete": False, **note}), todo)
@@ -209,11 +185,7 @@ def note_digests(folder: Path, files: Iterable[str]) -> None:
 
 
 def check_complete(raw: Path, corpus: str) -> None:
-    """Refuse a folder in which a fetch has begun and not ended. Other folders are the user's.
-
-    Raises:
-        InputError: it has not ended; the message lists the files that are missing.
-    """
+    """Refuse a folder in which a fetch has begun and not ended. Other folders are the user's."""
     fetched = read_fetched(raw)
     if fetched is None or fetched.complete:
         return
@@ -222,13 +194,10 @@ def check_complete(raw: Path, corpus: str) -> None:
     missing = [file for file in rest if not any(is_among(name, {file}) for name in names)]
     more = f" and {len(missing) - NAMED} more" if len(missing) > NAMED else ""
     listed = f"; missing: {', '.join(missing[:NAMED])}{more}" if missing else ""
-    raise InputError(
-        raw,
-        f"all raw files of {corpus}",
-        f"a fetch that has not ended{listed}",
-        f"run `probeta fetch --only {corpus}`, which goes on where it stopped; to read only what "
-        f"is there, remove {raw / MANIFEST}",
-    )
+    todo = f"run `probeta fetch --only {corpus}`, which goes on where it stopped; "
+    todo += f"to read only what is there, remove {raw / MANIFEST}"
+    found = f"a fetch that has not ended{listed}"
+    raise InputError(raw, f"all raw files of {corpus}", found, todo)
 
 
 def is_among(name: str, patterns: Set[str]) -> bool:

@@ -85,12 +85,7 @@ class RangeFetcher:
     """
 
     def __init__(self, urls: Sequence[str], file: Path, size: int | None = None) -> None:
-        """Prepare to fetch parts of a file.
-
-        Args:
-            urls: its addresses, tried in this order; but the one of the parts first.
-            file: where the whole file would be stored.
-            size: its size in bytes, if known.
+        """Prepare to fetch parts of the file that would be stored whole as ``file``.
 
         Raises:
             InputError: the parts that are there are of another file.
@@ -185,9 +180,8 @@ class RangeFetcher:
 
     def _begin(self, manifest: Manifest) -> None:
         if self._size not in (None, manifest.size):
-            todo = "if the publisher has changed the file, correct corpus.yaml"
             expected, found = f"{self._size:,} bytes", f"{manifest.size:,} bytes"
-            raise InputError(manifest.url, expected, found, todo)
+            raise InputError(manifest.url, expected, found, "correct corpus.yaml")
         if not manifest.validator:
             raise NoRanges("the server does not state the file's version")
         write_note(parts_folder(self.file) / "manifest.json", asdict(manifest))
@@ -196,23 +190,17 @@ class RangeFetcher:
     def _changed(self, found: str) -> InputError:
         assert self.manifest is not None
         folder = parts_folder(self.file)
-        return InputError(
-            f"{folder}, parts of {self.manifest.url}",
-            f"parts of one version, {self.manifest.validator}",
-            found,
-            f"remove {folder} and the entry of the file's index in {LOCK}, and fetch again; "
-            "a fixed `date:` in params.yaml, instead of latest, keeps to one version",
-        )
+        todo = f"remove {folder} and the entry of the file's index in {LOCK}, and fetch again; "
+        todo += "a fixed `date:` in params.yaml, instead of latest, keeps to one version"
+        expected = f"parts of one version, {self.manifest.validator}"
+        return InputError(f"{folder}, parts of {self.manifest.url}", expected, found, todo)
 
     def _too_short(self, url: str, stop: int, size: str) -> InputError:
         if self.manifest is not None and size != str(self.manifest.size):
             return self._changed(f"a file of {size or 'fewer'} bytes on the server")
-        return InputError(
-            url,
-            f"a file of {stop:,} bytes or more",
-            f"{int(size):,} bytes" if size.isdecimal() else "fewer",
-            "the index belongs to another dump: fetch a dump and an index of the same date",
-        )
+        found = f"{int(size):,} bytes" if size.isdecimal() else "fewer"
+        todo = "the index belongs to another dump: fetch a dump and an index of the same date"
+        return InputError(url, f"a file of {stop:,} bytes or more", found, todo)
 
 
 _PART = re.compile(r"\d{15}-\d{15}")
@@ -222,12 +210,10 @@ class PartialFile:
     """A file of bytes with ``seek`` and ``read``, made of the parts that a RangeFetcher stored."""
 
     def __init__(self, file: Path, fetcher: RangeFetcher | None = None) -> None:
-        """Open the file for reading.
+        """Open the file for reading; ``file`` is where the whole one would be.
 
-        Args:
-            file: where the whole file would be.
-            fetcher: fetches what is missing; it must have fetched a range already. None: what is
-                missing is an error.
+        ``fetcher``, which must have fetched a range already, fetches what is missing; without one
+        that is an error.
         """
         manifest = fetcher.manifest if fetcher else read_manifest(file)
         assert manifest is not None
@@ -257,12 +243,10 @@ class PartialFile:
         while self._position < stop:
             chunk = self._parts.read(self._position, stop)
             if not chunk:
-                raise InputError(
-                    parts_folder(self.file),
-                    f"bytes {self._position:,} to {stop - 1:,} of {self.file.name}",
-                    "only other parts of the file",
-                    "run fetch again, with the seed and the number of documents of this run",
-                )
+                expected = f"bytes {self._position:,} to {stop - 1:,} of {self.file.name}"
+                todo = "run fetch again, with the seed and the number of documents of this run"
+                found = "only other parts of the file"
+                raise InputError(parts_folder(self.file), expected, found, todo)
             chunks.append(chunk)
             self._position += len(chunk)
         return b"".join(chunks)

@@ -84,12 +84,7 @@ def request(
 ) -> Iterator["requests.Response"]:
     """Send a request, follow redirects, and yield the response, its body unread.
 
-    Args:
-        session: of ``open_session``.
-        method: GET or HEAD.
-        url: the address.
-        headers: beside those of the session.
-        silence: seconds without a byte; patience.SILENCE if None.
+    ``silence`` are the seconds to wait for a byte; patience.SILENCE if None.
 
     Raises:
         Broken: no answer.
@@ -170,10 +165,7 @@ def _root(error: BaseException) -> BaseException:
 
 
 def range_of(response: "requests.Response") -> tuple[int, int, int | None] | None:
-    """Return first byte, last byte and size of the file (None if unknown) from Content-Range.
-
-    None if there is no such header, or it is nonsense.
-    """
+    """Return first byte, last byte and size of the file (None if unknown) from Content-Range."""
     match = _CONTENT_RANGE.fullmatch(response.headers.get("Content-Range", ""))
     if not match:
         return None
@@ -221,12 +213,7 @@ class Remote:
 def look_at(url: str, *, patience: float = PATIENCE, only_head: bool = False) -> Remote:
     """Ask an address about its file: by HEAD, and where that does not tell, for one byte.
 
-    It asks once, and never raises an exception for what the server does.
-
-    Args:
-        url: an http or https address.
-        patience: seconds to wait for an answer.
-        only_head: whether to ask by HEAD alone.
+    It asks once, for ``patience`` seconds, and never raises an exception for what the server does.
     """
     with open_session() as session:
         head = _ask(session, "HEAD", url, patience)

@@ -18,7 +18,7 @@ from corpora_recipes.fetching.pins import Fetched, is_among, read_fetched, write
 from corpora_recipes.fetching.ranges import PART
 from corpora_recipes.missing import MissingCorpus, how_to_get, missing_corpus
 from corpora_recipes.recipe import RECIPES, Corpus, load_recipe
-from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.errors import InputError, ParamsError
 from corpora_recipes.running.outputs import clear, locked_folder, whole_file
 
 
@@ -30,16 +30,10 @@ def fetch(corpus: Corpus, sources: str, out: Path) -> None:
     ask for may be put there by hand, where upstream or the mirror has none. Until the fetch has
     ended, `read` refuses the folder.
 
-    Args:
-        corpus: the corpus to fetch. If the recipe has an option ``path`` and it is set, the user's
-            file or folder is taken, regardless of ``sources``. Otherwise, if the recipe's
-            corpus.yaml has ``shipped: true``, the corpus in the project is taken.
-        sources: `sources` of params.yaml, unless the corpus's entry has another: "sample" for the
-            recipe's small sample, "upstream" for the corpus's servers, or a folder laid out as
-            ``<folder>/<recipe>/<upstream file name>``. Local files become symbolic links,
-            because dumps are large and so that changes are noticed, or copies on systems without
-            links; nothing ever writes into them.
-        out: the folder.
+    ``sources`` are those of params.yaml, unless the corpus's entry has others, or its option
+    ``path`` names the user's files: "sample", "upstream" for its servers, or a folder laid out as
+    ``<folder>/<recipe>/<upstream file name>``. Local files become symbolic links, because dumps are
+    large and so that changes are noticed, or copies on systems without links.
 
     Raises:
         MissingCorpus: the corpus must be asked for, and its files are not there.
@@ -96,9 +90,8 @@ def list_sources(corpus: Corpus) -> list[Source]:
 def _filled_in(source: Source, values: dict[str, Any], corpus: Corpus) -> Source:
     file = source.file.format(**values)
     if ".." in Path(file).parts or Path(file).is_absolute():
-        todo = "correct the option that is part of this name"
         expected = "options that name files in the corpus's folder"
-        raise InputError(f"{corpus.where}.corpus", expected, repr(file), todo)
+        raise ParamsError(f"{corpus.where}.corpus", expected, repr(file))
     return replace(
         source,
         file=file,
@@ -140,8 +133,7 @@ def local_files(
         sample = sample_folder(corpus)
         files = [(p.relative_to(sample).as_posix(), p) for p in sample.rglob("*") if p.is_file()]
         if not files:
-            todo = "add them, or set `sources:` to a folder that has raw files"
-            raise InputError(sample, "the raw files of the recipe's sample", "none", todo)
+            raise InputError(sample, "the raw files of the recipe's sample", "none", "add them")
         return sources, sorted(files)
     return f"mirror {sources}", _mirror_files(corpus, Path(sources), out, tell)
 
@@ -158,12 +150,9 @@ def sample_folder(corpus: Corpus) -> Path:
         todo = "in `corpus` of this entry, write `sources: upstream` or a folder"
         if "path" in corpus.options:
             todo = "set `path:` in `corpus` of this entry: your file or folder"
-        raise InputError(
-            f"{corpus.where}.corpus.sources",
-            f"raw files in {corpus.language}",
-            f"sample, and the sample of {corpus.recipe} is in {' and '.join(languages)}",
-            todo,
-        )
+        found = f"sample, and the sample of {corpus.recipe} is in {' and '.join(languages)}"
+        where = f"{corpus.where}.corpus.sources"
+        raise ParamsError(where, f"raw files in {corpus.language}", found, todo)
     return folder / language if len(languages) > 1 else folder
 
 
@@ -177,10 +166,10 @@ def _users_files(corpus: Corpus, path: Path) -> list[tuple[str, Path]]:
     files = [p for p in paths if any(fnmatchcase(p.name, pattern) for pattern in patterns)]
     if not files or not path.exists():
         found = f"a folder of {len(paths) or 'no'} other files" if path.is_dir() else path.name
+        expected = f"for {corpus.where}.corpus.path a file, or a folder of files, named "
         raise InputError(
             path,
-            f"for {corpus.where}.corpus.path a file, or a folder of files, named "
-            f"{', '.join(patterns)}",
+            expected + ", ".join(patterns),
             found if path.exists() else "no such file or folder",
             "correct the path (relative to the current folder), or convert the file",
         )
@@ -192,8 +181,7 @@ def _mirror_files(corpus: Corpus, mirror: Path, out: Path, tell: bool) -> list[t
     folder = mirror / corpus.recipe
     if not mirror.is_dir():
         expected = f'"sample", "upstream" or a folder as `sources` in {corpus.params}'
-        todo = "correct `sources`; a folder is relative to where the command runs"
-        raise InputError(mirror, expected, "no such folder", todo)
+        raise ParamsError(mirror, expected, "no such folder")
     listed = list_sources(corpus)
     if not listed:
         raise _not_to_be_had(corpus, listed, out)
@@ -210,10 +198,9 @@ def _mirror_files(corpus: Corpus, mirror: Path, out: Path, tell: bool) -> list[t
         elif _must_be_asked_for(corpus):
             raise _not_to_be_had(corpus, listed, out)
         else:
-            put = " from ".join(["put it there", *source.urls[:1]])
-            todo = f"{put}, or set `sources` to sample or upstream"
-            expected = f"a raw file of {corpus.name}"
-            raise InputError(folder / source.file, expected, "no such file", todo)
+            todo = " from ".join(["put it there", *source.urls[:1]])
+            where, expected = folder / source.file, f"a raw file of {corpus.name}"
+            raise InputError(where, expected, "no such file", todo)
     return files
 
 
@@ -256,10 +243,7 @@ def _claimed(
     """Make ``out`` a folder that holds only files of this source; at the end it holds all.
 
     ``patterns`` are their names, or patterns of names; ``by_hand`` those of files that the user may
-    have put there, which are left alone.
-
-    Raises:
-        InputError: it holds another file that no fetch has put there.
+    have put there, which are left alone. Another file that no fetch has put there is an error.
     """
     before = read_fetched(out) or Fetched("", [], complete=False)
     known, listed = set(before.files), set(patterns)
@@ -275,8 +259,8 @@ def _claimed(
         if not is_among(name, known):
             if is_among(name, set(by_hand)):
                 continue
-            todo = "move the file away, or choose a new folder for fetch"
-            raise InputError(path, "a folder with files of fetch alone", "another file", todo)
+            expected = "a folder with files of fetch alone"
+            raise InputError(path, expected, "another file", "move the file away")
         if before.source != source or not is_among(name, listed):
             path.unlink()
             with suppress(OSError):  # it is not empty yet
@@ -304,12 +288,10 @@ def _not_to_be_had(corpus: Corpus, listed: Sequence[Source], out: Path) -> Input
     if _must_be_asked_for(corpus):
         return missing_corpus(corpus, list(_names(listed)), out)
     found = how_to_get(corpus) or "the corpus has no URL"
-    entry = f"in `corpus` of the entry {corpus.name}"
-    todo = f"do so, or write `sources: sample` {entry}"
+    todo = f"write `sources: sample` in `corpus` of the entry {corpus.name}"
     if listed:
         names = ", ".join(source.file for source in listed)
-        put = f"put {names} into MIRROR/{corpus.recipe}/"
-        todo = f"{put} and write `sources: MIRROR` {entry}, or `sources: sample`"
+        todo += f"; or `sources: MIRROR`, and put {names} into MIRROR/{corpus.recipe}/"
     where = f"{corpus.where}, from upstream or a mirror"
     return InputError(where, "files that can be downloaded", found, todo)
 

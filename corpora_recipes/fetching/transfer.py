@@ -52,15 +52,9 @@ def first_that_works(urls: Sequence[str], fetch: Callable[[str, bool], _T]) -> _
     """Return the result of ``fetch`` for the first address that works.
 
     Of several, a slow one is left for the next one, and tried again at the end, if none was faster.
-
-    Args:
-        urls: the addresses, at least one.
-        fetch: takes an address, and whether to raise TooSlow if it is slow. It raises InputError if
-            the address does not work.
-
-    Raises:
-        InputError: of the only address; or of several, what was wrong with each. NotFound if no
-            server has the file.
+    ``fetch`` takes an address, and whether to raise TooSlow if it is slow; it raises InputError if
+    the address does not work. If none does, the error names the fault of each; it is NotFound if no
+    server has the file.
     """
     turns = [(url, len(urls) > 1) for url in urls]
     faults: dict[str, InputError] = {}
@@ -104,29 +98,18 @@ class BeyondEnd(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """A version of a file, as a server states it.
-
-    Attributes:
-        size: in bytes; None if unknown.
-        validator: a strong ETag, or Last-Modified, for If-Range (RFC 9110, 13.1.5); may be "".
-    """
+    """A version of a file, as a server states it."""
 
     size: int | None
-    validator: str
+    validator: str  # see ``validator_of``
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """An answer with a file or a range of it, whose head was checked, and whose body is unread.
-
-    Attributes:
-        response: the answer.
-        length: of its body; None if unknown.
-        version: of the file.
-    """
+    """An answer with a file or a range of it, whose head was checked, and whose body is unread."""
 
     response: "requests.Response"
-    length: int | None
+    length: int | None  # of the body
     version: Version
 
     @property
@@ -139,10 +122,6 @@ class Transfer:
     """The transfer of a file, or of ranges of it, from one address, in as many attempts as needed.
 
     Its clock starts when it is made.
-
-    Attributes:
-        url: the address.
-        received: number of bytes received.
     """
 
     def __init__(
@@ -155,12 +134,9 @@ class Transfer:
     ) -> None:
         """Prepare a transfer.
 
-        Args:
-            session: of ``open_session``.
-            url: the address.
-            hurried: whether to raise TooSlow where there is another address to try.
-            verified: whether the caller verifies what came, by a digest or by its end, so that it
-                may come without a length, and called HTML.
+        ``hurried``: it raises TooSlow, as there is another address to try. ``verified``: the caller
+        verifies what came, by a digest or by its end, so that it may come without a length, and
+        called HTML.
         """
         self.url = url
         self.received = 0
@@ -204,12 +180,7 @@ class Transfer:
             yield Answer(response, length, Version(length, validator_of(response)))
 
     def body(self, answer: Answer) -> Iterator[bytes]:
-        """Yield the bytes of an answer.
-
-        Raises:
-            Broken: it broke off, was too slow, or is not as long as it said.
-            TooSlow: it was slow, and there is another address.
-        """
+        """Yield the bytes of an answer; Broken if it breaks off, or TooSlow, see ``Transfer``."""
         import urllib3
 
         length, mark, since = 0, self.received, monotonic()
@@ -229,11 +200,7 @@ class Transfer:
             raise Broken(f"the answer ended after {length:,} of its {answer.length:,} bytes")
 
     def again(self, broken: Broken, position: int) -> None:
-        """Wait before the next attempt; more bytes here than ever before are progress.
-
-        Raises:
-            InputError: there were enough attempts, or the wait would be too long.
-        """
+        """Wait before the next attempt, or give up; more bytes than ever before are progress."""
         progress = position > self._reached and not broken.stalled
         self._failures = 1 if progress else self._failures + 1
         self._reached = max(self._reached, position)
@@ -293,12 +260,9 @@ class Transfer:
         return TooSlow(self.url, "the file, soon", found, todo)
 
     def _given_up(self, limit: str, position: int, found: str) -> InputError:
-        return InputError(
-            self.url,
-            f"the file, in at most {limit}",
-            f"{position:,} bytes, then: {found}",
-            "check the network and the address, and run fetch again later; it resumes the download",
-        )
+        todo = "check network and address, and run fetch again later; it resumes the download"
+        found = f"{position:,} bytes, then: {found}"
+        return InputError(self.url, f"the file, in at most {limit}", found, todo)
 
 
 def _range(
@@ -310,9 +274,8 @@ def _range(
     for_range: bool,
 ) -> Answer:
     """Check that an answer 206 has the requested range, or the beginning of it."""
-    wrong = WrongRange(
-        f"the server sent the wrong range: {response.headers.get('Content-Range', '')!r}"
-    )
+    stated = response.headers.get("Content-Range", "")
+    wrong = WrongRange(f"the server sent the wrong range: {stated!r}")
     content_range = range_of(response)
     if not for_range or not content_range:
         raise wrong
@@ -348,12 +311,7 @@ LARGEST = 1 << 24  # bytes
 
 
 def read_document(urls: Sequence[str], largest: int = LARGEST) -> bytes:
-    """Return the whole of a small document.
-
-    Args:
-        urls: its addresses, tried in this order. A web page is accepted only where the address
-            ends in ".html" or "/".
-        largest: the largest size in bytes.
+    """Return the whole of a small document; a web page only if the address ends in .html or "/".
 
     Raises:
         InputError: no address works, or the document is larger. NotFound if no server has it.
@@ -382,11 +340,7 @@ def read_document(urls: Sequence[str], largest: int = LARGEST) -> bytes:
 
 
 def read_json(urls: Sequence[str]) -> Any:
-    """Return what a JSON document has.
-
-    Raises:
-        InputError: see ``read_document``, or it is not JSON.
-    """
+    """Return the content of a JSON document; for the arguments and errors see ``read_document``."""
     data = read_document(urls)
     try:
         return json.loads(data)

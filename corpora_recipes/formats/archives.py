@@ -27,35 +27,20 @@ ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz")
 _NESTED = (*ARCHIVES, ".gz", ".bz2", ".xz", ".7z", ".rar")
 # Files of packing programs, of macOS, Windows or version control.
 _NOT_OURS = ("__MACOSX", "Thumbs.db")
+# The last line is what zipfile and tarfile let through: no name, an invalid number or date.
 _DAMAGE = (
-    zipfile.BadZipFile,
-    tarfile.TarError,
-    zlib.error,
-    EOFError,
-    OSError,
-    NotImplementedError,
-    RuntimeError,
-    # What zipfile and tarfile let through: a file without a name, an invalid number or date.
-    IndexError,
-    KeyError,
-    ValueError,
-    OverflowError,
+    *(zipfile.BadZipFile, tarfile.TarError, zlib.error, EOFError, OSError, RuntimeError),
+    *(IndexError, KeyError, ValueError, OverflowError),
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A block: a plain file, or a file in an archive.
+    """A block: a plain file, or a file in an archive."""
 
-    Attributes:
-        key: the file's path in the corpus, with the member's name after the archive's.
-        path: the file or the archive.
-        name: the member's name in the archive, "" for a plain file.
-    """
-
-    key: str
+    key: str  # the file's path in the corpus, with the member's name after the archive's
     path: Path
-    name: str = ""
+    name: str = ""  # of the member in the archive
 
     @property
     def where(self) -> str:
@@ -95,9 +80,7 @@ def contents(files: Iterable[Member], most: int = LARGEST_FILE) -> Iterator[byte
 def members(path: Path, raw: Path) -> list[Member]:
     """Return the files of an archive, sorted by name, or the file itself if it is not an archive.
 
-    Args:
-        path: a .zip, .tar, .tar.gz or .tgz, or any other file.
-        raw: the folder that the keys are relative to.
+    Their keys are relative to ``raw``.
 
     Raises:
         InputError: the archive cannot be read, holds another archive, or more than ``MOST_MEMBERS``
@@ -120,11 +103,6 @@ def members(path: Path, raw: Path) -> list[Member]:
 
 def existing(raw: Path, names: Iterable[str], corpus: Corpus) -> list[Member]:
     """Return those of some files of a folder that exist; for an archive the files in it.
-
-    Args:
-        raw: the folder of the raw corpus.
-        names: of the files, relative to it.
-        corpus: the entry.
 
     Raises:
         InputError: none exists; or see ``members``.
@@ -155,8 +133,7 @@ def _open(path: Path) -> Iterator["_Zip | _Tar"]:
 
 def _count(file: BinaryIO, mark: bytes) -> int:
     """Count the occurrences of a mark in a file."""
-    count = 0
-    end = b""
+    count, end = 0, b""
     while chunk := file.read(1 << 20):
         chunk = end + chunk
         count += chunk.count(mark)

@@ -51,11 +51,8 @@ class Parse(NamedTuple):
 def pieces(path: Path, offset: int = 0, end: int | None = None, line: int = 1) -> Iterator[Piece]:
     """Yield the sentences of a file; only one is in memory at a time.
 
-    Args:
-        path: the file.
-        offset: of the first sentence, in bytes.
-        end: the offset at which the last sentence has ended; None for that of the file.
-        line: number of the line at ``offset``.
+    ``offset`` is that of the first sentence, in bytes, and of line number ``line``; at ``end`` the
+    last one has ended (None for the end of the file).
 
     Raises:
         InputError: a line or a sentence is too long.

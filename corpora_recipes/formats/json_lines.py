@@ -25,19 +25,12 @@ class LineRange:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """The place of a line; its number in the file is counted only for messages.
-
-    Attributes:
-        path: the file.
-        number: of the line, from 1, in the range read.
-        start: the first byte of the range.
-        todo: the advice for any fault of the file, if the user did not write it.
-    """
+    """The place of a line; its number in the file is counted only for messages."""
 
     path: Path
-    number: int
-    start: int = 0
-    todo: str | None = None
+    number: int  # of the line, from 1, in the range read
+    start: int = 0  # the first byte of the range
+    todo: str | None = None  # the advice for any fault of the file, if the user did not write it
 
     def error(self, expected: str, found: str, todo: str = "correct the line") -> RawError:
         """Return the error that names this line."""

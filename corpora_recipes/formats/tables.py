@@ -21,17 +21,11 @@ _NUMBER = re.compile(r"-?\d+(?:\.\d+)?", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A row of a table.
+    """A row of a table."""
 
-    Attributes:
-        file: the file, for messages.
-        line: number of the row's line, from 1; 0 if the row is the whole file.
-        fields: column to value; nothing is stripped from the values.
-    """
-
-    file: str
-    line: int
-    fields: dict[str, str]
+    file: str  # for messages
+    line: int  # from 1; 0 if the row is the whole file
+    fields: dict[str, str]  # column to value, from which nothing is stripped
 
     @property
     def where(self) -> str:
@@ -53,14 +47,8 @@ def decoded_lines(data: bytes | Iterable[bytes], where: str) -> Iterator[tuple[i
     """Yield each line that is not empty, without its line end, with its number.
 
     Only a line feed ends a line, with or without a carriage return before it. A byte order mark
-    at the beginning is removed. A line of spaces is skipped, a line of tabs is not.
-
-    Args:
-        data: the file, whole or by its lines.
-        where: the file, for messages.
-
-    Yields:
-        The number of the line, from 1, and the line.
+    at the beginning is removed. A line of spaces is skipped, a line of tabs is not. ``data`` is the
+    file, whole or by its lines, and ``where`` its name for messages.
 
     Raises:
         InputError: a line is not in UTF-8, holds a carriage return or is longer than

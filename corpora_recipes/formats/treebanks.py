@@ -24,21 +24,13 @@ _ITEM = re.compile(r"\s*[*-]\s+(\S+)\s*")
 
 @dataclass(frozen=True, slots=True)
 class Texts:
-    """A block: some annotated texts of a treebank.
+    """A block: some annotated texts of a treebank."""
 
-    Attributes:
-        key: the first of the names.
-        raw: the folder of the raw corpus.
-        treebank: its name in corpus.yaml.
-        names: paths of the annotations in that folder.
-        splits: name to the split of a text; a text without one is not used.
-    """
-
-    key: str
+    key: str  # the first of the names
     raw: Path
-    treebank: str
-    names: tuple[str, ...]
-    splits: Mapping[str, Split]
+    treebank: str  # its name in corpus.yaml
+    names: tuple[str, ...]  # paths of the annotations in ``raw``
+    splits: Mapping[str, Split]  # by name; a text without one is not used
 
 
 def possible_treebanks(corpus: Corpus) -> dict[str, TreebankFacts]:

@@ -15,7 +15,7 @@ from corpora_recipes.hashing import keyed_hash
 from corpora_recipes.recipe import RECIPES, Block, BlockResult, Corpus, load_recipe
 from corpora_recipes.records import CONTENTS, Drops, Example, Record, contents, record_unit
 from corpora_recipes.running.cluster import Cluster
-from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.errors import InputError, RawError
 
 B = TypeVar("B", bound=Block)
 
@@ -35,11 +35,8 @@ def read_corpus(
     and the last block gives as many of its first records as the quota still wants. An id that
     was met before is dropped and counted as ``duplicate_id``.
 
-    Args:
-        blocks: the recipe's blocks, in any order.
-        corpus: its facts and options; ``documents`` is the quota.
-        executor: where blocks are read; None for this process.
-        ahead: how many blocks may be under way at once.
+    ``executor`` is where blocks are read, None for this process, and ``ahead`` how many may be
+    under way at once.
 
     Yields:
         For each block that was used its records and its counts. Counts cover the whole block,
@@ -58,10 +55,8 @@ def read_corpus(
             else:
                 seen.add(mark)
                 fresh[record.id] = record
-        records = sorted(
-            fresh.values(),
-            key=lambda r: (keyed_hash(corpus.seed, corpus.name, r.id, "order"), r.id),
-        )
+        marks = {name: keyed_hash(corpus.seed, corpus.name, name, "order") for name in fresh}
+        records = sorted(fresh.values(), key=lambda record: (marks[record.id], record.id))
         if left is not None:
             if len(records) > left:
                 _drop(records[left:], BEYOND_QUOTA, result.drops, corpus)
@@ -86,12 +81,9 @@ def _read(recipe: str, block: Block, corpus: Corpus) -> BlockResult:
     try:
         result = load_recipe(recipe).read_block(block, corpus)
     except (FileNotFoundError, PermissionError) as error:
-        raise InputError(
-            f"{error.filename}, on {socket.gethostname()}",
-            "a raw file, which workers see under the same path as the driver",
-            str(error.strerror),
-            "name a folder that the driver and all workers share",
-        ) from None
+        where, found = f"{error.filename}, on {socket.gethostname()}", str(error.strerror)
+        expected = "a raw file, which workers see under the same path as the driver"
+        raise RawError(where, expected, found, "name a folder that all workers share") from None
     finally:
         if collecting:
             gc.enable()
@@ -124,10 +116,9 @@ def _results(
 def settle(result: BlockResult, corpus: Corpus) -> None:
     """Complete the counts of a block: what its dropped documents held is dropped too.
 
-    Raises:
-        InputError: the recipe's counts contradict its records: a record or a part of it was not
-            counted, or something was neither kept nor dropped; or an example has a collection, a
-            class or a column that corpus.yaml does not name.
+    Counts that contradict the records are an error: a record or a part of it was not counted, or
+    something was neither kept nor dropped; so is an example of a collection, a class or a column
+    that corpus.yaml does not name.
     """
     drops, unit = result.drops, record_unit(corpus.facts.records)
     held = _held(result.records)
@@ -198,9 +189,8 @@ def _unnamed(
 
 
 def _contradiction(corpus: Corpus, unit: str, drops: Drops, held: int) -> InputError:
-    return InputError(
-        f"{RECIPES / corpus.recipe / 'recipe.py'}: read_block",
-        f"counts that agree with the records: {held} {unit} kept",
-        f"{drops.as_dict().get(unit, 'nothing counted')}",
-        f"count each of the {unit} once in `seen`, and once in `dropped` if it is dropped",
-    )
+    where = f"{RECIPES / corpus.recipe / 'recipe.py'}: read_block"
+    expected = f"counts that agree with the records: {held} {unit} kept"
+    found = str(drops.as_dict().get(unit, "nothing counted"))
+    todo = f"count each of the {unit} once in `seen`, and once in `dropped` if it is dropped"
+    return InputError(where, expected, found, todo)

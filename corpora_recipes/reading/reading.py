@@ -14,7 +14,7 @@ from corpora_recipes.reading.blocks import BEYOND_QUOTA, read_corpus
 from corpora_recipes.recipe import Corpus, load_recipe
 from corpora_recipes.records import Drops, Example, Split, record_unit
 from corpora_recipes.rows import WINDOW, record_schema, to_row
-from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.errors import RawError
 from corpora_recipes.running.executors import open_executor
 from corpora_recipes.running.outputs import whole_outputs
 from corpora_recipes.running.telling import progress
@@ -43,13 +43,10 @@ def read(
         raw: folder in the corpus's raw layout.
         out: the Parquet file to write (``record_schema``); its bytes depend
             only on the raw files, the seed and the quota.
-        workers: number of blocks read at once; None for one per CPU, or one per thread of the
-            cluster, and for one in this process if the raw files are small.
+        workers: number of blocks read at once, see ``open_executor``; None for one in this process
+            if the raw files are small.
         executor: "local" or the address of a Dask scheduler.
         strict: whether a share of drops above its limit is an error; see ``above_limits``.
-
-    Returns:
-        The counts of items seen and dropped.
 
     Raises:
         InputError: the raw files are damaged or not all there, or hold no document, or more than
@@ -58,7 +55,7 @@ def read(
     """
     if not raw.is_dir():
         todo = f"run `probeta fetch --only {corpus.name}`"
-        raise InputError(raw, f"the raw files of {corpus.name}", "no such folder", todo)
+        raise RawError(raw, f"the raw files of {corpus.name}", "no such folder", todo)
     check_complete(raw, corpus.name)
     # Workers on other machines have other working directories.
     recipe = load_recipe(corpus.recipe)
@@ -132,23 +129,17 @@ def _check(corpus: Corpus, raw: Path, drops: Drops, count: int, *, strict: bool)
     inspect = "inspect the raw files, and check that `language` fits them"
     if count == 0:
         expected = f"at least one document for {corpus.name}"
-        raise InputError(raw, expected, f"none; counts: {counts}", inspect)
+        raise RawError(raw, expected, f"none; counts: {counts}", inspect)
     seen, dropped = _dropped_documents(corpus, drops)
     if dropped > seen / 2:
-        raise InputError(
-            raw,
-            f"at least half of the documents for {corpus.name}",
-            f"{dropped:,} of {seen:,} dropped; counts: {counts}",
-            f"{inspect}; if so many drops are normal, raise the limit under drop_limits in "
-            f"{corpus.recipe}/corpus.yaml",
-        )
+        expected = f"at least half of the documents for {corpus.name}"
+        todo = f"{inspect}; if so many drops are normal, raise the limit under drop_limits in "
+        todo += f"{corpus.recipe}/corpus.yaml"
+        raise RawError(raw, expected, f"{dropped:,} of {seen:,} dropped; counts: {counts}", todo)
     if strict and (excess := above_limits(corpus, drops)):
-        raise InputError(
-            raw,
-            "no share of drops above its limit",
-            f"{'; '.join(excess)}; counts: {counts}",
-            "inspect the raw files, or read them without --strict",
-        )
+        found = f"{'; '.join(excess)}; counts: {counts}"
+        todo = "inspect the raw files, or read them without --strict"
+        raise RawError(raw, "no share of drops above its limit", found, todo)
 
 
 def _dropped_documents(corpus: Corpus, drops: Drops) -> tuple[int, int]:

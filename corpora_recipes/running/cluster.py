@@ -53,21 +53,17 @@ def call_alike(
         arguments: its arguments.
 
     Raises:
-        InputError: one of the values is another one; or that of ``find`` or ``function``, with the
-            name of the worker's machine.
+        InputError: one of the values is another one, or of the calls; with the machine's name.
     """
     with _one_at_a_time:
         try:
             worker = find()
             for name, value in driver.items():
                 if worker.get(name) != value:
-                    raise NoWorkers(
-                        "a worker",
-                        f"{name}: {value}, as the driver has",
-                        str(worker.get(name, "nothing of this name")),
-                        "let all machines have the same packages, and see the same files under "
-                        "the same paths; then start the workers again",
-                    )
+                    found = str(worker.get(name, "nothing of this name"))
+                    todo = "let all machines have the same packages, and see the same files under "
+                    todo += "the same paths; then start the workers again"
+                    raise NoWorkers("a worker", f"{name}: {value}, as the driver has", found, todo)
             return function(*arguments)
         except InputError as error:
             where = f"{error.where}, on {socket.gethostname()}"
@@ -83,26 +79,17 @@ def releases_of(packages: Iterable[str]) -> dict[str, str]:
 
 
 class Cluster(Executor):
-    """The workers of a Dask cluster.
+    """The workers of a Dask cluster; ``at_once`` is the number of calls at once.
 
     A result stays with its worker until it is asked for. Then it comes directly from there, not
     through the scheduler, if workers can be reached.
-
-    Attributes:
-        at_once: number of calls at once: as asked for, or one for each thread of the cluster, which
-            may get more workers.
     """
 
     def __init__(self, address: str, workers: int | None) -> None:
         """Connect to the scheduler, and wait until it has a worker.
 
-        Args:
-            address: of the scheduler, see ``is_address``.
-            workers: number of calls at once; None for the number of threads of the cluster.
-
-        Raises:
-            InputError: ``distributed`` is missing, no scheduler answers, it has no workers,
-                or has another version of the project.
+        ``workers`` is the number of calls at once; None for that of the threads of the cluster,
+        which may get more workers.
         """
         self._where = f"--executor {address}"
         self._workers = workers
@@ -149,24 +136,14 @@ class Cluster(Executor):
         return self._start(self._done(call))
 
     def wait(self, futures: Collection[Future[Any]]) -> None:
-        """Wait until one of the calls is done.
-
-        Raises:
-            InputError: there was no worker for ``PATIENCE`` seconds.
-        """
+        """Wait until one of the calls is done."""
         while not wait(futures, POLL, FIRST_COMPLETED).done:
             # The scheduler may not answer; if it is gone, the calls are cancelled soon.
             with suppress(OSError):
                 self._await_workers()
 
     def result(self, future: Future[Result]) -> Result:
-        """Return the result of a call, once it is done.
-
-        Raises:
-            InputError: there was no worker for ``PATIENCE`` seconds, the scheduler has ended, or
-                the call killed several workers in a row.
-            Exception: the exception of the call.
-        """
+        """Return the result of a call, once it is done; LostWorkers if the cluster cannot do it."""
         from distributed import KilledWorker
 
         self.wait([future])
@@ -216,12 +193,10 @@ class Cluster(Executor):
         for name, theirs in versions.items():
             if theirs != ours:
                 is_missing = isinstance(theirs, PackageNotFoundError)
-                raise NoWorkers(
-                    f"{self._where}, {name}",
-                    f"{PROJECT} {ours}, as on this machine",
-                    "it is not installed" if is_missing else str(theirs),
-                    f"run scheduler and workers where {PROJECT}[cluster] {ours} is installed",
-                )
+                found = "it is not installed" if is_missing else str(theirs)
+                todo = f"run scheduler and workers where {PROJECT}[cluster] {ours} is installed"
+                where, expected = f"{self._where}, {name}", f"{PROJECT} {ours}, as on this machine"
+                raise NoWorkers(where, expected, found, todo)
 
     def _await_workers(self) -> dict[str, int]:
         """Return the workers' addresses with their numbers of threads, once there are any."""

@@ -16,13 +16,9 @@ PARAMS = Path("params.yaml")
 def run(command: Callable[[], None], kept: str = "what was there before is unchanged") -> int:
     """Run a command and return its exit code.
 
-    Args:
-        command: the function to call.
-        kept: what is left of its work if it is interrupted, for the message.
-
-    Returns:
-        0; 1 if an input, the disk, the memory or the system is to blame, with a message on standard
-        error; 130 if interrupted. Other errors are the program's, and are raised.
+    It is 0; 1 if an input, the disk, the memory or the system is to blame, with a message on
+    standard error; 130 if interrupted: ``kept`` is what is left of its work then, for the message.
+    Other errors are the program's, and are raised.
     """
     try:
         command()

@@ -8,13 +8,7 @@ import threading
 import time
 import traceback
 from collections.abc import Callable, Collection, Iterable, Iterator
-from concurrent.futures import (
-    FIRST_COMPLETED,
-    CancelledError,
-    Future,
-    ThreadPoolExecutor,
-    wait,
-)
+from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
 from functools import partial
 from itertools import islice
@@ -63,7 +57,7 @@ class Processes(ThreadPoolExecutor):
 
     def wait(self, futures: Collection[Future[Any]]) -> None:
         """Wait until one of the calls is done."""
-        wait(futures, return_when=FIRST_COMPLETED)
+        wait(futures, None, FIRST_COMPLETED)
 
     def result(self, future: Future[Result]) -> Result:
         """Return the result of a call, once it is done; see ``submit``."""
@@ -103,13 +97,10 @@ class Processes(ThreadPoolExecutor):
             if error is not None:
                 raise error
             return result  # type: ignore[no-any-return]
-        raise LostWorkers(
-            f"--workers {self.at_once}",
-            "workers that run until they are done",
-            f"{ATTEMPTS} were lost in the same work, the last by {_end_of(process)}: "
-            "most likely for lack of memory",
-            "run it again with fewer workers",
-        )
+        where, expected = f"--workers {self.at_once}", "workers that run until they are done"
+        found = f"{ATTEMPTS} were lost in the same work, the last by {_end_of(process)}: "
+        found += "most likely for lack of memory"
+        raise LostWorkers(where, expected, found, "run it again with fewer workers")
 
     def _start(self) -> tuple[BaseProcess, "Connection[Any, Any]"]:
         # "spawn" starts a worker without the driver's memory, on every platform.
@@ -129,16 +120,13 @@ class Processes(ThreadPoolExecutor):
 
 @contextmanager
 def open_executor(address: str, workers: int | None) -> Iterator[Processes | Cluster | None]:
-    """Open an executor.
+    """Open an executor; None to work in this process.
 
     Args:
         address: "local" for processes of this machine, or the ``tcp://host:port`` of a Dask
             scheduler.
         workers: number of calls at once; None for one per CPU, or one per thread of the cluster.
             With one local worker the driver does the work itself.
-
-    Yields:
-        An executor, or None to work in this process.
 
     Raises:
         InputError: the address is invalid, the cluster cannot be used, or workers are lost
@@ -154,12 +142,9 @@ def open_executor(address: str, workers: int | None) -> Iterator[Processes | Clu
             return
         executor = Processes(workers)
     else:
-        raise NoWorkers(
-            f"--executor {address}",
-            "local, or the address of a Dask scheduler with its port, such as tcp://host:8786",
-            repr(address),
-            "correct the address: `dask scheduler` prints it",
-        )
+        expected = "local, or the address of a Dask scheduler with its port: tcp://host:8786"
+        todo = "correct the address: `dask scheduler` prints it"
+        raise NoWorkers(f"--executor {address}", expected, repr(address), todo)
     try:
         yield executor
     finally:

@@ -44,10 +44,8 @@ _stats: dict[str, list[Any]] | None = None
 def remembering(*, check: bool = False) -> Iterator[None]:
     """Open the memory of the current folder; waits for another run there to end.
 
-    What killed runs have left is cleared, beside outputs that will be kept, too.
-
-    Args:
-        check: whether every file is read again, even if its size and times are as they were.
+    What killed runs have left is cleared, beside outputs that will be kept, too. With ``check``,
+    every file is read again, even if its size and times are as they were.
     """
     global _stats
     if _stats is not None:
@@ -123,25 +121,16 @@ class Memo:
     def keep(self, entry: str, key: Key, outputs: Iterable[Path] = (), facts: Any = True) -> None:
         """Remember an entry.
 
-        Args:
-            entry: its name.
-            key: all that decides it.
-            outputs: files that were made, and folders of which all files were.
-            facts: JSON that is not None.
+        ``outputs`` are files that were made, and folders of which all files were; ``facts`` are
+        JSON that is not None.
         """
         paths = [path.as_posix() for path in outputs]
-        made = {
-            "key": _digested(key),
-            "outputs": paths,
-            "files": digests_of(map(Path, paths)),
-            "facts": facts,
-        }
+        files = digests_of(map(Path, paths))
+        made = {"key": _digested(key), "outputs": paths, "files": files, "facts": facts}
+        text = json.dumps({"digest": _digest(made), "made": made}, ensure_ascii=False)
         self.made += 1
-        self.place(entry).mkdir(parents=True, exist_ok=True)
         with whole_file(self.place(entry) / "made.json") as temporary:
-            temporary.write_text(
-                json.dumps({"digest": _digest(made), "made": made}, ensure_ascii=False), "utf-8"
-            )
+            temporary.write_text(text, "utf-8")
 
     def forget(self, entry: str) -> None:
         """Forget an entry."""

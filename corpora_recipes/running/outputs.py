@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 # No space is left, the user's quota is exceeded, or the file is too large.
 FULL_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-LOCK, WHOLE, NEW, OLD = "lock", "whole", "new.", "old."
+WHOLE, NEW, OLD = "whole", "new.", "old."
 _SHORT_WRITE = re.compile(r"\d+ requested and \d+ written")
 _NAME = re.compile(r"\.([^/\\]+)\.[a-z0-9_]{8}\.part(?:[/\\](?:new|old)\.([^/\\]+))?")
 
@@ -86,10 +86,9 @@ def whole_outputs(files: Sequence[Path], folders: Sequence[Path] = ()) -> Iterat
                 folder.mkdir()
             yield new
             # Those of runs inside that have ended and could not remove them.
-            for inner in [
-                path for path in workplace.rglob(".*.part") if _NAME.fullmatch(path.name)
-            ]:
-                shutil.rmtree(inner)
+            for inner in list(workplace.rglob(".*.part")):
+                if _NAME.fullmatch(inner.name):
+                    shutil.rmtree(inner)
             for path in workplace.rglob("*"):
                 _sync(path)
             _publish(workplace)
@@ -110,13 +109,9 @@ def is_full_disk(error: OSError) -> bool:
 
 
 def read_report(path: Path, number: int, what: str, todo: str) -> dict[str, Any]:
-    """Read a JSON report that states the number of its format under ``format``.
+    """Read a JSON report that states the ``number`` of its format under ``format``.
 
-    Args:
-        path: the file.
-        number: of the known format.
-        what: the name of the report, for messages.
-        todo: the advice, for messages.
+    ``what`` is the name of the report, and ``todo`` the advice, for messages.
 
     Raises:
         InputError: the file is missing, not JSON, or in another format.
@@ -144,12 +139,9 @@ def locked_folder(folder: Path, command: str, *, wait: bool = False) -> Iterator
     lock = try_lock(folder / ".lock")
     if lock is None:
         if not wait:
-            raise InputError(
-                folder,
-                f"a folder without another running {command}",
-                f"another {command} that is still running",
-                "wait until it has ended, or choose another folder",
-            )
+            todo = "wait until it has ended, or choose another folder"
+            expected = f"a folder without another running {command}"
+            raise InputError(folder, expected, f"another {command} that is still running", todo)
         print(f"{folder}: waiting for another {command} to end", file=sys.stderr, flush=True)
         lock = try_lock(folder / ".lock", wait=True)
     try:
@@ -280,7 +272,7 @@ def _new_workplace(folder: Path, name: str) -> tuple[Path, int]:
 
 
 def _open_lock(workplace: Path) -> int:
-    return os.open(workplace / LOCK, os.O_RDWR | os.O_CREAT, 0o666)
+    return os.open(workplace / "lock", os.O_RDWR | os.O_CREAT, 0o666)
 
 
 def _is_ours(lock: int) -> bool | None:
@@ -313,13 +305,9 @@ def _put(workplace: Path, name: str) -> None:
 
 def _undo(workplace: Path, names: list[str]) -> None:
     for name in names:
-        new, old, path = (
-            workplace / f"{NEW}{name}",
-            workplace / f"{OLD}{name}",
-            workplace.parent / name,
-        )
+        new, path = workplace / f"{NEW}{name}", workplace.parent / name
         if not new.exists():
             path.replace(new)
         with suppress(FileNotFoundError):
-            old.replace(path)
+            (workplace / f"{OLD}{name}").replace(path)
     (workplace / WHOLE).unlink()

@@ -16,7 +16,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.errors import ParamsError
 from corpora_recipes.running.yaml_text import load_yaml
 from corpora_recipes.text.sentences import abbreviations
 
@@ -80,12 +80,7 @@ class _Pattern:
 def _patterns(language: str, kind: Kind) -> list[_Pattern]:
     """Compile the patterns for a language and a kind of text."""
     if kind not in KINDS:
-        raise InputError(
-            f"kind of text {kind!r}",
-            expected="one of " + ", ".join(KINDS),
-            found=repr(kind),
-            todo="choose one of these",
-        )
+        raise ParamsError("kind of text", f"one of {', '.join(KINDS)}", repr(kind))
     words = _words(language)
     patterns = []
     for name, group in _GROUP_OF.items():

@@ -8,7 +8,6 @@ what broke or was left out. Costs are kept in the work folder, so that a rehears
 by piece.
 """
 
-import argparse
 import json
 import os
 import shutil
@@ -17,7 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import yaml
-from measuring import HERE, HOUR, PROBETA, REPOSITORY, measure
+from measuring import HERE, HOUR, PROBETA, REPOSITORY, measure, parser_of
 
 from corpora_recipes.running.folders import EMBEDDINGS, LEFT_OUT, MEMORY, PACKAGE
 
@@ -38,17 +37,11 @@ PARALLEL = ("read", "audit", "embed", "probe", "rank")
 
 
 class Step(NamedTuple):
-    """A step of the rehearsal.
+    """A step of the rehearsal."""
 
-    Attributes:
-        makes: its output, below the work folder.
-        cpu: seconds that it may cost at full size; None if nothing is said.
-        memory: MB that it may take.
-    """
-
-    makes: str
-    cpu: float | None = None
-    memory: float = 4_000
+    makes: str  # its output, below the work folder
+    cpu: float | None = None  # seconds that it may cost at full size, if that is said
+    memory: float = 4_000  # MB that it may take
 
 
 STEPS = {
@@ -89,14 +82,9 @@ class Rehearsal:
         shutil.rmtree(self.work / STEPS[name].makes, ignore_errors=True)
         if name in APART:
             self._lay_out(name, folder)
-        own = {
-            "samples": ["read"],
-            "make": [],
-            "words": ["probe"],
-            "senteval": ["probe"],
-            "layers": ["embed", "probe"],
-        }
-        commands = [[*PROBETA, verb] for verb in own.get(name, [name])]
+        verbs = {"samples": ["read"], "make": [], "layers": ["embed", "probe"]}
+        verbs |= {"words": ["probe"], "senteval": ["probe"]}
+        commands = [[*PROBETA, verb] for verb in verbs.get(name, [name])]
         if name == "make":
             commands = [[sys.executable, str(HERE / "made_records.py"), str(self.scale)]]
         cpu = peak = 0.0
@@ -165,9 +153,7 @@ def _scale_rows(params: dict[str, Any], scale: float) -> None:
 
 def main() -> None:
     """Run steps and print what they, and those that ran before, have cost."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, epilog=EXAMPLES, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = parser_of(__doc__, EXAMPLES)
     parser.add_argument("--work", type=Path, required=True, metavar="DIR", help="the work folder")
     parser.add_argument("--scale", type=float, default=1.0, help="share of the rows (default: 1)")
     parser.add_argument(

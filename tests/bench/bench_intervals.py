@@ -88,9 +88,9 @@ def simulate(
     for _ in range(simulations):
         gold, predicted = draw(generator, documents, setting, truth)
         left_out = leave_out(metric, gold, predicted, names)
-        values = [measure(metric, gold, own) for own in predicted]
-        for value, own in zip(values, left_out, strict=True):
-            low, high = score_interval(metric, value, own, len(gold))
+        values = [measure(metric, gold, answers) for answers in predicted]
+        for value, others in zip(values, left_out, strict=True):
+            low, high = score_interval(metric, value, others, len(gold))
             covered.append(low <= truth <= high)
         for one in range(0, ENCODERS, 2):
             difference = values[one] - values[one + 1]
@@ -104,9 +104,9 @@ def main(simulations: int = 2000) -> None:
     print(f"{'documents':>9}  {'rows':9}  {'coverage: acc .5 .7 .9; r .5 .9':29}  type I: .5 .7 .9")
     for documents in DOCUMENTS:
         for name, setting in SETTINGS.items():
-            own = (documents, setting, simulations)
-            runs = [simulate(generator, "accuracy", draw_answers, p, *own) for p in ACCURACIES]
-            scores = [simulate(generator, "pearson", draw_scores, r, *own) for r in CORRELATIONS]
+            given = (documents, setting, simulations)
+            runs = [simulate(generator, "accuracy", draw_answers, p, *given) for p in ACCURACIES]
+            scores = [simulate(generator, "pearson", draw_scores, r, *given) for r in CORRELATIONS]
             coverage = " ".join(f"{run[0]:.3f}" for run in runs + scores)
             errors = " ".join(f"{run[1]:.3f}" for run in runs)
             print(f"{documents:9}  {name:9}  {coverage:31}  {errors}", flush=True)

@@ -5,9 +5,10 @@ those that the gate takes for another language; of the others named, each would 
 own. Texts that are too short to judge are left out.
 """
 
-import argparse
 from itertools import groupby
 from pathlib import Path
+
+from measuring import parser_of
 
 from corpora_recipes.text.language import can_identify, is_language, is_too_short
 
@@ -29,11 +30,7 @@ def share(texts: list[str], language: str) -> str:
 
 def main() -> None:
     """Print the shares in percent."""
-    parser = argparse.ArgumentParser(
-        description=__doc__,
-        epilog="example: python tests/bench/bench_languages.py treebanks/",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = parser_of(__doc__, "example: python tests/bench/bench_languages.py treebanks/")
     parser.add_argument(
         "folder", type=Path, nargs="+", help="folders with files such as gl_ctg-ud-dev.conllu"
     )
@@ -41,8 +38,8 @@ def main() -> None:
     args = parser.parse_args()
 
     files = sorted((f for folder in args.folder for f in folder.rglob("*.conllu")), key=_name)
-    for language, own in groupby(files, key=lambda file: _name(file).partition("_")[0]):
-        sentences = [text for file in own for text in read_sentences(file)][: args.most]
+    for language, group in groupby(files, key=lambda file: _name(file).partition("_")[0]):
+        sentences = [text for file in group for text in read_sentences(file)][: args.most]
         rows = [" ".join(sentences[i : i + 5]) for i in range(0, len(sentences) - 4, 5)]
         for unit, given in (("one", sentences), ("five", rows)):
             texts = [text for text in given if not is_too_short(text)]

@@ -4,7 +4,6 @@ A quota of films should cost the same whatever the archive holds besides, and fo
 films about four times as much, beyond the start and the listing of the archive.
 """
 
-import argparse
 import resource
 import tempfile
 import time
@@ -12,6 +11,8 @@ import zipfile
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
+
+from measuring import parser_of
 
 from corpora_recipes.corpora.opensubtitles import recipe
 from corpora_recipes.reading.reading import read
@@ -64,9 +65,7 @@ def measure(raw: Path, quota: int, out: Path) -> tuple[float, float, float]:
 
 def main() -> None:
     """Print a row of figures for each archive and quota, and their ratios."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, epilog="example: python tests/bench/bench_opensubtitles.py --lines 100"
-    )
+    parser = parser_of(__doc__, "example: python tests/bench/bench_opensubtitles.py --lines 100")
     parser.add_argument("--members", type=int, nargs="+", default=[12_500, 50_000])
     parser.add_argument("--quotas", type=int, nargs="+", default=[1, 200, 800])
     parser.add_argument("--lines", type=int, default=60, help="lines a film (default: 60)")

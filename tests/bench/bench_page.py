@@ -34,7 +34,7 @@ from evaluation.results.stored import write_stored
 
 WIDTHS = (1440, 420)
 SORT = """() => {
-    document.querySelectorAll("details").forEach((own) => { own.open = true; });
+    document.querySelectorAll("details").forEach((part) => { part.open = true; });
     const longest = [...document.querySelectorAll("table.sortable")].map((table) => {
         const [first, second] = table.tHead.rows[0].cells;
         const times = [0, 1, 2, 3, 4].map(() => {
@@ -67,15 +67,15 @@ def copy_of(
     probed = read_results(path)
     scores, tables = [], []
     for score in probed.scores:
-        own = read_predictions(path, score.dataset, score.layer)
-        changed = generator.random(own.predicted.shape) < noise
-        predicted = np.where(changed, generator.permutation(own.gold), own.predicted)
-        value = float(np.mean([measure(score.metric, own.gold, one) for one in predicted]))
+        answers = read_predictions(path, score.dataset, score.layer)
+        changed = generator.random(answers.predicted.shape) < noise
+        predicted = np.where(changed, generator.permutation(answers.gold), answers.predicted)
+        value = float(np.mean([measure(score.metric, answers.gold, one) for one in predicted]))
         ends = [value + end - score.value for end in score.interval]
         interval = (min(max(ends[0], -1), 1), min(max(ends[1], -1), 1))
         scores.append(replace(score, value=value, interval=interval))
         tables.append(
-            predictions_table(score.dataset, score.layer, replace(own, predicted=predicted))
+            predictions_table(score.dataset, score.layer, replace(answers, predicted=predicted))
         )
     results: Results = replace(probed, name=new, scores=tuple(scores))
     write_results(results, tables, folder / "results" / new)

@@ -1,6 +1,5 @@
 """Measures the probe protocols against the classic engine's schedule, on the same embeddings."""
 
-import argparse
 import sys
 from collections.abc import Callable
 from functools import partial
@@ -9,6 +8,7 @@ from time import process_time
 
 import numpy as np
 from classic_engine import NETS, classic
+from measuring import parser_of
 
 from corpora_recipes.params import load_params
 from corpora_recipes.running.commands import positive, run
@@ -73,7 +73,7 @@ def compare(problem: Problem, gold: Values, seed: int, starts: int, net: str) ->
     """Measure one task and print its line; return the seconds: classic, senteval, standard."""
     print(f"{problem.name}: {len(problem.x):,} x {problem.x.shape[1]:,} …", file=sys.stderr)
     fast, standards = timed(lambda: standard.answer(problem, seed, "numpy").predictions, gold)
-    own, accuracies = timed(
+    mid, accuracies = timed(
         lambda: senteval.answer_starts(problem, seed, "numpy", starts).predictions, gold
     )
     if starts != SEEDS:
@@ -91,35 +91,26 @@ def compare(problem: Problem, gold: Values, seed: int, starts: int, net: str) ->
     slow, classics = timed(classic_starts, gold)
     off = abs(np.mean(classics) - mean) / deviation if deviation else 0.0
     print(
-        f"{problem.name:12}{slow:9.2f}{own:9.2f}{fast:9.2f}{slow / own:9.1f}{slow / fast:9.1f}"
+        f"{problem.name:12}{slow:9.2f}{mid:9.2f}{fast:9.2f}{slow / mid:9.1f}{slow / fast:9.1f}"
         f"{100 * np.mean(classics):9.1f}{100 * mean:9.1f} ±{100 * deviation:4.1f}{off:6.1f}"
         f"{100 * standards[0]:9.1f}",
         flush=True,
     )
-    return [slow, own, fast]
+    return [slow, mid, fast]
 
 
 def main() -> int:
     """Run the benchmark as the arguments say."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, epilog=EXAMPLES, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument(
-        "--instances", type=Path, default="dist/hub", metavar="FOLDER", help="default: dist/hub"
-    )
-    parser.add_argument(
-        "--store",
-        type=Path,
-        default="data/embeddings/use_multilingual",
-        metavar="FOLDER",
-        help="its embeddings; default: data/embeddings/use_multilingual",
-    )
-    parser.add_argument(
-        "--encoder", default="use_multilingual", help="its entry in params.yaml; default: the same"
-    )
-    parser.add_argument(
-        "--params", type=Path, default="params.yaml", metavar="FILE", help="default: params.yaml"
-    )
+    parser = parser_of(__doc__, EXAMPLES)
+    for name, default, about in (
+        ("instances", "dist/hub", ""),
+        ("store", "data/embeddings/use_multilingual", "its embeddings; "),
+        ("params", "params.yaml", ""),
+    ):
+        about = f"{about}default: {default}"
+        parser.add_argument(f"--{name}", type=Path, default=default, metavar="PATH", help=about)
+    about = "its entry in params.yaml; default: use_multilingual"
+    parser.add_argument("--encoder", default="use_multilingual", help=about)
     parser.add_argument("--tasks", nargs="+", default=TASKS, metavar="DATASET", help="default: all")
     parser.add_argument("--starts", type=positive, default=1, help="of both sides; default: 1")
     parser.add_argument("--classic", choices=list(NETS), default="numpy", help="default: numpy")
@@ -155,10 +146,10 @@ def main() -> int:
                 compare(problem, gold, content["seed"], args.starts, args.classic)
                 for problem, gold in problems
             ]
-        slow, own, fast = np.sum(seconds, axis=0)
+        slow, mid, fast = np.sum(seconds, axis=0)
         print(
-            f"{'together':12}{slow:9.2f}{own:9.2f}{fast:9.2f}{slow / own:9.1f}{slow / fast:9.1f}\n"
-            f"senteval {slow / own:.1f} times (wanted: {SENTEVAL}), "
+            f"{'together':12}{slow:9.2f}{mid:9.2f}{fast:9.2f}{slow / mid:9.1f}{slow / fast:9.1f}\n"
+            f"senteval {slow / mid:.1f} times (wanted: {SENTEVAL}), "
             f"standard {slow / fast:.1f} times (wanted: {STANDARD}) as fast as the classic engine"
         )
 

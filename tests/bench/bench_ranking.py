@@ -1,6 +1,5 @@
 """Measures EvalRank's ranks on a set of the original's size, and compares them to brute force."""
 
-import argparse
 import sys
 from collections.abc import Callable
 from functools import partial
@@ -9,7 +8,7 @@ from time import perf_counter, process_time
 from typing import Any
 
 import numpy as np
-from measuring import peak_of
+from measuring import parser_of, peak_of
 from scipy.spatial.distance import cdist
 
 from corpora_recipes.running.commands import run
@@ -69,14 +68,9 @@ def read(folder: Path, dimension: int) -> tuple[Floats, Rows]:
 def brute_force(
     vectors: Floats, pairs: Rows, asked: Rows, similarity: Similarity, at_once: int
 ) -> Doubles:
-    """Return ranks from all scores in float64.
+    """Return ranks of those pairs that are ``asked`` for, from all scores in float64.
 
-    Args:
-        vectors: of all texts.
-        pairs: all of them, [pairs, 2].
-        asked: which of them to rank.
-        similarity: what is ranked by.
-        at_once: number of pairs whose scores are in memory at a time.
+    ``at_once`` is the number of pairs whose scores are in memory at a time.
     """
     wide = vectors.astype(np.float64)
     if similarity == "cosine":
@@ -112,9 +106,7 @@ def rank(vectors: Floats, pairs: Rows, similarity: Similarity) -> Ranks:
 
 def main() -> int:
     """Run the benchmark as the arguments say."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, epilog=EXAMPLES, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = parser_of(__doc__, EXAMPLES)
     parser.add_argument("--evalrank", type=Path, metavar="FOLDER", help="the original's sentences")
     args = parser.parse_args()
 

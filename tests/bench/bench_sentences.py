@@ -7,13 +7,14 @@ with a lower-case letter, as fragments do: their neighbours in the file are not 
 splitter keeps together if the sentence around them goes on («Vete. Ya», dijo).
 """
 
-import argparse
 import re
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
+
+from measuring import parser_of
 
 from corpora_recipes.text.sentences import split_sentences
 
@@ -111,11 +112,7 @@ def spacy_sentencizer(language: str) -> Splitter:
 
 def main() -> None:
     """Print a row of figures for each treebank."""
-    parser = argparse.ArgumentParser(
-        description=__doc__,
-        epilog="example: python tests/bench/bench_sentences.py treebanks/",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = parser_of(__doc__, "example: python tests/bench/bench_sentences.py treebanks/")
     parser.add_argument(
         "path",
         type=Path,
@@ -130,14 +127,14 @@ def main() -> None:
     files.sort(key=lambda file: file.name)
     print(f"{'treebank':12}{'sentences':>10}{'left out':>10}{'wrong':>7}{'missed':>8}", end="")
     print(f"{'in quot.':>10}{'F1':>9}{'less quot.':>12}{'spaCy F1':>10}{'times spaCy':>13}")
-    for treebank, own in groupby(files, key=lambda file: file.name.partition("-")[0]):
+    for treebank, of_treebank in groupby(files, key=lambda file: file.name.partition("-")[0]):
         language = treebank.partition("_")[0]
 
         def ours(text: str, language: str = language) -> list[str]:
             return split_sentences(text, language)
 
         spacy = spacy_sentencizer(language)
-        read = [group for file in own for group in read_groups(file) if group]
+        read = [group for file in of_treebank for group in read_groups(file) if group]
         groups = [group for group in read if is_natural(group[0])]
         joined = [" ".join(group) for group in groups]
         counts = score(groups, ours, args.errors)

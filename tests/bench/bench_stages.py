@@ -44,7 +44,9 @@ def main(params: str = str(REPOSITORY / "params.yaml")) -> None:
     """Run the benchmark."""
     table: Table = {stage.name: [] for stage in STAGES}
     with TemporaryDirectory(prefix="probeta-") as name:
-        alone, together, project = (Path(name) / own for own in ("alone", "together", "project"))
+        alone, together, project = (
+            Path(name) / folder for folder in ("alone", "together", "project")
+        )
         copy_of_project(project)
         for folder in (alone, together, project):
             folder.mkdir(exist_ok=True)
@@ -64,14 +66,7 @@ def main(params: str = str(REPOSITORY / "params.yaml")) -> None:
 
 
 def show(table: Table, repros: list[Cost], dvcs: list[Cost]) -> None:
-    """Print the table.
-
-    Args:
-        table: stage to its costs: of its own process, first and second time, and within
-            `probeta repro`, first and second time.
-        repros: what `probeta repro` cost, first and second time.
-        dvcs: what `dvc repro` cost.
-    """
+    """Print the costs of stages, and of whole runs, each first and second time."""
     titles = ("own process", "second time", "within repro", "second time")
     print(f"{'':21}" + "".join(f"{title:>18}" for title in titles))
     print(f"{'':21}" + "   CPU-s   wall s".rjust(18) * 4)
@@ -81,8 +76,8 @@ def show(table: Table, repros: list[Cost], dvcs: list[Cost]) -> None:
         print(f"{stage:21}" + "".join(f"{cpu:9.2f}{wall:9.2f}" for cpu, wall in costs))
     print(f"\n{'':21}    CPU-s   wall s  peak MB        x")
     for what, costs in (("probeta repro", repros), ("dvc repro", dvcs)):
-        for which, cost, (own, _) in zip(("first", "second"), costs, sums[:2], strict=True):
-            figures = f"{cost.cpu:9.2f}{cost.wall:9.2f}{cost.peak:9.0f}{cost.cpu / own:9.2f}"
+        for which, cost, (alone, _) in zip(("first", "second"), costs, sums[:2], strict=True):
+            figures = f"{cost.cpu:9.2f}{cost.wall:9.2f}{cost.peak:9.0f}{cost.cpu / alone:9.2f}"
             print(f"{what + ', ' + which:21}{figures}")
 
 

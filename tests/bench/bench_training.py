@@ -1,6 +1,5 @@
 """Measures `probeta train`: CPU seconds for 1,000 sentences, and memory."""
 
-import argparse
 import random
 import sys
 from itertools import accumulate
@@ -10,7 +9,7 @@ from tempfile import TemporaryDirectory
 import pyarrow as pa
 import pyarrow.parquet as pq
 import yaml
-from measuring import PROBETA, REPOSITORY, Cost, measure
+from measuring import PROBETA, REPOSITORY, Cost, measure, parser_of
 
 sys.path.append(str(REPOSITORY / "tests/support"))
 
@@ -56,28 +55,22 @@ def write_corpus(path: Path, sentences: int) -> None:
 
 def train(folder: Path, setting: str, sentences: int) -> Cost:
     """Return what it costs to train one epoch of the first sentences."""
-    entry = {
-        "corpus": "own",
-        "objectives": {"nsp": 1, "spp": 1, "nl": 1},
-        "setting": setting,
-        "sentences": sentences,
-    }
-    corpora = {"own": {"corpus": {"recipe": "jsonl", "language": "en", "path": "x"}}}
-    params = {"corpora": corpora, "trained": {"own": entry}}
+    entry = {"corpus": "mine", "setting": setting, "sentences": sentences}
+    entry["objectives"] = {"nsp": 1, "spp": 1, "nl": 1}
+    corpora = {"mine": {"corpus": {"recipe": "jsonl", "language": "en", "path": "x"}}}
+    params = {"corpora": corpora, "trained": {"mine": entry}}
     (folder / "params.yaml").write_text(yaml.safe_dump(params))
     return measure([*PROBETA, "train", "--strict"], folder, timeout=7200)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, epilog=EXAMPLES, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = parser_of(__doc__, EXAMPLES)
     parser.add_argument("--sentences", type=int, default=4096)
     parser.add_argument("--setting", choices=LIMITS, nargs="+", default=list(LIMITS))
     arguments = parser.parse_args()
     with TemporaryDirectory() as temporary:
         folder = Path(temporary)
-        write_corpus(folder / records_of("own"), arguments.sentences)
+        write_corpus(folder / records_of("mine"), arguments.sentences)
         rows = [row(i, i % 2, sentences=["Uno.", f"Dos {i}."]) for i in range(6)]
         splits = {"train": rows[:2], "validation": rows[2:4], "test": rows[4:]}
         write_dataset(folder / PACKAGE / "bso_own", "sentence_ordering", splits)

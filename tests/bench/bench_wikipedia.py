@@ -6,7 +6,6 @@ seconds (of all processes, user and system) in one run. "start" is what a progra
 pages; where figures are without it, it is subtracted from both sides.
 """
 
-import argparse
 import json
 import shutil
 import sys
@@ -16,7 +15,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 import yaml
-from measuring import HERE, HOUR, PROBETA, Cost, measure
+from measuring import HERE, HOUR, PROBETA, Cost, measure, parser_of
 
 from corpora_recipes.running.commands import positive
 from corpora_recipes.running.folders import records_of
@@ -96,11 +95,7 @@ def programs(
 def read_command(dump: Path, work: Path, language: str, options: Mapping[str, object]) -> list[str]:
     """Lay out a run that reads a dump, in a new folder; return the command to run there.
 
-    Args:
-        dump: the only one in its folder, with its index.
-        work: the folder.
-        language: of the dump.
-        options: of the corpus, such as its number of documents.
+    The dump is the only one in its folder, with its index; options are those of the corpus.
     """
     mirror = work / "mirror"
     mirror.mkdir(parents=True)
@@ -140,17 +135,11 @@ def report(
 
 def main() -> None:
     """Print the figures of the programs."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, epilog=EXAMPLES, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument(
-        "dumps", type=Path, nargs="*", metavar="DUMP", help="default: the recipe's sample"
-    )
-    parser.add_argument(
-        "--times",
-        type=positive,
-        help="make a dump of so many copies of the pages; without, the one DUMP is read as it is",
-    )
+    parser = parser_of(__doc__, EXAMPLES)
+    about = "default: the recipe's sample"
+    parser.add_argument("dumps", type=Path, nargs="*", metavar="DUMP", help=about)
+    about = "make a dump of so many copies of the pages; without, the one DUMP is read as it is"
+    parser.add_argument("--times", type=positive, help=about)
     parser.add_argument("--language", default="es", help="of the pages (default: es)")
     parser.add_argument("--runs", type=positive, default=1, help="of which the best is taken")
     parser.add_argument("--timeout", type=float, default=HOUR, help="seconds for a program")

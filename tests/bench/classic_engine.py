@@ -197,11 +197,7 @@ def classic(
 ) -> np.ndarray:
     """Return predictions for test, or for all rows if there are folds.
 
-    Args:
-        problem: with the metric "accuracy".
-        seed: the classic engine has one random start.
-        net: "numpy" or "torch".
-        progress: told what is done.
+    The problem has the metric "accuracy"; the classic engine has one random start, ``seed``.
     """
     settings = SETTINGS.get(problem.task, Settings())
     classes, y = np.unique(problem.y, return_inverse=True)

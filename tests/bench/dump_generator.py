@@ -18,7 +18,7 @@ from pathlib import Path
 
 from corpora_recipes.recipe import RECIPES
 from corpora_recipes.running.commands import positive, run
-from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.errors import ParamsError, RawError
 from corpora_recipes.running.outputs import whole_file
 
 SAMPLE = RECIPES / "wikipedia/sample/es/eswiki-20260101-pages-articles-multistream.xml.bz2"
@@ -55,15 +55,7 @@ def write_multistream(
 ) -> int:
     """Write a multistream dump, and its index beside it; neither appears before both are whole.
 
-    Args:
-        path: the dump, ``….xml.bz2``.
-        header: everything before the first page.
-        pages: its pages, in ascending order of their ids.
-        per_stream: pages a stream.
-        index: whether to leave the index there.
-
-    Returns:
-        The number of pages.
+    The pages come in ascending order of their ids; ``per_stream`` of them are a stream.
     """
     index_path = path.with_name(path.name.removesuffix(".xml.bz2") + "-index.txt.bz2")
     pages = iter(pages)
@@ -97,13 +89,9 @@ def read_header(dump: Path) -> bytes:
 
 
 def read_pages(dump: Path) -> Iterator[bytes]:
-    """Yield the ``<page>`` elements of a dump (plain or .bz2) or of a file of pages only.
-
-    Raises:
-        InputError: the file ends within a page, or it has none.
-    """
+    """Yield the ``<page>`` elements of a dump (plain or .bz2) or of a file of pages only."""
     page: list[bytes] = []
-    found = False
+    has_pages = False
     for line in _lines(dump):
         tag = line.strip()
         if page or tag == b"<page>":
@@ -111,22 +99,14 @@ def read_pages(dump: Path) -> Iterator[bytes]:
         if page and tag == b"</page>":
             yield b"".join(page)
             page = []
-            found = True
-    if page or not found:
-        raise InputError(
-            dump,
-            expected="lines <page> and </page>, as MediaWiki writes them",
-            found="a page without an end" if page else "no page",
-            todo="give a whole dump",
-        )
+            has_pages = True
+    if page or not has_pages:
+        found = "a page without an end" if page else "no page"
+        raise RawError(dump, "lines <page> and </page>, as MediaWiki writes them", found)
 
 
 def copies(dumps: Sequence[Path], times: int | None) -> Iterator[PageXml]:
-    """Yield the dumps' pages so many times (None: for ever), each with an id and title of its own.
-
-    Raises:
-        InputError: a file ends within a page, has none, or has one without title or id.
-    """
+    """Yield the dumps' pages so many times (None: for ever), with ids and titles of their own."""
     number = 0
     copy = 0
     met: Counter[bytes] = Counter()
@@ -141,28 +121,15 @@ def copies(dumps: Sequence[Path], times: int | None) -> Iterator[PageXml]:
 def generate(
     out: Path, dumps: Sequence[Path] = (), *, times: int = 1, pages: int | None = None
 ) -> int:
-    """Write a dump of so many copies of the dumps' pages, or of so many pages.
+    """Write a dump of so many copies of the dumps' pages, or of so many pages; return the latter.
 
-    Args:
-        out: the dump to write, ``…-multistream.xml.bz2``.
-        dumps: where the pages come from; the wikipedia recipe's sample if there are none. The
-            header is that of the first one that has any, else the sample's.
-        times: how often each page stands in it.
-        pages: how many pages it has, whatever ``times`` says; None for all of so many copies.
-
-    Returns:
-        The number of pages.
-
-    Raises:
-        InputError: another name, or a file that is no dump.
+    The pages come from ``dumps``, or the wikipedia recipe's sample if there are none. The header is
+    that of the first one that has any, else the sample's. Each page stands in it so many ``times``,
+    unless ``pages`` says how many it has.
     """
     if not out.name.endswith(ENDING):
-        raise InputError(
-            f"--out {out}",
-            expected=f"a name such as eswiki-20260101-pages-articles{ENDING}",
-            found=out.name,
-            todo="name it so: readers know a dump by its name",
-        )
+        expected = f"a name such as eswiki-20260101-pages-articles{ENDING}"
+        raise ParamsError(f"--out {out}", expected, out.name)
     dumps = dumps or [SAMPLE]
     headers = (read_header(dump) for dump in (*dumps, SAMPLE))
     header = next(header for header in headers if b"</siteinfo>" in header)
@@ -176,21 +143,15 @@ def _lines(dump: Path) -> Iterator[bytes]:
         with opener(dump, "rb") as lines:
             yield from lines
     except (OSError, EOFError) as error:
-        raise InputError(
-            dump, expected="a dump", found=str(error), todo="give a whole dump"
-        ) from None
+        raise RawError(dump, "a whole dump", str(error)) from None
 
 
 def _renamed(xml: bytes, number: int, met: Counter[bytes], dump: Path) -> PageXml:
     head, tag, rest = xml.partition(b"<text")
     old = _TITLE.search(head)
     if old is None or _ID.search(head) is None:
-        raise InputError(
-            dump,
-            expected="pages with a title and an id",
-            found=repr(xml[:120].decode("utf-8", "replace")),
-            todo="give a whole dump",
-        )
+        found = repr(xml[:120].decode("utf-8", "replace"))
+        raise RawError(dump, "pages with a title and an id", found)
     title = old[1]
     met[title] += 1
     if met[title] > 1:
@@ -205,13 +166,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, epilog=EXAMPLES, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument(
-        "dumps",
-        type=Path,
-        nargs="*",
-        metavar="DUMP",
-        help="a dump, plain or .bz2, or a file of <page> elements; default: the recipe's sample",
-    )
+    about = "a dump, plain or .bz2, or a file of <page> elements; default: the recipe's sample"
+    parser.add_argument("dumps", type=Path, nargs="*", metavar="DUMP", help=about)
     size = parser.add_mutually_exclusive_group(required=True)
     size.add_argument("--times", type=positive, metavar="N", help="how many copies of each page")
     size.add_argument("--pages", type=positive, metavar="N", help="how many pages in all")

@@ -132,14 +132,9 @@ class Words:
 
 
 def make_records(corpus: Corpus, sample: Path, out: Path, words: Words, scale: float) -> int:
-    """Write the records of a corpus; return their number.
+    """Write records of a corpus like those of its sample; return their number.
 
-    Args:
-        corpus: its entry in params.yaml.
-        sample: the records of its sample.
-        out: the file to write.
-        words: of its language.
-        scale: the share of the real number to make.
+    ``words`` are those of its language, and ``scale`` is the share of the real number to make.
     """
     kind = corpus.facts.records
     records = list(read_records(sample, kind))
@@ -234,10 +229,10 @@ def _parsed(sentence: ParsedSentence, words: Words, state: int, _: _Forms) -> Pa
     """Replace the forms of whole tokens, and their lemmas; what is annotated stays."""
     new, tokens, first = list(sentence.words), list(sentence.tokens), 0
     for i, token in enumerate(sentence.tokens):
-        own = sentence.words[first]
-        if token.words == 1 and own.upos in ("NOUN", "ADJ", "VERB") and own.form.islower():
-            state, word = words.draw(state, (len(own.features) % KINDS,) * 2)
-            new[first] = own._replace(form=word, lemma=word)
+        given = sentence.words[first]
+        if token.words == 1 and given.upos in ("NOUN", "ADJ", "VERB") and given.form.islower():
+            state, word = words.draw(state, (len(given.features) % KINDS,) * 2)
+            new[first] = given._replace(form=word, lemma=word)
             tokens[i] = token._replace(form=word)
         first += token.words
     document = f"{sentence.document_id}-{state % 2**32}"
@@ -257,16 +252,18 @@ def _examples(
 ) -> Iterator[Example]:
     """Yield the examples of all collections, each part with all classes in turn."""
     for name, facts in corpus.facts.collections.items():
-        own: list[Example] = [record for record in records if record.collection == name]
+        examples: list[Example] = [record for record in records if record.collection == name]
         # With few words to replace, a text would come twice.
-        own = [e for e in own if min(len(words.around(text)) for text in e.texts) > 3] or own
-        labels = sorted({example.label or "" for example in own})
+        examples = [
+            e for e in examples if min(len(words.around(text)) for text in e.texts) > 3
+        ] or examples
+        labels = sorted({example.label or "" for example in examples})
         if name == "word_content":
             labels = words.drawn[:WORD_CLASSES]
         # A score belongs to its text; a class may get the form of any other one.
-        forms = [own] * len(labels)
+        forms = [examples] * len(labels)
         if facts.scale:
-            forms = [[e for e in own if (e.label or "") == label] for label in labels]
+            forms = [[e for e in examples if (e.label or "") == label] for label in labels]
         for part, size in PARTS.get((corpus.recipe, name), facts.sizes).items():
             split: Split | None = next((known for known in SPLITS if known == part), None)
             for number in range(round((size or 0) * scale)):
@@ -299,16 +296,16 @@ def _ranked(
     model: Example = replace(records[0], label=None, score=None)
 
     def examples(name: str, texts: Iterable[tuple[str, ...]]) -> Iterator[Example]:
-        for number, own in enumerate(texts):
+        for number, pair in enumerate(texts):
             id_ = f"{name}-{number}"
-            yield replace(model, id=id_, collection=name, texts=own, document_id=id_, columns={})
+            yield replace(model, id=id_, collection=name, texts=pair, document_id=id_, columns={})
 
     def size(name: str) -> int:
         return round((corpus.facts.collections[name].sizes["all"] or 0) * scale)
 
-    own = [e.texts[0] for e in records if e.collection == "background_sentences"]
+    sentences = [e.texts[0] for e in records if e.collection == "background_sentences"]
     sentences = [
-        words.other(own[i % len(own)], keyed_hash(i, "sentence"), (i % KINDS,) * 2)
+        words.other(sentences[i % len(sentences)], keyed_hash(i, "sentence"), (i % KINDS,) * 2)
         for i in range(size("background_sentences"))
     ]
     vocabulary = words.drawn[: size("wikipedia_words")]

@@ -35,8 +35,10 @@ def thirteen(texts: Sequence[str]) -> Vectors:
 def _means(texts: Sequence[str]) -> Any:
     """Return the shares of the words in each text, [texts, ROWS]."""
     words = [text.lower().split() for text in texts]
-    lengths = np.array([len(own) for own in words])
-    columns = [crc32(word.strip(".,;:¿?¡!\"'()").encode()) % ROWS for own in words for word in own]
+    lengths = np.array([len(of_text) for of_text in words])
+    columns = [
+        crc32(word.strip(".,;:¿?¡!\"'()").encode()) % ROWS for of_text in words for word in of_text
+    ]
     shares = np.repeat(1 / np.sqrt(np.maximum(lengths, 1)), lengths).astype(np.float32)
     starts = np.concatenate([[0], np.cumsum(lengths)])
     return csr_matrix((shares, columns, starts), (len(texts), ROWS))

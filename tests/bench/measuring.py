@@ -1,5 +1,6 @@
 """What the benchmarks share: the cost of a command."""
 
+import argparse
 import os
 import shlex
 import signal
@@ -23,19 +24,19 @@ HOUR = 3600.0
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What a command cost.
+    """What a command cost."""
 
-    Attributes:
-        cpu: user and system seconds of all its processes.
-        wall: seconds.
-        peak: resident MB of its largest process.
-        output: what it printed.
-    """
+    cpu: float  # user and system seconds of all its processes
+    wall: float  # seconds
+    peak: float  # resident MB of its largest process
+    output: str  # what it printed
 
-    cpu: float
-    wall: float
-    peak: float
-    output: str
+
+def parser_of(about: str | None, examples: str) -> argparse.ArgumentParser:
+    """Return a parser of arguments, whose help shows both texts as they are."""
+    return argparse.ArgumentParser(
+        description=about, epilog=examples, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
 
 
 def measure(command: list[str], folder: Path = REPOSITORY, timeout: float = HOUR) -> Cost:

@@ -111,30 +111,30 @@ def table(results: Iterable[Result]) -> str:
     for result in results:
         by_set.setdefault(result["set"], {})[result["seed"]] = result
     means = {
-        named: {seed: averages(found) for seed, found in own.items()}
-        for named, own in by_set.items()
+        named: {seed: averages(found) for seed, found in by_seed.items()}
+        for named, by_seed in by_set.items()
     }
     columns = list(next(iter(next(iter(means.values())).values())))
     lines = [
         f"| objectives | {' | '.join(columns)} | average, published |",
         f"|---|{'---|' * (len(columns) + 1)}",
     ]
-    for named, own in means.items():
+    for named, by_seed in means.items():
         cells = []
         for column in columns:
-            values = [found[column] for found in own.values()]
+            values = [found[column] for found in by_seed.values()]
             cells.append(_with_interval(values))
         lines.append(f"| {named} | {' | '.join(cells)} | {SETS.get(named, '–')} |")
     lines.append("")
-    for named, own in means.items():
+    for named, by_seed in means.items():
         if named != "NSP" and "NSP" in means:
             gains = [
-                own[seed]["average"] - means["NSP"][seed]["average"]
-                for seed in own
+                by_seed[seed]["average"] - means["NSP"][seed]["average"]
+                for seed in by_seed
                 if seed in means["NSP"]
             ]
             lines.append(f"{named} less NSP: {_with_interval(gains, '+')} (seeds: {len(gains)})")
-    rows = mean(of_rows(found) for own in by_set.values() for found in own.values())
+    rows = mean(of_rows(found) for by_seed in by_set.values() for found in by_seed.values())
     lines.append(f"one encoder's average over other test documents: ± {rows:.1f}")
     return "\n".join(lines)
 

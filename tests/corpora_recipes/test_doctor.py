@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,7 @@ from loopback import RangeServer
 
 from corpora_recipes.corpora.theses import recipe as theses
 from corpora_recipes.corpora.theses.harvest import examine_server
-from corpora_recipes.doctor import asking, examine, of_file
+from corpora_recipes.doctor import Report, asking, examine, of_file
 from corpora_recipes.facts import CorpusFacts, Source
 from corpora_recipes.fetching import downloads, sources
 from corpora_recipes.fetching.pins import Locked
@@ -40,8 +39,8 @@ def seen(source: Source, lock: Locked | None = None) -> Finding:
 
 
 def test_a_file_that_is_as_it_should_be(served: RangeServer) -> None:
-    found = seen(file(served, size=len(DATA)))
-    assert (found.fault, found.to_download) == ("", len(DATA))
+    finding = seen(file(served, size=len(DATA)))
+    assert (finding.fault, finding.to_download) == ("", len(DATA))
     Path("raw").mkdir()
     Path("raw/a.zip").write_bytes(DATA)
     assert seen(file(served, size=len(DATA))).to_download == 0
@@ -79,29 +78,24 @@ def test_a_host_without_an_answer_is_not_asked_again(served: RangeServer) -> Non
 
 
 def test_a_second_address_or_another_file_will_do(served: RangeServer) -> None:
-    second = Source("a.zip", urls=(f"{served.url}/gone.zip", f"{served.url}/a.zip"))
-    found = seen(second)
-    assert not found.fault
-    assert "gone.zip: " in found.note
-    packed = Source("a.txt", urls=(f"{served.url}/gone.txt",), packed=file(served))
-    assert not seen(packed).fault
-    instead = Source("c.zip", urls=(f"{served.url}/c.zip",), instead=(file(served, "b.zip"),))
-    found = seen(instead)
-    assert (found.fault, found.to_download) == ("", len(DATA))
-    assert "b.zip instead" in found.note
-
-
-def test_a_server_without_ranges_is_noted(served: RangeServer) -> None:
+    url = f"{served.url}/gone.zip"
+    for source, note in (
+        (Source("a.zip", urls=(url, f"{served.url}/a.zip")), "gone.zip: "),
+        (Source("a.txt", urls=(url,), packed=file(served)), ""),
+        (Source("c.zip", urls=(url,), instead=(file(served, "b.zip"),)), "b.zip instead"),
+    ):
+        finding = seen(source)
+        assert (finding.fault, finding.to_download) == ("", len(DATA))
+        assert note in finding.note
     served.ranges = False
     assert "an interrupted download starts again" in seen(file(served)).note
 
 
 def test_a_stale_lock(served: RangeServer) -> None:
     served.modified = "Mon, 02 Mar 2026 10:00:00 GMT"
-    old = Locked("2026-01-01", "a.zip", len(DATA), "0" * 64)
-    found = seen(file(served), lock=old)
-    assert not found.fault
-    assert "changed on 2026-03-02, after sources.lock of 2026-01-01" in found.note
+    finding = seen(file(served), lock=Locked("2026-01-01", "a.zip", len(DATA), "0" * 64))
+    assert not finding.fault
+    assert "changed on 2026-03-02, after sources.lock of 2026-01-01" in finding.note
     assert "changed" not in seen(file(served), lock=Locked("2026-04-01", "a", 1500)).note
     assert "in sources.lock" in seen(file(served), lock=Locked("2026-04-01", "a", 9)).fault
 
@@ -111,14 +105,18 @@ def corpus(*files: Source, manual: str = "", **options: Any) -> Corpus:
     return Corpus("mine", "fake", "es", None, 1, options, {}, facts)
 
 
-def nothing(*arguments: Any) -> Any:
+def examined(corpus: Corpus, origin: str = "upstream") -> Report:
+    return examine(corpus, origin, Path("raw"), look_at, {})
+
+
+def no_hook(*arguments: Any) -> Any:
     raise NotImplementedError
 
 
 @pytest.fixture
 def recipe(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     def make(**hooks: Any) -> None:
-        made = Recipe(nothing, nothing, **hooks)
+        made = Recipe(no_hook, no_hook, **hooks)
         monkeypatch.setattr(sources, "load_recipe", lambda name: made)
         monkeypatch.setattr("corpora_recipes.doctor.load_recipe", lambda name: made)
 
@@ -129,40 +127,37 @@ def recipe(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
 def test_a_corpus_of_servers(served: RangeServer, recipe: Callable[..., None]) -> None:
     recipe(examine=lambda corpus: [Finding("repository", note="is there")])
     mine = corpus(file(served), file(served, "b.zip"))
-    found = examine(mine, "upstream", Path("raw/mine"), look_at, {})
-    assert (found.verdict, found.sizes) == ("ok", [None, 1500, 1500])
-    assert [finding.what for finding in found.findings] == ["repository", "a.zip", "b.zip"]
+    report = examined(mine)
+    assert (report.verdict, report.sizes) == ("ok", [None, 1500, 1500])
+    assert [finding.what for finding in report.findings] == ["repository", "a.zip", "b.zip"]
     served.files.pop("/b.zip")
-    found = examine(mine, "upstream", Path("raw/mine"), look_at, {})
-    assert found.verdict == "failed"
+    assert examined(mine).verdict == "failed"
+    # What only a fetch can ask.
+    recipe(fetch_upstream=no_hook)
+    report = examined(corpus(Source("*.xml")))
+    assert (report.verdict, report.sizes) == ("unknown", [None])
 
 
-def test_what_only_a_fetch_can_ask_is_unknown(recipe: Callable[..., None]) -> None:
-    recipe(fetch_upstream=nothing)
-    found = examine(corpus(Source("*.xml")), "upstream", Path("raw"), look_at, {})
-    assert (found.verdict, found.sizes) == ("unknown", [None])
-
-
-def test_a_corpus_that_must_be_asked_for(recipe: Callable[..., None], tmp_path: Path) -> None:
+@pytest.mark.usefixtures("recipe", "served")
+def test_a_corpus_that_must_be_asked_for() -> None:
     mine = corpus(Source("a.zip"), manual="Ask for it.")
-    found = examine(mine, "upstream", tmp_path / "raw", look_at, {})
-    assert (found.verdict, found.sizes) == ("missing", [])
-    assert "Ask for it." in found.findings[0].note
-    (tmp_path / "raw").mkdir()
-    (tmp_path / "raw" / "a.zip").write_bytes(DATA)
-    assert examine(mine, "upstream", tmp_path / "raw", look_at, {}).verdict == "ok"
+    report = examined(mine)
+    assert (report.verdict, report.sizes) == ("missing", [])
+    assert "Ask for it." in report.findings[0].note
+    Path("raw").mkdir()
+    Path("raw/a.zip").write_bytes(DATA)
+    assert examined(mine).verdict == "ok"
 
 
-def test_a_mirror_and_a_path(recipe: Callable[..., None], tmp_path: Path) -> None:
+@pytest.mark.usefixtures("recipe", "served")
+def test_a_mirror_and_a_path() -> None:
     mine = corpus(Source("a.zip", urls=("http://127.0.0.1:9/a.zip",)))
-    found = examine(mine, str(tmp_path), tmp_path / "raw", look_at, {})
-    assert found.verdict == "failed"
-    (tmp_path / "fake").mkdir()
-    (tmp_path / "fake" / "a.zip").write_bytes(DATA)
-    found = examine(mine, str(tmp_path), tmp_path / "raw", look_at, {})
-    assert (found.verdict, found.origin) == ("ok", str(tmp_path))
-    own = corpus(Source("*.zip"), path=str(tmp_path / "nowhere"))
-    assert examine(own, "upstream", tmp_path / "raw", look_at, {}).verdict == "failed"
+    assert examined(mine, ".").verdict == "failed"
+    Path("fake").mkdir()
+    Path("fake/a.zip").write_bytes(DATA)
+    report = examined(mine, ".")
+    assert (report.verdict, report.origin) == ("ok", ".")
+    assert examined(corpus(Source("*.zip"), path="nowhere")).verdict == "failed"
 
 
 OAI = '<OAI-PMH xmlns="http://www.openarchives.org/OAI/2.0/">%s</OAI-PMH>'
@@ -175,21 +170,15 @@ def test_a_repository(served: RangeServer) -> None:
     formats = OAI % f"<ListMetadataFormats>{prefix}</ListMetadataFormats>"
     served.files["/oai?verb=Identify"] = identify.encode()
     served.files["/oai?verb=ListMetadataFormats"] = formats.encode()
-    found = examine_server("tesis", url, "oai_dc")
-    assert (found.fault, found.note) == ("", "is 'Tesis', whose size is not known before")
-    assert (
-        examine_server("tesis", url, "xoai").fault
-    ) == "no records in the form xoai; those it has: oai_dc"
+    finding = examine_server("tesis", url, "oai_dc")
+    assert (finding.fault, finding.note) == ("", "is 'Tesis', whose size is not known before")
+    assert "those it has: oai_dc" in examine_server("tesis", url, "xoai").fault
     servers = [{"url": url}, {"url": f"{served.url}/gone".replace("127.0.0.1", "localhost")}]
-    mine = replace(corpus(), options={"servers": servers})
-    own, other = theses.examine(mine)
-    assert (own.fault, other.fault) == ("", "")
-    assert other.note.startswith("left out: ")
-    assert all(
-        found.fault for found in theses.examine(replace(mine, options={"servers": servers[1:]}))
-    )
-    refused = OAI % '<error code="badVerb">no</error>'
-    served.files["/oai?verb=Identify"] = refused.encode()
+    first, second = theses.examine(corpus(servers=servers))
+    assert (first.fault, second.fault) == ("", "")
+    assert second.note.startswith("left out: ")
+    assert all(finding.fault for finding in theses.examine(corpus(servers=servers[1:])))
+    served.files["/oai?verb=Identify"] = (OAI % '<error code="badVerb">no</error>').encode()
     assert "the error badVerb: no" in examine_server("tesis", url, "oai_dc").fault
     assert "404" in examine_server("tesis", f"{served.url}/gone", "oai_dc").fault
 
@@ -201,9 +190,7 @@ def params(folder: Path, **changes: Any) -> None:
         "tass": {"corpus": {"recipe": "tass", "sources": "upstream"}},
         "sqc": {"corpus": {"recipe": "sqc"}},
     }
-    text = yaml.safe_dump(
-        {"seed": 1, "sources": "sample", "corpora": entries} | changes, sort_keys=False
-    )
+    text = yaml.safe_dump({"corpora": entries} | changes, sort_keys=False)
     (folder / "params.yaml").write_text(text, "utf-8")
 
 

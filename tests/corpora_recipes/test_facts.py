@@ -52,12 +52,6 @@ def test_a_recipe_without_its_functions_says_so(tmp_path, monkeypatch) -> None:
         load_recipe("sqc")
 
 
-def test_what_may_be_absent_has_a_default(tmp_path) -> None:
-    facts = read_facts(written(tmp_path, LEAST))
-    assert (facts.options, facts.sources, facts.collections, facts.drop_limits) == ({}, (), {}, {})
-    assert (facts.redistributable, facts.shipped, facts.manual) == (False, False, "")
-
-
 def test_values_are_as_they_are_written(tmp_path) -> None:
     more = COLLECTION % "scale: [0, 5], labels: {}, sizes: {train: null, test: 7}"
     facts = read_facts(written(tmp_path, with_least(more)))

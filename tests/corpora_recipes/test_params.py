@@ -83,9 +83,7 @@ def test_what_is_wrong_in_an_entry_is_said(write_params, corpora, where, word) -
         (f"corpora: {{{'a' * 101}: {{}}}}", "a" * 101, "100 at most"),
         ('corpora: {"a\\n": {}}', ": corpora.a\n", "lower-case"),
         ("rankings: {$(x): {}}", ": rankings.$(x)", "lower-case"),
-        ("encoders: {a.b: {}}", ": encoders.a.b", "letters"),
-        ("encoders: {_a: {}}", ": encoders._a", "letters"),
-        ("encoders: {-a: {}}", ": encoders.-a", "letters"),
+        *((f"encoders: {{{name}: {{}}}}", f"s.{name}", "letters") for name in ("a.b", "_a", "-a")),
         ("trained: {a.b: {}}", ": trained.a.b", "letters"),
         ("encoders: {a: {}}\ntrained: {a: {}}", ": trained.a", "encoders.a"),
         ("encoders: {7: {}}", ": encoders.7", "reads as int"),
@@ -104,8 +102,8 @@ def test_what_is_wrong_at_the_top_is_said(tmp_path, text, where, word) -> None:
 
 
 def test_what_is_said_of_a_shipped_corpus_is_not_said_of_a_users_own(write_params) -> None:
-    own = {"recipe": "word_pairs", "path": "words.tsv", "licence": "CC0-1.0"}
-    path = write_params({"ours": {"corpus": {"recipe": "word_pairs"}}, "mine": {"corpus": own}})
+    words = {"recipe": "word_pairs", "path": "words.tsv", "licence": "CC0-1.0"}
+    path = write_params({"ours": {"corpus": {"recipe": "word_pairs"}}, "mine": {"corpus": words}})
     ours, mine = load_corpus(path, "ours"), load_corpus(path, "mine")
     assert (ours.facts.licence, ours.facts.redistributable) == ("Apache-2.0", True)
     assert (mine.facts.name, mine.facts.licence) == ("mine", "CC0-1.0")
@@ -118,8 +116,8 @@ def test_what_is_said_of_a_shipped_corpus_is_not_said_of_a_users_own(write_param
 
 def test_the_facts_of_a_treebank_are_those_of_the_one_that_is_named(write_params) -> None:
     def named(**changes):
-        own = {"recipe": "rst_discourse_treebank", "language": "en"}
-        return load_corpus(write_params({"rst": {"corpus": own | changes}}), "rst").facts
+        entry = {"recipe": "rst_discourse_treebank", "language": "en"} | changes
+        return load_corpus(write_params({"rst": {"corpus": entry}}), "rst").facts
 
     assert named().licence.startswith("that of the treebank that is read")
     assert named(treebank="gum").name.startswith("GUM")
@@ -146,20 +144,17 @@ def test_a_missing_file_says_what_to_do(tmp_path) -> None:
         load_params(tmp_path / "params.yaml")
 
 
-def test_all_documents_and_a_date_that_looks_like_a_number(write_params) -> None:
-    wiki = {"recipe": "wikipedia", "language": "es", "documents": "all", "date": 20260101}
-    corpus = load_corpus(write_params({"wiki": {"corpus": wiki}}), "wiki")
-    assert corpus.documents is None
-    assert corpus.options["date"] == "20260101"
-
-
 def test_a_date_without_quotes_is_refused_as_dvc_does(write_params) -> None:
-    wiki = {"recipe": "wikipedia", "language": "es", "created_after": date(2026, 1, 1)}
+    def load_wiki(**options):
+        wiki = {"recipe": "wikipedia", "language": "es", "documents": "all"} | options
+        return load_corpus(write_params({"wiki": {"corpus": wiki}}), "wiki")
+
     with pytest.raises(InputError, match=r"created_after(.|\n)*in quotes"):
-        load_corpus(write_params({"wiki": {"corpus": wiki}}), "wiki")
-    wiki["created_after"] = "2026-01-01"
-    corpus = load_corpus(write_params({"wiki": {"corpus": wiki}}), "wiki")
-    assert corpus.options["created_after"] == "2026-01-01"
+        load_wiki(created_after=date(2026, 1, 1))
+    # One that looks like a number is taken.
+    corpus = load_wiki(created_after="2026-01-01", date=20260101)
+    assert (corpus.options["created_after"], corpus.options["date"]) == ("2026-01-01", "20260101")
+    assert corpus.documents is None
 
 
 def test_examples_are_taken_whole(write_params) -> None:

@@ -9,10 +9,10 @@ from corpora_recipes.parquet import array_of
 
 @pytest.mark.parametrize("kind", [np.int64, np.int32, np.float64, np.float32])
 def test_a_column_of_numbers_becomes_an_array_of_its_own(kind: type[np.generic]) -> None:
-    own = np.arange(6, dtype=kind)[::2]
-    column = pa.chunked_array([pa.array(own), pa.array(own[:0]), pa.array(own[1:])])
+    numbers = np.arange(6, dtype=kind)[::2]
+    column = pa.chunked_array([pa.array(numbers), pa.array(numbers[:0]), pa.array(numbers[1:])])
     found = array_of(column)
-    assert (found.dtype, found.tolist()) == (own.dtype, [0, 2, 4, 2, 4])
+    assert (found.dtype, found.tolist()) == (numbers.dtype, [0, 2, 4, 2, 4])
     found[0] = 7
     assert column[0].as_py() == 0
     assert len(array_of(pa.chunked_array([], column.type))) == 0

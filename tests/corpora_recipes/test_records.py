@@ -2,6 +2,7 @@
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -22,23 +23,18 @@ from corpora_recipes.records import (
 from corpora_recipes.rows import from_row, record_schema, to_row
 
 
-def test_a_drop_ends_the_section() -> None:
-    assert split_at_drops("H", 2, [["a", "b"], ["c", None, "d"]]) == [
-        Section("H", 2, [["a", "b"], ["c"]]),
-        Section("H", 2, [["d"]]),
-    ]
-
-
-def test_a_dropped_first_sentence_leaves_an_empty_section() -> None:
-    assert split_at_drops("", 1, [[None, "b"]]) == [Section("", 1, []), Section("", 1, [["b"]])]
-
-
-def test_drops_in_a_row_and_at_the_end_leave_nothing_behind() -> None:
-    assert split_at_drops("", 1, [["a", None, None], [None, "b", None]]) == [
-        Section("", 1, [["a"]]),
-        Section("", 1, [["b"]]),
-    ]
-    assert split_at_drops("", 1, [[None], []]) == []
+@pytest.mark.parametrize(
+    ("paragraphs", "sections"),
+    [
+        ([["a", "b"], ["c", None, "d"]], [[["a", "b"], ["c"]], [["d"]]]),
+        # A dropped first sentence leaves an empty section.
+        ([[None, "b"]], [[], [["b"]]]),
+        ([["a", None, None], [None, "b", None]], [[["a"]], [["b"]]]),
+        ([[None], []], []),
+    ],
+)
+def test_a_drop_ends_the_section(paragraphs, sections) -> None:
+    assert split_at_drops("H", 2, paragraphs) == [Section("H", 2, kept) for kept in sections]
 
 
 @given(st.lists(st.lists(st.one_of(st.none(), st.text(min_size=1)))))
@@ -66,29 +62,6 @@ def nodes() -> st.SearchStrategy[DiscourseNode]:
 def test_a_tree_comes_back_from_its_row(root: DiscourseNode) -> None:
     tree = DiscourseTree("x", ["uno", "dos"], root, "test")
     assert from_row("trees", to_row(tree)) == tree
-
-
-def test_a_document_comes_back_from_its_row() -> None:
-    sections = [Section("", 1, [["Uno.", "Dos."]])]
-    document = Document("1", "T", ["a"], sections, "train", ["Van dos."])
-    assert from_row("documents", to_row(document)) == document
-
-
-def test_a_dialogue_comes_back_from_its_row() -> None:
-    dialogue = Dialogue("1", "T", [["¿Vas?", "Voy."], ["No."]], "test")
-    assert from_row("dialogues", to_row(dialogue)) == dialogue
-    assert set(to_row(dialogue)) == set(record_schema("dialogues").names)
-
-
-def test_examples_come_back_from_parquet(tmp_path) -> None:
-    examples = [
-        Example("1", "one", ("Uno.", "Dos."), "yes", 2.5, "p", {"genre": "chat"}, "test"),
-        Example("2", "two", ("Tres.",), None, None, "2"),
-    ]
-    table = pa.Table.from_pylist(list(map(to_row, examples)), schema=record_schema("examples"))
-    pq.write_table(table, tmp_path / "x.parquet")
-    rows = pq.read_table(tmp_path / "x.parquet").to_pylist()
-    assert [from_row("examples", row) for row in rows] == examples
 
 
 def test_counts_add_up() -> None:
@@ -122,11 +95,23 @@ GIVEN = ParsedSentence(
 )
 
 
-def test_parsed_sentences_come_back_from_parquet(tmp_path) -> None:
-    table = pa.Table.from_pylist([to_row(GIVEN)], record_schema("parsed_sentences"))
+RECORDS = {
+    "documents": [Document("1", "T", ["a"], [Section("", 1, [["Uno.", "Dos."]])], "train", ["D."])],
+    "dialogues": [Dialogue("1", "T", [["¿Vas?", "Voy."], ["No."]], "test")],
+    "examples": [
+        Example("1", "one", ("Uno.", "Dos."), "yes", 2.5, "p", {"genre": "chat"}, "test"),
+        Example("2", "two", ("Tres.",), None, None, "2"),
+    ],
+    "parsed_sentences": [GIVEN],
+}
+
+
+@pytest.mark.parametrize("kind", RECORDS)
+def test_records_come_back_from_parquet(tmp_path, kind: str) -> None:
+    table = pa.Table.from_pylist(list(map(to_row, RECORDS[kind])), record_schema(kind))
     pq.write_table(table, tmp_path / "x.parquet")
     rows = pq.read_table(tmp_path / "x.parquet").to_pylist()
-    assert [from_row("parsed_sentences", row) for row in rows] == [GIVEN]
+    assert [from_row(kind, row) for row in rows] == RECORDS[kind]
 
 
 def test_words_and_tokens_of_a_parsed_sentence() -> None:

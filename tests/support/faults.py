@@ -48,17 +48,11 @@ Tree = dict[str, bytes | str]
 
 @dataclass(frozen=True)
 class Stage:
-    """A stage of a run.
+    """A stage of a run."""
 
-    Attributes:
-        name: of its verb.
-        deps: the files and folders of the run that it reads, as dvc.yaml says.
-        outputs: those that it writes, besides its memory.
-    """
-
-    name: str
-    deps: tuple[str, ...]
-    outputs: tuple[str, ...]
+    name: str  # of its verb
+    deps: tuple[str, ...]  # the files and folders of the run that it reads, as dvc.yaml says
+    outputs: tuple[str, ...]  # those that it writes, besides its memory
 
     def __str__(self) -> str:
         return self.name
@@ -112,11 +106,8 @@ class Runner:
         self._process = subprocess.Popen(
             [sys.executable, FAULTING / "warm.py"],
             env=os.environ
-            | {
-                "PYTHONPATH": os.pathsep.join(map(str, (REPOSITORY, FAULTING))),
-                "OPENBLAS_NUM_THREADS": "1",
-                "PYTHONDONTWRITEBYTECODE": "1",
-            },
+            | {"PYTHONPATH": os.pathsep.join(map(str, (REPOSITORY, FAULTING)))}
+            | {"OPENBLAS_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1"},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
@@ -133,30 +124,18 @@ class Runner:
         cpus: int = 1,
         changed: Mapping[str, Any] | None = None,
     ) -> Ended:
-        """Run a command in a folder.
+        """Run ``probeta`` with the arguments ``command`` in a folder, in which events count.
 
-        Args:
-            command: the arguments of ``probeta``.
-            folder: where it runs, and where events count.
-            kind: of the fault, see ``faulting/injected.py``.
-            number: of the event at which it happens.
-            file: the largest size of a file, in bytes; 0 for any.
-            cpus: number of CPUs that the command finds.
-            changed: "module:name" to another value.
+        At event ``number`` a fault of a ``kind`` happens, see ``faulting/injected.py``. ``file`` is
+        the largest size of a file, 0 for any; ``cpus`` the number that the command finds;
+        ``changed`` has "module:name" to another value.
         """
         tally, output = self._folder / "tally", self._folder / "output"
         tally.unlink(missing_ok=True)
         shutil.rmtree(tally.with_name("tally.lost"), ignore_errors=True)
         fault = {"folder": str(folder), "tally": str(tally), "kind": kind, "number": number}
-        request = {
-            "arguments": list(command),
-            "folder": str(folder),
-            "output": str(output),
-            "fault": fault,
-            "file": file,
-            "cpus": cpus,
-            "set": changed or {},
-        }
+        request = {"arguments": list(command), "folder": str(folder), "output": str(output)}
+        request |= {"fault": fault, "file": file, "cpus": cpus, "set": changed or {}}
         assert self._process.stdin
         assert self._process.stdout
         self._process.stdin.write(json.dumps(request) + "\n")
@@ -231,15 +210,12 @@ def below(found: Tree, paths: Sequence[str]) -> Tree:
 class Toy:
     """A run of all stages in an empty folder, and one over the outputs of another seed.
 
-    Attributes:
-        runner: runs commands.
-        place: for a copy.
-        states: stage, and whether it runs over other outputs, to a copy of the folder before it.
-        ended: how it ended there without a fault, and all files then.
+    The keys are a stage, and whether it runs over other outputs.
     """
 
     runner: Runner
-    place: Path
+    place: Path  # for a copy
+    # A copy of the folder before a stage; how it ended there without a fault, and all files then.
     states: dict[tuple[str, bool], Path] = field(default_factory=dict, repr=False)
     ended: dict[tuple[str, bool], tuple[Ended, Tree]] = field(default_factory=dict, repr=False)
 

@@ -25,15 +25,9 @@ def hub(
 ) -> Iterator[str]:
     """Serve ``folder`` as the dataset ``repository``; yield the endpoint's URL.
 
-    Uploads need a token, which may be anything but "reader"; they go to ``folder``, which is made
-    when the repository is created.
-
-    Args:
-        folder: the files of the repository; if there is no such folder, the repository does not
-            exist yet.
-        repository: its name.
-        requests: to which every request is appended: method, path, beginning of the body.
-        broken: a request whose path holds this fails.
+    Without such a folder, the repository does not exist yet. Uploads need a token, which may be
+    anything but "reader"; they go to ``folder``. Every request is appended to ``requests``: method,
+    path, beginning of the body. One whose path holds ``broken`` fails.
     """
     api = f"/api/datasets/{repository}"
 
@@ -58,10 +52,8 @@ def hub(
                 self._json({"branches": [], "converts": [], "tags": tags()})
             elif found := re.fullmatch(rf"{api}(?:/revision/(.+))?", path):
                 if top := self._at(found[1] or "main"):
-                    names = [
-                        {"rfilename": name, "size": (top / name).stat().st_size}
-                        for name in files(top)
-                    ]
+                    sizes = {name: (top / name).stat().st_size for name in files(top)}
+                    names = [{"rfilename": name, "size": size} for name, size in sizes.items()]
                     about = {"id": repository, "sha": commit(top), "siblings": names}
                     self._json(about | {"cardData": card(top)})
             elif found := re.fullmatch(rf"{api}/tree/([^/]+)/?(.*)", path):

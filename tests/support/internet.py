@@ -37,21 +37,15 @@ SECTIONS = {"sources", "options", "special", "server", "languages"}
 
 
 class Internet(RangeServer):
-    """Serves what the samples have, under its real addresses, but for https.
-
-    Attributes:
-        dead: beginnings of addresses that are not there.
-        unknown: addresses that were asked for, and that nothing is known of.
-        redirects: address to another address.
-    """
+    """Serves what the samples have, under its real addresses, but for https."""
 
     def __init__(self, params: Path) -> None:
         """Serve all corpora of a params file that upstream has."""
         super().__init__({})
         self.etag = '"of the sample"'
-        self.dead: tuple[str, ...] = ()
-        self.unknown: set[str] = set()
-        self.redirects: dict[str, str] = {}
+        self.dead: tuple[str, ...] = ()  # beginnings of addresses that are not there
+        self.unknown: set[str] = set()  # addresses asked for that nothing is known of
+        self.redirects: dict[str, str] = {}  # address to another address
         self.corpora = load_corpora(params)
         for corpus in self.corpora:
             for url, data in _published(corpus):
@@ -93,10 +87,9 @@ class Internet(RangeServer):
                     url = several["url"] if isinstance(several, dict) else several
                     urls.append((url.partition("{")[0],))
             if urls:
+                plain = [_plain(url) for several in urls for url in several]
                 # Of whatever date.
-                first[corpus.name] = [
-                    _plain(url).partition("latest")[0] for found in urls for url in found
-                ]
+                first[corpus.name] = [url.partition("latest")[0] for url in plain]
         return first
 
     def at_home(self, project: Path) -> None:
@@ -164,14 +157,8 @@ def _published(corpus: Corpus) -> Iterator[tuple[str, bytes]]:
     if corpus.is_shipped:
         return
     sample = sample_folder(corpus)
-    if corpus.recipe == "theses":
-        yield from _pages(corpus, sample)
-        return
-    if corpus.recipe == "gutenberg":
-        yield from _books(corpus, sample)
-        return
-    if corpus.recipe == "wikipedia":
-        yield from _dump(corpus, sample)
+    if publish := {"theses": _pages, "gutenberg": _books, "wikipedia": _dump}.get(corpus.recipe):
+        yield from publish(corpus, sample)
         return
     for source in _all(list_sources(corpus)):
         data = _contents(source, sample)

@@ -39,19 +39,14 @@ class Server:
 
 
 def whole(
-    data: bytes = DATA,
-    *,
-    etag: str | None = '"one"',
-    ranges: bool = True,
-    stop: int | None = None,
-    length: int | None = None,
+    data: bytes = DATA, *, etag: str | None = '"one"', stop: int | None = None
 ) -> Callable[[BaseHTTPRequestHandler], None]:
     """Answer with the file: from the range that is asked, breaking off after ``stop`` bytes."""
 
     def answer(handler: BaseHTTPRequestHandler) -> None:
         start = 0
         asked = handler.headers.get("Range")
-        if asked and ranges and handler.headers.get("If-Range") == etag:
+        if asked and handler.headers.get("If-Range") == etag:
             start = int(asked.removeprefix("bytes=").removesuffix("-"))
             if start >= len(data):
                 handler.send_response(416)
@@ -64,7 +59,7 @@ def whole(
             handler.send_response(200)
         if etag:
             handler.send_header("ETag", etag)
-        handler.send_header("Content-Length", str(length or len(data) - start))
+        handler.send_header("Content-Length", str(len(data) - start))
         handler.end_headers()
         handler.wfile.write(data[start:][:stop])
 
@@ -83,31 +78,19 @@ def status(code: int, **headers: str) -> Callable[[BaseHTTPRequestHandler], None
 
 
 class RangeServer:
-    """Serves files by name, whole or a range (RFC 9110), and counts what it sends.
-
-    Attributes:
-        files: path, such as "/dump.bz2", to contents.
-        etag: of every file; None for none.
-        modified: Last-Modified of every file; None for none.
-        ranges: whether it knows ranges.
-        faults: path to what happens first at its next requests: called with the handler, and True
-            if that was the answer.
-        delay: seconds before each answer.
-        requests: path and headers of each GET.
-        sent: path to bytes sent.
-        most: the largest number of requests at one time.
-    """
+    """Serves files by name, whole or a range (RFC 9110), and counts what it sends."""
 
     def __init__(self, files: dict[str, bytes]) -> None:
-        self.files = files
-        self.etag: str | None = '"one"'
-        self.modified: str | None = None
-        self.ranges = True
+        self.files = files  # path, such as "/dump.bz2", to contents
+        self.etag: str | None = '"one"'  # of every file
+        self.modified: str | None = None  # Last-Modified of every file
+        self.ranges = True  # whether it knows ranges
+        # Path to what happens first at its next requests: True if that was the answer.
         self.faults: dict[str, list[Callable[[BaseHTTPRequestHandler], bool]]] = {}
-        self.delay = 0.0
-        self.requests: list[tuple[str, dict[str, str]]] = []
-        self.sent: Counter[str] = Counter()
-        self.most = 0
+        self.delay = 0.0  # seconds before each answer
+        self.requests: list[tuple[str, dict[str, str]]] = []  # path and headers of each GET
+        self.sent: Counter[str] = Counter()  # path to bytes sent
+        self.most = 0  # the largest number of requests at one time
         self._now = 0
         self._lock = threading.Lock()
         owner = self
@@ -155,17 +138,13 @@ class RangeServer:
         return [headers.get("Range") for name, headers in self.requests if name == path]
 
     def _head(
-        self,
-        handler: BaseHTTPRequestHandler,
-        data: bytes | None,
-        code: int = 200,
-        content_range: str = "",
+        self, handler: BaseHTTPRequestHandler, data: bytes | None, code: int = 200, place: str = ""
     ) -> None:
         handler.send_response(404 if data is None else code)
         for name, value in (
             ("ETag", self.etag),
             ("Last-Modified", self.modified),
-            ("Content-Range", content_range),
+            ("Content-Range", place),
             ("Content-Length", str(len(data or b""))),
         ):
             if value:
@@ -176,12 +155,8 @@ class RangeServer:
         whole = self.files.get(handler.path)
         asked = re.fullmatch(r"bytes=(\d+)-(\d*)", handler.headers.get("Range", ""))
         condition = handler.headers.get("If-Range")
-        if (
-            whole is None
-            or asked is None
-            or not self.ranges
-            or (condition and condition not in (self.etag, self.modified))
-        ):
+        is_other = condition and condition not in (self.etag, self.modified)
+        if whole is None or asked is None or not self.ranges or is_other:
             data, code, content_range = whole, 200, ""
         elif int(asked[1]) >= len(whole):
             data, code, content_range = b"", 416, f"bytes */{len(whole)}"

@@ -164,11 +164,8 @@ def _crumbs(number: int, start: int | None) -> Iterator[bytes]:
 
 def _chunked(data: bytes, end: bytes = b"0\r\n\r\n") -> bytes:
     chunks = [data[i : i + 4000] for i in range(0, len(data), 4000)]
-    return (
-        head("200 OK", "Transfer-Encoding: chunked")
-        + b"".join(b"%x\r\n%s\r\n" % (len(chunk), chunk) for chunk in chunks)
-        + end
-    )
+    body = b"".join(b"%x\r\n%s\r\n" % (len(chunk), chunk) for chunk in chunks)
+    return head("200 OK", "Transfer-Encoding: chunked") + body + end
 
 
 def _redirects(number: int, start: int | None) -> Iterator[bytes]:
@@ -194,19 +191,12 @@ def _login(number: int, start: int | None) -> Iterator[bytes]:
 
 @dataclass(frozen=True)
 class Case:
-    """A way to misbehave.
-
-    Attributes:
-        way: the way.
-        error: a pattern for what is found to be wrong; "" if the right file is to come.
-        pinned: the same if the file's digest is known; None if it is the same.
-        limits: limits of the transfer to be scaled: name to value.
-    """
+    """A way to misbehave."""
 
     way: Way
-    error: str = ""
-    pinned: str | None = None
-    limits: dict[str, float] = field(default_factory=dict)
+    error: str = ""  # what is found to be wrong; "" if the right file is to come
+    pinned: str | None = None  # the same if the file's digest is known; None if it is the same
+    limits: dict[str, float] = field(default_factory=dict)  # of the transfer, to be scaled
 
 
 NO_PROGRESS = "attempts without progress"

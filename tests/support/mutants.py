@@ -219,16 +219,13 @@ def _thinned_file(name: str, data: bytes, chance: Chance) -> bytes:
 
 # --- archives ------------------------------------------------------------------------------------
 
+_DAMAGE = (OSError, EOFError, zlib.error, RuntimeError, IndexError)
 Members = list[tuple[str, bytes]]
 """Name and content of what a file packs; what is only compressed has no name."""
 
 
 def unpack(name: str, data: bytes) -> Members:
-    """Return what an archive or a compressed file packs.
-
-    Raises:
-        ValueError: it packs nothing, or is damaged.
-    """
+    """Return what an archive or a compressed file packs; ValueError if nothing, or damaged."""
     try:
         if name.endswith(".zip"):
             with zipfile.ZipFile(io.BytesIO(data)) as archive:
@@ -241,9 +238,7 @@ def unpack(name: str, data: bytes) -> Members:
             return [("", gzip.decompress(data))]
         if name.endswith(".bz2"):
             return [("", bz2.decompress(data))]
-    except (OSError, EOFError, zlib.error, zipfile.BadZipFile, tarfile.TarError) as error:
-        raise ValueError(str(error)) from None
-    except (NotImplementedError, RuntimeError, IndexError) as error:
+    except (*_DAMAGE, zipfile.BadZipFile, tarfile.TarError) as error:
         raise ValueError(str(error)) from None
     raise ValueError(f"{name} packs nothing")
 

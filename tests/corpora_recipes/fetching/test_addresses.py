@@ -48,19 +48,13 @@ def test_if_none_works_each_is_named(server: Server, tmp_path: Path) -> None:
     assert f"{DEAD}: " in error.value.found
     assert session.CONTACT in error.value.todo
     assert not isinstance(error.value, NotFound)
-
-
-def test_a_file_that_no_server_has(server: Server, tmp_path: Path) -> None:
     server.script = [status(404), status(410)]
     with pytest.raises(NotFound):
-        downloads.download([server.url, server.url + "2"], tmp_path / "a.bin")
+        downloads.download([server.url, server.url + "2"], tmp_path / "b.bin")
 
 
 def slowly(handler: BaseHTTPRequestHandler) -> None:
-    handler.send_response(200)
-    handler.send_header("ETag", '"one"')
-    handler.send_header("Content-Length", str(len(DATA)))
-    handler.end_headers()
+    whole(stop=0)(handler)
     for start in range(0, len(DATA), 4000):
         handler.wfile.write(DATA[start : start + 4000])
         time.sleep(0.005)
@@ -69,9 +63,8 @@ def slowly(handler: BaseHTTPRequestHandler) -> None:
 @pytest.fixture
 def slow(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
     # Below the rate at which another address is tried, above the one at which all is given up.
-    monkeypatch.setattr(patience, "WINDOW", 0.1)
-    monkeypatch.setattr(patience, "SLOW_RATE", 1e12)
-    monkeypatch.setattr(patience, "LOWEST_RATE", 1)
+    for limit, value in {"WINDOW": 0.1, "SLOW_RATE": 1e12, "LOWEST_RATE": 1}.items():
+        monkeypatch.setattr(patience, limit, value)
     server = Server()
     server.script = [slowly]
     yield server
@@ -80,24 +73,15 @@ def slow(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
 
 
 def test_a_slow_address_is_left_for_another(
-    slow: Server,
-    server: Server,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    slow: Server, server: Server, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     server.script = [whole()]
     got = downloads.download([slow.url, server.url], tmp_path / "a.bin")
     assert got.url == server.url
     assert re.search(rf"only [\d,]+ bytes per second; trying {server.url}", capsys.readouterr().err)
-    # Alone it is good enough.
-    assert downloads.download([slow.url], tmp_path / "b.bin").sha256 == got.sha256
-
-
-def test_a_slow_address_is_better_than_none(slow: Server, tmp_path: Path) -> None:
-    got = downloads.download([slow.url, DEAD], tmp_path / "a.bin")
-    assert got.url == slow.url
-    assert (tmp_path / "a.bin").read_bytes() == DATA
+    # It is better than none.
+    for number, urls in enumerate(([slow.url], [slow.url, DEAD])):
+        assert downloads.download(urls, tmp_path / f"{number}.bin").sha256 == got.sha256
 
 
 def test_a_server_that_asks_to_wait_is_left_for_another(server: Server, tmp_path: Path) -> None:

@@ -28,28 +28,12 @@ from corpora_recipes.reading.reading import read
 from corpora_recipes.running.errors import InputError
 
 
-@pytest.fixture
-def mirror(tmp_path: Path) -> Path:
-    """Return a folder of three files, in which the corpus of the tests is."""
-    folder = tmp_path / "mirror"
-    folder.mkdir()
+def test_what_a_killed_fetch_left_is_not_read(tmp_path: Path, make_corpus, monkeypatch) -> None:
+    raw, mirror = tmp_path / "raw", tmp_path / "mirror"
+    mirror.mkdir()
     for name in "abc":
         line = {"id": name, "paragraphs": [f"Esta es la frase de {name}, y no hay otra."]}
-        (folder / f"{name}.jsonl").write_text(json.dumps(line) + "\n", "utf-8")
-    return folder
-
-
-def test_a_fetch_that_ends_is_complete(tmp_path: Path, mirror: Path, make_corpus) -> None:
-    sources.fetch(make_corpus(options={"path": str(mirror)}), "sample", tmp_path / "raw")
-    names = ["a.jsonl", "b.jsonl", "c.jsonl"]
-    assert read_fetched(tmp_path / "raw") == Fetched(f"path {mirror}", names, complete=True)
-    check_complete(tmp_path / "raw", "mine")
-
-
-def test_what_a_killed_fetch_left_is_not_read(
-    tmp_path: Path, mirror: Path, make_corpus, monkeypatch
-) -> None:
-    raw = tmp_path / "raw"
+        (mirror / f"{name}.jsonl").write_text(json.dumps(line) + "\n", "utf-8")
     corpus = make_corpus(options={"path": str(mirror)})
     link = sources._link
 
@@ -70,6 +54,8 @@ def test_what_a_killed_fetch_left_is_not_read(
     sources.fetch(corpus, "sample", raw)
     drops = read(corpus, raw, tmp_path / "out.parquet", workers=1, executor="local")
     assert drops.as_dict()["documents"]["kept"] == 3
+    names = ["a.jsonl", "b.jsonl", "c.jsonl"]
+    assert read_fetched(raw) == Fetched(f"path {mirror}", names, complete=True)
 
 
 def test_patterns_that_no_file_fits_are_missing(tmp_path: Path) -> None:
@@ -79,19 +65,13 @@ def test_patterns_that_no_file_fits_are_missing(tmp_path: Path) -> None:
     write_fetched(tmp_path, Fetched("upstream", wanted, complete=False))
     with pytest.raises(InputError, match=r"missing: there/page-\*\.xml, 0.zip, .* and 3 more"):
         check_complete(tmp_path, "mine")
-
-
-def test_a_folder_of_the_user_is_read(tmp_path: Path) -> None:
-    assert read_fetched(tmp_path) is None
-    check_complete(tmp_path, "mine")
-
-
-def test_a_manifest_without_a_note_of_the_end_is_of_a_fetch_that_may_have_been_killed(
-    tmp_path: Path,
-) -> None:
+    # Without a note of its end, the fetch may have been killed.
     (tmp_path / MANIFEST).write_text('{"source": "sample", "files": ["a"]}', "utf-8")
     with pytest.raises(InputError, match="missing: a\n"):
         check_complete(tmp_path, "mine")
+    # A folder of the user is read.
+    assert read_fetched(tmp_path / "here") is None
+    check_complete(tmp_path / "here", "mine")
 
 
 @pytest.mark.parametrize("text", ["", "[1]", '{"source": "sample"}', '{"other": 1}', "null"])
@@ -162,22 +142,17 @@ def test_no_entry_of_two_processes_is_lost(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.chdir(tmp_path)
     writers = [
         subprocess.Popen(
-            [sys.executable, "-c", WRITER, name],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
+            [sys.executable, "-c", WRITER, name], stdin=subprocess.PIPE, stdout=subprocess.PIPE
         )
         for name in ("one", "two")
     ]
     for writer in writers:
         assert writer.stdout is not None
-        assert writer.stdout.readline() == "ready\n"
+        assert writer.stdout.readline() == b"ready\n"
     for writer in writers:
         assert writer.stdin is not None
-        writer.stdin.write("\n")
+        writer.stdin.write(b"\n")
         writer.stdin.flush()
-    for writer in writers:
-        writer.communicate()
-        assert writer.returncode == 0
+    assert [writer.wait() for writer in writers] == [0, 0]
     assert len(read_lock()) == 40
     assert [path.name for path in tmp_path.iterdir()] == ["sources.lock"]

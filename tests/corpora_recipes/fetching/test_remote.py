@@ -1,6 +1,5 @@
 """What an address says, small documents, and who we say we are."""
 
-import re
 import ssl
 from collections.abc import Iterator
 from email.message import Message
@@ -32,25 +31,12 @@ def server() -> Iterator[RangeServer]:
 class TestLook:
     def test_a_server_with_ranges(self, server: RangeServer) -> None:
         url = f"{server.url}/a.zip"
-        assert look_at(url) == Remote(
-            url,
-            fault="",
-            status=206,
-            size=1000,
-            has_ranges=True,
-            modified=DATE,
-        )
+        assert look_at(url) == Remote(url, "", 206, 1000, has_ranges=True, modified=DATE)
         assert server.asked("/a.zip") == ["bytes=0-0"]
-
-    def test_a_server_without_ranges(self, server: RangeServer) -> None:
         server.ranges = False
-        seen = look_at(f"{server.url}/a.zip")
-        assert (seen.status, seen.size, seen.has_ranges) == (200, 1000, False)
-
-    def test_no_such_file(self, server: RangeServer) -> None:
-        seen = look_at(f"{server.url}/b.zip")
-        assert (seen.status, seen.fault) == (404, "the server answers 404 Not Found")
-        assert seen.size is None
+        assert look_at(url) == Remote(url, "", 200, 1000, modified=DATE)
+        fault = "the server answers 404 Not Found"
+        assert look_at(url + "x") == Remote(url + "x", fault, 404, modified=DATE)
 
     def test_head_is_refused(self, server: RangeServer, monkeypatch: pytest.MonkeyPatch) -> None:
         def refuse(handler: BaseHTTPRequestHandler, *args: object) -> None:
@@ -66,9 +52,8 @@ class TestLook:
         assert (seen.fault, seen.size) == ("", 1000)
 
     def test_a_redirect_and_a_type(self, server: RangeServer) -> None:
-        html = head(
-            "200 OK", "Content-Type: Text/HTML; charset=x", "Accept-Ranges: bytes", length=9
-        )
+        lines = ("Content-Type: Text/HTML; charset=x", "Accept-Ranges: bytes")
+        html = head("200 OK", *lines, length=9)
         last = MisbehavingServer(always(html))
         moved = MisbehavingServer(always(head("301 X", f"Location: {last.url}/b", length=0)))
         seen = look_at(f"{moved.url}/a")
@@ -132,10 +117,8 @@ class TestDocuments:
 def test_the_user_agent_names_the_project(monkeypatch: pytest.MonkeyPatch) -> None:
     session._project.cache_clear()
     monkeypatch.delenv(session.CONTACT, raising=False)
-    known = (
-        rf"Probeta/{re.escape(version('probeta'))} \(corpus download for research(; https://\S+)?\)"
-    )
-    assert re.fullmatch(known, session.user_agent())
+    begin = f"Probeta/{version('probeta')} (corpus download for research"
+    assert session.user_agent().startswith(begin)
     facts = Message()
     facts["Version"] = "7.1"
     facts["Project-URL"] = "Documentation, https://example.org/docs"
@@ -143,8 +126,6 @@ def test_the_user_agent_names_the_project(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(session, "metadata", lambda name: facts)
     session._project.cache_clear()
     monkeypatch.setenv(session.CONTACT, "ana@example.org")
-    said = (
-        "Probeta/7.1 (corpus download for research; https://example.org/probeta; ana@example.org)"
-    )
-    assert session.user_agent() == said
+    contact = "https://example.org/probeta; ana@example.org"
+    assert session.user_agent() == f"Probeta/7.1 (corpus download for research; {contact})"
     session._project.cache_clear()

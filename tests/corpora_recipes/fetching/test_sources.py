@@ -17,45 +17,37 @@ from corpora_recipes.fetching import sources
 from corpora_recipes.fetching.command import fetched
 from corpora_recipes.fetching.pins import MANIFEST, check_complete
 from corpora_recipes.missing import MissingCorpus
-from corpora_recipes.recipe import Block, BlockResult, Corpus, Recipe
+from corpora_recipes.recipe import Corpus, Recipe
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.outputs import locked_folder
 
 SHA = hashlib.sha256(DATA).hexdigest()
 
 
-def blocks(raw: Path, corpus: Corpus) -> list[Block]:
+def no_hook(*arguments: Any) -> Any:
     raise NotImplementedError
 
 
-def read_block(block: Block, corpus: Corpus) -> BlockResult:
-    raise NotImplementedError
+def corpus(entries: Sequence[Source], manual: str = "", **options: Any) -> Corpus:
+    sources = tuple(entries)
+    facts = CorpusFacts("Mine", "documents", "es", "CC0", "", sources=sources, manual=manual)
+    return Corpus("mine", "fake", "es", None, 1, options, {}, facts)
 
 
-def corpus(
-    entries: Sequence[Source], recipe: str = "fake", manual: str = "", **options: Any
-) -> Corpus:
-    facts = CorpusFacts(
-        name="Mine",
-        records="documents",
-        language="es",
-        licence="CC0",
-        description="",
-        sources=tuple(entries),
-        manual=manual,
-    )
-    return Corpus("mine", recipe, "es", None, 1, options, {}, facts)
+def write(*paths: Path) -> None:
+    """Write files, whose content is their name."""
+    for path in paths:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(path.name, "utf-8")
 
 
 @pytest.fixture(autouse=True)
 def fake_recipe(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """Make a recipe "fake" without hooks, with a sample of two files."""
     folder = tmp_path / "recipes" / "fake"
-    (folder / "sample" / "sub").mkdir(parents=True)
-    (folder / "sample" / "a.txt").write_text("a", "utf-8")
-    (folder / "sample" / "sub" / "b.txt").write_text("b", "utf-8")
+    write(folder / "sample" / "a.txt", folder / "sample" / "sub" / "b.txt")
     monkeypatch.setattr(sources, "RECIPES", tmp_path / "recipes")
-    monkeypatch.setattr(sources, "load_recipe", lambda name: Recipe(blocks, read_block))
+    monkeypatch.setattr(sources, "load_recipe", lambda name: Recipe(no_hook, no_hook))
     return folder
 
 
@@ -89,8 +81,7 @@ class TestUpstream:
         sources.fetch(mine, "upstream", tmp_path / "out")
         lock = json.loads((tmp_path / "sources.lock").read_text("utf-8"))
         (entry,) = lock.values()
-        assert entry["sha256"] == SHA
-        assert entry["size"] == len(DATA)
+        assert (entry["sha256"], entry["size"]) == (SHA, len(DATA))
         assert entry["file"] == "raw/es-20260101.bin"
         assert list(lock) == [server.url.replace("corpus", "es-20260101")]
         # The same again: nothing to do. Elsewhere: downloaded, and held to the lock.
@@ -102,21 +93,16 @@ class TestUpstream:
         with pytest.raises(InputError, match=r"remove its entry from sources\.lock"):
             sources.fetch(mine, "upstream", tmp_path / "third")
         assert listing(tmp_path / "third") == []
-        (tmp_path / "sources.lock").write_text("{}", "utf-8")
-        sources.fetch(mine, "upstream", tmp_path / "third")
-        assert (tmp_path / "third" / "raw" / "es-20260101.bin").read_bytes() == OTHER
-
-    def test_damaged_lock(self, server: Server, tmp_path: Path) -> None:
         (tmp_path / "sources.lock").write_text("<<<<<<< HEAD", "utf-8")
         with pytest.raises(InputError, match=r"sources\.lock"):
-            sources.fetch(corpus(self.entries(server), date=1), "upstream", tmp_path / "out")
-        assert server.requests == []
-
-    def test_pinned_file_is_not_locked(self, server: Server, tmp_path: Path) -> None:
-        server.script = [whole()]
-        entries = self.entries(server, sha256=SHA, size=len(DATA))
-        sources.fetch(corpus(entries, date=1), "upstream", tmp_path / "out")
+            sources.fetch(mine, "upstream", tmp_path / "third")
+        (tmp_path / "sources.lock").unlink()
+        # A pinned file is not locked.
+        pinned = self.entries(server, sha256=hashlib.sha256(OTHER).hexdigest())
+        sources.fetch(corpus(pinned, date=20260101), "upstream", tmp_path / "third")
         assert not (tmp_path / "sources.lock").exists()
+        sources.fetch(mine, "upstream", tmp_path / "fourth")
+        assert (tmp_path / "fourth" / "raw" / "es-20260101.bin").read_bytes() == OTHER
 
     def test_corpus_without_addresses(self, tmp_path: Path) -> None:
         entries = [Source("a.zip"), Source("train/*.rs3")]
@@ -141,11 +127,10 @@ class TestUpstream:
             assert "Ask for it at https://example.org/form." in error.value.found
             assert f"{out}/a.zip, {out}/b.zip, {out}/train/*.rs3" in error.value.expected
             assert listing(out) == []
-        (out / "a.zip").write_text("a", "utf-8")
+        write(out / "a.zip")
         with pytest.raises(MissingCorpus):
             sources.check_files(asked, "upstream", out)
-        (out / "train").mkdir()
-        (out / "train" / "1.rs3").write_text("1", "utf-8")
+        write(out / "train" / "1.rs3")
         sources.check_files(asked, "upstream", out)
         for origin in ("upstream", str(tmp_path / "mirror")):
             sources.fetch(asked, origin, out)
@@ -162,10 +147,7 @@ class TestUpstream:
             (out / "x.xml").write_text(corpus.name, "utf-8")
 
         recipe = Recipe(
-            blocks,
-            read_block,
-            fetch_upstream=fetch_upstream,
-            sources=lambda corpus: [Source("*.xml")],
+            no_hook, no_hook, lambda _: [Source("*.xml")], fetch_upstream=fetch_upstream
         )
         monkeypatch.setattr(sources, "load_recipe", lambda name: recipe)
         sources.fetch(corpus([]), "upstream", tmp_path / "out")
@@ -222,44 +204,35 @@ class TestFetched:
 
 
 class TestLocal:
-    def test_sample(self, tmp_path: Path) -> None:
-        sources.fetch(corpus([]), "sample", tmp_path / "out")
-        assert listing(tmp_path / "out") == ["a.txt", "sub/b.txt"]
+    MINE = corpus([Source("{language}.zip", ("x",)), Source("train/*.rs3")])
 
-    def test_an_empty_sample_is_refused(self, tmp_path: Path) -> None:
-        shutil.rmtree(tmp_path / "recipes" / "fake" / "sample")
-        with pytest.raises(InputError, match="the recipe's sample"):
-            sources.fetch(corpus([]), "sample", tmp_path / "out")
-
-    def test_mirror(self, tmp_path: Path) -> None:
-        mirror = tmp_path / "mirror" / "fake"
-        for name in ("es.zip", "train/1.rs3", "train/2.rs3", "train/notes.txt"):
-            (mirror / name).parent.mkdir(parents=True, exist_ok=True)
-            (mirror / name).write_text(name, "utf-8")
-        mine = corpus([Source("{language}.zip", ("x",)), Source("train/*.rs3")])
-        sources.fetch(mine, "mirror", tmp_path / "out")
+    @pytest.fixture
+    def fetched(self, tmp_path: Path) -> Path:
+        """Return a folder into which files of a mirror were fetched."""
+        names = ("es.zip", "train/1.rs3", "train/2.rs3", "train/notes.txt")
+        write(*(tmp_path / "mirror" / "fake" / name for name in names))
+        sources.fetch(self.MINE, "mirror", tmp_path / "out")
         assert listing(tmp_path / "out") == ["es.zip", "train/1.rs3", "train/2.rs3"]
-        assert (tmp_path / "out" / "es.zip").samefile(mirror / "es.zip")
+        return tmp_path / "out"
 
-    def test_copies_where_links_are_impossible(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    @pytest.mark.parametrize("links", [True, False])
+    def test_links_or_copies(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, links: bool
     ) -> None:
         def refuse(link: Path, target: Path) -> None:
             raise OSError(1, "Operation not permitted")
 
-        monkeypatch.setattr(Path, "symlink_to", refuse)
-        self.test_sample(tmp_path)
-        (tmp_path / "mirror" / "fake").mkdir(parents=True)
-        (tmp_path / "mirror" / "fake" / "a").write_text("a", "utf-8")
+        if not links:
+            monkeypatch.setattr(Path, "symlink_to", refuse)
+        write(tmp_path / "mirror" / "fake" / "a")
         sources.fetch(corpus([Source("a")]), "mirror", tmp_path / "out")
         assert (tmp_path / "out" / "a").read_text("utf-8") == "a"
-        assert not (tmp_path / "out" / "a").samefile(tmp_path / "mirror" / "fake" / "a")
+        assert (tmp_path / "out" / "a").samefile(tmp_path / "mirror" / "fake" / "a") == links
 
     def test_mirror_latest_is_one_date_for_all_files(self, tmp_path: Path) -> None:
         mirror = tmp_path / "mirror" / "fake"
-        mirror.mkdir(parents=True)
-        for name in ("w-20250101.bz2", "w-20260101.bz2", "w-2026.bz2", "i-20250101.txt"):
-            (mirror / name).write_text(name, "utf-8")
+        names = ("w-20250101.bz2", "w-20260101.bz2", "w-2026.bz2", "i-20250101.txt")
+        write(*(mirror / name for name in names))
         newest = corpus([Source("w-{date}.bz2")], date="latest")
         sources.fetch(newest, "mirror", tmp_path / "out")
         assert listing(tmp_path / "out") == ["w-20260101.bz2"]
@@ -275,8 +248,7 @@ class TestLocal:
     ) -> None:
         entries = [Source(f"{host}/*.xml", optional=True) for host in ("here", "there")]
         page = tmp_path / "mirror" / "fake" / "here" / "1.xml"
-        page.parent.mkdir(parents=True)
-        page.write_text("<a/>", "utf-8")
+        write(page)
         sources.fetch(corpus(entries), "mirror", tmp_path / "out")
         assert listing(tmp_path / "out") == ["here/1.xml"]
         assert "there/*.xml" in capsys.readouterr().err
@@ -286,9 +258,8 @@ class TestLocal:
 
     def test_own_path_wins(self, tmp_path: Path) -> None:
         patterns = [Source("*.jsonl"), Source("*.parquet")]
-        for name in ("mine/d.jsonl", "mine/notes.txt", "mine/.git/x.jsonl", "mine/sub/e.jsonl"):
-            (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-            (tmp_path / name).write_text("{}", "utf-8")
+        names = ("mine/d.jsonl", "mine/notes.txt", "mine/.git/x.jsonl", "mine/sub/e.jsonl")
+        write(*(tmp_path / name for name in names))
         for path in ("mine", "mine/d.jsonl"):
             for where in ("sample", "upstream", "mirror"):
                 sources.fetch(corpus(patterns, path=path), where, tmp_path / "out")
@@ -302,58 +273,48 @@ class TestLocal:
                 sources.fetch(corpus(patterns, path=path), "sample", tmp_path / "out")
             assert r"*.jsonl, *.parquet" in str(error.value)
 
-    def test_what_is_missing_is_found_before_a_fetch(self, tmp_path: Path) -> None:
-        entries = [Source("*.jsonl")]
-        sources.check_files(corpus(entries), "sample", tmp_path / "out")
-        # Servers are not asked.
-        sources.check_files(corpus(entries), "upstream", tmp_path / "out")
+    def test_what_is_missing_is_found_before_a_fetch(
+        self, tmp_path: Path, fake_recipe: Path
+    ) -> None:
+        def check(origin: str, **options: Any) -> None:
+            sources.check_files(corpus([Source("*.jsonl")], **options), origin, tmp_path / "out")
+
+        check("sample")
+        check("upstream")  # servers are not asked
         for origin in ("upstream", "sample"):
             with pytest.raises(InputError, match=r"nowhere\n.*params\.yaml: corpora\.mine\.corpus"):
-                sources.check_files(corpus(entries, path="nowhere"), origin, tmp_path / "out")
+                check(origin, path="nowhere")
         with pytest.raises(InputError, match="no such folder"):
-            sources.check_files(corpus(entries), "mirror", tmp_path / "out")
+            check("mirror")
         (tmp_path / "mirror" / "fake").mkdir(parents=True)
         with pytest.raises(InputError, match="no such file"):
-            sources.check_files(corpus(entries), "mirror", tmp_path / "out")
-        (tmp_path / "mirror" / "fake" / "a.jsonl").touch()
-        sources.check_files(corpus(entries), "mirror", tmp_path / "out")
+            check("mirror")
+        write(tmp_path / "mirror" / "fake" / "a.jsonl")
+        check("mirror")
+        shutil.rmtree(fake_recipe / "sample")
+        with pytest.raises(InputError, match="the recipe's sample"):
+            check("sample")
 
-    def test_another_source_replaces_the_files(self, tmp_path: Path) -> None:
-        self.test_mirror(tmp_path)
-        sources.fetch(corpus([]), "sample", tmp_path / "out")
-        assert listing(tmp_path / "out") == ["a.txt", "sub/b.txt"]
+    def test_another_source_replaces_the_files_and_their_parts(
+        self, tmp_path: Path, fetched: Path
+    ) -> None:
+        parts = fetched / "es.zip.parts"
+        write(parts / "000000000000000-000000000000007", parts / "manifest.json")
+        sources.fetch(self.MINE, "mirror", fetched)
+        assert len(listing(parts)) == 2
+        sources.fetch(corpus([]), "sample", fetched)
+        assert listing(fetched) == ["a.txt", "sub/b.txt"]
+        assert not parts.exists()
         assert (tmp_path / "mirror" / "fake" / "es.zip").exists()
 
-    def test_parts_of_a_file_go_with_it(self, tmp_path: Path) -> None:
-        self.test_mirror(tmp_path)
-        parts = tmp_path / "out" / "es.zip.parts"
-        parts.mkdir()
-        for name in ("000000000000000-000000000000007", "manifest.json"):
-            (parts / name).write_text("x", "utf-8")
-        mine = corpus([Source("{language}.zip", ("x",)), Source("train/*.rs3")])
-        sources.fetch(mine, "mirror", tmp_path / "out")
-        assert len(listing(parts)) == 2
-        sources.fetch(corpus([]), "sample", tmp_path / "out")
-        assert listing(tmp_path / "out") == ["a.txt", "sub/b.txt"]
-        assert not parts.exists()
-
-    def test_parts_of_no_file_that_was_fetched_are_left_alone(self, tmp_path: Path) -> None:
-        self.test_mirror(tmp_path)
-        for name in ("other.zip.parts/manifest.json", "es.zip.parts/7"):
-            path = tmp_path / "out" / name
-            path.parent.mkdir()
-            path.write_text("mine", "utf-8")
-            with pytest.raises(InputError, match=path.name):
-                sources.fetch(corpus([]), "sample", tmp_path / "out")
-            assert path.read_text("utf-8") == "mine"
-            path.unlink()
-
-    def test_users_files_are_left_alone(self, tmp_path: Path) -> None:
-        (tmp_path / "out").mkdir()
-        (tmp_path / "out" / "thesis.docx").write_text("my work", "utf-8")
-        with pytest.raises(InputError, match=r"thesis\.docx"):
-            sources.fetch(corpus([]), "sample", tmp_path / "out")
-        assert listing(tmp_path / "out") == ["thesis.docx"]
+    @pytest.mark.parametrize(
+        "name", ["other.zip.parts/manifest.json", "es.zip.parts/7", "thesis.docx"]
+    )
+    def test_users_files_are_left_alone(self, fetched: Path, name: str) -> None:
+        write(fetched / name)
+        with pytest.raises(InputError, match=name):
+            sources.fetch(corpus([]), "sample", fetched)
+        assert (fetched / name).exists()
 
 
 @pytest.mark.parametrize("date", ["../../../elsewhere", "/elsewhere", "x/../../y"])

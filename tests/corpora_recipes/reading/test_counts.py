@@ -20,13 +20,7 @@ from corpora_recipes.rows import to_row
 from corpora_recipes.running.errors import InputError
 
 # What a record holds must be counted; of examples, only where their number of texts varies.
-PARTS = {
-    "documents": ["sentences", "summary_sentences"],
-    "dialogues": ["turns"],
-    "trees": ["edus"],
-    "examples": [],
-    "parsed_sentences": [],
-}
+PARTS = {"documents": ["sentences", "summary_sentences"], "dialogues": ["turns"], "trees": ["edus"]}
 
 
 def sample_of(name: str) -> Corpus:
@@ -56,7 +50,7 @@ def in_rows(rows: Iterable[dict]) -> Counter[str]:
 
 def check(counts: dict, rows: Sequence[dict], kind: str) -> None:
     found = in_rows(rows)
-    needed = [part for part in PARTS[kind] if found[part]]
+    needed = [part for part in PARTS.get(kind, ()) if found[part]]
     assert set(needed) <= counts.keys()
     for unit, count in counts.items():
         assert count["kept"] == found[unit], unit
@@ -68,11 +62,8 @@ def check(counts: dict, rows: Sequence[dict], kind: str) -> None:
 def test_what_is_counted_as_kept_is_in_the_file(tmp_path, name) -> None:
     corpus, out = sample_of(name), tmp_path / "records.parquet"
     read(corpus, sample_folder(corpus), out, workers=1, executor="local")
-    check(
-        json.loads(out.with_suffix(".json").read_text("utf-8")),
-        pq.read_table(out).to_pylist(),
-        corpus.facts.records,
-    )
+    counts = json.loads(out.with_suffix(".json").read_bytes())
+    check(counts, pq.read_table(out).to_pylist(), corpus.facts.records)
 
 
 @pytest.mark.parametrize("name", names())
@@ -99,6 +90,7 @@ def taken(corpus: Corpus, blocks: Sequence) -> tuple[list[dict], dict]:
 
 
 DOCUMENT = Document("a", "", (), [Section("", 1, [["Una.", "Otra."]])], summary=["Ambas."])
+PAIR = Example("a", "es", ("uno", "dos"), None, None, "a")
 COUNTED = {"documents": 2, "sentences": 5, "summary_sentences": 1}
 
 
@@ -107,24 +99,22 @@ def counted(records: list[Record], seen: dict[str, int], **dropped: int) -> Bloc
     return BlockResult(records, Drops(Counter(seen), Counter(reasons)))
 
 
-def test_what_a_dropped_document_held_is_dropped_too() -> None:
-    result = counted([DOCUMENT], COUNTED, too_short=1)
-    settle(result, sample_of("jsonl"))
-    assert result.drops.as_dict()["sentences"] == {
-        "seen": 5,
-        "kept": 2,
-        "dropped": {"in_dropped_document": 3},
-    }
-
-
-def test_what_a_block_of_dropped_documents_held_is_dropped() -> None:
-    result = counted([], COUNTED, too_short=2)
+@pytest.mark.parametrize(
+    ("records", "sentences", "summary"),
+    [
+        ([DOCUMENT], {"in_dropped_document": 3}, {}),
+        ([], {"in_dropped_document": 5}, {"in_dropped_document": 1}),
+    ],
+)
+def test_what_a_dropped_document_held_is_dropped_too(records, sentences, summary) -> None:
+    short = 2 - len(records)
+    result = counted(records, COUNTED, too_short=short)
     settle(result, sample_of("jsonl"))
     dropped = {unit: count["dropped"] for unit, count in result.drops.as_dict().items()}
     assert dropped == {
-        "documents": {"too_short": 2},
-        "sentences": {"in_dropped_document": 5},
-        "summary_sentences": {"in_dropped_document": 1},
+        "documents": {"too_short": short},
+        "sentences": sentences,
+        "summary_sentences": summary,
     }
 
 
@@ -137,13 +127,7 @@ def test_what_a_block_of_dropped_documents_held_is_dropped() -> None:
         ("jsonl", counted([DOCUMENT], COUNTED | {"sentences": 1}, short=1), "'kept': 1"),
         ("jsonl", counted([DOCUMENT], COUNTED | {"documents": 1}), "'kept': 5"),
         ("gutenberg", counted([Dialogue("a", "", [["Sí.", "No."]])], {"documents": 1}), "2 turns"),
-        (
-            "paralex",
-            counted(
-                [Example("a", "es", ("uno", "dos"), None, None, "a")], {"examples": 1, "texts": 1}
-            ),
-            "'kept': 1",
-        ),
+        ("paralex", counted([PAIR], {"examples": 1, "texts": 1}), "'kept': 1"),
     ],
 )
 def test_a_recipe_whose_counts_contradict_its_records_is_told_so(name, result, found) -> None:

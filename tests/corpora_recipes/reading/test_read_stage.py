@@ -39,12 +39,12 @@ def stage(
 
 def ask_for(sources: str = "sample", **corpora: dict[str, Any]) -> None:
     """Write a params.yaml with some corpora."""
-    entries = {name: {"corpus": own} for name, own in corpora.items()}
+    entries = {name: {"corpus": corpus} for name, corpus in corpora.items()}
     text = yaml.safe_dump({"sources": sources, "corpora": entries})
     Path("params.yaml").write_text(text, "utf-8")
 
 
-def own(path: str = "own", **options: Any) -> dict[str, Any]:
+def texts(path: str = "texts", **options: Any) -> dict[str, Any]:
     return {"recipe": "jsonl", "language": "es", "path": path} | options
 
 
@@ -64,13 +64,13 @@ def files() -> list[str]:
 
 
 def test_what_is_asked_for_no_more_is_removed(stage: Stage) -> None:
-    write("own/a.jsonl", "1", "2")
-    ask_for(mine=own(), other=own("own/a.jsonl"))
+    write("texts/a.jsonl", "1", "2")
+    ask_for(mine=texts(), other=texts("texts/a.jsonl"))
     said = stage()
     assert "mine: 2 of 2 documents kept\n" in said
     assert said.endswith("read: 2 corpora: 2 new\n")
     assert files() == ["mine.json", "mine.parquet", "other.json", "other.parquet"]
-    ask_for(other=own("own/a.jsonl"))
+    ask_for(other=texts("texts/a.jsonl"))
     assert stage() == "read: 1 corpora: 1 kept, 0 new\n"
     assert files() == ["other.json", "other.parquet"]
     ask_for()
@@ -90,13 +90,13 @@ def hidden_change(path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "found"),
     [
-        (lambda: write("own/b.jsonl", "3"), ["1", "2", "3"]),
-        (lambda: write("own/a.jsonl", "4"), ["4"]),
-        (lambda: hidden_change(Path("own/a.jsonl")), ["1", "2"]),
+        (lambda: write("texts/b.jsonl", "3"), ["1", "2", "3"]),
+        (lambda: write("texts/a.jsonl", "4"), ["4"]),
+        (lambda: hidden_change(Path("texts/a.jsonl")), ["1", "2"]),
         # Through the link that fetch has made.
         (lambda: hidden_change(Path("data/raw/mine/a.jsonl")), ["1", "2"]),
-        (lambda: ask_for(mine=own("other"), same=own("same")), ["5"]),
-        (lambda: ask_for(mine=own(documents=1), same=own("same")), ["1"]),
+        (lambda: ask_for(mine=texts("other"), same=texts("same")), ["5"]),
+        (lambda: ask_for(mine=texts(documents=1), same=texts("same")), ["1"]),
         (lambda: records_of("mine").write_bytes(b"PAR1"), ["1", "2"]),
         (lambda: records_of("mine").with_suffix(".json").unlink(), ["1", "2"]),
     ],
@@ -104,30 +104,24 @@ def hidden_change(path: Path) -> None:
 def test_a_corpus_that_has_changed_is_read_again(
     stage: Stage, change: Callable[[], None], found: list[str]
 ) -> None:
-    for name, documents in (("own/a", "12"), ("other/a", "5"), ("same/a", "6")):
+    for name, documents in (("texts/a", "12"), ("other/a", "5"), ("same/a", "6")):
         write(f"{name}.jsonl", *documents)
-    ask_for(mine=own(), same=own("same"))
+    ask_for(mine=texts(), same=texts("same"))
     stage()
     change()
     assert stage().endswith("read: 2 corpora: 1 kept, 1 new\n")
     assert ids() == found
+    # A raw file that is gone is fetched again.
+    Path("data/raw/same/a.jsonl").unlink()
     assert stage() == "read: 2 corpora: 2 kept, 0 new\n"
-
-
-def test_a_raw_file_that_is_gone_is_fetched_again(stage: Stage) -> None:
-    write("own/a.jsonl", "1")
-    ask_for(mine=own())
-    stage()
-    Path("data/raw/mine/a.jsonl").unlink()
-    assert stage() == "read: 1 corpora: 1 kept, 0 new\n"
-    assert Path("data/raw/mine/a.jsonl").samefile("own/a.jsonl")
+    assert Path("data/raw/same/a.jsonl").samefile("same/a.jsonl")
 
 
 def test_another_version_of_a_library_reads_all_again(
     stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    write("own/a.jsonl", "1", "2")
-    ask_for(mine=own())
+    write("texts/a.jsonl", "1", "2")
+    ask_for(mine=texts())
     stage()
     monkeypatch.setattr(environment, "version", lambda name: "99")
     assert "1 new" in stage()
@@ -155,8 +149,8 @@ def test_changed_code_reads_again_what_it_decides(
     monkeypatch.setattr(code, "ROOT", tmp_path)
     look_again()
     shutil.copytree(RECIPES.parent, "corpora_recipes", ignore=shutil.ignore_patterns("__pycache__"))
-    write("own/a.jsonl", "1")
-    ask_for(mine=own(), sqc={"recipe": "sqc"})
+    write("texts/a.jsonl", "1")
+    ask_for(mine=texts(), sqc={"recipe": "sqc"})
     try:
         stage()
         with Path("corpora_recipes", file).open("a", encoding="utf-8") as changed:
@@ -168,8 +162,8 @@ def test_changed_code_reads_again_what_it_decides(
 
 
 def test_a_corpus_that_fails_is_left_out(stage: Stage) -> None:
-    write("own/a.jsonl", "1", "2")
-    ask_for(bad=own("nowhere"), mine=own())
+    write("texts/a.jsonl", "1", "2")
+    ask_for(bad=texts("nowhere"), mine=texts())
     said = stage()
     assert "read: 2 corpora: 1 new, 1 left out\n  left out bad:\n    nowhere\n" in said
     assert files() == ["mine.json", "mine.parquet"]
@@ -177,7 +171,7 @@ def test_a_corpus_that_fails_is_left_out(stage: Stage) -> None:
     assert "no such file or folder" in stage("--strict", status=1)
     write("nowhere", "3")
     Path("nowhere").rename("nowhere.jsonl")
-    ask_for(bad=own("nowhere.jsonl"), mine=own())
+    ask_for(bad=texts("nowhere.jsonl"), mine=texts())
     assert stage().endswith("read: 2 corpora: 1 kept, 1 new\n")
     assert read_left_out("read") == {}
     # Nor do the records stay of raw files that were there before.
@@ -187,10 +181,10 @@ def test_a_corpus_that_fails_is_left_out(stage: Stage) -> None:
 
 
 def test_only_one(stage: Stage) -> None:
-    write("own/a.jsonl", "1")
-    ask_for(mine=own(), other=own())
+    write("texts/a.jsonl", "1")
+    ask_for(mine=texts(), other=texts())
     stage()
-    write("own/a.jsonl", "1", "2")
+    write("texts/a.jsonl", "1", "2")
     assert stage("--only", "other").endswith("read: 1 corpora: 1 new\n")
     assert (ids("mine"), ids("other")) == (["1"], ["1", "2"])
     assert "did you mean mine?" in stage("--only", "mime", status=1)
@@ -208,9 +202,9 @@ def test_a_file_that_is_put_into_a_mirror_is_seen(stage: Stage) -> None:
 
 
 def test_fetch_alone(stage: Stage) -> None:
-    write("own/a.jsonl", "1")
-    write("own/b.jsonl", "2")
-    ask_for(mine=own(), bad=own("nowhere"), other=own())
+    write("texts/a.jsonl", "1")
+    write("texts/b.jsonl", "2")
+    ask_for(mine=texts(), bad=texts("nowhere"), other=texts())
     assert stage("--only", "mine", verb="fetch") == "mine: 2 files\n"
     assert [path.name for path in Path("data/raw").iterdir()] == ["mine"]
     assert not RECORDS.exists()

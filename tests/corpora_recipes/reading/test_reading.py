@@ -4,6 +4,7 @@ import json
 import os
 import pickle
 import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -33,7 +34,7 @@ SENTENCES = [
 
 def write_raw(folder: Path, files: int = 6, documents: int = 20) -> Path:
     """Write a jsonl corpus of several files, each of which is a block."""
-    folder.mkdir()
+    folder.mkdir(exist_ok=True)
     for file in range(files):
         lines = [
             json.dumps({"id": f"{file}-{n}", "text": " ".join([f"Texto {n}.", *SENTENCES])})
@@ -57,17 +58,33 @@ def ids(path: Path) -> list[str]:
     return pq.read_table(path, columns=["id"])["id"].to_pylist()
 
 
-def test_the_same_bytes_for_one_worker_two_workers_and_dask(tmp_path, raw, corpus, cluster) -> None:
-    read(corpus, raw, tmp_path / "one.parquet", workers=1, executor="local")
-    read(corpus, raw, tmp_path / "two.parquet", workers=2, executor="local")
+def read_here(corpus: Corpus, raw: Path, out: str, workers: int = 1, **options) -> Path:
+    """Read a corpus in this process, or in several; return the file."""
+    read(corpus, raw, raw.with_name(out), workers=workers, executor="local", **options)
+    return raw.with_name(out)
+
+
+@pytest.fixture
+def own_params(write_params, raw) -> None:
+    """Write a params.yaml, in the current folder of the test, that names its raw corpus."""
+    write_params({"mine": {"corpus": {"recipe": "jsonl", "path": str(raw), "language": "es"}}})
+
+
+def test_the_same_bytes_for_one_worker_two_workers_and_dask(
+    tmp_path, raw, corpus, cluster, monkeypatch
+) -> None:
+    # Workers elsewhere find a relative folder.
+    monkeypatch.chdir(tmp_path)
     address = cluster.scheduler_address
-    read(corpus, raw, tmp_path / "dask.parquet", workers=None, executor=address)
-    one = (tmp_path / "one.parquet").read_bytes()
-    assert one == (tmp_path / "two.parquet").read_bytes()
-    assert one == (tmp_path / "dask.parquet").read_bytes()
-    assert len(ids(tmp_path / "one.parquet")) == 120
+    read(corpus, Path("raw"), Path("dask.parquet"), workers=None, executor=address)
+    one, two = read_here(corpus, raw, "one.parquet"), read_here(corpus, raw, "two.parquet", 2)
+    assert one.read_bytes() == two.read_bytes() == Path("dask.parquet").read_bytes()
+    assert len(ids(one)) == 120
     counts = [(tmp_path / f"{name}.json").read_text() for name in ("one", "two", "dask")]
     assert len(set(counts)) == 1
+    # What is sent to a worker is small.
+    blocks = load_recipe("jsonl").blocks(raw, corpus)
+    assert len(pickle.dumps((_read, corpus.recipe, blocks[0], corpus))) < 5_000
 
 
 @pytest.mark.parametrize("place", ["local", "dask"])
@@ -75,7 +92,7 @@ def test_a_worker_killed_in_the_middle_costs_no_rows(
     tmp_path, corpus, cluster, monkeypatch, place
 ) -> None:
     raw = write_raw(tmp_path / "raw", files=40, documents=60)
-    read(corpus, raw, tmp_path / "one.parquet", workers=1, executor="local")
+    one = read_here(corpus, raw, "one.parquet")
     used = []
     others = active_children()
 
@@ -98,8 +115,9 @@ def test_a_worker_killed_in_the_middle_costs_no_rows(
     workers, address = (2, "local") if place == "local" else (16, cluster.scheduler_address)
     read(corpus, raw, tmp_path / "killed.parquet", workers=workers, executor=address)
     assert len(used) == 40
-    assert (tmp_path / "killed.parquet").read_bytes() == (tmp_path / "one.parquet").read_bytes()
-    assert (tmp_path / "killed.json").read_bytes() == (tmp_path / "one.json").read_bytes()
+    for kind in (".parquet", ".json"):
+        killed = tmp_path / f"killed{kind}"
+        assert killed.read_bytes() == one.with_suffix(kind).read_bytes()
 
 
 def test_a_cluster_keeps_nothing_of_blocks_beyond_the_quota(
@@ -119,11 +137,6 @@ def test_a_cluster_keeps_nothing_of_blocks_beyond_the_quota(
     assert set(held.values()) == {0}
 
 
-def test_what_is_sent_to_a_worker_is_small(raw, corpus) -> None:
-    blocks = load_recipe("jsonl").blocks(raw, corpus)
-    assert len(pickle.dumps((_read, corpus.recipe, blocks[0], corpus))) < 5_000
-
-
 def test_raw_files_that_a_worker_does_not_see(tmp_path, raw, corpus, cluster) -> None:
     blocks = load_recipe("jsonl").blocks(raw, corpus)
     (raw / "part-3.jsonl").rename(tmp_path / "part-3.jsonl")
@@ -137,24 +150,8 @@ def test_raw_files_that_a_worker_does_not_see(tmp_path, raw, corpus, cluster) ->
         list(read_corpus(blocks, corpus, executor, 2))
 
 
-def test_a_relative_folder_is_found_by_workers_elsewhere(
-    tmp_path, raw, corpus, cluster, monkeypatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    read(corpus, Path("raw"), Path("out.parquet"), workers=2, executor=cluster.scheduler_address)
-    assert len(ids(tmp_path / "out.parquet")) == 120
-
-
-def write_own_params(write_params, raw: Path) -> None:
-    """Write a params.yaml, in the current folder of the test, that names a raw corpus."""
-    own = {"recipe": "jsonl", "path": str(raw), "language": "es"}
-    write_params({"mine": {"corpus": own}})
-
-
-def test_the_environment_chooses_the_executor(
-    tmp_path, raw, write_params, monkeypatch, capsys
-) -> None:
-    write_own_params(write_params, raw)
+@pytest.mark.usefixtures("own_params")
+def test_the_environment_chooses_the_executor(tmp_path, monkeypatch, capsys) -> None:
     monkeypatch.chdir(tmp_path)
     command = ["read", "--workers", "1", "--strict"]
     monkeypatch.setenv("PROBETA_EXECUTOR", "elsewhere")
@@ -167,52 +164,45 @@ def test_the_environment_chooses_the_executor(
 
 def test_a_quota_reads_no_more_blocks_than_it_needs(tmp_path, raw, corpus, make_corpus) -> None:
     small = make_corpus(options={"path": None}, documents=25)
-    drops = read(small, raw, tmp_path / "few.parquet", workers=1, executor="local")
-    assert len(ids(tmp_path / "few.parquet")) == 25
-    assert drops.as_dict()["documents"] == {
-        "seen": 40,
-        "kept": 25,
-        "dropped": {"beyond_quota": 15},
-    }
-    read(corpus, raw, tmp_path / "all.parquet", workers=1, executor="local")
-    assert ids(tmp_path / "all.parquet")[:25] == ids(tmp_path / "few.parquet")
-    read(small, raw, tmp_path / "two.parquet", workers=2, executor="local")
-    assert (tmp_path / "two.parquet").read_bytes() == (tmp_path / "few.parquet").read_bytes()
+    few = read_here(small, raw, "few.parquet")
+    counts = json.loads(few.with_suffix(".json").read_bytes())["documents"]
+    assert counts == {"seen": 40, "kept": 25, "dropped": {"beyond_quota": 15}}
+    assert ids(read_here(corpus, raw, "all.parquet"))[:25] == ids(few)
+    assert read_here(small, raw, "two.parquet", 2).read_bytes() == few.read_bytes()
+    # What is beyond the quota is no loss.
+    one = read_here(replace(corpus, documents=1), raw, "one.parquet")
+    assert len(ids(one)) == 1
 
 
 def test_an_id_met_before_is_dropped_and_counted(tmp_path, raw, corpus) -> None:
-    (raw / "part-9.jsonl").write_text((raw / "part-0.jsonl").read_text("utf-8"), "utf-8")
+    shutil.copy(raw / "part-0.jsonl", raw / "part-9.jsonl")
     drops = read(corpus, raw, tmp_path / "out.parquet", workers=1, executor="local")
     assert drops.dropped["documents", "duplicate_id"] == 20
     assert len(set(ids(tmp_path / "out.parquet"))) == 120
 
 
-def test_splits_are_decided_by_the_id_alone(tmp_path, raw, corpus) -> None:
-    read(corpus, raw, tmp_path / "all.parquet", workers=1, executor="local")
+def test_splits_are_decided_by_the_id_alone(raw, corpus) -> None:
+    def splits() -> dict[str, str]:
+        rows = pq.read_table(read_here(corpus, raw, "out.parquet")).to_pylist()
+        return {row["id"]: row["split"] for row in rows}
+
+    before = splits()
     (raw / "part-3.jsonl").unlink()
-    read(corpus, raw, tmp_path / "fewer.parquet", workers=1, executor="local")
-    table = pq.read_table(tmp_path / "all.parquet").to_pylist()
-    before = {row["id"]: row["split"] for row in table}
-    after = {
-        row["id"]: row["split"] for row in pq.read_table(tmp_path / "fewer.parquet").to_pylist()
-    }
+    after = splits()
     assert after == {name: before[name] for name in after}
     shares = [list(before.values()).count(s) / 120 for s in ("train", "validation", "test")]
     assert 0.5 < shares[0] < 0.7
     assert 0.1 < shares[1] < 0.3
 
 
-def test_an_empty_corpus_is_an_error_and_leaves_nothing(tmp_path, corpus) -> None:
+def test_a_missing_or_empty_corpus_is_an_error_and_leaves_nothing(tmp_path, corpus) -> None:
+    with pytest.raises(InputError, match="probeta fetch --only mine"):
+        read_here(corpus, tmp_path / "raw", "out.parquet")
     (tmp_path / "raw").mkdir()
     (tmp_path / "raw" / "empty.jsonl").write_text("\n")
-    with pytest.raises(InputError):
-        read(corpus, tmp_path / "raw", tmp_path / "out.parquet", workers=1, executor="local")
+    with pytest.raises(InputError, match="at least one document"):
+        read_here(corpus, tmp_path / "raw", "out.parquet")
     assert [path.name for path in tmp_path.iterdir()] == ["raw"]
-
-
-def test_a_missing_folder_says_how_to_fetch(tmp_path, corpus) -> None:
-    with pytest.raises(InputError, match="probeta fetch --only mine"):
-        read(corpus, tmp_path / "raw", tmp_path / "out.parquet", workers=1, executor="local")
 
 
 def limited(corpus: Corpus, **limits: float) -> Corpus:
@@ -220,25 +210,21 @@ def limited(corpus: Corpus, **limits: float) -> Corpus:
     return replace(corpus, facts=replace(corpus.facts, drop_limits=named))
 
 
+@pytest.mark.usefixtures("own_params")
 def test_drops_above_a_limit_are_shown_and_fail_if_strict(
-    tmp_path, raw, corpus, write_params, monkeypatch, capsys
+    tmp_path, raw, corpus, monkeypatch, capsys
 ) -> None:
     corpus = limited(corpus, duplicate_id=0.05)
-    (raw / "part-9.jsonl").write_text((raw / "part-0.jsonl").read_text("utf-8"), "utf-8")
-    out = tmp_path / "out.parquet"
+    shutil.copy(raw / "part-0.jsonl", raw / "part-9.jsonl")
     with pytest.raises(InputError, match=r"dropped as duplicate_id, above the limit of 5\.00%"):
-        read(corpus, raw, out, workers=1, executor="local", strict=True)
-    assert not out.exists()
-    assert not out.with_suffix(".json").exists()
-    assert not list(tmp_path.glob(".*"))
-    drops = read(corpus, raw, out, workers=1, executor="local")
-    (said,) = above_limits(corpus, drops)
-    assert "above the limit of 5.00% (drop_limits in jsonl/corpus.yaml)" in said
-    assert out.exists()
-    assert out.with_suffix(".json").exists()
+        read_here(corpus, raw, "out.parquet", strict=True)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["params.yaml", "raw"]
+    drops = read(corpus, raw, tmp_path / "out.parquet", workers=1, executor="local")
+    (note,) = above_limits(corpus, drops)
+    assert "above the limit of 5.00% (drop_limits in jsonl/corpus.yaml)" in note
+    assert (tmp_path / "out.json").exists()
     assert above_limits(limited(corpus, duplicate_id=0.5), drops) == []
     # The command says so, too; the limit of the recipe is 1 %.
-    write_own_params(write_params, raw)
     monkeypatch.chdir(tmp_path)
     assert main(["read", "--workers", "1", "--strict"]) == 1
     assert not list(Path("data/records").iterdir())
@@ -246,35 +232,24 @@ def test_drops_above_a_limit_are_shown_and_fail_if_strict(
     # Those that are kept are measured, too.
     for new in ("1 new", "1 kept, 0 new"):
         assert main(["read", "--workers", "1"]) == 0
-        said = capsys.readouterr().out
-        assert f"read: 1 corpora: {new}\nnote: {note}" in said
+        assert f"read: 1 corpora: {new}\nnote: {note}" in capsys.readouterr().out
     assert main(["read", "--strict"]) == 1
     assert f"data/records\n  expected: no share of drops above its limit\n  found:    {note}" in (
         capsys.readouterr().err
     )
 
 
-def test_what_is_beyond_the_quota_is_no_loss(tmp_path, raw, corpus) -> None:
-    one = replace(corpus, documents=1)
-    drops = read(one, raw, tmp_path / "out.parquet", workers=1, executor="local")
-    assert drops.dropped["documents", "beyond_quota"] == 19
-
-
 def test_when_more_than_half_of_the_documents_go_the_stage_fails(tmp_path, raw, corpus) -> None:
     for copy in range(2):
         for part in sorted(raw.glob("part-?.jsonl")):
-            (raw / f"copy{copy}-{part.name}").write_text(part.read_text("utf-8"), "utf-8")
-    out = tmp_path / "out.parquet"
-    with pytest.raises(InputError, match=r"at least half of the documents") as error:
-        read(corpus, raw, out, workers=1, executor="local")
-    assert '"duplicate_id": ' in error.value.found
-    assert not out.exists()
-    assert not out.with_suffix(".json").exists()
-    with pytest.raises(InputError, match=r"at least half of the documents"):
-        read(limited(corpus, duplicate_id=0.6), raw, out, workers=1, executor="local")
+            shutil.copy(part, raw / f"copy{copy}-{part.name}")
+    for strict in (corpus, limited(corpus, duplicate_id=0.6)):
+        with pytest.raises(InputError, match="at least half of the documents") as error:
+            read_here(strict, raw, "out.parquet")
+        assert '"duplicate_id": ' in error.value.found
+        assert [path.name for path in tmp_path.iterdir()] == ["raw"]
     # Unless so many are normal for a reason.
-    read(limited(corpus, duplicate_id=0.7), raw, out, workers=1, executor="local")
-    assert out.exists()
+    assert read_here(limited(corpus, duplicate_id=0.7), raw, "out.parquet").exists()
 
 
 @pytest.mark.parametrize(
@@ -286,11 +261,11 @@ def test_an_executor_that_is_not_there(tmp_path, raw, corpus, address, monkeypat
         read(corpus, raw, tmp_path / "out.parquet", workers=1, executor=address)
 
 
+@pytest.mark.usefixtures("own_params")
 def test_killed_in_the_middle_and_run_again_gives_the_same_bytes(
-    tmp_path, corpus, write_params, repository
+    tmp_path, raw, corpus, repository
 ) -> None:
-    raw = write_raw(tmp_path / "raw", files=10, documents=100)
-    write_own_params(write_params, raw)
+    write_raw(raw, files=10, documents=100)
     records = tmp_path / "data" / "records"
     command = [sys.executable, "-m", "evaluation.commands", "read", "--workers", "1"]
     environment = os.environ | {"PYTHONPATH": str(repository)}
@@ -304,5 +279,5 @@ def test_killed_in_the_middle_and_run_again_gives_the_same_bytes(
     assert list(records.glob(".mine.parquet.*.part"))
     subprocess.run(command, cwd=tmp_path, env=environment, check=True)
     assert not list(records.glob(".*"))
-    read(corpus, raw, tmp_path / "whole.parquet", workers=1, executor="local")
-    assert (records / "mine.parquet").read_bytes() == (tmp_path / "whole.parquet").read_bytes()
+    whole = read_here(corpus, raw, "whole.parquet")
+    assert (records / "mine.parquet").read_bytes() == whole.read_bytes()

@@ -1,5 +1,6 @@
 """The code that decides an output: imports, types left out, data files, recipes, digests."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -7,60 +8,58 @@ import pytest
 from corpora_recipes.running import code
 from corpora_recipes.running.code import code_digest, code_files, imported
 
+ROWS = """\
+from typing import TYPE_CHECKING
+
+from builders.words import (
+    one,
+    other,
+)
+if TYPE_CHECKING:
+    from builders.typed import Row
+
+PAGE = 'page.jinja'
+
+
+def late():
+    import builders.deep.late
+"""
+
+
+def forget() -> None:
+    for cached in (code.imported, code._file, code._data_files):
+        cached.cache_clear()
+
 
 @pytest.fixture(autouse=True)
-def _project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def _project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Make a small project whose modules are looked at."""
     files = {
         "builders/__init__.py": "",
-        "builders/rows.py": (
-            "from typing import TYPE_CHECKING\n"
-            "\n"
-            "from builders.words import (\n    one,\n    other,\n)\n"
-            "if TYPE_CHECKING:\n"
-            "    from builders.typed import Row\n"
-            "\n"
-            "PAGE = 'page.jinja'\n\n\n"
-            "def late():\n"
-            "    import builders.deep.late\n"
-        ),
+        "builders/rows.py": ROWS,
         "builders/words.py": "from corpora_recipes.running.errors import InputError\n",
-        "builders/typed.py": "",
-        "builders/deep/__init__.py": "",
-        "builders/deep/late.py": "",
         "builders/page.jinja": "{{ rows }}",
         "builders/other.jinja": "not named by any module",
-        "corpora_recipes/__init__.py": "",
-        "corpora_recipes/running/__init__.py": "",
-        "corpora_recipes/running/errors.py": "",
-        "corpora_recipes/corpora/__init__.py": "",
-        "corpora_recipes/corpora/tass/__init__.py": "",
-        "corpora_recipes/corpora/tass/recipe.py": "",
         "corpora_recipes/corpora/tass/sample/train.tsv": "1\tbien\n",
     }
-    for name, text in files.items():
+    empty = ["builders/__init__.py", "builders/typed.py"]
+    empty += ["builders/deep/__init__.py", "builders/deep/late.py"]
+    recipes = ("", "running/", "corpora/", "corpora/tass/")
+    empty += [f"corpora_recipes/{folder}__init__.py" for folder in recipes]
+    empty += ["corpora_recipes/running/errors.py", "corpora_recipes/corpora/tass/recipe.py"]
+    for name, text in {**dict.fromkeys(empty, ""), **files}.items():
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, "utf-8")
     monkeypatch.setattr(code, "ROOT", tmp_path)
-    for cached in (code.imported, code._file, code._data_files):
-        cached.cache_clear()
-
-
-@pytest.fixture(autouse=True, scope="module")
-def _forget():
+    forget()
     yield
-    for cached in (code.imported, code._file, code._data_files):
-        cached.cache_clear()
+    forget()
 
 
 def test_imports_in_every_form_without_those_for_types() -> None:
-    assert imported("builders.rows") == {
-        "builders",
-        "builders.words",
-        "builders.deep",
-        "builders.deep.late",
-    }
+    names = {"builders", "builders.words", "builders.deep", "builders.deep.late"}
+    assert imported("builders.rows") == names
 
 
 def test_the_files_are_the_modules_reached_and_the_data_that_they_name() -> None:
@@ -73,12 +72,9 @@ def test_the_files_are_the_modules_reached_and_the_data_that_they_name() -> None
         "builders/words.py",
         "corpora_recipes/__init__.py",
     ]
-
-
-def test_the_folder_of_a_recipe_counts_whole() -> None:
-    assert "corpora_recipes/corpora/tass/sample/train.tsv" in code_files(
-        "corpora_recipes.corpora.tass.recipe"
-    )
+    # The folder of a recipe counts whole.
+    sample = "corpora_recipes/corpora/tass/sample/train.tsv"
+    assert sample in code_files("corpora_recipes.corpora.tass.recipe")
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -13,23 +14,18 @@ from imports import REPOSITORY
 from corpora_recipes.running.commands import add_stage, run
 
 
-def test_errors_of_the_program_are_not_hidden() -> None:
-    def fail() -> None:
-        raise TypeError("a number and a string")
-
-    with pytest.raises(TypeError):
-        run(fail)
-
-
 def test_what_an_interruption_leaves_is_said(capsys: pytest.CaptureFixture[str]) -> None:
-    def interrupted() -> None:
-        raise KeyboardInterrupt
+    def end_by(error: BaseException) -> None:
+        raise error
 
-    assert run(interrupted) == 130
-    said = "interrupted: what was there before is unchanged; run it again\n"
-    assert capsys.readouterr().err == said
-    assert run(interrupted, "half of it is kept") == 130
-    assert capsys.readouterr().err == "interrupted: half of it is kept; run it again\n"
+    interrupted = partial(end_by, KeyboardInterrupt())
+    assert (run(interrupted), run(interrupted, "half of it is kept")) == (130, 130)
+    first, second = capsys.readouterr().err.splitlines()
+    assert "what was there before is unchanged" in first
+    assert second == "interrupted: half of it is kept; run it again"
+    # Errors of the program are not hidden.
+    with pytest.raises(TypeError):
+        run(partial(end_by, TypeError()))
 
 
 @pytest.mark.parametrize(

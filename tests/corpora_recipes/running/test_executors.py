@@ -90,18 +90,14 @@ def pool() -> Iterator[Processes]:
         yield executor
 
 
-def test_an_error_in_a_process_is_the_same_error_here(pool: Processes) -> None:
+def test_an_error_in_a_process_is_the_same_error_here(pool: Processes, capsys) -> None:
     with pytest.raises(InputError) as caught:
         pool.submit(fail).result()
     assert caught.value.args == ("a.xml", "one", "two", "three")
     with pytest.raises(KeyError, match="nothing") as other:
         pool.submit(fail_otherwise).result()
     assert "in fail_otherwise\n" in other.value.__notes__[0]
-    assert pool.submit(len, "abc").result() == 3
-
-
-def test_a_result_that_cannot_be_sent_is_no_lost_worker(pool: Processes, capsys) -> None:
-    # Type and wording of the error vary with Python's version; it names what cannot be sent.
+    # A result that cannot be sent. The error varies with Python's version; it names the result.
     with pytest.raises((AttributeError, pickle.PicklingError), match="unsendable"):
         pool.submit(unsendable).result()
     assert pool.submit(len, "abc").result() == 3
@@ -112,12 +108,7 @@ def test_a_killed_process_costs_no_result(pool: Processes, tmp_path: Path, capsy
     calls = [pool.submit(count_and_die, tmp_path / "marks", 2)]
     calls += [pool.submit(str, n) for n in range(5)]
     assert [call.result() for call in calls] == ["alive", *"01234"]
-    assert (
-        capsys.readouterr().err == "a worker was lost (signal 9); continuing with a new one\n" * 2
-    )
-
-
-def test_a_process_killed_while_it_sends_costs_no_result(pool: Processes, tmp_path: Path) -> None:
+    assert capsys.readouterr().err.count("a worker was lost (signal 9); continuing") == 2
     assert pool.submit(die_sending, tmp_path / "mark").result(timeout=20) == "alive"
     assert (tmp_path / "mark").exists()
 
@@ -175,8 +166,7 @@ def test_processes_end_with_a_driver_that_is_killed(tmp_path: Path) -> None:
 
 
 def test_what_is_done_first_comes_first(pool: Processes) -> None:
-    found = as_completed(pool, sleep, [(1,), (0,), (0.1,)])
-    assert list(found) == [(1, 0), (2, 0.1), (0, 1)]
+    assert list(as_completed(pool, sleep, [(1,), (0,), (0.1,)])) == [(1, 0), (2, 0.1), (0, 1)]
     assert list(as_completed(None, len, [("abc",), ("a",)])) == [(0, 3), (1, 1)]
 
 
@@ -188,11 +178,11 @@ def test_calls_are_sent_as_others_are_done(pool: Processes) -> None:
             sent.append(number)
             yield (number,)
 
-    found = as_completed(pool, str, calls())
-    taken = [next(found)]
+    results = as_completed(pool, str, calls())
+    taken = [next(results)]
     for others in (5, 6, 7):
         assert len(sent) == others - 1
-        taken.append(next(found))
-    assert sorted([*taken, *found]) == [(number, str(number)) for number in range(9)]
+        taken.append(next(results))
+    assert sorted([*taken, *results]) == [(number, str(number)) for number in range(9)]
     with pytest.raises(KeyError, match="nothing"):
         list(as_completed(pool, fail_otherwise, [(), ()]))

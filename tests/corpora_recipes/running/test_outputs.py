@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -20,15 +21,9 @@ def names(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 
 
-def write_and_fail(path: Path) -> None:
-    with whole_file(path) as temporary:
-        temporary.write_text("half")
-        raise RuntimeError("in the middle")
-
-
-def fill_and_fail(path: Path) -> None:
-    with whole_folder(path) as temporary:
-        (temporary / "a").write_text("half")
+def write_and_fail(path: Path, *, folder: bool = False) -> None:
+    with (whole_folder if folder else whole_file)(path) as temporary:
+        (temporary / "a" if folder else temporary).write_text("half")
         raise RuntimeError("in the middle")
 
 
@@ -37,23 +32,17 @@ def test_a_file_appears_at_the_end(tmp_path: Path) -> None:
     with whole_file(target) as temporary:
         temporary.write_text("text")
         assert not target.exists()
+    # A failure leaves the old one.
+    with pytest.raises(RuntimeError):
+        write_and_fail(target)
     assert target.read_text() == "text"
     assert names(target.parent) == ["out.txt"]
 
 
-def test_a_failure_leaves_the_old_file(tmp_path: Path) -> None:
-    (tmp_path / "out").write_text("old")
-    with pytest.raises(RuntimeError):
-        write_and_fail(tmp_path / "out")
-    assert (tmp_path / "out").read_text() == "old"
-    assert names(tmp_path) == ["out"]
-
-
 def test_a_folder_replaces_the_old_one_as_a_whole(tmp_path: Path) -> None:
-    (tmp_path / "out").mkdir()
-    (tmp_path / "out" / "old").write_text("old")
+    (tmp_path / "out" / "old").mkdir(parents=True)
     with pytest.raises(RuntimeError):
-        fill_and_fail(tmp_path / "out")
+        write_and_fail(tmp_path / "out", folder=True)
     assert names(tmp_path / "out") == ["old"]
     with whole_folder(tmp_path / "out") as temporary:
         (temporary / "new").write_text("new")
@@ -64,10 +53,9 @@ def test_a_folder_replaces_the_old_one_as_a_whole(tmp_path: Path) -> None:
 def test_a_file_and_a_folder_are_not_put_in_place_of_each_other(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("mine")
     (tmp_path / "folder").mkdir()
-    with pytest.raises(InputError, match="a folder to write\n  found:    a file"):
-        fill_and_fail(tmp_path / "file")
-    with pytest.raises(InputError, match="a file to write\n  found:    a folder"):
-        write_and_fail(tmp_path / "folder")
+    for name, wanted in (("file", "folder"), ("folder", "file")):
+        with pytest.raises(InputError, match=f"a {wanted} to write\n  found:    a {name}"):
+            write_and_fail(tmp_path / name, folder=wanted == "folder")
     assert names(tmp_path) == ["file", "folder"]
 
 
@@ -82,8 +70,7 @@ def test_a_link_to_a_folder_stays_one(tmp_path: Path) -> None:
 
 
 def test_several_outputs_come_together(tmp_path: Path) -> None:
-    (tmp_path / "folder").mkdir()
-    (tmp_path / "folder" / "old").write_text("old")
+    (tmp_path / "folder" / "old").mkdir(parents=True)
     (tmp_path / "a").write_text("old")
     (tmp_path / "other").write_text("mine")
     with whole_outputs([tmp_path / "a", tmp_path / "b"], [tmp_path / "folder"]) as (a, b, folder):
@@ -138,14 +125,11 @@ def test_what_an_output_inside_could_not_remove_is_not_put_in_place(
 
 
 def test_parquet_bytes_are_the_same_each_time(tmp_path: Path) -> None:
-    schema = pa.schema([("id", pa.string()), ("label", pa.int64())])
-    rows = [{"id": f"d{n}", "label": n % 3} for n in range(500)]
-    contents = []
+    table = pa.table({"id": [f"d{n}" for n in range(500)], "label": [n % 3 for n in range(500)]})
     for name in ("a", "b"):
-        with parquet_writer(tmp_path / name, schema, dictionary=["label"]) as writer:
-            writer.write_table(pa.Table.from_pylist(rows, schema=schema))
-        contents.append((tmp_path / name).read_bytes())
-    assert contents[0] == contents[1]
+        with parquet_writer(tmp_path / name, table.schema, dictionary=["label"]) as writer:
+            writer.write_table(table)
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
 
 
 # Writes two files of a folder, and says how far it is; a kill follows where it waits for a line.
@@ -176,15 +160,12 @@ with whole_folder(Path(sys.argv[1])) as folder:
 def start() -> Iterator[Callable[[Path, int], "subprocess.Popen[str]"]]:
     """Return a function that starts a run, and lets it go on up to its n-th move (-1: none)."""
     started: list[subprocess.Popen[str]] = []
+    pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
 
     def run(out: Path, moves: int) -> "subprocess.Popen[str]":
-        process = subprocess.Popen(
-            [sys.executable, "-c", RUN, str(out), str(moves)],
-            env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
+        command = [sys.executable, "-c", RUN, str(out), str(moves)]
+        process = subprocess.Popen(command, env=environment, **pipes)
         started.append(process)
         assert process.stdout
         assert process.stdout.readline() == "here\n"
@@ -218,8 +199,7 @@ def test_a_killed_exchange_of_folders_is_ended_by_the_next_run(
     tmp_path: Path, start, moves: int
 ) -> None:
     out = tmp_path / "out"
-    out.mkdir()
-    (out / "old").write_text("old")
+    (out / "old").mkdir(parents=True)
     killed(start(out, moves))
     # Under the final name there is never half a folder.
     assert not out.exists() if moves else names(out) == ["old"]
@@ -230,8 +210,7 @@ def test_a_killed_exchange_of_folders_is_ended_by_the_next_run(
 
 def test_two_runs_at_once_leave_one_whole_folder(tmp_path: Path, start) -> None:
     out = tmp_path / "out"
-    out.mkdir()
-    (out / "old").write_text("old")
+    (out / "old").mkdir(parents=True)
     first = start(out, 1)
     with whole_folder(out) as folder:
         (folder / "second").write_text("second")
@@ -250,19 +229,17 @@ def test_a_folder_of_the_user_that_looks_alike_stays(tmp_path: Path) -> None:
     assert len(names(tmp_path)) == 4
 
 
-def without_locks(lock: int, *, blocking: bool) -> bool:
-    raise OSError(errno.ENOTSUP, "no locks")
-
-
 def test_without_locks_nothing_is_cleared(
     tmp_path: Path, start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    def without_locks(lock: int, *, blocking: bool) -> bool:
+        raise OSError(errno.ENOTSUP, "no locks")
+
     killed(start(tmp_path / "out", -1))
     monkeypatch.setattr("filelock.lock_descriptor", without_locks)
     with whole_file(tmp_path / "file") as temporary:
         temporary.write_text("text")
     assert len(names(tmp_path)) == 2
-    assert "file" in names(tmp_path)
 
 
 def test_messages_name_finished_outputs() -> None:

@@ -10,13 +10,8 @@ from corpora_recipes.running.limits import DEEPEST_YAML, LARGEST_YAML, MOST_VALU
 from corpora_recipes.running.yaml_text import load_yaml, parse_yaml
 
 ROOT = Path(__file__).parents[3]
-FILES = [
-    ROOT / "params.yaml",
-    ROOT / "dvc.yaml",
-    *sorted(ROOT.glob("builders/**/*.yaml")),
-    *sorted(ROOT.glob("evaluation/**/*.yaml")),
-    *sorted(ROOT.glob("corpora_recipes/**/*.yaml")),
-]
+PLACES = ("*.yaml", "builders/**/*.yaml", "evaluation/**/*.yaml", "corpora_recipes/**/*.yaml")
+FILES = sorted(path for pattern in PLACES for path in ROOT.glob(pattern))
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: f"{file.parent.name}-{file.name}")
@@ -58,15 +53,14 @@ def test_a_repeated_key_is_refused_with_both_lines(text: str, words: list[str]) 
 def test_aliases_and_merges_mean_what_they_mean_in_yaml() -> None:
     text = "a: &a {x: 1, y: [2]}\nb: *a\nc: {<<: *a, x: 3}\n1: number\n'1': text\n"
     assert parse_yaml(text, "params.yaml") == yaml.safe_load(text)
+    assert parse_yaml("a: &a {<<: *a, b: 1}\nc: {<<: *a}", "params.yaml")["c"] == {"b": 1}
 
 
 def bomb(first: str, level: str) -> str:
     """Return levels of ten aliases each: ten thousand million values."""
-    lines = [f"a0: &a0 {first}"]
-    for number in range(1, 11):
-        aliases = ", ".join([f"*a{number - 1}"] * 10)
-        lines.append(f"a{number}: &a{number} {level % aliases}")
-    return "\n".join(lines)
+    aliases = [", ".join([f"*a{number}"] * 10) for number in range(10)]
+    lines = [f"a{number}: &a{number} {level % a}" for number, a in enumerate(aliases, 1)]
+    return "\n".join([f"a0: &a0 {first}", *lines])
 
 
 @pytest.mark.parametrize(
@@ -76,7 +70,6 @@ def bomb(first: str, level: str) -> str:
         (bomb("{x: 1}", "{<<: [%s]}"), "one mapping after <<"),
         ("a: &a [*a]", "at most 20 others"),
         ("a: &a {b: *a}", "at most 20 others"),
-        ("a: &a {<<: *a, b: 1}\nc: {<<: *a}", None),
         ("[" * (DEEPEST_YAML + 2) + "]" * (DEEPEST_YAML + 2), "at most 20 others"),
         # The parser in C ends the process at 25,000.
         ("[" * 200_000, "brackets"),
@@ -88,21 +81,16 @@ def bomb(first: str, level: str) -> str:
         ("n: 0x" + "f" * 5000, "at most 18 digits"),
     ],
 )
-def test_a_bomb_is_refused_before_it_goes_off(text: str, found: str | None) -> None:
-    if found is None:
-        assert parse_yaml(text, "params.yaml")["c"] == {"b": 1}
-        return
+def test_a_bomb_is_refused_before_it_goes_off(text: str, found: str) -> None:
     with pytest.raises(InputError, match=found):
         parse_yaml(text, "params.yaml")
 
 
 def test_files_that_are_too_large_or_not_in_utf8(tmp_path: Path) -> None:
     path = tmp_path / "params.yaml"
-    path.write_bytes(b"#" * (LARGEST_YAML + 1))
-    with pytest.raises(InputError, match="at most 1,048,576 bytes"):
-        load_yaml(path)
-    path.write_bytes("año: 1".encode("latin-1"))
-    with pytest.raises(InputError, match="YAML in UTF-8"):
-        load_yaml(path)
+    for data, word in ((b"#" * (LARGEST_YAML + 1), "1,048,576 bytes"), (b"a\xf1o: 1", "UTF-8")):
+        path.write_bytes(data)
+        with pytest.raises(InputError, match=word):
+            load_yaml(path)
     path.write_bytes(b"\xef\xbb\xbfa: 1")
     assert load_yaml(path) == {"a": 1}
