@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from evaluation.probing.protocols.network import Schedule
 from evaluation.probing.protocols.problem import Problem
-from evaluation.probing.protocols.training import Schedule
 
 QUICK = Schedule((1e-5, 1e-2), passes=24, tenacity=1)
 

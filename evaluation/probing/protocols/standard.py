@@ -63,10 +63,9 @@ import numpy as np
 
 from evaluation.arrays import Flags, Floats, Labels, Values
 from evaluation.measures.metrics import measure
-from evaluation.probing.protocols.coherence import coherence_features
 from evaluation.probing.protocols.logistic import Fitted, Regressions
 from evaluation.probing.protocols.problem import Answers, Problem, Protocol
-from evaluation.probing.protocols.scaling import deviations, standardised
+from evaluation.probing.protocols.scaling import coherence_features, deviations, standardised
 from evaluation.probing.protocols.targets import Targets, answers, targets
 
 COHERENCE = "discourse_coherence"

@@ -28,11 +28,10 @@ from evaluation.embedding.embedding import embed_datasets
 from evaluation.encoders import make_encoder
 from evaluation.encoders.char_hash import CharHash
 from evaluation.probing import probing
-from evaluation.probing.ablations import ABLATIONS
 from evaluation.probing.params import probing_params
 from evaluation.probing.probing import Probing, probe_dataset, probe_datasets
 from evaluation.probing.protocols import standard
-from evaluation.probing.protocols.problem import Answers, Problem, Protocol
+from evaluation.probing.protocols.problem import ABLATIONS, Answers, Problem, Protocol
 from evaluation.results.probes import Results, read_results, write_results
 
 ENCODER = make_encoder("char_hash", {"dimension": 32})

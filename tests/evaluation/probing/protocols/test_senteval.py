@@ -16,7 +16,15 @@ from evaluation.data.features import FEATURES
 from evaluation.measures.metrics import measure
 from evaluation.probing.protocols import network, senteval
 from evaluation.probing.protocols.engine import make_data, make_engine
-from evaluation.probing.protocols.network import Network, Run, adam
+from evaluation.probing.protocols.network import (
+    STRENGTHS,
+    Network,
+    Run,
+    Schedule,
+    Stopping,
+    adam,
+    train_runs,
+)
 from evaluation.probing.protocols.problem import SEEDS, Problem
 from evaluation.probing.protocols.senteval import (
     PROTOCOL,
@@ -25,7 +33,6 @@ from evaluation.probing.protocols.senteval import (
     answer_starts,
     choose_strengths,
 )
-from evaluation.probing.protocols.training import STRENGTHS, Schedule, Stopping, train_runs
 
 
 def accuracies(problem, gold, starts=2):

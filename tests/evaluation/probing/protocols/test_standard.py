@@ -12,12 +12,11 @@ from hypothesis import strategies as st
 from threadpoolctl import threadpool_limits
 
 from evaluation.measures.metrics import measure
-from evaluation.probing.protocols import coherence, logistic, principal_axes, standard
-from evaluation.probing.protocols.coherence import coherence_features
+from evaluation.probing.protocols import logistic, principal_axes, scaling, standard
 from evaluation.probing.protocols.lbfgs import End
 from evaluation.probing.protocols.logistic import Regressions
 from evaluation.probing.protocols.problem import Problem
-from evaluation.probing.protocols.scaling import deviations, standardised
+from evaluation.probing.protocols.scaling import coherence_features, deviations, standardised
 from evaluation.probing.protocols.standard import LARGE_STRENGTHS, PROTOCOL, STRENGTHS
 from evaluation.probing.protocols.targets import (
     answers,
@@ -386,7 +385,7 @@ def test_regressions_side_by_side_are_those_of_their_rows(
 def test_chunks_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
     train, validation, test = parts_of(12, distance=1.5, rows=(1500, 400, 1000))
     usual = solve(in_splits(train, validation, test))
-    for module in (logistic, coherence):
+    for module in (logistic, scaling):
         monkeypatch.setattr(module, "CHUNK", 100)
     small = solve(in_splits(train, validation, test))
     assert small.chosen == usual.chosen
