@@ -19,7 +19,6 @@ STEP = 1e-3
 DECAY1, DECAY2, EPSILON = 0.9, 0.999, 1e-8
 # Rows that are answered at once.
 CHUNK = 1024
-
 STRENGTHS = (1e-5, 1e-4, 1e-3, 1e-2)
 
 Rows = slice | Labels
@@ -28,14 +27,10 @@ Rows = slice | Labels
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """How a task is trained.
+    """How a task is trained: checked after ``every`` so many passes, of ``passes`` at most.
 
-    Attributes:
-        strengths: of L2, to choose from.
-        every: passes between two checks.
-        passes: after which training ends at the latest.
-        tenacity: checks without improvement that do not end training yet.
-        hidden: units of the hidden layer, 0 for none.
+    ``tenacity`` checks without improvement do not end it yet. Strengths are of L2, to choose from;
+    ``hidden`` is the number of hidden units, 0 for no such layer.
     """
 
     strengths: tuple[float, ...] = STRENGTHS
@@ -49,12 +44,8 @@ class Schedule:
 class Run:
     """Fits on one train set from one random start, one for each strength.
 
-    Attributes:
-        train: its rows.
-        validations: rows that training is checked on, each for itself.
-        strengths: of L2.
-        generator: for the first weights and the orders of rows.
-        asked: rows to answer with the best weights by the first of ``validations``.
+    Training is checked on each of ``validations`` for itself; the best weights by the first of them
+    answer the rows ``asked``.
     """
 
     train: Labels
@@ -87,9 +78,9 @@ class Network:
                 shape = (len(run.strengths), units, inputs + 1)
                 layer.append(np.broadcast_to(first.astype(np.float32), shape))
         self._weights = [data.engine.array(np.array(layer)) for layer in layers]
-        self._means = [self._library.zeros_like(weights) for weights in self._weights]
-        self._squares = [self._library.zeros_like(weights) for weights in self._weights]
-        self._gradients = [self._library.zeros_like(weights) for weights in self._weights]
+        self._means, self._squares, self._gradients = (
+            [self._library.zeros_like(weights) for weights in self._weights] for _ in range(3)
+        )
         self._has_decay = any(any(run.strengths) for run in runs)
         self._steps = 0
 
@@ -97,10 +88,9 @@ class Network:
         """Return the weights of a run's fits."""
         return [weights[row : row + 1] for weights in self._weights]
 
-    def copy_of(self, row: int, place: int) -> list[Array]:
+    def copy_of(self, row: int, fit: int) -> list[Array]:
         """Return a copy of the weights of a fit."""
-        one = slice(place, place + 1)
-        return [weights[row : row + 1, one] + 0 for weights in self._weights]
+        return [weights[row : row + 1, fit : fit + 1] + 0 for weights in self._weights]
 
     def keep(self, rows: Labels, columns: Labels) -> None:
         """Keep of the runs ``rows``, and of each the fits ``columns`` [rows, fits]."""
@@ -147,11 +137,9 @@ class Network:
         return np.concatenate(found, axis=1)
 
     def _step(self, batch: Array, share: Array) -> None:
-        """Move the weights by one step of Adam.
+        """Move the weights by a step on a batch, row numbers [runs, rows].
 
-        Args:
-            batch: numbers of rows, [runs, rows].
-            share: of each row in the mean over the batch, [runs, 1, 1, rows].
+        Share is that of each row in the mean over the batch, [runs, 1, 1, rows].
         """
         library, data = self._library, self._data
         x = data.x[batch]
@@ -231,14 +219,8 @@ def adam(
     The running means lack their factors 1 - decay rate and the correction for their start at 0;
     the step's size and epsilon make up for both (as in section 2, last paragraph).
 
-    Args:
-        library: of the arrays.
-        steps: taken, with this one.
-        decay: L2 strengths that multiply with weights, or None for no L2.
-        weights: to be moved.
-        gradient: of them; overwritten.
-        mean: of gradients up to now, times 1 / (1 - DECAY1).
-        square: mean of their squares, times 1 / (1 - DECAY2).
+    Steps count this one; decay are L2 strengths that multiply with weights; the gradient is
+    overwritten; mean and square are those of gradients up to now, without the factors.
     """
     scale = ((1 - DECAY2**steps) / (1 - DECAY2)) ** 0.5
     if decay is not None:
@@ -257,12 +239,9 @@ def adam(
 
 @dataclass(frozen=True, slots=True)
 class Trained:
-    """What came of a run.
+    """What came of a run: its best metrics, after which passes, both [validations, strengths].
 
-    Attributes:
-        reached: the best metric, [validations, strengths].
-        passes: after which it was reached, [validations, strengths].
-        answers: class numbers or scores of ``asked``, [strengths, rows].
+    Answers are class numbers or scores of ``asked``, [strengths, rows].
     """
 
     reached: Doubles
@@ -289,13 +268,7 @@ def train_runs(data: Data, runs: Sequence[Run], schedule: Schedule) -> list[Trai
 
 
 class Stopping:
-    """When training ends, by the checks on one validation set.
-
-    Attributes:
-        reached: the best metric; minus infinity before the first check.
-        passes: after which it was reached.
-        ended: whether training is over.
-    """
+    """Whether training has ended, by the checks on one validation set; the best, and its passes."""
 
     def __init__(self, tenacity: int) -> None:
         """Begin; ``tenacity`` checks without improvement do not end training yet."""
@@ -355,8 +328,8 @@ def _train_block(data: Data, runs: Sequence[Run], schedule: Schedule) -> list[Tr
             columns = np.argsort(done[rows], axis=1, kind="stable")[:, :size]
             numbers = list(fits)
             fits = {
-                numbers[row]: [fits[numbers[row]][column] for column in own]
-                for row, own in zip(rows.tolist(), columns.tolist(), strict=True)
+                numbers[row]: [fits[numbers[row]][column] for column in kept]
+                for row, kept in zip(rows.tolist(), columns.tolist(), strict=True)
             }
             network.keep(rows, columns)
     trained = []
