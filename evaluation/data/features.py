@@ -83,7 +83,7 @@ def features(
         task: a key of ``TASKS``.
         table: instances with the columns ``text_columns(task, form)``, of lists of texts or of
             single texts.
-        form: which form of the text.
+        form: of the texts.
         lookup: texts to embeddings, float32 [number of texts, dimension].
         pair_features: which of the features, where a task has several.
 
@@ -105,10 +105,9 @@ def features(
 
 
 def _vectors(task: str, table: pa.Table, column: str, count: int | None, lookup: Lookup) -> Floats:
-    """Return the embeddings of each row's texts, or their mean if their number varies.
+    """Return the embeddings of each row's texts, or their mean if their number varies (no count).
 
-    Returns:
-        float32 [rows, count, dimension], or [rows, 1, dimension].
+    They are float32 [rows, count, dimension], or [rows, 1, dimension].
     """
     texts, lengths = texts_of(table, column)
     if count is None:

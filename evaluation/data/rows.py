@@ -52,10 +52,6 @@ class ProbeRows:
     ) -> Floats:
         """Return what a probe sees of the texts, float32 [rows, features].
 
-        Args:
-            lookup: texts to embeddings, float32 [number of texts, dimension].
-            pair_features: the features of pair_classification.
-
         Raises:
             InputError: a row has a wrong number of texts, one without embedding, or features that
                 are not finite.
@@ -67,17 +63,13 @@ class ProbeRows:
             with np.errstate(over="ignore", invalid="ignore"):
                 x = features(self._dataset.task, self._table, self._form, lookup, pair_features)
         except InputError as error:
-            raise InputError(
-                f"{where} {error.where}", error.expected, error.found, error.todo
-            ) from None
+            place = f"{where} {error.where}"
+            raise InputError(place, error.expected, error.found, error.todo) from None
         bad = np.flatnonzero(~np.isfinite(x).all(axis=1))
         if len(bad):
-            raise InputError(
-                f"{where} row {bad[0]} {self.ids[bad[0]]}",
-                "features within the range of float32",
-                "embeddings so large that their products or differences are not",
-                "scale the encoder's vectors down",
-            )
+            row, expected = f"row {bad[0]} {self.ids[bad[0]]}", "features within float32's range"
+            found = "embeddings so large that their products or differences are not"
+            raise InputError(f"{where} {row}", expected, found, "scale the encoder's vectors down")
         return x
 
     def _column(self, name: str, missing: Any = None) -> Values:

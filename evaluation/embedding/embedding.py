@@ -51,14 +51,14 @@ def embed_datasets(
     executor: str = "local",
     known: Mapping[str, str] | None = None,
 ) -> tuple[dict[str, EncodedDataset], int]:
-    """Bring a store up to date for some datasets, see ``embed``, and describe them in it.
+    """Bring a store up to date for some datasets, and describe them in it.
 
     Args:
         folder: of the store; made if need be.
         encoder: what encodes.
         datasets: whose texts are encoded.
-        workers: see ``embed``.
-        executor: see ``embed``.
+        workers: as of ``embed``, as ``executor`` is.
+        executor: "local" or an address.
         known: see ``prepare``.
 
     Returns:
@@ -86,7 +86,9 @@ def embed(
     prompt: str | None = None,
     executor: str = "local",
 ) -> int:
-    """Encode the texts that a store does not have; ``prepare`` has made it one of the encoder.
+    """Return how many texts were encoded, those that a store does not have.
+
+    ``prepare`` has made the store one of the encoder.
 
     Args:
         folder: of the store.
@@ -98,9 +100,6 @@ def embed(
         prompt: that of all these texts, for an encoder that takes prompts.
         executor: "local" or the address of a Dask scheduler. An encoder with a vocabulary always
             runs here, where the vocabulary is in memory to be counted; it takes seconds.
-
-    Returns:
-        The number of texts encoded.
 
     Raises:
         InputError: the encoder gave something else than finite vectors for each text, or the
@@ -126,12 +125,10 @@ def embed(
         batches = ([keyed[key] for key in chunk.tolist()] for chunk in chunks)
         for number, vectors in encode_batches(pool, encoder, batches, prompt):
             if vectors.shape[2] != store.dimension:
-                raise OutputError(
-                    folder,
-                    f"vectors of dimension {store.dimension}, as in encoder.json",
-                    f"dimension {vectors.shape[2]} of encoder {encoder.name} {encoder.revision}",
-                    "remove the folder; an encoder of other vectors has another revision",
-                )
+                expected = f"vectors of dimension {store.dimension}, as in encoder.json"
+                found = f"dimension {vectors.shape[2]} of {encoder.name} {encoder.revision}"
+                todo = "remove the folder; an encoder of other vectors has another revision"
+                raise OutputError(folder, expected, found, todo)
             write_chunk(folder, chunks[number], encoder.layers, vectors)
             bar.update(len(chunks[number]))
     return len(order)
@@ -140,12 +137,9 @@ def embed(
 def check_zeros(
     folder: Path, encoder: Described, texts: Mapping[str | None, Collection[str]]
 ) -> None:
-    """Say how many texts have a vector of zeros in the main layer: the encoder knows none of them.
+    """Say how many texts, by the prompts that they get, have a vector of zeros in the main layer.
 
-    The texts, given by the prompts that they get, are in the store.
-
-    Raises:
-        InputError: all have one.
+    The encoder knows none of them. If all have one, they are refused.
     """
     zeros: list[str] = []
     for prompt, of_prompt in texts.items():
@@ -159,12 +153,9 @@ def check_zeros(
     total = sum(map(len, texts.values()))
     found = f"{len(zeros)} of {total} texts, such as {zeros[0]!r}"
     if len(zeros) == total:
-        raise InputError(
-            f"encoder {encoder.name}",
-            "vectors with a number other than 0",
-            f"a vector of zeros for all {found}",
-            "correct the encoder; of word vectors, take those of the language of the texts",
-        )
+        expected, found = "vectors with a number other than 0", f"a vector of zeros for all {found}"
+        todo = "correct the encoder; of word vectors, take those of the language of the texts"
+        raise InputError(f"encoder {encoder.name}", expected, found, todo)
     message = "%s: a vector of zeros for %s: the encoder knows nothing of them"
     logging.getLogger(__name__).warning(message, encoder.name, found)
 
@@ -189,12 +180,8 @@ def encode_batches(
     driver's code, encoder and packages, and the vectors that other workers have for the first
     texts. Of each worker two batches are under way, one of which waits.
 
-    Yields:
-        The number of a batch, and its vectors, float32 [texts, layers, dimension]: what is done
-        first comes first.
-
-    Raises:
-        InputError: see ``encode_checked``; or a worker is not like the driver or the others.
+    Yields the number of a batch, and its vectors, float32 [texts, layers, dimension]: what is done
+    first comes first.
     """
     if not isinstance(pool, Cluster):
         yield from as_completed(pool, encode_checked, ((encoder, b, prompt) for b in batches))
@@ -210,13 +197,10 @@ def encode_batches(
     for number, encoded in as_completed(pool, call_alike, calls):
         first = first or encoded
         if encoded.sample != first.sample:
-            raise NoWorkers(
-                f"encoder {encoder.name}, on {encoded.machine} and {first.machine}",
-                "the same vectors of the same texts from all workers",
-                "other ones, if only by rounding",
-                "use workers of one kind: the same processor or GPU, number of threads and "
-                "versions of packages; what was encoded before is kept",
-            )
+            where = f"encoder {encoder.name}, on {encoded.machine} and {first.machine}"
+            expected = "the same vectors of the same texts from all workers"
+            todo = "use workers with the same processor or GPU, number of threads and packages"
+            raise NoWorkers(where, expected, "other ones, if only by rounding", todo)
         yield number, encoded.vectors
 
 

@@ -12,5 +12,5 @@ from evaluation.probing.protocols.problem import Protocol
 def test_the_scale_matters_where_the_protocol_says_so(protocol: Protocol, factor: float) -> None:
     problem, _ = splits(rows=(60, 30, 30), apart=1)
     scaled, _ = splits(rows=(60, 30, 30), apart=1, scale=factor)
-    plain, other = (protocol.answer(own, 1, protocol.engines[0]) for own in (problem, scaled))
+    plain, other = (protocol.answer(p, 1, protocol.engines[0]) for p in (problem, scaled))
     assert (plain.predictions == other.predictions).all() != protocol.scale_matters
