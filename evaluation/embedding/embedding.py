@@ -57,15 +57,19 @@ def embed_datasets(
         folder: of the store; made if need be.
         encoder: what encodes.
         datasets: whose texts are encoded.
-        workers: as of ``embed``, as ``executor`` is.
-        executor: "local" or an address.
+        workers: number of processes at most, of an encoder that may run in several, or of calls to
+            a cluster at once; None for one per CPU, or one per thread of the cluster. The vectors
+            do not depend on it.
+        executor: "local" or the address of a Dask scheduler. An encoder with a vocabulary always
+            runs here, where the vocabulary is in memory to be counted; it takes seconds.
         known: see ``prepare``.
 
     Returns:
         What the store says of each dataset, and the number of texts encoded.
 
     Raises:
-        InputError: see ``embed`` and ``check_zeros``.
+        InputError: the encoder gave something else than finite vectors for each text, or zeros for
+            all, or the cluster cannot be used. What was encoded before stays.
     """
     texts = prompted_texts(encoder, datasets)
     with locked_folder(folder, "embed", wait=True):
@@ -86,24 +90,9 @@ def embed(
     prompt: str | None = None,
     executor: str = "local",
 ) -> int:
-    """Return how many texts were encoded, those that a store does not have.
+    """Encode the texts of a prompt that a store does not have, and return how many these are.
 
-    ``prepare`` has made the store one of the encoder.
-
-    Args:
-        folder: of the store.
-        encoder: what encodes.
-        texts: with repetitions, in any order.
-        workers: number of processes at most, of an encoder that may run in several, or of calls to
-            a cluster at once; None for one per CPU, or one per thread of the cluster. The vectors
-            do not depend on it.
-        prompt: that of all these texts, for an encoder that takes prompts.
-        executor: "local" or the address of a Dask scheduler. An encoder with a vocabulary always
-            runs here, where the vocabulary is in memory to be counted; it takes seconds.
-
-    Raises:
-        InputError: the encoder gave something else than finite vectors for each text, or the
-            cluster cannot be used. What was encoded before stays.
+    The rest is as of ``embed_datasets``; ``prepare`` has made the store one of the encoder.
     """
     store = EmbeddingStore(folder, encoder)
     texts = list(texts)

@@ -65,7 +65,7 @@ def warm_up(net: str) -> None:
     x = np.stack([y, 1 - y], axis=1).astype(np.float32)
     problem = Problem("", "section_prediction", "accuracy", x, y, validation=(x, y), test=x)
     standard.answer(problem, 0, "numpy")
-    senteval.answer_starts(problem, 0, "numpy", 1)
+    senteval.answer(problem, 0, "numpy", 1)
     classic(problem, 0, net)
 
 
@@ -74,7 +74,7 @@ def compare(problem: Problem, gold: Values, seed: int, starts: int, net: str) ->
     print(f"{problem.name}: {len(problem.x):,} x {problem.x.shape[1]:,} …", file=sys.stderr)
     fast, standards = timed(lambda: standard.answer(problem, seed, "numpy").predictions, gold)
     own, accuracies = timed(
-        lambda: senteval.answer_starts(problem, seed, "numpy", starts).predictions, gold
+        lambda: senteval.answer(problem, seed, "numpy", starts).predictions, gold
     )
     if starts != SEEDS:
         print("  five starts …", file=sys.stderr)

@@ -67,14 +67,10 @@ class Regressions:
             len(targets.classes) == 2,
         )
         self._shares = np.stack(shares)
+        self.count = len(shares)
         bias = _first_bias(self._shares)
         self._parameters = np.zeros((*bias.shape, x.shape[1]), np.float32), bias
         self._before = self._parameters
-
-    @property
-    def count(self) -> int:
-        """How many regressions there are."""
-        return len(self._shares)
 
     def fit(self, strengths: Sequence[float]) -> None:
         """Find the weights of the lowest losses.

@@ -125,11 +125,10 @@ class Network:
         data = self._data
         chunks: Iterator[Any]
         if isinstance(rows, slice):
-            begins = range(rows.start, rows.stop, CHUNK)
-            chunks = (slice(begin, min(begin + CHUNK, rows.stop)) for begin in begins)
+            end = rows.stop
+            chunks = (slice(k, min(k + CHUNK, end)) for k in range(rows.start, end, CHUNK))
         else:
-            begins = range(0, len(rows), CHUNK)
-            chunks = (data.engine.array(rows[begin : begin + CHUNK]) for begin in begins)
+            chunks = (data.engine.array(rows[k : k + CHUNK]) for k in range(0, len(rows), CHUNK))
         found = []
         for chunk in chunks:
             logits = data.engine.numpy(self._forward(weights, data.x[chunk][None])[-1][0])

@@ -81,12 +81,8 @@ class Ablation:
 
     def of(self, problem: Problem) -> Problem:
         """Return a problem, in splits or in folds, as the ablation sees it."""
-        left = replace(
-            problem,
-            name=f"{problem.name} {self.name}",
-            task=self.task,
-            x=self.features(problem.x),
-        )
+        name, x = f"{problem.name} {self.name}", self.features(problem.x)
+        left = replace(problem, name=name, task=self.task, x=x)
         if problem.validation is None or problem.test is None:
             return left
         x, y = problem.validation

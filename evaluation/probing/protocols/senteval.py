@@ -83,13 +83,8 @@ SCHEDULES = {
 """Tasks whose schedule is not the default."""
 
 
-def answer(problem: Problem, seed: int, engine: str) -> Answers:
-    """Train by the protocol, from ``SEEDS`` random starts, and answer."""
-    return answer_starts(problem, seed, engine, SEEDS)
-
-
-def answer_starts(problem: Problem, seed: int, engine: str, starts: int) -> Answers:
-    """Train from so many random starts and answer.
+def answer(problem: Problem, seed: int, engine: str, starts: int = SEEDS) -> Answers:
+    """Train by the protocol, from so many random starts, and answer.
 
     ``chosen`` has, start after start and in each fold after fold, the "strength", and the "passes"
     after which the weights that answer were reached.

@@ -30,13 +30,12 @@ from evaluation.probing.protocols.senteval import (
     PROTOCOL,
     SCHEDULES,
     answer,
-    answer_starts,
     choose_strengths,
 )
 
 
 def solve(problem, starts=2):
-    return answer_starts(problem, 1, "numpy", starts)
+    return answer(problem, 1, "numpy", starts)
 
 
 def accuracies(problem, gold, starts=2):
@@ -93,11 +92,10 @@ def test_schedules_are_those_of_the_papers():
     assert SCHEDULES.keys() < TASKS.keys()
     assert STRENGTHS == (1e-5, 1e-4, 1e-3, 1e-2)
     assert Schedule() == Schedule(STRENGTHS, every=4, passes=200, tenacity=5, hidden=0)
+    kinds = ("discourse", "explicit", "implicit")
     assert {
+        **{f"{kind}_relations": Schedule((0.0,), 1, 15, 5, 0) for kind in kinds},
         "section_prediction": Schedule((0.0,), 4, 200, 5, 0),
-        "discourse_relations": Schedule((0.0,), 1, 15, 5, 0),
-        "explicit_relations": Schedule((0.0,), 1, 15, 5, 0),
-        "implicit_relations": Schedule((0.0,), 1, 15, 5, 0),
         "discourse_coherence": Schedule((0.0,), 15, 200, 8, 2000),
         "relatedness": Schedule((0.0,), 50, 1000, 3, 0),
     } == SCHEDULES
@@ -111,8 +109,7 @@ def test_five_starts_differ_and_are_reproducible():
     one, other = answer(problem, 1, "numpy"), answer(problem, 1, "numpy")
     assert one.predictions.shape == (SEEDS, len(gold))
     assert np.array_equal(one.predictions, other.predictions)
-    assert one.chosen == other.chosen
-    assert one.validation == other.validation
+    assert (one.chosen, one.validation) == (other.chosen, other.validation)
     assert len({row.tobytes() for row in one.predictions}) == SEEDS
     assert not np.array_equal(one.predictions, answer(problem, 2, "numpy").predictions)
     renamed = answer(replace(problem, name="other"), 1, "numpy")
@@ -260,8 +257,7 @@ def test_batches_and_first_weights():
     runs = [Run(np.arange(n), (), (0.0, 0.1), generator(n)) for n in (130, 150)]
     fits = Network(data, runs, 0)
     weights = np.stack([fits.weights_of(row)[0][0] for row in range(2)])
-    assert weights.shape == (2, 2, 3, 11)
-    assert weights.dtype == np.float32
+    assert (weights.shape, weights.dtype) == ((2, 2, 3, 11), np.float32)
     assert np.array_equal(weights[:, 0], weights[:, 1])
     assert not np.array_equal(weights[0], weights[1])
     assert 0.9 / np.sqrt(10) < np.abs(weights).max() <= 1 / np.sqrt(10)
