@@ -8,8 +8,8 @@ import numpy as np
 from corpora_recipes.records import Split
 from corpora_recipes.running.errors import InputError
 from evaluation.arrays import Values
+from evaluation.data.features import MORE, ProbeRows
 from evaluation.data.instances import Dataset
-from evaluation.data.rows import MORE, ProbeRows
 from evaluation.measures.intervals import COVERAGE, LEAST_DOCUMENTS, leave_out, score_interval
 from evaluation.measures.metrics import Metric, measure, measures
 from evaluation.results.probes import Predictions, Score, answers_digest

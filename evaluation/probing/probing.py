@@ -20,8 +20,8 @@ from corpora_recipes.running.executors import CPUS, as_completed, open_executor
 from corpora_recipes.running.memo import Key, Memo
 from corpora_recipes.running.telling import progress
 from evaluation.arrays import Floats
+from evaluation.data.features import MORE, ProbeRows
 from evaluation.data.instances import Dataset
-from evaluation.data.rows import MORE, ProbeRows
 from evaluation.data.texts import prompt_of
 from evaluation.embedding.store import EmbeddingStore, EncodedDataset, read_described, read_header
 from evaluation.encoders.encoder import Description, Encoder, describe

@@ -14,8 +14,8 @@ from corpora_recipes.params import load_params
 from corpora_recipes.running.commands import positive, run
 from corpora_recipes.running.errors import InputError
 from evaluation.arrays import Values
+from evaluation.data.features import ProbeRows
 from evaluation.data.instances import Dataset, find_datasets
-from evaluation.data.rows import ProbeRows
 from evaluation.embedding.store import EmbeddingStore
 from evaluation.encoders import make_encoder
 from evaluation.encoders.encoder import Encoder
