@@ -257,7 +257,6 @@ def test_random_starts_give_mean_and_deviation(root: Path, monkeypatch: pytest.M
     gold = run(root, only="ssp")[1][0]["gold"].to_numpy().astype(np.int64)
     monkeypatch.setitem(probing.PROTOCOLS, "standard", Protocol("standard", 9, ("numpy",), two))
     (score,) = run(root, only="ssp")[0].scores
-    assert score.value == pytest.approx(0.9)
     assert score.deviation == pytest.approx(np.std([1.0, 0.8], ddof=1))
     assert score.measures == {"accuracy": pytest.approx(0.9)}
     # Two rows per document, and two of ten documents are worth half: the variance is 0.4 / 90.
@@ -507,70 +506,56 @@ def test_keeping_everything_is_cheap(mine: Path, capfd: pytest.CaptureFixture[st
     assert capfd.readouterr().out.endswith("probe: 1 encoders: 1 kept, 0 new\n")
 
 
-def check_refused(root: Path, words: list[str]) -> None:
-    with pytest.raises(InputError) as caught:
-        run(embedded(root))
-    for word in words:
-        assert word in str(caught.value)
+def scored(**splits: list[float]) -> dict[str, Any]:
+    return {
+        split: [row(i, None, score=s, sentence1="a", sentence2="b") for i, s in enumerate(scores)]
+        for split, scores in splits.items()
+    }
+
+
+def folded(*folds_labels: tuple[int, int]) -> dict[str, Any]:
+    rows = [row(i, label, fold=k, sentence="a") for i, (k, label) in enumerate(folds_labels)]
+    return {"train": rows}
+
+
+def ordered(**splits: Any) -> dict[str, Any]:
+    rows = [row(i, i % 2, sentences=["a", "b"]) for i in range(4)]
+    return {split: splits.get(split, rows) for split in SPLITS}
 
 
 PAIR = row(0, 1, sentences=["a", "b"])
-
-
-@pytest.mark.parametrize(
-    ("splits", "words"),
-    [
-        ({"test": []}, ["test-00000", "one row or more"]),
-        ({"train": [PAIR] * 2}, ["no swapped", "2 rows"]),
-        (dict.fromkeys(SPLITS, [PAIR] * 2), ["two classes", "only 'original'"]),
-        ({"validation": [PAIR]}, ["two rows or more", "one"]),
-        ({"test": [PAIR | {"label": 2}]}, ["labels 0 … 1", "2 in row 0 of test"]),
-        ({"test": [PAIR | {"sentences": ["a"]}]}, ["bso, test: row 0 i0", "2 texts"]),
-    ],
-)
-def test_data_that_cannot_be_probed(
-    tmp_path: Path, splits: dict[str, Any], words: list[str]
-) -> None:
-    rows = [row(i, i % 2, sentences=["a", "b"]) for i in range(4)]
-    whole = {"train": rows, "validation": rows, "test": rows, **splits}
-    write_dataset(tmp_path / "instances" / "bso", "sentence_ordering", whole)
-    check_refused(tmp_path, words)
+SO, SC = "sentence_ordering", "sentence_classification"
 
 
 @pytest.mark.parametrize(
     ("task", "splits", "words"),
     [
-        ("similarity", {"test": [1.0, float("nan")]}, ["finite scores", "nan in row 1 of test"]),
-        ("relatedness", {"train": [2.5, 2.5]}, ["two scores or more in train", "only 2.5"]),
+        (SO, ordered(test=[]), ["test-00000", "one row or more"]),
+        (SO, ordered(train=[PAIR] * 2), ["no swapped", "2 rows"]),
+        (SO, dict.fromkeys(SPLITS, [PAIR] * 2), ["two classes", "only 'original'"]),
+        (SO, ordered(validation=[PAIR]), ["two rows or more", "one"]),
+        (SO, ordered(test=[PAIR | {"label": 2}]), ["labels 0 … 1", "2 in row 0 of test"]),
+        (SO, ordered(test=[PAIR | {"sentences": ["a"]}]), ["x, test: row 0 i0", "2 texts"]),
+        ("similarity", scored(test=[1.0, np.nan]), ["finite scores", "nan in row 1 of test"]),
+        (
+            "relatedness",
+            scored(train=[2.5, 2.5], validation=[1.0, 2.0], test=[1.0, 2.0]),
+            ["two scores or more in train", "only 2.5"],
+        ),
+        (SC, folded((0, 0), (1, 1), (0, 0), (1, 1)), ["three folds or more", "0, 1"]),
+        (SC, folded((0, 0), (0, 1), (1, 0), (2, 0)), ["a fold in the other folds", "no positive"]),
+        (SC, folded((0, 0), (1, 0), (2, 0)), ["two classes or more in train", "only 'negative'"]),
     ],
 )
-def test_scores_that_cannot_be_used(
-    tmp_path: Path, task: str, splits: dict[str, list[float]], words: list[str]
+def test_data_that_cannot_be_probed(
+    tmp_path: Path, task: str, splits: dict[str, Any], words: list[str]
 ) -> None:
-    if task == "relatedness":
-        splits = {"validation": [1.0, 2.0], "test": [1.0, 2.0]} | splits
-    rows = {
-        split: [row(i, None, score=s, sentence1="a", sentence2="b") for i, s in enumerate(scores)]
-        for split, scores in splits.items()
-    }
-    write_dataset(tmp_path / "instances" / "sts", task, rows)
-    check_refused(tmp_path, words)
-
-
-@pytest.mark.parametrize(
-    ("folds", "labels", "words"),
-    [
-        ([0, 1, 0, 1], [0, 1, 0, 1], ["three folds or more", "0, 1"]),
-        ([0, 0, 1, 2], [0, 1, 0, 0], ["a fold in the other folds", "no positive, which 1 rows"]),
-        ([0, 1, 2, 2], [0, 0, 0, 0], ["two classes or more in train", "only 'negative'"]),
-    ],
-)
-def test_folds_that_cannot_be_used(
-    tmp_path: Path, folds: list[int], labels: list[int], words: list[str]
-) -> None:
-    rows = [row(i, labels[i], fold=folds[i], sentence="a") for i in range(4)]
-    write_dataset(tmp_path / "instances" / "fac", "sentence_classification", {"train": rows})
-    check_refused(tmp_path, words)
+    write_dataset(tmp_path / "instances" / "x", task, splits)
+    embedded(tmp_path)
+    with pytest.raises(InputError) as caught:
+        run(tmp_path)
+    for word in words:
+        assert word in str(caught.value)
 
 
 def test_the_engine_is_one_of_the_protocol(monkeypatch: pytest.MonkeyPatch) -> None:
