@@ -1,4 +1,4 @@
-"""From embeddings to the features that a probe sees, task by task.
+"""Rows of a dataset for a probe, and their features: from embeddings, task by task.
 
 The features are those of DiscoEval (Chen, Chu and Gimpel 2019, "Evaluation benchmarks and learning
 criteria for discourse-aware sentence representations", section 3), of SentEval (Conneau and Kiela
@@ -7,14 +7,17 @@ editions (Araujo et al. 2022, "Evaluation benchmarks for Spanish sentence repres
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import pyarrow as pa
 
 from builders.tasks import TASKS
-from corpora_recipes.running.errors import OutputError
-from evaluation.arrays import Counts, Flags, Floats
+from corpora_recipes.parquet import array_of
+from corpora_recipes.records import Split
+from corpora_recipes.running.errors import InputError, OutputError
+from evaluation.arrays import Counts, Flags, Floats, Values
+from evaluation.data.instances import Dataset
 from evaluation.data.texts import text_columns, texts_of
 from evaluation.encoders.encoder import Form
 
@@ -24,6 +27,7 @@ Combine = Callable[[Floats], Floats]
 
 With x1, x2 … for the texts of a row."""
 PairFeatures = Literal["difference_product", "four_part"]
+MORE = "build the dataset again with more documents, or leave it out of params.yaml"
 
 
 def side_by_side(x: Floats) -> Floats:
@@ -83,7 +87,7 @@ def features(
         task: a key of ``TASKS``.
         table: instances with the columns ``text_columns(task, form)``, of lists of texts or of
             single texts.
-        form: which form of the text.
+        form: of the texts.
         lookup: texts to embeddings, float32 [number of texts, dimension].
         pair_features: which of the features, where a task has several.
 
@@ -105,10 +109,9 @@ def features(
 
 
 def _vectors(task: str, table: pa.Table, column: str, count: int | None, lookup: Lookup) -> Floats:
-    """Return the embeddings of each row's texts, or their mean if their number varies.
+    """Return the embeddings of each row's texts, or their mean if their number varies (no count).
 
-    Returns:
-        float32 [rows, count, dimension], or [rows, 1, dimension].
+    They are float32 [rows, count, dimension], or [rows, 1, dimension].
     """
     texts, lengths = texts_of(table, column)
     if count is None:
@@ -131,3 +134,79 @@ def _check_lengths(
         name = f" {table['id'][row]}" if "id" in table.column_names else ""
         expected = f"a column {column} of {expected} in every row"
         raise OutputError(f"row {row}{name}", expected, str(lengths[row]))
+
+
+class ProbeRows:
+    """The rows of a split of a dataset, one array per column.
+
+    Attributes:
+        y: class numbers int64 [rows], or scores float64 [rows].
+        ids: of the rows.
+        documents: ids of the documents.
+        subsets: names of the subsets; all empty if the dataset has none.
+        folds: numbers of the folds, int64 [rows]; all 0 if the dataset has none.
+    """
+
+    def __init__(self, dataset: Dataset, split: Split, form: Form | None = None) -> None:
+        """Read the rows, with their texts in a form, or without texts.
+
+        Raises:
+            InputError: there are no rows, a label is out of range, or a score is no number.
+        """
+        self._dataset, self._split, self._form = dataset, split, form
+        columns = ["id", "document_id", dataset.target]
+        columns += [name for name in ("subset", "fold") if name in dataset.columns]
+        texts = text_columns(dataset.task, form) if form else ()
+        self._table = dataset.read(split, [*columns, *texts])
+        y = self._column(dataset.target)
+        self.y: Values = y.astype(np.float64) if dataset.target == "score" else y
+        self.ids, self.documents = self._column("id"), self._column("document_id")
+        self.subsets, self.folds = self._column("subset", ""), self._column("fold", 0)
+        self._check_targets()
+
+    def __len__(self) -> int:
+        return len(self.y)
+
+    def features(
+        self, lookup: Lookup, pair_features: PairFeatures = "difference_product"
+    ) -> Floats:
+        """Return what a probe sees of the texts, float32 [rows, features].
+
+        Raises:
+            InputError: a row has a wrong number of texts, one without embedding, or features that
+                are not finite.
+        """
+        assert self._form is not None
+        where = f"{self._dataset.folder}, {self._split}:"
+        try:
+            # What overflows is looked for below.
+            with np.errstate(over="ignore", invalid="ignore"):
+                x = features(self._dataset.task, self._table, self._form, lookup, pair_features)
+        except InputError as error:
+            place = f"{where} {error.where}"
+            raise InputError(place, error.expected, error.found, error.todo) from None
+        bad = np.flatnonzero(~np.isfinite(x).all(axis=1))
+        if len(bad):
+            row, expected = f"row {bad[0]} {self.ids[bad[0]]}", "features within float32's range"
+            found = "embeddings so large that their products or differences are not"
+            raise InputError(f"{where} {row}", expected, found, "scale the encoder's vectors down")
+        return x
+
+    def _column(self, name: str, missing: Any = None) -> Values:
+        """Return a column; of one that may be missing, the same value in all rows."""
+        if missing is None or name in self._table.column_names:
+            return array_of(self._table[name])
+        return np.full(len(self._table), missing)
+
+    def _check_targets(self) -> None:
+        where, y = self._dataset.files[self._split][0], self.y
+        if not len(y):
+            raise InputError(where, "one row or more", "none", MORE)
+        if self._dataset.target == "label":
+            right = (y >= 0) & (y < len(self._dataset.labels))
+            expected = f"labels 0 … {len(self._dataset.labels) - 1}"
+        else:
+            right, expected = np.isfinite(y), "finite scores"
+        if not right.all():
+            row = int(np.flatnonzero(~right)[0])
+            raise OutputError(where, expected, f"{y[row]} in row {row} of {self._split}")

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -21,12 +22,10 @@ AUDIT = "audit.json"
 
 @dataclass(frozen=True, slots=True)
 class Data:
-    """Datasets to score an encoder on.
+    """Datasets to score an encoder on, sorted by name.
 
     Attributes:
-        folder: which has them.
-        datasets: sorted by name.
-        there: the names of all that the folder has.
+        known: the names of all that the folder has.
         seed: with which they were built.
         samples: the names of those that are built from a shipped sample.
         trivial: name to the best trivial baseline besides majority and its score, as far as the
@@ -35,7 +34,7 @@ class Data:
 
     folder: Path
     datasets: tuple[Dataset, ...]
-    there: tuple[str, ...]
+    known: tuple[str, ...]
     seed: int
     samples: frozenset[str]
     trivial: dict[str, tuple[str, float]]
@@ -58,25 +57,21 @@ def find_data(
     """
     for given in (datasets, groups):
         if isinstance(given, str):
-            raise InputError(
-                "datasets and groups", "lists of names", repr(given), f"write [{given!r}]"
-            )
+            where = "datasets and groups"
+            raise InputError(where, "lists of names", repr(given), f"write [{given!r}]")
     folder = data_folder(data, datasets if not groups else None)
-    there = {dataset.name: dataset for dataset in find_datasets(folder)}
-    chosen = _chosen(folder, there, datasets, groups)
+    known = {dataset.name: dataset for dataset in find_datasets(folder)}
+    chosen = _chosen(folder, known, datasets, groups)
     facts = {dataset.name: _facts(dataset) for dataset in chosen}
     seeds = {name: about["seed"] for name, about in facts.items()}
     if len(set(seeds.values())) > 1:
-        raise InputError(
-            folder,
-            "datasets that were built with one seed",
-            ", ".join(f"{name} {seed}" for name, seed in seeds.items()),
-            "score those of one seed at a time: name them with `datasets`",
-        )
+        found = ", ".join(f"{name} {seed}" for name, seed in seeds.items())
+        todo = "score those of one seed at a time: name them with `datasets`"
+        raise InputError(folder, "datasets that were built with one seed", found, todo)
     return Data(
         folder,
         tuple(chosen),
-        tuple(there),
+        tuple(known),
         next(iter(seeds.values())),
         frozenset(name for name, about in facts.items() if about["sample"]),
         _trivial(folder / AUDIT, facts) if (folder / AUDIT).is_file() else {},
@@ -94,31 +89,16 @@ def data_folder(data: str | Path | None, datasets: Collection[str] | None) -> Pa
         InputError: there is no such folder or repository, or it has no such dataset.
     """
     if data is None and not PACKAGE.is_dir():
-        raise InputError(
-            "data",
-            (
-                f"a folder of datasets, or an id of the Hugging Face Hub; or {PACKAGE} in the "
-                "current folder"
-            ),
-            f"neither, in {Path.cwd()}",
-            (
-                f"name the data (`data=` in Python, --data in the shell), or make {PACKAGE} with "
-                "`probeta repro`"
-            ),
-        )
+        expected = f"a folder of datasets, an id of the Hugging Face Hub, or {PACKAGE} right here"
+        todo = f"name the data (data=, --data), or make {PACKAGE} with `probeta repro`"
+        raise InputError("data", expected, f"neither, in {Path.cwd()}", todo)
     folder = PACKAGE if data is None else Path(data)
     if folder.is_dir():
         return folder
     if not re.fullmatch(r"[\w-][\w.-]*/[\w.-]+", str(data)):
-        raise InputError(
-            folder,
-            (
-                "a folder of datasets such as dist/hub, or an id of the Hugging Face Hub such "
-                "as organisation/name"
-            ),
-            "a file" if folder.exists() else "no such folder",
-            "correct the path",
-        )
+        expected = "a folder such as dist/hub, or an id of the Hugging Face Hub such as me/name"
+        found = "a file" if folder.exists() else "no such folder"
+        raise InputError(folder, expected, found, "correct the path")
     return _downloaded(str(data), datasets)
 
 
@@ -129,59 +109,39 @@ def _downloaded(repository: str, datasets: Collection[str] | None) -> Path:
 
     names = datasets or ["*"]
     try:
-        folder = Path(
-            snapshot_download(
-                repository,
-                repo_type="dataset",
-                allow_patterns=[AUDIT, *(f"{name}/*.parquet" for name in names)],
-            )
-        )
+        patterns = [AUDIT, *(f"{name}/*.parquet" for name in names)]
+        folder = Path(snapshot_download(repository, repo_type="dataset", allow_patterns=patterns))
         if not all((folder / name).is_dir() for name in datasets or ()):
-            files = HfApi().list_repo_files(repository, repo_type="dataset")
-            check_names(
-                f"datasets of {repository}",
-                datasets,
-                sorted({Path(file).parent.name for file in files if file.endswith(".parquet")}),
-            )
+            files = map(Path, HfApi().list_repo_files(repository, repo_type="dataset"))
+            known = {file.parent.name for file in files if file.suffix == ".parquet"}
+            check_names(f"datasets of {repository}", datasets, sorted(known))
     except (OSError, ValueError) as error:
-        raise InputError(
-            f"data {repository}",
-            "a folder, or a dataset on the Hugging Face Hub",
-            f"no such folder; {type(error).__name__}: {' '.join(str(error).split())[:300]}",
-            (
-                "correct the path or the id; for data that is not downloaded yet, go online, and "
-                "for data that is private or gated, run `hf auth login`"
-            ),
-        ) from error
+        found = f"no such folder; {type(error).__name__}: {' '.join(str(error).split())[:300]}"
+        todo = "correct it; go online; for private or gated data, run `hf auth login`"
+        expected = "a folder, or a dataset on the Hugging Face Hub"
+        raise InputError(f"data {repository}", expected, found, todo) from error
     return folder
 
 
 def _chosen(
     folder: Path,
-    there: dict[str, Dataset],
+    known: dict[str, Dataset],
     datasets: Collection[str] | None,
     groups: Collection[str] | None,
 ) -> Sequence[Dataset]:
     """Return the datasets of some names and groups, or all, that have a label or a score."""
-    probed = [dataset for dataset in there.values() if dataset.target != "neighbours"]
+    probed = [dataset for dataset in known.values() if dataset.target != "neighbours"]
     abbreviations = [group.abbreviation for group in GROUPS]
     present = {TASKS[dataset.task].group.abbreviation for dataset in probed}
     check_names(f"groups of {folder}", groups, [name for name in abbreviations if name in present])
-    if ranked := sorted({*(datasets or ())} & {*there} - {dataset.name for dataset in probed}):
-        raise InputError(
-            f"datasets of {folder}",
-            "datasets with a label or a score",
-            f"{', '.join(ranked)}, where neighbours are looked for",
-            "use `probeta rank` (EvalRank) or `probeta paradigms` (ParaLex) for these",
-        )
+    expected = "datasets with a label or a score"
+    if ranked := sorted({*(datasets or ())} & {*known} - {dataset.name for dataset in probed}):
+        found = f"{', '.join(ranked)}, where neighbours are looked for"
+        todo = "use `probeta rank` (EvalRank) or `probeta paradigms` (ParaLex) for these"
+        raise InputError(f"datasets of {folder}", expected, found, todo)
     check_names(f"datasets of {folder}", datasets, [dataset.name for dataset in probed])
     if not probed:
-        raise InputError(
-            folder,
-            "datasets with a label or a score",
-            f"only {', '.join(there)}",
-            "name another folder",
-        )
+        raise InputError(folder, expected, f"only {', '.join(known)}", "name another folder")
     if not (datasets or groups):
         return probed
     return [
@@ -192,20 +152,17 @@ def _chosen(
     ]
 
 
-def check_names(where: str, asked: Collection[str] | None, known: Collection[str]) -> None:
+def check_names(where: str, names: Collection[str] | None, known: Collection[str]) -> None:
     """Refuse names that are not known, and name those that are most like them.
 
     Raises:
         InputError: a name is not known.
     """
-    if unknown := [name for name in asked or () if name not in known]:
+    if unknown := [name for name in names or () if name not in known]:
         like = nearest(unknown, known)
-        raise InputError(
-            where,
-            f"names among {', '.join(known)}",
-            ", ".join(map(repr, unknown)),
-            f"did you mean {like}?" if like else "choose some of these",
-        )
+        todo = f"did you mean {like}?" if like else "choose some of these"
+        found = ", ".join(map(repr, unknown))
+        raise InputError(where, f"names among {', '.join(known)}", found, todo)
 
 
 def _facts(dataset: Dataset) -> dict[str, Any]:
@@ -222,11 +179,11 @@ def _facts(dataset: Dataset) -> dict[str, Any]:
 def _trivial(audit: Path, facts: dict[str, dict[str, Any]]) -> dict[str, tuple[str, float]]:
     """Return the best trivial baseline of each dataset that was audited as it is."""
     report = read_audit(audit)
-    found = {}
+    best = {}
     for name, about in facts.items():
         if report["datasets"].get(name, {}).get("rows") == about["rows"]:
             baselines = baselines_of(report, name)
             baselines.pop("majority", None)
             if baselines:
-                found[name] = max(baselines.items(), key=lambda one: one[1])
-    return found
+                best[name] = max(baselines.items(), key=itemgetter(1))
+    return best

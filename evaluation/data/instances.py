@@ -28,16 +28,10 @@ _WITH_TOKENS = "name the folder that `probeta package` wrote: it adds the tokens
 
 @dataclass(frozen=True, slots=True)
 class Dataset:
-    """A dataset on disk.
+    """A dataset on disk, whose name is unique among those of a run; its language is BCP 47 code.
 
     Attributes:
-        name: unique among the datasets of a run.
-        task: e.g. "sentence_position".
-        corpus: name of the corpus it was built from.
-        language: BCP 47 code.
-        version: of the dataset.
         labels: names of the classes, in the order of their numbers; empty if there are only scores.
-        columns: names of the columns.
         files: the shards of each split, in order: of all three splits; only of train, if its rows
             have folds; or only of test, if nothing is trained for the task.
         sample: whether its texts are those of the small sample in the project.
@@ -94,8 +88,8 @@ class Dataset:
                     expected = f"the columns {', '.join(columns)} (task {self.task})"
                     found = f"no {', '.join(missing)} among {', '.join(names)}"
                     tokens = {text.tokens for text in TASKS[self.task].texts}
-                    todo = [_WITH_TOKENS] if tokens.issuperset(missing) else []
-                    raise OutputError(file, expected, found, *todo)
+                    todo = _WITH_TOKENS if tokens.issuperset(missing) else ""
+                    raise OutputError(file, expected, found, todo)
                 table = content.read(columns=list(columns))
             except (pa.ArrowException, OSError) as error:
                 raise OutputError(file, "a Parquet file", str(error)) from None
@@ -187,16 +181,11 @@ def _describe(folder: Path, files: dict[Split, tuple[Path, ...]]) -> Dataset:
     todo = "write one of these at `task:` in params.yaml, or add the task to builders/tasks/"
     one_of(facts["task"], sorted(TASKS), str(folder), todo=todo)
     _check_splits(folder, list(files), facts["task"], columns)
+    name, task, *strings = (facts[fact] for fact in _FACTS)
+    corpus, language, version = map(str, strings)
+    classes, sample = tuple(labels), facts["sample"]
     return Dataset(
-        name=str(facts["dataset"]),
-        task=facts["task"],
-        corpus=str(facts["corpus"]),
-        language=str(facts["language"]),
-        version=str(facts["version"]),
-        labels=tuple(labels),
-        columns=tuple(columns),
-        files=files,
-        sample=facts["sample"],
+        str(name), task, corpus, language, version, classes, tuple(columns), files, sample
     )
 
 
@@ -227,9 +216,6 @@ def _metadata(file: Path) -> tuple[dict[str, Any], list[str], list[str]]:
         about, labels = about_of(schema), labels_of(schema)
         facts = {name: about[name] for name in _FACTS} | {"sample": bool(about.get("sample"))}
     except (pa.ArrowException, OSError, KeyError, TypeError, ValueError) as error:
-        expected = (
-            f"a Parquet file with the schema metadata `probeta` ({', '.join(_FACTS)}) and "
-            "`huggingface` (names of the label's classes)"
-        )
+        expected = f"Parquet with metadata `probeta` ({', '.join(_FACTS)}) and `huggingface`"
         raise OutputError(file, expected, f"{type(error).__name__}: {error}") from None
     return facts, labels, schema.names

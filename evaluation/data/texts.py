@@ -68,11 +68,7 @@ def prompted_texts(encoder: Described, datasets: Iterable[Dataset]) -> dict[str 
 
 
 def check_prompt_names(encoder: Encoder, datasets: Iterable[str]) -> None:
-    """Check that all prompts are of datasets, of groups, or the default.
-
-    Args:
-        encoder: whose prompts.
-        datasets: the names of all datasets.
+    """Check that all prompts are of datasets (by name), of groups, or the default.
 
     Raises:
         InputError: there is no dataset or group of some name.

@@ -52,14 +52,8 @@ def run(options: argparse.Namespace) -> None:
             )
             for name, make in encoders_of(options.params).items()
         }
-        walk(
-            "embed",
-            entries,
-            unit="encoders",
-            only=options.only,
-            strict=options.strict,
-            any_fault=True,
-        )
+        only, strict = options.only, options.strict
+        walk("embed", entries, unit="encoders", only=only, strict=strict, any_fault=True)
 
 
 def _key(make: Any, datasets: Sequence[Dataset]) -> Key:

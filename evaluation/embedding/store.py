@@ -48,10 +48,8 @@ def fingerprint(encoder: Described) -> dict[str, Any]:
 
 def made_by(encoder: Encoder) -> dict[str, Any]:
     """Return the code and the versions of libraries that an encoder's vectors depend on."""
-    return {
-        "code": code_digest(type(encoder).__module__),
-        "versions": versions_of(encoder.packages),
-    }
+    code = code_digest(type(encoder).__module__)
+    return {"code": code, "versions": versions_of(encoder.packages)}
 
 
 def read_header(folder: Path) -> dict[str, Any]:
@@ -84,10 +82,8 @@ class EmbeddingStore:
     """A store opened for reading, with the chunks of that moment.
 
     Attributes:
-        folder: of the store.
         dimension: length of a vector.
         made_by: code and versions that made them.
-        layers: of the encoder.
         prompt: that of the texts which are looked up.
     """
 
@@ -119,10 +115,10 @@ class EmbeddingStore:
     def has(self, keys: Keys) -> Flags:
         """Return for each key whether its text has a vector in every layer of the encoder."""
         known = self._index.keys
-        place = np.searchsorted(known, keys)
+        at = np.searchsorted(known, keys)
         is_known: Flags = np.zeros(len(keys), np.bool_)
-        inside = place < len(known)
-        is_known[inside] = known[place[inside]] == keys[inside]
+        inside = at < len(known)
+        is_known[inside] = known[at[inside]] == keys[inside]
         return is_known
 
     def lookup(self, texts: Sequence[str], layer: str) -> Floats:
@@ -148,15 +144,9 @@ class EmbeddingStore:
         return vectors
 
     def digests(self, texts: Sequence[str]) -> tuple[str, dict[str, str]]:
-        """Return the SHA-256 of texts with their prompt, and of their vectors in each layer.
+        """Return the SHA-256 of texts in their order, with their prompt, and of vectors by layer.
 
         These do not depend on how the store is parted into chunks.
-
-        Args:
-            texts: in the order in which they count.
-
-        Raises:
-            InputError: a text was never encoded.
         """
         keys = text_keys(texts, self.prompt)
         sums = {layer: np.empty((len(texts), SUM_BYTES), np.uint8) for layer in self.layers}
@@ -176,8 +166,8 @@ class EmbeddingStore:
             todo = "run `probeta embed` on the same instances first"
             raise OutputError(self.folder, expected, f"no vector for {texts[missing[0]]!r}", todo)
         index = self._index
-        place = np.searchsorted(index.keys, keys)
-        chunks, rows = index.chunks[place], index.rows[place]
+        at = np.searchsorted(index.keys, keys)
+        chunks, rows = index.chunks[at], index.rows[at]
         order = np.argsort(chunks, kind="stable")
         used, starts = np.unique(chunks[order], return_index=True)
         for chunk, here in zip(used, np.split(order, starts[1:]), strict=False):
@@ -206,13 +196,7 @@ class EncodedDataset:
 def describe_datasets(
     encoder: Encoder, datasets: Sequence[Dataset], store: Path
 ) -> dict[str, EncodedDataset]:
-    """Write ``datasets.json``; what it said of other datasets goes.
-
-    Args:
-        encoder: whose vectors the store holds.
-        datasets: whose texts are encoded.
-        store: its folder.
-    """
+    """Write ``datasets.json``; what it said of other datasets goes."""
     described = {}
     for dataset in datasets:
         texts = sorted(unique_texts(dataset, encoder.form))
@@ -245,11 +229,9 @@ def read_described(store: Path, dataset: Dataset) -> EncodedDataset:
 def prepare(folder: Path, encoder: Encoder, known: Mapping[str, str] | None = None) -> None:
     """Make the folder a store of this encoder, without leftovers, and with sound chunks alone.
 
-    Args:
-        folder: of the store; one of another encoder, or made by other code, is emptied.
-        encoder: the encoder.
-        known: path to the SHA-256 that files had at the end of an earlier run. Of a file that is
-            the same, nothing is checked; a chunk with another one is removed.
+    A store of another encoder, or made by other code, is emptied. ``known`` has the SHA-256 of
+    paths at the end of an earlier run: of a file that is the same, nothing is checked; a chunk with
+    another one is removed.
     """
     folder.mkdir(parents=True, exist_ok=True)
     header = read_header(folder)

@@ -63,21 +63,10 @@ class Vocabulary:
 def write_vocabulary(
     folder: Path, encoder: Encoder, known: Mapping[str, str] | None = None
 ) -> int | None:
-    """Copy the encoder's vocabulary into its store, unless it is there.
+    """Copy the encoder's vocabulary into its store, and return its number of words; None without.
 
-    The copy of another encoder is removed.
-
-    Args:
-        folder: of the embedding store.
-        encoder: whose vocabulary it is.
-        known: path to the SHA-256 that files of the store had at the end of an earlier run; the
-            copy is kept only if it and the header are among them.
-
-    Returns:
-        The number of words, or None if the encoder has no vocabulary.
-
-    Raises:
-        InputError: the encoder cannot read its words.
+    The copy is made again unless it and the store's header are among the files ``known``, path to
+    SHA-256 at the end of an earlier run. That of another encoder is removed.
     """
     with locked_folder(folder, "embed", wait=True):
         if not isinstance(encoder, HasWords):
@@ -94,14 +83,7 @@ def write_vocabulary(
 
 
 def open_vocabulary(folder: Path, encoder: Encoder) -> Vocabulary | None:
-    """Open what ``write_vocabulary`` wrote.
-
-    Args:
-        folder: of the embedding store.
-        encoder: whose vocabulary it is.
-
-    Returns:
-        The vocabulary, or None if the encoder has no vocabulary.
+    """Open what ``write_vocabulary`` wrote into a store; None if the encoder has no vocabulary.
 
     Raises:
         InputError: it is not there, or another encoder's, or damaged.
@@ -110,10 +92,8 @@ def open_vocabulary(folder: Path, encoder: Encoder) -> Vocabulary | None:
         return None
     vocabulary = _read(folder / FOLDER, encoder)
     if vocabulary is None:
-        expected = f"the words of {fingerprint(encoder)}"
-        found = "none of this encoder, or not whole"
-        todo = "run `probeta embed` with this encoder first"
-        raise OutputError(folder / FOLDER, expected, found, todo)
+        found, todo = "none, or not whole", "run `probeta embed` with this encoder first"
+        raise OutputError(folder / FOLDER, f"the words of {fingerprint(encoder)}", found, todo)
     return vocabulary
 
 
@@ -127,8 +107,8 @@ def _write(folder: Path, encoder: Described, blocks: Iterator[tuple[list[str], F
         for words, vectors in blocks:
             dimension = vectors.shape[1]
             new = np.ones(len(words), np.bool_)
-            for place, word in enumerate(words):
-                new[place] = word not in rows
+            for row, word in enumerate(words):
+                new[row] = word not in rows
                 rows[word] = None
             block = np.ascontiguousarray(vectors[new], "<f4")
             stream.write(block.tobytes())

@@ -23,9 +23,9 @@ from corpora_recipes.running.code import code_digest
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.limits import read_whole, whole_lines
 from evaluation.arrays import Labels
+from evaluation.data.features import ProbeRows
 from evaluation.data.finding import find_data
 from evaluation.data.instances import Dataset
-from evaluation.data.rows import ProbeRows
 from evaluation.data.texts import text_columns
 from evaluation.measures.threads import one_thread
 from evaluation.probing.measuring import INTERVALS, score_answers

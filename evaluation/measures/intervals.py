@@ -81,8 +81,7 @@ def leave_out(metric: Metric, gold: Values, predictions: Values, documents: Valu
         documents: ids of the documents, [rows].
 
     Returns:
-        float64 [sets, units]: a unit is a document, or a row if there are fewer than
-        ``LEAST_DOCUMENTS`` documents.
+        float64 [sets, units]: a unit is a document, or a row of fewer than ``LEAST_DOCUMENTS``.
     """
     units = _units(documents)
     measured = partial(metric_of, metric)
@@ -92,15 +91,7 @@ def leave_out(metric: Metric, gold: Values, predictions: Values, documents: Valu
 
 
 def leave_out_means(values: Doubles, documents: Values) -> Doubles:
-    """Return the mean without each document in turn, units as in ``leave_out``.
-
-    Args:
-        values: float64 [sets, rows].
-        documents: ids of the documents, [rows].
-
-    Returns:
-        float64 [sets, units].
-    """
+    """Return the mean of values [sets, rows] without each document in turn, as ``leave_out``."""
     units = _units(documents)
     of_rows = (np.stack([np.ones_like(of_set), of_set], axis=1) for of_set in values)
     return np.stack([_without(partial(metric_of, "accuracy"), sums, units) for sums in of_rows])
@@ -109,12 +100,8 @@ def leave_out_means(values: Doubles, documents: Values) -> Doubles:
 def reach(value: float, left_out: Doubles) -> float:
     """Return half the width of an interval around a value: Student's t times the standard error.
 
-    Args:
-        value: a score or a difference of scores.
-        left_out: the same without each unit in turn, float64 [units].
-
-    Returns:
-        0 or more; infinite for a single unit.
+    The value is a score or a difference of scores; ``left_out``, the same without each unit in
+    turn, [units]. For a single unit the width is infinite.
     """
     units = len(left_out)
     if units < 2:
@@ -129,14 +116,8 @@ def score_interval(
 ) -> tuple[float, float]:
     """Return the ends of the interval of a score that covers ``COVERAGE``.
 
-    Args:
-        metric: "pearson", or "accuracy" for any mean of numbers 0 … 1.
-        value: the score.
-        left_out: the score without each unit in turn, float64 [units].
-        rows: the number of rows.
-
-    Returns:
-        Two numbers in the metric's range; all of it for a single unit.
+    The metric is "pearson", or "accuracy" for any mean of numbers 0 … 1; ``left_out`` has the score
+    without each unit in turn, [units]. The interval of a single unit is the metric's whole range.
     """
     units = len(left_out)
     if metric == "pearson":

@@ -24,12 +24,8 @@ def measure(metric: Metric, gold: Values, predicted: Values) -> float:
 def measures(metric: Metric, gold: Values, predicted: Values, subsets: Values) -> dict[str, float]:
     """Return all metrics of predictions, by name.
 
-    Args:
-        metric: "accuracy", which is measured alone, or "pearson", with Spearman's correlation.
-        gold: correct answers, [rows].
-        predicted: predictions, [rows].
-        subsets: the name of each row's subset, empty for none, [rows]; correlations are measured
-            in each of them too, named "pearson, <subset>" and so on.
+    Accuracy is measured alone, Pearson's correlation with Spearman's, and both in each subset of
+    rows too, named "pearson, <subset>" and so on. Rows without one have the empty name.
     """
     if metric == "accuracy":
         return {"accuracy": measure(metric, gold, predicted)}
@@ -65,14 +61,9 @@ def terms(metric: Metric, gold: Values, predicted: Values) -> Doubles:
 
 
 def metric_of(metric: Metric, sums: Doubles) -> Doubles:
-    """Return the metric of sets of rows from the sums of their terms.
+    """Return the metric of sets of rows [sets] from the sums of their terms, [sets, terms].
 
-    Args:
-        metric: which.
-        sums: float64 [sets, terms], each set of one row or more.
-
-    Returns:
-        float64 [sets]; a correlation is 0 where one side does not vary.
+    A correlation is 0 where one side does not vary.
     """
     if metric == "accuracy":
         shares: Doubles = sums[:, 1] / sums[:, 0]

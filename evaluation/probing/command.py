@@ -59,11 +59,11 @@ def run(options: argparse.Namespace) -> None:
             faults=faults,
         )
         write_results(results, predictions, out)
-        for one in results.main:
-            beside = "Pearson" if one.majority is None else f"majority {100 * one.majority:.1f}"
-            tell(f"{name}, {one.dataset}: {100 * one.value:.1f} ({beside})")
-        left_out = {dataset: str(fault) for dataset, fault in (faults or {}).items()}
-        return {"left_out": left_out}
+        for result in results.main:
+            majority = result.majority
+            beside = "Pearson" if majority is None else f"majority {100 * majority:.1f}"
+            tell(f"{name}, {result.dataset}: {100 * result.value:.1f} ({beside})")
+        return {"left_out": {dataset: str(fault) for dataset, fault in (faults or {}).items()}}
 
     score_encoders(
         "probe",

@@ -1,7 +1,6 @@
 """The score of a dataset from the answers to its rows, whoever has answered."""
 
 from collections.abc import Iterator, Mapping
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -9,22 +8,20 @@ import numpy as np
 from corpora_recipes.records import Split
 from corpora_recipes.running.errors import InputError
 from evaluation.arrays import Values
+from evaluation.data.features import MORE, ProbeRows
 from evaluation.data.instances import Dataset
-from evaluation.data.rows import MORE, ProbeRows
 from evaluation.measures.intervals import COVERAGE, LEAST_DOCUMENTS, leave_out, score_interval
 from evaluation.measures.metrics import Metric, measure, measures
 from evaluation.results.probes import Predictions, Score, answers_digest
 
 METRICS: dict[str, Metric] = {"label": "accuracy", "score": "pearson"}
 """Kind of answer to its metric."""
-INTERVALS: Mapping[str, Any] = MappingProxyType(
-    {
-        "method": "jackknife",
-        "coverage": COVERAGE,
-        "unit": "document",
-        "least_documents": LEAST_DOCUMENTS,
-    }
-)
+INTERVALS: Mapping[str, Any] = {
+    "method": "jackknife",
+    "coverage": COVERAGE,
+    "unit": "document",
+    "least_documents": LEAST_DOCUMENTS,
+}
 """How the intervals of scores are made, for results."""
 
 
@@ -70,10 +67,7 @@ def score_answers(
         value=float(values.mean()),
         deviation=float(values.std(ddof=1)) if len(values) > 1 else None,
         interval=score_interval(metric, float(values.mean()), left_out, len(asked)),
-        measures={
-            name: float(np.mean([of_start[name] for of_start in of_starts]))
-            for name in of_starts[0]
-        },
+        measures={name: float(np.mean([one[name] for one in of_starts])) for name in of_starts[0]},
         majority=measure(metric, asked.y, _majority(dataset, parts)) if classes else None,
         chance=1 / len(dataset.labels) if classes else None,
         chosen=chosen or {},
@@ -96,19 +90,14 @@ def _majority(dataset: Dataset, parts: Mapping[Split, ProbeRows]) -> Values:
 def learnt_rows(
     dataset: Dataset, parts: Mapping[Split, ProbeRows]
 ) -> Iterator[tuple[Values, Values | slice]]:
-    """Yield the targets to learn from, and the rows that are tested with them.
-
-    Raises:
-        InputError: there are fewer than three folds.
-    """
+    """Yield the targets to learn from, and the rows that are tested with them."""
     y, folds = parts["train"].y, parts["train"].folds
     if not dataset.folds:
         yield y, slice(None)
         return
     numbers = np.unique(folds)
     if len(numbers) < 3:
-        names = ", ".join(map(str, numbers))
-        where = dataset.files["train"][0]
-        raise InputError(where, "three folds or more", f"the numbers {names}", MORE)
+        found = f"the numbers {', '.join(map(str, numbers))}"
+        raise InputError(dataset.files["train"][0], "three folds or more", found, MORE)
     for number in numbers:
         yield y[folds != number], folds == number

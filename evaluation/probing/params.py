@@ -16,11 +16,8 @@ from evaluation.probing.protocols import PROTOCOLS
 class Probing(Checked):
     """How datasets are probed: `probing` in params.yaml.
 
-    Attributes:
-        protocol: a key of ``evaluation.probing.protocols.PROTOCOLS``.
-        engine: one of the protocol's.
-        pair_features: the features of pair_classification.
-        ablations: whether tasks that have one are also probed with their ablation.
+    The protocol is a key of ``PROTOCOLS``, the engine one of its. With ``ablations``, tasks that
+    have one are also probed with it.
     """
 
     protocol: str = "standard"

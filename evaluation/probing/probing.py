@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
-from itertools import chain
+from itertools import chain, product
 from pathlib import Path
 from typing import Any
 
@@ -20,20 +20,18 @@ from corpora_recipes.running.executors import CPUS, as_completed, open_executor
 from corpora_recipes.running.memo import Key, Memo
 from corpora_recipes.running.telling import progress
 from evaluation.arrays import Floats
-from evaluation.data.features import PairFeatures
+from evaluation.data.features import MORE, ProbeRows
 from evaluation.data.instances import Dataset
-from evaluation.data.rows import MORE, ProbeRows
 from evaluation.data.texts import prompt_of
 from evaluation.embedding.store import EmbeddingStore, EncodedDataset, read_described, read_header
 from evaluation.encoders.encoder import Description, Encoder, describe
 from evaluation.measures.metrics import measure
 from evaluation.measures.similarity import cosines
 from evaluation.measures.threads import one_thread
-from evaluation.probing.ablations import ABLATIONS
 from evaluation.probing.measuring import INTERVALS, METRICS, learnt_rows, score_answers
 from evaluation.probing.params import Probing
 from evaluation.probing.protocols import PROTOCOLS
-from evaluation.probing.protocols.problem import Problem, Protocol
+from evaluation.probing.protocols.problem import ABLATIONS, Problem, Protocol
 from evaluation.results.probes import (
     FORMAT,
     PREDICTIONS,
@@ -115,43 +113,29 @@ def probe_datasets(
     memo = Memo(f"probed/{name}")
     keys = {dataset.name: _key(results, read_described(store, dataset)) for dataset in datasets}
     probed = _kept(memo, keys, earlier) if earlier else []
-    there = {(one.score.dataset, one.score.layer) for one in probed}
-    jobs = [
-        (dataset, layer)
-        for dataset in datasets
-        for layer in known.layers
-        if (dataset.name, layer) not in there
-    ]
+    kept = {(one.score.dataset, one.score.layer) for one in probed}
+    jobs = [job for job in product(datasets, known.layers) if (job[0].name, job[1]) not in kept]
     probed += _probe_all(
         name, jobs, known, store, seed, probing, opened.dimension, workers, executor, faults
     )
     probed.sort(key=lambda one: (one.score.dataset, known.layers.index(one.score.layer)))
     probed = [one for one in probed if one.score.dataset not in (faults or {})]
+    scores = tuple(one.score for one in probed)
     new = {dataset.name for dataset, _ in jobs} - (faults or {}).keys()
     if earlier:
-        for dataset_name in new:
-            scores = [asdict(one.score) for one in probed if one.score.dataset == dataset_name]
-            memo.keep(dataset_name, keys[dataset_name], facts=scores)
+        for new_name in new:
+            facts = [asdict(score) for score in scores if score.dataset == new_name]
+            memo.keep(new_name, keys[new_name], facts=facts)
         memo.retain(keys)
-    return (
-        replace(results, scores=tuple(one.score for one in probed)),
-        [one.predictions for one in probed],
-        len(new),
-    )
+    return replace(results, scores=scores), [one.predictions for one in probed], len(new)
 
 
 def _key(results: Results, described: EncodedDataset) -> Key:
-    """Return all that decides the scores on a dataset.
-
-    Args:
-        results: without scores.
-        described: what the store says of the dataset.
-    """
+    """Return all that decides the scores on a dataset, of which the store says something."""
     facts = asdict(results)
     del facts["scores"]
     code, versions = facts.pop("code"), facts.pop("versions")
-    inputs = asdict(described)
-    return {"inputs": inputs, "parameters": facts, "code": code, "versions": versions}
+    return {"inputs": asdict(described), "parameters": facts, "code": code, "versions": versions}
 
 
 def _kept(memo: Memo, keys: Mapping[str, Key], earlier: Path) -> list[Probed]:
@@ -207,21 +191,20 @@ def _probe_all(
         progress(len(jobs), f"probe {name}", "probe") as bar,
     ):
         if isinstance(pool, Cluster):
-            found = as_completed(
-                pool, call_alike, _remote_calls(jobs, encoder, store, seed, probing)
-            )
+            remote_calls = _remote_calls(jobs, encoder, store, seed, probing)
+            outcomes = as_completed(pool, call_alike, remote_calls)
         else:
-            calls = ((dataset, layer, encoder, store, seed, probing) for dataset, layer in jobs)
-            found = as_completed(pool, _try_to_probe, calls)
+            calls = ((*job, encoder, store, seed, probing) for job in jobs)
+            outcomes = as_completed(pool, _try_to_probe, calls)
         probed = []
-        for number, one in found:
+        for number, outcome in outcomes:
             bar.update()
-            if isinstance(one, Probed):
-                probed.append(one)
+            if isinstance(outcome, Probed):
+                probed.append(outcome)
             elif faults is None:
-                raise one
+                raise outcome
             else:
-                faults[jobs[number][0].name] = one
+                faults[jobs[number][0].name] = outcome
     return probed
 
 
@@ -245,8 +228,7 @@ def _remote_calls(
     store = store.absolute()
     for dataset, layer in jobs:
         files = {
-            split: tuple(file.absolute() for file in shards)
-            for split, shards in dataset.files.items()
+            split: tuple(f.absolute() for f in dataset.files[split]) for split in dataset.files
         }
         dataset = replace(dataset, files=files)
         find = partial(_facts, dataset, store, probing.engine)
@@ -283,16 +265,14 @@ def _effort(dataset: Dataset, protocol: Protocol) -> int:
 def probe_dataset(
     dataset: Dataset, layer: str, encoder: Description, store: Path, seed: int, probing: Probing
 ) -> Probed:
-    """Probe one dataset with one layer; depends on the arguments and the files they name alone.
-
-    Raises:
-        InputError: a split is empty, validation has one row, train lacks a class or has one score
-            alone, a label is out of range, a score is no number, there are fewer than three folds,
-            or the store lacks a sentence.
-    """
+    """Probe one dataset with one layer; depends on the arguments and the files they name alone."""
     described = read_described(store, dataset)
     parts = {split: ProbeRows(dataset, split, encoder.form) for split in dataset.files}
-    x = _features(parts, dataset, layer, encoder, store, probing.pair_features)
+    opened = EmbeddingStore(store, encoder, prompt_of(encoder, dataset))
+    lookup = partial(opened.lookup, layer=layer)
+    x = {split: rows.features(lookup, probing.pair_features) for split, rows in parts.items()}
+    # The store can be large.
+    del opened, lookup
     with one_thread("scipy.linalg"):
         if not dataset.trained:
             similar = cosines(*np.split(x["test"], 2, axis=1))
@@ -309,27 +289,9 @@ def probe_dataset(
                 left = ask(ablation.of(problem), seed, probing.engine).predictions
                 values = [measure(score.metric, predictions.gold, answers) for answers in left]
                 score.measures[ablation.name] = float(np.mean(values))
-    score = replace(
-        score,
-        coverage=described.coverage,
-        texts=described.texts,
-        vectors=described.vectors[layer],
-    )
+    vectors = described.vectors[layer]
+    score = replace(score, coverage=described.coverage, texts=described.texts, vectors=vectors)
     return Probed(score, predictions_table(dataset.name, layer, predictions))
-
-
-def _features(
-    parts: Mapping[Split, ProbeRows],
-    dataset: Dataset,
-    layer: str,
-    encoder: Description,
-    store: Path,
-    pair_features: PairFeatures,
-) -> dict[Split, Floats]:
-    """Return the features of all rows; the store, which can be large, is closed again."""
-    opened = EmbeddingStore(store, encoder, prompt_of(encoder, dataset))
-    lookup = partial(opened.lookup, layer=layer)
-    return {split: rows.features(lookup, pair_features) for split, rows in parts.items()}
 
 
 def problem_of(
@@ -347,18 +309,15 @@ def problem_of(
 def _check_parts(dataset: Dataset, parts: Mapping[Split, ProbeRows]) -> None:
     """Check that every class that is asked for can be learnt, and a probe be chosen."""
     asked, where = parts[dataset.tested].y, dataset.files["train"][0]
-    here, there = ("a fold", "the other folds") if dataset.folds else ("test", "train")
+    tested, trained = ("a fold", "the other folds") if dataset.folds else ("test", "train")
     label = dataset.target == "label"
     learnt_of = [*learnt_rows(dataset, parts)]
     for learnt, rows in learnt_of if label else ():
         if len(absent := np.setdiff1d(asked[rows], learnt)):
             names = ", ".join(dataset.labels[number] for number in absent)
-            raise InputError(
-                where,
-                f"every class of {here} in {there} too",
-                f"no {names}, which {int(np.isin(asked[rows], absent).sum())} rows have",
-                "put rows of the class there, merge it with another class or leave it out",
-            )
+            found = f"no {names}, which {int(np.isin(asked[rows], absent).sum())} rows have"
+            todo = "put rows of the class there, merge it with another class or leave it out"
+            raise InputError(where, f"every class of {tested} in {trained} too", found, todo)
     for learnt, _ in learnt_of:
         if (learnt == learnt[0]).all():
             expected = f"two {'classes' if label else 'scores'} or more in train"

@@ -31,8 +31,8 @@ from corpora_recipes.running.executors import open_executor
 from corpora_recipes.running.memo import Key, Memo
 from corpora_recipes.running.telling import progress
 from evaluation.arrays import Doubles, Flags, Floats, Rows, Values
+from evaluation.data.features import ProbeRows
 from evaluation.data.instances import Dataset
-from evaluation.data.rows import ProbeRows
 from evaluation.data.texts import prompt_of, text_columns, unique_texts
 from evaluation.embedding.store import EmbeddingStore, EncodedDataset, read_described
 from evaluation.encoders.encoder import Description, Encoder, Form, describe

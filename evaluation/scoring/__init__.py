@@ -92,7 +92,7 @@ def score(
     found = find_data(data, datasets, groups)
     entries, probing = _read_params(Path(params), protocol)
     target = find_encoder(encoder, name=name, revision=revision, prompts=prompts, entries=entries)
-    check_prompt_names(target.encoder, found.there)
+    check_prompt_names(target.encoder, found.known)
     with nullcontext(target.store) if target.store else TemporaryDirectory() as folder:
         store = Path(folder)
         embed_datasets(store, target.encoder, found.datasets, workers)

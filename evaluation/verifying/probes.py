@@ -7,11 +7,11 @@ from pathlib import Path
 import numpy as np
 
 from builders.tasks import TASKS
+from evaluation.data.features import ProbeRows
 from evaluation.data.instances import Dataset
-from evaluation.data.rows import ProbeRows
 from evaluation.measures.threads import one_thread
-from evaluation.probing.ablations import ABLATIONS
 from evaluation.probing.measuring import INTERVALS, score_answers
+from evaluation.probing.protocols.problem import ABLATIONS
 from evaluation.results.probes import PREDICTIONS, Predictions, Results, Score, all_predictions
 from evaluation.verifying.check import Check
 

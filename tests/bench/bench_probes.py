@@ -14,8 +14,8 @@ from corpora_recipes.params import load_params
 from corpora_recipes.running.commands import positive, run
 from corpora_recipes.running.errors import InputError
 from evaluation.arrays import Values
+from evaluation.data.features import ProbeRows
 from evaluation.data.instances import Dataset, find_datasets
-from evaluation.data.rows import ProbeRows
 from evaluation.embedding.store import EmbeddingStore
 from evaluation.encoders import make_encoder
 from evaluation.encoders.encoder import Encoder
@@ -65,7 +65,7 @@ def warm_up(net: str) -> None:
     x = np.stack([y, 1 - y], axis=1).astype(np.float32)
     problem = Problem("", "section_prediction", "accuracy", x, y, validation=(x, y), test=x)
     standard.answer(problem, 0, "numpy")
-    senteval.answer_starts(problem, 0, "numpy", 1)
+    senteval.answer(problem, 0, "numpy", 1)
     classic(problem, 0, net)
 
 
@@ -74,7 +74,7 @@ def compare(problem: Problem, gold: Values, seed: int, starts: int, net: str) ->
     print(f"{problem.name}: {len(problem.x):,} x {problem.x.shape[1]:,} …", file=sys.stderr)
     fast, standards = timed(lambda: standard.answer(problem, seed, "numpy").predictions, gold)
     mid, accuracies = timed(
-        lambda: senteval.answer_starts(problem, seed, "numpy", starts).predictions, gold
+        lambda: senteval.answer(problem, seed, "numpy", starts).predictions, gold
     )
     if starts != SEEDS:
         print("  five starts …", file=sys.stderr)

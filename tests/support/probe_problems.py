@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from evaluation.probing.protocols.network import Schedule
 from evaluation.probing.protocols.problem import Problem
-from evaluation.probing.protocols.training import Schedule
 
 QUICK = Schedule((1e-5, 1e-2), passes=24, tenacity=1)
 
@@ -20,30 +20,19 @@ def blobs(rows, classes=3, dimension=10, apart=2.0, seed=0):
     return (centres[y] + random.normal(size=(rows, dimension))).astype(np.float32), y
 
 
+def in_splits(x, y, train, validation, task="sentence_classification", metric="accuracy"):
+    """Return a problem whose train and validation have so many rows, and the targets of test."""
+    end = train + validation
+    held_out = x[train:end], y[train:end]
+    return Problem("toy", task, metric, x[:train], y[:train], held_out, x[end:]), y[end:]
+
+
 def splits(task="sentence_classification", rows=(200, 100, 100), y=None, scale=1.0, **options):
     x, labels = blobs(sum(rows), **options)
-    x *= np.float32(scale)
-    y = labels if y is None else y
-    one, two = rows[0], rows[0] + rows[1]
-    problem = Problem(
-        "toy",
-        task,
-        "accuracy",
-        x[:one],
-        y[:one],
-        validation=(x[one:two], y[one:two]),
-        test=x[two:],
-    )
-    return problem, y[two:]
+    return in_splits(x * np.float32(scale), labels if y is None else y, *rows[:2], task)
 
 
 def folds(rows=120, count=4, **options):
     x, y = blobs(rows, **options)
-    return Problem(
-        "toy",
-        "sentence_classification",
-        "accuracy",
-        x,
-        y,
-        folds=generator(5).permutation(rows) % count,
-    )
+    fold = generator(5).permutation(rows) % count
+    return Problem("toy", "sentence_classification", "accuracy", x, y, folds=fold)

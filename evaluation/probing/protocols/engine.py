@@ -17,13 +17,10 @@ Array = Any
 
 @dataclass(frozen=True, slots=True)
 class Engine:
-    """A library of arrays, and how much of them it likes at once.
+    """A library of arrays, numpy or torch on a device: their functions have the same names.
 
-    Attributes:
-        library: numpy or torch, whose functions of arrays have the same names.
-        device: torch's.
-        block: numbers in the arrays of runs that take a step together.
-        chunk: numbers in an array that Adam goes through together.
+    Block is how many numbers the arrays of runs that take a step together have, and chunk, how many
+    of an array Adam goes through together.
     """
 
     library: Any
@@ -44,11 +41,7 @@ class Engine:
 
 
 def make_engine(name: str) -> Engine:
-    """Return the engine "numpy" or "torch", the latter on the GPU if there is one.
-
-    Raises:
-        InputError: torch is not installed.
-    """
+    """Return the engine "numpy" or "torch", the latter on the GPU if there is one."""
     if name == "numpy":
         # The fastest of the powers of two, for small tasks and for folds; Adam's four chunks of a
         # quarter of a megabyte stay in the second-level cache of a core.
@@ -56,12 +49,9 @@ def make_engine(name: str) -> Engine:
     try:
         import torch
     except ImportError:
-        raise InputError(
-            "probing.engine",
-            "a library that is installed",
-            "torch, which is not",
-            "install the extra `torch`, or choose the engine numpy",
-        ) from None
+        todo = "install the extra `torch`, or choose the engine numpy"
+        expected = "a library that is installed"
+        raise InputError("probing.engine", expected, "torch, which is not", todo) from None
     device = "cuda" if torch.cuda.is_available() else "cpu"
     # As the caller has done for the libraries that were there before.
     torch.set_num_threads(1)
@@ -70,15 +60,12 @@ def make_engine(name: str) -> Engine:
 
 @dataclass(frozen=True, slots=True)
 class Data:
-    """All rows of a problem, as an engine takes them.
+    """All rows of a problem, as an engine takes them; the metric is measured on validation.
 
     Attributes:
-        engine: whose arrays they are.
-        metric: measured on validation.
         x: features, and a 1 for the bias, float32 [rows, features + 1].
         table: distributions over classes, float32 [distributions, classes].
         codes: for each row its distribution, int64 [rows]; 0 where it is not known.
-        classes: their numbers, int64 [classes].
         y: class numbers or scores, [rows]; a numpy array, shorter if the last rows' are not known.
     """
 

@@ -24,10 +24,8 @@ SHORTEST = 1e-6
 class End:
     """When the search ends.
 
-    Attributes:
-        gradient: no place of it is larger than this;
-        progress: or a step lowers the loss by less than this share of it, or of 1;
-        steps: or so many are taken.
+    No place of the gradient is larger than ``gradient``; or a step lowers the loss by less than the
+    share ``progress`` of it, or of 1; or so many steps are taken.
     """
 
     gradient: float
@@ -36,18 +34,11 @@ class End:
 
 
 def minimise(loss: Loss, start: Floats, end: End) -> Floats:
-    """Return where the losses of problems are lowest, all of them convex.
+    """Return where the losses of problems are lowest, float32 [k, p], searching from ``start``.
 
-    A problem that has ended rests, so that all calls of ``loss`` have the same shape: the bits of
-    one problem do not depend on the others.
-
-    Args:
-        loss: smooth, and best about as curved in all directions.
-        start: float32 [k, p].
-        end: of each problem; also if no step lowers its loss.
-
-    Returns:
-        float32 [k, p].
+    Losses are convex and smooth, and best about as curved in all directions. A problem that has
+    ended rests, so that all calls of ``loss`` have the same shape: the bits of one problem do not
+    depend on the others. It also ends if no step lowers its loss.
     """
     point = start
     value, slope = loss(point)
@@ -95,13 +86,9 @@ def _search(
 
 @dataclass(slots=True)
 class _Curvature:
-    """What the last steps tell of the inverse Hessian.
+    """What the last steps, each [k, p], and the gradients' changes tell of the inverse Hessian.
 
-    Attributes:
-        steps: the last ones, each [k, p].
-        changes: of the gradients on them.
-        weights: 1 / (step · change), [k]; 0 where a step tells nothing.
-        scale: of the inverse Hessian, [k].
+    Weights are 1 / (step · change), [k]; 0 where a step tells nothing.
     """
 
     steps: list[Floats] = field(default_factory=list)
@@ -113,15 +100,14 @@ class _Curvature:
         """Return minus the inverse Hessian times the gradient (the same book, algorithm 7.4)."""
         direction = -slope
         shares = []
-        for step, change, weight in self._known(newest_first=True):
+        known = list(zip(self.steps, self.changes, self.weights, strict=True))
+        for step, change, weight in reversed(known):
             share = weight * np.vecdot(step, direction)
             direction -= share[:, None] * change
             shares.append(share)
         if self.scale is not None:
             direction *= self.scale[:, None]
-        for (step, change, weight), share in zip(
-            self._known(newest_first=False), reversed(shares), strict=True
-        ):
+        for (step, change, weight), share in zip(known, reversed(shares), strict=True):
             direction += (share - weight * np.vecdot(change, direction))[:, None] * step
         return direction
 
@@ -137,7 +123,3 @@ class _Curvature:
         self.scale = np.where(tells, product / np.where(tells, square, 1), before)
         for known in (self.steps, self.changes, self.weights):
             del known[:-MEMORY]
-
-    def _known(self, *, newest_first: bool) -> list[tuple[Floats, Floats, Floats]]:
-        known = list(zip(self.steps, self.changes, self.weights, strict=True))
-        return known[::-1] if newest_first else known

@@ -46,12 +46,9 @@ class Regressions:
     ) -> None:
         """Begin with weights of 0, which answer with the shares of the classes.
 
-        Args:
-            x: features float32 [n, d], each column of mean 0 and of deviation 1 or 0, or nearly so
-                if ``used`` is given.
-            targets: of the n rows.
-            used: [k, n], the rows of each of k regressions; None for one on all rows.
-            scales: float32 [k, d], by which each divides the features; None for 1.
+        Features are float32 [n, d], each column of mean 0 and of deviation 1 or 0, or nearly so if
+        ``used``, [k, n], gives the rows of each of k regressions: without it, one is fitted on all
+        rows. Each divides the features by its scales, float32 [k, d].
         """
         self._rotation: Floats | None = None
         if is_small(x):
@@ -61,7 +58,7 @@ class Regressions:
                 x, self._rotation, self._axes = rotated, axes, (None, squares, 0.0)
         else:
             self._axes = longest_axes(x)
-        shares = [targets.shares()] if used is None else [targets.shares(own) for own in used]
+        shares = [targets.shares()] if used is None else [targets.shares(rows) for rows in used]
         self._loss = _CrossEntropy(
             x,
             targets.entries(),
@@ -70,24 +67,17 @@ class Regressions:
             len(targets.classes) == 2,
         )
         self._shares = np.stack(shares)
+        self.count = len(shares)
         bias = _first_bias(self._shares)
         self._parameters = np.zeros((*bias.shape, x.shape[1]), np.float32), bias
         self._before = self._parameters
-
-    @property
-    def count(self) -> int:
-        """How many regressions there are."""
-        return len(self._shares)
 
     def fit(self, strengths: Sequence[float]) -> None:
         """Find the weights of the lowest losses.
 
         The search begins one step further than the last fit ended, of the length and direction of
-        the step to there from the fit before: with strengths that fall by the same factor, that
-        saves a fifth to a half of the steps.
-
-        Args:
-            strengths: positive, of each regression, [k].
+        the step to there from the fit before: with strengths (positive, of each regression) that
+        fall by the same factor, that saves a fifth to a half of the steps.
         """
         penalties = np.array(strengths)
         coordinates = _Coordinates.of(*self._axes, self._shares, penalties)
@@ -99,7 +89,7 @@ class Regressions:
             to_weights += penalties.astype(np.float32)[:, None, None] * weights
             return values, coordinates.slopes(to_weights, to_bias)
 
-        last, before = (coordinates.point(*own) for own in (self._parameters, self._before))
+        last, before = (coordinates.point(*fit) for fit in (self._parameters, self._before))
         self._before = self._parameters
         self._parameters = coordinates.weights(minimise(loss, 2 * last - before, END))
 
@@ -112,12 +102,7 @@ class Regressions:
 
 @dataclass(frozen=True, slots=True)
 class Fitted:
-    """What regressions answer with.
-
-    Attributes:
-        weights: of the features as they are given, float32 [k, c, d]; of two classes, the second's.
-        bias: float32 [k, c].
-    """
+    """What regressions answer with; the weights of two classes, [k, 1, d], are the second's."""
 
     weights: Floats
     bias: Floats
@@ -152,12 +137,8 @@ class _Coordinates:
     perpendicular to them. That takes a half to a tenth of the steps. The bias, which has no
     penalty, is sought times the root of p.
 
-    Attributes:
-        axes: the longest ones of the features, float32 [d, r]; None where the features are along
-            their axes already.
-        along: what the coordinates are divided by along these, float32 [k, 1, r].
-        across: and perpendicular to them, float32 [k, 1, 1].
-        of_bias: what those of the bias are divided by, float32 [k, c].
+    Axes [d, r] are None where the features are along them already. Coordinates are divided by
+    ``along`` them [k, 1, r], ``across`` them [k, 1, 1], and by ``of_bias`` [k, c].
     """
 
     axes: Floats | None
@@ -185,10 +166,7 @@ class _Coordinates:
     def weights(self, point: Floats) -> tuple[Floats, Floats]:
         """Return the weights [k, c, d] and biases [k, c] of a point [k, c * (d + 1)]."""
         k, c = self.of_bias.shape
-        return (
-            self._shortened(point[:, :-c].reshape(k, c, -1)),
-            point[:, -c:] / self.of_bias,
-        )
+        return self._shortened(point[:, :-c].reshape(k, c, -1)), point[:, -c:] / self.of_bias
 
     def point(self, weights: Floats, bias: Floats) -> Floats:
         """Return the point of weights and biases."""
@@ -217,14 +195,9 @@ class _Coordinates:
 
 @dataclass(frozen=True, slots=True)
 class _CrossEntropy:
-    """The mean cross-entropy of each regression over its rows.
+    """The mean cross-entropy of each regression over its rows, see ``Regressions``.
 
-    Attributes:
-        x: features float32 [n, d].
-        entries: classes of the rows and their shares, each [n], see ``Targets.entries``.
-        used: 1 for the rows that a regression has, and 0, float32 [k, n]; None for all.
-        scales: by which each divides the features, float32 [k, d]; None for 1.
-        binary: whether there are two classes; the second alone has weights then.
+    Entries are ``Targets.entries``; of two classes (binary) the second alone has weights.
     """
 
     x: Floats
@@ -276,16 +249,16 @@ class _CrossEntropy:
 
     def _many(self, scores: Floats, part: slice) -> tuple[Floats, Floats]:
         """Return the losses [k, rows] and errors [k, c, rows] of the classes' scores."""
-        own = [(y[part], shares[part]) for y, shares in self.entries]
+        entries = [(y[part], shares[part]) for y, shares in self.entries]
         each = np.arange(scores.shape[2])
         scores -= scores.max(axis=1, keepdims=True)
-        wanted = [scores[:, y, each] * shares for y, shares in own]
+        wanted = [scores[:, y, each] * shares for y, shares in entries]
         np.exp(scores, out=scores)
         sums = scores.sum(axis=1, keepdims=True)
         scores /= sums
-        for y, shares in own:
+        for y, shares in entries:
             scores[:, y, each] -= shares
         losses: Floats = np.log(sums[:, 0])
-        for one in wanted:
-            losses -= one
+        for wanted_score in wanted:
+            losses -= wanted_score
         return losses, scores

@@ -1,12 +1,15 @@
-"""Fits of one or two layers that take their steps of Adam together."""
+"""Fits of one or two layers, trained by Adam together until validation brings nothing better."""
 
+import math
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from evaluation.arrays import Floats, Labels, Values
+from evaluation.arrays import Doubles, Floats, Labels, Values
+from evaluation.measures.metrics import measure
 from evaluation.probing.protocols.engine import Array, Data
 from evaluation.probing.protocols.targets import answers
 
@@ -16,21 +19,33 @@ STEP = 1e-3
 DECAY1, DECAY2, EPSILON = 0.9, 0.999, 1e-8
 # Rows that are answered at once.
 CHUNK = 1024
+STRENGTHS = (1e-5, 1e-4, 1e-3, 1e-2)
 
 Rows = slice | Labels
 """Row numbers."""
 
 
 @dataclass(frozen=True, slots=True)
+class Schedule:
+    """How a task is trained: checked after ``every`` so many passes, of ``passes`` at most.
+
+    ``tenacity`` checks without improvement do not end it yet. Strengths are of L2, to choose from;
+    ``hidden`` is the number of hidden units, 0 for no such layer.
+    """
+
+    strengths: tuple[float, ...] = STRENGTHS
+    every: int = 4
+    passes: int = 200
+    tenacity: int = 5
+    hidden: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Run:
     """Fits on one train set from one random start, one for each strength.
 
-    Attributes:
-        train: its rows.
-        validations: rows that training is checked on, each for itself.
-        strengths: of L2.
-        generator: for the first weights and the orders of rows.
-        asked: rows to answer with the best weights by the first of ``validations``.
+    Training is checked on each of ``validations`` for itself; the best weights by the first of them
+    answer the rows ``asked``.
     """
 
     train: Labels
@@ -63,9 +78,9 @@ class Network:
                 shape = (len(run.strengths), units, inputs + 1)
                 layer.append(np.broadcast_to(first.astype(np.float32), shape))
         self._weights = [data.engine.array(np.array(layer)) for layer in layers]
-        self._means = [self._library.zeros_like(weights) for weights in self._weights]
-        self._squares = [self._library.zeros_like(weights) for weights in self._weights]
-        self._gradients = [self._library.zeros_like(weights) for weights in self._weights]
+        self._means, self._squares, self._gradients = (
+            [self._library.zeros_like(weights) for weights in self._weights] for _ in range(3)
+        )
         self._has_decay = any(any(run.strengths) for run in runs)
         self._steps = 0
 
@@ -73,10 +88,9 @@ class Network:
         """Return the weights of a run's fits."""
         return [weights[row : row + 1] for weights in self._weights]
 
-    def copy_of(self, row: int, place: int) -> list[Array]:
+    def copy_of(self, row: int, fit: int) -> list[Array]:
         """Return a copy of the weights of a fit."""
-        one = slice(place, place + 1)
-        return [weights[row : row + 1, one] + 0 for weights in self._weights]
+        return [weights[row : row + 1, fit : fit + 1] + 0 for weights in self._weights]
 
     def keep(self, rows: Labels, columns: Labels) -> None:
         """Keep of the runs ``rows``, and of each the fits ``columns`` [rows, fits]."""
@@ -111,11 +125,10 @@ class Network:
         data = self._data
         chunks: Iterator[Any]
         if isinstance(rows, slice):
-            begins = range(rows.start, rows.stop, CHUNK)
-            chunks = (slice(begin, min(begin + CHUNK, rows.stop)) for begin in begins)
+            end = rows.stop
+            chunks = (slice(k, min(k + CHUNK, end)) for k in range(rows.start, end, CHUNK))
         else:
-            begins = range(0, len(rows), CHUNK)
-            chunks = (data.engine.array(rows[begin : begin + CHUNK]) for begin in begins)
+            chunks = (data.engine.array(rows[k : k + CHUNK]) for k in range(0, len(rows), CHUNK))
         found = []
         for chunk in chunks:
             logits = data.engine.numpy(self._forward(weights, data.x[chunk][None])[-1][0])
@@ -123,11 +136,9 @@ class Network:
         return np.concatenate(found, axis=1)
 
     def _step(self, batch: Array, share: Array) -> None:
-        """Move the weights by one step of Adam.
+        """Move the weights by a step on a batch, row numbers [runs, rows].
 
-        Args:
-            batch: numbers of rows, [runs, rows].
-            share: of each row in the mean over the batch, [runs, 1, 1, rows].
+        Share is that of each row in the mean over the batch, [runs, 1, 1, rows].
         """
         library, data = self._library, self._data
         x = data.x[batch]
@@ -207,14 +218,8 @@ def adam(
     The running means lack their factors 1 - decay rate and the correction for their start at 0;
     the step's size and epsilon make up for both (as in section 2, last paragraph).
 
-    Args:
-        library: of the arrays.
-        steps: taken, with this one.
-        decay: L2 strengths that multiply with weights, or None for no L2.
-        weights: to be moved.
-        gradient: of them; overwritten.
-        mean: of gradients up to now, times 1 / (1 - DECAY1).
-        square: mean of their squares, times 1 / (1 - DECAY2).
+    Steps count this one; decay are L2 strengths that multiply with weights; the gradient is
+    overwritten; mean and square are those of gradients up to now, without the factors.
     """
     scale = ((1 - DECAY2**steps) / (1 - DECAY2)) ** 0.5
     if decay is not None:
@@ -229,3 +234,111 @@ def adam(
     library.divide(mean, gradient, out=gradient)
     gradient *= STEP * scale * (1 - DECAY1) / (1 - DECAY1**steps)
     weights -= gradient
+
+
+@dataclass(frozen=True, slots=True)
+class Trained:
+    """What came of a run: its best metrics, after which passes, both [validations, strengths].
+
+    Answers are class numbers or scores of ``asked``, [strengths, rows].
+    """
+
+    reached: Doubles
+    passes: Labels
+    answers: Values
+
+
+def train_runs(data: Data, runs: Sequence[Run], schedule: Schedule) -> list[Trained]:
+    """Train all fits of all runs; runs that are alike in size go together."""
+    inputs = data.x.shape[1]
+    alike: defaultdict[tuple[int, int, int], list[int]] = defaultdict(list)
+    for number, run in enumerate(runs):
+        batches = -(-len(run.train) // BATCH)
+        alike[batches, len(run.validations), len(run.strengths)].append(number)
+    trained: dict[int, Trained] = {}
+    for (_, _, strengths), numbers in alike.items():
+        units = (schedule.hidden or len(data.classes)) * strengths
+        size = max(1, data.engine.block // (inputs * (4 * units + BATCH)))
+        for begin in range(0, len(numbers), size):
+            block = numbers[begin : begin + size]
+            found = _train_block(data, [runs[number] for number in block], schedule)
+            trained.update(zip(block, found, strict=True))
+    return [trained[number] for number in range(len(runs))]
+
+
+class Stopping:
+    """Whether training has ended, by the checks on one validation set; the best, and its passes."""
+
+    def __init__(self, tenacity: int) -> None:
+        """Begin; ``tenacity`` checks without improvement do not end training yet."""
+        self.reached, self.passes, self.ended = -math.inf, 0, False
+        self._left = tenacity
+
+    def check(self, value: float, passes: int) -> bool:
+        """Take note of a check, and return whether it is the best one up to now."""
+        if value > self.reached:
+            self.reached, self.passes = value, passes
+            return True
+        self.ended = self._left == 0
+        self._left -= 1
+        return False
+
+
+def _train_block(data: Data, runs: Sequence[Run], schedule: Schedule) -> list[Trained]:
+    """Train runs together, all with as many batches, validations and strengths."""
+    network = Network(data, runs, schedule.hidden)
+    # Of each run and fit, for each validation.
+    stopping = [
+        [[Stopping(schedule.tenacity) for _ in run.validations] for _ in run.strengths]
+        for run in runs
+    ]
+    best: dict[tuple[int, int], list[Array]] = {}
+    # The runs that the network still has, and the fits of each.
+    fits = {number: list(range(len(run.strengths))) for number, run in enumerate(runs)}
+    for now in range(schedule.every, schedule.passes + 1, schedule.every):
+        for _ in range(schedule.every):
+            network.train_pass()
+        for row, (number, places) in enumerate(fits.items()):
+            run = runs[number]
+            for v, validation in enumerate(run.validations):
+                going = [p for p, fit in enumerate(places) if not stopping[number][fit][v].ended]
+                if not going:
+                    continue
+                answered = network.answers(network.weights_of(row), validation)
+                for place in going:
+                    fit = places[place]
+                    value = measure(data.metric, data.y[validation], answered[place])
+                    improved = stopping[number][fit][v].check(value, now)
+                    if improved and v == 0 and run.asked is not None:
+                        best[number, fit] = network.copy_of(row, place)
+        done = np.array(
+            [
+                [all(stop.ended for stop in stopping[number][fit]) for fit in places]
+                for number, places in fits.items()
+            ]
+        )
+        if done.all():
+            break
+        # The arrays stay full: runs that are done leave, and as many fits of each as are done in
+        # all of them.
+        rows = np.flatnonzero(~done.all(axis=1))
+        size = int((~done).sum(axis=1).max())
+        if (len(rows), size) != done.shape:
+            columns = np.argsort(done[rows], axis=1, kind="stable")[:, :size]
+            numbers = list(fits)
+            fits = {
+                numbers[row]: [fits[numbers[row]][column] for column in kept]
+                for row, kept in zip(rows.tolist(), columns.tolist(), strict=True)
+            }
+            network.keep(rows, columns)
+    trained = []
+    for number, run in enumerate(runs):
+        reached = [[stop.reached for stop in of_fit] for of_fit in stopping[number]]
+        passes = [[stop.passes for stop in of_fit] for of_fit in stopping[number]]
+        asked = [
+            network.answers(best.pop((number, fit)), run.asked)[0]
+            for fit in range(len(run.strengths))
+            if run.asked is not None
+        ]
+        trained.append(Trained(np.array(reached).T, np.array(passes).T, np.array(asked)))
+    return trained

@@ -21,14 +21,10 @@ def is_small(x: Floats) -> bool:
 
 
 def all_axes(x: Floats) -> tuple[Floats, Floats, Floats]:
-    """Return all axes along which rows differ.
+    """Return all axes along which rows [n, d] differ, of length 1, [d, r].
 
-    Args:
-        x: float32 [n, d], each column of mean 0, or nearly.
-
-    Returns:
-        The axes, of length 1 and perpendicular to each other, float32 [d, r]; the mean square of
-        the rows along each, float32 [r]; and the rows along them, float32 [n, r].
+    With the mean square of the rows along each [r], and the rows along them [n, r]. Each column is
+    of mean 0, or nearly.
     """
     from scipy.linalg import eigh
 
@@ -44,17 +40,11 @@ def all_axes(x: Floats) -> tuple[Floats, Floats, Floats]:
 
 
 def longest_axes(x: Floats) -> tuple[Floats, Floats, float]:
-    """Return about the longest axes of rows, and the mean squares along them.
+    """Return about the longest axes of rows [n, d], and the mean squares along them: [d, r], [r].
 
     By orthogonal iteration that begins with some rows (Halko, Martinsson and Tropp 2011, "Finding
-    structure with randomness", algorithm 4.4).
-
-    Args:
-        x: float32 [n, d], each column of mean 0, or nearly.
-
-    Returns:
-        The axes, float32 [d, r]; the mean square of the rows along each, float32 [r]; and its mean
-        over the directions that are perpendicular to all of them.
+    structure with randomness", algorithm 4.4). Third is the mean square over the directions that
+    are perpendicular to all of them. Each column is of mean 0, or nearly.
     """
     from scipy.linalg import qr
 

@@ -1,29 +1,26 @@
-"""A problem, the answers to it, and the protocol that a probe is trained by."""
+"""A problem, its ablation, the answers to it, and the protocol that a probe is trained by."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 
+from builders.tasks.sentence_position import COUNT
 from evaluation.arrays import Floats, Labels, Values
 from evaluation.measures.metrics import Metric
 
 # Random starts, where there are any; results have their mean and standard deviation.
 SEEDS = 5
+# The plain probe of one layer, without a schedule or features of its own.
+PLAIN = "sentence_classification"
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Rows to learn from and rows to answer, in splits or in folds.
+    """Rows to learn from and rows to answer, in splits or in folds (three or more).
 
-    Attributes:
-        name: of the dataset; with the run's seed it determines all random choices.
-        task: e.g. "sentence_position"; a protocol may choose features or a schedule by it.
-        metric: what choices are made by, and answers measured by.
-        x: features of train, float32 [rows, features].
-        y: class numbers int64 [rows] where the metric is "accuracy", else scores float64 [rows].
-        validation: features and targets of validation; None where there are folds.
-        test: features of test, float32 [m, features]; None where there are folds.
-        folds: the fold of each row of ``x``, int64 [rows], three different ones or more, each of
-            which is test once; None where there are splits.
+    The dataset's name and the run's seed determine all random choices; a protocol may choose
+    features or a schedule by the task. Features of train (x) and test are float32 [rows, features];
+    y are class numbers int64 where the metric is "accuracy", else scores float64. Where there are
+    folds, each of which is test once, there are no validation (features and targets) and no test.
     """
 
     name: str
@@ -38,14 +35,12 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """What a protocol answers.
+    """What a protocol answers to the rows of test, or to all rows where there are folds.
 
-    Attributes:
-        predictions: for the rows of test, or for all rows where there are folds, [starts, rows]:
-            class numbers int64, or scores float64. ``SEEDS`` random starts, or one answer if
-            nothing is random.
-        chosen: what was chosen, for each test fold (and start), by the name of the setting.
-        validation: the metric that the choice was made by, the mean over folds and starts.
+    Predictions are class numbers int64 or scores float64, [starts, rows]: ``SEEDS`` random starts,
+    or one answer if nothing is random. ``chosen`` has what was chosen for each test fold (and
+    start), by the name of the setting; validation is the metric that the choice was made by, the
+    mean over folds and starts.
     """
 
     predictions: Values
@@ -74,3 +69,31 @@ class Protocol:
     answer: Callable[[Problem, int, str], Answers]
     scale_matters: bool = False
     effort: Callable[[str, int], int] = lambda task, classes: 300 * classes
+
+
+@dataclass(frozen=True, slots=True)
+class Ablation:
+    """A change of a task's probe: to that of another task, or to some of the features."""
+
+    name: str
+    task: str
+    features: Callable[[Floats], Floats]
+
+    def of(self, problem: Problem) -> Problem:
+        """Return a problem, in splits or in folds, as the ablation sees it."""
+        name, x = f"{problem.name} {self.name}", self.features(problem.x)
+        left = replace(problem, name=name, task=self.task, x=x)
+        if problem.validation is None or problem.test is None:
+            return left
+        x, y = problem.validation
+        return replace(left, validation=(self.features(x), y), test=self.features(problem.test))
+
+
+ABLATIONS: Mapping[str, Ablation] = {
+    # Only the moved sentence, of [x1, x1-x2, …].
+    "sentence_position": Ablation(
+        "without context", "sentence_position", lambda x: x[:, : x.shape[1] // COUNT]
+    ),
+    "discourse_coherence": Ablation("without hidden layer", PLAIN, lambda x: x),
+}
+"""Task to its ablation."""

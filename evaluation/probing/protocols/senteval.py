@@ -65,9 +65,8 @@ import numpy as np
 from corpora_recipes.hashing import keyed_hash
 from evaluation.arrays import Doubles, Labels
 from evaluation.probing.protocols.engine import Data, Engine, make_data, make_engine
-from evaluation.probing.protocols.network import Run
+from evaluation.probing.protocols.network import Run, Schedule, train_runs
 from evaluation.probing.protocols.problem import SEEDS, Answers, Problem, Protocol
-from evaluation.probing.protocols.training import Schedule, train_runs
 
 HELD_OUT = 0.05
 
@@ -84,30 +83,11 @@ SCHEDULES = {
 """Tasks whose schedule is not the default."""
 
 
-def answer(problem: Problem, seed: int, engine: str) -> Answers:
-    """Train by the protocol, from ``SEEDS`` random starts, and answer.
+def answer(problem: Problem, seed: int, engine: str, starts: int = SEEDS) -> Answers:
+    """Train by the protocol, from so many random starts, and answer.
 
-    Raises:
-        InputError: the engine is "torch", which is not installed.
-    """
-    return answer_starts(problem, seed, engine, SEEDS)
-
-
-def answer_starts(problem: Problem, seed: int, engine: str, starts: int) -> Answers:
-    """Train from so many random starts and answer.
-
-    Args:
-        problem: features and targets.
-        seed: the run's seed.
-        engine: "numpy" or "torch".
-        starts: how many.
-
-    Returns:
-        ``chosen`` has, start after start and in each fold after fold, the "strength", and the
-        "passes" after which the weights that answer were reached.
-
-    Raises:
-        InputError: the engine is "torch", which is not installed.
+    ``chosen`` has, start after start and in each fold after fold, the "strength", and the "passes"
+    after which the weights that answer were reached.
     """
     schedule = SCHEDULES.get(problem.task, Schedule())
     library = make_engine(engine)
@@ -192,25 +172,13 @@ def choose_strengths(
 ) -> tuple[Labels, Doubles]:
     """Return the best strength's index for each test fold, and its mean metric over the others.
 
-    Args:
-        data: the rows, fold after fold.
-        parts: which rows each fold has.
-        seed: the run's seed.
-        name: of the dataset.
-        schedule: of the task.
-        starts: how many.
-
-    Returns:
-        int64 and float64 [starts, folds]; zeros if there is nothing to choose from.
+    Both are [starts, folds]; zeros if there is nothing to choose from. ``parts`` are the folds'
+    rows.
     """
     count = len(parts)
     if len(schedule.strengths) == 1:
         return np.zeros((starts, count), np.int64), np.zeros((starts, count))
-    pairs = [
-        (start, one, other)
-        for start in range(starts)
-        for one, other in combinations(range(count), 2)
-    ]
+    pairs = [(start, *pair) for start in range(starts) for pair in combinations(range(count), 2)]
     runs = [
         Run(
             _without(len(data.y), parts[one], parts[other]),

@@ -63,10 +63,9 @@ import numpy as np
 
 from evaluation.arrays import Flags, Floats, Labels, Values
 from evaluation.measures.metrics import measure
-from evaluation.probing.protocols.coherence import coherence_features
 from evaluation.probing.protocols.logistic import Fitted, Regressions
 from evaluation.probing.protocols.problem import Answers, Problem, Protocol
-from evaluation.probing.protocols.scaling import deviations, standardised
+from evaluation.probing.protocols.scaling import coherence_features, deviations, standardised
 from evaluation.probing.protocols.targets import Targets, answers, targets
 
 COHERENCE = "discourse_coherence"
@@ -78,15 +77,9 @@ LARGE_STRENGTHS = (0.1, 0.01, 0.001)
 
 
 def answer(problem: Problem, seed: int, engine: str) -> Answers:
-    """Answer by the protocol.
+    """Answer by the protocol, once for each row; ``chosen`` has the "strength" of each test fold.
 
-    Args:
-        problem: features and targets; train has two classes or more, or two different scores.
-        seed: without effect, as nothing is random.
-        engine: "numpy".
-
-    Returns:
-        One answer for each row; ``chosen`` has the "strength" of each test fold.
+    Train has two classes or more, or two different scores. The seed is without effect.
     """
     if problem.folds is None:
         return _answer_splits(problem)
@@ -126,20 +119,19 @@ def _answer_folds(problem: Problem, folds: Labels) -> Answers:
     # For each test fold and strength, what is answered for the rows of the other folds.
     held_out = np.zeros((len(tests), len(strengths), len(folds)), problem.y.dtype)
     for place, strength in enumerate(strengths):
-        for (i, j), own in zip(pairs, fits.answers([strength] * len(pairs)), strict=True):
-            held_out[j, place, tests[i]] = own[tests[i]]
-            held_out[i, place, tests[j]] = own[tests[j]]
+        for (i, j), answered in zip(pairs, fits.answers([strength] * len(pairs)), strict=True):
+            held_out[j, place, tests[i]] = answered[tests[i]]
+            held_out[i, place, tests[j]] = answered[tests[j]]
     chosen, validation = [], []
     for test, by_strength in zip(tests, held_out, strict=True):
-        reached = [measure(problem.metric, problem.y[~test], own[~test]) for own in by_strength]
+        reached = [measure(problem.metric, problem.y[~test], of[~test]) for of in by_strength]
         # The first of equals is the strongest.
         place = int(np.argmax(reached))
         chosen.append(strengths[place])
         validation.append(reached[place])
     predictions = np.zeros_like(problem.y)
-    answered = _Fits(problem, ~np.array(tests)).answers(chosen)
-    for test, own in zip(tests, answered, strict=True):
-        predictions[test] = own[test]
+    for test, final in zip(tests, _Fits(problem, ~np.array(tests)).answers(chosen), strict=True):
+        predictions[test] = final[test]
     return Answers(predictions[None], {"strength": chosen}, float(np.mean(validation)))
 
 
@@ -152,10 +144,10 @@ class _Fits:
         self._parts: list[tuple[Floats, Regressions]] = []
         # Features that depend on the rows that are fitted on are made for each regression.
         alone = problem.task == COHERENCE
-        for own in np.split(used, len(used)) if alone else [used]:
-            x = _features(problem.task, problem.x[own[0]], problem.x)[1] if alone else problem.x
+        for rows in np.split(used, len(used)) if alone else [used]:
+            x = _features(problem.task, problem.x[rows[0]], problem.x)[1] if alone else problem.x
             (x,) = standardised(x)
-            self._parts.append((x, Regressions(x, self._learnt, own, deviations(x, own))))
+            self._parts.append((x, Regressions(x, self._learnt, rows, deviations(x, rows))))
 
     def answers(self, strengths: Sequence[float]) -> Values:
         """Fit with these strengths [k], from where the last fit ended; return answers [k, n]."""
@@ -169,7 +161,7 @@ class _Fits:
 def _answers(problem: Problem, learnt: Targets, fitted: Fitted, x: Floats) -> Values:
     """Return the answers of k regressions to rows, [k, rows]."""
     logits = fitted.logits(x)
-    return np.array([answers(problem.metric, learnt.classes, own) for own in logits])
+    return np.array([answers(problem.metric, learnt.classes, of_fit) for of_fit in logits])
 
 
 def _strengths(problem: Problem) -> tuple[float, ...]:

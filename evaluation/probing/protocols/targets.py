@@ -12,11 +12,8 @@ from evaluation.measures.metrics import Metric
 class Targets:
     """A distribution over classes for each row: on one of them, or on two neighbours.
 
-    Attributes:
-        classes: those that occur, in order, int64 [c].
-        y: for each row the class, or the lower one of two, 0 … c - 1, int64 [rows].
-        above: the share of the class after it, 0 … 1, float64 [rows]; the class itself has the
-            rest. 0 throughout for class numbers.
+    Of the classes that occur, in order [c], y is the row's, or the lower one of two, 0 … c - 1.
+    The class after it has the share ``above``, the class itself the rest.
     """
 
     classes: Labels
@@ -28,8 +25,8 @@ class Targets:
         shares = np.zeros(len(self.classes))
         for classes, parts in self.entries():
             shares += np.bincount(classes[rows], parts[rows], len(shares))
-        found: Doubles = shares / shares.sum()
-        return found
+        whole: Doubles = shares / shares.sum()
+        return whole
 
     def entries(self) -> list[tuple[Labels, Floats]]:
         """Return the class and share of each row; also its second class, if any row has two."""
@@ -51,41 +48,26 @@ class Targets:
 
 
 def targets(metric: Metric, values: Values) -> Targets:
-    """Return what to learn from class numbers ("accuracy") or scores ("pearson"), [rows]."""
-    return soft_targets(values) if metric == "pearson" else hard_targets(values)
+    """Return what to learn from class numbers ("accuracy") or scores ("pearson"), [rows].
 
-
-def answers(metric: Metric, classes: Labels, logits: Reals) -> Values:
-    """Return the answers of logits [rows, c]: ``likeliest`` class, or ``mean`` class."""
-    return mean(classes, logits) if metric == "pearson" else likeliest(classes, logits)
-
-
-def hard_targets(labels: Values) -> Targets:
-    """Return class numbers as distributions on one class."""
-    classes, y = np.unique(labels, return_inverse=True)
-    return Targets(classes, y, np.zeros(len(y)))
-
-
-def soft_targets(scores: Values) -> Targets:
-    """Return scores as distributions over the whole numbers next to them that have them as mean.
-
-    After Tai, Socher and Manning 2015 ("Improved semantic representations from tree-structured
-    LSTMs", section 4.2).
+    A score is the distribution over the whole numbers next to it that has it as its mean (Tai,
+    Socher and Manning 2015, "Improved semantic representations from tree-structured LSTMs",
+    section 4.2).
     """
-    floors = np.floor(scores).astype(np.int64)
-    above: Doubles = scores - floors
+    if metric == "accuracy":
+        classes, y = np.unique(values, return_inverse=True)
+        return Targets(classes, y, np.zeros(len(y)))
+    floors = np.floor(values).astype(np.int64)
+    above: Doubles = values - floors
     classes = np.unique(np.concatenate([floors, floors[above > 0] + 1]))
     return Targets(classes, np.searchsorted(classes, floors), above)
 
 
-def likeliest(classes: Labels, logits: Reals) -> Labels:
-    """Return the class of the largest logit in each row, the first one on a tie."""
-    found: Labels = classes[logits.argmax(axis=1)]
-    return found
-
-
-def mean(classes: Labels, logits: Reals) -> Doubles:
-    """Return the mean class of each row under the softmax of its logits."""
+def answers(metric: Metric, classes: Labels, logits: Reals) -> Values:
+    """Return the likeliest class of logits [rows, c], the first one on a tie, or the mean class."""
+    if metric == "accuracy":
+        labels: Labels = classes[logits.argmax(axis=1)]
+        return labels
     means: Doubles = softmax(logits) @ classes
     return means
 

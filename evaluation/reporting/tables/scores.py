@@ -7,8 +7,8 @@ from itertools import chain, product
 
 from builders.tasks.groups import SS, Group
 from corpora_recipes.records import SPLITS
-from evaluation.probing.ablations import ABLATIONS
 from evaluation.probing.protocols import PROTOCOLS
+from evaluation.probing.protocols.problem import ABLATIONS
 from evaluation.reporting import layout
 from evaluation.reporting.averages import OWN, Average
 from evaluation.reporting.inputs import Inputs

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, get_args
+from unittest.mock import Mock, call
 
 import numpy as np
 import pyarrow as pa
@@ -22,13 +23,8 @@ def lookup(texts: Sequence[str]) -> Any:
     return np.array([VECTORS[text.split()[0]] for text in texts], np.float32)
 
 
-def of(
-    task: str,
-    *rows: dict[str, Any],
-    form: Any = "natural",
-    pair_features: Any = "difference_product",
-) -> Any:
-    x = features(task, pa.Table.from_pylist(list(rows)), form, lookup, pair_features)
+def of(task: str, *rows: dict[str, Any], form: Any = "natural", **options: Any) -> Any:
+    x = features(task, pa.Table.from_pylist(list(rows)), form, lookup, **options)
     assert x.dtype == np.float32
     return x.tolist()
 
@@ -80,24 +76,16 @@ def test_pairs() -> None:
     assert of("similarity", {"tokens1": "a .", "tokens2": "e ."}, form="tokens") == [[1, 2, 0, 7]]
 
 
-def test_the_forms_of_pairs_are_those_of_params_yaml() -> None:
+def test_features_are_of_the_tasks_that_are_probed_and_of_params_yaml() -> None:
     assert get_args(PairFeatures) == tuple(PAIR_FEATURES)
-
-
-def test_every_task_that_is_probed_has_features_and_no_other() -> None:
     assert FEATURES.keys() < {name for name, task in TASKS.items() if task.target != "neighbours"}
 
 
 def test_the_form_of_text_selects_the_columns() -> None:
-    looked_up: list[str] = []
-
-    def note(texts: Sequence[str]) -> Any:
-        looked_up.extend(texts)
-        return lookup(texts)
-
+    looked_up = Mock(side_effect=lookup)
     table = pa.Table.from_pylist([row(0, 0, left=["a"], right=["b"])])
-    features("discourse_relations", table, "tokens", note, "difference_product")
-    assert looked_up == ["a .", "b ."]
+    features("discourse_relations", table, "tokens", looked_up)
+    assert looked_up.call_args_list == [call(["a ."]), call(["b ."])]
 
 
 @pytest.mark.parametrize(

@@ -25,15 +25,11 @@ def test_datasets_are_found_at_each_depth(tmp_path: Path) -> None:
     assert (alone.name, wiki.name) == ("bso_alone", "bso_wiki")
     assert (wiki.task, wiki.corpus, wiki.language) == ("sentence_ordering", "wiki", "es")
     assert wiki.labels == ("swapped", "original")
-    assert [file.name for file in wiki.files["train"]] == [
-        "train-00000-of-00002.parquet",
-        "train-00001-of-00002.parquet",
-    ]
+    shards = [f"train-0000{number}-of-00002.parquet" for number in range(2)]
+    assert [file.name for file in wiki.files["train"]] == shards
     assert wiki.read("train", ["id"])["id"].to_pylist() == ["i0", "i2", "i1"]
-    assert alone.read("test", ["label", "id"]).to_pylist() == [
-        {"label": 0, "id": "i4"},
-        {"label": 1, "id": "i5"},
-    ]
+    rows = [{"label": 0, "id": "i4"}, {"label": 1, "id": "i5"}]
+    assert alone.read("test", ["label", "id"]).to_pylist() == rows
 
 
 def test_the_digest_is_that_of_the_files(tmp_path: Path) -> None:
@@ -66,31 +62,23 @@ def test_a_dataset_with_folds_has_train_alone(tmp_path: Path) -> None:
     assert dataset.read("train", ["fold"])["fold"].to_pylist() == [0, 2, 1, 1, 0, 2]
 
 
-def test_a_dataset_for_which_nothing_is_trained_has_test_alone(tmp_path: Path) -> None:
-    rows = [row(i, None, score=i / 2, sentence1="Uno.", sentence2="Dos.") for i in range(6)]
-    write_dataset(tmp_path / "sts", "similarity", {"test": rows})
-    (dataset,) = find_datasets(tmp_path)
-    assert (dataset.folds, dataset.target, dataset.labels) == (False, "score", ())
-    assert len(dataset.digest()) == 64
-
-
 def test_a_dataset_with_classes_and_scores(tmp_path: Path) -> None:
-    rows = [row(i, i % 3, score=i / 2, sentence1="Uno.", sentence2="Dos.") for i in range(6)]
-    splits = dict.fromkeys(("train", "validation", "test"), rows)
+    """Of similarity, for which nothing is trained, it has test alone."""
+    texts = {"sentence1": "Uno.", "sentence2": "Dos."}
+    splits = {split: [row(0, 1, score=0.5, **texts)] for split in SPLITS}
     for name, task in (("sick_e", "pair_classification"), ("sick_r", "relatedness")):
-        write_dataset(tmp_path / name, task, splits, labels=["no", "perhaps", "yes"])
-    of_classes, of_scores = find_datasets(tmp_path)
-    assert (of_classes.target, of_scores.target) == ("label", "score")
-    assert not of_classes.folds
+        write_dataset(tmp_path / name, task, splits, labels=["no", "yes"])
+    write_dataset(tmp_path / "sts", "similarity", {"test": [row(0, None, score=1.5, **texts)]})
+    found = find_datasets(tmp_path)
+    assert [dataset.target for dataset in found] == ["label", "score", "score"]
+    assert (found[2].labels, [dataset.folds for dataset in found]) == ((), [False] * 3)
 
 
 @pytest.mark.parametrize(
     ("task", "split", "fold", "expected"),
     [
         ("sentence_classification", "train", None, "or only train, with a column fold"),
-        ("sentence_classification", "test", None, "or only train, with a column fold"),
         ("sentence_classification", "test", 0, "or only train, with a column fold"),
-        ("similarity", "train", None, "or only test"),
         ("similarity", "train", 0, "or only test"),
     ],
 )
@@ -105,37 +93,27 @@ def test_one_split_where_there_must_be_others(
     assert (caught.value.where, caught.value.found) == (str(tmp_path / "x"), split)
 
 
-def test_nothing_there(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="no such file"):
-        find_datasets(tmp_path)
-    with pytest.raises(InputError, match="no such folder"):
-        find_datasets(tmp_path / "nowhere")
+def check_refused(folder: Path, words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        find_datasets(folder)
 
 
-def test_a_file_without_description(tmp_path: Path) -> None:
-    folder = write_dataset(tmp_path / "bso", "sentence_ordering", SPLITS)
-    pq.write_table(pa.table({"label": [1]}), folder / "test-00000-of-00001.parquet")
-    with pytest.raises(InputError, match=r"test-00000.*\n.*metadata `probeta`"):
-        find_datasets(tmp_path)
-
-
-def test_files_that_do_not_fit_each_other(tmp_path: Path) -> None:
+def test_files_that_are_not_there_or_do_not_fit_each_other(tmp_path: Path) -> None:
+    check_refused(tmp_path, "no such file")
+    check_refused(tmp_path / "nowhere", "no such folder")
     folder = write_dataset(tmp_path / "bso", "sentence_ordering", SPLITS)
     write_dataset(folder, "sentence_ordering", {"test": ROWS}, labels=["original", "swapped"])
-    with pytest.raises(InputError, match="the description of train-00000"):
-        find_datasets(tmp_path)
+    check_refused(tmp_path, "the description of train-00000")
+    pq.write_table(pa.table({"label": [1]}), folder / "test-00000-of-00001.parquet")
+    check_refused(tmp_path, r"test-00000.*\n.*metadata `probeta`")
     (folder / "train-00000-of-00001.parquet").write_bytes(b"PAR1 no more")
-    with pytest.raises(InputError, match="train-00000"):
-        find_datasets(tmp_path)
+    check_refused(tmp_path, "train-00000")
     for corpus in ("a", "b"):
         write_dataset(tmp_path / "two" / corpus / "bso", "sentence_ordering", SPLITS)
-    with pytest.raises(InputError, match="one dataset per name"):
-        find_datasets(tmp_path / "two")
-    rows = [row(0, 0)]
-    splits = {"train": rows, "validation": rows, "test": rows}
+    check_refused(tmp_path / "two", "one dataset per name")
+    splits = {split: [row(0, 0)] for split in SPLITS}
     write_dataset(tmp_path / "three" / "x", "haiku", splits, labels=["a"])
-    with pytest.raises(InputError, match="'haiku'"):
-        find_datasets(tmp_path / "three")
+    check_refused(tmp_path / "three", "'haiku'")
 
 
 def test_instances_without_tokens(tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 """What a store says of datasets: ``datasets.json``."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -12,7 +12,7 @@ from stores import in_project
 from corpora_recipes.running.errors import InputError
 from evaluation.data.instances import Dataset, find_datasets
 from evaluation.embedding.embedding import embed_datasets
-from evaluation.embedding.store import EmbeddingStore, read_described
+from evaluation.embedding.store import EmbeddingStore, EncodedDataset, read_described
 from evaluation.encoders.char_hash import CharHash
 from evaluation.encoders.static import StaticVectors
 
@@ -50,12 +50,8 @@ def test_what_is_said_of_each_dataset(tmp_path: Path) -> None:
     assert new == 3
     assert described["b"] == read_described(tmp_path, one)
     texts, vectors = EmbeddingStore(tmp_path, encoder, "query: ").digests(["a .", "b ."])
-    assert asdict(described["b"]) == {
-        "digest": one.digest(),
-        "texts": texts,
-        "vectors": vectors,
-        "coverage": {"tokens": 4, "out_of_vocabulary": 3},
-    }
+    coverage = {"tokens": 4, "out_of_vocabulary": 3}
+    assert described["b"] == EncodedDataset(one.digest(), texts, vectors, coverage)
     # In whatever order and company; what was said of others goes.
     before = described["c"]
     assert embed_datasets(tmp_path, encoder, [two, one])[0]["c"] == before
@@ -81,10 +77,9 @@ def test_other_rows_and_other_vectors_are_told(tmp_path: Path) -> None:
 
 def test_an_encoder_that_knows_no_text(tmp_path: Path) -> None:
     (tmp_path / "v.vec").write_text("mar 1\n")
+    encoder = StaticVectors(str(tmp_path / "v.vec"))
     with pytest.raises(InputError, match="zeros for all 2 of 2 texts"):
-        embed_datasets(
-            tmp_path, StaticVectors(str(tmp_path / "v.vec")), [dataset(tmp_path, "b", "a")]
-        )
+        embed_datasets(tmp_path, encoder, [dataset(tmp_path, "b", "a")])
 
 
 def test_a_damaged_file_is_refused_and_made_again(tmp_path: Path) -> None:

@@ -3,17 +3,17 @@ code, bad encoders, and runs at once."""
 
 import json
 import shutil
-import subprocess
-import sys
-import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
+from threading import Event
 from typing import Any, ClassVar
 
 import numpy as np
 import pytest
+from contents import contents, flip_bit
 from instance_files import row, write_dataset
 from leftovers import leave_unfinished
 from stores import fill_store, in_project
@@ -21,8 +21,9 @@ from stores import fill_store, in_project
 from corpora_recipes.running import environment
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.memo import digests_of
+from evaluation.data.instances import find_datasets
 from evaluation.embedding import embedding, store
-from evaluation.embedding.embedding import embed
+from evaluation.embedding.embedding import embed, embed_datasets
 from evaluation.embedding.store import EmbeddingStore, prepare, sums_of, text_keys
 from evaluation.encoders import make_encoder
 
@@ -65,10 +66,6 @@ def _small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(embedding, "CHUNK_TEXTS", 4)
 
 
-def contents(folder: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in folder.iterdir()}
-
-
 def words(count: int) -> list[str]:
     return [f"{chr(97 + i % 26)}{'x' * i}" for i in range(count)]
 
@@ -93,10 +90,7 @@ def test_a_prompt_is_part_of_the_key(tmp_path: Path) -> None:
         assert store.lookup(words(6), "1")[:, 1].tolist() == [length] * 6
     with pytest.raises(InputError, match="no vector"):
         EmbeddingStore(tmp_path, encoder, "passage: ").lookup(words(6), "1")
-
-
-def test_the_key_of_a_text_without_a_prompt() -> None:
-    """Stores stay valid as long as it is the same."""
+    # Stores stay valid as long as it is the same.
     (key,) = text_keys(["año"])
     assert key == blake2b("año".encode(), digest_size=16).digest()
 
@@ -111,12 +105,8 @@ def test_lookup_in_any_order_with_repetitions(tmp_path: Path) -> None:
     assert vectors.dtype == np.float32
     assert vectors.tolist() == [[20, 116], [1, 97], [8, 104], [8, 104], [4, 100]]
     assert store.lookup([], "1").shape == (0, 2)
-
-
-def test_lookup_of_an_unknown_text(tmp_path: Path) -> None:
-    fill_store(tmp_path, Fake(), words(3))
     with pytest.raises(InputError, match="'unknown'"):
-        EmbeddingStore(tmp_path, Fake()).lookup(["a", "unknown"], "1")
+        store.lookup(["a", "unknown"], "1")
     with pytest.raises(InputError, match="no store"):
         EmbeddingStore(tmp_path / "none", Fake())
 
@@ -205,8 +195,7 @@ def test_more_layers_encode_again(tmp_path: Path) -> None:
     fill_store(tmp_path, Fake(layers=("2",)), words(9))
     both = Fake(layers=("1", "2"))
     assert len(EmbeddingStore(tmp_path, both)) == 0
-    assert fill_store(tmp_path, both, words(10)) == 10
-    assert sorted(both.asked) == sorted(words(10))
+    assert fill_store(tmp_path, both, words(10)) == len(both.asked) == 10
     store = EmbeddingStore(tmp_path, both)
     assert store.lookup(words(10), "2").tolist() == (2 * store.lookup(words(10), "1")).tolist()
     # What was there stays usable, and is not asked for twice.
@@ -214,45 +203,37 @@ def test_more_layers_encode_again(tmp_path: Path) -> None:
     assert fill_store(tmp_path, both, words(10)) == 0
 
 
-@pytest.mark.parametrize("damage", ["missing", "truncated", "another dimension", "another dtype"])
-def test_a_damaged_layer_is_encoded_again(tmp_path: Path, damage: str) -> None:
+def cut(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:-1])
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        Path.unlink,
+        cut,
+        lambda path: np.save(path, np.load(path)[:, :1]),
+        lambda path: np.save(path, np.load(path).astype(float)),
+    ],
+)
+def test_a_damaged_layer_is_encoded_again(tmp_path: Path, damage: Callable[[Path], None]) -> None:
     both = Fake(layers=("1", "2"))
     fill_store(tmp_path, both, words(12))
-    file = sorted(tmp_path.glob("*.vectors.2.npy"))[1]
-    vectors = np.load(file)
-    if damage == "missing":
-        file.unlink()
-    elif damage == "truncated":
-        file.write_bytes(file.read_bytes()[:-1])
-    else:
-        np.save(file, vectors[:, :1] if damage == "another dimension" else vectors.astype(float))
+    before = contents(tmp_path)
+    damage(sorted(tmp_path.glob("*.vectors.2.npy"))[1])
     assert len(EmbeddingStore(tmp_path, both)) == 8
     # The part's other layer is whole.
     assert fill_store(tmp_path, Fake(layers=("1",)), words(12)) == 0
-    again = Fake(layers=("1", "2"))
-    assert fill_store(tmp_path, again, words(12)) == len(again.asked) == 4
-    store = EmbeddingStore(tmp_path, both)
-    assert store.lookup(words(12), "2")[:, 0].tolist() == list(range(2, 26, 2))
-    assert np.array_equal(np.load(file), vectors)
-    assert len(list(tmp_path.glob("*.npy"))) == 3 * 5
-
-
-def flip(path: Path) -> None:
-    content = bytearray(path.read_bytes())
-    content[-1] ^= 1
-    path.write_bytes(content)
+    assert fill_store(tmp_path, both, words(12)) == 4
+    assert contents(tmp_path) == before
 
 
 def permute(path: Path) -> None:
     np.save(path, np.load(path)[::-1])
 
 
-def cut(path: Path) -> None:
-    path.write_bytes(path.read_bytes()[:-1])
-
-
 @pytest.mark.parametrize("kind", ["vectors.1", "sums.1", "keys"])
-@pytest.mark.parametrize("damage", [flip, permute, cut])
+@pytest.mark.parametrize("damage", [flip_bit, permute, cut])
 def test_what_was_changed_is_refused_and_encoded_again(
     tmp_path: Path, kind: str, damage: Callable[[Path], None]
 ) -> None:
@@ -353,7 +334,7 @@ def test_another_dimension_without_another_revision(
     fill_store(tmp_path, Fake(), words(3))
     before, encode = contents(tmp_path), Fake.encode
     monkeypatch.setattr(Fake, "encode", lambda self, texts: encode(self, texts)[:, :, :1])
-    with pytest.raises(InputError, match="dimension 1 of encoder fake 1"):
+    with pytest.raises(InputError, match="dimension 1 of fake 1"):
         fill_store(tmp_path, Fake(dimension=1), words(4))
     assert contents(tmp_path) == before
 
@@ -373,34 +354,6 @@ def test_files_of_other_layouts_are_removed(tmp_path: Path) -> None:
     assert set(tmp_path.iterdir()) == before | kept
 
 
-RUN = """
-import sys, time
-from pathlib import Path
-
-import evaluation.embedding.embedding as embedding
-import evaluation.embedding.store as store
-from evaluation.data.instances import find_datasets
-from test_store import Scaled
-
-revision, folder, held = sys.argv[1], Path(sys.argv[2]), sys.argv[3:]
-write = store._write_whole
-
-
-def write_held(path, content):
-    if held and path.name.endswith(".keys.npy"):
-        (folder.parent / "reached").touch()
-        while not (folder.parent / "go").exists():
-            time.sleep(0.01)
-    write(path, content)
-
-
-store._write_whole = write_held
-embedding.CHUNK_TEXTS = 4
-datasets = find_datasets(folder.parent / "i")
-print(embedding.embed_datasets(folder, Scaled(revision), datasets)[1])
-"""
-
-
 @in_project
 class Scaled(Fake):
     """Multiplies by its revision."""
@@ -410,51 +363,43 @@ class Scaled(Fake):
 
 
 @pytest.mark.parametrize(("revision", "encoded"), [("1", 0), ("3", 10)])
-def test_of_two_runs_at_once_one_waits(tmp_path: Path, revision: str, encoded: int) -> None:
+def test_of_two_runs_at_once_one_waits(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: Any, revision: str, encoded: int
+) -> None:
     """The second starts while the first one has vectors written and their keys not yet."""
-    runs: list[subprocess.Popen[str]] = []
-
-    def start(*arguments: str) -> subprocess.Popen[str]:
-        path = [str(Path(__file__).parent), *sys.path]
-        command = [sys.executable, "-c", f"import sys; sys.path[:] = {path}\n{RUN}", *arguments]
-        pipe = subprocess.PIPE
-        runs.append(subprocess.Popen(command, text=True, stdout=pipe, stderr=pipe))
-        return runs[-1]
-
     rows = [row(i, i % 2, sentence=text) for i, text in enumerate(words(10))]
     splits = {"train": rows, "validation": rows[:1], "test": rows[:1]}
     write_dataset(tmp_path / "i" / "ssp", "section_prediction", splits)
-    store = tmp_path / "store"
-    try:
-        first = start("1", str(store), "held")
-        while not (tmp_path / "reached").exists():
-            assert first.poll() is None, first.communicate()
-            time.sleep(0.01)
-        second = start(revision, str(store))
-        assert second.stderr is not None
-        said = second.stderr.readline()
-        (tmp_path / "go").touch()
-        assert first.communicate(timeout=60) == ("10\n", "")
-        assert second.communicate(timeout=60) == (f"{encoded}\n", "")
-        assert said == f"{store}: waiting for another embed to end\n"
-    finally:
-        for process in runs:
-            process.kill()
-            process.communicate()
+    datasets, folder = find_datasets(tmp_path / "i"), tmp_path / "store"
+    reached, go, write, err = Event(), Event(), store._write_whole, ""
+
+    def write_held(path: Path, content: Any) -> None:
+        if path.name.endswith(".keys.npy"):
+            reached.set()
+            assert go.wait(60)
+        write(path, content)
+
+    monkeypatch.setattr(store, "_write_whole", write_held)
+    with ThreadPoolExecutor() as pool:
+        first = pool.submit(embed_datasets, folder, Scaled("1"), datasets)
+        assert reached.wait(60)
+        second = pool.submit(embed_datasets, folder, Scaled(revision), datasets)
+        while "waiting for another embed" not in err:
+            err += capfd.readouterr().err
+        go.set()
+        assert (first.result()[1], second.result()[1]) == (10, encoded)
     encoder = Scaled(revision)
-    vectors = EmbeddingStore(store, encoder).lookup(words(10), "1")
+    vectors = EmbeddingStore(folder, encoder).lookup(words(10), "1")
     assert vectors.tolist() == encoder.encode(words(10))[:, 0].tolist()
-    assert len(list(store.glob("*.npy"))) == 3 * 3
+    assert len(list(folder.glob("*.npy"))) == 3 * 3
 
 
 @pytest.mark.parametrize(
     ("spoil", "words_of_error"),
     [
         (lambda v: np.where(v == 3, np.nan, v), ["NaN", "'cxx'"]),
-        (lambda v: np.where(v == 3, np.inf, v), ["infinite", "'cxx'"]),
         (lambda v: np.where(v == 3, 1e300, v.astype(np.float64)), ["infinite", "'cxx'"]),
         (lambda v: v[:-1], ["shape (4, 1, 2)", "(3, 1, 2)", "begins with"]),
-        (lambda v: np.dstack([v, v]), ["(4, 1, 4)"]),
         (lambda v: np.hstack([v, v]), ["(4, 2, 2)"]),
         (lambda v: v[:, 0], ["(4, 2)"]),
         (lambda v: v.astype(np.int64), ["floats", "int64"]),
@@ -475,7 +420,7 @@ def test_a_bad_encoder_is_named_and_nothing_is_lost(
 
 def test_history_and_workers_do_not_matter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     encoder = make_encoder("use_multilingual", {})
-    texts = [f"Frase número {i} del ensayo." for i in range(5)]
+    texts = [f"Frase {i}." for i in range(5)]
     fill_store(tmp_path / "once", encoder, texts)
     fill_store(tmp_path / "parallel", encoder, texts, 2)
     assert contents(tmp_path / "once") == contents(tmp_path / "parallel")
@@ -483,9 +428,7 @@ def test_history_and_workers_do_not_matter(tmp_path: Path, monkeypatch: pytest.M
         fill_store(tmp_path / "thrice", encoder, part)
     monkeypatch.setattr(embedding, "CHUNK_TEXTS", 100)
     fill_store(tmp_path / "whole", encoder, texts)
-    stores = [
-        EmbeddingStore(tmp_path / name, encoder) for name in ("once", "parallel", "thrice", "whole")
-    ]
+    stores = [EmbeddingStore(tmp_path / name, encoder) for name in ("once", "thrice", "whole")]
     vectors = stores[0].lookup(texts, "output")
     assert all(np.array_equal(store.lookup(texts, "output"), vectors) for store in stores)
     (digests,) = {repr(store.digests(texts)) for store in stores}

@@ -11,7 +11,7 @@ from paradigm_files import Words, static
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.memo import digests_of
 from evaluation.arrays import Doubles, Floats
-from evaluation.embedding.vocabulary import Vocabulary, open_vocabulary, write_vocabulary
+from evaluation.embedding.vocabulary import open_vocabulary, write_vocabulary
 from evaluation.encoders import make_encoder
 from evaluation.measures.similarity import norms_of
 
@@ -26,15 +26,10 @@ def encoder() -> Any:
     return Words(BLOCKS)
 
 
-def opened(folder: Path, encoder: Any) -> Vocabulary:
-    vocabulary = open_vocabulary(folder, encoder)
-    assert vocabulary is not None
-    return vocabulary
-
-
 def test_a_vocabulary_is_copied_and_mapped(tmp_path: Path, encoder: Any) -> None:
     assert write_vocabulary(tmp_path, encoder) == 5
-    found = opened(tmp_path, encoder)
+    found = open_vocabulary(tmp_path, encoder)
+    assert found is not None
     assert found.words == ["el", "París", "nada", "parís", "\udcf1and\udcfa"]
     assert isinstance(found.vectors, np.memmap)
     assert found.vectors.dtype == np.float32
@@ -53,7 +48,9 @@ def test_it_is_kept_only_if_its_files_and_revision_are_known(tmp_path: Path, enc
     with pytest.raises(InputError, match="the words of"):
         open_vocabulary(tmp_path, encoder)
     assert write_vocabulary(tmp_path, encoder, known) == 1
-    assert opened(tmp_path, encoder).words == ["otra"]
+    found = open_vocabulary(tmp_path, encoder)
+    assert found is not None
+    assert found.words == ["otra"]
     # Words that nobody answers for, of the same revision.
     encoder.blocks = BLOCKS
     assert write_vocabulary(tmp_path, encoder, known) == 5

@@ -7,14 +7,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from builders.auditing.statistics import pearson
-from evaluation.measures.metrics import (
-    average_ranks,
-    measure,
-    measures,
-    metric_of,
-    spearman,
-    terms,
-)
+from evaluation.measures.metrics import average_ranks, measure, measures, metric_of, spearman, terms
 
 NONE = np.full(4, "")
 
@@ -58,10 +51,8 @@ def test_correlations_of_subsets() -> None:
     predicted = np.array([0.1, 0.2, 0.9, 0.8])
     subsets = np.array(["news", "news", "web", "web"], object)
     values = measures("pearson", gold, predicted, subsets)
-    of_subsets = [
-        f"{name}, {subset}" for subset in ("news", "web") for name in ("pearson", "spearman")
-    ]
-    assert list(values) == ["pearson", "spearman", *of_subsets]
+    subset_names = [f"{name}, {subset}" for subset in ("news", "web") for name in list(values)[:2]]
+    assert list(values) == ["pearson", "spearman", *subset_names]
     assert values["pearson, news"] == pytest.approx(1)
     assert values["spearman, web"] == pytest.approx(-1)
     assert list(measures("pearson", gold, predicted, NONE)) == ["pearson", "spearman"]

@@ -67,10 +67,10 @@ def outcomes(folder: Path, encoder: Any, store: str, step: int = 1) -> dict[str,
     datasets = find_datasets(folder / INSTANCES)[::step]
     embed_datasets(folder / store, encoder, datasets)
     known, found = describe(encoder), {}
-    for own in datasets:
-        probed = probe_dataset(own, encoder.layer, known, folder / store, 1111, Probing())
+    for dataset in datasets:
+        probed = probe_dataset(dataset, encoder.layer, known, folder / store, 1111, Probing())
         answers = probed.predictions["predicted"].combine_chunks().flatten().to_pylist()
-        found[own.name] = Outcome(probed.score.metric, probed.score.value, answers)
+        found[dataset.name] = Outcome(probed.score.metric, probed.score.value, answers)
     return found
 
 
@@ -85,7 +85,7 @@ def plain(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Out
     found = outcomes(folder, CharHash(), "plain")
     assert len(found) == 6
     # Answers that are all alike would be the same whatever happens.
-    assert all(len(set(own.answers)) > 1 for own in found.values())
+    assert all(len(set(outcome.answers)) > 1 for outcome in found.values())
     return folder, found
 
 
@@ -103,7 +103,7 @@ def test_order_and_hash_seed(
         text=True,
     )
     assert done.returncode == 0, done.stderr
-    assert {name: Outcome(*own) for name, own in json.loads(done.stdout).items()} == expected
+    assert {name: Outcome(*parts) for name, parts in json.loads(done.stdout).items()} == expected
 
 
 @pytest.mark.parametrize("scale", [0.1, 10.0])
@@ -114,12 +114,12 @@ def test_scale(
     monkeypatch.setattr(Scaled, "scale", scale)
     found = outcomes(folder, Scaled(), f"scale{scale}")
     assert found.keys() == expected.keys()
-    for name, own in found.items():
-        if own.metric == "pearson":
-            assert own.value == pytest.approx(expected[name].value, abs=CORRELATION), name
+    for name, (metric, value, answers) in found.items():
+        if metric == "pearson":
+            assert value == pytest.approx(expected[name].value, abs=CORRELATION), name
         else:
-            changed = np.not_equal(own.answers, expected[name].answers).sum()
-            assert changed <= max(1, SHARE * len(own.answers)), name
+            changed = np.not_equal(answers, expected[name].answers).sum()
+            assert changed <= max(1, SHARE * len(answers)), name
 
 
 if __name__ == "__main__":

@@ -21,8 +21,8 @@ from paradigm_files import write_paradigms_dataset
 from scoring_files import write_hub
 
 from evaluation.commands import main
+from evaluation.data.features import ProbeRows
 from evaluation.data.instances import find_datasets
-from evaluation.data.rows import ProbeRows
 from evaluation.embedding.store import describe_datasets, sums_of
 from evaluation.encoders import make_encoder
 from evaluation.exchange.lm_eval import score_language_model
