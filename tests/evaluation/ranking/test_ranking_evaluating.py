@@ -442,24 +442,15 @@ def test_no_ranking_datasets(folders: tuple[Path, Path]) -> None:
 @pytest.mark.parametrize(
     ("rows", "found"),
     [
-        (
-            [ranked("este", "norte"), ranked("norte", "este", "sur")],
-            "id n/norte with the positives n/este, n/sur in row 1 of test",
-        ),
-        (
-            [ranked("este", "este", "norte"), ranked("norte", "este")],
-            "id n/este with the positives n/este, n/norte in row 0",
-        ),
-        ([ranked("este", "norte", "norte"), ranked("norte")], "n/norte, n/norte in row 0"),
-        (
-            [ranked("este"), ranked("este"), ranked("norte", "este")],
-            r"id n/este with the positives \(none\) in row 0",
-        ),
-        ([ranked("este"), ranked("norte")], "positives in some rows\n  found:    no positives"),
+        ([ranked("este", "norte"), ranked("norte", "este", "sur")], "row 1 of test: n/norte with"),
+        ([ranked("este", "este", "norte"), ranked("norte", "este")], "row 0 of test: n/este with"),
+        ([ranked("este", "norte", "norte"), ranked("norte")], "n/norte, n/norte"),
+        ([ranked("este"), ranked("este"), ranked("norte", "este")], r"n/este .* \(none\)"),
+        ([ranked("este"), ranked("norte")], "none"),
     ],
 )
 def test_positives_that_are_no_other_rows(tmp_path: Path, rows: list[Row], found: str) -> None:
-    with pytest.raises(InputError, match=found) as caught:
+    with pytest.raises(InputError, match=f"positives.*\n  found: .*{found}") as caught:
         evaluate(tmp_path, rows)
     assert caught.value.where.endswith("words/test-00000-of-00001.parquet")
 
