@@ -11,7 +11,7 @@ from evaluation.data.instances import Dataset
 from evaluation.data.texts import text_columns
 from evaluation.measures.threads import one_thread
 from evaluation.paradigms.evaluating import measure_clusters, vocabulary_digest
-from evaluation.paradigms.vocabulary import cased
+from evaluation.paradigms.neighbours import cased
 from evaluation.ranking.evaluating import RANKED, measure_ranks
 from evaluation.results.paradigms import MEASURES, ParadigmResults, ParadigmScore
 from evaluation.results.rankings import (
