@@ -70,8 +70,8 @@ def verify_vectors(check: Check, params: Path, count: int) -> None:
                     away = f"encoded again, up to {far:.2g} of their length away"
                     check.differences.append(f"{dataset.name}, {layer}: vectors: {away}")
         stored = [digests[dataset.name].get(score.layer) for dataset in datasets]
-        expected = {"vectors": stored if isinstance(score, ParadigmScore) else stored[0]}
-        check.compare(f"{score.dataset}, {score.layer}", score, expected)
+        facts = {"vectors": stored if isinstance(score, ParadigmScore) else stored[0]}
+        check.compare(f"{score.dataset}, {score.layer}", score, facts)
     release()
     away = f"at most {furthest:.1g} of their length away" if furthest else "the same to the bit"
     check.notes.append(
