@@ -64,11 +64,5 @@ def score_encoders(
             entries[name] = Entry(
                 [out], partial(key_of, name, make), partial(make_scores, name, make, out)
             )
-        walk(
-            stage,
-            entries,
-            unit="encoders",
-            folder=folder,
-            only=options.only,
-            strict=options.strict,
-        )
+        only, strict = options.only, options.strict
+        walk(stage, entries, unit="encoders", folder=folder, only=only, strict=strict)

@@ -74,23 +74,17 @@ def export(folders: Iterable[Path], repo: str, revision: str | None, out: Path) 
         InputError: ``repo`` is no id, a folder has no results, or two have those of one model.
     """
     if not _HUB_ID.fullmatch(repo):
-        raise InputError(
-            "repo",
-            "the id of the datasets on the Hugging Face Hub, such as organisation/name",
-            repr(repo),
-            "write the name that `probeta publish` was given",
-        )
+        expected = "the id of the datasets on the Hugging Face Hub, such as organisation/name"
+        todo = "write the name that `probeta publish` was given"
+        raise InputError("repo", expected, repr(repo), todo)
     found: dict[Model, tuple[Path, Results]] = {}
     for folder in folders:
         results = read_results(folder)
         model = _model_of(results)
         if model in found:
-            raise InputError(
-                folder,
-                "results of another model than the other folders",
-                f"{model.name}, as in {found[model][0]}",
-                "export one of them at a time: a leaderboard has one entry for a model",
-            )
+            expected = "results of another model than the other folders"
+            todo = "export one of them at a time: a leaderboard has one entry for a model"
+            raise InputError(folder, expected, f"{model.name}, as in {found[model][0]}", todo)
         found[model] = folder, results
     with whole_folder(out) as whole:
         for model, (_, results) in found.items():
@@ -112,12 +106,8 @@ def _model_of(results: Results) -> Model:
 
 def _write_mteb(model: Model, results: Results, folder: Path) -> None:
     folder.mkdir(parents=True)
-    known: dict[str, Any] = {
-        "name": model.name,
-        "revision": model.revision,
-        "embed_dim": results.encoder.get("dimension"),
-        "framework": [],
-    }
+    known: dict[str, Any] = {"name": model.name, "revision": model.revision}
+    known |= {"embed_dim": results.encoder.get("dimension"), "framework": []}
     _write_json(known | _UNKNOWN, folder / "model_meta.json")
     for score in results.main:
         _write_json(_task_result(score), folder / f"{task_name(score.dataset)}.json")
@@ -165,10 +155,8 @@ def mteb_scores(score: Score) -> dict[str, Any]:
 
 
 def _write_hub(results: Results, repo: str, revision: str | None, folder: Path) -> None:
-    source = {
-        "url": f"https://huggingface.co/datasets/{repo}",
-        "name": f"{NAME} {results.versions['probeta']}",
-    }
+    url = f"https://huggingface.co/datasets/{repo}"
+    source = {"url": url, "name": f"{NAME} {results.versions['probeta']}"}
     protocol = f"{results.protocol['name']} {results.protocol['version']}"
     entries = []
     for score in results.main:

@@ -10,7 +10,7 @@
 
 import json
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -47,8 +47,6 @@ _RUN = (
 _AGAIN = "run the task again, on all rows of this data: without --limit and --samples"
 # What else of a run decides how the model answers, if it is there.
 _FURTHER = ("system_instruction", "chat_template_sha", "fewshot_as_multiturn")
-
-
 # A model gives no vectors: its answers are the only layer.
 LAYER = "answers"
 
@@ -121,12 +119,9 @@ def score_language_model(
     found = find_data(data, datasets or (None if groups else [*log.tasks]), groups)
     for dataset in found.datasets:
         if dataset.name not in log.tasks:
-            raise InputError(
-                folder,
-                f"answers about {dataset.name}",
-                f"those about {', '.join(log.tasks)}",
-                f"run the task probeta_{dataset.name} too, or name other datasets",
-            )
+            todo = f"run the task probeta_{dataset.name} too, or name other datasets"
+            asked = f"those about {', '.join(log.tasks)}"
+            raise InputError(folder, f"answers about {dataset.name}", asked, todo)
     scored = [_score(dataset, log.tasks[dataset.name]) for dataset in found.datasets]
     results = Results(
         format=FORMAT,
@@ -139,9 +134,7 @@ def score_language_model(
         code=code_digest(__name__),
         scores=tuple(score for score, _ in scored),
     )
-    tables = tuple(
-        predictions_table(score.dataset, LAYER, predictions) for score, predictions in scored
-    )
+    tables = tuple(predictions_table(score.dataset, LAYER, answers) for score, answers in scored)
     return Scores(results, tables, found.trivial, found.samples, None)
 
 
@@ -183,15 +176,9 @@ def read_log(folder: Path) -> Log:
         for what in ("model", "revision", "options"):
             here, others = getattr(log, what), getattr(first, what)
             if here != others:
-                raise InputError(
-                    file,
-                    f"the {what} of {files[0].name}, {others}",
-                    str(here),
-                    (
-                        "score one model at a time, asked in one way: keep the other files "
-                        "in another folder"
-                    ),
-                )
+                expected = f"the {what} of {files[0].name}, {others}"
+                todo = "score one model at a time, asked in one way: keep other files elsewhere"
+                raise InputError(file, expected, str(here), todo)
         for dataset, task in log.tasks.items():
             if dataset in tasks:
                 raise InputError(
@@ -208,10 +195,6 @@ def read_log(folder: Path) -> Log:
 
 def read_answers(task: LoggedTask, dataset: Dataset) -> Labels:
     """Read the answers to the rows of a dataset: the likeliest choice of each.
-
-    Args:
-        task: the dataset's.
-        dataset: the rows that are scored.
 
     Returns:
         Class numbers, int64, in the order of the rows of test, or of train if there are folds.
@@ -230,11 +213,8 @@ def read_answers(task: LoggedTask, dataset: Dataset) -> Labels:
             doc = _doc(line, sample)
             name = str(doc["id"])
             if name in seen:
-                raise line.error(
-                    "each row once",
-                    f"{name}, which is in line {seen[name]} too",
-                    "keep the answers of one run in a file",
-                )
+                twice = f"{name}, which is in line {seen[name]} too"
+                raise line.error("each row once", twice, "keep the answers of one run in a file")
             seen[name] = line.number
             if name not in rows:
                 raise _of_other_rows(line, task, dataset, f"the id {name}")
@@ -246,12 +226,9 @@ def read_answers(task: LoggedTask, dataset: Dataset) -> Labels:
             answers[place] = _answer(line, sample, task, len(dataset.labels), row[dataset.target])
     missing = [name for name in rows if name not in seen]
     if missing:
-        raise InputError(
-            task.samples,
-            f"an answer to each of the {len(rows):,} rows of {dataset.name}",
-            f"{len(seen):,}; {missing[0]} is missing",
-            _AGAIN,
-        )
+        expected = f"an answer to each of the {len(rows):,} rows of {dataset.name}"
+        lacking = f"{len(seen):,}; {missing[0]} is missing"
+        raise InputError(task.samples, expected, lacking, _AGAIN)
     return answers
 
 
@@ -292,19 +269,14 @@ def _read_results(file: Path) -> Log:
             tasks=tasks,
         )
     except (ValueError, RecursionError, KeyError, TypeError, AttributeError) as error:
-        raise InputError(
-            file, "the results of lm-eval 0.4.13 or later", f"{type(error).__name__}: {error}", _RUN
-        ) from None
+        fault = f"{type(error).__name__}: {error}"
+        raise InputError(file, "the results of lm-eval 0.4.13 or later", fault, _RUN) from None
 
 
 def _task(config: dict[str, Any], facts: dict[str, Any], samples: Path) -> LoggedTask:
     if not samples.is_file():
-        raise InputError(
-            samples,
-            f"the answers to the rows of {facts['dataset']}",
-            "no such file",
-            "run lm-eval with --log_samples",
-        )
+        expected = f"the answers to the rows of {facts['dataset']}"
+        raise InputError(samples, expected, "no such file", "run lm-eval with --log_samples")
     choices = config["doc_to_choice"]
     return LoggedTask(
         dataset=str(facts["dataset"]),
@@ -337,25 +309,17 @@ def _answer(line: Line, sample: dict[str, Any], task: LoggedTask, classes: int, 
         likelihoods = [float(choice[0]) for choice in sample["filtered_resps"]]
         stated = float(sample[task.metric])
     except (KeyError, TypeError, ValueError, IndexError) as error:
-        raise line.error(
-            f"log-likelihoods under `filtered_resps`, and {task.metric}",
-            f"{type(error).__name__}: {error}",
-            _AGAIN,
-        ) from None
+        expected = f"log-likelihoods under `filtered_resps`, and {task.metric}"
+        raise line.error(expected, f"{type(error).__name__}: {error}", _AGAIN) from None
     if len(likelihoods) != classes or any(map(math.isnan, likelihoods)):
         raise line.error(f"{classes} log-likelihoods", str(likelihoods)[:80], _AGAIN)
-    answer = _likeliest(likelihoods, task)
-    if (answer == gold) != bool(stated):
-        raise line.error(
-            f"a choice that is {'right' if stated else 'wrong'}, as {task.metric} says",
-            f"choice {answer} as the likeliest, where {gold} is right",
-            "take the file as lm-eval wrote it, or run the task again",
-        )
-    return answer
-
-
-def _likeliest(likelihoods: Sequence[float], task: LoggedTask) -> int:
-    found = np.array(likelihoods)
+    weighed = np.array(likelihoods)
     if task.metric == BY_LENGTH and task.lengths is not None:
-        found = found / np.array(task.lengths, float)
-    return int(found.argmax())
+        weighed = weighed / np.array(task.lengths, float)
+    answer = int(weighed.argmax())
+    if (answer == gold) != bool(stated):
+        expected = f"a choice that is {'right' if stated else 'wrong'}, as {task.metric} says"
+        likeliest = f"choice {answer} as the likeliest, where {gold} is right"
+        todo = "take the file as lm-eval wrote it, or run the task again"
+        raise line.error(expected, likeliest, todo)
+    return answer

@@ -17,7 +17,7 @@ from builders.exchange.leaderboard import DESCRIPTION, NAME, mteb_language, task
 from builders.plan.origins import licence_id
 from builders.store.schema import about_of
 from builders.tasks import TASKS
-from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.errors import ParamsError
 from evaluation.data.finding import PACKAGE, find_data
 from evaluation.data.instances import Dataset
 from evaluation.data.texts import text_columns, texts_of
@@ -137,12 +137,7 @@ def make_benchmark(
 ) -> Benchmark:
     """Return ``evaluation.benchmark``; mteb is installed."""
     if protocol not in PROTOCOLS:
-        raise InputError(
-            "protocol",
-            f"one of {', '.join(PROTOCOLS)}",
-            repr(protocol),
-            "correct it, or leave it out",
-        )
+        raise ParamsError("protocol", f"one of {', '.join(PROTOCOLS)}", repr(protocol))
     found = find_data(data, datasets, groups)
     probing = Probing(protocol, engine=PROTOCOLS[protocol].engines[0])
     path = str(PACKAGE if data is None else data)

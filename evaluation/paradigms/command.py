@@ -38,7 +38,7 @@ def run(options: argparse.Namespace) -> None:
     paralex, seed = paralex_params(params, options.params), params["seed"]
     datasets = find_datasets(PACKAGE)
 
-    def score(name: str, encoder: Encoder, out: Path) -> Mapping[str, Any]:
+    def complete(name: str, encoder: Encoder, out: Path) -> Mapping[str, Any]:
         from evaluation.paradigms.evaluating import evaluate_paradigms
         from evaluation.results.stored import write_stored
 
@@ -52,11 +52,11 @@ def run(options: argparse.Namespace) -> None:
             memo=Memo(f"completed/{name}"),
         )
         write_stored(results, out)
-        for one in results.main:
+        for score in results.main:
             tell(
-                f"{name}, {one.dataset} ({one.vocabulary} vocabulary, "
-                f"{one.casing.replace('_', ' ')}): suggestion {100 * one.suggestion:.1f}, "
-                f"coherence {100 * one.coherence:.1f}"
+                f"{name}, {score.dataset} ({score.vocabulary} vocabulary, "
+                f"{score.casing.replace('_', ' ')}): suggestion {100 * score.suggestion:.1f}, "
+                f"coherence {100 * score.coherence:.1f}"
             )
         for dataset, reason in results.left_out.items():
             tell(f"{name}, {dataset}: not scored: {reason}")
@@ -70,5 +70,5 @@ def run(options: argparse.Namespace) -> None:
         suffix=".json",
         datasets=datasets,
         parameters=[seed, paralex],
-        score=score,
+        score=complete,
     )

@@ -3,13 +3,14 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from hashlib import sha256
+from itertools import product
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 
 from corpora_recipes.running.code import code_digest
-from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.errors import OutputError
 from corpora_recipes.running.memo import Key, Memo
 from corpora_recipes.running.telling import progress
 from evaluation.data.instances import Dataset
@@ -18,16 +19,10 @@ from evaluation.embedding.store import EmbeddingStore, EncodedDataset, read_desc
 from evaluation.embedding.vocabulary import Vocabulary, open_vocabulary
 from evaluation.encoders.encoder import Description, Encoder, Form, HasWords, describe
 from evaluation.measures.intervals import leave_out_means, score_interval
+from evaluation.measures.similarity import norms_of
 from evaluation.measures.threads import one_thread
-from evaluation.paradigms.neighbours import Neighbours
+from evaluation.paradigms.neighbours import Casing, Forms, Neighbours, cased, forms_of
 from evaluation.paradigms.suggestion import run_tests
-from evaluation.paradigms.vocabulary import (
-    Casing,
-    Forms,
-    cased,
-    forms_of,
-    make_vocabulary,
-)
 from evaluation.results.paradigms import (
     FORMAT,
     MEASURES,
@@ -36,9 +31,6 @@ from evaluation.results.paradigms import (
     ParadigmScore,
 )
 from evaluation.results.stored import encoder_facts, library_versions, typed
-
-_VOCABULARIES = ("own", "shared")
-_REBUILD = "build the dataset again with `probeta build`"
 
 
 def evaluate_paradigms(
@@ -80,12 +72,11 @@ def evaluate_paradigms(
     # All words have one prompt, see ``prompt_of``.
     opened = EmbeddingStore(store, known, known.prompts.get(DEFAULT))
     in_order = sorted(datasets, key=lambda dataset: dataset.name)
-    asked = [dataset for dataset in in_order if dataset.task == "paradigms"]
+    asked = {dataset.name: dataset for dataset in in_order if dataset.task == "paradigms"}
     rankings: dict[str, list[Dataset]] = {}
     for dataset in in_order:
         if dataset.task == "word_ranking":
             rankings.setdefault(dataset.language, []).append(dataset)
-    there_are = ", ".join(sorted(rankings)) or "none"
     results = ParadigmResults(
         format=FORMAT,
         name=name,
@@ -98,88 +89,71 @@ def evaluate_paradigms(
         scores=(),
         left_out={
             dataset.name: f"no word ranking is in {dataset.language} (there are some in: "
-            f"{there_are}), and the encoder has no vocabulary of its own"
-            for dataset in asked
+            f"{', '.join(sorted(rankings)) or 'none'}), and the encoder has no vocabulary of its "
+            "own"
+            for dataset in asked.values()
             if dataset.language not in rankings and not isinstance(encoder, HasWords)
         },
     )
-    languages = {dataset.language for dataset in asked} & rankings.keys()
-    vocabularies = {language: vocabulary_digest(rankings[language]) for language in languages}
-    keys = {
-        dataset.name: _key(
-            results,
-            [read_described(store, own) for own in (dataset, *rankings.get(dataset.language, ()))],
-        )
-        for dataset in asked
+    described = {
+        dataset.name: [
+            read_described(store, encoded)
+            for encoded in (dataset, *rankings.get(dataset.language, ()))
+        ]
+        for dataset in asked.values()
     }
-    kept = {name: memo.kept(name, key) for name, key in keys.items()} if memo else {}
-    there = {name for name, facts in kept.items() if facts is not None}
+    keys = {of: _key(results, encoded) for of, encoded in described.items()}
+    kept = {of: memo.kept(of, key) for of, key in keys.items()} if memo else {}
     scores: list[ParadigmScore] = [
-        typed(ParadigmScore, facts) for name in sorted(there) for facts in kept[name]
+        typed(ParadigmScore, facts) for of_dataset in kept.values() for facts in of_dataset or ()
     ]
-    paradigms = [
-        _read_paradigms(dataset, known.form) for dataset in asked if dataset.name not in there
+    new = [
+        _Paradigms(dataset, _read_clusters(dataset, known.form), described[of])
+        for of, dataset in asked.items()
+        if kept.get(of) is None
     ]
-    own = open_vocabulary(store, encoder) if paradigms else None
-    shared = {
-        language: _Words(_words_of(rankings[language], known.form), vocabularies[language])
-        for language in languages & {one.dataset.language for one in paradigms}
-    }
+    vocabulary = open_vocabulary(store, encoder) if new else None
     with one_thread(), progress(None, f"paradigms {name}", "score") as bar:
-        for one, space in _spaces(paradigms, own, shared, opened, known, casings):
-            words = shared.get(one.dataset.language)
-            vectors = [
-                read_described(store, own).vectors[space.layer]
-                for own in (one.dataset, *rankings.get(one.dataset.language, ()))
-            ]
-            score = _score(one, space, words, coherence_threshold)
-            scores.append(replace(score, vectors=vectors))
+        for paradigms, space in _spaces(new, vocabulary, rankings, opened, known, casings):
+            scores.append(_score(paradigms, space, coherence_threshold))
             bar.update()
     scores.sort(
         key=lambda score: (
             score.dataset,
-            _VOCABULARIES.index(score.vocabulary),
+            score.vocabulary,
             casings.index(score.casing),
             known.layers.index(score.layer),
         )
     )
     if memo:
-        for asked_of, key in keys.items():
-            found = [asdict(score) for score in scores if score.dataset == asked_of]
-            memo.keep(asked_of, key, facts=found)
+        for of, key in keys.items():
+            memo.keep(of, key, facts=[asdict(score) for score in scores if score.dataset == of])
         memo.retain(keys)
-    return replace(results, scores=tuple(scores)), len(keys) - len(there)
+    return replace(results, scores=tuple(scores)), len(new)
 
 
 def _key(results: ParadigmResults, described: Sequence[EncodedDataset]) -> Key:
-    """Return all that decides the scores on a dataset.
-
-    Args:
-        results: without scores.
-        described: what the store says of the dataset, and of the word rankings of its language.
-    """
+    """Return all that decides the scores on a dataset; the results are still without scores."""
     facts = asdict(results)
     del facts["scores"], facts["left_out"]
     code, versions = facts.pop("code"), facts.pop("versions")
-    inputs = [asdict(own) for own in described]
+    inputs = [asdict(encoded) for encoded in described]
     return {"inputs": inputs, "parameters": facts, "code": code, "versions": versions}
 
 
 @dataclass(frozen=True, slots=True)
-class _Cluster:
-    """A cluster: its terms as they are, to what of them is encoded."""
-
-    name: str
-    terms: dict[str, str]
-
-
-@dataclass(frozen=True, slots=True)
 class _Paradigms:
-    """A dataset of paradigms that was read."""
+    """A dataset of paradigms that was read.
+
+    Attributes:
+        dataset: on disk.
+        clusters: name to the cluster's terms as they are, each to what of it is encoded.
+        described: what the store says of the dataset, and of the word rankings of its language.
+    """
 
     dataset: Dataset
-    digest: str
-    clusters: tuple[_Cluster, ...]
+    clusters: Mapping[str, Mapping[str, str]]
+    described: Sequence[EncodedDataset]
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,6 +161,7 @@ class _Space:
     """Words, in a layer and casing, and the neighbours that they have."""
 
     vocabulary: Literal["own", "shared"]
+    digest: str
     layer: str
     casing: Casing
     forms: Forms
@@ -194,45 +169,26 @@ class _Space:
     neighbours: Neighbours
 
 
-def _read_paradigms(dataset: Dataset, form: Form) -> _Paradigms:
-    """Read a dataset.
+def _read_clusters(dataset: Dataset, form: Form) -> dict[str, dict[str, str]]:
+    """Read the clusters of a dataset, by name.
 
     Raises:
         InputError: it has no clusters, two of one name, or other tokens than terms.
     """
-    ((terms,), (encoded,)) = (text_columns(dataset.task, own) for own in ("natural", form))
+    ((terms,), (encoded,)) = (text_columns(dataset.task, of) for of in ("natural", form))
     rows = dataset.read("test", list(dict.fromkeys(("cluster", terms, encoded)))).to_pylist()
-    clusters: dict[str, _Cluster] = {}
+    clusters: dict[str, dict[str, str]] = {}
     for number, row in enumerate(rows):
         where = f"{dataset.folder}, row {number} {row['cluster']}"
         if row["cluster"] in clusters:
-            raise InputError(where, "each cluster once", "the second one", _REBUILD)
+            raise OutputError(where, "each cluster once", "the second one")
         if len(row[terms]) != len(row[encoded]):
-            raise InputError(
-                where,
-                f"as many {encoded} as {terms}, {len(row[terms])}",
-                str(len(row[encoded])),
-                _REBUILD,
-            )
-        own = dict(zip(row[terms], row[encoded], strict=True))
-        clusters[row["cluster"]] = _Cluster(row["cluster"], own)
+            expected = f"as many {encoded} as {terms}, {len(row[terms])}"
+            raise OutputError(where, expected, str(len(row[encoded])))
+        clusters[row["cluster"]] = dict(zip(row[terms], row[encoded], strict=True))
     if not clusters:
-        raise InputError(dataset.folder, "clusters", "none", _REBUILD)
-    in_order = tuple(cluster for _, cluster in sorted(clusters.items()))
-    return _Paradigms(dataset, dataset.digest(), in_order)
-
-
-@dataclass(frozen=True, slots=True)
-class _Words:
-    """The words of a language's word rankings.
-
-    Attributes:
-        encoded: word to what of it is encoded.
-        digest: SHA-256 of the rankings' files.
-    """
-
-    encoded: Mapping[str, str]
-    digest: str
+        raise OutputError(dataset.folder, "clusters", "none")
+    return dict(sorted(clusters.items()))
 
 
 def vocabulary_digest(rankings: Sequence[Dataset]) -> str:
@@ -245,7 +201,7 @@ def _words_of(rankings: Sequence[Dataset], form: Form) -> dict[str, str]:
     """Return the words of a language's word rankings, each to what of it is encoded."""
     words: dict[str, str] = {}
     for dataset in rankings:
-        columns = [text_columns(dataset.task, own)[0] for own in ("natural", form)]
+        columns = [text_columns(dataset.task, of)[0] for of in ("natural", form)]
         table = dataset.read("test", list(dict.fromkeys(columns)))
         pairs = zip(*(table[column].to_pylist() for column in columns), strict=True)
         for word, encoded in pairs:
@@ -254,79 +210,72 @@ def _words_of(rankings: Sequence[Dataset], form: Form) -> dict[str, str]:
 
 
 def _spaces(
-    paradigms: Sequence[_Paradigms],
-    own: Vocabulary | None,
-    shared: Mapping[str, _Words],
+    every: Sequence[_Paradigms],
+    vocabulary: Vocabulary | None,
+    rankings: Mapping[str, Sequence[Dataset]],
     store: EmbeddingStore,
     encoder: Description,
     casings: Sequence[Casing],
 ) -> Iterator[tuple[_Paradigms, _Space]]:
     """Yield each dataset with every space in which it is scored."""
     # An own vocabulary may be large: its words are in memory in one casing at a time.
-    if own is not None:
+    if vocabulary is not None:
         for casing in casings:
-            space = _make_space("own", own, encoder.layer, casing)
-            for one in paradigms:
-                yield one, space
-    for one in paradigms:
-        if one.dataset.language not in shared:
-            continue
-        for casing in casings:
-            words = dict(shared[one.dataset.language].encoded)
-            for cluster in one.clusters:
-                for term, encoded in cluster.terms.items():
+            space = _make_space("own", "", vocabulary, encoder.layer, casing)
+            for paradigms in every:
+                yield paradigms, space
+    for language in rankings.keys() & {paradigms.dataset.language for paradigms in every}:
+        ranked = _words_of(rankings[language], encoder.form)
+        digest = vocabulary_digest(rankings[language])
+        of_language = [each for each in every if each.dataset.language == language]
+        for paradigms, casing in product(of_language, casings):
+            words = dict(ranked)
+            for cluster in paradigms.clusters.values():
+                for term, encoded in cluster.items():
                     words.setdefault(cased(term, casing), cased(encoded, casing))
             for layer in encoder.layers if casing == casings[0] else [encoder.layer]:
-                vocabulary = make_vocabulary(words, store, layer)
-                yield one, _make_space("shared", vocabulary, layer, casing)
+                vectors = store.lookup(list(words.values()), layer)
+                shared = Vocabulary(list(words), vectors, norms_of(vectors))
+                yield paradigms, _make_space("shared", digest, shared, layer, casing)
 
 
 def _make_space(
-    name: Literal["own", "shared"], vocabulary: Vocabulary, layer: str, casing: Casing
+    name: Literal["own", "shared"], digest: str, vocabulary: Vocabulary, layer: str, casing: Casing
 ) -> _Space:
     forms = forms_of(vocabulary, casing)
     neighbours = Neighbours(vocabulary.vectors, vocabulary.norms, forms.words)
     left_out = vocabulary.left_out | {"same_form": vocabulary.directed - len(forms.rows)}
-    return _Space(name, layer, casing, forms, left_out, neighbours)
+    return _Space(name, digest, layer, casing, forms, left_out, neighbours)
 
 
-def _score(one: _Paradigms, space: _Space, shared: _Words | None, threshold: int) -> ParadigmScore:
+def _score(paradigms: _Paradigms, space: _Space, threshold: int) -> ParadigmScore:
     """Return the scores of a dataset in a space."""
-    rows = space.forms.rows
+    rows, dataset = space.forms.rows, paradigms.dataset
     # Terms that fall together count once.
-    terms = [
-        list(dict.fromkeys(cased(term, space.casing) for term in cluster.terms))
-        for cluster in one.clusters
+    every = [
+        list(dict.fromkeys(cased(term, space.casing) for term in terms))
+        for terms in paradigms.clusters.values()
     ]
-    tested = run_tests(
-        [[rows[term] for term in own if term in rows] for own in terms],
-        space.neighbours,
-        threshold,
-    )
+    known = [[rows[term] for term in terms if term in rows] for terms in every]
+    tested = run_tests(known, space.neighbours, threshold)
     clusters = tuple(
-        ClusterScore(
-            cluster=cluster.name,
-            terms=len(own),
-            left_out=_left_out(own, space.forms),
-            suggestion=test.suggestion,
-            deviation=test.deviation,
-            coherence=test.coherence,
-        )
-        for cluster, own, test in zip(one.clusters, terms, tested, strict=True)
+        ClusterScore(name, len(terms), _left_out(terms, space.forms), **asdict(outcome))
+        for name, terms, outcome in zip(paradigms.clusters, every, tested, strict=True)
     )
     return ParadigmScore(
-        dataset=one.dataset.name,
-        language=one.dataset.language,
-        version=one.dataset.version,
-        digest=one.digest,
+        dataset=dataset.name,
+        language=dataset.language,
+        version=dataset.version,
+        digest=paradigms.described[0].digest,
         layer=space.layer,
         vocabulary=space.vocabulary,
-        vocabulary_digest=shared.digest if shared and space.vocabulary == "shared" else "",
+        vocabulary_digest=space.digest,
         words=len(rows),
         words_left_out=space.left_out,
         casing=space.casing,
         **measure_clusters(clusters),
         clusters=clusters,
+        vectors=[encoded.vectors[space.layer] for encoded in paradigms.described],
     )
 
 
@@ -336,8 +285,8 @@ def measure_clusters(clusters: Sequence[ClusterScore]) -> dict[str, Any]:
     values = np.array([[getattr(cluster, what) for cluster in clusters] for what in MEASURES])
     left_out = leave_out_means(values, names)
     measured: dict[str, Any] = {}
-    for what, own, without in zip(MEASURES, values, left_out, strict=True):
-        mean = float(own.mean())
+    for what, of_clusters, without in zip(MEASURES, values, left_out, strict=True):
+        mean = float(of_clusters.mean())
         interval = score_interval("accuracy", mean, without, len(clusters))
         measured |= {what: mean, f"{what}_interval": interval}
     return measured
@@ -345,9 +294,9 @@ def measure_clusters(clusters: Sequence[ClusterScore]) -> dict[str, Any]:
 
 def _left_out(terms: Sequence[str], forms: Forms) -> dict[str, list[str]]:
     """Return by reason the terms that are not in the vocabulary."""
-    found: dict[str, list[str]] = {}
+    left_out: dict[str, list[str]] = {}
     for term in terms:
         if term not in forms.rows:
             reason = "no_vector" if term in forms.without else "out_of_vocabulary"
-            found.setdefault(reason, []).append(term)
-    return found
+            left_out.setdefault(reason, []).append(term)
+    return left_out

@@ -1,10 +1,16 @@
-"""The nearest words by cosine: exact, with little memory, each word asked for once."""
+"""The words in a casing, and the nearest of each by cosine: exact, with little memory."""
 
 from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
+from corpora_recipes.casing import lower_case
 from evaluation.arrays import Doubles, Floats, Rows
+from evaluation.embedding.vocabulary import Vocabulary
+
+Casing = Literal["as_is", "lower"]
 
 COUNT = 30
 """How many neighbours of a word count (Sumbler et al. 2018)."""
@@ -16,39 +22,56 @@ _BLOCK_QUERIES = 4096
 _ROUNDOFF = 2.0**-24
 
 
-class Neighbours:
-    """The nearest words of words, kept once they are known."""
+@dataclass(frozen=True, slots=True)
+class Forms:
+    """The words of a vocabulary in one casing.
+
+    Attributes:
+        rows: form to the row of the first word that has it, in ascending order.
+        without: the forms of words that have no vector.
+    """
+
+    rows: dict[str, int]
+    without: set[str]
+
+    @property
+    def words(self) -> Rows:
+        """The rows of the words, ascending."""
+        return np.fromiter(self.rows.values(), np.int64, len(self.rows))
+
+
+def cased(word: str, casing: Casing) -> str:
+    """Return a word in a casing: as it is, or in lower case."""
+    return lower_case(word) if casing == "lower" else word
+
+
+def forms_of(vocabulary: Vocabulary, casing: Casing) -> Forms:
+    """Return the words of a vocabulary in one casing."""
+    rows: dict[str, int] = {}
+    without = set()
+    for row, word in enumerate(vocabulary.words):
+        form = cased(word, casing)
+        if vocabulary.norms[row] > 0:
+            rows.setdefault(form, row)
+        else:
+            without.add(form)
+    return Forms(rows, without - rows.keys())
+
+
+class Neighbours(dict[int, list[int]]):
+    """The nearest words of words that were asked for, see ``nearest``: rows by row."""
 
     def __init__(self, vectors: Floats, norms: Doubles, words: Rows) -> None:
-        """Look for neighbours among some rows of a matrix; nothing is computed yet.
-
-        Args:
-            vectors: float32 [n, dimension], finite; may be memory-mapped.
-            norms: their lengths, float64 [n].
-            words: numbers of the rows that are words, ascending; none with the length 0.
-        """
+        """Look for neighbours among ``words``, as ``nearest``; nothing is computed yet."""
         self._vectors, self._norms, self._words = vectors, norms, words
-        self._known: dict[int, list[int]] = {}
-
-    def __contains__(self, row: int) -> bool:
-        """Tell whether a word has been asked for."""
-        return row in self._known
-
-    def __getitem__(self, row: int) -> list[int]:
-        """Return the neighbours of a word that was asked for, see ``nearest``."""
-        return self._known[row]
-
-    def __len__(self) -> int:
-        """Return the number of words that were asked for."""
-        return len(self._known)
 
     def ask(self, rows: Iterable[int]) -> None:
         """Find the neighbours of words; those that are known are not looked for again."""
-        new = np.array(sorted(set(rows) - self._known.keys()), np.int64)
+        new = np.array(sorted(set(rows) - self.keys()), np.int64)
         for first in range(0, len(new), _BLOCK_QUERIES):
-            asked = new[first : first + _BLOCK_QUERIES]
-            found = nearest(self._vectors, self._norms, self._words, asked)
-            self._known.update(zip(asked.tolist(), found.tolist(), strict=True))
+            block = new[first : first + _BLOCK_QUERIES]
+            near = nearest(self._vectors, self._norms, self._words, block)
+            self.update(zip(block.tolist(), near.tolist(), strict=True))
 
 
 def nearest(vectors: Floats, norms: Doubles, words: Rows, asked: Rows, count: int = COUNT) -> Rows:
@@ -82,7 +105,7 @@ def nearest(vectors: Floats, norms: Doubles, words: Rows, asked: Rows, count: in
     # Beyond the sum: the two roundings of the units, and what float64 itself rounds.
     error = (vectors.shape[1] + 4) * _ROUNDOFF
     error /= 1 - error
-    own = np.searchsorted(words, asked)
+    places = np.searchsorted(words, asked)
     # The first block has to hold `count` other words.
     size = max(count + 1, min(_BLOCK_WORDS, _BLOCK_NUMBERS // max(len(asked), vectors.shape[1])))
     with tqdm(total=len(words), desc="neighbours", unit="word", leave=False, disable=None) as bar:
@@ -90,8 +113,8 @@ def nearest(vectors: Floats, norms: Doubles, words: Rows, asked: Rows, count: in
             rows = words[first : first + size]
             block = vectors[rows].astype(np.float64)
             near = units @ (block / norms[rows, None]).astype(np.float32).T
-            here = np.flatnonzero((own >= first) & (own < first + len(rows)))
-            near[here, own[here] - first] = -np.inf
+            inside = np.flatnonzero((places >= first) & (places < first + len(rows)))
+            near[inside, places[inside] - first] = -np.inf
             if first:
                 least = best.scores[:, -1] - error
             else:
@@ -111,21 +134,16 @@ def _products(left: Doubles, right: Doubles, of_left: Rows, of_right: Rows) -> D
 
     Those of a matrix product are not: its order of summing depends on the place of a row.
     """
-    found = np.empty(len(of_left))
+    products = np.empty(len(of_left))
     size = max(1, _BLOCK_NUMBERS // left.shape[1])
-    for first in range(0, len(found), size):
+    for first in range(0, len(products), size):
         pairs = slice(first, first + size)
-        found[pairs] = (left[of_left[pairs]] * right[of_right[pairs]]).sum(axis=1)
-    return found
+        products[pairs] = (left[of_left[pairs]] * right[of_right[pairs]]).sum(axis=1)
+    return products
 
 
 class _Best:
-    """The best words so far of each word asked for, the best first.
-
-    Attributes:
-        scores: float64 [queries, count].
-        rows: int64 [queries, count].
-    """
+    """The best words so far of each word asked for, the best first: [queries, count]."""
 
     def __init__(self, queries: int, count: int) -> None:
         self.scores = np.full((queries, count), -np.inf)

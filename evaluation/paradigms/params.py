@@ -8,7 +8,7 @@ from typing import Annotated, Any, get_args
 from pydantic import StrictInt
 
 from corpora_recipes.checking import Checked, Some, checked, described
-from evaluation.paradigms.vocabulary import Casing
+from evaluation.paradigms.neighbours import Casing
 
 
 @dataclass

@@ -50,20 +50,19 @@ def run_tests(
     """
     enough = [terms if len(terms) >= FEWEST_TERMS else [] for terms in clusters]
     coherent = coherent_pairs(enough, neighbours)
-    found = found_targets(enough, neighbours, threshold)
-    return [
-        _shares(len(terms), pairs, counts) if terms else Outcome(0.0, 0.0, 0.0)
-        for terms, pairs, counts in zip(enough, coherent, found, strict=True)
-    ]
-
-
-def _shares(terms: int, coherent: int, found: Sequence[int]) -> Outcome:
-    targets = terms - 2
-    return Outcome(
-        suggestion=sum(found) / (len(found) * targets),
-        deviation=float(np.std(found)) / targets,
-        coherence=coherent / (terms * (terms - 1)),
-    )
+    targets = found_targets(enough, neighbours, threshold)
+    outcomes = []
+    for terms, pairs, found in zip(enough, coherent, targets, strict=True):
+        outcome = Outcome(0.0, 0.0, 0.0)
+        if terms:
+            count = len(terms)
+            outcome = Outcome(
+                suggestion=sum(found) / (len(found) * (count - 2)),
+                deviation=float(np.std(found)) / (count - 2),
+                coherence=pairs / (count * (count - 1)),
+            )
+        outcomes.append(outcome)
+    return outcomes
 
 
 def found_targets(
@@ -74,13 +73,8 @@ def found_targets(
     Every pair of a cluster's terms are seeds once, and the others are the targets. Suggestions are
     the neighbours of seeds, without the seeds. Then, three times at most, the suggestions that are
     neighbours of ``threshold`` seeds or more, and the targets among them, join the seeds, and there
-    are new suggestions. A target that was suggested once is found.
-
-    Args:
-        clusters: rows of the terms of each, all different.
-        neighbours: of all words; the searches of all pairs go on side by side, so that they are
-            asked for few times, for many words each.
-        threshold: of coherence.
+    are new suggestions. A target that was suggested once is found. The searches of all pairs go on
+    side by side, so that neighbours are asked for few times, for many words each.
 
     Returns:
         For each cluster, one number per pair, in the order of ``itertools.combinations``.
@@ -138,11 +132,6 @@ def _search(pair: set[int], targets: set[int], neighbours: Neighbours, threshold
 
 
 def coherent_pairs(clusters: Sequence[Sequence[int]], neighbours: Neighbours) -> list[int]:
-    """Return how many ordered pairs of each cluster's terms are a term and a neighbour of it.
-
-    Args:
-        clusters: rows of the terms of each, all different.
-        neighbours: of all words.
-    """
+    """Return how many ordered pairs of each cluster's terms are a term and a neighbour of it."""
     neighbours.ask(row for terms in clusters for row in terms)
     return [sum(b in neighbours[a] for a, b in permutations(terms, 2)) for terms in clusters]

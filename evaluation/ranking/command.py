@@ -37,7 +37,7 @@ def run(options: argparse.Namespace) -> None:
     evalrank, seed = evalrank_params(params, options.params), params["seed"]
     datasets = find_datasets(PACKAGE)
 
-    def score(name: str, encoder: Encoder, out: Path) -> Mapping[str, Any]:
+    def rank(name: str, encoder: Encoder, out: Path) -> Mapping[str, Any]:
         from evaluation.ranking.evaluating import rank_datasets
         from evaluation.results.rankings import write_rankings
 
@@ -52,8 +52,8 @@ def run(options: argparse.Namespace) -> None:
             earlier=out,
         )
         write_rankings(results, ranks, out)
-        for one in results.plain:
-            tell(f"{name}, {one.dataset}: MRR {100 * one.mrr:.1f} ({one.similarity})")
+        for score in results.plain:
+            tell(f"{name}, {score.dataset}: MRR {100 * score.mrr:.1f} ({score.similarity})")
         return {}
 
     score_encoders(
@@ -63,5 +63,5 @@ def run(options: argparse.Namespace) -> None:
         folder=RANKED,
         datasets=datasets,
         parameters=[seed, evalrank],
-        score=score,
+        score=rank,
     )

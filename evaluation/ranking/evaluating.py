@@ -26,7 +26,7 @@ from builders.auditing.statistics import pearson
 from builders.tasks.ranking import TASKS
 from corpora_recipes.parquet import array_of
 from corpora_recipes.running.code import code_digest
-from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.errors import InputError, OutputError
 from corpora_recipes.running.executors import open_executor
 from corpora_recipes.running.memo import Key, Memo
 from corpora_recipes.running.telling import progress
@@ -114,141 +114,126 @@ def rank_datasets(
         scores=(),
         similarities=(),
     )
-    asked = [dataset for dataset in datasets if dataset.task in RANKED]
-    scored = sorted(
-        (dataset for dataset in datasets if dataset.task == "similarity"),
-        key=lambda own: (own.language, own.name),
-    )
-    described = {own.name: read_described(store, own) for own in (*asked, *scored)}
+    parts = {dataset.name: [dataset] for dataset in datasets if dataset.task in RANKED}
 
-    def together(dataset: Dataset) -> tuple[str, str]:
+    def family(dataset: Dataset) -> tuple[str, str]:
         return dataset.language, repr(prompt_of(known, dataset))
 
     # Post-processing is fitted on the similarity datasets of a language and prompt together.
-    families = [list(own) for _, own in groupby(sorted(scored, key=together), together)]
-    parts = {own.name: [own] for own in asked}
-    parts |= {f"similarity-{number}": own for number, own in enumerate(families)}
-    keys = {
-        part: _key(results, {own.name: described[own.name] for own in members})
+    similar = [dataset for dataset in datasets if dataset.task == "similarity"]
+    similar.sort(key=lambda dataset: (*family(dataset), dataset.name))
+    for number, (_, members) in enumerate(groupby(similar, family)):
+        parts[f"similarity-{number}"] = [*members]
+    described = {
+        part: {dataset.name: read_described(store, dataset) for dataset in members}
         for part, members in parts.items()
     }
+    keys = {part: _key(results, facts) for part, facts in described.items()}
     memo = Memo(f"ranked/{name}")
-    ranked, similar = _kept(memo, keys, earlier) if earlier else ({}, {})
-    asked = [dataset for dataset in asked if dataset.name not in ranked]
-    families = [
-        own
-        for part, own in parts.items()
-        if part not in {*ranked, *similar} and own[0].task == "similarity"
-    ]
-    ways: list[_Way] = list(product(postprocessings, similarities))
+    scored = _kept(memo, keys, earlier) if earlier else {}
     # The largest first, so that at the end no process is left alone with one of them.
-    jobs: list[tuple[Any, ...]] = [
-        (_rank_dataset, dataset, described[dataset.name], known, store, ways)
-        for dataset in sorted(asked, key=_size, reverse=True)
-    ]
-    jobs += [(_compare, family, described, known, store, ways) for family in families]
+    new = sorted(parts.keys() - scored.keys(), key=lambda part: (-_size(parts[part]), part))
+    ways: list[_Way] = list(product(postprocessings, similarities))
+    jobs = [(parts[part], described[part], known, store, ways) for part in new]
     with (
         open_executor("local", max(1, min(workers, len(jobs)))) as executor,
         progress(len(jobs), f"rank {name}", "job") as bar,
     ):
         if executor is None:
-            found = (function(*arguments) for function, *arguments in jobs)
+            done = (_score_part(*job) for job in jobs)
         else:
-            waiting = [executor.submit(*job) for job in jobs]
-            found = (future.result() for future in waiting)
-        for (_, of, *_), one in zip(jobs, found, strict=True):
-            if isinstance(one, _Ranked):
-                ranked[of.name] = one
-            else:
-                similar[next(part for part, own in parts.items() if own == of)] = one
+            waiting = [executor.submit(_score_part, *job) for job in jobs]
+            done = (future.result() for future in waiting)
+        for part, part_scored in zip(new, done, strict=True):
+            scored[part] = part_scored
             bar.update()
     if earlier:
         for part, key in keys.items():
-            scores = ranked[part].scores if part in ranked else similar[part]
-            memo.keep(part, key, facts=[asdict(score) for score in scores])
+            memo.keep(part, key, facts=[asdict(score) for score in scored[part].scores])
         memo.retain(keys)
-    alike = [score for scores in similar.values() for score in scores]
-    in_order = [own for _, own in sorted(ranked.items())]
+    in_order = [part_scored for _, part_scored in sorted(scored.items())]
+    scores = [score for part_scored in in_order for score in part_scored.scores]
+    alike = [score for score in scores if isinstance(score, SimilarityScore)]
     results = replace(
         results,
-        scores=tuple(score for own in in_order for score in own.scores),
+        scores=tuple(score for score in scores if isinstance(score, RankScore)),
         similarities=tuple(sorted(alike, key=lambda score: score.dataset)),
     )
-    tables = [table for own in in_order for table in own.tables]
-    return results, tables, len(asked) + sum(map(len, families))
+    tables = [table for part_scored in in_order for table in part_scored.tables]
+    return results, tables, sum(len(parts[part]) for part in new)
 
 
 @dataclass(frozen=True, slots=True)
-class _Ranked:
-    """The scores of a dataset, and its rows of ranks.parquet."""
+class _Scored:
+    """The scores of datasets, and the rows of ranks.parquet behind them."""
 
-    scores: list[RankScore]
-    tables: list[pa.Table]
-
-
-def _size(dataset: Dataset) -> int:
-    return sum(file.stat().st_size for files in dataset.files.values() for file in files)
+    scores: Sequence[RankScore | SimilarityScore]
+    tables: Sequence[pa.Table] = ()
 
 
-def _rank_dataset(
-    dataset: Dataset,
-    described: EncodedDataset,
+def _size(datasets: Sequence[Dataset]) -> int:
+    return sum(
+        file.stat().st_size
+        for dataset in datasets
+        for files in dataset.files.values()
+        for file in files
+    )
+
+
+def _score_part(
+    datasets: Sequence[Dataset],
+    described: Mapping[str, EncodedDataset],
     encoder: Description,
     store: Path,
     ways: Sequence[_Way],
-) -> _Ranked:
-    """Rank the positives of one dataset with all layers; see ``rank_datasets``."""
-    queries = _read(dataset, described.digest, encoder.form)
+) -> _Scored:
+    """Score one ranking dataset, or the similarity datasets of one language and prompt."""
+    if datasets[0].task == "similarity":
+        return _Scored(_compare(datasets, described, encoder, store, ways))
+    (dataset,) = datasets
+    linked = _read(dataset, encoder.form)
     opened = EmbeddingStore(store, encoder, prompt_of(encoder, dataset))
-    own = _Ranked([], [])
+    scores, tables = [], []
     with one_thread():
         for layer in encoder.layers:
             of_layer = ways if layer == encoder.layer else [(PLAIN, ways[0][1])]
-            for score, ranks in _rank(dataset, queries, opened, layer, of_layer):
-                score = replace(score, texts=described.texts, vectors=described.vectors[layer])
+            facts = described[dataset.name]
+            for score, ranks in _rank(dataset, facts, linked, opened, layer, of_layer):
                 if (layer, score.postprocessing) == (encoder.layer, PLAIN):
-                    pairs = _pairs(score, queries, ranks)
-                    own.tables.append(ranks_table(pairs))
+                    pairs = _pairs(score, linked, ranks)
+                    tables.append(ranks_table(pairs))
                     score = replace(score, answers=ranks_digest(pairs))
-                own.scores.append(score)
-    return own
+                scores.append(score)
+    return _Scored(scores, tables)
 
 
 def _key(results: RankingResults, described: Mapping[str, EncodedDataset]) -> Key:
-    """Return all that decides the scores on datasets that are scored together.
-
-    Args:
-        results: without scores.
-        described: what the store says of each dataset.
-    """
+    """Return all that decides the scores on datasets that are scored together."""
     facts = asdict(results)
     del facts["scores"], facts["similarities"]
     code, versions = facts.pop("code"), facts.pop("versions")
-    inputs = {name: asdict(own) for name, own in described.items()}
+    inputs = {name: asdict(encoded) for name, encoded in described.items()}
     return {"inputs": inputs, "parameters": facts, "code": code, "versions": versions}
 
 
-def _kept(
-    memo: Memo, keys: Mapping[str, Key], earlier: Path
-) -> tuple[dict[str, _Ranked], dict[str, list[SimilarityScore]]]:
+def _kept(memo: Memo, keys: Mapping[str, Key], earlier: Path) -> dict[str, _Scored]:
     """Return what is remembered, where the ranks of the earlier run are the same."""
     tables = read_tables(earlier)
-    ranked: dict[str, _Ranked] = {}
-    similar: dict[str, list[SimilarityScore]] = {}
+    kept = {}
     for part, key in keys.items():
         facts = memo.kept(part, key) or []
         if facts and "mrr" not in facts[0]:
-            similar[part] = [SimilarityScore(**one) for one in facts]
+            kept[part] = _Scored([SimilarityScore(**fact) for fact in facts])
             continue
-        scores: list[RankScore] = [typed(RankScore, fact) for fact in facts]
-        found = [
+        scores = typed(list[RankScore], facts)
+        stored = [
             (score, tables.get((score.dataset, score.similarity)))
             for score in scores
             if score.answers
         ]
-        if scores and all(table and _rests_on(score, table) for score, table in found):
-            ranked[part] = _Ranked(scores, [table for _, table in found if table])
-    return ranked, similar
+        if scores and all(table and _rests_on(score, table) for score, table in stored):
+            kept[part] = _Scored(scores, [table for _, table in stored])
+    return kept
 
 
 def _rests_on(score: RankScore, table: pa.Table) -> bool:
@@ -260,19 +245,17 @@ def _rests_on(score: RankScore, table: pa.Table) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class _Texts:
+class _Linked:
     """The texts of a ranking dataset and its pairs.
 
     Attributes:
-        digest: SHA-256 of the dataset's files.
         texts: in one form.
-        ids: ids of the texts, [texts].
+        ids: of the texts.
         groups: ids of the groups of texts linked by positives, [texts].
         queries: row of each pair's query, int64 [pairs].
         positives: row of each pair's positive, int64 [pairs].
     """
 
-    digest: str
     texts: list[str]
     ids: Values
     groups: Values
@@ -280,49 +263,40 @@ class _Texts:
     positives: Rows
 
 
-def _read(dataset: Dataset, digest: str, form: Form) -> _Texts:
-    """Read a ranking dataset, whose files' SHA-256 is given.
+def _read(dataset: Dataset, form: Form) -> _Linked:
+    """Read a ranking dataset.
 
     Raises:
         InputError: two rows have the same id, a positive is not another row, or there are no
             positives.
     """
     (column,) = text_columns(dataset.task, form)
+    file = dataset.files["test"][0]
     table = dataset.read("test", ["id", column, "positives", "document_id"])
     ids = table["id"].to_pylist()
     rows = {text: row for row, text in enumerate(ids)}
     queries, positives = [], []
     for row, linked in enumerate(table["positives"].to_pylist()):
         # An unknown id is as wrong as the row itself.
-        found = [rows.get(positive, row) for positive in linked]
-        if rows[ids[row]] != row or row in found or len({*found}) < len(found):
-            raise InputError(
-                dataset.files["test"][0],
-                ("a unique id in each row, and positives that are ids of other rows, each once"),
-                (
-                    f"the id {ids[row]} with the positives {', '.join(linked) or '(none)'} in "
-                    f"row {row} of test"
-                ),
-                "build the dataset again with `probeta build`",
-            )
-        queries += [row] * len(found)
-        positives += found
+        others = [rows.get(positive, row) for positive in linked]
+        if rows[ids[row]] != row or row in others or len({*others}) < len(others):
+            expected = "a unique id in each row, and as positives ids of other rows, each once"
+            pair = f"{ids[row]} with the positives {', '.join(linked) or '(none)'}"
+            raise OutputError(file, expected, f"row {row} of test: {pair}")
+        queries += [row] * len(others)
+        positives += others
     if not queries:
-        raise InputError(
-            dataset.files["test"][0],
-            "positives in some rows",
-            "no positives",
-            "name other pairs at `rankings:` in params.yaml, and run `probeta compose` again",
-        )
-    groups = array_of(table["document_id"])
+        todo = "name other pairs at `rankings:` in params.yaml, and run `probeta compose` again"
+        raise InputError(file, "positives in some rows", "none", todo)
     pairs = np.array([queries, positives], np.int64)
-    texts = table[column].to_pylist()
-    return _Texts(digest, texts, np.array(ids), groups, *pairs)
+    groups = array_of(table["document_id"])
+    return _Linked(table[column].to_pylist(), np.array(ids), groups, *pairs)
 
 
 def _rank(
     dataset: Dataset,
-    asked: _Texts,
+    described: EncodedDataset,
+    linked: _Linked,
     store: EmbeddingStore,
     layer: str,
     ways: Sequence[_Way],
@@ -333,51 +307,48 @@ def _rank(
     similarity, and is not a candidate. Its pairs have the rank of chance, that of an encoder with
     one vector for all texts; otherwise an encoder that knows few words would be tested on few.
     """
-    found = store.lookup(asked.texts, layer)
-    present: Flags = np.any(found, axis=1)
+    encoded = store.lookup(linked.texts, layer)
+    present: Flags = np.any(encoded, axis=1)
     rows = np.cumsum(present) - 1
-    asking = present[asked.queries] & present[asked.positives]
-    queries, positives = rows[asked.queries[asking]], rows[asked.positives[asking]]
-    texts = [asked.texts[row] for row in np.flatnonzero(present)]
-    whole = found if present.all() else found[present]
+    ranked = present[linked.queries] & present[linked.positives]
+    queries, positives = rows[linked.queries[ranked]], rows[linked.positives[ranked]]
+    texts = [linked.texts[row] for row in np.flatnonzero(present)]
+    whole = encoded if present.all() else encoded[present]
     # The middle of all texts except the query and its other positives.
-    by_chance = (len(found) - np.bincount(asked.queries)[asked.queries] + 1) / 2
+    by_chance = (len(encoded) - np.bincount(linked.queries)[linked.queries] + 1) / 2
     for (postprocessing, similarity), vectors in _vectors(dataset.name, texts, whole, ways):
-        own = rank_positives(vectors, queries, positives, similarity)
+        counted = rank_positives(vectors, queries, positives, similarity)
         ranks = by_chance.copy()
-        ranks[asking] = np.where(np.isnan(own.ranks), ranks[asking], own.ranks)
+        ranks[ranked] = np.where(np.isnan(counted.ranks), ranks[ranked], counted.ranks)
         directed = np.count_nonzero(vectors.any(axis=1))
         score = RankScore(
             dataset=dataset.name,
             task=dataset.task,
             language=dataset.language,
             version=dataset.version,
-            digest=asked.digest,
+            digest=described.digest,
             layer=layer,
             similarity=similarity,
             postprocessing=postprocessing,
             background=int(directed) if similarity == "cosine" else len(vectors),
-            queries=len(np.unique(asked.queries)),
+            queries=len(np.unique(linked.queries)),
             pairs=len(ranks),
-            without_vector=len(ranks) - int(np.count_nonzero(~np.isnan(own.ranks))),
-            **measure_ranks(ranks, asked.groups[asked.queries]),
-            ties=int(own.tied.sum()),
+            without_vector=len(ranks) - int(np.count_nonzero(~np.isnan(counted.ranks))),
+            **measure_ranks(ranks, linked.groups[linked.queries]),
+            ties=int(counted.tied.sum()),
+            texts=described.texts,
+            vectors=described.vectors[layer],
         )
         yield score, ranks
 
 
-def _pairs(score: RankScore, asked: _Texts, ranks: Doubles) -> PairRanks:
+def _pairs(score: RankScore, linked: _Linked, ranks: Doubles) -> PairRanks:
     """Return the ranks behind a score, with the ids of the pairs, sorted by those."""
-    queries, positives = asked.ids[asked.queries], asked.ids[asked.positives]
+    queries, positives = linked.ids[linked.queries], linked.ids[linked.positives]
     order = np.lexsort((positives, queries))
-    return PairRanks(
-        dataset=score.dataset,
-        similarity=score.similarity,
-        queries=queries[order],
-        positives=positives[order],
-        documents=asked.groups[asked.queries[order]],
-        ranks=ranks[order],
-    )
+    documents = linked.groups[linked.queries[order]]
+    pairs = queries[order], positives[order], documents, ranks[order]
+    return PairRanks(score.dataset, score.similarity, *pairs)
 
 
 def measure_ranks(ranks: Doubles, groups: Values) -> dict[str, Any]:
@@ -416,10 +387,10 @@ def _compare(
     places = {text: row for row, text in enumerate(texts)}
     names = ", ".join(dataset.name for dataset in datasets)
     prompt = prompt_of(encoder, datasets[0])
-    found = EmbeddingStore(store, encoder, prompt).lookup(texts, encoder.layer)
+    encoded = EmbeddingStore(store, encoder, prompt).lookup(texts, encoder.layer)
     scores = []
     with one_thread():
-        for (postprocessing, similarity), vectors in _vectors(names, texts, found, ways):
+        for (postprocessing, similarity), vectors in _vectors(names, texts, encoded, ways):
 
             def lookup(given: Sequence[str], vectors: Floats = vectors) -> Floats:
                 return vectors[[places[text] for text in given]]
@@ -427,42 +398,37 @@ def _compare(
             compare = cosines if similarity == "cosine" else inverse_distances
             for dataset, part in zip(datasets, rows, strict=True):
                 predicted = compare(*np.split(part.features(lookup), 2, axis=1))
+                facts = described[dataset.name]
                 score = SimilarityScore(
                     dataset=dataset.name,
                     language=dataset.language,
-                    digest=described[dataset.name].digest,
+                    digest=facts.digest,
                     layer=encoder.layer,
                     similarity=similarity,
                     postprocessing=postprocessing,
                     spearman=spearman(part.y, predicted),
                     pearson=pearson(part.y, predicted),
-                    texts=described[dataset.name].texts,
-                    vectors=described[dataset.name].vectors[encoder.layer],
+                    texts=facts.texts,
+                    vectors=facts.vectors[encoder.layer],
                 )
                 scores.append(score)
     return scores
 
 
 def _vectors(
-    names: str, texts: Sequence[str], found: Floats, ways: Sequence[_Way]
+    names: str, texts: Sequence[str], encoded: Floats, ways: Sequence[_Way]
 ) -> Iterator[tuple[_Way, Floats]]:
-    """Yield the texts' vectors for each way to compare.
+    """Yield the texts' vectors for each way to compare; ways are grouped by post-processing.
 
     Without whitening if there are no more texts than dimensions: all distances would be equal,
     whatever the encoder.
 
-    Args:
-        names: names of the datasets, for messages.
-        texts: the texts.
-        found: their vectors, float32 [texts, dimension].
-        ways: grouped by post-processing.
-
     Raises:
         InputError: a vector is not finite after post-processing.
     """
-    fitting = Fitting(found)
+    fitting = Fitting(encoded)
     for name, same in groupby(ways, lambda way: way[0]):
-        if name == "whitening" and len(found) <= found.shape[1]:
+        if name == "whitening" and len(encoded) <= encoded.shape[1]:
             continue
         vectors = fitting.postprocess(name)
         too_large = np.flatnonzero(~np.isfinite(vectors).all(axis=1))

@@ -32,7 +32,6 @@ from evaluation.measures.similarity import norms_of
 
 Similarity = Literal["cosine", "l2"]
 
-
 # What is in memory at a time: so many texts of the background, for each of so many queries; and so
 # many queries' vectors.
 _BLOCK_TEXTS = 4096
@@ -78,18 +77,18 @@ def rank_positives(
     space = _space(vectors, similarity)
     # Queries in the order of their rows, and all pairs of one query together.
     order = np.argsort(queries, kind="stable")
-    asked, first = np.unique(queries[order], return_index=True)
+    distinct, first = np.unique(queries[order], return_index=True)
     ends = np.append(first, len(order))
-    for start in range(0, len(asked), _GROUP):
-        stop = min(start + _GROUP, len(asked))
-        own = order[ends[start] : ends[stop]]
-        rows = asked[start:stop]
-        query = np.searchsorted(rows, queries[own])
-        group = _Group(space, vectors, rows, query, positives[own])
+    for start in range(0, len(distinct), _GROUP):
+        stop = min(start + _GROUP, len(distinct))
+        pairs = order[ends[start] : ends[stop]]
+        rows = distinct[start:stop]
+        query = np.searchsorted(rows, queries[pairs])
+        group = _Group(space, vectors, rows, query, positives[pairs])
         for block in range(0, len(vectors), _BLOCK_TEXTS):
             group.count(block, space.place(vectors[block : block + _BLOCK_TEXTS]))
-        ranks[own] = np.where(group.ranked, 1 + group.above + group.ties / 2, np.nan)
-        tied[own] = group.ties > 0
+        ranks[pairs] = np.where(group.ranked, 1 + group.above + group.ties / 2, np.nan)
+        tied[pairs] = group.ties > 0
     return Ranks(ranks, tied)
 
 
@@ -137,29 +136,21 @@ class _Space:
         lengths = norms_of(wide)
         return _Points(wide, lengths, np.square(lengths) / 2)
 
-    def tolerance(self, one: Doubles, other: Doubles) -> Doubles:
+    def tolerance(self, queries: Doubles, texts: Doubles) -> Doubles:
         """Return how far two scores may be apart and tie.
 
-        Both scores are rounded: in the lengths of their vectors, the product and the offset.
-
-        Args:
-            one: lengths of queries.
-            other: the larger length of two texts that are compared.
+        Both are rounded: in the lengths of their vectors (``queries``, and the larger of two
+        ``texts`` that are compared), the product and the offset.
         """
-        found: Doubles = (self.dimension + 8) * _FLOAT64 * np.square(one + other)
-        return found
+        tolerance: Doubles = (self.dimension + 8) * _FLOAT64 * np.square(queries + texts)
+        return tolerance
 
     def error(self, queries: Doubles, texts: _Points) -> Doubles:
-        """Return how far the products in float32 of queries and texts may be off, [queries].
-
-        Args:
-            queries: their lengths.
-            texts: the largest of whose lengths counts.
-        """
+        """Return how far products in float32 may be off, for queries of given lengths."""
         bound = (self.dimension + 8) * _FLOAT32
-        found: Doubles = queries * (bound / (1 - bound) * texts.lengths.max())
-        found += 4 * _FLOAT32 * texts.offsets.max() + _UNDERFLOW
-        return found
+        error: Doubles = queries * (bound / (1 - bound) * texts.lengths.max())
+        error += 4 * _FLOAT32 * texts.offsets.max() + _UNDERFLOW
+        return error
 
 
 class _Group:
@@ -180,8 +171,8 @@ class _Group:
             space: where texts are compared.
             vectors: of all texts.
             rows: of the queries, ascending.
-            query: for each pair the place of its query in ``rows``, ascending.
-            positives: for each pair the row of its positive.
+            query: of each pair, its place in ``rows``, ascending.
+            positives: row of each pair's positive.
         """
         self._space, self._query = space, query
         self._queries = space.place(vectors[rows])
@@ -211,24 +202,20 @@ class _Group:
         products = np.empty((min(_BLOCK_QUERIES, len(self._narrow)), len(offsets)), np.float32)
         for start in range(0, len(self._narrow), _BLOCK_QUERIES):
             some = self._narrow[start : start + _BLOCK_QUERIES]
-            found = np.matmul(some, narrow, out=products[: len(some)])
+            scores = np.matmul(some, narrow, out=products[: len(some)])
             if self._space.centre is not None:
-                found -= offsets
-            self._hide(found, np.arange(start, start + len(some)), first, texts)
+                scores -= offsets
+            self._hide(scores, np.arange(start, start + len(some)), first, texts)
             begin, end = np.searchsorted(self._query, [start, start + len(some)])
             pairs = np.arange(begin, end)
-            unclear = self._settle(found, start, pairs[self.ranked[begin:end]], texts)
+            unclear = self._settle(scores, start, pairs[self.ranked[begin:end]], texts)
             for piece in range(0, len(unclear), _MANY_QUERIES):
                 self._settle_exactly(first, unclear[piece : piece + _MANY_QUERIES], texts)
 
     def _settle(self, products: Floats, start: int, pairs: Rows, texts: _Points) -> Rows:
         """Count texts for some pairs; return the pairs for which too many texts are uncertain.
 
-        Args:
-            products: of queries and texts, float32 [queries, texts].
-            start: the first query's place.
-            pairs: theirs.
-            texts: the block.
+        The products are those of the queries, from the place ``start`` on, and a block of texts.
         """
         query, target = self._query[pairs], self._target[pairs]
         longest = np.maximum(self._length[pairs], texts.lengths.max())
@@ -240,12 +227,12 @@ class _Group:
         certain, possible = np.empty((2, products.shape[1]), bool)
         many = []
         for i, pair in enumerate(pairs.tolist()):
-            own = products[query[i] - start]
-            np.greater(own, high[i], out=certain)
-            np.greater_equal(own, low[i], out=possible)
+            row = products[query[i] - start]
+            np.greater(row, high[i], out=certain)
+            np.greater_equal(row, low[i], out=possible)
             count = np.count_nonzero(certain)
             uncertain = np.count_nonzero(possible) - count
-            if uncertain > _MANY * len(own):
+            if uncertain > _MANY * len(row):
                 many.append(pair)
                 continue
             self.above[pair] += count
@@ -264,13 +251,9 @@ class _Group:
         self._compare(pairs, scores[place], texts.lengths)
 
     def _hide(self, scores: Floats | Doubles, queries: Rows, first: int, texts: _Points) -> None:
-        """Take texts that are not candidates out of scores, [queries, texts].
+        """Take texts that are not candidates, from the row ``first`` on, out of scores in place.
 
-        Args:
-            scores: lowered in place.
-            queries: their places, ascending.
-            first: row of the first text.
-            texts: the block.
+        The places of queries are ascending.
         """
         if self._space.centre is None:
             scores[:, texts.lengths == 0] = -np.inf
@@ -278,8 +261,8 @@ class _Group:
         end = np.searchsorted(self._hidden[0], queries[-1], side="right")
         query, column = self._hidden[0][begin:end], self._hidden[1][begin:end] - first
         place = np.searchsorted(queries, query)
-        here = (queries[place] == query) & (column >= 0) & (column < scores.shape[1])
-        scores[place[here], column[here]] = -np.inf
+        inside = (queries[place] == query) & (column >= 0) & (column < scores.shape[1])
+        scores[place[inside], column[inside]] = -np.inf
 
     def _compare(self, pairs: Rows, scores: Doubles, lengths: Doubles) -> None:
         """Count by scores in float64, [pairs, texts]; the texts' lengths are given."""

@@ -84,16 +84,15 @@ def measure_all(results: Sequence[tuple[Results, Answers]]) -> dict[str, dict[st
     Raises:
         InputError: answers are missing, or those of two encoders are of different rows.
     """
-    datasets = sorted({score.dataset for probed, _ in results for score in probed.main})
     measured: dict[str, dict[str, Measured]] = {probed.name: {} for probed, _ in results}
-    for dataset in datasets:
-        metrics, answers = {}, {}
+    for dataset in sorted({score.dataset for probed, _ in results for score in probed.main}):
+        answers = {}
         for probed, answered in results:
             for score in probed.main:
                 if score.dataset == dataset:
-                    metrics[probed.name] = score.metric
+                    metric = score.metric
                     answers[probed.name] = answered(dataset, score.layer)
-        for name, reached in _measure(dataset, next(iter(metrics.values())), answers).items():
+        for name, reached in _measure(dataset, metric, answers).items():
             measured[name][dataset] = reached
     return measured
 
@@ -104,7 +103,7 @@ def compare(
     """Compare every two encoders on every dataset and group of datasets that both have.
 
     Args:
-        measured: encoder to dataset to its score, as ``measure_all`` returns it.
+        measured: see ``measure_all``.
         groups: name of a group to its datasets.
 
     Returns:
@@ -141,22 +140,22 @@ def compare_ranks(results: Sequence[tuple[RankingResults, Ranks]]) -> list[Diffe
     Raises:
         InputError: ranks are missing, or those of two encoders are of different pairs.
     """
-    ranked: dict[tuple[str, str], dict[str, tuple[list[str], Ranks]]] = {}
+    ranked: dict[tuple[str, str], dict[str, Ranks]] = {}
+    keys = {}
     for rankings, ranks_of in results:
         for score in rankings.plain:
-            keys = [score.key(measure) for measure in RANK_MEASURES]
-            encoders = ranked.setdefault((score.dataset, score.similarity), {})
-            encoders[rankings.name] = keys, ranks_of
+            way = (score.dataset, score.similarity)
+            ranked.setdefault(way, {})[rankings.name] = ranks_of
+            keys[way] = [score.key(measure) for measure in RANK_MEASURES]
     differences = []
-    for (dataset, similarity), encoders in sorted(ranked.items()):
-        if len(encoders) < 2:
-            continue
-        keys, _ = next(iter(encoders.values()))
-        ranks = {name: ranks_of(dataset, similarity) for name, (_, ranks_of) in encoders.items()}
-        pairs = {name: (given.queries, given.positives) for name, given in ranks.items()}
-        _check_same(f"ranks of the {{}} pairs of {dataset}", "rank", pairs)
-        values = {name: measure_pairs(given.ranks) for name, given in ranks.items()}
-        differences += _compare_means(keys, values, next(iter(ranks.values())).documents)
+    for way, encoders in sorted(ranked.items()):
+        if len(encoders) > 1:
+            ranks = {name: ranks_of(*way) for name, ranks_of in encoders.items()}
+            pairs = {name: (given.queries, given.positives) for name, given in ranks.items()}
+            _check_same(f"ranks of the {{}} pairs of {way[0]}", "rank", pairs)
+            values = {name: measure_pairs(given.ranks) for name, given in ranks.items()}
+            documents = next(iter(ranks.values())).documents
+            differences += _compare_means(keys[way], values, documents)
     return differences
 
 
@@ -180,18 +179,13 @@ def compare_paradigms(results: Sequence[ParadigmResults]) -> list[Difference]:
             clustered.setdefault(way, {})[paradigms.name] = score
     differences = []
     for (dataset, *_), scores in sorted(clustered.items()):
-        names = {
-            name: (np.array([cluster.cluster for cluster in score.clusters]),)
-            for name, score in scores.items()
-        }
+        names, values = {}, {}
+        for name, score in scores.items():
+            names[name] = (np.array([cluster.cluster for cluster in score.clusters]),)
+            columns = [[getattr(cluster, what) for cluster in score.clusters] for what in MEASURES]
+            values[name] = np.array(columns)
+            keys = [score.key(what) for what in MEASURES]
         _check_same(f"scores of the {{}} clusters of {dataset}", "score", names)
-        values = {
-            name: np.array(
-                [[getattr(cluster, what) for cluster in score.clusters] for what in MEASURES]
-            )
-            for name, score in scores.items()
-        }
-        keys = [next(iter(scores.values())).key(what) for what in MEASURES]
         ((clusters,), *_) = names.values()
         differences += _compare_means(keys, values, clusters)
     return differences
@@ -200,23 +194,14 @@ def compare_paradigms(results: Sequence[ParadigmResults]) -> list[Difference]:
 def tied_with(best: str, what: str, differences: Iterable[Difference]) -> set[str]:
     """Return the encoders that the test cannot distinguish from the best one.
 
-    Args:
-        best: name of an encoder.
-        what: the dataset, group or measure, as in ``Difference``.
-        differences: those of the encoders; others are ignored.
+    ``what`` is the dataset, group or measure, as in ``Difference``; others are ignored.
     """
     pairs = ({pair.one, pair.other} for pair in differences if pair.what == what and pair.tie)
     return {name for pair in pairs if best in pair for name in pair - {best}}
 
 
 def _check_same(what: str, verb: str, rows: Mapping[str, Sequence[Values]]) -> None:
-    """Check that all encoders' results are of the same rows.
-
-    Args:
-        what: is expected, with a gap for the number of rows.
-        verb: what is to be done again.
-        rows: encoder to what identifies its rows, each [rows].
-    """
+    """Check that all encoders' results are of the same rows, by what identifies these."""
     (first, expected), *others = rows.items()
     for name, given in others:
         if not all(map(np.array_equal, given, expected)):
@@ -231,13 +216,7 @@ def _check_same(what: str, verb: str, rows: Mapping[str, Sequence[Values]]) -> N
 def _compare_means(
     whats: Sequence[str], values: Mapping[str, Doubles], documents: Values
 ) -> list[Difference]:
-    """Compare every two encoders by the means of their values.
-
-    Args:
-        whats: keys of the measures, [measures].
-        values: encoder to its values, float64 [measures, rows].
-        documents: ids of the groups of rows that are left out, [rows].
-    """
+    """Compare every two encoders by the means of their values, float64 [measures, rows]."""
     differences = []
     for one, other in combinations(values, 2):
         apart = (values[one] - values[other]).round(_DECIMALS)
@@ -278,9 +257,7 @@ def _measure(
     measured, start = {}, 0
     for name, given in answers.items():
         end = start + len(given.predicted)
-        value = float(
-            np.mean([measure(metric, first.gold, of_start) for of_start in given.predicted])
-        )
-        measured[name] = Measured(metric, value, left_out[start:end].mean(axis=0))
+        values = [measure(metric, first.gold, of_start) for of_start in given.predicted]
+        measured[name] = Measured(metric, float(np.mean(values)), left_out[start:end].mean(axis=0))
         start = end
     return measured

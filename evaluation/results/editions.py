@@ -21,11 +21,9 @@ class Edition:
     """An encoder's scores on two editions of a dataset.
 
     Attributes:
-        new: name of the newer dataset.
-        old: name of the older one.
-        encoder: name of the encoder.
-        new_score: its score on the newer one.
-        old_score: its score on the older one.
+        new, old: names of the datasets.
+        encoder: its name.
+        new_score, old_score: on these.
         gap: the newer score minus the older one.
         beyond_floor: the gap minus that of the floor encoder; None for this one, and without it.
     """

@@ -44,20 +44,14 @@ class ParadigmScore:
     """The two scores of one dataset of clusters, in one layer, vocabulary and casing.
 
     Attributes:
-        dataset: its name.
-        language: BCP 47 code.
-        version: of the dataset.
-        digest: SHA-256 of the dataset's files.
-        layer: of the encoder.
+        dataset, language, version, digest, layer: as of ``probes.Score``.
         vocabulary: "own", the words of the encoder's file, or "shared", the words of the language's
             word rankings and the terms.
         vocabulary_digest: of a shared one the SHA-256 of the word rankings' files; else empty.
         words: number of words with a vector that neighbours are looked for among.
         casing: "as_is", or "lower": terms and vocabulary in lower case.
-        suggestion: mean over the clusters of their suggestion scores.
-        suggestion_interval: its interval, over the clusters.
-        coherence: mean over the clusters of their neighbourhood coherence.
-        coherence_interval: its interval, over the clusters.
+        suggestion, coherence: means over the clusters of their scores.
+        suggestion_interval, coherence_interval: their intervals, over the clusters.
         clusters: one each, by name.
         words_left_out: reason ("no_vector", "repeated_word", or "same_form" of one that has come
             before, as casing makes them) to the number of words of the vocabulary that neighbours
@@ -89,10 +83,7 @@ class ParadigmScore:
         return sum(cluster.left < FEWEST_TERMS for cluster in self.clusters)
 
     def key(self, measure: str) -> str:
-        """Return what one of ``MEASURES`` is called among many.
-
-        Such as "paralex_es suggestion shared lower".
-        """
+        """Return a name for one of ``MEASURES``, such as "paralex_es suggestion shared lower"."""
         return f"{self.dataset} {measure} {self.vocabulary} {self.casing}"
 
 
@@ -101,14 +92,9 @@ class ParadigmResults:
     """The scores of one encoder and what they depend on.
 
     Attributes:
-        format: version of this layout.
-        name: key of the encoder's entry in params.yaml.
-        encoder: its name, revision, form, dimension, layers, main layer and options.
+        format, name, encoder, seed, versions, code: as of ``probes.Results``.
         coherence_threshold: how many seeds must suggest a term for it to become a seed.
         casings: those that params.yaml asks for.
-        seed: the run's seed.
-        versions: of Python, the libraries that compute, Probeta and the platform.
-        code: digest of the code that scores.
         scores: by dataset, then vocabulary, casing and layer.
         left_out: dataset to why it was not scored, in words.
     """
@@ -136,7 +122,6 @@ def read_paradigms(path: Path) -> ParadigmResults:
     Raises:
         InputError: the file is missing, or not in the present layout.
     """
-    results: ParadigmResults = read_stored(
-        path, FORMAT, partial(typed, ParadigmResults), "paradigms"
-    )
+    make = partial(typed, ParadigmResults)
+    results: ParadigmResults = read_stored(path, FORMAT, make, "paradigms")
     return results

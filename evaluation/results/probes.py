@@ -171,16 +171,9 @@ def _made(content: dict[str, Any]) -> Results:
     return results
 
 
-SCHEMA = pa.schema(
-    [
-        ("dataset", pa.string()),
-        ("layer", pa.string()),
-        ("id", pa.string()),
-        ("document_id", pa.string()),
-        ("gold", pa.float64()),
-        ("predicted", pa.list_(pa.float64())),
-    ]
-)
+_NAMES = ("dataset", "layer", "id", "document_id")
+_NUMBERS = (("gold", pa.float64()), ("predicted", pa.list_(pa.float64())))
+SCHEMA = pa.schema([*((name, pa.string()) for name in _NAMES), *_NUMBERS])
 """Of predictions.parquet."""
 _FOLDER = ScoresFolder("probe", FORMAT, _made, PREDICTIONS, SCHEMA, ["dataset", "layer"])
 # Tables are those of ``predictions_table``, by dataset and layer.

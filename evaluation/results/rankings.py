@@ -37,10 +37,7 @@ class RankScore:
     Attributes:
         dataset: its name.
         task: "sentence_ranking" or "word_ranking".
-        language: BCP 47 code.
-        version: of the dataset.
-        digest: SHA-256 of the dataset's files.
-        layer: of the encoder.
+        language, version, digest, layer, texts, vectors: as of ``probes.Score``.
         similarity: "cosine" or "l2".
         postprocessing: "none", or what was done to the vectors before.
         background: number of texts that are ranked, those of the queries and positives included; by
@@ -54,8 +51,6 @@ class RankScore:
         hits: "1" and "3" to the share of pairs whose rank is not above it, 0 … 1.
         median_rank: of the pairs.
         ties: number of pairs whose positive shares its score with another text.
-        texts: SHA-256 of the dataset's texts in the encoder's form, with their prompt.
-        vectors: SHA-256 of their vectors, see ``EmbeddingStore.digests``.
         answers: SHA-256 of the ranks, see ``ranks_digest``; empty where they are not stored.
     """
 
@@ -87,10 +82,7 @@ class RankScore:
         return {"MRR": self.mrr, **hits}
 
     def key(self, measure: str) -> str:
-        """Return what one of ``MEASURES`` is called among many.
-
-        Such as "evalrank_es mrr cosine".
-        """
+        """Return what one of ``MEASURES`` is called among many: "evalrank_es mrr cosine"."""
         return f"{self.dataset} {measure.lower()} {self.similarity}"
 
 
@@ -100,15 +92,10 @@ class SimilarityScore:
 
     Attributes:
         dataset: its name, of the task "similarity".
-        language: BCP 47 code.
-        digest: SHA-256 of the dataset's files.
-        layer: of the encoder.
-        similarity: "cosine" or "l2".
-        postprocessing: "none", or what was done to the vectors before.
         spearman: Spearman's correlation, -1 … 1.
         pearson: Pearson's correlation, -1 … 1.
-        texts: as of ``RankScore``.
-        vectors: as of ``RankScore``.
+
+    All others are as of ``RankScore``.
     """
 
     dataset: str
@@ -128,13 +115,8 @@ class RankingResults:
     """The scores of one encoder and what they depend on.
 
     Attributes:
-        format: version of this layout.
-        name: key of the encoder's entry in params.yaml.
-        encoder: its name, revision, form, dimension, layers, main layer and options.
+        format, name, encoder, seed, versions, code: as of ``probes.Results``.
         evalrank: "similarities" and "postprocessings", those that params.yaml asks for.
-        seed: the run's seed.
-        versions: of Python, the libraries that compute, Probeta and the platform.
-        code: digest of the code that ranks.
         scores: by dataset; the main layer with every similarity and post-processing, the others
             with the first similarity alone.
         similarities: the same of the datasets of similarity, of the main layer alone.
@@ -192,16 +174,9 @@ def ranks_digest(pairs: PairRanks) -> str:
 
 
 def measure_pairs(ranks: Doubles) -> Doubles:
-    """Return the measures of each pair; the scores are their means.
-
-    Args:
-        ranks: float64 [pairs].
-
-    Returns:
-        float64 [measures, pairs], in the order of ``MEASURES``.
-    """
-    found: Doubles = np.stack([1 / ranks, *(ranks <= place for place in HITS)])
-    return found
+    """Return the ``MEASURES`` of each pair, float64 [measures, pairs]; scores are their means."""
+    measures: Doubles = np.stack([1 / ranks, *(ranks <= place for place in HITS)])
+    return measures
 
 
 def _made(content: dict[str, Any]) -> RankingResults:

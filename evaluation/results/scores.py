@@ -48,16 +48,15 @@ class Scores:
     def __str__(self) -> str:
         """Return the scores of the main layer as lines for a terminal; all but n times 100."""
         header = ("dataset", "group", "score", "95 % interval", "chance", "best trivial", "n")
-        rows = [header, *map(self._row, self.results.main)]
-        lines = _aligned(rows, left=(0, 1, 5))
-        if any(score.metric == "pearson" for score in self.results.main):
+        scores = self.results.main
+        lines = _aligned([header, *map(self._row, scores)], left=(0, 1, 5))
+        if any(score.metric == "pearson" for score in scores):
             lines.append("Accuracy in per cent; without chance, Pearson's correlation x 100.")
-        if named := sorted(score.dataset for score in self.results.main if self._sample(score)):
-            lines.append(
-                f"Built from the shipped samples, do not report: {', '.join(named)}."
-                if len(named) < len(self.results.main)
-                else "All built from the shipped samples: do not report these scores."
-            )
+        samples = sorted(self.samples & {score.dataset for score in scores})
+        if 0 < len(samples) < len(scores):
+            lines.append(f"Built from the shipped samples, do not report: {', '.join(samples)}.")
+        elif samples:
+            lines.append("All built from the shipped samples: do not report these scores.")
         return "\n".join(lines)
 
     def to_pandas(self) -> "pd.DataFrame":
@@ -92,7 +91,7 @@ class Scores:
                     "trivial": trivial,
                     "trivial_score": trivial_score,
                     "n": score.asked,
-                    "sample": self._sample(score),
+                    "sample": score.dataset in self.samples,
                 }
             )
         return pd.DataFrame(rows)
@@ -151,14 +150,11 @@ class Scores:
         from evaluation.results.stored import SCORES
 
         folder = Path(folder)
-        there = {path.name for path in folder.iterdir()} if folder.is_dir() else set()
-        if folder.is_file() or not there <= {SCORES, PREDICTIONS}:
-            raise InputError(
-                folder,
-                "a new folder, or one with the results of an encoder, to be replaced",
-                "a file" if folder.is_file() else f"a folder with {', '.join(sorted(there))}",
-                "name another folder",
-            )
+        names = {path.name for path in folder.iterdir()} if folder.is_dir() else set()
+        if folder.is_file() or not names <= {SCORES, PREDICTIONS}:
+            expected = "a new folder, or one with the results of an encoder, to be replaced"
+            kind = "a file" if folder.is_file() else f"a folder with {', '.join(sorted(names))}"
+            raise InputError(folder, expected, kind, "name another folder")
         write_results(self.results, self.predictions, folder)
 
     def _answers(self, dataset: str, layer: str) -> "Predictions":
@@ -182,41 +178,26 @@ class Scores:
             f"{score.asked:,}",
         )
 
-    def _sample(self, score: "Score") -> bool:
-        return score.dataset in self.samples
-
     def _check_comparable(self, other: "Scores") -> None:
         one, two = self.results, other.results
         if one.name == two.name:
+            todo = "score one of them again with another `name=`"
             raise InputError(
-                "scores to compare",
-                "scores of two names",
-                f"{one.name!r} twice",
-                "score one of them again with another `name=`",
+                "scores to compare", "scores of two names", f"{one.name!r} twice", todo
             )
         shared = {score.dataset for score in one.main} & {score.dataset for score in two.main}
         facts: list[tuple[str, Any, Any]] = [("seed", one.seed, two.seed)]
         if one.probed and two.probed:
             facts.append(("protocol", one.protocol, two.protocol))
         facts += [(f"rows of {name}", self[name].digest, other[name].digest) for name in shared]
+        where = f"scores of {one.name} and {two.name}"
+        todo = "score both on the same data in the same way"
         for what, ours, theirs in facts:
             if ours != theirs:
-                raise InputError(
-                    f"scores of {one.name} and {two.name}",
-                    f"the same {what}",
-                    f"{ours} and {theirs}",
-                    "score both on the same data in the same way",
-                )
+                raise InputError(where, f"the same {what}", f"{ours} and {theirs}", todo)
         if not shared:
-            raise InputError(
-                f"scores of {one.name} and {two.name}",
-                "a dataset that both were scored on",
-                (
-                    f"{', '.join(score.dataset for score in one.main)}; and "
-                    f"{', '.join(score.dataset for score in two.main)}"
-                ),
-                "score both on the same datasets",
-            )
+            names = " and ".join(str([s.dataset for s in results.main]) for results in (one, two))
+            raise InputError(where, "a dataset that both were scored on", names, todo)
 
 
 def check_name(name: str | None) -> None:
@@ -226,12 +207,9 @@ def check_name(name: str | None) -> None:
         InputError: it cannot be the name of a folder.
     """
     if name is not None and not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]*", name):
-        raise InputError(
-            "name",
-            "letters, digits, _ and -, which begin with one of the former",
-            repr(name),
-            "choose such a name: it is the name of a folder",
-        )
+        expected = "letters, digits, _ and -, which begin with one of the former"
+        todo = "choose such a name: it is the name of a folder"
+        raise InputError("name", expected, repr(name), todo)
 
 
 def name_of(text: str) -> str:

@@ -171,13 +171,7 @@ class ScoresFolder(Generic[Stored]):
     repeated: list[str]
 
     def write(self, results: "DataclassInstance", tables: Iterable[pa.Table], folder: Path) -> None:
-        """Write results and the tables behind them, the same bytes for the same results.
-
-        Args:
-            results: the scores.
-            tables: in the order of their scores; each is a row group.
-            folder: to write; another of the same name is replaced.
-        """
+        """Write results and the tables behind them, each a row group; an old folder goes."""
         with whole_folder(folder) as temporary:
             write_stored(results, temporary / SCORES)
             path = temporary / self.file
@@ -192,8 +186,7 @@ class ScoresFolder(Generic[Stored]):
             InputError: the file is missing, or not in the present layout.
         """
         if folder.is_file():
-            todo = "remove it, if an older version wrote it, or name the folder that "
-            todo += f"{self.command} wrote"
+            todo = f"remove it, if it is old, or name the folder that {self.command} wrote"
             raise InputError(folder, "a folder of results", "a file", todo)
         return read_stored(folder / SCORES, self.number, self.make, self.command)
 
@@ -218,11 +211,7 @@ class ScoresFolder(Generic[Stored]):
     def row_groups(
         self, folder: Path, wanted: tuple[str, str] | None = None
     ) -> Iterator[tuple[tuple[str, str], pa.Table]]:
-        """Yield the row groups, by the values of their first two columns.
-
-        Args:
-            folder: of results.
-            wanted: skip those whose statistics name other values.
+        """Yield the row groups, by their first two columns; only those ``wanted``, if given.
 
         Raises:
             InputError: the file is missing or damaged, or has other tables, nulls, or a row group

@@ -71,12 +71,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     """Score the encoder, print a table, and write the results."""
     if (options.encoder is None) == (options.from_lm_eval is None):
-        raise InputError(
-            "probeta score",
-            "ENCODER, or --from-lm-eval DIR",
-            "neither" if options.encoder is None else "both",
-            "name what to score, see `probeta score --help`",
-        )
+        given = "neither" if options.encoder is None else "both"
+        todo = "name what to score, see `probeta score --help`"
+        raise InputError("probeta score", "ENCODER, or --from-lm-eval DIR", given, todo)
     scores = _encoder(options) if options.encoder else _language_model(options)
     out = options.out or Path("results", scores.results.name)
     scores.save(out)
@@ -108,12 +105,8 @@ def _language_model(options: argparse.Namespace) -> "Scores":
 
     for name in ("revision", "prompts", "protocol"):
         if getattr(options, name) is not None:
-            raise InputError(
-                f"--{name}",
-                "an encoder to score, which this option is about",
-                "--from-lm-eval",
-                "leave the option out",
-            )
+            expected = "an encoder to score, which this option is about"
+            raise InputError(f"--{name}", expected, "--from-lm-eval", "leave the option out")
     return score_language_model(
         options.from_lm_eval,
         options.data,

@@ -20,13 +20,7 @@ _MODELS = {"modules.json": "sentence_transformers", "config.json": "transformers
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """An encoder that was found.
-
-    Attributes:
-        encoder: what encodes.
-        name: of its results.
-        store: folder for its vectors; None if they are not to be kept.
-    """
+    """An encoder, the name of its results, and the folder of its vectors, if they are kept."""
 
     encoder: "Encoder"
     name: str
@@ -92,12 +86,9 @@ def _given(given: object, name: str | None, revision: str | None, prompts: dict[
 
     function = function_of(given)
     if function is None:
-        raise InputError(
-            "encoder",
-            "a function, an object with a method `encode`, or a string",
-            type(given).__name__,
-            "pass a function that takes a list of texts and returns an array of vectors",
-        )
+        expected = "a function, an object with a method `encode`, or a string"
+        todo = "pass a function that takes a list of texts and returns an array of vectors"
+        raise InputError("encoder", expected, type(given).__name__, todo)
     kind = given if hasattr(given, "__qualname__") else type(given)
     label = f"{kind.__module__}.{kind.__qualname__}"
     encoder = GivenEncoder(
@@ -133,15 +124,10 @@ def _options(
         return given.partition("/")[2], _model(given, revision)
     known = [*dict.fromkeys([*entries, *ready])]
     like = nearest([given], known)
-    raise InputError(
-        f"encoder {given}",
-        (
-            f"a name ({', '.join(known)}), module:object.attribute, a folder or file, or an "
-            "id of the Hugging Face Hub such as organisation/name"
-        ),
-        "none of these",
-        f"did you mean {like}?" if like else "correct it, or add it to params.yaml",
-    )
+    expected = f"a name ({', '.join(known)}), module:object.attribute, a folder or file, or an "
+    expected += "id of the Hugging Face Hub such as organisation/name"
+    todo = f"did you mean {like}?" if like else "correct it, or add it to params.yaml"
+    raise InputError(f"encoder {given}", expected, "none of these", todo)
 
 
 def _model(model: str, revision: str | None) -> dict[str, Any]:
@@ -169,9 +155,6 @@ def _check_store(store: Path, encoder: "Encoder") -> None:
         return {key: value for key, value in header["options"].items() if key != "file"}
 
     if found and (found["encoder"], options(found)) != (wanted["encoder"], options(wanted)):
-        raise InputError(
-            store,
-            f"vectors of {wanted}, or no such folder",
-            f"vectors of {found}",
-            ("choose another name (`name=` in Python, --name in the shell), or remove the folder"),
-        )
+        todo = "choose another name (`name=` in Python, --name in the shell), or remove the folder"
+        expected = f"vectors of {wanted}, or no such folder"
+        raise InputError(store, expected, f"vectors of {found}", todo)

@@ -52,14 +52,7 @@ class Check:
     _texts: dict[str, str] = field(default_factory=dict)
 
     def begin(self, kind: str, stage: str, module: str, tasks: Collection[str]) -> None:
-        """Compare versions, code and datasets with those here.
-
-        Args:
-            kind: of the results, in words.
-            stage: which makes such results.
-            module: its code, in ``evaluation``.
-            tasks: that it scores.
-        """
+        """Compare versions, and the code of a stage's module and datasets, with those here."""
         self.kind = kind
         then, here = self.results.versions, library_versions(stage)
         others = [f"{k} {then.get(k)} (here {v})" for k, v in here.items() if then.get(k) != v]
@@ -73,8 +66,8 @@ class Check:
         if self.asked is None:
             absent = sorted(scored - self.datasets.keys())
             self.differences += [f"{name}: no such dataset in {self.folder}" for name in absent]
-        there = {dataset.name for dataset in self.datasets.values() if dataset.task in tasks}
-        if left := sorted(there & {*(self.asked or there)} - scored):
+        possible = {name for name, dataset in self.datasets.items() if dataset.task in tasks}
+        if left := sorted(possible & {*(self.asked or possible)} - scored):
             self.notes.append(f"not scored: {', '.join(left)}")
 
     def asks(self, name: str) -> bool:
@@ -103,7 +96,7 @@ class Check:
         wrong += [f"{', '.join(key)}: {count} times" for key, count in times.items() if count > 1]
         if not wrong and [*stored] != [*once]:
             wrong = ["in another order"]
-        self.differences += [f"{what}: {one}" for one in wrong]
+        self.differences += [f"{what}: {fault}" for fault in wrong]
 
     def compare(self, where: str, stored: object, found: Mapping[str, Any]) -> None:
         """Note which attributes differ from what was found; within mappings, which entries."""

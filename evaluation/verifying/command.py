@@ -85,7 +85,7 @@ def run(options: argparse.Namespace) -> None:
     datasets = {dataset.name: dataset for dataset in find_datasets(folder)}
     check_names(f"datasets of {folder}", options.datasets, datasets)
     make = partial(Check, folder=folder, datasets=datasets, asked=options.datasets)
-    count = 0
+    differing = 0
     for path in options.results:
         if path.is_file():
             paradigms = read_paradigms(path)
@@ -96,31 +96,24 @@ def run(options: argparse.Namespace) -> None:
         else:
             results = read_results(path)
             verify_probes(check := make(results), results, path)
-        said = f"{check.recomputed:,} scores recomputed"
-        _print(f"{path}: {check.kind} of {check.results.name}: {said}")
+        name, count = check.results.name, f"{check.recomputed:,} scores recomputed"
+        _print(f"{path}: {check.kind} of {name}: {count}")
         if options.encode and not check.differences:
             verify_vectors(check, options.params, options.encode)
         for difference in check.differences:
             _print(f"  differs: {difference}")
         for note in dict.fromkeys(check.notes):
             _print(f"  {note}")
-        count += len(check.differences)
+        differing += len(check.differences)
         if not check.recomputed and not check.differences:
-            raise InputError(
-                path,
-                f"scores on {', '.join(options.datasets or datasets)}",
-                "none",
-                "name datasets that the results have",
-            )
-    proved = [] if count else [_PROVED]
+            expected = f"scores on {', '.join(options.datasets or datasets)}"
+            raise InputError(path, expected, "none", "name datasets that the results have")
+    proved = [] if differing else [_PROVED]
     print(*proved, _NOT_PROVED, *([] if options.encode else [_OF_VECTORS]), sep="\n")
-    if count:
-        raise InputError(
-            "verify",
-            "scores that the stored answers give on this data",
-            f"{count:,} that differ, named above",
-            "score the encoder again, or name the data that it was scored on with --data",
-        )
+    if differing:
+        expected = "scores that the stored answers give on this data"
+        todo = "score the encoder again, or name the data that it was scored on with --data"
+        raise InputError("verify", expected, f"{differing:,} that differ, named above", todo)
     print("nothing differs")
 
 

@@ -11,7 +11,7 @@ from evaluation.data.instances import Dataset
 from evaluation.data.texts import text_columns
 from evaluation.measures.threads import one_thread
 from evaluation.paradigms.evaluating import measure_clusters, vocabulary_digest
-from evaluation.paradigms.vocabulary import cased
+from evaluation.paradigms.neighbours import cased
 from evaluation.ranking.evaluating import RANKED, measure_ranks
 from evaluation.results.paradigms import MEASURES, ParadigmResults, ParadigmScore
 from evaluation.results.rankings import (
@@ -37,7 +37,7 @@ def verify_rankings(check: Check, results: RankingResults, folder: Path) -> None
     """
     check.begin("rankings", "rank", "ranking.evaluating", {*RANKED, "similarity"})
     _list_ways(check, results)
-    ranks = [((own.dataset, own.similarity), own) for own in all_ranks(folder)]
+    ranks = [((pairs.dataset, pairs.similarity), pairs) for pairs in all_ranks(folder)]
     plain = [(score.dataset, score.similarity) for score in results.plain]
     check.list_all(f"row groups of {RANKS}", [key for key, _ in ranks], plain)
     ranks_of = dict(ranks)
@@ -56,8 +56,8 @@ def verify_rankings(check: Check, results: RankingResults, folder: Path) -> None
             found |= {"task": dataset.task, "version": dataset.version}
             if score not in results.plain:
                 found["answers"] = ""
-            elif own := ranks_of.get((score.dataset, score.similarity)):
-                found |= _measured(check, where, own, dataset)
+            elif pairs := ranks_of.get((score.dataset, score.similarity)):
+                found |= _measured(check, where, pairs, dataset)
                 check.recomputed += 1
         check.compare(where, score, found)
 
@@ -65,24 +65,20 @@ def verify_rankings(check: Check, results: RankingResults, folder: Path) -> None
 def verify_paradigms(check: Check, results: ParadigmResults) -> None:
     """Compute the means over clusters and their intervals again; see ``verify_probes``."""
     check.begin("paradigms", "paradigms", "paradigms.evaluating", {"paradigms"})
-    keys = [(own.dataset, own.vocabulary, own.casing, own.layer) for own in results.scores]
+    keys = [*map(attrgetter("dataset", "vocabulary", "casing", "layer"), results.scores)]
     # Whether there is a vocabulary, the encoder and the language's word rankings decide.
-    there = {
-        (score.dataset, vocabulary)
-        for score in results.scores
-        for vocabulary in (score.vocabulary, *(["shared"] if word_rankings(check, score) else []))
+    expected = {key[:2] for key in keys}
+    expected |= {
+        (score.dataset, "shared") for score in results.scores if word_rankings(check, score)
     }
     main = results.encoder["layer"]
-    check.list_all(
-        "scores",
-        keys,
-        (
-            (*own, casing, layer)
-            for own in sorted(there)
-            for casing, layer in product(results.casings, results.encoder["layers"])
-            if layer == main or (own[1] == "shared" and casing == results.casings[0])
-        ),
-    )
+    ways = product(sorted(expected), results.casings, results.encoder["layers"])
+    wanted = [
+        (*of, casing, layer)
+        for of, casing, layer in ways
+        if layer == main or (of[1] == "shared" and casing == results.casings[0])
+    ]
+    check.list_all("scores", keys, wanted)
     for key, score in zip(keys, results.scores, strict=True):
         if check.asks(score.dataset):
             _verify_clusters(check, ", ".join(key), score)
@@ -115,29 +111,29 @@ def _list_ways(check: Check, results: RankingResults) -> None:
         check.list_all(what, keys, [key for key in wanted if key in keys or key[2] != "whitening"])
 
 
-def _measured(check: Check, where: str, own: PairRanks, dataset: Dataset) -> dict[str, Any]:
+def _measured(check: Check, where: str, kept: PairRanks, dataset: Dataset) -> dict[str, Any]:
     """Return what ranks give; nothing if they are not those of the dataset's pairs."""
     table = dataset.read("test", ["id", "positives", "document_id"])
     rows = zip(*(table[name].to_pylist() for name in table.column_names), strict=True)
     pairs = [(query, other, group) for query, others, group in rows for other in others]
-    columns = (ids.tolist() for ids in (own.queries, own.positives, own.documents))
+    columns = (ids.tolist() for ids in (kept.queries, kept.positives, kept.documents))
     stored = [*zip(*columns, strict=True)]
     if stored != sorted(pairs):
         both = [*zip(stored, sorted(pairs), strict=False), (len(stored), len(pairs))]
         one, other = next(pair for pair in both if pair[0] != pair[1])
         check.differences.append(f"{where}: pairs of texts: stored {one}, in the data {other}")
         return {}
-    if not ((own.ranks >= 1) & (own.ranks <= len(table))).all():
+    if not ((kept.ranks >= 1) & (kept.ranks <= len(table))).all():
         check.differences.append(f"{where}: ranks: stored others than 1 … {len(table):,}")
         return {}
     # In the order in which they were added.
     places = {pair: place for place, pair in enumerate(stored)}
     order = np.array([places[pair] for pair in pairs])
     with one_thread():
-        return measure_ranks(own.ranks[order], own.documents[order]) | {
+        return measure_ranks(kept.ranks[order], kept.documents[order]) | {
             "queries": len({query for query, *_ in pairs}),
             "pairs": len(pairs),
-            "answers": ranks_digest(own),
+            "answers": ranks_digest(kept),
         }
 
 
@@ -147,12 +143,12 @@ def _verify_clusters(check: Check, where: str, score: ParadigmScore) -> None:
     (column,) = text_columns(dataset.task, "natural")
     table = dataset.read("test", ["cluster", column])
     terms = dict(zip(*(table[name].to_pylist() for name in ("cluster", column)), strict=True))
-    names = [(own.cluster,) for own in score.clusters]
+    names = [(cluster.cluster,) for cluster in score.clusters]
     check.list_all(f"{where}: clusters", names, [(name,) for name in sorted(terms)])
-    for own in score.clusters:
-        distinct = {cased(term, score.casing) for term in terms.get(own.cluster, ())}
-        check.compare(f"{where}, {own.cluster}", own, {"terms": len(distinct)})
-    measured = [getattr(own, name) for own in score.clusters for name in MEASURES]
+    for cluster in score.clusters:
+        distinct = {cased(term, score.casing) for term in terms.get(cluster.cluster, ())}
+        check.compare(f"{where}, {cluster.cluster}", cluster, {"terms": len(distinct)})
+    measured = [getattr(cluster, name) for cluster in score.clusters for name in MEASURES]
     if not measured or min(measured) < 0 or max(measured) > 1:
         check.differences.append(f"{where}: clusters: none, or stored scores outside 0 … 1")
         return

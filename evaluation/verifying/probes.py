@@ -17,12 +17,7 @@ from evaluation.verifying.check import Check
 
 
 def verify_probes(check: Check, results: Results, folder: Path) -> None:
-    """Compute scores again, with their intervals and majority, and compare.
-
-    Args:
-        check: gets what differs.
-        results: to verify.
-        folder: with the answers.
+    """Compute scores again from the answers in a folder; ``check`` gets what differs.
 
     Raises:
         InputError: the answers are missing or damaged, or a dataset cannot be read.

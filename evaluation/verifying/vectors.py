@@ -38,12 +38,9 @@ def verify_vectors(check: Check, params: Path, count: int) -> None:
         return
     name, encoders = check.results.name, encoders_of(params)
     if name not in encoders:
-        raise InputError(
-            params,
-            f"the encoder {name}, to encode texts again",
-            f"the encoders {', '.join(encoders)}",
-            "add it, or name another file with --params, or verify without --encode",
-        )
+        expected = f"the encoder {name}, to encode texts again"
+        todo = "add it, or name another file with --params, or verify without --encode"
+        raise InputError(params, expected, f"the encoders {', '.join(encoders)}", todo)
     encoder, folder = encoders[name](), EMBEDDINGS / name
     known = describe(encoder)
     store = EmbeddingStore(folder, known)
@@ -70,13 +67,11 @@ def verify_vectors(check: Check, params: Path, count: int) -> None:
                 far = _apart(again[:, number], store.lookup(sample, layer))
                 furthest = max(far, furthest)
                 if far > FAR:
-                    said = f"encoded again, up to {far:.2g} of their length away"
-                    check.differences.append(f"{dataset.name}, {layer}: vectors: {said}")
-        found = [digests[dataset.name].get(score.layer) for dataset in datasets]
-        where = f"{score.dataset}, {score.layer}"
-        check.compare(
-            where, score, {"vectors": found if isinstance(score, ParadigmScore) else found[0]}
-        )
+                    away = f"encoded again, up to {far:.2g} of their length away"
+                    check.differences.append(f"{dataset.name}, {layer}: vectors: {away}")
+        stored = [digests[dataset.name].get(score.layer) for dataset in datasets]
+        facts = {"vectors": stored if isinstance(score, ParadigmScore) else stored[0]}
+        check.compare(f"{score.dataset}, {score.layer}", score, facts)
     release()
     away = f"at most {furthest:.1g} of their length away" if furthest else "the same to the bit"
     check.notes.append(

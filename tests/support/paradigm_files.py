@@ -118,16 +118,11 @@ def _write(
     language: str,
     further: Mapping[str, Column],
 ) -> Dataset:
-    about = {
-        "dataset": folder.name,
-        "task": task,
-        "corpus": "paralex",
-        "language": language,
-        "version": "1.0.0",
-    }
+    about = {"dataset": folder.name, "task": task, "corpus": "paralex"}
+    about |= {"language": language, "version": "1.0.0"}
     schema = instance_schema(TASKS[task].columns({}, further), [], about)
     whole = [{"document_id": row["id"], "split": "test", "licence": "", **row} for row in rows]
     folder.mkdir(parents=True, exist_ok=True)
     table = pa.Table.from_pylist(whole, schema=schema)
     pq.write_table(table, folder / "test-00000-of-00001.parquet")
-    return next(own for own in find_datasets(folder.parent) if own.folder == folder)
+    return next(found for found in find_datasets(folder.parent) if found.folder == folder)

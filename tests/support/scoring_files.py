@@ -34,8 +34,8 @@ def write_hub(folder: Path) -> Path:
         | {"correlation": False}
         for what, value in {"majority": 0.9, "length": 0.6, "bag_of_words": 0.7}.items()
     ]
-    own = {"rows": {"train": 16, "validation": 6, "test": 8}, "inherited": {}, "checks": checks}
-    other = own | {"rows": {"train": 1, "validation": 1, "test": 1}}
-    report = {"format": FORMAT, "datasets": {"bso_own": own, "tass_own": other}}
+    audited = {"rows": {"train": 16, "validation": 6, "test": 8}, "inherited": {}, "checks": checks}
+    other = audited | {"rows": {"train": 1, "validation": 1, "test": 1}}
+    report = {"format": FORMAT, "datasets": {"bso_own": audited, "tass_own": other}}
     (folder / "audit.json").write_text(json.dumps(report))
     return folder

@@ -81,33 +81,33 @@ def _asked(task: str, corpus: Corpus, labels: Sequence[str], entry: dict[str, st
     return Asked(corpus, dataset, labels)
 
 
-def write(own: Asked, folder: Path) -> Config:
+def write(question: Asked, folder: Path) -> Config:
     """Write the rows of a dataset, as `package` does, and return what its card says."""
-    dataset = own.dataset
+    dataset = question.dataset
     columns = dataset.columns()
     counts = {text.natural: text.count for text in dataset.task.texts}
     splits = ("train",) if "fold" in columns else ("train", "validation", "test")
-    schema = instance_schema(columns, list(own.labels), dataset.about())
+    schema = instance_schema(columns, list(question.labels), dataset.about())
     (folder / dataset.name).mkdir(parents=True)
-    size = 2 * max(3, len(own.labels))
+    size = 2 * max(3, len(question.labels))
     for split in splits:
         rows = [
             {
                 name: _value(name, column, number, counts.get(name) or 2)
                 for name, column in columns.items()
             }
-            | {"id": f"{split}-{number}", "label": number % len(own.labels)}
+            | {"id": f"{split}-{number}", "label": number % len(question.labels)}
             for number in range(size)
         ]
         file = folder / dataset.name / f"{split}-00000-of-00001.parquet"
         pq.write_table(pa.Table.from_pylist(rows, schema=schema), file)
     return Config(
         dataset=dataset,
-        origins=origins_of([own.corpus], "upstream"),
+        origins=origins_of([question.corpus], "upstream"),
         sources={},
         window=None,
         columns=columns,
-        labels=list(own.labels),
+        labels=list(question.labels),
         rows=dict.fromkeys(splits, size),
         num_bytes={},
         download_size=0,
@@ -129,7 +129,7 @@ def _value(name: str, column: Column, number: int, count: int) -> object:
 @pytest.fixture(scope="module")
 def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("hub")
-    configs = [write(own, folder) for own in asked()]
+    configs = [write(question, folder) for question in asked()]
     assert write_tasks(configs, folder) == len(configs) > 30
     return folder
 
@@ -174,19 +174,15 @@ def test_every_task_runs_and_its_answers_are_read_back(
     results = json.loads(file.read_text("utf-8"))
     scores = score_language_model(logged, inside, name="dummy")
     assert len(scores.results.scores) == len(results["configs"]) > 30
-    for own in scores.results.scores:
-        task = f"probeta_{own.dataset}"
+    for each in scores.results.scores:
+        task = f"probeta_{each.dataset}"
         metric = results["configs"][task]["metadata"]["answer"]
-        assert own.value == pytest.approx(results["results"][task][f"{metric},none"]), task
-        examples = 0 if own.folds else 1
+        assert each.value == pytest.approx(results["results"][task][f"{metric},none"]), task
+        examples = 0 if each.folds else 1
         assert results["n-shot"][task] == examples
         prompts = json.loads(next(file.parent.glob(f"samples_{task}_2*")).open().readline())
         assert ("\n\n" in prompts["arguments"]["gen_args_0"]["arg_0"]) == bool(examples)
     means = results["groups"]["probeta"]
     assert 0 < means["acc,none"] < 1
-    assert (
-        main(
-            ["score", "--from-lm-eval", str(logged), "--data", ".", "--out", str(tmp_path / "own")]
-        )
-        == 0
-    )
+    command = ["score", "--from-lm-eval", str(logged), "--data", "."]
+    assert main([*command, "--out", str(tmp_path / "scored")]) == 0

@@ -46,7 +46,7 @@ def results_of(model: Any, data: Any, **options: Any) -> dict[str, Any]:
     found = mteb.evaluate(model, data, **options)
     assert not found.exceptions
     return {
-        one.task_name: {split: own for split, (own,) in one.scores.items()}
+        one.task_name: {split: entry for split, (entry,) in one.scores.items()}
         for one in found.task_results
     }
 
@@ -67,7 +67,7 @@ def write_more(hub: Path) -> None:
         rows = [_row(task, i) for i in range(40)]
         splits = {"train": rows[:20], "validation": rows[20:28], "test": rows[28:]}
         if name == "folds":
-            rows = [own | {"fold": number % 4} for number, own in enumerate(rows)]
+            rows = [each | {"fold": number % 4} for number, each in enumerate(rows)]
             splits = {"train": rows}
         write_dataset(hub / name, task, splits)
     splits = {"train": pairs[:20], "validation": pairs[20:28], "test": pairs[28:]}
@@ -94,13 +94,13 @@ def test_scores_are_those_of_score(hub_folder: Path) -> None:
     ]
     assert len(asked.tasks) == 8
     for one in expected.results.scores:
-        ((split, own),) = found[f"probeta_{one.dataset}"].items()
+        ((split, entry),) = found[f"probeta_{one.dataset}"].items()
         assert split == ("train" if one.dataset == "folds" else "test")
-        assert own["main_score"] == own[one.metric] == one.value
-        assert (own["low_95"], own["high_95"]) == one.interval
-        assert (own.get("majority"), own.get("chance")) == (one.majority, one.chance)
-        assert (own["rows"], own["documents"]) == (one.asked, one.test_documents)
-        assert own["sha256"] == one.digest
+        assert entry["main_score"] == entry[one.metric] == one.value
+        assert (entry["low_95"], entry["high_95"]) == one.interval
+        assert (entry.get("majority"), entry.get("chance")) == (one.majority, one.chance)
+        assert (entry["rows"], entry["documents"]) == (one.asked, one.test_documents)
+        assert entry["sha256"] == one.digest
 
 
 def test_texts_are_encoded_once(hub_folder: Path) -> None:
@@ -192,8 +192,8 @@ def test_languages_are_written_as_mteb_does() -> None:
     from mteb.languages.iso_mappings import _get_iso1_to_iso3, _get_iso3_to_default_script
 
     short, scripts = _get_iso1_to_iso3(), _get_iso3_to_default_script()
-    for code, own in CODES.items():
-        language, _, script = own.partition("-")
+    for code, written in CODES.items():
+        language, _, script = written.partition("-")
         assert short.get(code, language) == language
         assert scripts.get(language, script) == script
-        mteb.languages.check_language_code(own)
+        mteb.languages.check_language_code(written)

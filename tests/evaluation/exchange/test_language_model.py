@@ -38,28 +38,25 @@ def change(folder: Path, at: int, **changes: Any) -> None:
 
 def test_answers_are_scored_like_those_of_a_probe(logged: Path) -> None:
     scores = score_language_model(logged)
-    own = scores["bso_own"]
-    assert (own.value, own.rows, own.test_documents) == (0.75, score_rows(), 8)
-    assert own.interval[0] < 0.75 < own.interval[1]
-    assert (own.majority, own.chance, own.layer, own.validation) == (0.5, 0.5, "answers", None)
+    asked = scores["bso_own"]
+    assert asked.rows == {"train": 16, "validation": 6, "test": 8}
+    assert (asked.value, asked.test_documents) == (0.75, 8)
+    assert asked.interval[0] < 0.75 < asked.interval[1]
+    assert (asked.majority, asked.chance, asked.layer, asked.validation) == (
+        0.5,
+        0.5,
+        "answers",
+        None,
+    )
     assert scores.results.name == "Large-2B"
-    assert scores.results.encoder == {
-        "encoder": "lm-eval",
-        "revision": "",
-        "form": "natural",
-        "layers": ["answers"],
-        "layer": "answers",
-        "options": {"model": "org/Large-2B", "backend": "hf", "examples": 2},
-    }
+    encoder = scores.results.encoder
+    assert (encoder["encoder"], encoder["revision"], encoder["layer"]) == ("lm-eval", "", "answers")
+    assert encoder["options"] == {"model": "org/Large-2B", "backend": "hf", "examples": 2}
     assert scores.results.versions["lm_eval"] == "0.4.13"
     scores.save("results/model")
     assert read_results(Path("results/model")) == scores.results
     found = read_predictions(Path("results/model"), "bso_own", "answers")
     assert (found.predicted[0] == found.gold).mean() == 0.75
-
-
-def score_rows() -> dict[str, int]:
-    return {"train": 16, "validation": 6, "test": 8}
 
 
 def test_a_model_and_an_encoder_are_compared_and_reported(
@@ -68,15 +65,13 @@ def test_a_model_and_an_encoder_are_compared_and_reported(
     model, encoder = score_language_model(logged), score("char_hash", datasets=["bso_own"])
     apart = model.compare(encoder)
     assert apart["difference"][0] == pytest.approx(0.75 - encoder["bso_own"].value)
-    for own in (model, encoder):
-        own.save(f"results/{own.results.name}")
+    for scores in (model, encoder):
+        scores.save(f"results/{scores.results.name}")
     assert main(["report", "results/Large-2B", "results/char_hash", "--out", "report"]) == 0
     page = Path("report/report.md").read_text("utf-8")
     assert "asked in lm-evaluation-harness without a probe: Large-2B." in page
     assert "Probe protocol standard, version" in page
-    assert (
-        "| **Large-2B** | lm-eval | – | answers | natural | model org/Large-2B, backend hf" in page
-    )
+    assert "| **Large-2B** | lm-eval | – | answers | natural | model org/Large-2B" in page
 
 
 def test_the_command(logged: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -93,13 +88,8 @@ def test_the_command(logged: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_answers_of_different_lengths_count_per_character(hub_folder: Path) -> None:
     # The sum prefers the short answer, the mean the long one.
-    write_log(
-        Path("logged"),
-        hub_folder,
-        {"tass_own": lambda row: [-2.0, -3.0]},
-        metric="acc_norm",
-        choices=["no", "muy buena"],
-    )
+    answers, choices = {"tass_own": lambda row: [-2.0, -3.0]}, ["no", "muy buena"]
+    write_log(Path("logged"), hub_folder, answers, metric="acc_norm", choices=choices)
     scores = score_language_model("logged")
     scores.save("results")
     found = read_predictions(Path("results"), "tass_own", "answers")
@@ -108,13 +98,9 @@ def test_answers_of_different_lengths_count_per_character(hub_folder: Path) -> N
 
 def test_runs_of_a_model_are_joined(logged: Path, hub_folder: Path) -> None:
     write_log(logged, hub_folder, {"tass_own": right}, date="2026-11-23T10-00-00.5")
-    assert [own.dataset for own in score_language_model(logged).results.scores] == [
-        "bso_own",
-        "tass_own",
-    ]
-    assert [own.dataset for own in score_language_model(logged, groups=["SC"]).results.scores] == [
-        "tass_own"
-    ]
+    both, one = score_language_model(logged), score_language_model(logged, groups=["SC"])
+    assert [score.dataset for score in both.results.scores] == ["bso_own", "tass_own"]
+    assert [score.dataset for score in one.results.scores] == ["tass_own"]
     write_log(logged, hub_folder, {"tass_own": right}, date="2026-11-24T10-00-00.5")
     with pytest.raises(
         InputError, match=r"about tass_own once(.|\n)*samples_probeta_tass_own_2026-11-23"

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 import evaluation.paradigms.neighbours as module
 from evaluation.arrays import Floats
+from evaluation.embedding.vocabulary import Vocabulary
 from evaluation.measures.similarity import norms_of
-from evaluation.paradigms.neighbours import Neighbours, nearest
+from evaluation.paradigms.neighbours import Neighbours, cased, forms_of, nearest
 
 
 def brute_force(vectors: Floats, words: list[int], row: int, count: int) -> list[int]:
@@ -119,8 +120,20 @@ def test_words_are_asked_for_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
     neighbours.ask([3, 5, 1])
     neighbours.ask([0, 1])
     assert asked == [[0, 3], [5], [1]]
-    assert len(neighbours) == 4
-    assert 3 in neighbours
-    assert 2 not in neighbours
+    assert sorted(neighbours) == [0, 1, 3, 5]
     # Of the rows 4 to 6 all numbers are the same.
     assert neighbours[5] == [4, 6, 0, 1, 2, 3]
+
+
+def test_words_in_a_casing() -> None:
+    words = ["el", "París", "nada", "parís", "\udcf1and\udcfa", "Sol", "sol", "İsveç"]
+    vectors = np.ones((8, 2), np.float32)
+    vectors[[2, 5]] = 0
+    vocabulary = Vocabulary(words, vectors, norms_of(vectors))
+    as_is, lower = forms_of(vocabulary, "as_is"), forms_of(vocabulary, "lower")
+    assert as_is.rows == {word: row for row, word in enumerate(words) if row not in (2, 5)}
+    # The first stands, of those that have a vector.
+    assert lower.rows == {"el": 0, "parís": 1, "\udcf1and\udcfa": 4, "sol": 6, "isveç": 7}
+    assert lower.words.tolist() == [0, 1, 4, 6, 7]
+    assert (as_is.without, lower.without) == ({"nada", "Sol"}, {"nada"})
+    assert cased("İzlanda", "lower") == "izlanda"

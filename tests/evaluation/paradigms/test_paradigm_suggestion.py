@@ -12,12 +12,7 @@ from paralex_loop import suggestion_loop
 
 from evaluation.measures.similarity import norms_of
 from evaluation.paradigms.neighbours import Neighbours
-from evaluation.paradigms.suggestion import (
-    Outcome,
-    coherent_pairs,
-    found_targets,
-    run_tests,
-)
+from evaluation.paradigms.suggestion import Outcome, coherent_pairs, found_targets, run_tests
 
 
 class Told:
@@ -46,30 +41,31 @@ def told(neighbours: Mapping[int, Iterable[int]]) -> Neighbours:
     return cast("Neighbours", Told(neighbours))
 
 
-def test_targets_are_found_by_way_of_seeds_that_two_support() -> None:
-    # From 1 and 2 both lead to 10, which leads to the target 3; 11 has one supporter alone.
-    near = {1: [10, 11], 2: [10], 10: [3], 11: [4]}
-    assert found_targets([[1, 2, 3]], told(near), 2)[0][0] == 1
-    assert found_targets([[1, 2, 4]], told(near), 2)[0][0] == 0
-    assert found_targets([[1, 2, 4]], told(near), 1)[0][0] == 1
-    assert found_targets([[1, 2, 3]], told(near), 3)[0][0] == 0
-
-
-def test_a_found_target_is_a_seed_with_one_supporter() -> None:
-    assert found_targets([[1, 2, 3, 4]], told({1: [3], 3: [4]}), 2)[0][0] == 2
-
-
-def test_support_of_seeds_of_several_iterations_counts() -> None:
-    # 10 is suggested by 1 at first, and again by 3 once that is a seed; 10 suggests 4.
-    near = {1: [3, 10], 3: [10], 10: [4]}
-    assert found_targets([[1, 2, 3, 4]], told(near), 2)[0][0] == 2
+@pytest.mark.parametrize(
+    ("near", "terms", "threshold", "targets"),
+    [
+        # From 1 and 2 both lead to 10, which leads to the target 3; 11 has one supporter alone.
+        ({1: [10, 11], 2: [10], 10: [3], 11: [4]}, [1, 2, 3], 2, 1),
+        ({1: [10, 11], 2: [10], 10: [3], 11: [4]}, [1, 2, 4], 2, 0),
+        ({1: [10, 11], 2: [10], 10: [3], 11: [4]}, [1, 2, 4], 1, 1),
+        ({1: [10, 11], 2: [10], 10: [3], 11: [4]}, [1, 2, 3], 3, 0),
+        # A found target is a seed with one supporter.
+        ({1: [3], 3: [4]}, [1, 2, 3, 4], 2, 2),
+        # 10 is suggested by 1 at first, and again by 3 once that is a seed; 10 suggests 4.
+        ({1: [3, 10], 3: [10], 10: [4]}, [1, 2, 3, 4], 2, 2),
+    ],
+)
+def test_targets_are_found_by_way_of_seeds_that_enough_support(
+    near: dict[int, list[int]], terms: list[int], threshold: int, targets: int
+) -> None:
+    assert found_targets([terms], told(near), threshold)[0][0] == targets
 
 
 @pytest.mark.parametrize(("steps", "targets"), [(3, 1), (4, 0)])
 def test_three_iterations_after_the_first_suggestions(steps: int, targets: int) -> None:
     # Two words lead to the next two, and the last to the target.
     between = [[10 * step, 10 * step + 1] for step in range(1, steps + 1)]
-    near = {word: after for own, after in pairwise([[1, 2], *between, [3]]) for word in own}
+    near = {word: after for words, after in pairwise([[1, 2], *between, [3]]) for word in words}
     assert found_targets([[1, 2, 3]], told(near), 2)[0][0] == targets
 
 
@@ -100,10 +96,7 @@ def test_all_pairs_go_on_side_by_side() -> None:
 def test_scores_by_hand() -> None:
     near = {1: [2, 3, 4]}
     tested = run_tests([[1, 2, 3, 4], [1, 2], [], [5, 6, 7]], told(near), 2)
-    assert tested[0].suggestion == 6 / 12
-    assert tested[0].deviation == 0.5
-    assert tested[0].coherence == 3 / 12
-    assert tested[1:] == [Outcome(0, 0, 0)] * 3
+    assert tested == [Outcome(6 / 12, 0.5, 3 / 12), *[Outcome(0, 0, 0)] * 3]
     assert coherent_pairs([[1, 2, 3, 4], [1, 2]], told({1: [2], 2: [1]})) == [2, 2]
 
 
@@ -145,13 +138,13 @@ def test_equal_to_a_loop_that_asks_each_time(
     found = found_targets(clusters, neighbours, threshold)
     looped = suggestion_loop(clusters, nearest, threshold)
     shares = [
-        [count / (len(terms) - 2) for count in own]
-        for terms, own in zip(clusters, found, strict=True)
+        [count / (len(terms) - 2) for count in counts]
+        for terms, counts in zip(clusters, found, strict=True)
     ]
     assert shares == looped
     tested = run_tests(clusters, neighbours, threshold)
-    for test, own, terms in zip(tested, looped, clusters, strict=True):
-        assert test.suggestion == pytest.approx(np.mean(own), abs=1e-12)
-        assert test.deviation == pytest.approx(np.std(own), abs=1e-12)
+    for test, recall, terms in zip(tested, looped, clusters, strict=True):
+        assert test.suggestion == pytest.approx(np.mean(recall), abs=1e-12)
+        assert test.deviation == pytest.approx(np.std(recall), abs=1e-12)
         near = sum(b in nearest(a) for a in terms for b in terms if a != b)
         assert test.coherence == near / (len(terms) * (len(terms) - 1))

@@ -47,8 +47,8 @@ def exact(vectors: list[list[int]], pairs: list[tuple[int, int]], similarity: Si
 
 
 def listed(found: Ranks) -> Any:
-    own = [None if np.isnan(rank) else rank for rank in found.ranks.tolist()]
-    return list(zip(own, found.tied.tolist(), strict=True))
+    numbers = [None if np.isnan(rank) else rank for rank in found.ranks.tolist()]
+    return list(zip(numbers, found.tied.tolist(), strict=True))
 
 
 def test_by_hand() -> None:

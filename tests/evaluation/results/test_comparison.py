@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from report_files import CLUSTERED, PARADIGM, RANK, RANKED
 from result_files import RESULTS, SCORE
 
 from corpora_recipes.running.errors import InputError
@@ -24,7 +25,7 @@ from evaluation.results.comparison import (
     measure_all,
     tied_with,
 )
-from evaluation.results.paradigms import ClusterScore, ParadigmResults, ParadigmScore
+from evaluation.results.paradigms import ClusterScore, ParadigmResults
 from evaluation.results.probes import (
     Predictions,
     Results,
@@ -35,7 +36,6 @@ from evaluation.results.probes import (
 from evaluation.results.rankings import (
     PairRanks,
     RankingResults,
-    RankScore,
     ranks_table,
     read_ranks,
     write_rankings,
@@ -68,10 +68,10 @@ def probed(folder: Path, name: str, predicted: dict[str, Any]) -> tuple[Results,
                 ids=np.array([f"i{i}" for i in range(ROWS)]),
                 documents=np.array([f"d{i // 2}" for i in range(ROWS)]),
                 gold=GOLD,
-                predicted=own,
+                predicted=answered,
             ),
         )
-        for dataset, own in predicted.items()
+        for dataset, answered in predicted.items()
     )
     results = replace(RESULTS, name=name, scores=scores)
     write_results(results, tables, folder / name)
@@ -81,7 +81,7 @@ def probed(folder: Path, name: str, predicted: dict[str, Any]) -> tuple[Results,
 def compared(results: Any) -> list[Difference]:
     """Compare encoders on all datasets, and on the groups of their tasks."""
     groups: dict[str, list[str]] = {}
-    for name in sorted({score.dataset for own, _ in results for score in own.scores}):
+    for name in sorted({score.dataset for scored, _ in results for score in scored.scores}):
         groups.setdefault(name.partition("_")[0].upper(), []).append(name)
     return compare(measure_all(results), groups)
 
@@ -135,13 +135,10 @@ def test_the_order_of_the_encoders_turns_the_sign(tmp_path: Path) -> None:
     a = probed(tmp_path, "a", {"bso_x": answers(0.9)})
     b = probed(tmp_path, "b", {"bso_x": answers(0.7)})
     one, other = compared([a, b])[0], compared([b, a])[0]
+    assert compared([a]) == []
     assert (one.value, *one.interval) == pytest.approx(
         (-other.value, -other.interval[1], -other.interval[0])
     )
-
-
-def test_one_encoder_has_nothing_to_be_compared_with(tmp_path: Path) -> None:
-    assert compared([probed(tmp_path, "a", {"bso_x": answers(0.9)})]) == []
 
 
 def test_other_rows_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -157,44 +154,22 @@ def test_a_difference_that_touches_zero_is_a_tie() -> None:
     assert not Difference("dataset", "x", "a", "b", -0.1, (-0.2, -0.01)).tie
 
 
-ENCODER = {"layers": ["0", "1"], "layer": "1"}
-RANK = RankScore(
-    dataset="ranking",
-    task="sentence_ranking",
-    language="es",
-    version="1.0.0",
-    digest="00",
-    layer="1",
-    similarity="cosine",
-    postprocessing="none",
-    background=900,
-    queries=ROWS,
-    pairs=ROWS,
-    without_vector=0,
-    mrr=0.5,
-    interval=(0.4, 0.6),
-    hits={"1": 0.5, "3": 0.5},
-    median_rank=1.5,
-    ties=0,
-)
-
-
 def ranked(
     folder: Path, name: str, ranks: Any, *, positive: str = "p", **score: Any
 ) -> tuple[RankingResults, Ranks]:
     """Write these ranks, of pairs of which two are of a group."""
-    own = replace(RANK, **score)
-    others = (replace(own, postprocessing="abtt"), replace(own, layer="0"))
-    results = RankingResults(3, name, ENCODER, {}, 1111, {}, "", (own, *others), ())
+    plain = replace(RANK, **score)
+    others = (replace(plain, postprocessing="abtt"), replace(plain, layer="0"))
+    results = replace(RANKED, name=name, scores=(plain, *others))
     kept = PairRanks(
-        dataset=own.dataset,
-        similarity=own.similarity,
+        dataset=plain.dataset,
+        similarity=plain.similarity,
         queries=np.array([f"q{i:03}" for i in range(len(ranks))]),
         positives=np.array([f"{positive}{i}" for i in range(len(ranks))]),
         documents=np.array([f"d{i // 2}" for i in range(len(ranks))]),
         ranks=np.array(ranks, np.float64),
     )
-    path = folder / f"{name}-{own.dataset}-{own.similarity}"
+    path = folder / f"{name}-{plain.dataset}-{plain.similarity}"
     write_rankings(results, [ranks_table(kept)], path)
     return results, partial(read_ranks, path)
 
@@ -211,7 +186,7 @@ def test_ranks_of_the_same_pairs(tmp_path: Path) -> None:
         ranked(tmp_path, "c", ranks_of(0.7, first=200)),
     ]
     found = compare_ranks(encoders)
-    measures = [f"ranking {what} cosine" for what in ("mrr", "hits@1", "hits@3")]
+    measures = [f"evalrank_es {what} cosine" for what in ("mrr", "hits@1", "hits@3")]
     assert [(d.one, d.other, d.what) for d in found] == [
         (*pair, what) for pair in ("ab", "ac", "bc") for what in measures
     ]
@@ -252,33 +227,17 @@ def test_what_one_encoder_alone_was_ranked_on(tmp_path: Path) -> None:
 def test_ranks_of_other_pairs_are_refused(tmp_path: Path, count: int, positive: str) -> None:
     a = ranked(tmp_path, "a", ranks_of(0.9))
     b = ranked(tmp_path, "b", np.ones(count), positive=positive)
-    with pytest.raises(
-        InputError, match=f"ranks of the {ROWS} pairs of ranking in the results of a"
-    ) as caught:
+    with pytest.raises(InputError, match=f"ranks of the {ROWS} pairs of evalrank_es") as caught:
         compare_ranks([a, b])
     assert caught.value.found == f"{count}, not the same ones"
 
 
 def clustered(name: str, suggestions: dict[str, float], **ways: Any) -> ParadigmResults:
     """Return scores of clusters, whose coherence is half of their suggestion."""
-    score = ParadigmScore(
-        dataset="paralex_es",
-        language="es",
-        version="1.0.0",
-        digest="00",
-        layer="1",
-        vocabulary="shared",
-        vocabulary_digest="w" * 64,
-        words=100,
-        casing="lower",
-        suggestion=0.5,
-        suggestion_interval=(0.0, 1.0),
-        coherence=0.5,
-        coherence_interval=(0.0, 1.0),
-        clusters=tuple(ClusterScore(c, 7, {}, s, 0.0, s / 2) for c, s in suggestions.items()),
-    )
-    own = (replace(score, **ways), replace(score, layer="0", clusters=()))
-    return ParadigmResults(2, name, ENCODER, 2, ["lower"], 1111, {}, "", own, {})
+    clusters = tuple(ClusterScore(c, 7, {}, s, 0.0, s / 2) for c, s in suggestions.items())
+    score = replace(PARADIGM, casing="lower", clusters=clusters)
+    scores = (replace(score, **ways), replace(score, layer="0", clusters=()))
+    return replace(CLUSTERED, name=name, scores=scores)
 
 
 NAMES = [f"c{number:02}" for number in range(30)]
@@ -319,7 +278,7 @@ def test_other_clusters_are_refused() -> None:
 def test_what_is_tied_with_the_best() -> None:
     ends = {"ab": (-0.1, 0.3), "ac": (0.1, 0.3), "bc": (-0.1, 0.2)}
     differences = [
-        Difference("dataset", "x", *pair, 0.1, interval=own) for pair, own in ends.items()
+        Difference("dataset", "x", *pair, 0.1, interval=both) for pair, both in ends.items()
     ]
     others = [Difference("dataset", "y", "a", "c", 0.0, (0.0, 0.0))]
     assert tied_with("a", "x", differences + others) == {"b"}

@@ -19,11 +19,11 @@ def floor(hub_folder: Path) -> Scores:
 def test_to_pandas(floor: Scores) -> None:
     frame = floor.to_pandas().set_index("dataset")
     assert list(frame.index) == ["bso_own", "sts_own", "tass_own"]
-    own = frame.loc["bso_own"]
-    assert own.score == floor["bso_own"].value
-    assert (own.low, own.high) == floor["bso_own"].interval
-    assert (own.group, own.metric, own.chance, own.n) == ("BSO", "accuracy", 0.5, 8)
-    assert (own.trivial, own.trivial_score, own["sample"]) == ("bag_of_words", 0.7, False)
+    row = frame.loc["bso_own"]
+    assert row.score == floor["bso_own"].value
+    assert (row.low, row.high) == floor["bso_own"].interval
+    assert (row.group, row.metric, row.chance, row.n) == ("BSO", "accuracy", 0.5, 8)
+    assert (row.trivial, row.trivial_score, row["sample"]) == ("bag_of_words", 0.7, False)
     assert frame.chance.isna().tolist() == [False, True, False]
     assert frame.trivial.isna().tolist() == [False, True, True]
     with pytest.raises(KeyError):
@@ -33,25 +33,15 @@ def test_to_pandas(floor: Scores) -> None:
 def test_compared_as_in_the_report(floor: Scores) -> None:
     other = score("use_multilingual", datasets=["bso_own", "sts_own"])
     found = floor.compare(other)
-    pair = [(floor, Path("one")), (other, Path("other"))]
-    for own, folder in pair:
-        own.save(folder)
-    measured = measure_all(
-        [(read_results(folder), partial(read_predictions, folder)) for _, folder in pair]
-    )
+    folders = (Path("one"), Path("other"))
+    for scores, folder in zip((floor, other), folders, strict=True):
+        scores.save(folder)
+    measured = measure_all([(read_results(f), partial(read_predictions, f)) for f in folders])
     # The other one lacks the only dataset of SC.
     groups = {"BSO": ["bso_own"], "SC": ["tass_own"], "SS": ["sts_own"]}
-    expected = compare(measured, groups)
-    assert found.to_dict("records") == [
-        {
-            "level": own.level,
-            "what": own.what,
-            "difference": own.value,
-            "low": own.interval[0],
-            "high": own.interval[1],
-            "tie": own.tie,
-        }
-        for own in expected
+    names = ["level", "what", "difference", "low", "high", "tie"]
+    assert found[names].to_numpy().tolist() == [
+        [d.level, d.what, d.value, *d.interval, d.tie] for d in compare(measured, groups)
     ]
     assert found.what.tolist() == ["bso_own", "sts_own", "BSO", "SS"]
     assert found.difference[0] == floor["bso_own"].value - other["bso_own"].value

@@ -75,8 +75,8 @@ def test_an_object_layers_and_names(hub_folder: Path) -> None:
 
     found = score(Model(), datasets=["bso_own"])
     assert found.results.name == "Model"
-    assert [own.layer for own in found.results.scores] == ["0", "1"]
-    assert [own.layer for own in found.results.main] == ["1"]
+    assert [each.layer for each in found.results.scores] == ["0", "1"]
+    assert [each.layer for each in found.results.main] == ["1"]
     assert score(lambda texts: encode(texts), datasets=["bso_own"]).results.name == "lambda"
 
 
@@ -129,13 +129,13 @@ def test_prompts_are_those_of_params(hub_folder: Path) -> None:
 def test_each_dataset_has_its_prompt_and_vectors_are_kept_by_it(hub_folder: Path) -> None:
     asked: dict[str, int] = {}
 
-    def own(texts: list[str], prompt: str = "none") -> Any:
+    def prompted(texts: list[str], prompt: str = "none") -> Any:
         asked[prompt] = asked.get(prompt, 0) + len(texts) * (len(texts) > 1)
         return encode(texts)
 
     def scored(**prompts: str) -> dict[str, int]:
         asked.clear()
-        score(own, prompts=prompts, revision="1")
+        score(prompted, prompts=prompts, revision="1")
         return {prompt: count for prompt, count in asked.items() if count}
 
     assert scored(SC="c: ", sts_own="s: ") == {"none": 31, "c: ": 30, "s: ": 6}

@@ -19,8 +19,8 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def found(given: object, **options: str) -> tuple[str, dict[str, Any], str, Path | None]:
     name, revision = options.get("name"), options.get("revision")
-    own = find_encoder(given, name=name, revision=revision, prompts=None, entries=ENTRIES)
-    return own.encoder.name, own.encoder.options, own.name, own.store
+    target = find_encoder(given, name=name, revision=revision, prompts=None, entries=ENTRIES)
+    return target.encoder.name, target.encoder.options, target.name, target.store
 
 
 def test_names() -> None:

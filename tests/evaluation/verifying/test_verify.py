@@ -46,7 +46,7 @@ import numpy as np
 def encode(texts, prompt=None):
     """Two layers of four numbers."""
     seeds = [hashlib.sha512(f"{prompt}{text}".encode()).digest() for text in texts]
-    return np.array([[list(own[:4]), list(own[4:8])] for own in seeds], np.float32) / 255 - 0.4
+    return np.array([[list(seed[:4]), list(seed[4:8])] for seed in seeds], np.float32) / 255 - 0.4
 '''
 GONE = object()
 Rows = list[dict[str, Any]]
@@ -124,8 +124,8 @@ def change_groups(path: Path, forge: Callable[[list[Rows]], Any]) -> None:
         groups = [file.read_row_group(at).to_pylist() for at in range(file.num_row_groups)]
     forge(groups)
     with pq.ParquetWriter(path, schema) as writer:
-        for own in groups:
-            writer.write_table(pa.Table.from_pylist(own, schema=schema))
+        for rows in groups:
+            writer.write_table(pa.Table.from_pylist(rows, schema=schema))
 
 
 def refused(said: tuple[int, str, str]) -> str:
@@ -141,8 +141,8 @@ def refused(said: tuple[int, str, str]) -> str:
 def test_results_that_agree(verify) -> None:
     status, said, error = verify(*ALL, "--encode")
     assert (status, error) == (0, "")
-    own = {line for line in said.splitlines() if not line.startswith(("proved", "not proved"))}
-    assert own == {
+    lines = {line for line in said.splitlines() if not line.startswith(("proved", "not proved"))}
+    assert lines == {
         f"{PROBED}: probes of two: 10 scores recomputed",
         f"{RANKED}: rankings of two: 2 scores recomputed",
         f"{COMPLETED}/two.json: paradigms of two: 3 scores recomputed",
@@ -155,42 +155,46 @@ def test_results_that_agree(verify) -> None:
     assert "digests of vectors" in verify()[1]
 
 
+FORGED: dict[str, Any] = {
+    "deviation": 0.1,
+    "interval": [0.1, 0.9],
+    "measures": {"f1": 1.0},
+    "majority": 0.4,
+    "chance": 0.4,
+    "folds": 3,
+    "test_documents": 7,
+    "metric": "pearson",
+    "task": "sentence_position",
+    "corpus": "wikipedia",
+    "language": "en",
+    "version": "2.0.0",
+    "digest": "ab",
+    "answers": "ab",
+    "texts": "",
+    "rows.test": 80,
+}
+
+
 @pytest.mark.parametrize(
-    ("place", "value", "said"),
+    ("forged", "said"),
     [
-        ("value", 0.98, "bso_own, 0: value: stored 0.98, recomputed 0."),
-        ("value", lambda value: value + 1e-10, "bso_own, 0: value"),
-        ("deviation", 0.1, "bso_own, 0: deviation: stored 0.1, recomputed None"),
-        ("interval", [0.1, 0.9], "bso_own, 0: interval: stored (0.1, 0.9), "),
-        ("measures", {}, "bso_own, 0: measures accuracy: stored None"),
-        ("measures.f1", 1.0, "bso_own, 0: measures f1: stored 1.0, recomputed None"),
-        ("majority", 0.4, "bso_own, 0: majority: stored 0.4, recomputed 0.5"),
-        ("chance", 0.4, "bso_own, 0: chance"),
-        ("rows.test", 80, "bso_own, 0: rows test: stored 80, recomputed 8"),
-        ("folds", 3, "bso_own, 0: folds"),
-        ("test_documents", 7, "bso_own, 0: test_documents: stored 7, "),
-        ("metric", "pearson", "bso_own, 0: metric: stored pearson, recomputed accuracy"),
-        ("task", "sentence_position", "bso_own, 0: task"),
-        ("corpus", "wikipedia", "bso_own, 0: corpus"),
-        ("language", "en", "bso_own, 0: language"),
-        ("version", "2.0.0", "bso_own, 0: version: stored 2.0.0, "),
-        ("digest", "ab" * 32, "bso_own, 0: digest"),
-        ("answers", "ab" * 32, "bso_own, 0: answers"),
-        ("texts", "", "bso_own, 0: texts: stored , recomputed "),
-        ("dataset", "bso_other", "scores: none of bso_own, 0"),
-        ("layer", "7", "scores: bso_own, 7: not expected"),
+        (FORGED, [f"bso_own, 0: {name.replace('.', ' ')}" for name in FORGED]),
+        ({"value": 0.98}, ["bso_own, 0: value: stored 0.98, recomputed 0."]),
+        ({"value": lambda value: value + 1e-10}, ["bso_own, 0: value"]),
+        ({"dataset": "bso_other"}, ["scores: none of bso_own, 0"]),
+        ({"layer": "7"}, ["scores: bso_own, 7: not expected"]),
     ],
 )
-def test_a_forged_score(verify, place: str, value: Any, said: str) -> None:
-    change(PROBED / "scores.json", {f"scores.0.{place}": value})
+def test_a_forged_score(verify, forged: dict[str, Any], said: list[str]) -> None:
+    change(PROBED / "scores.json", {f"scores.0.{place}": value for place, value in forged.items()})
     status, out, error = verify()
     assert (status, "named above" in error, "\nproved" in out) == (1, True, False)
-    assert f"  differs: {said}" in out
+    assert [line for line in said if f"  differs: {line}" not in out] == []
 
 
 def right(groups: list[Rows]) -> None:
-    for own in groups[0]:
-        own["predicted"] = [own["gold"]]
+    for answer in groups[0]:
+        answer["predicted"] = [answer["gold"]]
 
 
 def several(name: str, value: Any) -> Callable[[list[Rows]], None]:
@@ -222,11 +226,11 @@ def test_forged_answers(verify, forge: Callable[[list[Rows]], Any], said: str) -
 @pytest.mark.parametrize(
     ("forge", "said"),
     [
-        (lambda own: own[:1], "scores: none of bso_own, 1"),
-        (lambda own: own[:2], "row groups of predictions.parquet: mc_own, 0: not expected"),
-        (lambda own: [*own, own[0]], "scores: bso_own, 0: 2 times"),
-        (lambda own: own[::-1], "scores: in another order"),
-        (lambda own: [], "row groups of predictions.parquet: bso_own, 0: not expected"),
+        (lambda scores: scores[:1], "scores: none of bso_own, 1"),
+        (lambda scores: scores[:2], "row groups of predictions.parquet: mc_own, 0: not expected"),
+        (lambda scores: [*scores, scores[0]], "scores: bso_own, 0: 2 times"),
+        (lambda scores: scores[::-1], "scores: in another order"),
+        (lambda scores: [], "row groups of predictions.parquet: bso_own, 0: not expected"),
     ],
 )
 def test_forged_lists_of_scores(verify, forge: Callable[[Rows], Rows], said: str) -> None:
@@ -236,12 +240,12 @@ def test_forged_lists_of_scores(verify, forge: Callable[[Rows], Rows], said: str
 
 
 def test_scores_that_were_left_away_are_named(verify) -> None:
-    change(PROBED / "scores.json", {"scores": lambda own: own[:2]})
+    change(PROBED / "scores.json", {"scores": lambda scores: scores[:2]})
     change_groups(PREDICTIONS, lambda groups: groups.__delitem__(slice(2, None)))
     status, out, _ = verify()
     assert (status, "  not scored: mc_own, sp_own, sts_own, tass_own\n" in out) == (0, True)
     # A layer less in all places.
-    facts = {"encoder.layers": ["1"], "encoder.layer": "1", "scores": lambda own: own[1:]}
+    facts = {"encoder.layers": ["1"], "encoder.layer": "1", "scores": lambda scores: scores[1:]}
     change(PROBED / "scores.json", facts)
     change_groups(PREDICTIONS, lambda groups: groups.__delitem__(0))
     assert verify()[0] == 0
@@ -251,7 +255,7 @@ def test_scores_that_were_left_away_are_named(verify) -> None:
 def test_consistent_forgeries_are_named_as_not_proved(verify, run: Path) -> None:
     """All answers right, and the scores those of such answers: no check can find that."""
     change_groups(PREDICTIONS, right)
-    dataset = next(own for own in find_datasets(run) if own.name == "bso_own")
+    (dataset,) = (dataset for dataset in find_datasets(run) if dataset.name == "bso_own")
     parts = {split: ProbeRows(dataset, split) for split in dataset.files}
     _, answers = next(all_predictions(PROBED))
     score = asdict(score_answers(dataset, "0", parts, answers.predicted)[0])
@@ -274,22 +278,16 @@ def test_consistent_forgeries_are_named_as_not_proved(verify, run: Path) -> None
 @pytest.mark.parametrize(
     "changes",
     [
-        {"scores.0.measures": ["accuracy"]},
-        {"protocol": "standard"},
         {"protocol": {}},
-        {"intervals": None},
         {"encoder": None},
-        {"encoder.layers": "0"},
         {"encoder.layer": "7"},
         {"encoder.form": GONE},
         {"encoder.options": []},
         {"encoder.options.prompts": {"default": 3}},
-        {"seed": "7"},
         {"versions": {"numpy": None}},
         {"scores": None},
         {"scores.0": "bso_own"},
         {"scores.0.value": "0.9"},
-        {"scores.0.value": None},
         {"scores.0.value": float("nan")},
         {"scores.0.value": True},
         {"scores.0.value": 10**400},
@@ -298,7 +296,6 @@ def test_consistent_forgeries_are_named_as_not_proved(verify, run: Path) -> None
         {"scores.0.version": GONE},
         {"scores.0.colour": "red"},
         {"format": 5},
-        {"format": None},
     ],
 )
 def test_malformed_scores(verify, changes: dict[str, Any]) -> None:
@@ -318,8 +315,8 @@ def test_files_that_are_no_results(verify, content: str) -> None:
 @pytest.mark.parametrize(
     "forge",
     [
-        *(several("predicted", own) for own in (None, [], [None], [0.0, 1.0], [float("nan")])),
-        lambda groups: [own.update(predicted=[]) for own in groups[0]],
+        *(several("predicted", value) for value in (None, [], [None], [0.0, 1.0], [np.nan])),
+        lambda groups: [answer.update(predicted=[]) for answer in groups[0]],
         *(several(name, None) for name in ("dataset", "id", "gold")),
         several("layer", "1"),
         lambda groups: groups[0].clear(),
@@ -359,8 +356,11 @@ def test_answers_of_any_size(verify) -> None:
         ({"scores.3.digest": "ab"}, "words, 1, centre, cosine: digest"),
         ({"scores.3.language": "en"}, "words, 1, centre, cosine: language"),
         ({"scores.3": GONE}, "scores: none of words, 1, centre, cosine"),
-        ({"scores": lambda own: own[::-1]}, "scores: in another order"),
-        ({"scores": lambda own: [own[0], *own]}, "scores: words, 0, none, cosine: 2 times"),
+        ({"scores": lambda scores: scores[::-1]}, "scores: in another order"),
+        (
+            {"scores": lambda scores: [scores[0], *scores]},
+            "scores: words, 0, none, cosine: 2 times",
+        ),
         ({"similarities.0.digest": "ab"}, "sts_own, 1, none, cosine: digest"),
         ({"similarities.0": GONE}, "similarities: none of sts_own, 1, none, cosine"),
     ],
@@ -374,14 +374,20 @@ def test_forged_rankings(verify, changes: dict[str, Any], said: str) -> None:
 @pytest.mark.parametrize(
     ("forge", "said"),
     [
-        (lambda own: own[0][0].update(rank=4.5), "words, 1, none, cosine: mrr"),
-        (lambda own: own[0][0].update(rank=0.5), "cosine: ranks: stored others than 1 … 8"),
-        (lambda own: own[0][0].update(rank=float("nan")), "cosine: ranks: stored others"),
-        (lambda own: own[0][0].update(positive="tren"), "cosine: pairs of texts: stored ('faro'"),
-        (lambda own: own[0].pop(), "cosine: pairs of texts: stored 1, in the data 2"),
-        (lambda own: own.pop(), "row groups of ranks.parquet: none of words, l2"),
-        (lambda own: own.append(own[0]), "row groups of ranks.parquet: words, cosine: 2 times"),
-        (lambda own: own.reverse(), "row groups of ranks.parquet: in another order"),
+        (lambda groups: groups[0][0].update(rank=4.5), "words, 1, none, cosine: mrr"),
+        (lambda groups: groups[0][0].update(rank=0.5), "cosine: ranks: stored others than 1 … 8"),
+        (lambda groups: groups[0][0].update(rank=float("nan")), "cosine: ranks: stored others"),
+        (
+            lambda groups: groups[0][0].update(positive="tren"),
+            "cosine: pairs of texts: stored ('faro'",
+        ),
+        (lambda groups: groups[0].pop(), "cosine: pairs of texts: stored 1, in the data 2"),
+        (lambda groups: groups.pop(), "row groups of ranks.parquet: none of words, l2"),
+        (
+            lambda groups: groups.append(groups[0]),
+            "ranks.parquet: words, cosine: 2 times",
+        ),
+        (lambda groups: groups.reverse(), "row groups of ranks.parquet: in another order"),
     ],
 )
 def test_forged_ranks(verify, forge: Callable[[list[Rows]], Any], said: str) -> None:
@@ -394,23 +400,20 @@ def test_forged_ranks(verify, forge: Callable[[list[Rows]], Any], said: str) -> 
     ("changes", "said"),
     [
         ({"scores.0.suggestion": 0.99}, "as_is, 0: suggestion: stored 0.99, recomputed"),
-        (
-            {"scores.0.coherence_interval": [0, 1]},
-            "as_is, 0: coherence_interval: stored (0.0, 1.0)",
-        ),
+        ({"scores.0.coherence_interval": [0, 1]}, "as_is, 0: coherence_interval: stored (0.0"),
         ({"scores.0.clusters.0.suggestion": 0.987}, "as_is, 0: suggestion: stored"),
-        (
-            {"scores.0.clusters.0.suggestion": 7},
-            "as_is, 0: clusters: none, or stored scores outside 0 … 1",
-        ),
+        ({"scores.0.clusters.0.suggestion": 7}, "as_is, 0: clusters: none, or stored scores"),
         ({"scores.0.clusters.0.terms": 4}, "as_is, 0, colours: terms: stored 4, recomputed 3"),
         ({"scores.0.clusters.0": GONE}, "as_is, 0: clusters: none of colours"),
         ({"scores.0.clusters": []}, "as_is, 0: clusters: none of colours"),
-        ({"scores.0.clusters": lambda own: [*own, own[0]]}, "as_is, 0: clusters: colours: 2 times"),
+        (
+            {"scores.0.clusters": lambda kept: [*kept, kept[0]]},
+            "0: clusters: colours: 2 times",
+        ),
         ({"scores.0.vocabulary_digest": "ab"}, "as_is, 0: vocabulary_digest: stored ab"),
         ({"scores.0.digest": "ab"}, "as_is, 0: digest: stored ab"),
         ({"scores.0": GONE}, "scores: none of paralex, shared, as_is, 0"),
-        ({"scores": lambda own: own[::-1]}, "scores: in another order"),
+        ({"scores": lambda scores: scores[::-1]}, "scores: in another order"),
         ({"scores.0.vocabulary": "own"}, "scores: none of paralex, shared, as_is, 0"),
     ],
 )
@@ -461,9 +464,8 @@ def forge_store(factor: float) -> None:
         keys = np.load(file.with_name(f"{name}.keys.npy"))
         vectors = np.load(file) * np.float32(factor)
         np.save(file, vectors)
-        np.save(
-            file.with_name(f"{name}.sums.{layer}.npy"), sums_of(keys.view("S16")[:, 0], vectors)
-        )
+        sums = sums_of(keys.view("S16")[:, 0], vectors)
+        np.save(file.with_name(f"{name}.sums.{layer}.npy"), sums)
     store, two = Path("data/embeddings/two"), make_encoder("two", ENTRY)
     describe_datasets(two, find_datasets(Path("dist/hub")), store)
     shutil.rmtree("data/memory")
@@ -473,11 +475,7 @@ def forge_store(factor: float) -> None:
 @pytest.mark.parametrize(
     ("factor", "status", "said"),
     [
-        (
-            1 + 1e-6,
-            0,
-            "3 texts of each of 5 datasets encoded again: vectors at most 1e-06 of their length",
-        ),
+        (1 + 1e-6, 0, "3 texts of each of 5 datasets encoded again: vectors at most 1e-06 of"),
         (1.001, 1, "bso_own, 0: vectors: encoded again, up to 0.001 of their length away"),
     ],
 )
