@@ -59,8 +59,8 @@ from evaluation.reporting.instances import LIMIT, browsed, draw, shown_texts
 from evaluation.reporting.instances import LONGEST as LONGEST_TEXT
 from evaluation.reporting.tables.encoders import profiles
 from evaluation.reporting.writing import metrics, plotted, write_report
-from evaluation.results.probes import SCORES, read_results
-from evaluation.results.stored import write_stored
+from evaluation.results.probes import read_results
+from evaluation.results.stored import SCORES, write_stored
 
 FIGURES = ["layers.png", "layers.svg", "scores.png", "scores.svg"]
 
