@@ -73,7 +73,7 @@ def test_all_stages_go_on_without_it(here: Path, capsys: pytest.CaptureFixture[s
     assert main(["repro"]) == 0
     said = capsys.readouterr().out
     assert f"read: 2 corpora: 1 new, 1 left out\n  left out tass:\n    {HOW}" in said
-    assert "build: 1 corpora: 1 new\n" in said
+    assert "build: 1 corpus: 1 new\n" in said
     # At the end, by the stage `check`.
     assert f"\nmissing, must be asked for: tass\n  {HOW}" in said
     assert is_missing()

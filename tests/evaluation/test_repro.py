@@ -66,8 +66,8 @@ def test_stages_are_run_once_and_kept(capsys: Capsys) -> None:
     assert main(["repro", "--only", "sqc,char_hash"]) == 0
     some = outcomes(capsys.readouterr().out)
     assert [some["read"], some["build"], some["embed"]] == [
-        *["1 corpora: 1 kept, 0 new"] * 2,
-        "1 encoders: 1 kept, 0 new",
+        *["1 corpus: 1 kept, 0 new"] * 2,
+        "1 encoder: 1 kept, 0 new",
     ]
     assert some["package"] == "2 datasets: 2 kept, 0 new"
     assert main(["repro", "--only", "sqcc"]) == 1
@@ -85,7 +85,7 @@ def test_a_fault_is_local(capsys: Capsys) -> None:
         assert main(["repro", *options]) == 1
         said = capsys.readouterr()
         assert list(outcomes(said.out)) == [stage.name for stage in STAGES[:-1]]
-        assert outcomes(said.out)["package"].startswith("1 datasets: 1 ")
+        assert outcomes(said.out)["package"].startswith("1 dataset: 1 ")
         for named in ("  left out mine:\n", "left out by read: mine\n"):
             assert named in said.out
         assert "1 left out for a fault" in said.err

@@ -45,8 +45,8 @@ def said(capsys: Capsys) -> list[str]:
 def test_from_instances_to_report(here: Path, capsys: Capsys) -> None:
     assert main(["embed", "--workers", "1"]) == 0
     assert said(capsys) == [
-        "char_hash: 31 texts encoded now, for 1 datasets",
-        "use_multilingual: 31 texts encoded now, for 1 datasets",
+        "char_hash: 31 texts encoded now, for 1 dataset",
+        "use_multilingual: 31 texts encoded now, for 1 dataset",
         "embed: 2 encoders: 2 new",
     ]
     assert main(["probe", "--workers", "1"]) == 0
@@ -82,7 +82,7 @@ def test_scores_of_pairs_and_the_option_of_their_features(here: Path, capsys: Ca
     assert said(capsys) == [
         "char_hash, bso_own: x (majority x)",
         "char_hash, sts_own: x (Pearson)",
-        "probe: 1 encoders: 1 new",
+        "probe: 1 encoder: 1 new",
     ]
     scores = json.loads(Path("data/results/char_hash/scores.json").read_bytes())
     assert scores["protocol"]["pair_features"] == "four_part"

@@ -122,7 +122,7 @@ def test_a_trained_encoder(
     # Nothing has changed; or nothing that decides the weights.
     before = contents(folder)
     assert main(toy(epochs=12)) == 0
-    assert capsys.readouterr().out == "train: 1 encoders: 1 kept, 0 new\n"
+    assert capsys.readouterr().out == "train: 1 encoder: 1 kept, 0 new\n"
     assert contents(folder) == before
     rows = [row(i, i % 2, sentences=["Una.", f"Dos {i}."]) for i in range(6)]
     splits = {"train": rows[:2], "validation": rows[2:4], "test": rows[4:]}

@@ -118,12 +118,11 @@ def test_an_encoder_that_lacks_a_dataset_has_no_average(tmp_path: Path) -> None:
 
 def test_what_was_left_out_for_a_fault_stands_first(given: dict[str, Any], tmp_path: Path) -> None:
     fault = InputError("mine.jsonl", expected="texts", found="<b>none", todo="write some")
-    write_report(**given, out=tmp_path, left_out={"read mine": str(fault)})
-    said = "Left out for a fault, so that averages may be incomplete: read mine: mine.jsonl "
-    said += "expected: texts found: <b>none to do: write some."
-    assert escape(said) in (tmp_path / "index.html").read_text("utf-8")
+    write_report(**given, out=tmp_path, left_out={"read mine": str(fault), "embed all": "lost"})
+    warned = "incomplete: read mine (<b>none), embed all (lost). The whole messages are in data/"
+    assert escape(warned) in (tmp_path / "index.html").read_text("utf-8")
     first, _, _ = (tmp_path / "report.md").read_text("utf-8").partition("\n- ")
-    assert markdown(said) in first
+    assert markdown(warned) in first
 
 
 def test_the_same_results_give_the_same_bytes(
