@@ -72,10 +72,9 @@ class Mean:
 
 
 def averages_of(tasks: Mapping[str, str], benchmarks: Mapping[str, str]) -> list[Average]:
-    """Return all averages: benchmark by benchmark, its groups first, then all; own datasets last.
+    """Return all averages: by benchmark, own datasets last; first those of groups, then of all.
 
-    There are those of groups with a dataset. ``tasks`` has all datasets, in the order of the
-    report; ``benchmarks`` may lack those of the user.
+    ``tasks`` has all datasets, in the order of the report; ``benchmarks`` may lack the user's.
     """
     averages = []
     for benchmark in (*BENCHMARKS, OWN):

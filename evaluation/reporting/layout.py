@@ -132,19 +132,11 @@ def lay_out(
     last: Iterable[Row] = (),
     **words: object,
 ) -> Table:
-    """Return a table with a row about each subject.
+    """Return a table with a row about each subject, of a ``kind``, and the ``last`` rows.
 
-    Args:
-        key: of the table in tables.yaml, which has its title and what explains it.
-        subjects: what the rows are about.
-        columns: those of the table.
-        name: of the table, if it is not ``key``.
-        texts: the number of text columns, if tables.yaml does not say it.
-        more: further paragraphs that explain it.
-        kind: of the rows about subjects.
-        group: returns their group.
-        last: further rows.
-        words: what stands in the braces of tables.yaml.
+    ``key``: of the table in tables.yaml, which has its title, what explains it (``more``: further
+    paragraphs; ``words``: what stands in the braces) and, unless ``texts`` does, the number of text
+    columns. ``name``: of the table, if it is not the key; ``group``: returns a row's group.
     """
     return Table(
         name or key,

@@ -99,11 +99,7 @@ def probe_scores(scores: pd.DataFrame, *, trained: bool) -> pd.DataFrame:
 
 
 def downstream(inputs: Inputs) -> list[Table]:
-    """Return how scores without a probe correlate with those of groups of probed tasks.
-
-    With fewer than three encoders the table has a note instead of rows; without scores of either
-    kind there is no table.
-    """
+    """Return how scores without a probe correlate with those of groups of probed tasks."""
     intrinsic = intrinsic_scores(inputs.scores, inputs.shipped)
     trained = probe_scores(inputs.scores, trained=True)
     if intrinsic.empty or trained.empty:
