@@ -114,7 +114,7 @@ def test_headings_and_tables_have_names(page: Any) -> None:
         assert table.locator("thead th[scope]").count()
         assert table.locator("tbody tr").count() == table.locator("tbody th[scope=row]").count()
     for control in page.locator("input, select").all():
-        assert control.evaluate("own => own.labels.length") == 1
+        assert control.evaluate("field => field.labels.length") == 1
 
 
 def test_the_names_of_columns_stay_above_a_long_table(page: Any) -> None:
@@ -128,12 +128,12 @@ def test_the_names_of_columns_stay_above_a_long_table(page: Any) -> None:
                 """(id) => {
                     const table = document.getElementById(id);
                     const box = table.parentElement;
-                    const top = (own) => own.getBoundingClientRect().top;
+                    const top = (node) => node.getBoundingClientRect().top;
                     const fits = box.parentElement.classList.contains("fits");
                     if (fits) scrollTo({ top: scrollY + top(table) + 150, behavior: "instant" });
                     else box.scrollTop = 150;
                     const edge = fits ? document.querySelector("nav").offsetHeight : top(box) + 1;
-                    const header = [...table.tHead.rows[0].cells].map((own) => top(own) - edge);
+                    const header = [...table.tHead.rows[0].cells].map((cell) => top(cell) - edge);
                     const moved = top(table.tBodies[0].rows[0]) - edge;
                     return [fits, Math.max(...header.map(Math.abs)), moved];
                 }""",
@@ -150,16 +150,16 @@ def test_a_table_shows_that_it_scrolls_sideways(page: Any) -> None:
     def shown() -> list[bool]:
         # The observer answers after the next frame.
         page.wait_for_timeout(300)
-        opacity = "own => getComputedStyle(own, '::after').opacity"
-        shadow = "own => getComputedStyle(own.querySelector('tbody th')).boxShadow"
+        opacity = "node => getComputedStyle(node, '::after').opacity"
+        shadow = "node => getComputedStyle(node.querySelector('tbody th')).boxShadow"
         return [frame.evaluate(shadow) != "none", frame.evaluate(opacity) == "1"]
 
     assert shown() == [False, False]
     page.set_viewport_size({"width": 380, "height": 800})
     assert shown() == [False, True]
-    frame.evaluate("own => { own.firstElementChild.scrollLeft = 40; }")
+    frame.evaluate("node => { node.firstElementChild.scrollLeft = 40; }")
     assert shown() == [True, True]
-    frame.evaluate("own => { own.firstElementChild.scrollLeft = 9999; }")
+    frame.evaluate("node => { node.firstElementChild.scrollLeft = 9999; }")
     assert shown() == [True, False]
 
 
@@ -386,12 +386,12 @@ def test_texts_run_in_their_own_direction(
             const part = { units: [text, text], tag, note: "", marked: false };
             const item = partElement(part, "x");
             document.querySelector(".parts").append(item);
-            const own = item.querySelector("[lang]");
+            const text_ = item.querySelector("[lang]");
             const range = document.createRange();
-            range.selectNodeContents(own);
-            const [box, text_] = [own.getBoundingClientRect(), range.getBoundingClientRect()];
-            const side = text_.left - box.left < box.right - text_.right ? "left" : "right";
-            return [own.dir, getComputedStyle(own).direction, side];
+            range.selectNodeContents(text_);
+            const [box, letters] = [text_.getBoundingClientRect(), range.getBoundingClientRect()];
+            const side = letters.left - box.left < box.right - letters.right ? "left" : "right";
+            return [text_.dir, getComputedStyle(text_).direction, side];
         }""",
         [text, tag],
     )
@@ -422,7 +422,7 @@ def test_the_tree(page: Any) -> None:
     page.locator("#dataset").select_option("dr_x")
     tree = page.locator(".instance").first.locator(".tree svg")
     assert tree.get_attribute("aria-label") == "Tree of the text, 2 relations over 3 units"
-    assert tree.locator("rect.own").count() == 2
+    assert tree.locator("rect.shown").count() == 2
     assert tree.locator("title").all_text_contents() == [
         "NS-Causa, units 1 to 3",
         "NN-Lista, units 2 to 3",
@@ -439,7 +439,7 @@ def test_the_tree(page: Any) -> None:
 
 def test_dark_and_light(page: Any) -> None:
     def luminance(what: str, of: str) -> float:
-        colour = page.locator(of).first.evaluate(f"own => getComputedStyle(own).{what}")
+        colour = page.locator(of).first.evaluate(f"node => getComputedStyle(node).{what}")
         numbers = [float(part) for part in colour.split("(")[1].rstrip(")").split(",")[:3]]
         return sum(numbers) / 3
 
