@@ -102,6 +102,12 @@ def test_it_renders(page: Any) -> None:
     assert box["height"] > 200
     assert "char_hash" in figure.text_content()
     assert page.locator("#layers-deep td.best").count() == 8
+    links = page.locator("nav a").all_inner_texts()
+    start = links.index("Baselines") + 1
+    assert links[start : start + 4] == ["EvalRank", "ParaLex", "Downstream", "Instances"]
+    section = page.locator("section:has(#downstream-title)")
+    assert "three probed encoders or more" in section.inner_text()
+    assert section.locator("table").count() == 0
     # Nothing is wider than the page but what scrolls by itself.
     for width in (1280, 380):
         page.set_viewport_size({"width": width, "height": 800})
@@ -124,7 +130,7 @@ def test_the_names_of_columns_stay_above_a_long_table(page: Any) -> None:
         for table in ("measurements", "scores-own-datasets"):
             # The observer answers after the next frame.
             page.wait_for_timeout(200)
-            found = page.evaluate(
+            fit, above, moved = page.evaluate(
                 """(id) => {
                     const table = document.getElementById(id);
                     const box = table.parentElement;
@@ -139,9 +145,8 @@ def test_the_names_of_columns_stay_above_a_long_table(page: Any) -> None:
                 }""",
                 table,
             )
-            assert found[0] == fits, table
-            assert found[1] <= 1, table
-            assert found[2] < 0, table
+            assert fit == fits, table
+            assert (above <= 1, moved < 0) == (True, True), table
 
 
 def test_a_table_shows_that_it_scrolls_sideways(page: Any) -> None:
@@ -253,7 +258,6 @@ def test_numbers_are_sorted_unit_by_unit(page: Any) -> None:
 def test_what_has_no_value_is_sorted_to_the_end(page: Any) -> None:
     page.locator("nav a", has_text="Baselines").click()
     header = page.locator("#baselines thead th").nth(1)
-    assert header.inner_text() == "Majority"
     assert column(page, "baselines", 2)[2] == "–"
     for _ in range(2):
         header.get_by_role("button").click()
@@ -278,9 +282,8 @@ def test_filtering(page: Any) -> None:
     filters.get_by_label("Group").select_option("")
     assert len(column(page, SCORES, 1)) == 8
     page.locator("details:has(#measurements) summary").click()
-    page.locator(".filters[data-table=measurements]").get_by_label("Verdict").select_option(
-        "inherited"
-    )
+    filters = page.locator(".filters[data-table=measurements]")
+    filters.get_by_label("Verdict").select_option("inherited")
     assert column(page, "measurements", 1) == ["mc_x"]
 
 
@@ -319,16 +322,6 @@ def test_the_pairs_with_an_encoder(browser: Any, tmp_path: Path) -> None:
     page.close()
 
 
-def test_sections_are_linked(page: Any) -> None:
-    links = page.locator("nav a").all_inner_texts()
-    assert links[links.index("Baselines") + 1 : links.index("Instances")] == [
-        *("EvalRank", "ParaLex", "Downstream")
-    ]
-    section = page.locator("section:has(#downstream-title)")
-    assert "three probed encoders or more" in section.inner_text()
-    assert section.locator("table").count() == 0
-
-
 def test_browsing_instances(page: Any) -> None:
     rows = page.locator(".instance")
     page.locator("#dataset").select_option("sp_x")
@@ -337,11 +330,9 @@ def test_browsing_instances(page: Any) -> None:
     assert moved.locator("[lang=es]").inner_text() == FIVE[0]
     assert moved.locator(".tag").inner_text() == "3"
     assert rows.first.locator(".gold").inner_text() == "gold: the first sentence was in position 3"
-    answers = rows.first.locator(".answers li").all_inner_texts()
-    assert [" ".join(text.split()) for text in answers[1:]] == [
-        "✓ deep: 3 2 of 3 starts",
-        "✗ char_hash: 4, wrong",
-    ]
+    answers = rows.first.locator(".answers li").all_inner_texts()[1:]
+    answers = [" ".join(text.split()) for text in answers]
+    assert answers == ["✓ deep: 3 2 of 3 starts", "✗ char_hash: 4, wrong"]
     page.locator("#wrong").check()
     assert rows.count() == 1
     page.locator("#encoder").select_option("deep")
@@ -423,10 +414,8 @@ def test_the_tree(page: Any) -> None:
     tree = page.locator(".instance").first.locator(".tree svg")
     assert tree.get_attribute("aria-label") == "Tree of the text, 2 relations over 3 units"
     assert tree.locator("rect.shown").count() == 2
-    assert tree.locator("title").all_text_contents() == [
-        "NS-Causa, units 1 to 3",
-        "NN-Lista, units 2 to 3",
-    ]
+    titles = tree.locator("title").all_text_contents()
+    assert titles == ["NS-Causa, units 1 to 3", "NN-Lista, units 2 to 3"]
     # The satellite stands first in the text, the nucleus, of two units, after it.
     places = [
         [float(item.get_attribute(what)) for what in ("x", "y", "width")]
