@@ -27,15 +27,15 @@ LEAKED = "El faro de la costa brilla mucho."
 
 def documents() -> list[Document]:
     """Return forty articles, each about one thing, in sections of two levels."""
-    found = []
+    articles = []
     for number in range(40):
         name = NAMES[number % len(NAMES)]
         lead = [[f"El {name} {number} es viejo.", f"Un {name} así dura cien años."]]
         body = [[f"El {name} se hizo en {1800 + number}."], [f"Luego el {name} cambió.", LEAKED]]
         sections = [Section("", 1, lead), Section("Historia", 2, body)]
         split = "test" if number % 10 == 9 else "train"
-        found.append(Document(str(number), name.title(), (), sections, split))
-    return found
+        articles.append(Document(str(number), name.title(), (), sections, split))
+    return articles
 
 
 MODEL = Path("data/trained/own")
@@ -194,13 +194,9 @@ def weights(name: str) -> bytes:
 
 
 def test_what_decides_the_weights(toy: Toy) -> None:
-    runs: dict[str, dict[str, Any]] = {
-        "one": {},
-        "seed": {"seed": 2},
-        "weight": {"objectives": ALL | {"nl": 2}},
-        "untrained": {"epochs": 0},
-        "other": {"epochs": 0, "objectives": {"nl": 1}},
-    }
+    runs: dict[str, dict[str, Any]] = {"one": {}, "seed": {"seed": 2}, "untrained": {"epochs": 0}}
+    runs |= {"weight": {"objectives": ALL | {"nl": 2}}}
+    runs |= {"other": {"epochs": 0, "objectives": {"nl": 1}}}
     for name, options in runs.items():
         assert main(toy(name, **options)) == 0
     assert len({weights(name) for name in runs}) == 4
