@@ -168,8 +168,7 @@ class FunctionEncoder:
         """Return the vectors of the function, floats [len(texts), layers, dimension].
 
         Raises:
-            InputError: there is no such function, it takes no prompts, it fails, it returns another
-                type or shape, or a vector depends on the batch.
+            InputError: there is no such function, or it is not as it should be.
         """
         self.called.check_prompts(self.prompts)
         return self.called.encode(texts, prompt)
@@ -218,10 +217,9 @@ def _told(error: Exception) -> str:
 
 @cache
 def _digest(name: str) -> str:
-    """Return 16 hexadecimal digits that change with the function's module and what it imports.
+    """Return 16 hexadecimal digits that change with a function's module; "" without a file.
 
-    Looked at are the module's file and the modules of the same folder and below, as far as imports
-    lead to them; what is installed has versions. "" without a file.
+    And with what it imports of the same folder and below; what is installed has versions.
     """
     file = _file(name)
     if not file:

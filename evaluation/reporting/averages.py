@@ -27,13 +27,9 @@ _DECIMALS = 12
 
 @dataclass(frozen=True, slots=True)
 class Average:
-    """Datasets that scores are averaged over.
+    """Datasets of a benchmark, or ``OWN``, that scores are averaged over, of one group or all.
 
-    Attributes:
-        benchmark: its name, or ``OWN``.
-        group: of the tasks; None for all groups together.
-        missing: datasets of the benchmark that the report lacks.
-        withdrawn: those that were part of the benchmark once, with the reason.
+    ``missing`` are those that the report lacks; ``withdrawn`` were part of it once: why they left.
     """
 
     benchmark: str

@@ -46,15 +46,12 @@ MAJORITY = "majority"
 
 @dataclass(frozen=True)
 class Inputs:
-    """The results of a report.
+    """The results of a report, of the same rows and seed, and of one protocol of probes.
 
     Attributes:
-        encoders: the results, of the same rows and seed, and of one protocol of probes; those with
-            the best mean rank over all datasets of benchmarks first.
-        rankings: EvalRank's results, in the order of the encoders, of the same texts.
-        paradigms: ParaLex's results, likewise.
-        folders: encoder to the folder that its results were read from.
-        ranks_folders: encoder to that of its ranks.
+        encoders: those with the best mean rank over all datasets of benchmarks first; ``rankings``
+            (of EvalRank) and ``paradigms`` (of ParaLex) have the same order.
+        folders: encoder to the folder that its results were read from; ``ranks_folders``: ranks.
         measured: encoder to dataset to its score, without each document in turn too.
         report: the audit, see ``builders.auditing.report``.
         samples: the datasets whose texts are those of the small samples in the project.
@@ -117,16 +114,14 @@ class Inputs:
     @cached_property
     def ranks(self) -> dict[str, dict[str, Mean]]:
         """Benchmark to encoder to its mean rank, the best encoder first."""
-        return {
-            benchmark: mean_ranks(self.measured, average.datasets, self.encoders[0].seed)
-            for benchmark, average in self.wholes.items()
-        }
+        seed, wholes = self.encoders[0].seed, self.wholes
+        return {name: mean_ranks(self.measured, wholes[name].datasets, seed) for name in wholes}
 
     @cached_property
     def differences(self) -> list[Difference]:
         """Every two encoders compared, by all results."""
         folders = self.ranks_folders
-        ranked = [(found, partial(read_ranks, folders[found.name])) for found in self.rankings]
+        ranked = [(each, partial(read_ranks, folders[each.name])) for each in self.rankings]
         return [
             *compare(self.measured, {average.name: average.datasets for average in self.averages}),
             *compare_ranks(ranked),

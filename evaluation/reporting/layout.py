@@ -28,11 +28,9 @@ class Cell:
     """A cell of a table.
 
     Attributes:
-        text: its content.
-        detail: further content, shown less visibly beside it.
+        detail: further content, shown less visibly beside the text.
         marks: of the notes in tables.yaml.
         value: the sort key of rows; None to sort by the text.
-        strong: whether it is bold.
         tone: its meaning as a colour; the text says the same.
         strip: for a score, the interval's ends and the baseline to beat.
         unit: of ``value``, in a column of several units; rows are sorted by unit first.
@@ -63,13 +61,10 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table independent of a format.
+    """A table independent of a format; without rows, only ``about`` is shown.
 
     Attributes:
         name: of letters, digits and hyphens, unique in a report.
-        title: heading and caption.
-        header: the names of the columns.
-        rows: each as long as the header; without rows, only ``about`` is shown.
         about: paragraphs that explain it.
         texts: number of text columns at the left; the others are numbers.
         caption: the explanation that a table in a paper needs.
