@@ -428,6 +428,11 @@ def test_markdown_and_latex_have_the_same_tables(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("kind", "item", "words"),
     [
+        ("results", {"name": "char_hash"}, "the results of one run per encoder"),
+        ("results", {"seed": 2}, "the seed of char_hash, 1111"),
+        ("results", {"intervals": ONE.intervals | {"coverage": 0.9}}, "the intervals of char_hash"),
+        ("results", {"protocol": ONE.protocol | {"engine": "torch"}}, "the protocol of char_hash"),
+        ("results", {"scores": (replace(SP, digest="7"),)}, "the rows of sp_wiki, SHA-256"),
         ("rankings", {"name": "char_hash"}, "the results of one run per encoder"),
         ("rankings", {"seed": 2}, "the seed of char_hash, 1111"),
         ("paradigms", {"seed": 2}, "the seed of char_hash, 1111"),
@@ -447,6 +452,7 @@ def test_results_that_must_not_be_compared(
     tmp_path: Path, kind: str, item: dict[str, Any], words: str
 ) -> None:
     given: dict[str, list[Any]] = {
+        "results": [ONE, TWO],
         "rankings": [RANKED, OTHER_RANKED],
         "paradigms": [CLUSTERED, OTHER_CLUSTERED],
     }

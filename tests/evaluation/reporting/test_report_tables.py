@@ -513,24 +513,6 @@ def test_audits_that_do_not_fit(
         read_inputs([], audit)
 
 
-@pytest.mark.parametrize(
-    ("other", "words"),
-    [
-        ({"name": "char_hash"}, "the results of one run per encoder"),
-        ({"seed": 2}, "the seed of char_hash, 1111"),
-        ({"intervals": ONE.intervals | {"coverage": 0.9}}, "the intervals of char_hash"),
-        ({"protocol": ONE.protocol | {"name": "senteval"}}, "the protocol of char_hash"),
-        ({"protocol": ONE.protocol | {"engine": "torch"}}, "the protocol of char_hash"),
-        ({"scores": (replace(SP, digest="7" * 64),)}, "the rows of sp_wiki, SHA-256, of char_hash"),
-    ],
-)
-def test_results_that_must_not_be_compared(
-    tmp_path: Path, other: dict[str, Any], words: str
-) -> None:
-    with pytest.raises(InputError, match=words):
-        inputs_of(tmp_path, ONE, replace(TWO, **other))
-
-
 def test_what_is_missing_stands_first(tmp_path: Path) -> None:
     inputs = inputs_of(tmp_path, replace(ONE, scores=(DR,)), TWO)
     assert [answer for _, answer in answers(inputs)] == [
