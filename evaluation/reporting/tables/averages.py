@@ -111,14 +111,11 @@ def _averages(inputs: Inputs, benchmark: str) -> Table:
 
     means = {average.name: _means(inputs, average) for average in averages}
     titles = [average.group for average in groups if average.group]
+    values = columns_of(averages, lambda average, encoder: means[average.name][encoder], heading)
     return layout.lay_out(
         "averages",
-        [*ranks, *(encoder for encoder in inputs.names if encoder not in ranks)],
-        [
-            Column("Encoder", Cell),
-            Column("Mean rank", rank),
-            *columns_of(averages, lambda average, encoder: means[average.name][encoder], heading),
-        ],
+        dict.fromkeys([*ranks, *inputs.names]),
+        [Column("Encoder", Cell), Column("Mean rank", rank), *values],
         name=f"averages-{name}",
         more=_not_averaged(inputs, whole),
         kind="encoder",

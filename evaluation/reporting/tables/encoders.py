@@ -50,8 +50,7 @@ def _options(results: Results) -> str:
 
 
 def _dimension(results: Results) -> Cell | None:
-    """Return the cell of an encoder's dimension; a language model has none."""
-    dimension = results.encoder.get("dimension")
+    dimension = results.encoder.get("dimension")  # a language model has none
     return None if dimension is None else layout.counted(dimension)
 
 
