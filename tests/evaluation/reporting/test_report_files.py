@@ -10,6 +10,7 @@ from dataclasses import replace
 from html import escape
 from itertools import chain
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 import pytest
@@ -103,10 +104,8 @@ def test_what_dvc_shows_and_plots(
     }
     assert {name: scores[name] for name in expected} == expected
     assert scores["sp_x", "deep"] == pytest.approx(0.4121)
-    means = {
-        name: sum(scores[dataset, name] for dataset in ROWS) / len(ROWS)
-        for name in ("char_hash", "deep")
-    }
+    names = ("char_hash", "deep")
+    means = {name: fmean(scores[dataset, name] for dataset in ROWS) for name in names}
     averages = json.loads((written_report / "metrics.json").read_bytes())
     assert averages == {"own datasets": pytest.approx(means)}
     inputs = inputs_of(tmp_path, ONE, TWO)
@@ -282,15 +281,13 @@ def test_a_new_task_is_in_the_report_without_a_line_here(
     monkeypatch.setitem(ROWS, "toy_x", ("toy", [{**column, "label": i % 2} for i in range(4)]))
     given = whole_report(tmp_path)
     write_report(**given, out=tmp_path / "out")
-    assert "## Counting of toys (TOY), own datasets\n" in (
-        tmp_path / "out" / "report.md"
-    ).read_text("utf-8")
+    text = (tmp_path / "out" / "report.md").read_text("utf-8")
+    assert "## Counting of toys (TOY), own datasets\n" in text
     inputs = read_inputs(given["results"], given["instances"] / "audit.json")
     assert list(inputs.groups.items())[-1] == ("toy_x", group)
     shown = browsed(inputs, find_datasets(given["instances"]))[-1]
-    assert (shown["name"], shown["group"], shown["rows"][1]["told"][0]) == (
-        *("toy_x", "TOY", "many toys"),
-    )
+    facts = (shown["name"], shown["group"], shown["rows"][1]["told"][0])
+    assert facts == ("toy_x", "TOY", "many toys")
     (values,) = column.values()
     units = [part["units"][0] for part in shown["rows"][1]["parts"]]
     assert units == ([values] if isinstance(values, str) else values)
@@ -366,9 +363,7 @@ def test_the_page_is_well_formed(written_report: Path) -> None:
         def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
             given = dict(attrs)
             ids.extend(value for name, value in attrs if name == "id" and value)
-            links.extend(
-                v[1:].split("?")[0] for n, v in attrs if n == "href" and v and v.startswith("#")
-            )
+            links.extend(v[1:].split("?")[0] for n, v in attrs if n == "href" and v and v[0] == "#")
             if tag == "th":
                 assert given["scope"] in ("col", "row", "colgroup")
             if tag not in ("meta", "link", "input"):
