@@ -62,8 +62,7 @@ def run(options: argparse.Namespace) -> None:
 def averages(metrics: Mapping[str, Mapping[str, float]]) -> list[str]:
     """Return averages as lines for a terminal: a table for each benchmark, the best encoder first.
 
-    Args:
-        metrics: benchmark to encoder to the mean of its scores, -1 … 1.
+    ``metrics``: benchmark to encoder to the mean of its scores, -1 … 1.
     """
     lines = []
     for benchmark, means in metrics.items():

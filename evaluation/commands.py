@@ -11,13 +11,7 @@ from corpora_recipes.running.commands import open_streams, run
 
 
 class Verb(NamedTuple):
-    """One verb of the command line.
-
-    Attributes:
-        module: full name of its module, see ``VerbModule``.
-        summary: its description in the list of verbs.
-        kept: what is left of its work if it is interrupted.
-    """
+    """A verb: its module, see ``VerbModule``, and what is kept of its work if interrupted."""
 
     module: str
     summary: str

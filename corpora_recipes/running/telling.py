@@ -30,6 +30,12 @@ def say(text: str) -> None:
     print(f"{heading}{text}", flush=True)
 
 
+def counted(count: int, units: str) -> str:
+    """Return a number of things: "1 corpus", "2 corpora"."""
+    unit = {"corpora": "corpus"}.get(units, units.removesuffix("s")) if count == 1 else units
+    return f"{count} {unit}"
+
+
 def clock(seconds: float) -> str:
     """Return a time as minutes and seconds: "1:05"."""
     minutes, rest = divmod(round(seconds), 60)

@@ -11,7 +11,7 @@ from corpora_recipes.running.errors import InputError, LostWorkers, NoWorkers, n
 from corpora_recipes.running.failures import explain
 from corpora_recipes.running.left_out import LeftOut, read_left_out, write_left_out
 from corpora_recipes.running.memo import Key, Memo
-from corpora_recipes.running.telling import say
+from corpora_recipes.running.telling import counted, say
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +125,7 @@ def tell_outcome(
     whole = [name for name in left_out if ": " not in name]
     counts = {"kept": max(0, total - new - len(whole)), "new": new, "left out": len(left_out)}
     words = ", ".join(f"{count} {how}" for how, count in counts.items() if count or how == "new")
-    say(f"{stage}: {total} {unit}: {words}")
+    say(f"{stage}: {counted(total, unit)}: {words}")
     for name, reason in left_out.items():
         print(f"  left out {name}:\n{indent(reason.why, '    ')}")
 

@@ -11,7 +11,7 @@ from corpora_recipes.running.code import code_digest
 from corpora_recipes.running.commands import add_executor, add_stage
 from corpora_recipes.running.folders import EMBEDDINGS, PACKAGE
 from corpora_recipes.running.memo import Key, Memo, remembering
-from corpora_recipes.running.telling import tell
+from corpora_recipes.running.telling import counted, tell
 from corpora_recipes.running.walking import Entry, walk
 from evaluation.data.instances import Dataset, find_datasets
 from evaluation.data.texts import check_prompt_names
@@ -88,9 +88,9 @@ def _embed(
             words = write_vocabulary(store, encoder, known)
     finally:
         release()
-    tell(f"{name}: {new} texts encoded now, for {len(datasets)} datasets")
+    tell(f"{name}: {counted(new, 'texts')} encoded now, for {counted(len(datasets), 'datasets')}")
     if words is not None:
-        tell(f"{name}: {words} words in its vocabulary, for nearest neighbours")
+        tell(f"{name}: {counted(words, 'words')} in its vocabulary, for nearest neighbours")
     if counts := [dataset.coverage for dataset in described.values() if dataset.coverage]:
         tokens = sum(count["tokens"] for count in counts)
         unknown = sum(count["out_of_vocabulary"] for count in counts)

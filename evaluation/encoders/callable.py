@@ -55,20 +55,13 @@ class Called:
         except (TypeError, ValueError):
             return  # Of some functions in C, Python does not know the arguments.
         if prompts and "prompt" not in arguments:
-            raise InputError(
-                self.where,
-                "a function with an argument `prompt`, as there are prompts",
-                f"the arguments {', '.join(arguments)}",
-                "write it as `def encode(texts, prompt=None)`, or remove the prompts",
-            )
+            expected = "a function with an argument `prompt`, as there are prompts"
+            todo = "write it as `def encode(texts, prompt=None)`, or remove the prompts"
+            found = f"the arguments {', '.join(arguments)}"
+            raise InputError(self.where, expected, found, todo)
 
     def encode(self, texts: Sequence[str], prompt: str | None = None) -> "Reals":
-        """Return the vectors of the function, floats [len(texts), layers, dimension].
-
-        Raises:
-            InputError: the function fails, it returns another type or shape, or a vector depends
-                on the batch.
-        """
+        """Return the vectors of the function, see ``FunctionEncoder.encode``."""
         if not texts:
             layers, dimension = self.shape
             return np.zeros((0, len(layers), dimension), np.float32)
@@ -93,12 +86,9 @@ class Called:
             vectors = vectors.astype(np.float32)
         is_right = np.issubdtype(vectors.dtype, np.floating) and vectors.ndim in (2, 3)
         if not is_right or len(vectors) != len(texts) or not vectors.size:
-            raise InputError(
-                self.where,
-                f"floats [{len(texts)}, dimension] or [{len(texts)}, layers, dimension]",
-                f"{vectors.dtype} of shape {list(vectors.shape)}, {batch}",
-                "return such an array from the function",
-            )
+            expected = f"floats [{len(texts)}, dimension] or [{len(texts)}, layers, dimension]"
+            found = f"{vectors.dtype} of shape {list(vectors.shape)}, {batch}"
+            raise InputError(self.where, expected, found, "return such an array from the function")
         return vectors
 
     def _check_alone(self, text: str, prompt: str | None, vectors: "Reals") -> None:
@@ -108,12 +98,9 @@ class Called:
         if alone.shape != vectors.shape[1:] or not np.isfinite([alone, vectors[-1]]).all():
             return
         if np.linalg.norm(alone - vectors[-1]) > ALIKE * np.linalg.norm(alone):
-            raise InputError(
-                self.where,
-                "vectors that depend only on their text",
-                f"one vector for {text!r} alone, and another among {len(vectors)} texts",
-                "remove from the function all randomness, and all that depends on other texts",
-            )
+            found = f"one vector for {text!r} alone, and another among {len(vectors)} texts"
+            todo = "remove from the function all randomness, and all that depends on other texts"
+            raise InputError(self.where, "vectors that depend only on their text", found, todo)
 
 
 @dataclass(frozen=True)
@@ -181,8 +168,7 @@ class FunctionEncoder:
         """Return the vectors of the function, floats [len(texts), layers, dimension].
 
         Raises:
-            InputError: there is no such function, it takes no prompts, it fails, it returns another
-                type or shape, or a vector depends on the batch.
+            InputError: there is no such function, or it is not as it should be.
         """
         self.called.check_prompts(self.prompts)
         return self.called.encode(texts, prompt)
@@ -192,10 +178,7 @@ class FunctionEncoder:
 class GivenEncoder(FunctionEncoder):
     """The vectors of a function at hand. It is not in ``ENCODERS``: no file can name it.
 
-    Attributes:
-        given: the function.
-        function: its name, for results.
-        revision: what the caller says of its vectors; "" if they are not to be kept.
+    ``function`` is its name, for results; ``revision`` is "" if vectors are not to be kept.
     """
 
     revision: str = ""
@@ -234,10 +217,9 @@ def _told(error: Exception) -> str:
 
 @cache
 def _digest(name: str) -> str:
-    """Return 16 hexadecimal digits that change with the function's module and what it imports.
+    """Return 16 hexadecimal digits that change with a function's module; "" without a file.
 
-    Looked at are the module's file and the modules of the same folder and below, as far as imports
-    lead to them; what is installed has versions. "" without a file.
+    And with what it imports of the same folder and below; what is installed has versions.
     """
     file = _file(name)
     if not file:

@@ -132,9 +132,8 @@ def encode_checked(encoder: Encoder, texts: Sequence[str], prompt: str | None = 
     def wrong(expected: str, found: str) -> InputError:
         options = "".join(f", {key} {value}" for key, value in encoder.options.items())
         where = f"encoder {encoder.name}, revision {encoder.revision}{options}"
-        return InputError(
-            where, expected, found, "correct the encoder; the vectors encoded before are kept"
-        )
+        todo = "correct the encoder; the vectors encoded before are kept"
+        return InputError(where, expected, found, todo)
 
     if prompt is None:
         vectors = np.asarray(encoder.encode(texts))
@@ -142,10 +141,9 @@ def encode_checked(encoder: Encoder, texts: Sequence[str], prompt: str | None = 
         vectors = np.asarray(cast("TakesPrompts", encoder).encode(texts, prompt))
     shape = (len(texts), len(encoder.layers), encoder.dimension)
     if vectors.shape != shape or not np.issubdtype(vectors.dtype, np.floating):
-        raise wrong(
-            f"floats of shape {shape}: texts, layers, dimension",
-            f"{vectors.dtype} of shape {vectors.shape}, in the batch that begins with {texts[0]!r}",
-        )
+        batch = f"in the batch that begins with {texts[0]!r}"
+        found = f"{vectors.dtype} of shape {vectors.shape}, {batch}"
+        raise wrong(f"floats of shape {shape}: texts, layers, dimension", found)
     # Through float32 first: a float64 beyond its range becomes infinite.
     with np.errstate(over="ignore"):
         vectors = vectors.astype(np.float32)
@@ -195,6 +193,5 @@ def describe(encoder: Described) -> Description:
     Raises:
         InputError: there is no such model, file or function.
     """
-    return Description(
-        **{field.name: getattr(encoder, field.name) for field in fields(Description)}
-    )
+    names = (field.name for field in fields(Description))
+    return Description(**{name: getattr(encoder, name) for name in names})

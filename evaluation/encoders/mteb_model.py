@@ -135,12 +135,9 @@ def _meta(model: str) -> Any:
     try:
         return mteb.get_model_meta(model)
     except KeyError as error:
-        raise ParamsError(
-            f"model {model}",
-            "the name of a model that mteb knows (mteb.get_model_metas lists them)",
-            str(error.args[0]),
-            "correct `model:`; for another model, write `encoder: sentence_transformers`",
-        ) from None
+        expected = "the name of a model that mteb knows (mteb.get_model_metas lists them)"
+        todo = "correct `model:`; for another model, write `encoder: sentence_transformers`"
+        raise ParamsError(f"model {model}", expected, str(error.args[0]), todo) from None
 
 
 @lru_cache(maxsize=1)
@@ -153,9 +150,6 @@ def load_model(model: str) -> Any:
         return meta.load_model(device=str(device))
     # Each model has code of its own.
     except Exception as error:
-        raise InputError(
-            f"model {model}",
-            "a model that mteb can load",
-            shortened(error),
-            "install what the message asks for, go online once, or choose another model",
-        ) from error
+        expected, found = "a model that mteb can load", shortened(error)
+        todo = "install what the message asks for, go online once, or choose another model"
+        raise InputError(f"model {model}", expected, found, todo) from error

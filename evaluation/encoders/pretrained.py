@@ -57,21 +57,17 @@ class Source:
             return load(model, **options)
         # Many classes, of several libraries: the Hub, JSON, safetensors, pickle, torch.
         except Exception as error:
-            raise self.error(
-                "all files of a model and its tokeniser, of a type that transformers supports",
-                shortened(error),
-                f"save the model again, with its tokeniser{self.again}",
-            ) from error
+            expected = "all files of a model and its tokeniser, of a type transformers supports"
+            todo = f"save the model again, with its tokeniser{self.again}"
+            raise self.error(expected, shortened(error), todo) from error
 
     def check_vocabulary(self, tokenizer: Any) -> None:
         """Check that a tokeniser has words: without its files transformers makes one without."""
         # Some of those have a space.
         if len(tokenizer.get_vocab().keys() - set(tokenizer.all_special_tokens)) <= 1:
-            raise self.error(
-                "a tokeniser with its vocabulary (tokenizer.json, vocab.txt or similar)",
-                "no vocabulary",
-                f"save the tokeniser with `save_pretrained` in the model's folder{self.again}",
-            )
+            expected = "a tokeniser with its vocabulary (tokenizer.json, vocab.txt or similar)"
+            todo = f"save the tokeniser with `save_pretrained` in the model's folder{self.again}"
+            raise self.error(expected, "no vocabulary", todo)
 
 
 @dataclass(frozen=True, eq=False, repr=False)  # __eq__ and __repr__ would look for the model
@@ -100,12 +96,8 @@ class Pretrained:
 def find_model(model: str, revision: str, file: str) -> Source:
     """Find a model, in a folder, in the Hub's cache on this machine, or on the Hub, in that order.
 
-    The cache is before the Hub, so that a model stays the same until it is downloaded again.
-
-    Args:
-        model: folder, or id on the Hub.
-        revision: branch, tag or commit of the Hub.
-        file: JSON file that every such model has in its top folder.
+    The cache is before the Hub, so that a model stays the same until it is downloaded again. Every
+    such model has the JSON ``file`` in its top folder.
 
     Raises:
         InputError: there is no such model.

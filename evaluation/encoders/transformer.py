@@ -162,11 +162,9 @@ class Transformer(Pretrained):
             states, mask = loaded.hidden_states([texts[row] for row in rows + filling], size)
             sizes = [state.shape[-1] for state in states]
             if sizes != [self.dimension] * (loaded.depth + 1):
-                raise self.source.error(
-                    f"embeddings and {loaded.depth} layers of dimension {self.dimension}",
-                    f"hidden states of the dimensions {', '.join(map(str, sizes))}",
-                    "use a text model that returns all its hidden states",
-                )
+                expected = f"embeddings and {loaded.depth} layers of dimension {self.dimension}"
+                found = f"hidden states of the dimensions {', '.join(map(str, sizes))}"
+                raise self.source.error(expected, found, "use a text model that returns them all")
             pooled = _pool(states, mask, self.pooling, layers)
             vectors[rows] = pooled[: len(rows)].cpu().numpy()
         return vectors
@@ -175,11 +173,9 @@ class Transformer(Pretrained):
         config = self.source.config
         number = next((config[name] for name in names if isinstance(config.get(name), int)), None)
         if number is None:
-            raise self.source.error(
-                f"one of {', '.join(names)} in config.json",
-                f"{', '.join(sorted(config))}",
-                "use a text model; of a multimodal model, save the text part",
-            )
+            todo = "use a text model; of a multimodal model, save the text part"
+            expected = f"one of {', '.join(names)} in config.json"
+            raise self.source.error(expected, ", ".join(sorted(config)), todo)
         return int(number)
 
 
@@ -220,16 +216,10 @@ class _Loaded:
 def _batches(
     lengths: Sequence[int], limit: int, batch: int, *, fixed: bool
 ) -> Iterator[tuple[list[int], int, int]]:
-    """Share out texts to batches, the longest first: if memory is not enough, this fails at once.
+    """Yield the rows of a batch, and how many texts and tokens it is filled up to.
 
-    Args:
-        lengths: of the texts, in tokens; those without any are left out.
-        limit: to which texts are cut.
-        batch: the option.
-        fixed: whether the shape of a text's batch depends on its own length alone.
-
-    Yields:
-        Rows of texts, and the numbers of texts and of tokens to which the batch is filled up.
+    The longest come first: if memory is not enough, this fails at once. Texts without tokens are
+    left out. If ``fixed``, the shape of a text's batch depends on its length alone.
     """
     sizes = {row: min(length, limit) for row, length in enumerate(lengths) if length}
     if fixed:
@@ -262,22 +252,18 @@ def load_model(source: Source, count: int, deepest: int, dtype: str) -> _Loaded:
     source.check_vocabulary(tokenizer)
     if tokenizer.pad_token is None:
         if tokenizer.eos_token is None:
-            raise source.error(
-                "a tokeniser with a token for padding, or one for the end of a text",
-                "neither of them",
-                "set `tokenizer.pad_token` to any token and save the tokeniser again",
-            )
+            expected = "a tokeniser with a token for padding, or one for the end of a text"
+            todo = "set `tokenizer.pad_token` to any token and save the tokeniser again"
+            raise source.error(expected, "neither of them", todo)
         tokenizer.pad_token = tokenizer.eos_token
     model, info = source.load(
         transformers.AutoModel, dtype=getattr(torch, dtype), output_loading_info=True
     )
     # The pooler is not used, and some models have no weights for it.
     if missing := sorted(key for key in info["missing_keys"] if "pooler" not in key):
-        raise source.error(
-            "weights for the whole model",
-            f"no weights for {', '.join(missing[:3])}{' and others' if len(missing) > 3 else ''}",
-            f"save the model again; its config.json may be another model's{source.again}",
-        )
+        found = f"none for {', '.join(missing[:3])}{' and others' if len(missing) > 3 else ''}"
+        todo = f"save the model again; its config.json may be another model's{source.again}"
+        raise source.error("weights for the whole model", found, todo)
     model.config.use_cache = False
     limit = tokenizer.model_max_length
     if (positions := getattr(model.config, "max_position_embeddings", 0) or 0) > 0:
@@ -288,11 +274,8 @@ def load_model(source: Source, count: int, deepest: int, dtype: str) -> _Loaded:
     embeddings: Any = getattr(getattr(model, "embeddings", None), "position_embeddings", None)
     if (padding := getattr(embeddings, "padding_idx", None)) is not None:
         limit = min(limit, embeddings.num_embeddings - padding - 1)
-    stacks = [
-        part
-        for part in model.modules()
-        if isinstance(part, torch.nn.ModuleList) and len(part) == count
-    ]
+    lists = (part for part in model.modules() if isinstance(part, torch.nn.ModuleList))
+    stacks = [part for part in lists if len(part) == count]
     if deepest < count and len(stacks) == 1:
         del stacks[0][deepest:]
         count = deepest

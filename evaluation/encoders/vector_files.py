@@ -223,12 +223,12 @@ def read_header(file: VectorFile) -> Header | Model:
         # The last fields that are numbers: the word may have spaces.
         dimension = [False, *numbers][::-1].index(False)
     if not 0 < dimension <= LONGEST_BYTES or count == 0:
-        raise file.error(
-            "line 1",
-            "COUNT DIMENSION, both above 0 and possible, or a word and its numbers",
+        expected = "COUNT DIMENSION, both above 0 and possible, or a word and its numbers"
+        found, todo = (
             _shown(first) if first else "nothing",
             "give a file of word2vec, GloVe or fastText",
         )
+        raise file.error("line 1", expected, found, todo)
     return Header(dimension, count, binary)
 
 
@@ -249,8 +249,7 @@ def read_vectors(file: VectorFile, bar: Any) -> WordVectors:
         for row, word in enumerate(words, first):
             known = rows.setdefault(word, row)
             if known != row:
-                shown = _shown(word.encode("utf-8", "surrogateescape"))
-                found = f"{shown}, which {header.place(known)} has already"
+                found = f"{word!r}, which {header.place(known)} has already"
                 todo = "remove one of the two (and correct the header)"
                 raise file.error(header.place(row), "each word once", found, todo)
         if len(rows) > len(matrix):
@@ -267,12 +266,9 @@ def read_blocks(file: VectorFile, header: Header, bar: Any) -> Iterator[tuple[li
     for words, vectors in (_binary_rows if header.binary else _text_rows)(file, header):
         bad = np.flatnonzero(~np.isfinite(vectors).all(axis=1))
         if bad.size:
-            raise file.error(
-                header.place(count + int(bad[0])),
-                "finite numbers in the range of float32",
-                f"NaN or an infinite number in the vector of {_shown(words[bad[0]])}",
-                "remove the word (and correct the header), or get the file again",
-            )
+            where, found = header.place(count + int(bad[0])), _shown(words[bad[0]])
+            found = f"NaN or an infinite number in the vector of {found}"
+            raise file.error(where, "finite numbers in the range of float32", found)
         # So that words which are no UTF-8 stay different from each other, and from all tokens.
         yield [word.decode("utf-8", "surrogateescape") for word in words], vectors
         count += len(words)
@@ -319,12 +315,9 @@ def _split_line(file: VectorFile, header: Header, row: int, line: bytes) -> tupl
     space, last = word.rpartition(b" ")[1:]
     if not word or count < header.dimension or (space and NUMBER.fullmatch(last)):
         source = "line 1 says" if row or header.count is not None else "most files have"
-        raise file.error(
-            header.place(row),
-            f"a word and {header.dimension} numbers with one space between them, as {source}",
-            f"{count} fields after the word: {_shown(line)}",
-            "correct the line or the header, or get the file again",
-        )
+        expected = f"a word and {header.dimension} numbers, one space between them, as {source}"
+        found = f"{count} fields after the word: {_shown(line)}"
+        raise file.error(header.place(row), expected, found)
     return word, numbers
 
 
@@ -338,9 +331,8 @@ def _bad_number(file: VectorFile, header: Header, row: int, numbers: list[str]) 
         row += 1
     fields = line.split(" ")
     strange = [field for field in fields if not NUMBER.fullmatch(field.encode("latin-1"))]
-    return file.error(
-        header.place(row), f"{header.dimension} numbers", repr((strange or fields)[0])
-    )
+    found = repr((strange or fields)[0])
+    return file.error(header.place(row), f"{header.dimension} numbers", found)
 
 
 def _binary_rows(file: VectorFile, header: Header) -> Iterator[tuple[list[bytes], "Floats"]]:
@@ -373,12 +365,9 @@ def _read_arguments(file: VectorFile) -> Model:
     arguments = file.unpack("12id")
     dimension, model, buckets, shortest, longest = (arguments[i] for i in (0, 7, 8, 9, 10))
     if version not in FASTTEXT_VERSIONS or model not in FASTTEXT_MODELS or dimension < 1:
-        raise file.error(
-            "",
-            "a fastText model (cbow, skipgram or supervised) of version 11 or 12",
-            f"version {version}, model {model}, dimension {dimension}",
-            "convert the model with a newer fastText, or give its vectors as text (.vec)",
-        )
+        expected = "a fastText model (cbow, skipgram or supervised) of version 11 or 12"
+        found = f"version {version}, model {model}, dimension {dimension}"
+        raise file.error("", expected, found, "give its vectors as text (.vec)")
     if version == 11 and model == FASTTEXT_SUPERVISED:
         # fasttext.cc, loadModel: they were trained without n-grams, whatever the file says.
         longest = 0

@@ -27,13 +27,9 @@ _DECIMALS = 12
 
 @dataclass(frozen=True, slots=True)
 class Average:
-    """Datasets that scores are averaged over.
+    """Datasets of a benchmark, or ``OWN``, that scores are averaged over, of one group or all.
 
-    Attributes:
-        benchmark: its name, or ``OWN``.
-        group: of the tasks; None for all groups together.
-        missing: datasets of the benchmark that the report lacks.
-        withdrawn: those that were part of the benchmark once, with the reason.
+    ``missing`` are those that the report lacks; ``withdrawn`` were part of it once: why they left.
     """
 
     benchmark: str
@@ -72,10 +68,9 @@ class Mean:
 
 
 def averages_of(tasks: Mapping[str, str], benchmarks: Mapping[str, str]) -> list[Average]:
-    """Return all averages: benchmark by benchmark, its groups first, then all; own datasets last.
+    """Return all averages: by benchmark, own datasets last; first those of groups, then of all.
 
-    There are those of groups with a dataset. ``tasks`` has all datasets, in the order of the
-    report; ``benchmarks`` may lack those of the user.
+    ``tasks`` has all datasets, in the order of the report; ``benchmarks`` may lack the user's.
     """
     averages = []
     for benchmark in (*BENCHMARKS, OWN):

@@ -80,13 +80,11 @@ def _draw_column(
         handles["baseline", label] = axes.vlines(
             100 * places, lines - 0.4, lines + 0.4, colour, style, linewidth=1.5, label=label
         )
+    of_datasets = [inputs.datasets[name] for name in datasets]
     for i, encoder in enumerate(inputs.names):
         offset = 0.6 * ((i + 0.5) / len(inputs.names) - 0.5)
-        scores = [
-            (line, score.value, *score.interval)
-            for line, name in enumerate(datasets)
-            if (score := inputs.datasets[name].get(encoder))
-        ]
+        of_encoder = ((line, scores.get(encoder)) for line, scores in enumerate(of_datasets))
+        scores = [(line, score.value, *score.interval) for line, score in of_encoder if score]
         lines, reached, low, high = np.array(scores, float).reshape(-1, 4).T
         dots = axes.errorbar(
             100 * reached,
@@ -110,7 +108,7 @@ def _draw_column(
     labels = [f"{_plain(name)}\n({way})" for name, way in zip(datasets, ways, strict=True)]
     axes.set_yticks(range(len(datasets)), labels)
     # Correlations can be negative.
-    ends = (score.interval[0] for n in datasets for score in inputs.datasets[n].values())
+    ends = (score.interval[0] for each in of_datasets for score in each.values())
     axes.set_xlim(min(0, 100 * min(ends, default=0.0)), 100)
     metrics = {score.metric for score in any_score}
     words = {"accuracy": "accuracy (%)", "pearson": "Pearson correlation (× 100)"}

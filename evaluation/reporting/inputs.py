@@ -46,15 +46,12 @@ MAJORITY = "majority"
 
 @dataclass(frozen=True)
 class Inputs:
-    """The results of a report.
+    """The results of a report, of the same rows and seed, and of one protocol of probes.
 
     Attributes:
-        encoders: the results, of the same rows and seed, and of one protocol of probes; those with
-            the best mean rank over all datasets of benchmarks first.
-        rankings: EvalRank's results, in the order of the encoders, of the same texts.
-        paradigms: ParaLex's results, likewise.
-        folders: encoder to the folder that its results were read from.
-        ranks_folders: encoder to that of its ranks.
+        encoders: those with the best mean rank over all datasets of benchmarks first; ``rankings``
+            (of EvalRank) and ``paradigms`` (of ParaLex) have the same order.
+        folders: encoder to the folder that its results were read from; ``ranks_folders``: ranks.
         measured: encoder to dataset to its score, without each document in turn too.
         report: the audit, see ``builders.auditing.report``.
         samples: the datasets whose texts are those of the small samples in the project.
@@ -117,16 +114,14 @@ class Inputs:
     @cached_property
     def ranks(self) -> dict[str, dict[str, Mean]]:
         """Benchmark to encoder to its mean rank, the best encoder first."""
-        return {
-            benchmark: mean_ranks(self.measured, average.datasets, self.encoders[0].seed)
-            for benchmark, average in self.wholes.items()
-        }
+        seed, wholes = self.encoders[0].seed, self.wholes
+        return {name: mean_ranks(self.measured, wholes[name].datasets, seed) for name in wholes}
 
     @cached_property
     def differences(self) -> list[Difference]:
         """Every two encoders compared, by all results."""
         folders = self.ranks_folders
-        ranked = [(found, partial(read_ranks, folders[found.name])) for found in self.rankings]
+        ranked = [(each, partial(read_ranks, folders[each.name])) for each in self.rankings]
         return [
             *compare(self.measured, {average.name: average.datasets for average in self.averages}),
             *compare_ranks(ranked),
@@ -201,33 +196,24 @@ def read_inputs(
     samples: Collection[str] = (),
     left_out: Mapping[str, str] | None = None,
 ) -> Inputs:
-    """Read results, and check that they are comparable.
+    """Read results, and check that they are comparable; see ``write_report``.
 
-    Args:
-        results: folders that ``probe`` wrote, one per encoder.
-        audit: the audit.json of the package that was probed. ``probeta package`` checks that it
-            is of the same content; here only the numbers of rows are compared, and the datasets of
-            EvalRank and ParaLex must be listed.
-        rankings: folders that ``rank`` wrote, one per encoder, if EvalRank is to be shown.
-        paradigms: files that ``paradigms`` wrote, likewise.
-        samples: names of datasets that were built from samples.
-        left_out: see ``Inputs``.
-
-    Raises:
-        InputError: there are no results; two are of the same encoder, or of different rows, seeds
-            or protocols; two encoders have the same name; or the audit is of other rows.
+    Of the audit of the package, whose content ``probeta package`` checks, only the numbers of rows
+    are compared here; the datasets of EvalRank and ParaLex must be listed.
     """
     if not results:
         todo = "probe an encoder of params.yaml: `probeta repro`"
         raise InputError("results", "the results of one encoder or more", "no results", todo)
-    probed, ranked = [*map(read_results, results)], [*map(read_rankings, rankings)]
     by_name = attrgetter("name")
+    probed, ranked = map(read_results, results), map(read_rankings, rankings)
+    folders = sorted(zip(probed, results, strict=True), key=lambda pair: pair[0].name)
+    ranks = sorted(zip(ranked, rankings, strict=True), key=lambda pair: pair[0].name)
     inputs = Inputs(
-        encoders=tuple(sorted(probed, key=by_name)),
-        rankings=tuple(sorted(ranked, key=by_name)),
+        encoders=tuple(found for found, _ in folders),
+        rankings=tuple(found for found, _ in ranks),
         paradigms=tuple(sorted(map(read_paradigms, paradigms), key=by_name)),
-        folders=dict(zip(map(by_name, probed), results, strict=True)),
-        ranks_folders=dict(zip(map(by_name, ranked), rankings, strict=True)),
+        folders={found.name: folder for found, folder in folders},
+        ranks_folders={found.name: folder for found, folder in ranks},
         measured={},
         report=read_audit(audit),
         samples=frozenset(samples),
@@ -235,19 +221,18 @@ def read_inputs(
     )
     _check_comparable(inputs.encoders, inputs.rankings, inputs.paradigms)
     _check_audited(inputs, audit)
-    measured = measure_all(
-        [
-            (found, partial(read_predictions, inputs.folders[found.name]))
-            for found in inputs.encoders
-        ]
-    )
+    measured = measure_all([(found, partial(read_predictions, path)) for found, path in folders])
     best = mean_ranks(measured, inputs.shipped(inputs.datasets), inputs.encoders[0].seed)
     order = partial(_place, list(best))
+
+    def by_rank(results: AnyResults) -> tuple[int, str]:
+        return _place(list(best), results.name)
+
     return replace(
         inputs,
-        encoders=tuple(sorted(inputs.encoders, key=lambda found: order(found.name))),
-        rankings=tuple(sorted(inputs.rankings, key=lambda found: order(found.name))),
-        paradigms=tuple(sorted(inputs.paradigms, key=lambda found: order(found.name))),
+        encoders=tuple(sorted(inputs.encoders, key=by_rank)),
+        rankings=tuple(sorted(inputs.rankings, key=by_rank)),
+        paradigms=tuple(sorted(inputs.paradigms, key=by_rank)),
         measured={name: measured[name] for name in sorted(measured, key=order)},
         samples=inputs.samples & inputs.audit.keys(),
     )
@@ -258,13 +243,10 @@ def long_table(
     rankings: Sequence[RankingResults],
     paradigms: Sequence[ParadigmResults],
 ) -> pd.DataFrame:
-    """Return the scores of the main layers, of vectors as they are: a row each.
+    """Return the scores of the main layers, of vectors as they are: a row each with ``COLUMNS``.
 
-    Returns:
-        ``COLUMNS``: measure ("accuracy", "pearson"; "MRR" …; "suggestion", "coherence"), way
-        (similarity, or vocabulary and casing; "" of a probe), key (unique for an encoder: the
-        dataset, or such as "evalrank_es mrr cosine"), interval (or None), and others. First probes
-        by group and dataset, then EvalRank, then ParaLex.
+    "way" is a similarity, or vocabulary and casing, "" of a probe; "key" is unique for an encoder:
+    the dataset, or such as "evalrank_es mrr cosine". Probes come first, then EvalRank, ParaLex.
     """
     rows: list[tuple[object, ...]] = [
         (name, s.dataset, s.task, s.language, s.metric, "", s.dataset, s.value, s.interval)
@@ -308,11 +290,12 @@ def _check_comparable(*kinds: Sequence[AnyResults]) -> None:
     todo = "score all encoders on the same instances in the same way: `probeta repro`"
     first: dict[str, tuple[Any, str]] = {}
     for kind in kinds:
-        names = [results.name for results in kind]
+        names = set[str]()
         for results in kind:
             where = f"results of {results.name}"
-            if names.count(results.name) > 1:
+            if results.name in names:
                 raise InputError(where, "the results of one run per encoder", "several runs", todo)
+            names.add(results.name)
             for what, value in _facts(results):
                 expected, other = first.setdefault(what, (value, results.name))
                 if value != expected:

@@ -47,20 +47,13 @@ class ShownText:
 def browsed(inputs: Inputs, datasets: Sequence[Dataset], card: str = "") -> list[dict[str, Any]]:
     """Return the content of the browser of instances, as the page's script reads it.
 
-    Args:
-        inputs: the results, with the folders that the predictions are in.
-        datasets: those that were probed.
-        card: address of their card, if there is one.
-
-    Returns:
-        For each dataset ``name``, ``title``, ``card`` (its part of the card, or ""), ``group``,
-        ``language``, ``question``, ``labels`` (empty for scores), ``encoders`` (those that
-        answered), ``count`` (rows asked), ``columns`` (of provenance), ``rows``, and for trees
-        ``trees``, document to its nodes: first and last unit of the left and of the right span,
-        and the class. A row has ``id``, ``parts``
-        (``ShownText``), ``gold``, ``told`` (the gold answer in words, and a remark beside it),
-        ``values`` (of the columns), for trees ``tree`` and ``node``, and ``answers``, one per
-        encoder: the answer, whether it is wrong (or far off), and a remark beside it.
+    Of each dataset there are ``card`` (its part of the card at this address, or ""), ``labels``
+    (empty for scores), ``encoders`` (those that answered), ``count`` (rows asked), ``columns`` (of
+    provenance), ``rows`` …, and for trees ``trees``, document to its nodes: first and last unit of
+    the left and of the right span, and the class. A row has ``parts`` (``ShownText``), ``told``
+    (the gold answer in words, and a remark), ``values`` (of the columns) …, for trees ``tree`` and
+    ``node``, and ``answers``, one per encoder: the answer, whether it is wrong (or far off), and a
+    remark.
 
     Raises:
         InputError: instances are missing or are not those that were probed, or predictions are of
@@ -69,16 +62,12 @@ def browsed(inputs: Inputs, datasets: Sequence[Dataset], card: str = "") -> list
     by_name = {dataset.name: dataset for dataset in datasets}
     contents = []
     for name in inputs.datasets:
-        expected, found = inputs.any_score(name).digest, "no such dataset"
-        if name in by_name:
-            found = by_name[name].digest()
+        expected = inputs.any_score(name).digest
+        found = by_name[name].digest() if name in by_name else "no such dataset"
         if found != expected:
-            raise InputError(
-                f"instances of {name}",
-                f"the instances that were probed, SHA-256 {expected}",
-                found,
-                "pass the instances that were probed, or probe these: `probeta repro`",
-            )
+            where, probed = f"instances of {name}", "the instances that were probed"
+            todo = f"pass {probed}, or probe these: `probeta repro`"
+            raise InputError(where, f"{probed}, SHA-256 {expected}", found, todo)
         content = _content(inputs, by_name[name])
         title = dataset_cell(inputs, name).title
         contents.append(content | {"title": title, "card": card and f"{card}#{name}"})

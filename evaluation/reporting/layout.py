@@ -28,11 +28,9 @@ class Cell:
     """A cell of a table.
 
     Attributes:
-        text: its content.
-        detail: further content, shown less visibly beside it.
+        detail: further content, shown less visibly beside the text.
         marks: of the notes in tables.yaml.
         value: the sort key of rows; None to sort by the text.
-        strong: whether it is bold.
         tone: its meaning as a colour; the text says the same.
         strip: for a score, the interval's ends and the baseline to beat.
         unit: of ``value``, in a column of several units; rows are sorted by unit first.
@@ -63,13 +61,10 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table independent of a format.
+    """A table independent of a format; without rows, only ``about`` is shown.
 
     Attributes:
         name: of letters, digits and hyphens, unique in a report.
-        title: heading and caption.
-        header: the names of the columns.
-        rows: each as long as the header; without rows, only ``about`` is shown.
         about: paragraphs that explain it.
         texts: number of text columns at the left; the others are numbers.
         caption: the explanation that a table in a paper needs.
@@ -132,19 +127,11 @@ def lay_out(
     last: Iterable[Row] = (),
     **words: object,
 ) -> Table:
-    """Return a table with a row about each subject.
+    """Return a table with a row about each subject, of a ``kind``, and the ``last`` rows.
 
-    Args:
-        key: of the table in tables.yaml, which has its title and what explains it.
-        subjects: what the rows are about.
-        columns: those of the table.
-        name: of the table, if it is not ``key``.
-        texts: the number of text columns, if tables.yaml does not say it.
-        more: further paragraphs that explain it.
-        kind: of the rows about subjects.
-        group: returns their group.
-        last: further rows.
-        words: what stands in the braces of tables.yaml.
+    ``key``: of the table in tables.yaml, which has its title, what explains it (``more``: further
+    paragraphs; ``words``: what stands in the braces) and, unless ``texts`` does, the number of text
+    columns. ``name``: of the table, if it is not the key; ``group``: returns a row's group.
     """
     return Table(
         name or key,

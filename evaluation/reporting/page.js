@@ -254,7 +254,7 @@ function treeElement(dataset, row) {
     const short = label.length > room ? label.slice(0, Math.max(1, room - 1)) + "…" : label;
     const box = (from, to, kind) => drawing("rect", {
       x: (from - first) * width, y, width: (to - from + 1) * width, height: height - 3, rx: 3,
-      class: isRow ? "own" : kind,
+      class: isRow ? "shown" : kind,
     });
     return drawing(
       "g", {},

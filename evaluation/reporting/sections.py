@@ -63,9 +63,7 @@ SECTIONS = (
     Section("layers", "Layers", encoders.layers, TEXTS, figure="layers"),
     Section("pairs", "Compared", compared.pairs, PAGE, filters="pair"),
     Section("best_pairs", "Compared", compared.best_pairs, TEXTS),
-    Section(
-        "differences", "Compared", compared.differences, SCREEN, filters="group pair", long=True
-    ),
+    Section("differences", "Compared", compared.differences, SCREEN, "group pair", long=True),
     Section("editions", "Editions", compared.editions),
     Section("languages", "Languages", across.languages),
     Section("tasks_in_languages", "Languages", across.tasks_in_languages, filters="group"),

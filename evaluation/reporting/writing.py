@@ -25,11 +25,9 @@ def write_report(
 ) -> None:
     """Write index.html, report.md, tables.tex, two files for DVC, and figures/ into a folder.
 
-    metrics.json has the means of each benchmark, see ``metrics``; scores.json every score, for
-    plots, see ``plotted``.
-
-    ``figures/`` has scores.svg and scores.png and, if an encoder was probed on several layers,
-    layers.svg and layers.png. All appear together. The same results give the same bytes.
+    metrics.json has the means of each benchmark, scores.json every score; ``figures/`` scores.svg
+    and scores.png and, if an encoder was probed on several layers, layers.svg and layers.png. All
+    appear together. The same results give the same bytes.
 
     Args:
         results: the folders that ``probe`` wrote, one per encoder.

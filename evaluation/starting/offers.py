@@ -30,13 +30,8 @@ SMALLEST_TREEBANK = 1_500_000
 class Offer:
     """A corpus, for an entry of params.yaml, which has the name of its recipe.
 
-    Attributes:
-        note: a remark for the title.
-        reason: why it cannot be used, "" if it can.
-        corpus: the entry's part for fetching and reading.
-        datasets: name to the entry of a dataset.
-        left_out: datasets that the corpus does not give in this language, or may not give.
-        why_left_out: which of both.
+    ``note`` is a remark for the title; ``reason`` says why it cannot be used; ``left_out`` has the
+    datasets that it does not give in this language, or (``why_left_out``) may not give.
     """
 
     recipe: str

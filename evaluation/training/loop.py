@@ -53,10 +53,8 @@ def learn(
     optimizer = torch.optim.AdamW(parameters, weight_decay=0, fused=True)
     state = load_checkpoint(checkpoint, learner, optimizer)
     state = state or {"step": 0, "curve": [], "sums": {}}
-    epochs = range(training.epochs)
-    batches = chain.from_iterable(
-        material.batches(training.batch, training.seed, epoch) for epoch in epochs
-    )
+    epochs = (material.batches(training.batch, training.seed, n) for n in range(training.epochs))
+    batches = chain.from_iterable(epochs)
     saved, pause = time.monotonic(), CHECKPOINT_SECONDS
     learner.model.train()
     with tqdm(
@@ -71,7 +69,9 @@ def learn(
             state["step"] = step + 1
             if (step + 1) * POINTS // total > step * POINTS // total:
                 point = {key: value / count for key, (value, count) in state["sums"].items()}
-                _check_finite(point, name, step + 1)
+                if not all(map(math.isfinite, point.values())):
+                    found, todo = f"{point} up to step {step}", "lower the weights in `objectives`"
+                    raise InputError(f"training {name}", "losses that are finite", found, todo)
                 state["curve"].append({"step": step + 1, **point})
                 state["sums"] = {}
                 bar.set_postfix({key: f"{value:.2f}" for key, value in point.items()})
@@ -111,12 +111,6 @@ def _step(
     return {key: float(loss.detach()) for key, loss in losses.items()}
 
 
-def _check_finite(point: dict[str, float], name: str, step: int) -> None:
-    if not all(map(math.isfinite, point.values())):
-        found, todo = f"{point} up to step {step}", "lower the weights in `objectives`"
-        raise InputError(f"training {name}", "losses that are finite", found, todo)
-
-
 def save_checkpoint(
     path: Path, learner: Learner, optimizer: torch.optim.Optimizer, state: Any
 ) -> None:
@@ -126,20 +120,13 @@ def save_checkpoint(
         tensors[name] = parameter.detach()
         for key, value in optimizer.state[parameter].items():
             tensors[f"{key}/{name}"] = value
+    tensors = {name: value.cpu().contiguous() for name, value in tensors.items()}
     with whole_file(path) as temporary:
-        save_file(
-            {name: value.cpu().contiguous() for name, value in tensors.items()},
-            temporary,
-            {"state": json.dumps(state)},
-        )
+        save_file(tensors, temporary, {"state": json.dumps(state)})
 
 
 def load_checkpoint(path: Path, learner: Learner, optimizer: torch.optim.Optimizer) -> Any:
-    """Take over what ``save_checkpoint`` wrote; return the state, None if there is no file.
-
-    Raises:
-        InputError: it is damaged, or not of this encoder.
-    """
+    """Take over what ``save_checkpoint`` wrote; return the state, None if there is no file."""
     if not path.exists():
         return None
     try:

@@ -58,17 +58,10 @@ class HeldOut:
     """Sentences of six words or more in validation or test of some datasets.
 
     Of a dataset with folds these are all, since each row is tested once.
-
-    Attributes:
-        datasets: the names of these datasets, sorted.
     """
 
     def __init__(self, instances: Path) -> None:
-        """Read all datasets under a folder; memory: 100 bytes for each sentence.
-
-        Raises:
-            InputError: see ``find_datasets``.
-        """
+        """Read all datasets under a folder; memory: 100 bytes for each sentence."""
         self._marks: set[int] = set()
         self.datasets: list[str] = []
         for dataset in find_datasets(instances):
@@ -147,7 +140,7 @@ class Texts(NamedTuple):
 
 
 class Batch(NamedTuple):
-    """Sentences and their targets; see ``Sentence``. Numbers are int64 [sentences]."""
+    """Sentences and their targets, see ``Sentence``: numbers are int64 [sentences]."""
 
     sentences: list[Tokens]
     previous: Texts
@@ -242,12 +235,7 @@ def write_material(
 ) -> None:
     """Write what can be learnt from the documents of train to a folder, replaced whole.
 
-    Sentences that are held out are not (see ``sentences_of``); ``encode`` gives the numbers of the
-    tokens of texts.
-
-    Raises:
-        InputError: the records are no documents, there is no sentence, or one of the objectives has
-            nothing to learn.
+    ``encode`` gives the numbers of the tokens of texts. InputError: there is nothing to learn.
     """
     counts = {"documents": 0, "held_out": 0, "sentences": 0, "neighbours": 0, "titles": 0}
     levels, positions = set[int](), set[tuple[int, int]]()

@@ -28,16 +28,11 @@ _COUNTED = 2_000_000
 
 @dataclass(frozen=True)
 class Learner:
-    """An encoder that learns, and how.
+    """An encoder that learns, the heads that tell something from its vectors, and how.
 
-    Attributes:
-        model: the encoder.
-        heads: what is told from its vectors; see ``objectives``.
-        pad: number of the token that fills up shorter texts.
-        rate: of learning, at its highest.
-        warmed: share of the steps in which the rate rises to it, and after which it falls to 0; 0
-            for one rate.
-        largest: norm of the gradients beyond which they are scaled down.
+    ``pad`` is the token that fills up shorter texts, ``rate`` that of learning at its highest. It
+    rises in the share ``warmed`` of the steps and then falls to 0 (0: one rate). ``largest``: norm
+    of the gradients beyond which they are scaled down.
     """
 
     model: SentenceTransformer
@@ -96,13 +91,7 @@ def word_learner(training: Training, tokenizer: Tokenizer, material: Material) -
 
 
 def word_tokenizer(texts: Iterable[str], vocabulary: int) -> Tokenizer:
-    """Return a tokeniser of lower-case words, marks and Chinese characters.
-
-    Its ``vocabulary`` most frequent words are taken from the first ``_COUNTED`` texts.
-
-    Raises:
-        InputError: there is no word.
-    """
+    """Return a tokeniser of the most frequent lower-case words, marks and Chinese characters."""
     tokenizer = Tokenizer(models.WordLevel(unk_token="<unk>"))
     tokenizer.normalizer = normalizers.BertNormalizer(strip_accents=False)
     tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()

@@ -24,12 +24,9 @@ OBJECTIVES: dict[Objective, str] = {
 class Sizes:
     """Sizes of an encoder of words and a GRU, and how its bags of words are decoded.
 
-    Attributes:
-        vocabulary: number of words at most, the most frequent.
-        embedding: length of a word's vector.
-        hidden: of the GRU in each direction; a sentence's vector is twice as long.
-        drawn: words drawn for each batch as negatives, of a softmax over the word vectors; 0 for
-            a softmax over the whole vocabulary with weights of its own.
+    ``hidden`` is the size of the GRU in each direction: a sentence's vector is twice as long.
+    ``drawn``: words drawn for each batch as negatives, of a softmax over the word vectors; 0 for a
+    softmax over the whole vocabulary with weights of its own.
     """
 
     vocabulary: int

@@ -42,13 +42,7 @@ _LIBRARIES = ("torch", "transformers", "sentence-transformers", "tokenizers")
 
 @dataclass(frozen=True)
 class Trained:
-    """What a training did.
-
-    Attributes:
-        setting: all that the weights depend on, as JSON.
-        counts: see ``Material.counts``.
-        curve: see ``learn``.
-    """
+    """All that the weights depend on, as JSON; ``Material.counts``; and what ``learn`` returns."""
 
     setting: dict[str, Any]
     counts: dict[str, int]
@@ -66,16 +60,8 @@ def train(
 ) -> tuple[Trained, bool]:
     """Train an encoder, and write it as a model of sentence-transformers.
 
-    A model that is there is kept if it depends on the same; only its card is written again.
-
-    Args:
-        name: of the encoder.
-        training: how.
-        records: of its corpus.
-        held_out: the sentences that it must not see.
-        out: folder of the model; what a killed run goes on from is beside it.
-        card: makes the text of the model card.
-        memo: what remembers models; None to train in any case.
+    A model that ``memo`` remembers is kept if it depends on the same; only its card is written
+    again. What a killed run goes on from is beside the folder ``out``.
 
     Returns:
         What it did, and whether a model was kept.
@@ -127,12 +113,9 @@ def _begin_or_resume(unfinished: Path, setting: dict[str, Any]) -> None:
             temporary.write_text(json.dumps(setting, indent=2) + "\n", "utf-8")
     before = json.loads(path.read_bytes())
     if differing := [key for key, value in setting.items() if before.get(key) != value]:
-        raise InputError(
-            unfinished,
-            "a training to resume that depends on the same",
-            f"one with another {', '.join(differing)} (see {path.name} there)",
-            "remove the folder to begin again, or change back what has changed",
-        )
+        found = f"one with another {', '.join(differing)} (see {path.name} there)"
+        todo = "remove the folder to begin again, or change back what has changed"
+        raise InputError(unfinished, "a training that depends on the same", found, todo)
 
 
 def _prepare(

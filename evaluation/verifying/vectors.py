@@ -6,6 +6,7 @@ import numpy as np
 
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.folders import EMBEDDINGS
+from corpora_recipes.running.telling import counted
 from evaluation.arrays import Floats
 from evaluation.data.texts import prompt_of, unique_texts
 from evaluation.embedding.store import EmbeddingStore, made_by, text_keys
@@ -75,7 +76,8 @@ def verify_vectors(check: Check, params: Path, count: int) -> None:
     release()
     away = f"at most {furthest:.1g} of their length away" if furthest else "the same to the bit"
     check.notes.append(
-        f"{count} texts of each of {len(digests)} datasets encoded again: vectors {away}"
+        f"{counted(count, 'texts')} of each of {counted(len(digests), 'datasets')} encoded again: "
+        f"vectors {away}"
     )
     if store.made_by != made_by(encoder):
         check.notes.append(f"the vectors in {folder} were made by other code or libraries")

@@ -79,7 +79,7 @@ def test_build_leaves_out_one_dataset_and_one_corpus(said, capsys) -> None:
         assert reason in capsys.readouterr().err
     for name in ("broken", "short"):
         write_as_read(RECORDS, [document(n) for n in range(120)], name)
-    assert said("build", "--only", "short") == ["build: 1 corpora: 1 new"]
+    assert said("build", "--only", "short") == ["build: 1 corpus: 1 new"]
     assert read_left_out("build").keys() == {"broken"}
     assert said("build") == ["build: 4 corpora: 3 kept, 1 new"]
     assert read_left_out("build") == {}

@@ -50,13 +50,10 @@ def test_stages_are_run_once_and_kept(capsys: Capsys) -> None:
     assert list(means["spanish_senteval"]) == ["char_hash"]
     table = f"  char_hash{100 * means['spanish_senteval']['char_hash']:14.1f}\n"
     # Besides a line for each stage, only the end.
-    rest = [line for line in said.splitlines() if not line.startswith("[")]
-    assert rest[:2] == ["", "spanish_senteval  average"]
-    assert table in said
-    assert rest[3:] == [
-        *("", "from the small samples of the project: do not report them"),
-        "report: reports/index.html",
-    ]
+    rest = [line for line in said.splitlines(keepends=True) if not line.startswith("[")]
+    assert rest[1:4] == ["spanish_senteval  average\n", table, "\n"]
+    assert rest[4].startswith("from the small samples")
+    assert rest[5:] == ["report: reports/index.html\n"]
     times = {path: path.stat().st_mtime_ns for path in Path().rglob("*.parquet")}
     assert main(["repro"]) == 0
     again = outcomes(capsys.readouterr().out)
@@ -65,10 +62,8 @@ def test_stages_are_run_once_and_kept(capsys: Capsys) -> None:
 
     assert main(["repro", "--only", "sqc,char_hash"]) == 0
     some = outcomes(capsys.readouterr().out)
-    assert [some["read"], some["build"], some["embed"]] == [
-        *["1 corpora: 1 kept, 0 new"] * 2,
-        "1 encoders: 1 kept, 0 new",
-    ]
+    assert some["read"] == some["build"] == "1 corpus: 1 kept, 0 new"
+    assert some["embed"] == "1 encoder: 1 kept, 0 new"
     assert some["package"] == "2 datasets: 2 kept, 0 new"
     assert main(["repro", "--only", "sqcc"]) == 1
     assert "did you mean sqc?" in capsys.readouterr().err
@@ -85,11 +80,11 @@ def test_a_fault_is_local(capsys: Capsys) -> None:
         assert main(["repro", *options]) == 1
         said = capsys.readouterr()
         assert list(outcomes(said.out)) == [stage.name for stage in STAGES[:-1]]
-        assert outcomes(said.out)["package"].startswith("1 datasets: 1 ")
+        assert outcomes(said.out)["package"].startswith("1 dataset: 1 ")
         for named in ("  left out mine:\n", "left out by read: mine\n"):
             assert named in said.out
         assert "1 left out for a fault" in said.err
-        assert "mine.jsonl, line 1" in Path("reports/report.md").read_text("utf-8")
+        assert "incomplete: read mine (" in Path("reports/report.md").read_text("utf-8")
     Path("params.yaml").write_text(PARAMS % "")
     assert main(["repro"]) == 0
     assert "mine" not in Path("reports/report.md").read_text("utf-8")

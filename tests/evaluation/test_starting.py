@@ -23,12 +23,8 @@ from evaluation.starting.offers import params_text
 PASSAGES = ["bso_wiki", "dc_opus", "dc_wiki", "sp_wiki"]
 NAMES = {
     "ca": [*PASSAGES, "paralex"],
-    "gl": PASSAGES,
     "eu": PASSAGES,
     "pt": [*PASSAGES, "paralex", "pdtb_explicit", "pdtb_implicit"],
-    "it": [*PASSAGES, "paralex"],
-    "nl": [*PASSAGES, "paralex"],
-    "fr": [*PASSAGES, "bso_mlsum", "nli", "paralex", "paws", "sp_mlsum", "ssp_mlsum"],
     "de": [
         *PASSAGES,
         *("bso_mlsum", "nli", "paralex", "paws", "pdtb_explicit", "pdtb_implicit", "rst"),
@@ -93,7 +89,6 @@ def test_a_language_that_cannot_be_split_into_sentences(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("language", "left_out", "why"),
     [
-        ("es", "", ""),
         ("ca", "", ""),
         ("eu", "dropped_subject object_gender subject_gender tense voice", "Not supported"),
         ("nl", offers.TABLE["demanding"], "Not tried in this language"),

@@ -43,12 +43,7 @@ from evaluation.results.rankings import (
 from evaluation.results.stored import write_stored
 
 SP = Score(
-    dataset="sp_wiki",
-    task="sentence_position",
-    corpus="wikipedia",
-    language="es",
-    version="1.0.0",
-    digest="5" * 64,
+    *("sp_wiki", "sentence_position", "wikipedia", "es", "1.0.0", "5" * 64),
     rows={"train": 10000, "validation": 4000, "test": 4000},
     folds=0,
     test_documents=4000,
@@ -113,30 +108,16 @@ STS = replace(
     chosen={},
     validation=None,
 )
+ENCODER: dict[str, Any] = {"encoder": "char_hash", "revision": "1", "form": "natural"}
+ENCODER |= {"dimension": 512, "layers": ["output"], "layer": "output"}
+ENCODER |= {"options": {"dimension": 512, "shortest": 3}}
 ONE = Results(
     format=PROBES,
     name="char_hash",
-    encoder={
-        "encoder": "char_hash",
-        "revision": "1",
-        "form": "natural",
-        "dimension": 512,
-        "layers": ["output"],
-        "layer": "output",
-        "options": {"dimension": 512, "shortest": 3},
-    },
-    protocol={
-        "name": "standard",
-        "version": 3,
-        "engine": "numpy",
-        "pair_features": "difference_product",
-    },
-    intervals={
-        "method": "jackknife",
-        "coverage": 0.95,
-        "unit": "document",
-        "least_documents": 3,
-    },
+    encoder=ENCODER,
+    protocol={"name": "standard", "version": 3, "engine": "numpy"}
+    | {"pair_features": "difference_product"},
+    intervals={"method": "jackknife", "coverage": 0.95, "unit": "document", "least_documents": 3},
     seed=1111,
     versions={"python": "3.11.7", "probeta": "0.1.0"},
     code="0123456789abcdef",
@@ -145,7 +126,7 @@ ONE = Results(
 TWO = replace(
     ONE,
     name="use",
-    encoder={**ONE.encoder, "encoder": "use_multilingual", "revision": "0.2.1", "options": {}},
+    encoder={**ENCODER, "encoder": "use_multilingual", "revision": "0.2.1", "options": {}},
     scores=(replace(SP, value=0.6, interval=(0.585, 0.615)),),
 )
 BASELINES = {
@@ -171,14 +152,7 @@ DEEP = replace(
 )
 
 RANK = RankScore(
-    dataset="evalrank_es",
-    task="sentence_ranking",
-    language="es",
-    version="1.0.0",
-    digest="a" * 64,
-    layer="output",
-    similarity="cosine",
-    postprocessing="none",
+    *("evalrank_es", "sentence_ranking", "es", "1.0.0", "a" * 64, "output", "cosine", "none"),
     background=4310,
     queries=1200,
     pairs=1300,
@@ -215,13 +189,7 @@ RANKED = RankingResults(
     ),
 )
 PARADIGM = ParadigmScore(
-    dataset="paralex_es",
-    language="es",
-    version="1.0.0",
-    digest="c" * 64,
-    layer="output",
-    vocabulary="shared",
-    vocabulary_digest="w" * 64,
+    *("paralex_es", "es", "1.0.0", "c" * 64, "output", "shared", "w" * 64),
     words=20513,
     casing="as_is",
     suggestion=0.25,
@@ -285,10 +253,9 @@ def kept(folder: Path, *results: Results, right: Mapping[str, int] | None = None
     for item, path in zip(results, folders, strict=True):
         answers = np.where(np.arange(20) < (right or {}).get(item.name, 10), gold, gold + 1)
         predictions = Predictions(ids, ids, gold, answers[None])
-        tables = [
-            predictions_table(score.dataset, score.layer, predictions) for score in item.scores
-        ]
-        write_results(item, tables, path)
+        write_results(
+            item, [predictions_table(s.dataset, s.layer, predictions) for s in item.scores], path
+        )
     return folders
 
 
@@ -299,26 +266,21 @@ def kept_ranks(
     folder: Path, *rankings: RankingResults, first: Mapping[str, int] | None = None
 ) -> list[Path]:
     """Keep rankings of ``PAIRS`` pairs: the ``first`` or half have rank 1, the others 4."""
-    places = np.arange(PAIRS)
-    ids = np.array([f"p{place:04}" for place in places])
-    folders = [
-        folder / "rankings" / f"{number}-{item.name}" for number, item in enumerate(rankings)
-    ]
-    for item, path in zip(rankings, folders, strict=True):
-        ranks = np.where(places < (first or {}).get(item.name, PAIRS // 2), 1.0, 4.0)
-        pairs = [
-            ranks_table(PairRanks(score.dataset, score.similarity, ids, ids, ids, ranks))
-            for score in item.plain
-        ]
-        write_rankings(item, pairs, path)
+    numbers = np.arange(PAIRS)
+    ids = np.array([f"p{number:04}" for number in numbers])
+    folders = []
+    for item in rankings:
+        ranks = np.where(numbers < (first or {}).get(item.name, PAIRS // 2), 1.0, 4.0)
+        pairs = (PairRanks(s.dataset, s.similarity, ids, ids, ids, ranks) for s in item.plain)
+        folders.append(folder / "rankings" / f"{len(folders)}-{item.name}")
+        write_rankings(item, map(ranks_table, pairs), folders[-1])
     return folders
 
 
 def kept_paradigms(folder: Path, *paradigms: ParadigmResults) -> list[Path]:
-    paths = [folder / f"paradigms-{number}.json" for number in range(len(paradigms))]
-    for results, path in zip(paradigms, paths, strict=True):
-        write_stored(results, path)
-    return paths
+    for number, results in enumerate(paradigms):
+        write_stored(results, folder / f"paradigms-{number}.json")
+    return [folder / f"paradigms-{number}.json" for number in range(len(paradigms))]
 
 
 def inputs_of(
@@ -370,26 +332,19 @@ def write_audit(
 
     A dataset with the name of a shipped one belongs to its benchmark.
     """
-
-    def checks(of: Mapping[str, float]) -> list[dict[str, Any]]:
-        order = {"gate": "row_order", "what": "accuracy from the parity", "value": 0.51}
-        shared = {"limit": None, "verdict": "pass", "correlation": False}
-        return [
-            shared | order | {"limit": 0.52},
-            *(shared | {"gate": "baselines", "what": w, "value": v} for w, v in of.items()),
-        ]
-
-    datasets: dict[str, dict[str, Any]] = {
-        name: {"rows": dict(rows[name]), "inherited": {}, "checks": checks(of)}
-        for name, of in baselines.items()
-    }
-    shared = {"value": 0, "limit": None, "correlation": False}
+    shared = {"value": 0, "limit": None, "verdict": "pass", "correlation": False}
+    order = {"gate": "row_order", "what": "accuracy from the parity", "value": 0.51, "limit": 0.52}
     checks_of_others = [
         shared | {"gate": "baselines", "what": "", "verdict": "not applicable"},
-        shared | {"gate": "labels", "what": "terms", "limit": 0, "verdict": "pass"},
+        shared | {"gate": "labels", "what": "terms", "limit": 0},
     ]
-    for name in others:
-        datasets[name] = {"rows": {"test": 9}, "inherited": {}, "checks": checks_of_others}
+    datasets: dict[str, dict[str, Any]] = {
+        name: {"rows": {"test": 9}, "inherited": {}, "checks": checks_of_others} for name in others
+    }
+    for name, known in baselines.items():
+        checks = [{"gate": "baselines", "what": w, "value": v} for w, v in known.items()]
+        checks = [shared | check for check in (order, *checks)]
+        datasets[name] = {"rows": dict(rows[name]), "inherited": {}, "checks": checks}
     for benchmark, names in BENCHMARKS.items():
         for name in names.keys() & datasets.keys():
             datasets[name] |= {"benchmark": benchmark, "title": f"Corpus of {name}"}
@@ -418,15 +373,10 @@ def say_of_dataset(path: Path, dataset: str, **facts: Any) -> None:
 HOSTILE = "</script><script>alert('1 < 2 & 3 > 2')</script> \"¿qué?\""
 """A text that a page must show as it is."""
 FIVE = ["Por eso nadie se bañaba.", "Hay una laguna.", "No tenía fondo.", "Vino una draga.", "Fin."]
-LABELS = {
-    "sentence_position": ["1", "2", "3", "4", "5"],
-    "sentence_ordering": ["swapped", "original"],
-    "discourse_coherence": ["incoherent", "coherent"],
-    "section_prediction": ["body", "summary"],
+LABELS = {name: [*task.labels] for name, task in TASKS.items()} | {
     "discourse_relations": ["NN-Lista", "NS-Causa"],
     "sentence_classification": ["negative", "positive"],
     "pair_classification": ["contradiction", "neutral", "entailment"],
-    "similarity": [],
 }
 SUBSET = {"subset": Column("string", "where it comes from")}
 FOLD = {"fold": Column("integer", "fold")}
@@ -439,10 +389,9 @@ ROWS: dict[str, tuple[str, list[dict[str, Any]]]] = {
     "dc_x": (
         "discourse_coherence",
         [
-            {"sentences": [f"Frase {n}." for n in range(6)], "label": 0}
-            | {"replaced_position": 3, "donor_id": "d9#1"},
-            {"sentences": [f"Turno {n}." for n in range(6)], "label": 1}
-            | {"replaced_position": None, "donor_id": None},
+            {"sentences": [f"Frase {n}." for n in range(6)], "label": label}
+            | {"replaced_position": position, "donor_id": donor}
+            for label, position, donor in ((0, 3, "d9#1"), (1, None, None))
         ],
     ),
     "dr_x": (
@@ -485,6 +434,7 @@ ROWS: dict[str, tuple[str, list[dict[str, Any]]]] = {
 
 def write_instances(folder: Path) -> Path:
     """Write ``ROWS`` as the builders do."""
+    shared = {"licence": "CC0-1.0"}
     for name, (task, rows) in ROWS.items():
         further = {"similarity": SUBSET, "sentence_classification": FOLD}.get(task, {})
         answers = {} if task != "similarity" else {"score": Column("number", "from 0 to 5")}
@@ -499,15 +449,13 @@ def write_instances(folder: Path) -> Path:
             splits |= {"train": rows, "validation": rows}
         (folder / name).mkdir(parents=True)
         for split, item in splits.items():
-            filled = [_filled(row, f"{name}-{i}", split) for i, row in enumerate(item)]
+            ids = [dict.fromkeys(("id", "document_id"), f"{name}-{i}") for i in range(len(item))]
+            filled = [
+                shared | {"split": split} | one | row for one, row in zip(ids, item, strict=True)
+            ]
             table = pa.Table.from_pylist(filled, schema=schema)
             pq.write_table(table, folder / name / f"{split}-00000-of-00001.parquet")
     return folder
-
-
-def _filled(row: Mapping[str, Any], identity: str, split: str) -> dict[str, Any]:
-    shared = {"id": identity, "document_id": identity, "split": split, "licence": "CC0-1.0"}
-    return {**shared, **row}
 
 
 def whole_report(folder: Path) -> dict[str, Any]:
@@ -517,8 +465,7 @@ def whole_report(folder: Path) -> dict[str, Any]:
         The arguments of ``write_report`` but ``out``.
     """
     instances = write_instances(folder / "instances")
-    scores: list[Score] = []
-    deep: list[Score] = []
+    scores: dict[str, list[Score]] = {"char_hash": [], "deep": []}
     tables: dict[str, list[pa.Table]] = {"char_hash": [], "deep": []}
     for dataset in find_datasets(instances):
         rows = ROWS[dataset.name][1]
@@ -534,7 +481,7 @@ def whole_report(folder: Path) -> dict[str, Any]:
             folds=3 if dataset.folds else 0,
             test_documents=len(rows),
         )
-        scores.append(base)
+        scores["char_hash"].append(base)
         # Each first row is answered wrong; of scores the order is turned round.
         wrong = np.where(np.arange(len(gold)) == 0, (gold + 1) % max(2, len(dataset.labels)), gold)
         wrong = -gold if correlated else wrong
@@ -545,21 +492,19 @@ def whole_report(folder: Path) -> dict[str, Any]:
         for number, layer in enumerate(LAYERS):
             value = base.value - 0.02 * abs(number - 1)
             deviation = None if correlated else 0.01
-            deep.append(replace(base, layer=layer, value=value, deviation=deviation))
+            scores["deep"].append(replace(base, layer=layer, value=value, deviation=deviation))
             tables["deep"].append(
                 predictions_table(dataset.name, layer, Predictions(ids, ids, gold, starts))
             )
-    found = []
-    for item, its in ((ONE, scores), (DEEP, deep)):
-        path = folder / "results" / item.name
-        results = replace(item, scores=tuple(its))
-        write_results(results, tables[item.name], path)
-        found.append(path)
+    for item in (ONE, DEEP):
+        results = replace(item, scores=tuple(scores[item.name]))
+        write_results(results, tables[item.name], folder / "results" / item.name)
     trivial = {
         score.dataset: ({"majority": 0.2} if score.metric == "accuracy" else {}) | {"length": 0.4}
-        for score in scores
+        for score in scores["char_hash"]
     }
-    audit = write_audit(instances, {score.dataset: score.rows for score in scores}, trivial)
+    rows_of = {score.dataset: score.rows for score in scores["char_hash"]}
+    audit = write_audit(instances, rows_of, trivial)
     change_audit(audit, "mc_x", gate="leakage", verdict="inherited")
     change_audit(audit, "sts_x", gate="size", verdict="pass", value=0.3, correlation=True)
     # As if they were of one task.
@@ -567,7 +512,7 @@ def whole_report(folder: Path) -> dict[str, Any]:
     say_of_dataset(audit, "mc_x", published="Its rows are sorted.")
     ranked, clustered = of_encoder(DEEP, RANKED, CLUSTERED)
     return {
-        "results": found,
+        "results": [folder / "results" / name for name in scores],
         "instances": instances,
         "rankings": kept_ranks(folder, ranked, RANKED),
         "paradigms": kept_paradigms(folder, clustered, CLUSTERED),

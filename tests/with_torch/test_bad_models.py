@@ -17,7 +17,7 @@ CONFIG, WEIGHTS = "config.json", "model.safetensors"
 def error_of(folder: Path, kind: str = "transformers", **options: str) -> InputError:
     entry = {"encoder": kind, "model": str(folder), **options}
     with pytest.raises(InputError) as caught:
-        make_encoder("own", entry).encode(["el perro"])
+        make_encoder("mine", entry).encode(["el perro"])
     return caught.value
 
 

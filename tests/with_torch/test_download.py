@@ -72,7 +72,7 @@ def test_downloaded_once_and_read_without_network_then(
     monkeypatch.setattr("huggingface_hub.constants.HUGGINGFACE_CO_URL_TEMPLATE", template)
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
-    encoder = make_encoder("own", {"encoder": kind, "model": "some/model"})
+    encoder = make_encoder("mine", {"encoder": kind, "model": "some/model"})
     try:
         first = encoder.encode(["el perro"])
         assert first.shape == (1, 1, 16 if kind == "transformers" else 384)

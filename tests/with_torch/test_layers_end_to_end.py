@@ -33,14 +33,14 @@ def test_every_layer_is_encoded_once_and_probed(
 
     write_params(tiny["bert"], "all")
     assert main(["embed"]) == 0
-    assert "bert: 31 texts encoded now, for 1 datasets\n" in capsys.readouterr().out
+    assert "bert: 31 texts encoded now, for 1 dataset\n" in capsys.readouterr().out
     # Nothing of torch is needed any more.
     code = "import sys; from evaluation.commands import main; main(['probe', '--workers', '1']); "
     code += "print('torch' in sys.modules or 'transformers' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     line, new, imported = done.stdout.splitlines()
     assert line.startswith("bert, bso_own: ")
-    assert new == "probe: 1 encoders: 1 new"
+    assert new == "probe: 1 encoder: 1 new"
     assert imported == "False"
     results = read_results(folder)
     layers = ["0", "1", "2", "avg"]
@@ -53,7 +53,7 @@ def test_every_layer_is_encoded_once_and_probed(
 
     write_params(tiny["bert"], '"1"')
     assert main(["embed"]) == 0
-    assert "bert: 0 texts encoded now, for 1 datasets\n" in capsys.readouterr().out
+    assert "bert: 0 texts encoded now, for 1 dataset\n" in capsys.readouterr().out
     assert main(["probe"]) == 0
     results = read_results(folder)
     assert [(score.layer, score.value) for score in results.scores] == [("1", best["1"])]

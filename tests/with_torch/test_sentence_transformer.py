@@ -18,7 +18,7 @@ TEXTS = [
 
 
 def test_vectors_are_the_librarys(minilm: str) -> None:
-    encoder = make_encoder("own", {"encoder": "sentence_transformers", "model": minilm})
+    encoder = make_encoder("mine", {"encoder": "sentence_transformers", "model": minilm})
     assert (encoder.layers, encoder.layer, encoder.dimension) == (("output",), "output", 384)
     assert encoder.options == {"model": Path(minilm).name, "batch": 32}
     vectors = encoder.encode(TEXTS)
@@ -30,7 +30,7 @@ def test_vectors_are_the_librarys(minilm: str) -> None:
     a, b, c = vectors[:3, 0]
     assert a @ b > 0.8 > 0.5 > max(a @ c, b @ c)
     assert encoder.encode([]).shape == (0, 1, 384)
-    small = make_encoder("own", {"encoder": "sentence_transformers", "model": minilm, "batch": 2})
+    small = make_encoder("mine", {"encoder": "sentence_transformers", "model": minilm, "batch": 2})
     assert small.encode(TEXTS[::-1])[::-1] == pytest.approx(vectors, abs=1e-5)
 
 
@@ -38,14 +38,14 @@ def test_mean_of_the_last_layer_is_the_same_before_normalisation(minilm: str) ->
     library = SentenceTransformer(minilm, device="cpu")
     bare = SentenceTransformer(modules=[library[0], library[1]], device="cpu")
     entry = {"encoder": "transformers", "model": minilm, "layer": "6", "pooling": "mean"}
-    vectors = make_encoder("own", entry).encode(TEXTS)
+    vectors = make_encoder("mine", entry).encode(TEXTS)
     assert vectors[:, 0] == pytest.approx(bare.encode(TEXTS), abs=1e-5)
     assert np.linalg.norm(vectors[0]) != pytest.approx(1, abs=0.1)
 
 
 def test_a_prompt_stands_before_each_text(minilm: str) -> None:
     entry = {"encoder": "sentence_transformers", "model": minilm}
-    encoder = make_encoder("own", entry | {"prompts": {"SP": "query: "}})
+    encoder = make_encoder("mine", entry | {"prompts": {"SP": "query: "}})
     assert encoder.prompts == {"SP": "query: "}
     expected = encoder.encode([f"query: {text}" for text in TEXTS[:4]])
     assert encoder.encode(TEXTS[:4], "query: ") == pytest.approx(expected, abs=1e-5)

@@ -29,12 +29,8 @@ def write_bert(folder: Path, lower: bool = True, **config: Any) -> str:
     words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *WORDS.split(), "El", "##s", "##ón"]
     vocabulary = {word: number for number, word in enumerate(words)}
     sizes = {"num_hidden_layers": 2, "hidden_size": 16, "intermediate_size": 24}
-    model = BertModel(
-        BertConfig(vocab_size=len(words), num_attention_heads=2, **sizes | config),
-    )
-    _randomise(model).save_pretrained(folder)
-    BertTokenizer(vocab=vocabulary, do_lower_case=lower).save_pretrained(folder)
-    return str(folder)
+    model = BertModel(BertConfig(vocab_size=len(words), num_attention_heads=2, **sizes | config))
+    return _save(folder, model, BertTokenizer(vocab=vocabulary, do_lower_case=lower))
 
 
 def write_roberta(folder: Path) -> str:
@@ -42,20 +38,10 @@ def write_roberta(folder: Path) -> str:
     from transformers import RobertaConfig, RobertaModel
 
     tokenizer = word_tokenizer(bos_token="<s>", unk_token="<unk>", pad_token="<pad>")
-    model = RobertaModel(
-        RobertaConfig(
-            vocab_size=len(tokenizer),
-            hidden_size=16,
-            intermediate_size=24,
-            num_hidden_layers=2,
-            num_attention_heads=2,
-            max_position_embeddings=20,
-            pad_token_id=tokenizer.pad_token_id,
-        )
-    )
-    _randomise(model).save_pretrained(folder)
-    tokenizer.save_pretrained(folder)
-    return str(folder)
+    sizes = {"hidden_size": 16, "intermediate_size": 24, "num_hidden_layers": 2}
+    sizes |= {"num_attention_heads": 2, "max_position_embeddings": 20}
+    sizes |= {"vocab_size": len(tokenizer), "pad_token_id": tokenizer.pad_token_id}
+    return _save(folder, RobertaModel(RobertaConfig(**sizes)), tokenizer)
 
 
 def write_gpt2(folder: Path) -> str:
@@ -63,12 +49,8 @@ def write_gpt2(folder: Path) -> str:
     from transformers import GPT2Config, GPT2Model
 
     tokenizer = word_tokenizer("left", eos_token="</s>")
-    model = GPT2Model(
-        GPT2Config(vocab_size=len(tokenizer), n_embd=16, n_layer=3, n_head=2, n_positions=64)
-    )
-    _randomise(model).save_pretrained(folder)
-    tokenizer.save_pretrained(folder)
-    return str(folder)
+    config = GPT2Config(vocab_size=len(tokenizer), n_embd=16, n_layer=3, n_head=2, n_positions=64)
+    return _save(folder, GPT2Model(config), tokenizer)
 
 
 def write_t5(folder: Path) -> str:
@@ -76,36 +58,23 @@ def write_t5(folder: Path) -> str:
     from transformers import T5Config, T5Model
 
     tokenizer = word_tokenizer(pad_token="<pad>", eos_token="</s>")
-    model = T5Model(
-        T5Config(
-            vocab_size=len(tokenizer),
-            d_model=16,
-            d_kv=8,
-            d_ff=24,
-            num_layers=3,
-            num_decoder_layers=2,
-            num_heads=2,
-        )
-    )
-    _randomise(model).save_pretrained(folder)
-    tokenizer.save_pretrained(folder)
-    return str(folder)
+    sizes = {"d_model": 16, "d_kv": 8, "d_ff": 24}
+    sizes |= {"num_layers": 3, "num_decoder_layers": 2, "num_heads": 2}
+    return _save(folder, T5Model(T5Config(vocab_size=len(tokenizer), **sizes)), tokenizer)
 
 
-WRITERS: dict[str, Callable[[Path], str]] = {
-    "bert": write_bert,
-    "roberta": write_roberta,
-    "gpt2": write_gpt2,
-    "t5": write_t5,
-}
+WRITERS: dict[str, Callable[[Path], str]] = {"bert": write_bert, "roberta": write_roberta}
+WRITERS |= {"gpt2": write_gpt2, "t5": write_t5}
 
 
-def _randomise(model: Any) -> Any:
-    """Give weights that make layers and tokens differ; those of a new model are nearly nothing."""
+def _save(folder: Path, model: Any, tokenizer: Any) -> str:
+    """Save them with weights that make layers and tokens differ; new ones are nearly nothing."""
     import torch
 
     generator = torch.Generator().manual_seed(1)
     with torch.no_grad():
         for parameter in model.parameters():
             parameter.copy_(torch.randn(parameter.shape, generator=generator) * 0.4)
-    return model
+    model.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return str(folder)

@@ -44,10 +44,8 @@ def related(one: "pd.Series[float]", other: "pd.Series[float]") -> Cell | None:
     The interval is Bonett and Wright's (2000, "Sample size requirements for estimating Pearson,
     Kendall and Spearman correlations", Psychometrika 65): Fisher's z with the variance
     (1 + r² / 2) / (n - 3). It is left out below six encoders, and where the two orders are equal or
-    opposite, for which the formula has no value.
-
-    Returns:
-        None below three encoders, or if one score is equal for all of them.
+    opposite, for which the formula has no value. Below three encoders, or if one score is equal for
+    all of them, there is no correlation.
     """
     both = pd.concat([one, other], axis=1).dropna().sort_index().round(DECIMALS)
     if len(both) < LEAST or both.nunique().min() < 2:
@@ -70,10 +68,9 @@ def intrinsic_scores(
 ) -> pd.DataFrame:
     """Return all scores that need no probe: a row per encoder, a column per score.
 
-    For similarity, Pearson's correlation on each dataset and its mean over those of two or more
-    datasets that ``averaged`` returns; for EvalRank, the MRR by cosine of the vectors as they are;
-    for ParaLex, suggestion and coherence with the shared vocabulary, in lower case if that was
-    measured.
+    Pearson's correlation on each dataset of similarity, and its mean over those (two or more) that
+    ``averaged`` returns; EvalRank's MRR by cosine; ParaLex's suggestion and coherence with the
+    shared vocabulary, in lower case if that was measured.
     """
     similarity = probe_scores(scores, trained=False)
     intrinsic = similarity.add_suffix(" Pearson")
@@ -99,11 +96,7 @@ def probe_scores(scores: pd.DataFrame, *, trained: bool) -> pd.DataFrame:
 
 
 def downstream(inputs: Inputs) -> list[Table]:
-    """Return how scores without a probe correlate with those of groups of probed tasks.
-
-    With fewer than three encoders the table has a note instead of rows; without scores of either
-    kind there is no table.
-    """
+    """Return how scores without a probe correlate with those of groups of probed tasks."""
     intrinsic = intrinsic_scores(inputs.scores, inputs.shipped)
     trained = probe_scores(inputs.scores, trained=True)
     if intrinsic.empty or trained.empty:

@@ -1,5 +1,8 @@
 """What stands first: a warning of samples, which encoder is best, and the averages."""
 
+import re
+
+from corpora_recipes.running.folders import LEFT_OUT
 from evaluation.reporting import layout
 from evaluation.reporting.averages import Average
 from evaluation.reporting.inputs import Inputs
@@ -16,6 +19,8 @@ from evaluation.results.comparison import tied_with
 
 # Most encoders that a sentence lists, if there are two others or more.
 LISTED = 3
+# Most characters of a fault that the warning quotes.
+LONGEST = 80
 
 
 def warning(inputs: Inputs) -> str:
@@ -30,9 +35,16 @@ def warning(inputs: Inputs) -> str:
         how = " ".join(dict.fromkeys(missing.values()))
         parts.append(sentence("incomplete", names=", ".join(missing), how=how))
     if inputs.left_out:
-        faults = (f"{name}: {' '.join(why.split())}." for name, why in inputs.left_out.items())
-        parts.append(sentence("left_out", faults=" ".join(faults)))
+        faults = (f"{name} ({_in_short(why)})" for name, why in inputs.left_out.items())
+        parts.append(sentence("left_out", faults=", ".join(faults), folder=LEFT_OUT))
     return " ".join(parts)
+
+
+def _in_short(why: str) -> str:
+    """Return what was found, of the message of an error; of another text its first line."""
+    found = re.search(r"^ *found: *(.*)", why, re.MULTILINE)
+    text = found[1] if found else why.partition("\n")[0]
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]} …"
 
 
 def answers(inputs: Inputs) -> list[tuple[str, str]]:
@@ -99,14 +111,11 @@ def _averages(inputs: Inputs, benchmark: str) -> Table:
 
     means = {average.name: _means(inputs, average) for average in averages}
     titles = [average.group for average in groups if average.group]
+    values = columns_of(averages, lambda average, encoder: means[average.name][encoder], heading)
     return layout.lay_out(
         "averages",
-        [*ranks, *(encoder for encoder in inputs.names if encoder not in ranks)],
-        [
-            Column("Encoder", Cell),
-            Column("Mean rank", rank),
-            *columns_of(averages, lambda average, encoder: means[average.name][encoder], heading),
-        ],
+        dict.fromkeys([*ranks, *inputs.names]),
+        [Column("Encoder", Cell), Column("Mean rank", rank), *values],
         name=f"averages-{name}",
         more=_not_averaged(inputs, whole),
         kind="encoder",

@@ -38,7 +38,7 @@ def pairs(inputs: Inputs, among: Iterable[Difference] | None = None) -> list[Tab
             for pair, of_pair in of_datasets.items()
         }
         columns = [
-            Column("Encoders", _minus),
+            Column("Encoders", " − ".join),
             Column("Better / tied / worse", counts.get),
             *columns_of(
                 averages,
@@ -60,7 +60,9 @@ def pairs(inputs: Inputs, among: Iterable[Difference] | None = None) -> list[Tab
 def best_pairs(inputs: Inputs) -> list[Table]:
     """Return the same; of many encoders, only the pairs with the one that has the best rank."""
     few, best = len(inputs.names) <= FEW_ENCODERS, inputs.names[0]
-    return pairs(inputs, (each for each in inputs.differences if few or best in _pair(each)))
+    return pairs(
+        inputs, (each for each in inputs.differences if few or best in (each.one, each.other))
+    )
 
 
 def _counts(tones: Sequence[str]) -> Cell:
@@ -118,7 +120,7 @@ def alike(counts: Mapping[str, int]) -> list[str]:
 def _columns(differences: Differences) -> list[Column]:
     """Return a column for each pair of encoders."""
     return columns_of(
-        differences, lambda pair, name: difference_cell(differences[pair].get(name)), _minus
+        differences, lambda pair, name: difference_cell(differences[pair].get(name)), " − ".join
     )
 
 
@@ -127,16 +129,9 @@ def _by_pair(differences: Iterable[Difference], level: str) -> Differences:
     by_pair: dict[Pair, dict[str, Difference]] = {}
     for difference in differences:
         if difference.level == level:
-            by_pair.setdefault(_pair(difference), {})[difference.what] = difference
+            pair = (difference.one, difference.other)
+            by_pair.setdefault(pair, {})[difference.what] = difference
     return by_pair
-
-
-def _pair(difference: Difference) -> Pair:
-    return difference.one, difference.other
-
-
-def _minus(pair: Pair) -> str:
-    return " − ".join(pair)
 
 
 def editions(inputs: Inputs) -> list[Table]:

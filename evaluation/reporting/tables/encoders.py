@@ -50,8 +50,7 @@ def _options(results: Results) -> str:
 
 
 def _dimension(results: Results) -> Cell | None:
-    """Return the cell of an encoder's dimension; a language model has none."""
-    dimension = results.encoder.get("dimension")
+    dimension = results.encoder.get("dimension")  # a language model has none
     return None if dimension is None else layout.counted(dimension)
 
 
@@ -79,9 +78,7 @@ class Profile:
         name: the encoder's in letters, digits and hyphens, unique in a report.
         layers: the numbered layers, the lowest first.
         apart: the other vectors that were probed, such as the layers' average.
-        datasets: those that every layer was probed on, group by group.
-        groups: the group of each of them.
-        benchmarks: the benchmark of each of them, or ``OWN``.
+        datasets: those that every layer was probed on; ``groups``, ``benchmarks``: those of each.
         values: scores, float64 [layers, then apart; datasets].
         standard: ``values`` minus the mean of the numbered layers, divided by their standard
             deviation (0 where they do not differ).

@@ -146,15 +146,8 @@ def compared(
     """Return the cells of encoders, the best one in bold, and those tied with it marked.
 
     With a single encoder, or if the best one does not beat chance, none is. Scores on samples are
-    marked too.
-
-    Args:
-        inputs: the results.
-        datasets: those that the scores are of.
-        cells: encoder to its cell, with the score as its value.
-        what: as in ``Difference``.
-        beating: the encoders that are shown to beat chance.
-        among: the encoders that may be best; by default all.
+    marked too. ``what`` is as in ``Difference``; ``beating`` are the encoders that are shown to
+    beat chance, ``among`` those that may be best, by default all.
     """
     names = cells if among is None else among
     values = {name: value for name in names if (value := cells[name].value) is not None}
@@ -171,13 +164,9 @@ def difference_cell(difference: Difference | None) -> Cell:
     """Return the cell of a difference of two encoders; None if there is no difference."""
     if difference is None:
         return Cell(NONE)
-    return Cell(
-        layout.signed(difference.value),
-        layout.bracketed(difference.interval, layout.signed) + (" tie" if difference.tie else ""),
-        value=difference.value,
-        strong=not difference.tie,
-        tone=tone(difference),
-    )
+    value, tie = difference.value, difference.tie
+    ends = layout.bracketed(difference.interval, layout.signed) + (" tie" if tie else "")
+    return Cell(layout.signed(value), ends, value=value, strong=not tie, tone=tone(difference))
 
 
 def tone(difference: Difference) -> layout.Tone:

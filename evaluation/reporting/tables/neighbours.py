@@ -50,12 +50,11 @@ def _ranks(inputs: Inputs, dataset: str, ranks: Ranks, name: str) -> Table:
         scores = {encoder: score for (encoder, by), score in ranks.items() if by == similarity}
         among = alike({encoder: score.background for encoder, score in scores.items()})
         beating = {name for name in among if scores[name].interval[0] > _chance(scores[name])}
+        ends = {encoder: layout.bracketed(score.interval) for encoder, score in scores.items()}
         for measure in RANK_MEASURES:
+            shown = ends if measure == "MRR" else dict.fromkeys(scores, "")
             cells = {
-                encoder: layout.percent_cell(
-                    score.measures[measure],
-                    layout.bracketed(score.interval) if measure == "MRR" else "",
-                )
+                encoder: layout.percent_cell(score.measures[measure], shown[encoder])
                 for encoder, score in scores.items()
             }
             key = f"{dataset} {measure.lower()} {similarity}"
@@ -202,20 +201,18 @@ def paralex(inputs: Inputs) -> list[Table]:
     }
     fewer = sentence("fewer_words", alike=sentence("alike", what="words"))
     bold = about_bold(names, "encoder of a row")
+    measures = product(names, (*MEASURES, COUNTS))
+    columns = [
+        Column("Dataset", lambda way: dataset_cell(inputs, way[0])),
+        Column("Language", lambda way: way[1]),
+        Column("Vocabulary", lambda way: way[2]),
+        Column("Casing", lambda way: layout.spaced(way[3])),
+        *columns_of(measures, lambda of, way: cells[way, of[1]].get(of[0]), ": ".join),
+    ]
     table = lay_out(
         "paralex",
         scores,
-        [
-            Column("Dataset", lambda way: dataset_cell(inputs, way[0])),
-            Column("Language", lambda way: way[1]),
-            Column("Vocabulary", lambda way: way[2]),
-            Column("Casing", lambda way: layout.spaced(way[3])),
-            *columns_of(
-                product(names, (*MEASURES, COUNTS)),
-                lambda column, way: cells[way, column[1]].get(column[0]),
-                ": ".join,
-            ),
-        ],
+        columns,
         threshold=inputs.paradigms[0].coherence_threshold,
         bold=f"{bold} {fewer}" if bold else "",
         papers=_reported(dict.fromkeys(w[1] for w in scores if w[0] not in inputs.samples)),
@@ -227,13 +224,8 @@ def paralex(inputs: Inputs) -> list[Table]:
 def word_differences(inputs: Inputs) -> list[Table]:
     """Return the differences of every two encoders on clusters."""
     rows = {
-        next(iter(scores.values())).key(measure): (
-            dataset,
-            vocabulary,
-            layout.spaced(casing),
-            measure,
-        )
-        for (dataset, _, vocabulary, casing), scores in _clustered(inputs).items()
+        next(iter(scores.values())).key(measure): (name, words, layout.spaced(casing), measure)
+        for (name, _, words, casing), scores in _clustered(inputs).items()
         for measure in MEASURES
     }
     texts = ("Dataset", "Vocabulary", "Casing", "Measure")
@@ -264,9 +256,7 @@ def _clusters(
         Column("Cluster", lambda row: row[0]),
         Column("Vocabulary", lambda row: row[1]),
         Column("Casing", lambda row: layout.spaced(row[2])),
-        *columns_of(
-            product(encoders, OF_CLUSTER), lambda column, row: rows[row].get(column), ": ".join
-        ),
+        *columns_of(product(encoders, OF_CLUSTER), lambda of, row: rows[row].get(of), ": ".join),
     ]
     return lay_out("clusters", rows, columns, name=name, dataset=dataset)
 

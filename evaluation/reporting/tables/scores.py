@@ -60,11 +60,8 @@ def _group_table(inputs: Inputs, average: Average, group: Group) -> Table:
     }
     scores = {dataset: _scores(inputs, dataset) for dataset in average.datasets}
     baselines = columns_of(scores, lambda dataset, fact: facts[fact](dataset))
-    columns = columns_of(
-        scores,
-        lambda dataset, encoder: scores[dataset][encoder],
-        partial(scored_dataset_cell, inputs),
-    )
+    heading = partial(scored_dataset_cell, inputs)
+    columns = columns_of(scores, lambda dataset, encoder: scores[dataset][encoder], heading)
     name, title = group.abbreviation.lower(), f"{group.title} ({group.abbreviation})"
     if average.benchmark == OWN:
         name, title = f"own-{name}", f"{title}, {OWN}"

@@ -53,7 +53,7 @@ def outcome(capsys) -> Callable[..., str]:
 
 
 def test_kept_rankings_are_those_that_would_be_composed(outcome, write_params) -> None:
-    assert outcome("--only", "one") == "1 rankings: 1 new"
+    assert outcome("--only", "one") == "1 ranking: 1 new"
     assert outcome() == "2 rankings: 1 kept, 1 new"
     write_pairs("two", "La barca.")
     assert outcome() == "2 rankings: 1 kept, 1 new"
@@ -64,7 +64,7 @@ def test_kept_rankings_are_those_that_would_be_composed(outcome, write_params) -
     assert outcome() == "2 rankings: 2 new"
     assert contents(RANKINGS) == now
     write_params(CORPORA, rankings={"two": ENTRIES["two"]})
-    assert outcome() == "1 rankings: 1 kept, 0 new"
+    assert outcome() == "1 ranking: 1 kept, 0 new"
     assert [path.name for path in RANKINGS.iterdir()] == ["two"]
 
 
@@ -110,7 +110,7 @@ def test_a_ranking_whose_corpus_is_missing_is_left_out(outcome, capsys) -> None:
     assert contents(RANKINGS) == {}
     shutil.copytree(RECIPES / "sts" / "sample", "mirror/sts")
     assert main(["read", "--workers", "1", "--only", "two_pairs"]) == 0
-    assert outcome() == "1 rankings: 1 new"
+    assert outcome() == "1 ranking: 1 new"
     assert {path.split("/")[0] for path in contents(RANKINGS)} == {"two"}
     # Of one that is there but is faulty, the others stay.
     (RECORDS / "two_pairs.parquet").write_text("no")

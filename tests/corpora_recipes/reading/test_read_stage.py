@@ -71,7 +71,7 @@ def test_what_is_asked_for_no_more_is_removed(stage: Stage) -> None:
     assert said.endswith("read: 2 corpora: 2 new\n")
     assert files() == ["mine.json", "mine.parquet", "other.json", "other.parquet"]
     ask_for(other=texts("texts/a.jsonl"))
-    assert stage() == "read: 1 corpora: 1 kept, 0 new\n"
+    assert stage() == "read: 1 corpus: 1 kept, 0 new\n"
     assert files() == ["other.json", "other.parquet"]
     ask_for()
     assert stage() == "read: 0 corpora: 0 new\n"
@@ -185,7 +185,7 @@ def test_only_one(stage: Stage) -> None:
     ask_for(mine=texts(), other=texts())
     stage()
     write("texts/a.jsonl", "1", "2")
-    assert stage("--only", "other").endswith("read: 1 corpora: 1 new\n")
+    assert stage("--only", "other").endswith("read: 1 corpus: 1 new\n")
     assert (ids("mine"), ids("other")) == (["1"], ["1", "2"])
     assert "did you mean mine?" in stage("--only", "mime", status=1)
 
@@ -197,8 +197,8 @@ def test_a_file_that_is_put_into_a_mirror_is_seen(stage: Stage) -> None:
     # Both are optional, but not together.
     for name in ("train.txt", "test.txt"):
         shutil.copy(RECIPES / "sqc" / "sample" / name, "mirror/sqc")
-        assert "read: 1 corpora: 1 new" in stage()
-        assert stage() == "read: 1 corpora: 1 kept, 0 new\n"
+        assert "read: 1 corpus: 1 new" in stage()
+        assert stage() == "read: 1 corpus: 1 kept, 0 new\n"
 
 
 def test_fetch_alone(stage: Stage) -> None:

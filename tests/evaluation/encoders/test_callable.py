@@ -133,11 +133,6 @@ def test_errors_say_what_is_wrong_with_the_function(function: str, word: str) ->
     assert word in caught.value.found
 
 
-def test_the_shape_is_asked_with_a_short_text() -> None:
-    with pytest.raises(InputError, match="when tried on 'Hola"):
-        _ = made("mine:truths").layers
-
-
 def test_whole_numbers_and_methods_of_objects_do() -> None:
     assert made("mine:whole").encode(TEXTS).tolist() == [[[7, 1]], [[6, 1]], [[3, 1]]]
     for function in ("mine:model", "mine:model.encode"):
@@ -152,37 +147,26 @@ def test_a_prompt_is_passed_on() -> None:
     assert encoder.encode(TEXTS[:2], "abc").tolist() == [[[7, 3]], [[6, 3]]]
 
 
-def test_prompts_need_an_argument() -> None:
+def test_prompts_need_an_argument_and_are_texts_by_name() -> None:
     encoder = made("mine:flat", prompts={"default": "abc"})
     for call in (encoder.check, lambda: encoder.encode(TEXTS)):
         with pytest.raises(InputError, match=r"an argument `prompt`(.|\n)*the arguments texts"):
             call()
 
-
-@pytest.mark.parametrize("prompts", ["abc", {"SP": None}, {7: "abc"}])
-def test_prompts_are_texts_by_name(prompts: Any) -> None:
-    with pytest.raises(InputError, match=r"prompts: texts, such as \{default"):
-        made("mine:prompted", prompts=prompts)
-
-
-def test_another_file_is_another_encoder(tmp_path: Path) -> None:
-    before = made("mine:flat").options
-    # A module may load a model.
-    assert "mine" not in sys.modules
-    functions._digest.cache_clear()
-    (tmp_path / "mine.py").write_text(f"{MODULE}# Changed.\n", "utf-8")
-    after = made("mine:flat").options
-    assert before["file"] != after["file"]
-    assert before == after | {"file": before["file"]}
+    for prompts in ("abc", {"SP": None}, {7: "abc"}):
+        with pytest.raises(InputError, match=r"prompts: texts, such as \{default"):
+            made("mine:prompted", prompts=prompts)
+    with pytest.raises(InputError, match="when tried on 'Hola"):
+        _ = made("mine:truths").layers
 
 
 def test_another_module_that_it_imports_is_another_encoder(tmp_path: Path) -> None:
     """Those beside it, however far; not what is installed, nor what only stands there."""
     texts = {
-        "own.py": "import numpy, helpers\nfrom helpers.deep import scale\ndef f(texts): ...\n",
+        "made.py": "import numpy, helpers\nfrom helpers.deep import scale\ndef f(texts): ...\n",
         "helpers/__init__.py": "",
         "helpers/deep.py": "from . import deeper\n",
-        "helpers/deeper.py": "import own\n",
+        "helpers/deeper.py": "import made\n",
         "helpers/other.py": "",
         "broken.py": "(",
     }
@@ -192,9 +176,11 @@ def test_another_module_that_it_imports_is_another_encoder(tmp_path: Path) -> No
 
     def digest() -> str:
         functions._digest.cache_clear()
-        return str(made("own:f").options["file"])
+        return str(made("made:f").options["file"])
 
     before = digest()
+    # A module may load a model.
+    assert "made" not in sys.modules
     for name in texts:
         (tmp_path / name).write_text(f"{texts[name]}# Changed.\n")
         assert (digest() == before) == (name in ("helpers/other.py", "broken.py"))

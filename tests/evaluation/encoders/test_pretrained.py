@@ -10,7 +10,6 @@ import pytest
 
 from corpora_recipes.running.errors import InputError
 from evaluation.encoders import make_encoder
-from evaluation.encoders.pretrained import find_model
 from evaluation.encoders.transformer import Transformer
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
@@ -40,15 +39,13 @@ def cache_model(hub: Path, name: str, commit: str, **config: Any) -> None:
 
 
 def test_the_revision_of_a_folder_is_a_digest_of_its_files(tmp_path: Path) -> None:
-    one = write_model(tmp_path / "one")
-    revision = Transformer(str(one)).revision
+    revision = Transformer(str(write_model(tmp_path / "one"))).revision
     assert len(revision) == 32
-    assert Transformer(str(write_model(tmp_path / "same"))).revision == revision
-    (tmp_path / "same" / "README.md").write_text("Read me.")
-    (tmp_path / "same" / ".cache").mkdir()
-    (tmp_path / "same" / ".cache" / "lock").write_text("")
-    find_model.cache_clear()
-    assert Transformer(str(tmp_path / "same")).revision == revision
+    same = write_model(tmp_path / "same")
+    (same / "README.md").write_text("Read me.")
+    (same / ".cache").mkdir()
+    (same / ".cache" / "lock").write_text("")
+    assert Transformer(str(same)).revision == revision
     for name, change in {
         "weights": lambda folder: (folder / "model.safetensors").write_bytes(b"Weights"),
         "renamed": lambda folder: (folder / "model.safetensors").rename(folder / "m.safetensors"),

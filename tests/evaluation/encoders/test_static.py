@@ -2,7 +2,7 @@
 
 import gzip
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -47,33 +47,22 @@ def binary(words: dict[str, list[float]], end: bytes = b"\n") -> bytes:
 
 
 def fasttext(
-    words: list[str],
-    matrix: list[list[float]],
-    *,
-    buckets: int = 0,
-    shortest: int = 1,
-    longest: int = 2,
-    model: int = 2,
-    version: int = 12,
-    labels: list[str] | None = None,
-    pruned: int = -1,
-    quantised: bool = False,
+    words: list[str], matrix: list[list[float]], labels: Sequence[str] = (), **options: int
 ) -> bytes:
     """Return a model of fastText."""
+    given = {"buckets": 0, "longest": 2, "model": 2, "version": 12, "pruned": -1} | options
     size = len(matrix[0])
-    entries = [(word, 0) for word in words] + [(label, 1) for label in labels or []]
+    entries = [(word, 0) for word in words] + [(label, 1) for label in labels]
+    sizes = [5, 5, 1, 5, 1, 2, given["model"], given["buckets"], 1, given["longest"], 100]
     return b"".join(
         [
             FASTTEXT_MAGIC,
-            struct.pack("<i", version),
-            struct.pack("<12i", size, 5, 5, 1, 5, 1, 2, model, buckets, shortest, longest, 100),
-            struct.pack("<d", 1e-4),
-            struct.pack("<iiiqq", len(entries), len(words), len(labels or []), 99, pruned),
+            struct.pack("<i12id", given["version"], size, *sizes, 1e-4),
+            struct.pack("<iiiqq", len(entries), len(words), len(labels), 99, given["pruned"]),
             *(word.encode() + b"\0" + struct.pack("<qb", 7, kind) for word, kind in entries),
-            struct.pack("<?qq", quantised, len(matrix), size),
+            struct.pack("<?qq", given.get("quantised", False), len(matrix), size),
             *(struct.pack(f"<{size}f", *row) for row in matrix),
-            struct.pack("<?qq", False, 1, size),
-            struct.pack(f"<{size}f", *matrix[0]),
+            struct.pack(f"<?qq{size}f", False, 1, size, *matrix[0]),
         ]
     )
 
@@ -117,15 +106,12 @@ def test_every_format_gives_the_same_means(
     monkeypatch.setattr(vector_files, "READ_BYTES", read_bytes)
     made = encoder(content, name + zipped)
     vectors = made.encode(TEXTS)
-    assert made.dimension == 2
-    assert vectors.shape == (6, 1, 2)
-    assert vectors.dtype == np.float32
-    assert vectors[:, 0].tolist() == np.float32(MEANS).tolist()
+    assert (made.dimension, vectors.dtype) == (2, np.float32)
+    assert vectors.tolist() == np.float32(MEANS)[:, None].tolist()
     assert made.coverage(TEXTS) == {"tokens": 10, "out_of_vocabulary": 2}
     assert made.encode([]).shape == (0, 1, 2)
     ((words, of_words),) = made.vocabulary()
-    assert words == ["el", "mar", "Madrid"]
-    assert of_words.dtype == np.float32
+    assert (words, of_words.dtype) == (["el", "mar", "Madrid"], np.float32)
     assert of_words.tolist() == np.float32([[1, 0], [0, 1], [-2.5, 1e-3]]).tolist()
 
 
@@ -144,13 +130,6 @@ def test_the_vocabulary_comes_in_blocks(
     assert [len(block) for block, _ in blocks] == [3, 3, 2]
     assert [word for block, _ in blocks for word in block] == list(words)
     assert np.concatenate([vectors for _, vectors in blocks]).tolist() == list(words.values())
-
-
-def test_the_vocabulary_of_fasttext_has_the_vectors_that_are_encoded() -> None:
-    made = StaticVectors(str(MODEL))
-    ((words, vectors),) = made.vocabulary()
-    assert {"niño", "</s>"} <= set(words)
-    assert np.array_equal(vectors, made.encode(words)[:, 0])
 
 
 def test_a_vector_depends_on_its_text_alone_to_the_bit(encoder: Make) -> None:
@@ -187,8 +166,6 @@ def test_more_words_than_a_block(encoder: Make) -> None:
     made = encoder("".join(f"p{i} {i} {-i}\n" for i in range(count)))
     texts = [f"p{i}" for i in (0, 4095, 4096, 4097, 8191, 8192, count - 1)]
     assert made.encode(texts)[:, 0, 1].tolist() == [-float(text[1:]) for text in texts]
-    made = encoder(binary({f"p{i}": [i, -i] for i in range(count)}), "v.bin")
-    assert made.encode(texts)[:, 0, 0].tolist() == [float(text[1:]) for text in texts]
     lines = [f"p{i} {i}" for i in range(count)]
     for bad in ("p7 x", "p7 nan", "p6 1", "p7", "p7 1 1"):
         lines[4100] = bad
@@ -234,17 +211,13 @@ def test_a_file_is_read_once_until_it_changes(
         ("3 3\n" + LINES, 2, "2 fields after the word: 'el 1 0'"),
         ("3 1\n" + LINES, 2, "2 fields after the word: 'el 1 0'"),
         (LINES + "mar 3 3\n", 4, "'mar', which line 2 has already"),
-        (HEADER + LINES.replace("mar 0 1", "mar 0"), 3, "1 fields after the word: 'mar 0'"),
         (HEADER + LINES.replace("mar 0 1", ""), 3, "0 fields after the word: ''"),
-        (LINES.replace("mar 0 1", "mar 0 1 2"), 2, "3 fields after the word: 'mar 0 1 2'"),
         (LINES.replace("mar 0 1", "mar 0  1"), 2, "3 fields after the word: 'mar 0  1'"),
         (LINES.replace("mar 0 1", " 0 1"), 2, "2 fields after the word: ' 0 1'"),
         (LINES.replace("mar 0 1", "mar\t0\t1"), 2, r"0 fields after the word: 'mar\t0\t1'"),
-        (HEADER + LINES.replace("mar 0 1", "mar 0 uno"), 3, "'uno'"),
         (HEADER + LINES.replace("mar 0 1", "mar 0 1_0"), 3, "'1_0'"),
         (LINES.replace("mar 0 1", "mar 0\r 1"), 2, r"'0\r'"),
         ("\ufeff" + LINES.replace("mar 0 1", "mar 0 x"), 2, "'x'"),
-        (LINES.replace("mar 0 1", "mar 0 nan"), 2, "NaN or an infinite number"),
         (LINES.replace("mar 0 1", "mar 1e39 1"), 2, "NaN or an infinite number"),
         pytest.param("x" * 2_000_000, 1, "'xxx", id="no line feed"),
     ],
@@ -269,7 +242,6 @@ A = fasttext(["a"], [[1], [2]], buckets=1)
         (LINES.encode(), ", line 1", "'el 1 0'"),
         (TWO[:-3], ", word 2", "the end of the file after 1 words"),
         (TWO.replace(b"2 2", b"1000000000000 2"), ", word 3", "the end of the file after 2 words"),
-        (TWO[:10], ", word 1", "the end of the file after 0 words"),
         (TWO.replace(b"2 2", b"1 2"), ", after word 1", "12 bytes or more"),
         (TWO.replace(b"2 2", b"2 1"), ", after word 2", "4 bytes or more"),
         (b"9 2\n" + b"x" * 1_100_000 + b" " * 99, ", word 1", "no space within 1048576 bytes"),
@@ -284,9 +256,8 @@ A = fasttext(["a"], [[1], [2]], buckets=1)
         (fasttext(["a"], [[1], [float("inf")]], buckets=1), ", rows 1 to 2 of the matrix", "NaN"),
         (A[:-28], ", rows 1 to 2 of the matrix", "the end of the file"),
         (A[:60], "", "its end in the middle"),
-        (A[:20], "", "its end in the middle"),
     ],
-    ids=range(20),
+    ids=range(18),
 )
 def test_errors_of_binary_files(encoder: Make, content: bytes, place: str, found: str) -> None:
     for name in ("vectors.bin", "vectors.bin.gz"):
@@ -382,6 +353,9 @@ def test_a_model_of_the_fasttext_package(encoder: Make, zipped: str) -> None:
     assert vectors[5] == pytest.approx(expected[:2].mean(axis=0), abs=1e-6)
     assert not vectors[6].any()
     assert made.coverage(["niño casas", "NIÑO </s>"]) == {"tokens": 4, "out_of_vocabulary": 1}
+    ((words, of_words),) = made.vocabulary()
+    assert {"niño", "</s>"} <= set(words)
+    assert np.array_equal(of_words, made.encode(words)[:, 0])
 
 
 def test_a_word_is_the_mean_of_itself_and_its_ngrams(encoder: Make) -> None:

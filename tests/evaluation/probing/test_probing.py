@@ -479,7 +479,7 @@ def test_the_stage_says_what_it_leaves_out(mine: Path, capsys: pytest.CaptureFix
     for counted in ("1 new", "1 kept, 0 new"):
         assert main(["probe"]) == 0
         out = capsys.readouterr().out
-        assert f"probe: 1 encoders: {counted}, 1 left out\n  left out mine: bso:\n" in out
+        assert f"probe: 1 encoder: {counted}, 1 left out\n  left out mine: bso:\n" in out
         assert "one row or more" in out
         assert list(read_left_out("probe")) == ["mine: bso"]
     assert main(["probe", "--strict"]) == 1
@@ -503,7 +503,7 @@ def test_keeping_everything_is_cheap(mine: Path, capfd: pytest.CaptureFixture[st
     """
     path = os.pathsep.join(filter(None, sys.path))
     subprocess.run([sys.executable, "-c", code], env=os.environ | {"PYTHONPATH": path}, check=True)
-    assert capfd.readouterr().out.endswith("probe: 1 encoders: 1 kept, 0 new\n")
+    assert capfd.readouterr().out.endswith("probe: 1 encoder: 1 kept, 0 new\n")
 
 
 def scored(**splits: list[float]) -> dict[str, Any]:

@@ -37,31 +37,20 @@ def test_averages_are_per_benchmark_and_say_what_is_missing() -> None:
     assert (found[0].group, found[1].group) == (groups.SC, None)
 
 
-def test_a_whole_benchmark_misses_nothing() -> None:
-    whole = BENCHMARKS["spanish_discoeval"]
-    tasks = {name: entry["task"] for name, entry in whole.items()}
-    found = averages_of(tasks, dict.fromkeys(whole, "spanish_discoeval"))
-    assert [one.heading for one in found] == [
-        *("SP (3)", "BSO (3)", "DC (3)", "SSP (1)", "DR (1)", "All (11)")
-    ]
+def test_a_whole_benchmark_misses_nothing_not_even_what_is_withdrawn() -> None:
+    tasks = {name: entry["task"] for name, entry in BENCHMARKS["spanish_discoeval"].items()}
+    found = averages_of(tasks, dict.fromkeys(tasks, "spanish_discoeval"))
+    headings = [one.heading for one in found]
+    assert headings == ["SP (3)", "BSO (3)", "DC (3)", "SSP (1)", "DR (1)", "All (11)"]
     assert not any(one.missing for one in found)
-
-
-def test_what_is_withdrawn_is_not_missing() -> None:
-    whole = BENCHMARKS["spanish_senteval"]
-    tasks = {name: entry["task"] for name, entry in whole.items()}
-    found = averages_of(tasks, dict.fromkeys(whole, "spanish_senteval"))
-    probing, every = found[-2:]
-    assert probing.heading == "LPT (8)"
-    assert not probing.missing
+    tasks = {name: entry["task"] for name, entry in BENCHMARKS["spanish_senteval"].items()}
+    *others, probing, every = averages_of(tasks, dict.fromkeys(tasks, "spanish_senteval"))
+    assert (probing.heading, probing.missing) == ("LPT (8)", ())
     assert probing.title.endswith("; withdrawn: somo")
     assert every.heading == "All (20)"
-    assert (
-        every.withdrawn
-        == probing.withdrawn
-        == {"somo": WITHDRAWN["spanish_senteval"]["somo"]["withdrawn"]}
-    )
-    assert not any(one.withdrawn for one in found[:-2])
+    gone = {"somo": WITHDRAWN["spanish_senteval"]["somo"]["withdrawn"]}
+    assert every.withdrawn == probing.withdrawn == gone
+    assert not any(one.withdrawn for one in others)
     # In a package of before, it is one of the datasets.
     tasks["somo"] = "linguistic_probing"
     before = averages_of(tasks, dict.fromkeys(tasks, "spanish_senteval"))
@@ -118,17 +107,13 @@ def test_who_lacks_a_dataset_has_no_mean_rank() -> None:
     scores = {"a": {"x": item, "y": item}, "b": {"x": item}}
     assert list(mean_ranks(scores, ["x", "y"], 1)) == ["a"]
     # As in a run of nothing but paradigms.
-    assert mean_ranks({"a": {}}, (), 1) == {}
+    assert mean_ranks({"a": {}}, (), 1) == mean_ranks({"b": {"x": item}}, ["y"], 1) == {}
+    # They do not depend on the order of encoders.
     assert list(mean_ranks(scores, ["x"], 1)) == ["a", "b"]
-    assert mean_ranks({"b": {"x": item}}, ["y"], 1) == {}
-
-
-def test_mean_ranks_do_not_depend_on_the_order_of_encoders() -> None:
     generator = np.random.default_rng(4)
-    datasets = ["x", "y", "z"]
     scores = {
-        name: {one: measured((generator.random(30) < 0.5).astype(float)) for one in datasets}
+        name: {one: measured((generator.random(30) < 0.5).astype(float)) for one in "xyz"}
         for name in "abcdef"
     }
     turned = dict(reversed(scores.items()))
-    assert mean_ranks(scores, datasets, 1) == mean_ranks(turned, datasets, 1)
+    assert mean_ranks(scores, [*"xyz"], 1) == mean_ranks(turned, [*"xyz"], 1)

@@ -50,17 +50,10 @@ def test_means_are_without_what_is_withdrawn() -> None:
     assert f"Sent2Vec, {SPANISH.paper}" not in rows
 
 
-def test_scores_of_english() -> None:
+def test_scores_of_english_and_of_words() -> None:
     assert ENGLISH.scores[PEOPLE]["sp_roc"] == 94
-    assert ENGLISH.scores["BERT-Large"] | {"rst": 59.1, "SP": 53.8} == ENGLISH.scores["BERT-Large"]
-    assert len(ENGLISH.scores) == 15
-    groups = {group.abbreviation for group in (task.group for task in TASKS.values())}
-    later = {name for name in ENGLISH.scores["BERT-Large"] if name not in groups}
-    assert {"ssp_abs", "pdtb_explicit", "pdtb_implicit", "rst", "dc_ubuntu"} <= later
-
-
-def test_scores_of_words() -> None:
-    assert len(PARALEX) == 46
-    assert PARALEX["es"] == [53, 64, 63]
-    assert PARALEX["no"] == [50, 66, 80]
+    large = ENGLISH.scores["BERT-Large"]
+    assert (len(ENGLISH.scores), large["rst"], large["SP"]) == (15, 59.1, 53.8)
+    assert {"ssp_abs", "pdtb_explicit", "pdtb_implicit", "rst", "dc_ubuntu"} <= large.keys()
+    assert (len(PARALEX), PARALEX["es"], PARALEX["no"]) == (46, [53, 64, 63], [50, 66, 80])
     assert {len(scores) for scores in PARALEX.values()} == {len(VECTORS)}

@@ -96,25 +96,27 @@ def test_it_renders(page: Any) -> None:
     for table in TABLES:
         assert page.locator(f"#{table} tbody tr").count(), table
         assert page.locator(f"#{table}").is_visible() != (table in FOLDED)
-    figure = page.locator(".figure svg")
-    box = figure.bounding_box()
-    assert box["width"] > 500
-    assert box["height"] > 200
-    assert "char_hash" in figure.text_content()
-    assert page.locator("#layers-deep td.best").count() == 8
-    # Nothing is wider than the page but what scrolls by itself.
-    for width in (1280, 380):
-        page.set_viewport_size({"width": width, "height": 800})
-        assert page.evaluate("document.documentElement.scrollWidth") == width
-
-
-def test_headings_and_tables_have_names(page: Any) -> None:
     for table in page.locator("table").all():
         assert table.locator("caption").text_content().strip()
         assert table.locator("thead th[scope]").count()
         assert table.locator("tbody tr").count() == table.locator("tbody th[scope=row]").count()
     for control in page.locator("input, select").all():
-        assert control.evaluate("own => own.labels.length") == 1
+        assert control.evaluate("field => field.labels.length") == 1
+    figure = page.locator(".figure svg")
+    box = figure.bounding_box()
+    assert (box["width"] > 500, box["height"] > 200) == (True, True)
+    assert "char_hash" in figure.text_content()
+    assert page.locator("#layers-deep td.best").count() == 8
+    links = page.locator("nav a").all_inner_texts()
+    start = links.index("Baselines") + 1
+    assert links[start : start + 4] == ["EvalRank", "ParaLex", "Downstream", "Instances"]
+    section = page.locator("section:has(#downstream-title)")
+    assert "three probed encoders or more" in section.inner_text()
+    assert section.locator("table").count() == 0
+    # Nothing is wider than the page but what scrolls by itself.
+    for width in (1280, 380):
+        page.set_viewport_size({"width": width, "height": 800})
+        assert page.evaluate("document.documentElement.scrollWidth") == width
 
 
 def test_the_names_of_columns_stay_above_a_long_table(page: Any) -> None:
@@ -124,24 +126,23 @@ def test_the_names_of_columns_stay_above_a_long_table(page: Any) -> None:
         for table in ("measurements", "scores-own-datasets"):
             # The observer answers after the next frame.
             page.wait_for_timeout(200)
-            found = page.evaluate(
+            fit, above, moved = page.evaluate(
                 """(id) => {
                     const table = document.getElementById(id);
                     const box = table.parentElement;
-                    const top = (own) => own.getBoundingClientRect().top;
+                    const top = (node) => node.getBoundingClientRect().top;
                     const fits = box.parentElement.classList.contains("fits");
                     if (fits) scrollTo({ top: scrollY + top(table) + 150, behavior: "instant" });
                     else box.scrollTop = 150;
                     const edge = fits ? document.querySelector("nav").offsetHeight : top(box) + 1;
-                    const header = [...table.tHead.rows[0].cells].map((own) => top(own) - edge);
+                    const header = [...table.tHead.rows[0].cells].map((cell) => top(cell) - edge);
                     const moved = top(table.tBodies[0].rows[0]) - edge;
                     return [fits, Math.max(...header.map(Math.abs)), moved];
                 }""",
                 table,
             )
-            assert found[0] == fits, table
-            assert found[1] <= 1, table
-            assert found[2] < 0, table
+            assert fit == fits, table
+            assert (above <= 1, moved < 0) == (True, True), table
 
 
 def test_a_table_shows_that_it_scrolls_sideways(page: Any) -> None:
@@ -150,16 +151,16 @@ def test_a_table_shows_that_it_scrolls_sideways(page: Any) -> None:
     def shown() -> list[bool]:
         # The observer answers after the next frame.
         page.wait_for_timeout(300)
-        opacity = "own => getComputedStyle(own, '::after').opacity"
-        shadow = "own => getComputedStyle(own.querySelector('tbody th')).boxShadow"
+        opacity = "node => getComputedStyle(node, '::after').opacity"
+        shadow = "node => getComputedStyle(node.querySelector('tbody th')).boxShadow"
         return [frame.evaluate(shadow) != "none", frame.evaluate(opacity) == "1"]
 
     assert shown() == [False, False]
     page.set_viewport_size({"width": 380, "height": 800})
     assert shown() == [False, True]
-    frame.evaluate("own => { own.firstElementChild.scrollLeft = 40; }")
+    frame.evaluate("node => { node.firstElementChild.scrollLeft = 40; }")
     assert shown() == [True, True]
-    frame.evaluate("own => { own.firstElementChild.scrollLeft = 9999; }")
+    frame.evaluate("node => { node.firstElementChild.scrollLeft = 9999; }")
     assert shown() == [True, False]
 
 
@@ -253,7 +254,6 @@ def test_numbers_are_sorted_unit_by_unit(page: Any) -> None:
 def test_what_has_no_value_is_sorted_to_the_end(page: Any) -> None:
     page.locator("nav a", has_text="Baselines").click()
     header = page.locator("#baselines thead th").nth(1)
-    assert header.inner_text() == "Majority"
     assert column(page, "baselines", 2)[2] == "–"
     for _ in range(2):
         header.get_by_role("button").click()
@@ -278,9 +278,8 @@ def test_filtering(page: Any) -> None:
     filters.get_by_label("Group").select_option("")
     assert len(column(page, SCORES, 1)) == 8
     page.locator("details:has(#measurements) summary").click()
-    page.locator(".filters[data-table=measurements]").get_by_label("Verdict").select_option(
-        "inherited"
-    )
+    filters = page.locator(".filters[data-table=measurements]")
+    filters.get_by_label("Verdict").select_option("inherited")
     assert column(page, "measurements", 1) == ["mc_x"]
 
 
@@ -319,37 +318,26 @@ def test_the_pairs_with_an_encoder(browser: Any, tmp_path: Path) -> None:
     page.close()
 
 
-def test_sections_are_linked(page: Any) -> None:
-    links = page.locator("nav a").all_inner_texts()
-    assert links[links.index("Baselines") + 1 : links.index("Instances")] == [
-        *("EvalRank", "ParaLex", "Downstream")
-    ]
-    section = page.locator("section:has(#downstream-title)")
-    assert "three probed encoders or more" in section.inner_text()
-    assert section.locator("table").count() == 0
-
-
 def test_browsing_instances(page: Any) -> None:
     rows = page.locator(".instance")
     page.locator("#dataset").select_option("sp_x")
-    assert rows.count() == 2
     moved = rows.first.locator("li.marked")
     assert moved.locator("[lang=es]").inner_text() == FIVE[0]
     assert moved.locator(".tag").inner_text() == "3"
     assert rows.first.locator(".gold").inner_text() == "gold: the first sentence was in position 3"
-    answers = rows.first.locator(".answers li").all_inner_texts()
-    assert [" ".join(text.split()) for text in answers[1:]] == [
-        "✓ deep: 3 2 of 3 starts",
-        "✗ char_hash: 4, wrong",
-    ]
-    page.locator("#wrong").check()
-    assert rows.count() == 1
-    page.locator("#encoder").select_option("deep")
-    assert rows.count() == 0
-    page.locator("#wrong").uncheck()
-    assert rows.count() == 2
-    page.locator("#gold").select_option("1")
-    assert rows.count() == 1
+    answers = rows.first.locator(".answers li").all_inner_texts()[1:]
+    answers = [" ".join(text.split()) for text in answers]
+    assert answers == ["✓ deep: 3 2 of 3 starts", "✗ char_hash: 4, wrong"]
+    counts = [rows.count()]
+    for narrow in (
+        page.locator("#wrong").check,
+        lambda: page.locator("#encoder").select_option("deep"),
+        page.locator("#wrong").uncheck,
+        lambda: page.locator("#gold").select_option("1"),
+    ):
+        narrow()
+        counts.append(rows.count())
+    assert counts == [2, 1, 0, 2, 1]
     page.locator("#dataset").select_option("dc_x")
     assert rows.first.locator("li.marked .note").inner_text() == "put in from d9#1"
     # The encoder stays, the class does not.
@@ -386,12 +374,12 @@ def test_texts_run_in_their_own_direction(
             const part = { units: [text, text], tag, note: "", marked: false };
             const item = partElement(part, "x");
             document.querySelector(".parts").append(item);
-            const own = item.querySelector("[lang]");
+            const text_ = item.querySelector("[lang]");
             const range = document.createRange();
-            range.selectNodeContents(own);
-            const [box, text_] = [own.getBoundingClientRect(), range.getBoundingClientRect()];
-            const side = text_.left - box.left < box.right - text_.right ? "left" : "right";
-            return [own.dir, getComputedStyle(own).direction, side];
+            range.selectNodeContents(text_);
+            const [box, letters] = [text_.getBoundingClientRect(), range.getBoundingClientRect()];
+            const side = letters.left - box.left < box.right - letters.right ? "left" : "right";
+            return [text_.dir, getComputedStyle(text_).direction, side];
         }""",
         [text, tag],
     )
@@ -422,11 +410,9 @@ def test_the_tree(page: Any) -> None:
     page.locator("#dataset").select_option("dr_x")
     tree = page.locator(".instance").first.locator(".tree svg")
     assert tree.get_attribute("aria-label") == "Tree of the text, 2 relations over 3 units"
-    assert tree.locator("rect.own").count() == 2
-    assert tree.locator("title").all_text_contents() == [
-        "NS-Causa, units 1 to 3",
-        "NN-Lista, units 2 to 3",
-    ]
+    assert tree.locator("rect.shown").count() == 2
+    titles = tree.locator("title").all_text_contents()
+    assert titles == ["NS-Causa, units 1 to 3", "NN-Lista, units 2 to 3"]
     # The satellite stands first in the text, the nucleus, of two units, after it.
     places = [
         [float(item.get_attribute(what)) for what in ("x", "y", "width")]
@@ -439,15 +425,13 @@ def test_the_tree(page: Any) -> None:
 
 def test_dark_and_light(page: Any) -> None:
     def luminance(what: str, of: str) -> float:
-        colour = page.locator(of).first.evaluate(f"own => getComputedStyle(own).{what}")
-        numbers = [float(part) for part in colour.split("(")[1].rstrip(")").split(",")[:3]]
-        return sum(numbers) / 3
+        colour = page.locator(of).first.evaluate(f"node => getComputedStyle(node).{what}")
+        return sum(float(part) for part in colour.split("(")[1].rstrip(")").split(",")[:3]) / 3
 
+    shown = [("backgroundColor", "body"), ("color", "body"), ("fill", ".figure svg text")]
     for scheme, dark in (("light", False), ("dark", True)):
         page.emulate_media(color_scheme=scheme)
-        assert (luminance("backgroundColor", "body") < 100) == dark
-        assert (luminance("color", "body") > 150) == dark
-        assert (luminance("fill", ".figure svg text") > 150) == dark
+        assert [luminance(*each) > 125 for each in shown] == [not dark, dark, dark]
 
 
 def test_without_javascript(browser: Any, address: str) -> None:

@@ -31,18 +31,15 @@ def test_an_entry_with_its_defaults() -> None:
     [
         ({"corpus": "other"}, "corpus", "one of own"),
         ({"corpus": "x; touch y"}, "corpus", "a name"),
-        ({"corpus": None}, "corpus", "a name"),
         ({"objectives": {}}, "objectives", "weights of nsp, nl, spp, sdt"),
         ({"objectives": ["nsp"]}, "objectives", "weights of"),
         ({"objectives": {"mlm": 1}}, "objectives.mlm", "one of nsp"),
         ({"objectives": {"nsp": 0}}, "objectives.nsp", "a weight above 0"),
         ({"objectives": {"nsp": True}}, "objectives.nsp", "a weight above 0"),
-        ({"objectives": {"nsp": float("nan")}}, "objectives.nsp", "a weight above 0"),
         ({"setting": "large"}, "setting", "one of small, published"),
         ({"epochs": -1}, "epochs", "an integer, 0 or more"),
         ({"batch": 1}, "batch", "an integer, 2 or more"),
         ({"seed": 1.5}, "seed", "an integer, 0 or more"),
-        ({"sentences": "all"}, "sentences", "an integer"),
         ({"model": 3}, "model", "a folder"),
         ({"rate": 1}, "rate", "keys among corpus, objectives"),
     ],
@@ -64,14 +61,10 @@ def test_a_trained_encoder_is_one_of_the_run(
     monkeypatch.chdir(tmp_path)
     entry = {"corpus": "own", "objectives": {"nsp": 1}}
     path = write_params(CORPORA, encoders={"char_hash": {}}, trained={"mine": entry})
-    assert {name: make().name for name, make in encoders_of(path).items()} == {
-        "char_hash": "char_hash",
-        "mine": "sentence_transformers",
-    }
+    names = [make().name for make in encoders_of(path).values()]
+    assert names == ["char_hash", "sentence_transformers"]
     params = {"encoders": {"char_hash": {}}, "trained": {"mine": entry}}
-    assert encoders_params(params, path) == {
-        "char_hash": {},
-        "mine": {"encoder": "sentence_transformers", "model": "data/trained/mine"},
-    }
+    made = {"encoder": "sentence_transformers", "model": "data/trained/mine"}
+    assert encoders_params(params, path) == {"char_hash": {}, "mine": made}
     write_left_out("train", {"mine": LeftOut("no torch")})
     assert list(encoders_of(path)) == ["char_hash"]
