@@ -19,7 +19,7 @@ from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.folders import EMBEDDINGS, PROBED
 from evaluation.commands import main
 from evaluation.data.instances import find_probed
-from evaluation.embedding import embedding, remote
+from evaluation.embedding import embedding
 from evaluation.embedding.store import EmbeddingStore
 from evaluation.encoders import ENCODERS, make_encoder
 from evaluation.encoders.encoder import describe
@@ -183,7 +183,7 @@ def test_what_is_sent_to_a_worker_is_small() -> None:
     }
     for name in ENCODERS:
         encoder = make_encoder(name, needed.get(name, {}))
-        call = (remote._encode, encoder, ["uno", "dos"], None, ["uno"])
+        call = (embedding._encode, encoder, ["uno", "dos"], None, ["uno"])
         assert len(pickle.dumps(call)) < 1000, name
 
 
