@@ -220,6 +220,7 @@ def test_what_is_left_out_for_a_fault_is_told_from_it(
     assert "so that averages may be incomplete: read other (" in page
 
 
+@pytest.mark.slow
 def test_dvc_runs_its_stages_again_when_the_files_are_there(tmp_path: Path) -> None:
     folder = copy_of_project(tmp_path / "probeta")
     (folder / "params.yaml").write_text(yaml.safe_dump(params()), "utf-8")

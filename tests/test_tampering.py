@@ -26,6 +26,8 @@ def encode(texts):
     return np.array([[len(t) * helper.SCALE, t.count("a"), t.count("e"), 1] for t in texts], float)
 """
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:

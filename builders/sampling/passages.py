@@ -15,7 +15,7 @@ class Passage:
     Attributes:
         id: unique; that of the document if it has one passage.
         sentences: the material of the task's rows, mostly neighbours in the source. A passage is
-            left out if one of them is unfinished or stands in it twice, or if a long one stands in
+            left out if one of them is unfinished or occurs in it twice, or if a long one occurs in
             an earlier passage.
         rank: the number of passages of its document to take before this one.
     """

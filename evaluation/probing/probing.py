@@ -131,7 +131,7 @@ def probe_datasets(
 
 
 def _key(results: Results, described: EncodedDataset) -> Key:
-    """Return all that decides the scores on a dataset, of which the store says something."""
+    """Return all that decides the scores on a dataset; ``described`` is what the store says."""
     facts = asdict(results)
     del facts["scores"]
     code, versions = facts.pop("code"), facts.pop("versions")

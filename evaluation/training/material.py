@@ -109,7 +109,8 @@ class Sentence(NamedTuple):
 def sentences_of(document: Document, is_held_out: Callable[[str], bool]) -> Iterator[Sentence]:
     """Yield the sentences of a document that may be learnt from.
 
-    Sentences of two sections are no neighbours. One that stands in a test is left out, and is none.
+    Sentences of two sections are no neighbours. One that is in a test is left out, and so is no
+    neighbour of others.
     """
     paragraphs = sum(len(section.paragraphs) for section in document.sections)
     number = 0

@@ -309,6 +309,7 @@ def test_declarations_of_what_is_not_there_are_refused(instances, tmp_path, decl
         audit(instances, tmp_path / "audit", inherited=declared)
 
 
+@pytest.mark.slow
 def test_the_same_report_from_two_workers(tmp_path, monkeypatch, baselines) -> None:
     monkeypatch.setattr("builders.auditing.auditing.BYTES_A_WORKER", 1)
     for name in "ab":

@@ -256,6 +256,7 @@ def reference() -> dict[str, float]:
     return scores(plant, 3)
 
 
+@pytest.mark.slow
 def test_scores_depend_neither_on_threads_nor_on_the_hash_seed() -> None:
     with threadpool_limits(2):
         expected = reference()

@@ -265,6 +265,7 @@ def test_a_corpus_that_only_rankings_use_is_built_as_nothing(tmp_path, make_corp
 RUN = "from evaluation.commands import main; exit(main(['build']) + main(['compose']))"
 
 
+@pytest.mark.slow
 def test_the_same_bytes_whatever_the_hash_seed_and_order(
     tmp_path, write_params, repository
 ) -> None:

@@ -87,6 +87,7 @@ def test_the_same_bytes_for_one_worker_two_workers_and_dask(
     assert len(pickle.dumps((_read, corpus.recipe, blocks[0], corpus))) < 5_000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", ["local", "dask"])
 def test_a_worker_killed_in_the_middle_costs_no_rows(
     tmp_path, corpus, cluster, monkeypatch, place
@@ -261,6 +262,7 @@ def test_an_executor_that_is_not_there(tmp_path, raw, corpus, address, monkeypat
         read(corpus, raw, tmp_path / "out.parquet", workers=1, executor=address)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("own_params")
 def test_killed_in_the_middle_and_run_again_gives_the_same_bytes(
     tmp_path, raw, corpus, repository

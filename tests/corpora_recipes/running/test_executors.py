@@ -144,6 +144,7 @@ def test_a_process_that_does_not_end_is_killed(monkeypatch) -> None:
     assert not active_children()
 
 
+@pytest.mark.slow
 def test_processes_end_with_a_driver_that_is_killed(tmp_path: Path) -> None:
     code = """if __name__ == "__main__":
         import os, time

@@ -13,6 +13,7 @@ from corpora_recipes.params import corpus_of
 from corpora_recipes.running.errors import InputError, LostWorkers
 from corpora_recipes.running.left_out import LeftOut, read_left_out, write_left_out
 from corpora_recipes.running.memo import Memo
+from corpora_recipes.running.telling import counted
 from corpora_recipes.running.walking import Entry, walk
 
 OUT = Path("out")
@@ -40,7 +41,7 @@ class Stage:
     def walk(self, **options: Any) -> dict[str, Any]:
         self.made.clear()
         entries = {name: self._entry(name) for name in self.inputs}
-        return walk("cook", entries, unit="dishes", folder=OUT, **options)
+        return walk("cook", entries, unit="meals", folder=OUT, **options)
 
     def _entry(self, name: str) -> Entry:
         path = OUT / name
@@ -64,14 +65,14 @@ def outputs() -> list[str]:
 def test_what_has_changed_is_made_and_all_is_said(capsys: pytest.CaptureFixture[str]) -> None:
     stage = Stage(a="one", b="three")
     assert stage.walk() == {"a": {"length": 3}, "b": {"length": 5}}
-    assert capsys.readouterr().out == "cook: 2 dishes: 2 new\n"
+    assert capsys.readouterr().out == "cook: 2 meals: 2 new\n"
     stage.inputs |= {"b": "two", "c": "six"}
     assert stage.walk() == {name: {"length": 3} for name in "abc"}
     assert stage.made == ["b", "c"]
-    assert capsys.readouterr().out == "cook: 3 dishes: 1 kept, 2 new\n"
+    assert capsys.readouterr().out == "cook: 3 meals: 1 kept, 2 new\n"
     assert list(stage.walk()) == ["a", "b", "c"]
     assert stage.made == []
-    assert capsys.readouterr().out == "cook: 3 dishes: 3 kept, 0 new\n"
+    assert capsys.readouterr().out == "cook: 3 meals: 3 kept, 0 new\n"
 
 
 def test_a_fault_is_local(capsys: pytest.CaptureFixture[str]) -> None:
@@ -82,7 +83,7 @@ def test_a_fault_is_local(capsys: pytest.CaptureFixture[str]) -> None:
     assert list(stage.walk()) == ["a", "c"]
     assert outputs() == ["a", "c"]
     printed = capsys.readouterr().out
-    assert printed.startswith("cook: 3 dishes: 2 kept, 0 new, 1 left out\n  left out b:\n    raw\n")
+    assert printed.startswith("cook: 3 meals: 2 kept, 0 new, 1 left out\n  left out b:\n    raw\n")
     note = json.loads(Path("data/left_out/cook.json").read_bytes())
     assert note == {"b": {"why": WHY, "asked_for": False}}
     # It is tried again, and what it left is not taken for another's.
@@ -142,7 +143,7 @@ def test_an_entry_whose_inputs_cannot_be_had_is_left_out() -> None:
     def ask() -> Any:
         raise fault()
 
-    assert walk("cook", {"a": Entry([], ask, ask)}, unit="dishes") == {}
+    assert walk("cook", {"a": Entry([], ask, ask)}, unit="meals") == {}
     assert read_left_out("cook") == {"a": LeftOut(WHY)}
 
 
@@ -155,15 +156,15 @@ def test_parts_of_an_entry_are_left_out(capsys: pytest.CaptureFixture[str]) -> N
 
     entries = {name: Entry([], lambda: {"inputs": ""}, partial(make, name)) for name in "ab"}
     for new, only in (("2 new", None), ("2 kept, 0 new", None), ("1 kept, 0 new", ["b"])):
-        walk("cook", entries, unit="dishes", only=only)
+        walk("cook", entries, unit="meals", only=only)
         names = "ab" if only is None else "b"
-        lines = [f"cook: {len(names)} dishes: {new}, {len(names)} left out"]
+        lines = [f"cook: {counted(len(names), 'meals')}: {new}, {len(names)} left out"]
         lines += [f"  left out {name}: stew:\n    no pot" for name in names]
         assert capsys.readouterr().out == "\n".join(lines) + "\n"
         assert read_left_out("cook") == {f"{name}: stew": LeftOut("no pot") for name in "ab"}
     assert made == ["a", "b"]
     # A strict run takes none that an earlier one has made without a part.
-    walk("cook", entries, unit="dishes", strict=True)
+    walk("cook", entries, unit="meals", strict=True)
     assert made == ["a", "b", "a", "b"]
 
 
@@ -197,9 +198,9 @@ def test_an_unknown_name(only: list[str], found: str, todo: str) -> None:
         stage.walk(only=only)
     error = caught.value
     assert (error.where, error.found, error.todo) == (f"--only {','.join(only)}", found, todo)
-    assert error.expected == "dishes among soup, b"
+    assert error.expected == "meals among soup, b"
     assert stage.made == []
-    with pytest.raises(InputError, match=r"dishes among \(none\)"):
+    with pytest.raises(InputError, match=r"meals among \(none\)"):
         Stage().walk(only=only)
 
 
@@ -218,7 +219,7 @@ def test_what_is_asked_for_no_more_is_removed(options: Any, remembered: list[str
     assert read_left_out("cook") == {}
     assert [name for name in "abc" if Memo("cook").files(name)] == remembered
     # Without a folder nothing is removed.
-    walk("cook", {}, unit="dishes")
+    walk("cook", {}, unit="meals")
     assert outputs() == [".of_another_run", "a"]
     Stage().walk()
     assert outputs() == [".of_another_run"]

@@ -101,6 +101,7 @@ def test_a_change_is_seen(
     assert f"{name}: {encoded} text" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_a_flipped_bit_in_any_file_is_refused_and_mended() -> None:
     embed = ["embed", "--only", "static"]
     assert main(embed) == 0

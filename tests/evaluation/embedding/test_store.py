@@ -418,6 +418,7 @@ def test_a_bad_encoder_is_named_and_nothing_is_lost(
     assert len(EmbeddingStore(tmp_path, Fake())) == 2
 
 
+@pytest.mark.slow
 def test_history_and_workers_do_not_matter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     encoder = make_encoder("use_multilingual", {})
     texts = [f"Frase {i}." for i in range(5)]

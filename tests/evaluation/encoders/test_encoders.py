@@ -150,6 +150,7 @@ def test_use_multilingual_is_that_of_its_package(together: Floats) -> None:
     assert np.abs(alone - of_package[:, 0]).max() < 1e-6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kernels", ["Haswell", "Nehalem"])
 def test_use_multilingual_with_the_kernels_of_other_machines(kernels: str) -> None:
     """Of OpenBLAS, if numpy has that; the first ones give places other bits at edges."""
@@ -236,6 +237,7 @@ def test_a_missing_option_is_explained_in_a_file_that_is_there(kind: str) -> Non
     assert f"        {option}: " in file.read_text("utf-8")
 
 
+@pytest.mark.slow
 def test_the_hash_seed_of_python_does_not_matter() -> None:
     code = (
         "from evaluation.encoders import make_encoder;"

@@ -89,6 +89,7 @@ def plain(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Out
     return folder, found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("hash_seed", "step"), [("1", 1), ("2", -1)])
 def test_order_and_hash_seed(
     plain: tuple[Path, dict[str, Outcome]], hash_seed: str, step: int

@@ -338,6 +338,7 @@ def test_each_layer_is_probed_for_itself(root: Path, tmp_path: Path) -> None:
     assert replace(plain.scores[0], layer="0", vectors=zero.vectors) == zero
 
 
+@pytest.mark.slow
 def test_workers_do_not_matter(
     root: Path, whole: tuple[Results, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

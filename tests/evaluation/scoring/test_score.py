@@ -98,6 +98,7 @@ def test_vectors_of_a_function_are_kept_if_it_has_a_revision(hub_folder: Path) -
     assert json.loads(Path("data/embeddings/noting/encoder.json").read_bytes())["revision"] == "2"
 
 
+@pytest.mark.slow
 def test_the_workers_change_nothing(hub_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("evaluation.probing.probing.WORK_OF_A_PROCESS", 1)
     one, two = (score("char_hash", workers=workers).results for workers in (1, 2))
