@@ -82,7 +82,7 @@ def structure(page: str) -> list[tuple[str, str, int]]:
     found = []
     for token in PARSER.parse(page):
         children = [child for child in token.children or [] if child.type != "text"]
-        found += [(own.type, own.tag, own.nesting) for own in [token, *children]]
+        found += [(part.type, part.tag, part.nesting) for part in [token, *children]]
     return found
 
 
@@ -111,10 +111,10 @@ def header(folder: Path) -> dict[str, Any]:
 
 
 def test_front_matter_and_description_keep_their_keys(runs: dict[str, Path]) -> None:
-    own, other = (header(runs[name]) for name in ("hostile", "harmless"))
-    assert own["license"] == "other"
-    assert own.keys() == other.keys()
-    assert own["configs"] == other["configs"]
+    hostile, other = (header(runs[name]) for name in ("hostile", "harmless"))
+    assert hostile["license"] == "other"
+    assert hostile.keys() == other.keys()
+    assert hostile["configs"] == other["configs"]
     described = json.loads((runs["hostile"] / "dist/hub/croissant.json").read_bytes())
     assert described["license"] == [HOSTILE[1]]
     assert described["citeAs"] == " ".join(HOSTILE[2].split())
@@ -127,12 +127,12 @@ def elements(page: Path) -> list[tuple[str, list[str]]]:
 
 
 def test_latex_and_the_page_hold_no_command_and_no_tag(runs: dict[str, Path]) -> None:
-    own, other = ((runs[name] / "reports/tables.tex").read_text("utf-8") for name in runs)
-    assert len(own.splitlines()) == len(other.splitlines())
-    assert "\\input" not in own
-    assert own.count("\\end{table*}") == other.count("\\end{table*}")
-    own, other = (elements(runs[name] / "reports/index.html") for name in runs)
-    assert own == other
+    hostile, other = ((runs[name] / "reports/tables.tex").read_text("utf-8") for name in runs)
+    assert len(hostile.splitlines()) == len(other.splitlines())
+    assert "\\input" not in hostile
+    assert hostile.count("\\end{table*}") == other.count("\\end{table*}")
+    hostile, other = (elements(runs[name] / "reports/index.html") for name in runs)
+    assert hostile == other
 
 
 def test_what_was_written_is_shown(runs: dict[str, Path]) -> None:

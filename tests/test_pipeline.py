@@ -125,19 +125,19 @@ def test_a_new_domain_costs_what_it_adds(
     project: Path, changed: tuple[Path, str], entry: dict[str, Any]
 ) -> None:
     folder, _ = changed
-    ((name, own),) = entry.items()
+    ((name, domain),) = entry.items()
     before = entries_made(project)
     made = {entry for entry, time in entries_made(folder).items() if time != before.get(entry)}
     new = {"report/all", "package/all", "audit/all", "build/theses"}
     new |= {f"{stage}/{name}" for stage in ("read", "build")}
     new |= {f"{stage}/char_hash" for stage in ("embed", "probe", "rank", "paradigms")}
     parts = ("measured", "tokens", "probed/char_hash")
-    new |= {f"{part}/{dataset}" for part in parts for dataset in own["datasets"]}
+    new |= {f"{part}/{dataset}" for part in parts for dataset in domain["datasets"]}
     # The samples lie elsewhere; and what is kept of rankings and paradigms is written anew.
     assert {entry for entry in made if not entry.startswith(("fetch", "ranked", "comp"))} == new
     rows, after = digests(project), digests(folder)
     assert {key: after[key] for key in rows} == rows
-    assert {config for config, _ in after} - {config for config, _ in rows} == {*own["datasets"]}
+    assert {config for config, _ in after} - {config for config, _ in rows} == {*domain["datasets"]}
 
 
 def test_a_second_run_has_nothing_to_do(changed: tuple[Path, str]) -> None:
@@ -160,10 +160,10 @@ def test_an_undeclared_miss_of_source_data_is_shown(changed: tuple[Path, str]) -
 def test_an_edited_file_is_read_again(changed: tuple[Path, str], entry: dict[str, Any]) -> None:
     folder, _ = changed
     (name,) = entry
-    own = folder / entry[name]["corpus"]["path"]
-    edited = own.with_name("edited")
-    edited.write_text("".join(own.read_text("utf-8").splitlines(keepends=True)[1:]), "utf-8")
-    edited.replace(own)
+    documents = folder / entry[name]["corpus"]["path"]
+    edited = documents.with_name("edited")
+    edited.write_text("".join(documents.read_text("utf-8").splitlines(keepends=True)[1:]), "utf-8")
+    edited.replace(documents)
     before = entries_made(folder)
     assert run("probeta read", folder).returncode == 0
     made = {entry for entry, time in entries_made(folder).items() if time != before[entry]}

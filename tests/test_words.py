@@ -77,3 +77,11 @@ def test_a_phrase_is_found_across_lines() -> None:
     # Over two lines of a comment: it stands
     # there.
     assert any("'stands # there'" in hit for hit in hits(Path(__file__)))
+
+
+@pytest.mark.parametrize("package", [*PACKAGES, "tests"])
+def test_a_name_says_what_it_holds(package: str) -> None:
+    """`own` has stood for a score, a path, a table, a flag …"""
+    for path in (REPOSITORY / package).rglob("*.py"):
+        tokens = tokenize.generate_tokens(io.StringIO(path.read_text("utf-8")).readline)
+        assert "own" not in {token.string for token in tokens}, path

@@ -27,8 +27,8 @@ def parsed(
         made.append(Word(form, lemma or form.lower(), upos, features, int(head), relation))
     forms = tokens.split() or [word.form for word in made]
     following = [*forms[1:], "."]
-    own = tuple(
+    spaced = tuple(
         Token(form, (joined or {}).get(form, 1), after not in ".,;?!")
         for form, after in zip(forms, following, strict=True)
     )
-    return ParsedSentence(f"es_own/{name}", "es_own", name, tuple(made), own, "CC0 1.0", split)
+    return ParsedSentence(f"es_own/{name}", "es_own", name, tuple(made), spaced, "CC0 1.0", split)

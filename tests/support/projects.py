@@ -20,11 +20,11 @@ MADE_HERE = shutil.ignore_patterns(
 def run(command: str, folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:
     """Run a command in a copy of the project, with its modules and this environment's Python."""
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    own = {"PATH": path, "PYTHONPATH": str(folder), "HF_HUB_OFFLINE": "1"}
+    ours = {"PATH": path, "PYTHONPATH": str(folder), "HF_HUB_OFFLINE": "1"}
     return subprocess.run(
         shlex.split(command),
         cwd=folder,
-        env=os.environ | own | environment,
+        env=os.environ | ours | environment,
         capture_output=True,
         text=True,
         timeout=2400,

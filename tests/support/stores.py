@@ -31,5 +31,5 @@ def fill_store(folder: Path, encoder: Any, texts: Collection[str], *arguments: A
 
 def fill_for(folder: Path, encoder: Any, datasets: Sequence[Dataset]) -> None:
     """Fill a store with the texts of datasets, and describe them; all vectors may be zeros."""
-    fill_store(folder, encoder, set().union(*(unique_texts(own, encoder.form) for own in datasets)))
+    fill_store(folder, encoder, set().union(*(unique_texts(d, encoder.form) for d in datasets)))
     describe_datasets(encoder, datasets, folder)
