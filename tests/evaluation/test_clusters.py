@@ -142,6 +142,7 @@ def test_workers_with_other_packages_are_refused(
         assert run("embed", "loads", "--workers", "1") == 0
 
 
+@pytest.mark.slow
 def test_an_address_that_is_refused(hub: Path, capsys: Capsys) -> None:
     """No encoder is left out for it."""
     for verb in ("embed", "probe"):

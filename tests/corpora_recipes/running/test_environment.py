@@ -71,6 +71,7 @@ def libraries_of(stage: str) -> set[str]:
     return {packages.get(name, [name])[0].lower().replace("_", "-") for name in names}
 
 
+@pytest.mark.slow
 def test_what_stages_import_is_in_their_keys_or_decides_nothing() -> None:
     undecided: dict[str, set[str]] = {}
     idle = {}

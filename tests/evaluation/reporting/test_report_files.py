@@ -477,6 +477,7 @@ def test_the_dots_stand_where_the_scores_are(tmp_path: Path) -> None:
     assert axes.get_xlabel().startswith("accuracy (%) or Pearson correlation (× 100) on test, 95")
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("error")
 def test_a_figure_with_many_datasets(tmp_path: Path) -> None:
     """They stand in columns that lose none, and in which encoders without scores take no room."""

@@ -386,6 +386,7 @@ def test_texts_run_in_their_own_direction(
     assert found == ["auto", direction, side]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [1, LONGEST, 200])
 @pytest.mark.parametrize("width", [1280, 380])
 def test_the_figure_stays_readable(context: Any, tmp_path: Path, count: int, width: int) -> None:
