@@ -1,12 +1,13 @@
 """Hashed character n-grams, without training: a baseline that every encoder should beat."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from math import log
+from math import copysign, log
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
+from mmh3 import hash as hash32
 
 from evaluation.encoders.encoder import OneVector
 
@@ -35,8 +36,7 @@ class CharHash(OneVector):
     longest: int = 5
     name: ClassVar[str] = "char_hash"
     revision: ClassVar[str] = "1"
-    packages: ClassVar[tuple[str, ...]] = ("numpy", "scikit-learn")
-    # Not parallel: one process encodes 30,000 texts while another one imports scikit-learn.
+    packages: ClassVar[tuple[str, ...]] = ("numpy", "mmh3")
 
     def __post_init__(self) -> None:
         if not (self.dimension >= 1 and 1 <= self.shortest <= self.longest):
@@ -44,20 +44,21 @@ class CharHash(OneVector):
 
     def encode(self, texts: Sequence[str]) -> "Floats":
         """Return float32 [len(texts), 1, dimension], vectors of length 1 (0 without a word)."""
-        from sklearn.feature_extraction import FeatureHasher
-        from sklearn.feature_extraction.text import CountVectorizer
-
-        if not texts:
-            return np.zeros((0, 1, self.dimension), np.float32)
-        ngrams = CountVectorizer(
-            analyzer="char_wb", ngram_range=(self.shortest, self.longest)
-        ).build_analyzer()
-        weighted = (
-            [(ngram, 1.0 + log(tf)) for ngram, tf in Counter(ngrams(text)).items()]
-            for text in texts
-        )
-        hasher = FeatureHasher(self.dimension, input_type="pair", dtype=np.float64)
-        counts = hasher.transform(weighted).toarray()
+        counts = np.zeros((len(texts), self.dimension))
+        for row, text in zip(counts, texts, strict=True):
+            for ngram, tf in Counter(self._ngrams(text)).items():
+                number = hash32(ngram)
+                row[abs(number) % self.dimension] += copysign(1.0 + log(tf), number)
         norms = np.linalg.norm(counts, axis=1, keepdims=True)
         vectors: Floats = (counts / np.where(norms > 0, norms, 1.0)).astype(np.float32)
         return vectors[:, None]
+
+    def _ngrams(self, text: str) -> Iterator[str]:
+        """Yield the n-grams of a text; a word that is shorter than one counts once."""
+        for word in text.lower().split():
+            padded = f" {word} "
+            for length in range(self.shortest, self.longest + 1):
+                for start in range(max(1, len(padded) - length + 1)):
+                    yield padded[start : start + length]
+                if length >= len(padded):
+                    break
