@@ -10,8 +10,8 @@ from corpora_recipes.languages import languages_listing
 from corpora_recipes.listing import listing
 from corpora_recipes.params import load_params
 from corpora_recipes.running.commands import add_params
+from corpora_recipes.running.extras import check_packages
 from evaluation.data.texts import check_prompt_names
-from evaluation.encoders.pretrained import check_packages
 from evaluation.entries import encoders_of, encoders_params
 from evaluation.paradigms.params import paralex_params
 from evaluation.probing.params import probing_params

@@ -38,6 +38,7 @@ from corpora_recipes.recipe import load_recipe
 from corpora_recipes.running.commands import PARAMS
 from corpora_recipes.running.errors import ParamsError
 from corpora_recipes.running.executors import open_executor
+from corpora_recipes.running.extras import check_packages
 from corpora_recipes.running.memo import Key, Memo
 from corpora_recipes.running.outputs import whole_folder
 from corpora_recipes.running.telling import progress
@@ -101,6 +102,7 @@ def audit(
         InputError: no dataset was found, files are damaged, or ``inherited`` names an unknown gate
             or dataset.
     """
+    check_packages("audit", "py3langid", "sklearn")
     declared = inherited or {}
     if asked is None:
         source, locations = locate(

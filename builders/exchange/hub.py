@@ -20,6 +20,7 @@ from builders.exchange.leaderboard import short_code
 from builders.exchange.target import SPLIT_NAMES, Columns, Location
 from corpora_recipes.records import SPLITS, Split
 from corpora_recipes.running.errors import InputError, ParamsError
+from corpora_recipes.running.extras import load_packages
 
 # What is downloaded; scripts and pickles, which could run code, are not.
 DATA = (".parquet", ".csv", ".tsv", ".txt", ".json", ".jsonl")
@@ -204,12 +205,7 @@ def mteb_targets(
 
 
 def _task(name: str) -> Any:
-    try:
-        import mteb
-    except ImportError:
-        todo = "pip install 'probeta[mteb]' (in a checkout: uv sync --extra mteb)"
-        expected = "the package mteb, which knows its tasks"
-        raise InputError(name, expected, "it is not installed", todo) from None
+    (mteb,) = load_packages(name, "mteb")
     try:
         return mteb.get_task(name.removeprefix("mteb:"))
     except KeyError as error:

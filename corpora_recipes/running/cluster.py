@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from corpora_recipes.running.environment import versions_of
 from corpora_recipes.running.errors import InputError, LostWorkers, NoWorkers
+from corpora_recipes.running.extras import not_installed
 
 if TYPE_CHECKING:
     from distributed import Future as DaskFuture
@@ -95,9 +96,9 @@ class Cluster(Executor):
         self._workers = workers
         try:
             from distributed import Client
-        except ImportError:
-            todo = "pip install 'probeta[cluster]' (in a checkout: uv sync --extra cluster)"
-            raise NoWorkers(self._where, "distributed", "it is not installed", todo) from None
+        except ImportError as error:
+            missing = not_installed(self._where, ["distributed"], str(error))
+            raise NoWorkers(*missing.args) from None
         try:
             self._client = Client(
                 address, timeout=ANSWER, set_as_default=False, direct_to_workers=True

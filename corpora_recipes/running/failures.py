@@ -6,6 +6,7 @@ import shutil
 from collections.abc import Iterator
 
 from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.extras import explain_import
 from corpora_recipes.running.outputs import finished, is_full_disk
 
 # What was expected, and what to do.
@@ -48,6 +49,8 @@ def explain(error: BaseException) -> InputError | None:
         return InputError("memory", "enough for this work", found, todo)
     if isinstance(error, InputError):
         return error
+    if isinstance(error, ModuleNotFoundError):
+        return explain_import(error)
     if isinstance(error, OSError):
         return _refused(error)
     if isinstance(error, UnicodeEncodeError) and _is_of_a_path(error):

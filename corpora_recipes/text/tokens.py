@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from corpora_recipes.running.errors import ParamsError
+from corpora_recipes.running.extras import load_packages
 
 if TYPE_CHECKING:
     from spacy.tokenizer import Tokenizer
@@ -19,8 +20,7 @@ _WITH_PACKAGE = frozenset(("ja", "ko", "th", "vi"))
 
 @cache
 def _tokenizer(language: str) -> "Tokenizer":
-    import spacy
-
+    (spacy,) = load_packages(f"language {language!r}", "spacy")
     try:
         return spacy.blank(language if has_rules(language) else _SHARED).tokenizer
     except ImportError as error:

@@ -10,13 +10,14 @@ import numpy as np
 
 from builders.tasks.groups import EVALRANK, GROUPS, PARALEX, SPC, SS
 from corpora_recipes.running.errors import InputError, ParamsError
+from corpora_recipes.running.extras import check_packages, load_packages
 from evaluation.encoders.encoder import OneVector
-from evaluation.encoders.pretrained import check_packages, load_packages, prepare_torch, shortened
+from evaluation.encoders.pretrained import prepare_torch, shortened
 
 if TYPE_CHECKING:
     from evaluation.arrays import Floats
 
-EXTRA = "mteb"
+WHERE = "encoder mteb"
 SIMILARITY = "STS"
 TASK_TYPES: dict[str, str] = {
     "default": SIMILARITY,  # single words, whose neighbours are looked for
@@ -66,12 +67,12 @@ class MtebModel(OneVector):
     @property
     def options(self) -> dict[str, Any]:
         """All options that the vectors depend on, and the version of mteb."""
-        (mteb,) = load_packages(self.name, "mteb", extra=EXTRA)
+        (mteb,) = load_packages(WHERE, "mteb")
         return {"model": self.model, "batch": self.batch, "mteb": mteb.__version__}
 
     def check(self) -> None:
         """See ``Encoder.check``."""
-        check_packages(self.name, "mteb", extra=EXTRA)
+        check_packages(WHERE, "mteb")
 
     def encode(self, texts: Sequence[str], prompt: str | None = None) -> "Floats":
         """Return float32 [len(texts), 1, dimension], of texts of a type of task.
@@ -117,7 +118,7 @@ def instruction(kind: str) -> str:
 @cache
 def _metadata(kind: str) -> Any:
     """Return the metadata of a task of some type, for the choice of a prompt alone."""
-    (mteb,) = load_packages(MtebModel.name, "mteb", extra=EXTRA)
+    (mteb,) = load_packages(WHERE, "mteb")
     return mteb.TaskMetadata(
         name="Probeta",
         description="Texts of Probeta's datasets.",
@@ -131,7 +132,7 @@ def _metadata(kind: str) -> Any:
 
 @cache
 def _meta(model: str) -> Any:
-    (mteb,) = load_packages(MtebModel.name, "mteb", extra=EXTRA)
+    (mteb,) = load_packages(WHERE, "mteb")
     try:
         return mteb.get_model_meta(model)
     except KeyError as error:
@@ -144,7 +145,7 @@ def _meta(model: str) -> Any:
 def load_model(model: str) -> Any:
     """Return the model, which stays in memory until ``release``."""
     meta = _meta(model)
-    (torch,) = load_packages(MtebModel.name, "torch", extra=EXTRA)
+    (torch,) = load_packages(WHERE, "torch")
     device = prepare_torch(torch)
     try:
         return meta.load_model(device=str(device))

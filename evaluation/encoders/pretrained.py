@@ -3,12 +3,9 @@
 import json
 import os
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from hashlib import blake2b, file_digest
-from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -133,20 +130,6 @@ def find_model(model: str, revision: str, file: str) -> Source:
     return Source(model, path.parent.name, path.parent, _read_json(path))
 
 
-def load_packages(encoder: str, *names: str, extra: str = "torch") -> list[Any]:
-    """Import packages of an extra of this project; InputError if one is not installed."""
-    try:
-        return [import_module(name) for name in names]
-    except ImportError as error:
-        raise _not_installed(encoder, names, extra, str(error)) from error
-
-
-def check_packages(encoder: str, *names: str, extra: str = "torch") -> None:
-    """Refuse to go on if packages of an extra are not installed, without importing them."""
-    if missing := [name for name in names if find_spec(name) is None]:
-        raise _not_installed(encoder, names, extra, f"no {', '.join(missing)}")
-
-
 def label(model: str) -> str:
     """Return an id of the Hub, or a folder's name; folders of one name differ in their revision."""
     return Path(model).resolve().name if Path(model).is_dir() else model
@@ -155,14 +138,6 @@ def label(model: str) -> str:
 def is_local(model: str) -> bool:
     """Return whether a model is, or is meant to be, a folder and not an id of the Hub."""
     return Path(model).is_dir() or model.startswith((".", "/", "~"))
-
-
-def _not_installed(encoder: str, names: Sequence[str], extra: str, found: str) -> InputError:
-    todo = (
-        f"pip install 'probeta[{extra}]' (in a checkout: uv sync --extra {extra}); without a GPU, "
-        "first install the CPU build of torch, which is much smaller"
-    )
-    return InputError(f"encoder {encoder}", f"the packages {', '.join(names)}", found, todo)
 
 
 def prepare_torch(torch: Any) -> "torch.device":

@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from corpora_recipes.running.extras import check_packages, load_packages
 from evaluation.encoders.encoder import Prompts, check_prompts
 from evaluation.encoders.pretrained import (
     Pretrained,
     Source,
-    check_packages,
     is_local,
     label,
-    load_packages,
     prepare_torch,
 )
 
@@ -66,7 +65,7 @@ class SentenceTransformer(Pretrained):
 
     def check(self) -> None:
         """See ``Encoder.check``."""
-        check_packages("sentence_transformers", "torch", "sentence_transformers")
+        check_packages("encoder sentence_transformers", "torch", "sentence_transformers")
         if is_local(self.model):
             _ = self.source
 
@@ -87,7 +86,9 @@ class SentenceTransformer(Pretrained):
 @lru_cache(maxsize=1)
 def load_model(source: Source) -> Any:
     """Return the model, which stays in memory until ``release``."""
-    torch, library = load_packages("sentence_transformers", "torch", "sentence_transformers")
+    torch, library = load_packages(
+        "encoder sentence_transformers", "torch", "sentence_transformers"
+    )
     device = prepare_torch(torch)
     load = _load_word_gru if _is_word_gru(source) else library.SentenceTransformer
     model = source.load(load, device=str(device)).eval()

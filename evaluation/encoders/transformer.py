@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from corpora_recipes.running.extras import check_packages, load_packages
 from evaluation.encoders.encoder import Prompts, check_prompts, option
 from evaluation.encoders.pretrained import (
     Pretrained,
     Source,
-    check_packages,
     is_local,
     label,
-    load_packages,
     prepare_torch,
 )
 
@@ -131,7 +130,7 @@ class Transformer(Pretrained):
 
     def check(self) -> None:
         """See ``Encoder.check``."""
-        check_packages("transformers", "torch", "transformers")
+        check_packages("encoder transformers", "torch", "transformers")
         if is_local(self.model):
             _ = self.layers
 
@@ -246,7 +245,7 @@ def _padded(length: int, limit: int) -> int:
 @lru_cache(maxsize=1)
 def load_model(source: Source, count: int, deepest: int, dtype: str) -> _Loaded:
     """Load a model and its tokeniser, with its first ``deepest`` of ``count`` layers."""
-    torch, transformers = load_packages("transformers", "torch", "transformers")
+    torch, transformers = load_packages("encoder transformers", "torch", "transformers")
     transformers.utils.logging.disable_progress_bar()
     tokenizer = source.load(transformers.AutoTokenizer, padding_side="right")
     source.check_vocabulary(tokenizer)

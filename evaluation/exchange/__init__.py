@@ -7,6 +7,8 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from corpora_recipes.running.extras import load_packages
+
 if TYPE_CHECKING:
     from mteb import Benchmark
 
@@ -39,10 +41,7 @@ def benchmark(
     Raises:
         InputError: mteb is not installed, or there is no such folder, dataset, group or protocol.
     """
-    from evaluation.encoders.mteb_model import EXTRA
-    from evaluation.encoders.pretrained import load_packages
-
-    load_packages("mteb", "mteb", extra=EXTRA)
+    load_packages("benchmark", "mteb")
     # Only with mteb, from whose classes it makes others.
     from evaluation.exchange.mteb_tasks import make_benchmark
 

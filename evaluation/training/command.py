@@ -13,13 +13,13 @@ from corpora_recipes.params import load_corpora, load_params
 from corpora_recipes.running.code import code_digest
 from corpora_recipes.running.commands import add_stage
 from corpora_recipes.running.environment import stage_versions
+from corpora_recipes.running.extras import check_packages
 from corpora_recipes.running.folders import PACKAGE, TRAINED, records_of
 from corpora_recipes.running.left_out import read_left_out
 from corpora_recipes.running.memo import Key, Memo, digest_of, remembering
 from corpora_recipes.running.outputs import whole_file
 from corpora_recipes.running.telling import tell
 from corpora_recipes.running.walking import Entry, walk
-from evaluation.encoders.pretrained import check_packages
 from evaluation.training.params import OBJECTIVES, SETTINGS, Training, trained_params
 
 if TYPE_CHECKING:

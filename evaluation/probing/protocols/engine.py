@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.extras import load_packages
 from evaluation.arrays import Floats, Labels, Values
 from evaluation.measures.metrics import Metric
 from evaluation.probing.protocols.targets import targets
@@ -46,12 +46,7 @@ def make_engine(name: str) -> Engine:
         # The fastest of the powers of two, for small tasks and for folds; Adam's four chunks of a
         # quarter of a megabyte stay in the second-level cache of a core.
         return Engine(np, None, block=1 << 20, chunk=1 << 16)
-    try:
-        import torch
-    except ImportError:
-        todo = "install the extra `torch`, or choose the engine numpy"
-        expected = "a library that is installed"
-        raise InputError("probing.engine", expected, "torch, which is not", todo) from None
+    (torch,) = load_packages("probing.engine", "torch")
     device = "cuda" if torch.cuda.is_available() else "cpu"
     # As the caller has done for the libraries that were there before.
     torch.set_num_threads(1)

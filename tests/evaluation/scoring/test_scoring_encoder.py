@@ -44,7 +44,7 @@ def test_files_and_folders(monkeypatch: pytest.MonkeyPatch) -> None:
     store = Path("data/embeddings/own-es-vec")
     assert found("own.es.vec") == ("static", {"file": "own.es.vec"}, "own-es-vec", store)
     assert found(Path("own.es.vec"))[0] == "static"
-    monkeypatch.setattr("evaluation.encoders.pretrained.find_spec", lambda name: True)
+    monkeypatch.setattr("corpora_recipes.running.extras.find_spec", lambda name: True)
     folder = Path("models/bert")
     folder.mkdir(parents=True)
     (folder / "config.json").write_text('{"hidden_size": 16, "num_hidden_layers": 2}')
@@ -67,7 +67,7 @@ def test_models_of_the_hub(monkeypatch: pytest.MonkeyPatch) -> None:
         return str(path)
 
     monkeypatch.setattr("huggingface_hub.hf_hub_download", download)
-    monkeypatch.setattr("evaluation.encoders.pretrained.find_spec", lambda name: True)
+    monkeypatch.setattr("corpora_recipes.running.extras.find_spec", lambda name: True)
     kind, options, name, _ = found("org/e5-v1.5", revision="v1")
     assert (kind, options["model"], name) == ("transformers", "org/e5-v1.5", "e5-v1-5")
     assert asked == [("org/e5-v1.5", file, "v1") for file in ("modules.json", "config.json")]
