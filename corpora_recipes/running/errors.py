@@ -57,6 +57,11 @@ class NoWorkers(InputError):
     """Where work should run, it cannot: what ``--executor`` names is wrong, or does not answer."""
 
 
+# Their names in tracebacks, and where `probeta` finds them.
+for _kind in (InputError, RawError, ParamsError, OutputError, LostWorkers, NoWorkers):
+    _kind.__module__ = "probeta"
+
+
 def nearest(names: Iterable[str], known: Collection[str]) -> str:
     """Return the known names that are most like some misspelt ones; "" without any."""
     from difflib import get_close_matches

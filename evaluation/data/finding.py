@@ -7,6 +7,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 
 from builders.auditing.report import baselines_of, read_audit
@@ -76,6 +77,29 @@ def find_data(
         frozenset(name for name, about in facts.items() if about["sample"]),
         _trivial(folder / AUDIT, facts) if (folder / AUDIT).is_file() else {},
     )
+
+
+def load(dataset: str, data: str | Path | None = None) -> dict[str, pa.Table]:
+    """Return the rows of a dataset.
+
+    Args:
+        dataset: its name.
+        data: as of ``find_data``.
+
+    Returns:
+        Split ("train", "validation", "test") to its table; only "train" for a dataset in folds, and
+        only "test" for one without training. The columns are those of the dataset's page.
+
+    Raises:
+        InputError: there is no such folder, repository or dataset, or a split is missing.
+    """
+    folder = data_folder(data, [dataset])
+    known = {found.name: found for found in find_datasets(folder)}
+    check_names(f"datasets of {folder}", [dataset], [*known])
+    return {
+        split: pa.concat_tables(map(pq.read_table, files))
+        for split, files in known[dataset].files.items()
+    }
 
 
 def data_folder(data: str | Path | None, datasets: Collection[str] | None) -> Path:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Scores:
-    """The scores of one encoder on some datasets; see ``evaluation.score``. Printed, a table.
+    """The scores of one encoder on some datasets; see ``probeta.score``. Printed, a table.
 
     Attributes:
         results: all numbers, and what they depend on.

@@ -14,10 +14,10 @@ from scipy.stats import t as student
 
 from builders.tasks import TASKS
 from corpora_recipes.running.commands import run
-from evaluation import score
 from evaluation.training.material import HeldOut
 from evaluation.training.params import Training
 from evaluation.training.training import train
+from probeta import score
 
 # Table 2 of Chen, Chu and Gimpel (2019): the sets, and the published average over DiscoEval.
 SETS = {

@@ -11,8 +11,8 @@ from mteb._hf_integration.eval_result_model import HFEvalResults
 from mteb.models.model_meta import ModelMeta
 
 from builders.exchange.leaderboard import eval_yaml
-from evaluation import benchmark, score
 from evaluation.commands import main
+from probeta import benchmark, score
 
 # It needs no weights.
 RANDOM = "mteb/baseline-random-encoder"

@@ -8,9 +8,9 @@ import pytest
 from mteb.models.get_model_meta import MODEL_REGISTRY
 
 from corpora_recipes.running.errors import InputError
-from evaluation import benchmark, score
 from evaluation.encoders import make_encoder, mteb_model
 from evaluation.encoders.encoder import describe
+from probeta import benchmark, score
 
 RANDOM = "mteb/baseline-random-encoder"
 

@@ -17,10 +17,10 @@ from mteb.models.abs_encoder import AbsEncoder
 
 from builders.exchange.leaderboard import CODES
 from corpora_recipes.running.errors import InputError
-from evaluation import benchmark, score
 from evaluation.arrays import Floats
 from evaluation.encoders.char_hash import CharHash
 from evaluation.exchange.mteb_tasks import _licence
+from probeta import benchmark, score
 
 MODEL_OF_THE_PAGE = "intfloat/multilingual-e5-small"
 # It needs no weights.

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from sentence_transformers import SentenceTransformer
 
-from evaluation import score
+from probeta import score
 
 
 @pytest.mark.parametrize("prompts", [None, {"SS": "query: "}])

@@ -11,8 +11,8 @@ import yaml
 
 from corpora_recipes.params import load_params
 from corpora_recipes.running.errors import InputError
-from evaluation import benchmark
 from evaluation.encoders import make_encoder
+from probeta import benchmark
 
 
 def ready_entries(repository: Path) -> str:

@@ -8,10 +8,10 @@ import pytest
 from logged_files import DATE, write_log
 
 from corpora_recipes.running.errors import InputError
-from evaluation import score
 from evaluation.commands import main
 from evaluation.exchange.lm_eval import score_language_model
 from evaluation.results.probes import read_predictions, read_results
+from probeta import score
 
 SAMPLES = f"samples_probeta_bso_own_{DATE}.jsonl"
 

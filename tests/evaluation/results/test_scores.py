@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from corpora_recipes.running.errors import InputError
-from evaluation import Scores, score
 from evaluation.results.comparison import compare, measure_all
 from evaluation.results.probes import read_predictions, read_results
+from probeta import Scores, score
 
 
 @pytest.fixture

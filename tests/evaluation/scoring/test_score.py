@@ -14,8 +14,8 @@ from hash_seeds import another_hash_seed
 from imports import REPOSITORY
 
 from corpora_recipes.running.errors import InputError
-from evaluation import score
 from evaluation.commands import main
+from probeta import score
 
 MODULE = """import numpy as np
 
@@ -203,7 +203,7 @@ def test_nothing_is_written_if_it_fails(hub_folder: Path) -> None:
 def test_it_runs_in_a_program_outside_a_clone_and_starts_fast(hub_folder: Path) -> None:
     code = (
         "import sys\n"
-        "from evaluation import Scores, score\n"
+        "from probeta import Scores, score\n"
         "assert not {'numpy', 'pyarrow'} & sys.modules.keys()\n"
         "import numpy as np\n"
         "def encode(texts): return np.array([[len(text), 1] for text in texts])\n"
@@ -220,10 +220,3 @@ def test_it_runs_in_a_program_outside_a_clone_and_starts_fast(hub_folder: Path) 
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("3\nset()\ndataset ")
-
-
-def test_the_package_names_what_it_lacks() -> None:
-    import evaluation
-
-    with pytest.raises(AttributeError, match="no attribute 'scores'"):
-        _ = evaluation.scores  # type: ignore[attr-defined]

