@@ -23,8 +23,8 @@ def listing(path: Path) -> Iterator[str]:
             file that is not there, the error comes after the last line.
     """
     faults = []
-    yield f"Corpora of {path}:"
     params = load_params(path)
+    yield f"Corpora of {path}:"
     for name in params["corpora"]:
         try:
             corpus = corpus_of(params, path, name)
