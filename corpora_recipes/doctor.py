@@ -95,8 +95,8 @@ def run(options: argparse.Namespace) -> None:
     contact = not upstream or bool(os.environ.get(CONTACT))
     if options.json:
         disk = {"to_download": _known(sizes), "unknown": sizes.count(None), "free": free}
-        found = [_as_json(report) for report in reports]
-        content = {"corpora": found, "hosts": hosts, "disk": disk, "contact": contact}
+        entries = [_as_json(report) for report in reports]
+        content = {"corpora": entries, "hosts": hosts, "disk": disk, "contact": contact}
         print(json.dumps(content, ensure_ascii=False, indent=2))
     else:
         for host, fault in hosts.items():

@@ -42,12 +42,12 @@ def listing(path: Path) -> Iterator[str]:
             yield f"  {name}: wrong, see below"
         else:
             yield f"  {name} (recipe {corpus.recipe}): {datasets}"
-            if missing := _to_download(corpus, params["sources"]):
-                sizes += missing
+            if left := _to_download(corpus, params["sources"]):
+                sizes += left
                 cost = _estimate(corpus)
                 about, minutes = ("about ", cost.minutes) if cost else ("", 0)
                 time = f", {minutes} minutes or more" if minutes else ""
-                yield f"    to download: {about}{sizes_in_words(missing)}{time}"
+                yield f"    to download: {about}{sizes_in_words(left)}{time}"
     if sizes:
         yield f"To download in all: {sizes_in_words(sizes)}"
     yield "Recipes:"
