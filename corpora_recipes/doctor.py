@@ -3,7 +3,8 @@
 import argparse
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from datetime import UTC, date
 from email.utils import parsedate_to_datetime
@@ -27,15 +28,19 @@ from corpora_recipes.running.folders import RAW
 Ask = Callable[[str], Remote]
 """Asks an address about its file, see ``fetching.session.look_at``."""
 
+# Seconds for which all hosts are asked at once whether there is a network.
+FIRST_LOOK = 5.0
+
 HELP = """\
 examples:
   probeta doctor
   probeta doctor wikipedia theses --json
 
-Asks the servers, without downloading, whether each file is there, of the right size, and no web
-page in its place; whether repositories offer the records; and whether the disk holds all. With
-`sources: sample` or a mirror it looks for the files there. The exit code is 1 if something is
-wrong; a corpus that must be asked for and is not there is only named.
+Asks first whether there is a network. Then it asks the servers, without downloading, whether each
+file is there, of the right size, and no web page in its place; whether repositories offer the
+records; and whether the disk holds all. With `sources: sample` or a mirror it looks for the files
+there. The exit code is 1 if something is wrong, or nothing can be asked; a corpus that must be
+asked for and is not there is only named.
 """
 
 
@@ -52,7 +57,7 @@ class Report:
     """What was found out about a corpus.
 
     Its verdict is "ok"; "missing" if people must ask for it and it is not there; "unknown" if its
-    servers can only be asked by a fetch; or "failed" if something is wrong.
+    servers can only be asked by a fetch, or there is no network; or "failed" if something is wrong.
     """
 
     corpus: Corpus
@@ -70,29 +75,34 @@ class Report:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Examine corpora, and print one line each."""
+    """Examine corpora, and print the verdict on each, and a line for each thing to know."""
     params, locked = load_params(options.params), read_lock()
-    hosts: dict[str, str] = {}
+    names = options.corpora or params["corpora"]
+    corpora = [corpus_of(params, options.params, name) for name in names]
+    hosts = without_network(c for c in corpora if _origin(c, params["sources"]) == "upstream")
+    offline = bool(hosts)
+    if offline and not options.json:
+        print(f"you seem to be offline: none of {len(hosts)} hosts answers", flush=True)
+    ask = None if offline else asking(hosts)
     reports = []
-    for name in options.corpora or params["corpora"]:
-        corpus = corpus_of(params, options.params, name)
-        reports.append(examine(corpus, params["sources"], RAW / name, asking(hosts), locked))
+    for corpus in corpora:
+        reports.append(examine(corpus, params["sources"], RAW / corpus.name, ask, locked))
         if not options.json:
-            print(_line(reports[-1]), flush=True)
+            print(*_lines(reports[-1]), sep="\n  ", flush=True)
     upstream = [report for report in reports if report.origin == "upstream"]
     sizes = [size for report in reports for size in report.sizes]
     needed, free = sum(size or 0 for size in sizes), downloads.free_at(RAW)
     contact = not upstream or bool(os.environ.get(CONTACT))
     if options.json:
-        disk = {"to_download": needed, "unknown": sizes.count(None), "free": free}
-        corpora = [_as_json(report) for report in reports]
-        content = {"corpora": corpora, "hosts": hosts, "disk": disk, "contact": contact}
+        disk = {"to_download": _known(sizes), "unknown": sizes.count(None), "free": free}
+        entries = [_as_json(report) for report in reports]
+        content = {"corpora": entries, "hosts": hosts, "disk": disk, "contact": contact}
         print(json.dumps(content, ensure_ascii=False, indent=2))
     else:
         for host, fault in hosts.items():
             print(f"host {host}: {fault or 'answers'}")
-        cost = f"{downloads.sizes_in_words(sizes)} to download at most"
-        print(f"disk: {cost}, {downloads.in_words(free)} free")
+        cost = "unknown" if offline else f"{downloads.sizes_in_words(sizes)} at most"
+        print(f"disk: to download {cost}, {downloads.in_words(free)} free")
         if not contact:
             print(f"contact: none, which Wikimedia asks for: export {CONTACT}=you@example.org")
         for corpus in [report.corpus for report in upstream]:
@@ -101,11 +111,33 @@ def run(options: argparse.Namespace) -> None:
                 cited = f"; cite {citation}" if citation else ""
                 print(f"licence of {corpus.name}: {corpus.facts.licence}{cited}")
     failed = [report.corpus.name for report in reports if report.verdict == "failed"]
+    if offline:
+        todo = "go online, or name a mirror: `sources: FOLDER`"
+        raise InputError(options.params, "a network", f"no answer of {len(hosts)} hosts", todo)
     if failed or needed > free:
         expected = "corpora that can be fetched, and a disk that holds them"
         found = f"faults in {', '.join(failed)}" if failed else "too small a disk"
         todo = "see the lines above; a server may work again later"
         raise InputError(options.params, expected, found, todo)
+
+
+def without_network(corpora: Iterable[Corpus]) -> dict[str, str]:
+    """Return why hosts of corpora do not answer if none does, all asked at once; {} if one does."""
+    addresses = {}
+    for corpus in corpora:
+        for url in (url for source in corpus.facts.sources for url in source.urls):
+            parts = urlsplit(url)
+            if "{" not in parts.netloc:
+                addresses[parts.netloc] = f"{parts.scheme}://{parts.netloc}/"
+    with ThreadPoolExecutor(len(addresses) or 1) as threads:
+        seen = threads.map(
+            lambda url: look_at(url, patience=FIRST_LOOK, only_head=True), addresses.values()
+        )
+        remotes = dict(zip(addresses, seen, strict=True))
+    # Who shows a certificate is there.
+    if any(r.status is not None or r.fault.startswith("TLS") for r in remotes.values()):
+        return {}
+    return {host: remote.fault for host, remote in remotes.items()}
 
 
 def asking(silent: dict[str, str]) -> Ask:
@@ -121,25 +153,25 @@ def asking(silent: dict[str, str]) -> Ask:
 
 
 def examine(
-    corpus: Corpus, sources: str, raw: Path, ask: Ask, locked: Mapping[str, Locked]
+    corpus: Corpus, sources: str, raw: Path, ask: Ask | None, locked: Mapping[str, Locked]
 ) -> Report:
     """Examine one corpus, with what sources.lock says of files; nothing is downloaded or written.
 
-    ``sources`` is that of params.yaml, ``raw`` the folder for the raw files.
+    ``sources`` is that of params.yaml, ``raw`` the folder for the raw files. ``ask`` is None
+    without a network.
     """
-    path = corpus.options.get("path")
-    origin = str(path) if path is not None else origin_of(corpus, sources)
+    origin = _origin(corpus, sources)
     findings: list[Finding] = []
     verdict = "ok"
     try:
         check_files(corpus, sources, raw)
-        if origin == "upstream":
+        if origin == "upstream" and ask is not None:
             hook = load_recipe(corpus.recipe).examine
             findings += hook(corpus) if hook else ()
             files = [source for source in list_sources(corpus) if source.urls]
             findings += [of_file(source, raw, ask, locked) for source in files]
-            if not (findings or corpus.facts.manual):
-                verdict = "unknown"
+        if origin == "upstream" and not (findings or corpus.facts.manual):
+            verdict = "unknown"
     except MissingCorpus as missing:
         verdict = "missing"
         findings.append(Finding(corpus.facts.name, note=missing.found))
@@ -150,6 +182,11 @@ def examine(
     return Report(corpus, origin, verdict, tuple(findings))
 
 
+def _origin(corpus: Corpus, sources: str) -> str:
+    path = corpus.options.get("path")
+    return str(path) if path is not None else origin_of(corpus, sources)
+
+
 def of_file(source: Source, raw: Path, ask: Ask, locked: Mapping[str, Locked]) -> Finding:
     """Return what the servers say of a file; it is fine if one address or substitute works."""
     faults: list[str] = []
@@ -158,7 +195,8 @@ def of_file(source: Source, raw: Path, ask: Ask, locked: Mapping[str, Locked]) -
         for url in form.urls:
             remote = ask(url)
             if fault := _fault(form, remote, lock):
-                faults.append(f"{url}: {fault}")
+                where = urlsplit(url).netloc if remote.status is None else url
+                faults.append(f"{where or url}: {fault}")
                 continue
             size = 0 if (raw / source.file).is_file() else remote.size
             return Finding(source.file, "", "; ".join([*faults, *_notes(remote, lock)]), size)
@@ -208,7 +246,7 @@ def _as_json(report: Report) -> dict[str, Any]:
         "recipe": report.corpus.recipe,
         "origin": report.origin,
         "verdict": report.verdict,
-        "to_download": sum(size or 0 for size in report.sizes),
+        "to_download": _known(report.sizes),
         "licence": facts.licence,
         "citation": " ".join(facts.citation.split()),
         "redistributable": facts.redistributable,
@@ -216,19 +254,23 @@ def _as_json(report: Report) -> dict[str, Any]:
     }
 
 
-def _line(report: Report) -> str:
-    words = [report.origin]
+def _known(sizes: list[int | None]) -> int | None:
+    """Return the sum of the sizes that are known; None if there are some, and none is known."""
+    known = [size for size in sizes if size is not None]
+    return sum(known) if known or not sizes else None
+
+
+def _lines(report: Report) -> Iterator[str]:
+    words = report.origin
     if report.origin == "upstream" and report.verdict == "ok":
         size = downloads.sizes_in_words(report.sizes)
-        words = [f"{len(report.findings)} answers, {size} to download"]
+        words = f"{len(report.findings)} answers, {size} to download"
     if report.verdict == "unknown":
-        words = ["only a fetch can ask its servers"]
+        words = "no server was asked"
+    yield one_line(f"{report.corpus.name}: {report.verdict}; {words}")
     subjects: dict[str, list[str]] = {}
     for finding in report.findings:
         if text := finding.fault or finding.note:
             subjects.setdefault(text, []).append(finding.what)
-    words += [
-        f"{what[0] if len(what) == 1 else f'{len(what)} files'}: {text}"
-        for text, what in subjects.items()
-    ]
-    return one_line(f"{report.corpus.name}: {report.verdict}; {'; '.join(words)}")
+    for text, what in subjects.items():
+        yield one_line(f"{what[0] if len(what) == 1 else f'{len(what)} files'}: {text}")

@@ -75,6 +75,19 @@ class Source(Pin):
 
 
 @dataclass(frozen=True, slots=True)
+class Cost(Checked):
+    """What fetching a corpus costs, by experience, where the sizes of its files do not tell.
+
+    Attributes:
+        download: bytes.
+        minutes: the least that servers let it take, however fast the network; 0 if they do not.
+    """
+
+    download: StrictInt
+    minutes: StrictInt = 0
+
+
+@dataclass(frozen=True, slots=True)
 class CollectionFacts(Checked):
     """The facts on a collection of examples.
 
@@ -192,6 +205,7 @@ class CorpusFacts(Checked):
         shipped: whether the sample is the corpus itself.
         options: the recipe's options in params.yaml, with their defaults.
         sources: its raw files; in `sample/` they have the same names. See also ``Recipe.sources``.
+        costs: of fetching them, by language, as the shipped params.yaml asks for the corpus.
         manual: how to get them if they cannot be downloaded.
         drop_limits: ``<unit>.<reason>`` to the highest normal share of drops.
         collections: of a corpus of examples, by name.
@@ -217,6 +231,7 @@ class CorpusFacts(Checked):
     shipped: StrictBool = False
     options: Mapping[str, Any] = field(default_factory=dict)
     sources: tuple[Source, ...] = ()
+    costs: Mapping[str, Cost] = field(default_factory=dict)
     manual: str = ""
     drop_limits: Mapping[_UnitAndReason, Number] = field(default_factory=dict)
     collections: Mapping[str, CollectionFacts] = field(default_factory=dict)

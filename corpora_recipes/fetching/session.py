@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import metadata
 from typing import TYPE_CHECKING
-from urllib.parse import urljoin
+from urllib.parse import urljoin, urlsplit
 
 from corpora_recipes.fetching import patience
 from corpora_recipes.running.errors import InputError
@@ -24,6 +24,8 @@ CONTACT = "PROBETA_CONTACT"
 MOVED = "check the address in a browser; if it has moved, correct corpus.yaml"
 _CONTENT_RANGE = re.compile(r"bytes (\d{1,18})-(\d{1,18})/(\d{1,18}|\*)", re.ASCII)
 _LENGTH = re.compile(r"\d{1,18}", re.ASCII)
+# Hosts that have answered this process: if the name of one is not known later, that may pass.
+_answered: set[str] = set()
 
 
 class Broken(Exception):
@@ -103,6 +105,7 @@ def request(
         # ValueError: of addresses that requests does not check.
         except (requests.RequestException, urllib3.exceptions.HTTPError, ValueError) as error:
             raise _no_answer(error, url, here) from None
+        _answered.add(urlsplit(here).netloc)
         with response:
             if not response.is_redirect:
                 yield response
@@ -124,6 +127,8 @@ def _no_answer(error: Exception, url: str, here: str) -> Exception:
     todo = MOVED
     if isinstance(_root(error), ssl.SSLCertVerificationError):
         todo = "if your network has certificates of its own, name their file in REQUESTS_CA_BUNDLE"
+    elif isinstance(_root(error), socket.gaierror) and urlsplit(here).netloc not in _answered:
+        todo = "check the network (are you online?), and the name in the address"
     elif isinstance(error, requests.ConnectionError | requests.Timeout):
         return Broken(why)
     if here != url:

@@ -144,6 +144,7 @@ class Transfer:
         self._hurried = hurried
         self._verified = verified
         self._started = monotonic()
+        self._attempts = 0
         self._failures = 0
         self._reached = -1
 
@@ -162,6 +163,7 @@ class Transfer:
             BeyondEnd: the file ends before ``start``.
             InputError: it failed in a way that will not pass.
         """
+        self._attempts += 1
         headers = {}
         if start or stop is not None:
             headers["Range"] = f"bytes={start}-{'' if stop is None else stop - 1}"
@@ -205,8 +207,7 @@ class Transfer:
         self._failures = 1 if progress else self._failures + 1
         self._reached = max(self._reached, position)
         if self._failures >= patience.ATTEMPTS:
-            limit = f"{patience.ATTEMPTS} attempts without progress"
-            raise self._given_up(limit, position, str(broken))
+            raise self._given_up(position, str(broken))
         wait, found = patience.BACKOFF * 2 ** (self._failures - 1), str(broken)
         if broken.wait is not None:
             wait, found = broken.wait, f"{broken}, and asks to wait {broken.wait:,.0f} s"
@@ -214,7 +215,7 @@ class Transfer:
                 raise self._slow(found)
         deadline = patience.DEADLINE + self.received / patience.LOWEST_RATE
         if monotonic() - self._started + wait > deadline:
-            raise self._given_up(f"{patience.DEADLINE:,.0f} s", position, found)
+            raise self._given_up(position, found)
         if broken.wait is not None or wait >= patience.LONGEST_WAIT:
             tqdm.write(f"{self.url}: {found}; trying again in {wait:,.0f} s", file=sys.stderr)
         sleep(wait)
@@ -259,10 +260,11 @@ class Transfer:
         todo = "run fetch again later; it resumes the download"
         return TooSlow(self.url, "the file, soon", found, todo)
 
-    def _given_up(self, limit: str, position: int, found: str) -> InputError:
+    def _given_up(self, position: int, found: str) -> InputError:
         todo = "check network and address, and run fetch again later; it resumes the download"
-        found = f"{position:,} bytes, then: {found}"
-        return InputError(self.url, f"the file, in at most {limit}", found, todo)
+        made = "1 attempt" if self._attempts == 1 else f"{self._attempts:,} attempts"
+        took = f"{made} in {monotonic() - self._started:,.0f} s"
+        return InputError(self.url, "the file", f"{position:,} bytes after {took}: {found}", todo)
 
 
 def _range(

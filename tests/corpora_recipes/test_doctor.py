@@ -203,13 +203,61 @@ def test_one_line_for_each_corpus(
     assert main(["doctor"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].startswith("mine: ok; /")
-    assert lines[1].startswith("tass: missing; upstream; ")
-    assert "Register at http://tass.sepln.org/2020/" in lines[1]
-    assert lines[2] == "sqc: ok; sample"
-    assert lines[3].startswith("disk: 0 bytes to download at most, ")
-    assert lines[4].startswith("contact: none, which Wikimedia asks for: export PROBETA_CONTACT=")
-    assert lines[5].startswith("licence of tass: ")
-    assert "; cite " in lines[5]
+    assert lines[1] == "tass: missing; upstream"
+    assert lines[2].startswith("  TASS 2020: none or not all; ")
+    assert "Register at http://tass.sepln.org/2020/" in lines[2]
+    assert lines[3] == "sqc: ok; sample"
+    assert lines[4].startswith("disk: to download 0 bytes at most, ")
+    assert lines[5].startswith("contact: none, which Wikimedia asks for: export PROBETA_CONTACT=")
+    assert lines[6].startswith("licence of tass: ")
+    assert "; cite " in lines[6]
+
+
+def test_without_a_network(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    entries = {"xnli": {"corpus": {"recipe": "xnli"}}, "fac": {"corpus": {"recipe": "fac"}}}
+    params(tmp_path, corpora=entries, sources="upstream")
+    asked = []
+
+    def silent(url: str, **options: Any) -> Remote:
+        asked.append(url)
+        return Remote(url, "no answer in time")
+
+    monkeypatch.setattr("corpora_recipes.doctor.look_at", silent)
+    assert main(["doctor"]) == 1
+    said = capsys.readouterr()
+    lines = said.out.splitlines()
+    assert lines[0] == f"you seem to be offline: none of {len(asked)} hosts answers"
+    assert lines[1:3] == [
+        "xnli: unknown; no server was asked",
+        "fac: unknown; no server was asked",
+    ]
+    assert len(asked) == len(set(asked)) == sum(line.startswith("host ") for line in lines)
+    assert any(line.startswith("disk: to download unknown, ") for line in lines)
+    assert "a network" in said.err
+    assert main(["doctor", "--json"]) == 1
+    report = json.loads(capsys.readouterr().out)
+    assert (report["disk"]["to_download"], report["disk"]["unknown"]) == (None, 2)
+    # A server whose certificate is refused is a network.
+    tls = Remote("x", "TLS: certificate has expired")
+    monkeypatch.setattr("corpora_recipes.doctor.look_at", lambda url, **options: tls)
+    assert main(["doctor"]) == 1
+    assert "you seem to be offline" not in capsys.readouterr().out
+
+
+def test_files_of_a_silent_host_share_a_line() -> None:
+    faults = {
+        of_file(
+            Source(name, (f"https://a.example/{name}",)),
+            Path("raw"),
+            lambda url: Remote(url, "no answer in time"),
+            {},
+        ).fault
+        for name in ("a.zip", "b.zip")
+    }
+    assert faults == {"a.example: no answer in time"}
 
 
 def test_json_and_exit_codes(

@@ -8,6 +8,7 @@ import pytest
 
 from corpora_recipes import recipe
 from corpora_recipes.facts import CollectionFacts, Source, read_facts
+from corpora_recipes.fetching.pins import Fetched, write_fetched
 from corpora_recipes.listing import listing
 from corpora_recipes.recipe import load_facts, load_recipe, recipe_names
 from corpora_recipes.running.errors import InputError
@@ -130,3 +131,23 @@ def test_a_broken_corpus_yaml_does_not_hide_the_others(tmp_path, monkeypatch, wr
         shown.extend(lines)
     assert "  mine (recipe good): no datasets" in shown
     assert "  broken: wrong, see below" in shown
+
+
+@pytest.mark.parametrize(
+    ("name", "language", "shown"),
+    [
+        ("fac", "es", "823.2 kB"),
+        ("theses", "es", "about 400.0 MB, 90 minutes or more"),
+        ("theses", "ca", "1 file of unknown size"),
+    ],
+)
+def test_what_a_download_costs(write_params, tmp_path, monkeypatch, name, language, shown) -> None:
+    monkeypatch.chdir(tmp_path)
+    entry = {"corpus": {"recipe": name, "language": language, "sources": "upstream"}}
+    lines = list(listing(write_params({"mine": entry})))
+    assert f"    to download: {shown}" in lines
+    assert f"To download in all: {shown.removeprefix('about ').partition(',')[0]}" in lines
+    folder = tmp_path / "data" / "raw" / "mine"
+    folder.mkdir(parents=True)
+    write_fetched(folder, Fetched("upstream", [], complete=True))
+    assert not any("o download" in line for line in listing(write_params({"mine": entry})))

@@ -199,7 +199,7 @@ class Case:
     limits: dict[str, float] = field(default_factory=dict)  # of the transfer, to be scaled
 
 
-NO_PROGRESS = "attempts without progress"
+GIVEN_UP = "attempts in"
 PAGE = head("200 OK", "Content-Type: text/html", length=len(HTML)) + HTML
 CASES = {
     # --- another thing than the file ---
@@ -226,7 +226,7 @@ CASES = {
     "nolength": Case(always(head("200 OK") + FILE), "without a length", ""),
     "nolength_cut": Case(always(head("200 OK") + FILE[:HALF]), "without a length", "SHA-256"),
     "longbody": Case(always(head("200 OK", length=HALF) + FILE), "without its end"),
-    "shortbody": Case(always(head("200 OK", length=len(FILE) + 10) + FILE), NO_PROGRESS),
+    "shortbody": Case(always(head("200 OK", length=len(FILE) + 10) + FILE), GIVEN_UP),
     "badheader": Case(
         always(b"HTTP/1.1 200 OK\r\nno header\r\nContent-Length: 20000\r\n\r\n" + FILE[:HALF]),
         "without a length",
@@ -243,9 +243,9 @@ CASES = {
         always(head("200 OK", "Content-Length: " + "9" * 5000) + FILE), "without a length", ""
     ),
     "chunked": Case(always(_chunked(FILE))),
-    "chunked_cut": Case(always(_chunked(FILE[:HALF], b"")), NO_PROGRESS),
-    "chunked_cut_in_chunk": Case(always(_chunked(FILE)[:-300]), NO_PROGRESS),
-    "chunked_nonsense": Case(always(_chunked(FILE[:HALF], b"xyz\r\n")), NO_PROGRESS),
+    "chunked_cut": Case(always(_chunked(FILE[:HALF], b"")), GIVEN_UP),
+    "chunked_cut_in_chunk": Case(always(_chunked(FILE)[:-300]), GIVEN_UP),
+    "chunked_nonsense": Case(always(_chunked(FILE[:HALF], b"xyz\r\n")), GIVEN_UP),
     # --- ranges ---
     "cut_once": Case(first(cut())),
     "cut_often": Case(_crumbs),
@@ -253,13 +253,13 @@ CASES = {
     "weak_etag": Case(first(cut(etag='W/"one"'), whole(etag='W/"one"'))),
     "resume_416_forever": Case(
         after_cut(lambda start: head("416 X", f"Content-Range: bytes */{start}", length=0)),
-        NO_PROGRESS,
+        GIVEN_UP,
     ),
-    "416_forever": Case(always(head("416 X", length=0)), NO_PROGRESS),
+    "416_forever": Case(always(head("416 X", length=0)), GIVEN_UP),
     "unasked_206": Case(always(part(0)), "wrong range"),
     "unasked_206_cut": Case(always(part(0, FILE[:HALF])), "wrong range"),
     "resume_wrong_offset": Case(first(cut(), part(HALF + 7))),
-    "resume_wrong_offset_forever": Case(after_cut(lambda start: part(start + 7)), NO_PROGRESS),
+    "resume_wrong_offset_forever": Case(after_cut(lambda start: part(start + 7)), GIVEN_UP),
     "changed_file": Case(first(cut(OTHER, '"zero"'), whole())),
     "changed_file_ignores_if_range": Case(first(cut(OTHER, '"zero"'), part(HALF))),
     "changed_size_ignores_if_range": Case(first(cut(OTHER[:-6], '"zero"'), part(HALF, etag=""))),
@@ -281,23 +281,23 @@ CASES = {
         first(cut(), head("206 X", f"Content-Range: bytes {'9' * 5000}-1/2", length=0))
     ),
     # --- connections ---
-    "no_answer": Case(always(b""), NO_PROGRESS),
+    "no_answer": Case(always(b""), GIVEN_UP),
     "no_answer_once": Case(first(b"")),
-    "no_http": Case(always(b"220 ready for mail\r\n"), NO_PROGRESS),
+    "no_http": Case(always(b"220 ready for mail\r\n"), GIVEN_UP),
     "many_headers": Case(
         always(head("200 OK", *(f"X-{n}: 1" for n in range(200)), length=len(FILE)) + FILE),
-        NO_PROGRESS,
+        GIVEN_UP,
     ),
-    "long_header": Case(always(head("200 OK", "X: " + "x" * 70_000) + FILE), NO_PROGRESS),
-    "reset": Case(always(RESET), NO_PROGRESS),
+    "long_header": Case(always(head("200 OK", "X: " + "x" * 70_000) + FILE), GIVEN_UP),
+    "reset": Case(always(RESET), GIVEN_UP),
     "reset_in_body": Case(
         lambda number, start: iter([cut(), RESET] if number == 0 else good(1, start))
     ),
-    "silence": Case(_silence, NO_PROGRESS, limits={"SILENCE": 0.05, "ATTEMPTS": 2}),
+    "silence": Case(_silence, GIVEN_UP, limits={"SILENCE": 0.05, "ATTEMPTS": 2}),
     "drip": Case(_drip, "bytes per second", limits={"WINDOW": 0.05, "ATTEMPTS": 2}),
     "drip_for_ever": Case(
         lambda number, start: iter([part(start, stop=start + 1) if start else cut()]),
-        "at most 0 s",
+        " in 0 s: ",
         limits={"DEADLINE": 0.01, "LOWEST_RATE": 1e9},
     ),
     # --- busy servers ---
@@ -322,6 +322,6 @@ CASES = {
     "redirects_without_end": Case(_redirects, "more than 10 redirects"),
     "redirect_to_a_file": Case(always(_to("file:///etc/passwd")), "redirected to file:"),
     "redirect_to_nonsense": Case(always(_to("http://[")), "redirect"),
-    "redirect_to_nowhere": Case(always(_to("http://127.0.0.1:1/")), NO_PROGRESS),
+    "redirect_to_nowhere": Case(always(_to("http://127.0.0.1:1/")), GIVEN_UP),
     "redirect_with_endless_body": Case(_endless_redirect),
 }

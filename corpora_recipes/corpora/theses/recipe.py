@@ -26,6 +26,7 @@ The folder holds ``<host>/page-*.xml``, or the pages themselves.
 import re
 import sys
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date
@@ -118,10 +119,11 @@ def fetch_upstream(corpus: Corpus, out: Path) -> None:
 
 def examine(corpus: Corpus) -> Iterator[Finding]:
     """Yield what each server says of itself; a fault only if none has records, as in a fetch."""
-    findings = [
-        examine_server(name, server["url"], server.get("metadata_prefix", "oai_dc"))
-        for name, server in _folders(corpus).items()
-    ]
+    folders = _folders(corpus)
+    urls = [server["url"] for server in folders.values()]
+    prefixes = [server.get("metadata_prefix", "oai_dc") for server in folders.values()]
+    with ThreadPoolExecutor(len(urls) or 1) as threads:
+        findings = list(threads.map(examine_server, folders, urls, prefixes))
     is_enough = any(not finding.fault for finding in findings)
     for finding in findings:
         left_out = Finding(finding.what, note=f"left out: {finding.fault}")

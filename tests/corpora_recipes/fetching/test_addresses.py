@@ -93,7 +93,7 @@ def test_a_server_that_asks_to_wait_is_left_for_another(server: Server, tmp_path
 def test_the_address_of_a_partial_download_comes_first(server: Server, tmp_path: Path) -> None:
     server.script = [status(404), whole(stop=1000), *[whole(stop=0)] * patience.ATTEMPTS]
     urls = [server.url, server.url + "2"]
-    with pytest.raises(InputError, match="1,000 bytes, then"):
+    with pytest.raises(InputError, match="1,000 bytes after"):
         downloads.download(urls, tmp_path / "a.bin")
     server.requests.clear()
     server.script = [whole()]

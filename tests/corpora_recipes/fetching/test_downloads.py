@@ -54,7 +54,7 @@ def test_break_is_resumed(server: Server, tmp_path: Path) -> None:
 def test_next_run_resumes(server: Server, tmp_path: Path) -> None:
     target = tmp_path / "corpus.bin"
     server.script = [whole(stop=1000), whole(stop=0)]
-    with pytest.raises(InputError, match="1,000 bytes, then"):
+    with pytest.raises(InputError, match="1,000 bytes after"):
         downloads.download([server.url], target)
     assert not target.exists()
     assert (tmp_path / "corpus.bin.part").stat().st_size == 1000

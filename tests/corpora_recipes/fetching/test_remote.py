@@ -1,5 +1,6 @@
 """What an address says, small documents, and who we say we are."""
 
+import socket
 import ssl
 from collections.abc import Iterator
 from email.message import Message
@@ -12,7 +13,7 @@ from loopback import RangeServer
 from misbehaving import MisbehavingServer, always, head
 from no_waiting import no_waiting as no_waiting
 
-from corpora_recipes.fetching import session
+from corpora_recipes.fetching import patience, session
 from corpora_recipes.fetching.session import Remote, look_at
 from corpora_recipes.fetching.transfer import NotFound, read_document, read_json
 from corpora_recipes.running.errors import InputError
@@ -75,6 +76,25 @@ class TestLook:
         seen = look_at(url)
         assert fault in seen.fault
         assert seen.status is None
+
+    def test_a_name_that_is_not_known_is_waited_for_only_if_it_was(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(patience, "ATTEMPTS", 3)
+        asked = []
+
+        def unknown(*arguments: object, **more: object) -> None:
+            asked.append(arguments)
+            raise requests.ConnectionError(socket.gaierror(socket.EAI_AGAIN, "try again"))
+
+        monkeypatch.setattr(requests.Session, "request", unknown)
+        with pytest.raises(InputError) as error:
+            read_document(["https://no.example/a"])
+        assert (len(asked), "are you online?" in error.value.todo) == (1, True)
+        monkeypatch.setattr(session, "_answered", {"no.example"})
+        with pytest.raises(InputError, match="0 bytes after 3 attempts in 0 s: the name"):
+            read_document(["https://no.example/a"])
+        assert len(asked) == 4
 
     def test_a_certificate_that_is_not_trusted(self, monkeypatch: pytest.MonkeyPatch) -> None:
         inner = ssl.SSLCertVerificationError("x")
