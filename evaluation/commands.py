@@ -71,6 +71,9 @@ VERBS = {
     "rank": Verb("evaluation.ranking.command", "rank paraphrases among all texts (EvalRank)"),
     "paradigms": Verb("evaluation.paradigms.command", "complete paradigms of words (ParaLex)"),
     "score": Verb("evaluation.scoring.command", "score one encoder on some datasets"),
+    "compare": Verb(
+        "evaluation.scoring.compare_command", "show the differences of two encoders, with intervals"
+    ),
     "export": Verb(
         "evaluation.exchange.command", "write results for mteb and the Hugging Face Hub"
     ),
