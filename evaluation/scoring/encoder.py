@@ -107,6 +107,7 @@ def _options(
 ) -> tuple[str, dict[str, Any]]:
     """Return a name for an encoder, and its entry as it would be in params.yaml."""
     from evaluation.encoders import ENCODERS, options_required
+    from evaluation.encoders.pretrained import check_packages
 
     ready = [name for name, kind in ENCODERS.items() if not options_required(kind)]
     path = Path(given)
@@ -121,6 +122,8 @@ def _options(
     if re.fullmatch(r"[\w.]+:[\w.]+", given):
         return given, {"encoder": "callable", "function": given}
     if re.fullmatch(r"[\w-][\w.-]*/[\w.-]+", given):
+        # Before the Hub is asked, which takes long without a network.
+        check_packages(f"{given}, a model of the Hub", "torch", "transformers")
         return given.partition("/")[2], _model(given, revision)
     known = [*dict.fromkeys([*entries, *ready])]
     like = nearest([given], known)
