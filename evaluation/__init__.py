@@ -1,6 +1,6 @@
 """From instances to scores: embed sentences, probe the embeddings, report.
 
-``from evaluation import score`` is the way in from Python, and ``benchmark`` that from mteb.
+``from probeta import score`` is the way in from Python, and ``benchmark`` that from mteb.
 """
 
 from typing import TYPE_CHECKING, Any

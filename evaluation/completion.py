@@ -2,6 +2,7 @@
 
 import argparse
 from pathlib import Path
+from typing import Any
 
 from evaluation import commands
 
@@ -41,7 +42,8 @@ def run(options: argparse.Namespace) -> None:
     for name, verb in commands.VERBS.items():
         of_verb = verbs.add_parser(name, help=verb.summary)
         commands.add_arguments(of_verb, commands.import_verb(name))
-        for action in of_verb._actions:
+        actions: list[Any] = of_verb._actions
+        for action in actions:
             action.choices = action.choices or names.get(action.dest)
             if action.type is Path:
                 action.complete = shtab.FILE

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Scores(Shown):
-    """The scores of one encoder on some datasets; see ``evaluation.score``. Printed, a table.
+    """The scores of one encoder on some datasets; see ``probeta.score``. Printed, a table.
 
     ``to_csv`` and ``to_pandas`` have a row per dataset and layer, with the columns dataset, group,
     task, language, layer, main (whether it is the main layer), metric ("accuracy" or "pearson"),
