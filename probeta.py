@@ -19,13 +19,17 @@ if TYPE_CHECKING:
     from corpora_recipes.running.errors import InputError as InputError
     from evaluation.data.finding import load as load
     from evaluation.exchange import benchmark as benchmark
+    from evaluation.results.compared import Comparison as Comparison
+    from evaluation.results.compared import compare as compare
     from evaluation.results.scores import Scores as Scores
     from evaluation.scoring import score as score
 
 _MODULES = {
+    "Comparison": "evaluation.results.compared",
     "Scores": "evaluation.results.scores",
     "audit": "builders.auditing.auditing",
     "benchmark": "evaluation.exchange",
+    "compare": "evaluation.results.compared",
     "load": "evaluation.data.finding",
     "score": "evaluation.scoring",
 }

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import NamedTuple, Protocol, cast
 
+from corpora_recipes.running import telling
 from corpora_recipes.running.commands import open_streams, run
 
 
@@ -71,6 +72,9 @@ VERBS = {
     "rank": Verb("evaluation.ranking.command", "rank paraphrases among all texts (EvalRank)"),
     "paradigms": Verb("evaluation.paradigms.command", "complete paradigms of words (ParaLex)"),
     "score": Verb("evaluation.scoring.command", "score one encoder on some datasets"),
+    "compare": Verb(
+        "evaluation.scoring.compare_command", "show the differences of two encoders, with intervals"
+    ),
     "export": Verb(
         "evaluation.exchange.command", "write results for mteb and the Hugging Face Hub"
     ),
@@ -81,9 +85,11 @@ VERBS = {
         "the finished stages are kept",
     ),
     "report": Verb("evaluation.reporting.command", "write the page, tables and figures"),
+    "completion": Verb("evaluation.completion", "print what lets a shell complete commands"),
     "check": Verb("evaluation.checking", "show the averages, and what a run has left out"),
 }
 
+_TOLD = ("--quiet", "--verbose")
 _WIDTH = max(map(len, VERBS))
 _LISTED = "\n".join(f"  {name:{_WIDTH}}  {verb.summary}" for name, verb in VERBS.items())
 _HELP = f"""\
@@ -95,6 +101,8 @@ examples:
   probeta build --only theses
   probeta audit somebody/elses/benchmark --task sentence_position --out audit
   probeta VERB --help
+
+--quiet prints the result and faults alone, --verbose the counts of every entry.
 """
 
 
@@ -102,6 +110,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one verb and return the exit code: 0, or 1 for bad input."""
     open_streams()
     given = list(sys.argv[1:] if arguments is None else arguments)
+    # These two may also stand before the verb.
+    before = next((n for n, text in enumerate(given) if text not in _TOLD), len(given))
+    given = [*given[before:][:1], *given[:before], *given[before + 1 :]]
     name = _parser().parse_args(given[:1]).verb
     # One thread, for the same bits everywhere; numpy starts a thread per CPU when it is imported,
     # which takes as long as the import.
@@ -110,15 +121,34 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _call(name: str, given: Sequence[str]) -> None:
-    module = cast("VerbModule", import_module(VERBS[name].module))
+    module = import_verb(name)
+    summary = VERBS[name].summary
     parser = argparse.ArgumentParser(
         prog=f"probeta {name}",
-        description=f"{VERBS[name].summary[0].upper()}{VERBS[name].summary[1:]}.",
+        description=f"{summary[0].upper()}{summary[1:]}.",
         epilog=module.HELP,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
+    add_arguments(parser, module)
+    options = parser.parse_args(given)
+    telling.quiet = options.quiet
+    try:
+        module.run(options)
+    finally:
+        telling.quiet = False
+
+
+def import_verb(name: str) -> VerbModule:
+    """Return the module of a verb."""
+    return cast("VerbModule", import_module(VERBS[name].module))
+
+
+def add_arguments(parser: argparse.ArgumentParser, module: VerbModule) -> None:
+    """Add the arguments of a verb, and those that all verbs have."""
     module.add_arguments(parser)
-    module.run(parser.parse_args(given))
+    told = parser.add_mutually_exclusive_group()
+    told.add_argument("--quiet", action="store_true", help="print the result and faults alone")
+    told.add_argument("--verbose", action="store_true", help="tell the counts of every entry")
 
 
 class _Version(argparse.Action):

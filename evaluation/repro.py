@@ -35,7 +35,6 @@ their history.
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `probeta repro`."""
     add_stage(parser, "corpora, rankings and encoders")
-    parser.add_argument("--verbose", action="store_true", help="tell the counts of every entry")
 
 
 def run(options: argparse.Namespace) -> None:

@@ -134,9 +134,21 @@ def tree(path: Path) -> dict[str, bytes]:
 
 @pytest.mark.slow
 def test_python_runs(copy: Path) -> None:
+    """Examples run; one that a block of text follows prints this text."""
     # In one process, as `datasets` takes seconds to import, and each with names of its own.
-    examples = [(block.text, block.page) for block in blocks("python")]
-    script = f"for text, page in {examples!r}: exec(compile(text, page, 'exec'), {{}})"
+    found = blocks("python", "text")
+    examples = [
+        (block.text, block.page, behind.text if behind[:2] == (block.page, "text") else None)
+        for block, behind in zip(found, [*found[1:], blocks("python")[0]], strict=True)
+        if block.language == "python"
+    ]
+    script = f"""
+import contextlib, io
+for text, page, printed in {examples!r}:
+    with contextlib.redirect_stdout(io.StringIO()) as out:
+        exec(compile(text, page, "exec"), {{}})
+    assert printed in (None, out.getvalue()), (page, out.getvalue())
+"""
     done = run(f"python -c {shlex.quote(script)}", copy, HF_HOME=str(copy / ".hf"))
     assert done.returncode == 0, done.stderr
     for block in blocks("py"):

@@ -62,6 +62,7 @@ ROOMS = (
     "evaluation.checking",
     "evaluation.repro",
     "evaluation.commands",
+    "evaluation.completion",
 )
 
 

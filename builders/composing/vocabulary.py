@@ -13,10 +13,10 @@ from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 import pyarrow as pa
-from tqdm import tqdm
 
 from builders.store.record_files import record_batches
 from corpora_recipes.casing import lower_case
+from corpora_recipes.running.telling import progress
 from corpora_recipes.text.same_text import runs_of
 
 # Different words that are counted in memory (about 150 MB) before they are written to a file.
@@ -51,7 +51,7 @@ def frequent_words(path: Path, kind: str, count: int) -> Vocabulary:
     running = 0
     with TemporaryDirectory() as temporary:
         spilt: list[Path] = []
-        with tqdm(desc=f"words of {path.stem}", unit="word", unit_scale=True, disable=None) as bar:
+        with progress(None, f"words of {path.stem}", "word") as bar:
             for text in _texts(path, kind):
                 words = words_of(text)
                 counts.update(words)

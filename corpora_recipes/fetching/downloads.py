@@ -16,7 +16,6 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
-from typing import Any
 from urllib.parse import urlsplit
 
 from tqdm import tqdm
@@ -37,6 +36,7 @@ from corpora_recipes.fetching.transfer import (
 from corpora_recipes.hashing import sha256_of
 from corpora_recipes.running.errors import InputError, RawError
 from corpora_recipes.running.outputs import whole_file
+from corpora_recipes.running.telling import Bar, progress
 
 # Seconds and bytes from which on a rate means something.
 _LONG, _MUCH = 3.0, 1_000_000
@@ -288,8 +288,7 @@ class _Part:
 
 def _complete(transfer: Transfer, part: _Part, limit: int | None) -> str:
     """Complete a partial download, in as many attempts as needed; return its SHA-256."""
-    bar: tqdm[Any]
-    with tqdm(desc=part.name, unit="B", unit_scale=True, disable=None) as bar:
+    with progress(None, part.name, "B") as bar:
         try:
             while True:
                 try:
@@ -302,7 +301,7 @@ def _complete(transfer: Transfer, part: _Part, limit: int | None) -> str:
             raise
 
 
-def _attempt(transfer: Transfer, part: _Part, limit: int | None, bar: "tqdm[Any]") -> str:
+def _attempt(transfer: Transfer, part: _Part, limit: int | None, bar: Bar) -> str:
     """Make one attempt to complete a partial download; return its SHA-256."""
     position, version, _ = part.here([transfer.url])
     if version is not None and position == version.size:

@@ -13,9 +13,7 @@ from functools import lru_cache
 from operator import itemgetter
 from pathlib import Path
 from threading import Lock
-from typing import Any, BinaryIO
-
-from tqdm import tqdm
+from typing import BinaryIO
 
 from corpora_recipes.fetching.pins import LOCK, read_note, write_note
 from corpora_recipes.fetching.session import Broken, open_session
@@ -29,6 +27,7 @@ from corpora_recipes.fetching.transfer import (
 )
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.outputs import whole_file
+from corpora_recipes.running.telling import progress
 
 # A file of such a folder; the first group is the name of the whole file.
 PART = re.compile(r"(.+)\.parts/(?:\d{15}-\d{15}|manifest\.json)")
@@ -104,9 +103,7 @@ class RangeFetcher:
 
     def __enter__(self) -> "RangeFetcher":
         self._session = self._stack.enter_context(open_session())
-        self._bar: tqdm[Any] = self._stack.enter_context(
-            tqdm(desc=self.file.name, unit="B", unit_scale=True, disable=None)
-        )
+        self._bar = self._stack.enter_context(progress(None, self.file.name, "B"))
         return self
 
     def __exit__(self, *error: object) -> None:

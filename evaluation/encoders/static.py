@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from corpora_recipes.hashing import sha256_of
+from corpora_recipes.running.telling import progress
 from evaluation.encoders.encoder import Form, OneVector
 from evaluation.encoders.vector_files import (
     BLOCK_ROWS,
@@ -22,8 +23,6 @@ from evaluation.encoders.vector_files import (
 )
 
 if TYPE_CHECKING:
-    from tqdm import tqdm
-
     from evaluation.arrays import Floats
 
 
@@ -102,7 +101,7 @@ class StaticVectors(OneVector):
         dictionary, with the vectors that ``encode`` gives them.
         """
         stamp = _stamp(self.path)
-        with open_vectors(self.path) as file, _bar(*stamp[:2]) as bar:
+        with open_vectors(self.path) as file, progress(stamp[1], Path(self.path).name, "B") as bar:
             header = read_header(file)
             if isinstance(header, Header):
                 yield from read_blocks(file, header, bar)
@@ -154,13 +153,5 @@ def _dimension(path: str, size: int, changed: int) -> int:
 @lru_cache(maxsize=1)
 def load_model(path: str, size: int, changed: int) -> WordVectors:
     """Return the model, which stays in memory until ``release``."""
-    with open_vectors(path) as file, _bar(path, size) as bar:
+    with open_vectors(path) as file, progress(size, Path(path).name, "B") as bar:
         return read_vectors(file, bar)
-
-
-def _bar(path: str, size: int) -> "tqdm[Any]":
-    from tqdm import tqdm
-
-    return tqdm(
-        total=size, desc=Path(path).name, unit="B", unit_scale=True, leave=False, disable=None
-    )

@@ -7,6 +7,7 @@ from typing import Literal
 import numpy as np
 
 from corpora_recipes.casing import lower_case
+from corpora_recipes.running.telling import progress
 from evaluation.arrays import Doubles, Floats, Rows
 from evaluation.embedding.vocabulary import Vocabulary
 
@@ -94,8 +95,6 @@ def nearest(vectors: Floats, norms: Doubles, words: Rows, asked: Rows, count: in
     Returns:
         Row numbers, int64 [len(asked), count], or fewer columns if there are fewer other words.
     """
-    from tqdm import tqdm
-
     count = max(0, min(count, len(words) - 1))
     best = _Best(len(asked), count)
     if not best.rows.size:
@@ -108,7 +107,7 @@ def nearest(vectors: Floats, norms: Doubles, words: Rows, asked: Rows, count: in
     places = np.searchsorted(words, asked)
     # The first block has to hold `count` other words.
     size = max(count + 1, min(_BLOCK_WORDS, _BLOCK_NUMBERS // max(len(asked), vectors.shape[1])))
-    with tqdm(total=len(words), desc="neighbours", unit="word", leave=False, disable=None) as bar:
+    with progress(len(words), "neighbours", "word") as bar:
         for first in range(0, len(words), size):
             rows = words[first : first + size]
             block = vectors[rows].astype(np.float64)

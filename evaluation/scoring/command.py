@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from corpora_recipes.running.commands import add_params, add_workers
 from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.telling import tell
 
 if TYPE_CHECKING:
     from evaluation.results.scores import Scores
@@ -79,8 +80,8 @@ def run(options: argparse.Namespace) -> None:
     scores.save(out)
     print(scores)
     if scores.store:
-        print(f"vectors: {scores.store}")
-    print(f"results: {out}")
+        tell(f"vectors: {scores.store}")
+    tell(f"results: {out}")
 
 
 def _encoder(options: argparse.Namespace) -> "Scores":

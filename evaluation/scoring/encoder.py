@@ -106,6 +106,7 @@ def _options(
     given: str, revision: str | None, entries: Mapping[str, dict[str, Any]]
 ) -> tuple[str, dict[str, Any]]:
     """Return a name for an encoder, and its entry as it would be in params.yaml."""
+    from corpora_recipes.running.extras import check_packages
     from evaluation.encoders import ENCODERS, options_required
 
     ready = [name for name, kind in ENCODERS.items() if not options_required(kind)]
@@ -121,6 +122,8 @@ def _options(
     if re.fullmatch(r"[\w.]+:[\w.]+", given):
         return given, {"encoder": "callable", "function": given}
     if re.fullmatch(r"[\w-][\w.-]*/[\w.-]+", given):
+        # Before the Hub is asked, which takes long without a network.
+        check_packages(f"{given}, a model of the Hub", "torch", "transformers")
         return given.partition("/")[2], _model(given, revision)
     known = [*dict.fromkeys([*entries, *ready])]
     like = nearest([given], known)

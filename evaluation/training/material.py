@@ -21,6 +21,7 @@ from corpora_recipes.hashing import keyed_hash, sha256_of
 from corpora_recipes.records import Document
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.outputs import whole_folder
+from corpora_recipes.running.telling import progress
 from corpora_recipes.text.same_text import mark
 from evaluation.arrays import Counts, Flags, Labels, Rows
 from evaluation.data.instances import find_datasets
@@ -272,12 +273,11 @@ def write_material(
 
 def training_documents(records: Path) -> Iterator[Document]:
     """Yield the documents of train of a file of records, and show how many were read."""
-    from tqdm import tqdm
-
-    documents = read_records(records, "documents")
-    for document in tqdm(documents, desc="read", unit="document", leave=False, disable=None):
-        if isinstance(document, Document) and document.split == "train":
-            yield document
+    with progress(None, "read", "document") as bar:
+        for document in read_records(records, "documents"):
+            bar.update()
+            if isinstance(document, Document) and document.split == "train":
+                yield document
 
 
 class _Writer:

@@ -162,6 +162,16 @@ def test_every_verb_has_examples(verb: str, capsys: Capsys) -> None:
         assert not re.fullmatch(r"  -\S+( \S+)?", line) or len(line) > 22, line
 
 
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_a_shell_can_complete(capsys: Capsys, shell: str) -> None:
+    pytest.importorskip("shtab")
+    assert main(["completion", shell]) == 0
+    script = capsys.readouterr().out
+    for word in [*VERBS, "--quiet", "--datasets", "use_multilingual"]:
+        # In fish, an option stands without its dashes.
+        assert word.lstrip("-") in script
+
+
 def test_help_lists_every_verb(capsys: Capsys) -> None:
     with pytest.raises(SystemExit, match="0"):
         main(["--help"])

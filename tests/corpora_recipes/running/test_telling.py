@@ -55,6 +55,20 @@ def test_a_log_without_an_end(
     assert capsys.readouterr().err == "read wikipedia: 1,200 documents\n"
 
 
+def test_a_log_of_a_download_that_goes_on(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = [0.0]
+    monkeypatch.setattr(telling.time, "monotonic", lambda: now[0])
+    with progress(None, "corpus.zip", "B") as bar:
+        bar.total, bar.n = 8_000_000, 2_000_000
+        bar.refresh()
+        now[0] = 60
+        bar.update(3_000_000)
+    # A megabyte in 20 s: what was there before says nothing of the rate.
+    assert capsys.readouterr().err == "corpus.zip: 5.0 of 8.0 MB, about 1:00 left\n"
+
+
 def test_a_terminal_has_a_bar(monkeypatch: pytest.MonkeyPatch) -> None:
     termios = pytest.importorskip("termios")
     reader, writer = os.openpty()

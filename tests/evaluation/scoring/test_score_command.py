@@ -22,7 +22,9 @@ def test_a_table_and_the_path(hub_folder: Path, capsys: pytest.CaptureFixture[st
     assert lines[4:] == ["results: results/lengths_alone-encode"]
     names = sorted(path.name for path in Path("results/lengths_alone-encode").iterdir())
     assert names == ["predictions.parquet", "scores.json"]
-    assert main(command) == 0
+    for before, behind in ((["--quiet"], []), ([], ["--quiet"])):
+        assert main([*before, *command, *behind]) == 0
+        assert capsys.readouterr().out.splitlines() == lines[:4]
 
 
 def test_groups_name_out_and_the_store(
