@@ -12,6 +12,7 @@ from typing import Any
 import yaml
 
 from builders.auditing.report import failures_of, read_audit, undeclared_of
+from builders.packaging.card import PAGES
 from builders.packaging.hub import package
 from builders.plan.datasets import ExampleDataset
 from builders.plan.groups import BuildGroup
@@ -148,7 +149,7 @@ def check_card(folder: Path) -> None:
     for name, split in sorted(stated.keys() | found.keys()):
         rows = stated.get((name, split))
         entry = found.get((name, split), {"rows": None, "content": ""})
-        page = folder / name / "README.md"
+        page = folder / PAGES / f"{name}.md"
         if rows != entry["rows"] or entry["content"] not in page.read_text("utf-8"):
             expected = f"{name}, {split}: {rows} rows with a content hash that its page states"
             content = entry["content"] or "missing"

@@ -28,11 +28,12 @@ from corpora_recipes.recipe import Corpus
 from corpora_recipes.running.errors import InputError
 
 REPO = "probeta/discoeval-es"
-FILES = ("README.md", *(f"{s}-00000-of-00001.parquet" for s in ("test", "train", "validation")))
+FILES = [f"{s}-00000-of-00001.parquet" for s in ("test", "train", "validation")]
 NAMES = [
     *("LICENSE.md", "README.md", "audit.json"),
     *(f"bso_mine/{name}" for name in FILES),
-    *("croissant.json", "eval.yaml", "lm_eval/README.md", "lm_eval/common"),
+    *("croissant.json", "docs/bso_mine.md", "docs/sp_mine.md", "eval.yaml"),
+    *("lm_eval/README.md", "lm_eval/common"),
     *(
         "lm_eval/group.probeta.yaml",
         "lm_eval/probeta_bso_mine.yaml",
@@ -218,7 +219,8 @@ def test_restricted_corpora_are_left_out_unless_asked_for(tmp_path, publish_to) 
     with hub(tmp_path / "all", REPO, requests=requests) as endpoint:
         publication = publish_to(endpoint, include_restricted=True)
     assert publication.left_out == []
-    closed = {"lm_eval/probeta_sp_closed.yaml", *(f"sp_closed/{name}" for name in FILES)}
+    closed = {"docs/sp_closed.md", "lm_eval/probeta_sp_closed.yaml"}
+    closed.update(f"sp_closed/{name}" for name in FILES)
     assert set(publication.files) - set(NAMES) == closed
     assert "Not to be redistributed" in (tmp_path / "all" / "README.md").read_text("utf-8")
     created = [request for request in requests if "/repos/create" in request]
@@ -246,7 +248,7 @@ def test_restricted_corpora_go_only_to_a_private_repository(
         if private:
             second = publish_to(endpoint, include_restricted=True, version="0.2.0")
             assert (second.left_out, tags_of(repo)) == ([], ["v0.1.0", "v0.2.0"])
-            assert "sp_closed/README.md" in files(tmp_path / "repo@v0.2.0")
+            assert "docs/sp_closed.md" in files(tmp_path / "repo@v0.2.0")
             return
         with pytest.raises(InputError, match=r"closed(.|\n)*a public repository") as caught:
             publish_to(endpoint, include_restricted=True, version="0.2.0")
@@ -305,7 +307,7 @@ def test_an_undeclared_miss_of_the_source_is_published_and_shown(
     assert publication.undeclared == ["bso_mine, gate 1", "sp_mine, gate 1"]
     assert "undeclared miss: sp_mine, gate 1\n" in str(publication)
     for name in ("bso_mine", "sp_mine"):
-        page = (tmp_path / "repo" / name / "README.md").read_text("utf-8")
+        page = (tmp_path / "repo" / "docs" / f"{name}.md").read_text("utf-8")
         assert page.count("\nUndeclared miss: gate 1.\n") == 1
 
 
