@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -45,9 +46,9 @@ def package(
     croissant.json, the same facts in MLCommons' vocabulary; audit.json, with the names of the
     corpora of the datasets, the benchmarks that they belong to, and the datasets that are left out,
     because their corpora must be asked for ("missing") or they have a fault ("left_out"), with the
-    reason; eval.yaml, for the leaderboards of the Hub; and the folder lm_eval with the datasets as
-    tasks of lm-evaluation-harness. The pages show the misses of the audit; they are not errors
-    here.
+    reason, and the versions of what made the files ("made_by"); eval.yaml, for the leaderboards of
+    the Hub; and the folder lm_eval with the datasets as tasks of lm-evaluation-harness. The pages
+    show the misses of the audit; they are not errors here.
 
     Args:
         groups: the datasets to package, of which there are all.
@@ -100,14 +101,15 @@ def package(
                 audits[name]["content"] = content
         configs = _configs(groups, instances, digests, audits, folder)
         asked = write_tasks(configs, folder, hub)
-        audited = report | {"datasets": audits, "missing": missing, "left_out": failed}
+        made_by = {name: version(name) for name in ("probeta", "pyarrow", "spacy")}
+        found = {"datasets": audits, "missing": missing, "left_out": failed, "made_by": made_by}
         pages = {
             "README.md": card(configs, list(missing), list(failed), asked),
             **{f"{PAGES}/{config.dataset.name}.md": dataset_page(config) for config in configs},
             "LICENSE.md": licences(configs),
             "eval.yaml": eval_yaml(_asked(configs)),
             "croissant.json": croissant(configs, latest_date(), limitations(configs), hub),
-            "audit.json": json.dumps(audited, ensure_ascii=False, indent=2) + "\n",
+            "audit.json": json.dumps(report | found, ensure_ascii=False, indent=2) + "\n",
         }
         # A dataset may have that name.
         (folder / PAGES).mkdir(exist_ok=True)

@@ -353,9 +353,7 @@ def test_rankings_and_clusters_load_and_their_card_says_what_they_are(
     card = pages(neighbours)
     row = "(docs/rank.md) | sentence ranking | Pairs + More | – | – | 76 | 16 pairs | 1.0.0 | "
     assert row + "CC0 1.0; CC BY 4.0 |" in card
-    assert (
-        "(docs/para.md) | paradigms | Pairs | – | – | 2 | 2 clusters | 1.0.0 | CC0 1.0 |" in card
-    )
+    assert "(docs/para.md) | paradigms | Pairs | – | – | 2 | 2 clusters | 1.0.0 | CC0 1.0 |" in card
     assert "## Sentence ranking (EvalRank)\n" in card
     assert "## Paradigms (ParaLex)\n" in card
     for line in (

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, replace
+from importlib.metadata import version
 from pathlib import Path
 from types import MappingProxyType
 
@@ -24,6 +25,7 @@ from builders.packaging.publishing import Publication, check_card, publish
 from builders.plan.groups import groups_of
 from builders.plan.rankings import rankings_of
 from builders.store.shards import digests
+from corpora_recipes.parquet import PYARROW
 from corpora_recipes.recipe import Corpus
 from corpora_recipes.running.errors import InputError
 
@@ -135,6 +137,8 @@ def test_a_published_version_has_the_rows_that_were_built(tmp_path, corpora, pub
         rows = pq.read_table(published / "sp_mine" / shard.name).drop_columns("tokens")
         assert rows.to_pylist() == pq.read_table(shard).to_pylist()
     assert files(published) == NAMES
+    made_by = json.loads((published / "audit.json").read_text("utf-8"))["made_by"]
+    assert made_by == {name: version(name) for name in ("probeta", "pyarrow", "spacy")}
     groups = groups_of(corpora[:1], {}, "upstream")
     hub_id = (REPO, "v0.1.0")
     package(groups, instances, tmp_path / "audit.json", tmp_path / "hub", hub=hub_id)
@@ -330,6 +334,20 @@ def test_a_hub_that_is_away_is_a_clear_error(tmp_path, publish_to) -> None:
 def test_a_bad_name_is_refused(tmp_path, name: str) -> None:
     with pytest.raises(InputError, match="ORG/NAME"):
         publish([], tmp_path, tmp_path, name, version="0.1.0", dry_run=True)
+
+
+@pytest.mark.parametrize("version", ["v1.0.0", "1.0", "1.0.0rc1", "1.0.0\n", ""])
+def test_a_bad_version_is_refused(tmp_path, version: str) -> None:
+    with pytest.raises(InputError, match=r"--version\n.*three numbers, such as 1\.0\.0"):
+        publish([], tmp_path, tmp_path, REPO, version=version, dry_run=True)
+
+
+def test_another_pyarrow_than_the_locked_one_publishes_nothing(
+    publish_to, refused, monkeypatch
+) -> None:
+    monkeypatch.setattr(pa, "__version__", "25.0.0")
+    assert refused(rf"^pyarrow\n.*pyarrow {PYARROW},.*\n.*25\.0\.0\n.*pyarrow=={PYARROW}`") == []
+    assert publish_to("", dry_run=True).files
 
 
 def test_what_is_not_built_is_refused_before_anything_is_sent(make_corpus, refused) -> None:
