@@ -56,6 +56,9 @@ lint: .venv/installed
 	.venv/bin/ruff check
 	.venv/bin/ruff format --check
 	.venv/bin/mypy
+	.venv/bin/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
+	.venv/bin/check-jsonschema --builtin-schema vendor.citation-file-format CITATION.cff
+	.venv/bin/hadolint Dockerfile
 
 # Bytecode now, as some machines (many containers) let no program write it, and each process would
 # compile all modules.

@@ -9,6 +9,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+# The version of uv.lock: published files, and those that tests/samples.tsv pins, have its bytes.
+PYARROW = "26.0.1"
 # Options for equal bytes with one version of pyarrow.
 PARQUET_OPTIONS: dict[str, Any] = {
     "compression": "zstd",

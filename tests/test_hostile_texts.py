@@ -28,7 +28,7 @@ HOSTILE = (
 KEYS = ("name", "licence", "citation", "homepage", "description")
 OUTPUTS = (
     "dist/hub/README.md",
-    "dist/hub/bso_mine/README.md",
+    "dist/hub/docs/bso_mine.md",
     "dist/hub/LICENSE.md",
     "data/audit/audit.md",
     "reports/report.md",
@@ -139,7 +139,7 @@ def test_what_was_written_is_shown(runs: dict[str, Path]) -> None:
     """So that the tests above cannot pass because a text was left out."""
     for output, texts in {
         "dist/hub/README.md": HOSTILE[:2],
-        "dist/hub/bso_mine/README.md": HOSTILE[-1:],
+        "dist/hub/docs/bso_mine.md": HOSTILE[-1:],
         "dist/hub/LICENSE.md": HOSTILE,
         "data/audit/audit.md": HOSTILE,
     }.items():

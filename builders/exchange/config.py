@@ -28,6 +28,7 @@ class Config:
         window: between which days its documents were made, the fields of a ``Window``; None if it
             is not limited.
         labels: names of the classes; empty if rows have no label.
+        first_row: of its first split, column to value.
         num_bytes: split to the size in memory.
         counts: the numbers of documents and passages by outcome, from `build`.
         changes: version to its changes, the latest first.
@@ -39,6 +40,7 @@ class Config:
     window: Mapping[str, Any] | None
     columns: Mapping[str, Column]
     labels: list[str]
+    first_row: Mapping[str, Any]
     rows: dict[str, int]
     num_bytes: dict[str, int]
     download_size: int

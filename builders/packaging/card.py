@@ -23,6 +23,8 @@ _CATEGORIES: dict[Answer, str] = {
 CARD = Path(__file__).with_name("card.md.jinja")
 DATASET = Path(__file__).with_name("dataset.md.jinja")
 LICENCES = Path(__file__).with_name("licences.md.jinja")
+# The folder of the datasets' pages; in that of its files, pandas would take a page for data.
+PAGES = "docs"
 _TYPES: dict[Kind, str] = {
     "string": "string",
     "strings": "list of strings",
@@ -77,7 +79,7 @@ def card(
 
 
 def dataset_page(config: Config) -> str:
-    """Return the README.md of a dataset's folder: columns, construction, audit, changes."""
+    """Return the page of a dataset: question, classes, columns, construction, audit, changes."""
     facts = {
         **{"config": config, "types": _TYPES, "folds": FOLDS, "listed_classes": LISTED_CLASSES},
         **{"small_test": SMALL_TEST, "very_small_test": VERY_SMALL_TEST},

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from builders.exchange.config import Config
 from builders.exchange.croissant import croissant
 from builders.exchange.leaderboard import eval_yaml
 from builders.exchange.lm_eval import write_tasks
-from builders.packaging.card import card, dataset_page, licences, limitations
+from builders.packaging.card import PAGES, card, dataset_page, licences, limitations
 from builders.packaging.changes import dataset_changes, latest_date
 from builders.packaging.rows import Content, Digests, keep_rows, kept_rows, write_rows
 from builders.plan.datasets import Dataset, ExampleDataset
@@ -20,7 +21,7 @@ from builders.plan.groups import BuildGroup
 from builders.plan.making import benchmark_of, making_of
 from builders.plan.rankings import RankingDataset
 from builders.store.schema import about_of, labels_of
-from builders.store.shards import NO_COUNTS, digest, shards_in
+from builders.store.shards import NO_COUNTS, digest, opened, shards_in
 from corpora_recipes.records import Split
 from corpora_recipes.running.errors import OutputError
 from corpora_recipes.running.left_out import LeftOut
@@ -40,13 +41,14 @@ def package(
 ) -> int:
     """Write the instances of all datasets to ``out``, with tokens, and a dataset card.
 
-    Each dataset is a folder, with a page on it. Beside the card (README.md) there are LICENSE.md,
-    with licences and sources; croissant.json, the same facts in MLCommons' vocabulary; audit.json,
-    with the names of the corpora of the datasets, the benchmarks that they belong to, and the
-    datasets that are left out, because their corpora must be asked for ("missing") or they have a
-    fault ("left_out"), with the reason; eval.yaml, for the leaderboards of the Hub; and the folder
-    lm_eval with the datasets as tasks of lm-evaluation-harness. The pages show the misses of the
-    audit; they are not errors here.
+    Each dataset is a folder of Parquet files alone, so that pandas reads it, and has a page in the
+    folder docs. Beside the card (README.md) there are LICENSE.md, with licences and sources;
+    croissant.json, the same facts in MLCommons' vocabulary; audit.json, with the names of the
+    corpora of the datasets, the benchmarks that they belong to, and the datasets that are left out,
+    because their corpora must be asked for ("missing") or they have a fault ("left_out"), with the
+    reason, and the versions of what made the files ("made_by"); eval.yaml, for the leaderboards of
+    the Hub; and the folder lm_eval with the datasets as tasks of lm-evaluation-harness. The pages
+    show the misses of the audit; they are not errors here.
 
     Args:
         groups: the datasets to package, of which there are all.
@@ -99,15 +101,18 @@ def package(
                 audits[name]["content"] = content
         configs = _configs(groups, instances, digests, audits, folder)
         asked = write_tasks(configs, folder, hub)
-        audited = report | {"datasets": audits, "missing": missing, "left_out": failed}
+        made_by = {name: version(name) for name in ("probeta", "pyarrow", "spacy")}
+        found = {"datasets": audits, "missing": missing, "left_out": failed, "made_by": made_by}
         pages = {
             "README.md": card(configs, list(missing), list(failed), asked),
-            **{f"{config.dataset.name}/README.md": dataset_page(config) for config in configs},
+            **{f"{PAGES}/{config.dataset.name}.md": dataset_page(config) for config in configs},
             "LICENSE.md": licences(configs),
             "eval.yaml": eval_yaml(_asked(configs)),
             "croissant.json": croissant(configs, latest_date(), limitations(configs), hub),
-            "audit.json": json.dumps(audited, ensure_ascii=False, indent=2) + "\n",
+            "audit.json": json.dumps(report | found, ensure_ascii=False, indent=2) + "\n",
         }
+        # A dataset may have that name.
+        (folder / PAGES).mkdir(exist_ok=True)
         for name, text in pages.items():
             (folder / name).write_text(text, "utf-8")
     if out == earlier:
@@ -149,7 +154,9 @@ def _configs(
         for dataset in group.datasets:
             name = dataset.name
             paths = shards_in(folder / name)
-            schema = pq.read_schema(next(iter(paths.values()))[0])
+            with opened(next(iter(paths.values()))[0]) as file:
+                schema = file.schema_arrow
+                first = next(file.iter_batches(1)).to_pylist()[0]
             changed = changes.get(name, {})
             counts = {unit: of for unit, of in built[name].items() if unit not in NO_COUNTS}
             configs.append(
@@ -160,6 +167,7 @@ def _configs(
                     window=built[name].get("window"),
                     columns={column: dataset.columns()[column] for column in schema.names},
                     labels=labels_of(schema),
+                    first_row=first,
                     rows={split: part["rows"] for split, part in digests[name].items()},
                     num_bytes={split: sum(map(_uncompressed, p)) for split, p in paths.items()},
                     download_size=sum(p.stat().st_size for part in paths.values() for p in part),

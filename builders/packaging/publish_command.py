@@ -1,7 +1,6 @@
 """`probeta publish`: package the redistributable datasets and upload them to the Hub."""
 
 import argparse
-from importlib.metadata import version
 
 from builders.plan.groups import left_out_datasets, load_groups, without
 from corpora_recipes.running.commands import add_params
@@ -11,8 +10,8 @@ from corpora_recipes.running.memo import remembering
 
 HELP = """\
 examples:
-  probeta publish --repo ORG/NAME --dry-run
-  probeta publish --repo ORG/NAME --include-restricted
+  probeta publish --repo ORG/NAME --version 1.0.0 --dry-run
+  probeta publish --repo ORG/NAME --version 1.0.0 --include-restricted
 
 Takes what the stages have left in data/instances and data/audit, and unchanged rows from dist/hub.
 """
@@ -24,6 +23,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--repo", required=True, metavar="ORG/NAME", help="dataset repository on the Hub"
     )
+    help = "of what is published, in three numbers; its tag on the Hub is v and this version"
+    parser.add_argument("--version", required=True, metavar="VERSION", help=help)
     parser.add_argument("--dry-run", action="store_true", help="list the files, upload nothing")
     parser.add_argument(
         "--include-restricted",
@@ -48,7 +49,7 @@ def run(options: argparse.Namespace) -> None:
             INSTANCES,
             AUDIT / "audit.json",
             options.repo,
-            version=version("probeta"),
+            version=options.version,
             params=options.params,
             packaged=PACKAGE,
             dry_run=options.dry_run,

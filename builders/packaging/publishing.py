@@ -9,14 +9,17 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import pyarrow as pa
 import yaml
 
 from builders.auditing.report import failures_of, read_audit, undeclared_of
+from builders.packaging.card import PAGES
 from builders.packaging.hub import package
 from builders.plan.datasets import ExampleDataset
 from builders.plan.groups import BuildGroup
 from builders.plan.origins import missing_parts
 from builders.store.shards import digests
+from corpora_recipes.parquet import PYARROW
 from corpora_recipes.running.commands import PARAMS
 from corpora_recipes.running.errors import InputError, OutputError, ParamsError
 
@@ -76,7 +79,7 @@ def publish(
         groups: all groups of params.yaml that there are; samples are not published.
         instances: where `build` and `compose` wrote.
         audit: the audit.json of these instances.
-        version: the tag is ``v<version>``.
+        version: of these datasets as a whole, such as "1.0.0"; the tag is ``v<version>``.
         packaged: the package whose rows the memory knows, and are taken from there if unchanged.
         dry_run: do not contact the Hub; return what would be published.
         include_restricted: publish also corpora whose corpus.yaml says ``redistributable: false``,
@@ -86,7 +89,9 @@ def publish(
         InputError: what is asked for must not be published, is not complete or is published
             already, or the Hub cannot be reached or refuses. No tag is made then.
     """
-    _check_name(repo)
+    named = "ORG/NAME: a user or organisation of the Hub, and a name"
+    _check("--repo", repo, r"[\w.-]+/[\w.-]+", named)
+    _check("--version", version, r"\d{1,9}(\.\d{1,9}){2}", "three numbers, such as 1.0.0")
     built = [group for group in groups if group.datasets]
     restricted = [group.name for group in built if not group.redistributable]
     left_out = [] if include_restricted else restricted
@@ -103,14 +108,14 @@ def publish(
     tags: list[str] = []
     present: list[str] = []
     if not dry_run:
+        _check_pyarrow()
         _check_no_samples(published, params)
         _check_audit(report, audit)
         _check_token()
         tags, present, is_private = _look(repo)
         if tag in tags:
             expected = f"no tag {tag}, as a published version is never overwritten"
-            todo = "raise the version of Probeta in pyproject.toml"
-            raise InputError(repo, expected, ", ".join(tags), todo)
+            raise InputError(repo, expected, ", ".join(tags), "choose a higher --version")
         if private and not is_private:
             expected = f"a private repository for {', '.join(restricted)}, not to be redistributed"
             todo = "make it private on the Hub, name a new one, or leave out --include-restricted"
@@ -148,17 +153,23 @@ def check_card(folder: Path) -> None:
     for name, split in sorted(stated.keys() | found.keys()):
         rows = stated.get((name, split))
         entry = found.get((name, split), {"rows": None, "content": ""})
-        page = folder / name / "README.md"
+        page = folder / PAGES / f"{name}.md"
         if rows != entry["rows"] or entry["content"] not in page.read_text("utf-8"):
             expected = f"{name}, {split}: {rows} rows with a content hash that its page states"
             content = entry["content"] or "missing"
             raise OutputError(card, expected, f"{entry['rows']} rows, content {content}")
 
 
-def _check_name(repo: str) -> None:
-    if not re.fullmatch(r"[\w.-]+/[\w.-]+", repo, re.ASCII):
-        expected = "ORG/NAME: a user or organisation of the Hub, and a name"
-        raise ParamsError("--repo", expected, repr(repo))
+def _check(option: str, value: str, pattern: str, expected: str) -> None:
+    if not re.fullmatch(pattern, value, re.ASCII):
+        raise ParamsError(option, expected, repr(value))
+
+
+def _check_pyarrow() -> None:
+    if pa.__version__ != PYARROW:
+        expected = f"pyarrow {PYARROW}, so that published files have the same bytes everywhere"
+        todo = f"`pip install pyarrow=={PYARROW}`, then run the same command again"
+        raise InputError("pyarrow", expected, pa.__version__, todo)
 
 
 def _check_no_samples(groups: Sequence[BuildGroup], params: Path) -> None:

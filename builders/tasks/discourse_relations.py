@@ -92,7 +92,7 @@ TASK = Task(
     name="discourse_relations",
     group=DR,
     question="Which discourse relation joins the two spans of a rhetorical structure tree, and "
-    "which of them is the nucleus?",
+    "which of them is the nucleus (N; the other one is a satellite, S)?",
     records=("trees",),
     texts=(
         Text("left", "left_tokens", "strings", _LEFT, count=None),

@@ -1,10 +1,18 @@
-"""Arrays of columns: their types, empty ones, and that they are copies."""
+"""The version that decides bytes; arrays of columns: types, empty ones, that they are copies."""
+
+import tomllib
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
-from corpora_recipes.parquet import array_of
+from corpora_recipes.parquet import PYARROW, array_of
+
+
+def test_the_version_that_decides_bytes_is_the_locked_one(repository: Path) -> None:
+    locked = tomllib.loads((repository / "uv.lock").read_text("utf-8"))["package"]
+    assert [entry["version"] for entry in locked if entry["name"] == "pyarrow"] == [PYARROW]
 
 
 @pytest.mark.parametrize("kind", [np.int64, np.int32, np.float64, np.float32])

@@ -108,6 +108,7 @@ def write(question: Asked, folder: Path) -> Config:
         window=None,
         columns=columns,
         labels=list(question.labels),
+        first_row={},
         rows=dict.fromkeys(splits, size),
         num_bytes={},
         download_size=0,

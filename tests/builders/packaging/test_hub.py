@@ -8,6 +8,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 import yaml
@@ -110,7 +111,7 @@ def header(folder: Path) -> dict[str, Any]:
 
 def pages(folder: Path) -> str:
     """Return all pages: the card, those of the datasets, the licences."""
-    paths = [folder / "README.md", *sorted(folder.glob("*/README.md")), folder / "LICENSE.md"]
+    paths = [folder / "README.md", *sorted(folder.glob("docs/*.md")), folder / "LICENSE.md"]
     return "\n".join(path.read_text("utf-8") for path in paths)
 
 
@@ -129,6 +130,10 @@ def test_loads_from_a_folder(packaged: Path, loader, requests) -> None:
     requests.clear()
     loaded = loader.load(packaged)
     assert (loaded, len(loaded), requests) == (expected(packaged), 9, [])
+    read = pd.read_parquet(packaged / "sp_mine")
+    assert read["split"].value_counts().to_dict() == {
+        split: loaded[f"sp_mine/{split}"][0] for split in ("train", "validation", "test")
+    }
 
 
 def test_examples_load_and_their_card_says_what_they_are(
@@ -159,11 +164,13 @@ def test_examples_load_and_their_card_says_what_they_are(
     rows = {name: found[0] for name, found in loaded.items()}
     assert rows == of_opinions | {"words/train": 82, "sts/test": 12}
     for line in (
-        "| [`opinions`](opinions/README.md) | sentence classification | Mine | 27 | 3 | 10 | ",
-        "(words/README.md) | linguistic probing | Mine | 82 (10 folds) | – | – | 41 classes | ",
-        "(sts/README.md) | similarity | Mine | – | – | 12 | score 1 … 5 | 1.0.0 |",
+        "| [`opinions`](docs/opinions.md) | sentence classification | Mine | 27 | 3 | 10 | ",
+        "(docs/words.md) | linguistic probing | Mine | 82 (10 folds) | – | – | 41 classes | ",
+        "(docs/sts.md) | similarity | Mine | – | – | 12 | score 1 … 5 | 1.0.0 |",
         "numbered in this order, with the source's spelling in brackets: "
         "0 `negative` (`N`); 1 `positive` (`P`).",
+        "\n\nWhich class does the text belong to: what does it say, ask for or feel?\n\n- Classes",
+        "| column | type | content | first row of train |\n",
         "- Classes: 41, numbered in alphabetical order.",
         "source's parts: train 30 (read 30), validation unknown (read 10), test 12 (read 0).",
         "- Splits: train is the source's train, validation a tenth of its train, by keyed hash, "
@@ -243,6 +250,16 @@ def test_the_card_says_what_may_not_be_redistributed(packaged, tmp_path, make_co
     named = "without permission: bso_mine, dc_mine, sp_mine."
     assert f"**Not to be redistributed {named}**" in card
     assert f"{named} By asking" in header(packaged)["extra_gated_prompt"]
+
+
+def test_a_page_tells_the_question_the_classes_and_a_row(packaged: Path) -> None:
+    page = (packaged / "docs" / "sp_mine.md").read_text("utf-8")
+    row = pq.read_table(packaged / "sp_mine" / "train-00000-of-00001.parquet").to_pylist()[0]
+    question = page.index("\nThe first of five sentences was taken from one of the five places")
+    classes = page.index("\n- Classes, numbered in this order: 0 `1` (the first sentence was in ")
+    sentences = page.index(f"| natural text | {'<br>'.join(row['sentences'])} |\n")
+    label = page.index(f"| class label | the class | {row['label']} `{row['label'] + 1}` |\n")
+    assert question < classes < sentences < label < page.index("## Audit")
 
 
 def test_content_hash_ignores_how_the_file_was_written(packaged: Path) -> None:
@@ -334,11 +351,9 @@ def test_rankings_and_clusters_load_and_their_card_says_what_they_are(
     assert loaded == expected(neighbours)
     assert (loaded["rank/test"][0], loaded["para/test"][0]) == (76, 2)
     card = pages(neighbours)
-    row = "(rank/README.md) | sentence ranking | Pairs + More | – | – | 76 | 16 pairs | 1.0.0 | "
+    row = "(docs/rank.md) | sentence ranking | Pairs + More | – | – | 76 | 16 pairs | 1.0.0 | "
     assert row + "CC0 1.0; CC BY 4.0 |" in card
-    assert (
-        "(para/README.md) | paradigms | Pairs | – | – | 2 | 2 clusters | 1.0.0 | CC0 1.0 |" in card
-    )
+    assert "(docs/para.md) | paradigms | Pairs | – | – | 2 | 2 clusters | 1.0.0 | CC0 1.0 |" in card
     assert "## Sentence ranking (EvalRank)\n" in card
     assert "## Paradigms (ParaLex)\n" in card
     for line in (

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, replace
+from importlib.metadata import version
 from pathlib import Path
 from types import MappingProxyType
 
@@ -24,15 +25,17 @@ from builders.packaging.publishing import Publication, check_card, publish
 from builders.plan.groups import groups_of
 from builders.plan.rankings import rankings_of
 from builders.store.shards import digests
+from corpora_recipes.parquet import PYARROW
 from corpora_recipes.recipe import Corpus
 from corpora_recipes.running.errors import InputError
 
 REPO = "probeta/discoeval-es"
-FILES = ("README.md", *(f"{s}-00000-of-00001.parquet" for s in ("test", "train", "validation")))
+FILES = [f"{s}-00000-of-00001.parquet" for s in ("test", "train", "validation")]
 NAMES = [
     *("LICENSE.md", "README.md", "audit.json"),
     *(f"bso_mine/{name}" for name in FILES),
-    *("croissant.json", "eval.yaml", "lm_eval/README.md", "lm_eval/common"),
+    *("croissant.json", "docs/bso_mine.md", "docs/sp_mine.md", "eval.yaml"),
+    *("lm_eval/README.md", "lm_eval/common"),
     *(
         "lm_eval/group.probeta.yaml",
         "lm_eval/probeta_bso_mine.yaml",
@@ -134,6 +137,8 @@ def test_a_published_version_has_the_rows_that_were_built(tmp_path, corpora, pub
         rows = pq.read_table(published / "sp_mine" / shard.name).drop_columns("tokens")
         assert rows.to_pylist() == pq.read_table(shard).to_pylist()
     assert files(published) == NAMES
+    made_by = json.loads((published / "audit.json").read_text("utf-8"))["made_by"]
+    assert made_by == {name: version(name) for name in ("probeta", "pyarrow", "spacy")}
     groups = groups_of(corpora[:1], {}, "upstream")
     hub_id = (REPO, "v0.1.0")
     package(groups, instances, tmp_path / "audit.json", tmp_path / "hub", hub=hub_id)
@@ -218,7 +223,8 @@ def test_restricted_corpora_are_left_out_unless_asked_for(tmp_path, publish_to) 
     with hub(tmp_path / "all", REPO, requests=requests) as endpoint:
         publication = publish_to(endpoint, include_restricted=True)
     assert publication.left_out == []
-    closed = {"lm_eval/probeta_sp_closed.yaml", *(f"sp_closed/{name}" for name in FILES)}
+    closed = {"docs/sp_closed.md", "lm_eval/probeta_sp_closed.yaml"}
+    closed.update(f"sp_closed/{name}" for name in FILES)
     assert set(publication.files) - set(NAMES) == closed
     assert "Not to be redistributed" in (tmp_path / "all" / "README.md").read_text("utf-8")
     created = [request for request in requests if "/repos/create" in request]
@@ -246,7 +252,7 @@ def test_restricted_corpora_go_only_to_a_private_repository(
         if private:
             second = publish_to(endpoint, include_restricted=True, version="0.2.0")
             assert (second.left_out, tags_of(repo)) == ([], ["v0.1.0", "v0.2.0"])
-            assert "sp_closed/README.md" in files(tmp_path / "repo@v0.2.0")
+            assert "docs/sp_closed.md" in files(tmp_path / "repo@v0.2.0")
             return
         with pytest.raises(InputError, match=r"closed(.|\n)*a public repository") as caught:
             publish_to(endpoint, include_restricted=True, version="0.2.0")
@@ -305,7 +311,7 @@ def test_an_undeclared_miss_of_the_source_is_published_and_shown(
     assert publication.undeclared == ["bso_mine, gate 1", "sp_mine, gate 1"]
     assert "undeclared miss: sp_mine, gate 1\n" in str(publication)
     for name in ("bso_mine", "sp_mine"):
-        page = (tmp_path / "repo" / name / "README.md").read_text("utf-8")
+        page = (tmp_path / "repo" / "docs" / f"{name}.md").read_text("utf-8")
         assert page.count("\nUndeclared miss: gate 1.\n") == 1
 
 
@@ -328,6 +334,20 @@ def test_a_hub_that_is_away_is_a_clear_error(tmp_path, publish_to) -> None:
 def test_a_bad_name_is_refused(tmp_path, name: str) -> None:
     with pytest.raises(InputError, match="ORG/NAME"):
         publish([], tmp_path, tmp_path, name, version="0.1.0", dry_run=True)
+
+
+@pytest.mark.parametrize("version", ["v1.0.0", "1.0", "1.0.0rc1", "1.0.0\n", ""])
+def test_a_bad_version_is_refused(tmp_path, version: str) -> None:
+    with pytest.raises(InputError, match=r"--version\n.*three numbers, such as 1\.0\.0"):
+        publish([], tmp_path, tmp_path, REPO, version=version, dry_run=True)
+
+
+def test_another_pyarrow_than_the_locked_one_publishes_nothing(
+    publish_to, refused, monkeypatch
+) -> None:
+    monkeypatch.setattr(pa, "__version__", "25.0.0")
+    assert refused(rf"^pyarrow\n.*pyarrow {PYARROW},.*\n.*25\.0\.0\n.*pyarrow=={PYARROW}`") == []
+    assert publish_to("", dry_run=True).files
 
 
 def test_what_is_not_built_is_refused_before_anything_is_sent(make_corpus, refused) -> None:

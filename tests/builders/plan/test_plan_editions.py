@@ -80,7 +80,7 @@ def test_the_package_says_of_which_it_is_an_edition_and_of_when(
     audited = json.loads((tmp_path / "hub" / "audit.json").read_text("utf-8"))["datasets"]
     assert audited["sp_new"]["edition_of"] == "sp_old"
     assert "edition_of" not in audited["sp_old"]
-    card = (tmp_path / "hub" / "sp_new" / "README.md").read_text("utf-8")
+    card = (tmp_path / "hub" / "docs" / "sp_new.md").read_text("utf-8")
     assert card.count("- A newer edition of `sp_old`, to compare scores with.\n") == 1
     said = "- Documents made after 2026-01-01, until 2026-08-01. Known by page ids from 7 on; "
     assert card.count(said + "uncertain by 2 days.\n") == 1
