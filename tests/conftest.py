@@ -89,14 +89,14 @@ def make_corpus() -> Callable[..., Corpus]:
     def make(**changes: Any) -> Corpus:
         corpus = Corpus(
             name="mine",
-            recipe="jsonl",
+            recipe="documents",
             language="es",
             documents=None,
             seed=1111,
             options={},
             datasets={"sp_mine": {"task": "sentence_position"}},
             facts=replace(
-                load_facts("jsonl"),
+                load_facts("documents"),
                 name="Mine",
                 drop_limits={},
                 description="Texts of the tests.",

@@ -186,7 +186,7 @@ def _released(sample: Files) -> tuple[Files, dict[str, str]]:
 
 OTHER_FORMS: dict[str, Sequence[Callable[[Files], tuple[Files, dict[str, str]]]]] = {
     "gutenberg": (_released,),
-    "jsonl": (_packed_lines, _parquet),
+    "documents": (_packed_lines, _parquet),
     "opensubtitles": (_with_tokens,),
     "wikipedia": (_plain_dump, _dump_without_index),
 }

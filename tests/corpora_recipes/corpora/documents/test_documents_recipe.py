@@ -10,19 +10,19 @@ import pyarrow.parquet as pq
 import pytest
 from recipe_reading import read_all
 
-from corpora_recipes.corpora.jsonl import recipe
+from corpora_recipes.corpora.documents import recipe
 from corpora_recipes.fetching import sources
 from corpora_recipes.recipe import RECIPES, Corpus, load_facts
 from corpora_recipes.records import Document
 from corpora_recipes.running.errors import InputError
 
-FACTS = load_facts("jsonl")
-SAMPLE = RECIPES / "jsonl" / "sample"
+FACTS = load_facts("documents")
+SAMPLE = RECIPES / "documents" / "sample"
 GOOD: dict[str, Any] = {"id": "a", "text": "Una frase. Otra frase."}
 
 
 def corpus(path: str | None = None) -> Corpus:
-    return Corpus("reviews", "jsonl", "es", None, 1, {"path": path}, {}, FACTS)
+    return Corpus("reviews", "documents", "es", None, 1, {"path": path}, {}, FACTS)
 
 
 def read(raw: Path) -> tuple[list[Document], dict[str, Any]]:
