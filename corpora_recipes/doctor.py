@@ -127,8 +127,7 @@ def examine(
 
     ``sources`` is that of params.yaml, ``raw`` the folder for the raw files.
     """
-    path = corpus.options.get("path")
-    origin = str(path) if path is not None else origin_of(corpus, sources)
+    origin = origin_of(corpus, sources)
     findings: list[Finding] = []
     verdict = "ok"
     try:

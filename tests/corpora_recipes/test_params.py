@@ -24,7 +24,12 @@ def load_corpus(path, name):
 def test_an_entry_is_joined_with_its_recipes_facts(write_params) -> None:
     path = write_params({"mine": entry(documents=5)})
     corpus = load_corpus(path, "mine")
-    assert (corpus.name, corpus.recipe, corpus.documents, corpus.seed) == ("mine", "documents", 5, 1111)
+    assert (corpus.name, corpus.recipe, corpus.documents, corpus.seed) == (
+        "mine",
+        "documents",
+        5,
+        1111,
+    )
     assert corpus.options["path"] == "texts.jsonl"
     assert corpus.facts.records == "documents"
 

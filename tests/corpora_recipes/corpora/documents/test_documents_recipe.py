@@ -11,6 +11,7 @@ import pytest
 from recipe_reading import read_all
 
 from corpora_recipes.corpora.documents import recipe
+from corpora_recipes.corpora.documents.document import KEYS
 from corpora_recipes.fetching import sources
 from corpora_recipes.recipe import RECIPES, Corpus, load_facts
 from corpora_recipes.records import Document
@@ -102,7 +103,7 @@ class TestForms:
         lines = (SAMPLE / "documents.jsonl").read_text("utf-8").splitlines()
         rows = [json.loads(line) for line in lines]
         (tmp_path / "p").mkdir()
-        table = pa.Table.from_pylist([{k: r.get(k) for k in recipe.KEYS} for r in rows])
+        table = pa.Table.from_pylist([{k: r.get(k) for k in KEYS} for r in rows])
         pq.write_table(table, tmp_path / "p" / "documents.parquet", row_group_size=7)
         assert len(recipe.blocks(tmp_path / "p", corpus())) == 6
         assert read(tmp_path / "p") == (expected, counts)
@@ -147,8 +148,8 @@ class TestErrors:
             ({"id": "", "text": "Una."}, "an id"),
             ({**GOOD, "txt": "x"}, "found:    txt"),
             ({**GOOD, "title": 3}, "title, a string"),
-            ({**GOOD, "topics": "cine"}, "topics, a list"),
-            ({**GOOD, "topics": [None]}, "topics, a list of strings"),
+            ({**GOOD, "topics": [None]}, "topics, a string"),
+            ({**GOOD, "id": 1.0}, 'put it in quotes: "1.0"'),
             ({**GOOD, "split": "dev"}, "split among train, validation, test"),
             ({"id": "b", "text": ["Una."]}, "text, a string"),
             ({"id": "b", "sections": ["Una."]}, "a section, an object"),
@@ -185,7 +186,7 @@ class TestErrors:
             with pytest.raises(InputError):
                 read(tmp_path)
 
-    @pytest.mark.parametrize("name", ["d.jsonl", "d.txt"])
+    @pytest.mark.parametrize("name", ["d.jsonl", "d.pdf"])
     def test_nothing(self, tmp_path: Path, name: str) -> None:
         (tmp_path / name).write_bytes(b"")
         with pytest.raises(InputError, match="set `path`"):
