@@ -175,9 +175,6 @@ def _users_files(corpus: Corpus, path: Path, tell: bool) -> list[tuple[str, Path
     found = sorted(p for p in path.rglob("*") if p.is_file()) if path.is_dir() else [path]
     paths = [p for p in found if not any(n.startswith(".") for n in p.relative_to(top).parts)]
     files = [p for p in paths if any(fnmatchcase(p.name, pattern) for pattern in patterns)]
-    if tell and (others := sorted({*paths} - {*files})):
-        names = shorten(", ".join(p.relative_to(top).as_posix() for p in others), 100)
-        tqdm.write(f"{path}: {counted(len(others), 'files')} not read: {names}", file=sys.stderr)
     if not files or not path.exists():
         found = f"a folder of {len(paths) or 'no'} other files" if path.is_dir() else path.name
         expected = f"for {corpus.where}.corpus.path a file, or a folder of files, named "
@@ -185,8 +182,12 @@ def _users_files(corpus: Corpus, path: Path, tell: bool) -> list[tuple[str, Path
             path,
             expected + ", ".join(patterns),
             found if path.exists() else "no such file or folder",
-            "correct the path (relative to the current folder), or convert the file",
+            "correct the path (relative to the current folder)"
+            + (", or save the texts as one of these" if path.exists() else ""),
         )
+    if tell and (others := sorted({*paths} - {*files})):
+        names = shorten(", ".join(p.relative_to(top).as_posix() for p in others), 100)
+        tqdm.write(f"{path}: {counted(len(others), 'files')} not read: {names}", file=sys.stderr)
     return [(p.relative_to(top).as_posix(), p) for p in files]
 
 

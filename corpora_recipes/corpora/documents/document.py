@@ -1,6 +1,6 @@
 """Makes a document of a row, or says what is wrong with it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Literal, get_args
 
 from corpora_recipes.corpora.documents.rows import Where, paragraphs

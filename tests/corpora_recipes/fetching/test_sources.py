@@ -267,7 +267,7 @@ class TestLocal:
         for path, found in (
             ("nowhere", "no such file"),
             ("mine/notes.txt", "notes.txt"),
-            ("recipes", "a folder of no other files"),
+            ("recipes", "a folder of 2 other files"),
         ):
             with pytest.raises(InputError, match=found) as error:
                 sources.fetch(corpus(patterns, path=path), "sample", tmp_path / "out")
