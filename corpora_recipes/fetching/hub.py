@@ -87,6 +87,9 @@ def download(name: str, patterns: Sequence[str], out: Path) -> None:
             allow_patterns=[*found.files],
             local_dir=out,
         )
+    for path in (path for pattern in patterns for path in out.rglob(pattern)):
+        if path.relative_to(out).as_posix() not in found.files:
+            path.unlink()  # of another commit
     if not name_parts(name)[1]:
         lock = Locked(today(), found.repository, size=0, sha1=found.commit)
         add_to_lock(f"{HUB}datasets/{found.repository}", lock)

@@ -172,8 +172,8 @@ def _users_files(corpus: Corpus, path: Path, tell: bool) -> list[tuple[str, Path
     """
     patterns = [source.file for source in list_sources(corpus)]
     top = path if path.is_dir() else path.parent
-    found = sorted(p for p in path.rglob("*") if p.is_file()) if path.is_dir() else [path]
-    paths = [p for p in found if not any(n.startswith(".") for n in p.relative_to(top).parts)]
+    there = sorted(p for p in path.rglob("*") if p.is_file()) if path.is_dir() else [path]
+    paths = [p for p in there if not any(n.startswith(".") for n in p.relative_to(top).parts)]
     files = [p for p in paths if any(fnmatchcase(p.name, pattern) for pattern in patterns)]
     if not files or not path.exists():
         found = f"a folder of {len(paths) or 'no'} other files" if path.is_dir() else path.name

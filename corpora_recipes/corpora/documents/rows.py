@@ -7,6 +7,7 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -129,7 +130,7 @@ def _separated(block: Part, columns: Columns) -> Rows:
         header = next(lines, "")
         commas = ";" if header.count(";") > header.count(",") else ","
         delimiter = "\t" if block.name.suffix == ".tsv" else commas
-        reader = csv.reader(_chained(header, lines), delimiter=delimiter, strict=True)
+        reader = csv.reader(chain([header], lines), delimiter=delimiter, strict=True)
         names: list[str] = []
         try:
             for row in filter(None, reader):
@@ -149,11 +150,6 @@ def _separated(block: Part, columns: Columns) -> Rows:
             where = Row(f"{block.path}, line {reader.line_num}")
             expected = f"fields of at most {LONGEST_LINE:,} bytes, separated by {delimiter!r}"
             raise where.error(expected, str(error), "correct the row") from None
-
-
-def _chained(first: str, lines: Iterable[str]) -> Iterator[str]:
-    yield first
-    yield from lines
 
 
 def _packed(block: Part, columns: Columns) -> Rows:

@@ -331,6 +331,10 @@ class TestHub:
         sources.fetch(corpus(name), "sample", out)
         assert [document.id for document in read(out)[0]] == ["a"]
         assert not (out / "data.py").exists()
+        # A file of another commit goes.
+        write(out, GOOD, name="old.jsonl")
+        sources.fetch(corpus(name), "sample", out)
+        assert not (out / "old.jsonl").exists()
         # The newest state is that of the first fetch, which sources.lock has.
         first = commit(served)
         assert read_lock()["hf://datasets/org/data"].sha1 == first
