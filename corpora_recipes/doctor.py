@@ -160,7 +160,7 @@ def examine(
     ``sources`` is that of params.yaml, ``raw`` the folder for the raw files. ``ask`` is None
     without a network.
     """
-    origin = _origin(corpus, sources)
+    origin = origin_of(corpus, sources)
     findings: list[Finding] = []
     verdict = "ok"
     try:

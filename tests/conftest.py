@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 import yaml
 from corpus_entries import corpus_of as corpus_of
+from hub_server import hub
 from loopback import Server
 from projects import finished_run
 from scoring_files import write_hub
@@ -89,14 +91,14 @@ def make_corpus() -> Callable[..., Corpus]:
     def make(**changes: Any) -> Corpus:
         corpus = Corpus(
             name="mine",
-            recipe="jsonl",
+            recipe="documents",
             language="es",
             documents=None,
             seed=1111,
             options={},
             datasets={"sp_mine": {"task": "sentence_position"}},
             facts=replace(
-                load_facts("jsonl"),
+                load_facts("documents"),
                 name="Mine",
                 drop_limits={},
                 description="Texts of the tests.",
@@ -258,3 +260,24 @@ def cluster() -> Iterator[Any]:
         n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0"
     ) as found:
         yield found
+
+
+@pytest.fixture
+def requests() -> list[str]:
+    """Return the list that gets the requests to `served`."""
+    return []
+
+
+@pytest.fixture
+def served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, requests: list[str]) -> Iterator[Path]:
+    """Return the folder of a repository "org/data" that a server like the Hub gives."""
+    folder = tmp_path / "served" / "data"
+    folder.mkdir(parents=True)
+    constants = import_module("huggingface_hub.constants")
+    with hub(folder, "org/data", requests=requests) as endpoint:
+        template = f"{endpoint}/{{repo_id}}/resolve/{{revision}}/{{filename}}"
+        monkeypatch.setattr(constants, "ENDPOINT", endpoint)
+        monkeypatch.setattr(constants, "HUGGINGFACE_CO_URL_TEMPLATE", template)
+        monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "cache"))
+        monkeypatch.setattr(constants, "HF_HUB_DISABLE_XET", True)
+        yield folder

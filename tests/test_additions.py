@@ -89,12 +89,12 @@ def test_a_task_an_encoder_and_a_section(
     monkeypatch.setitem(ENCODERS, "toy", ToyEncoder)
     section = sections.Section("toy", "Toy", toy_section)
     monkeypatch.setattr(sections, "SECTIONS", (*sections.SECTIONS, section))
-    documents = repository / "corpora_recipes/corpora/jsonl/sample/documents.jsonl"
+    documents = repository / "corpora_recipes/corpora/documents/sample/documents.jsonl"
     params = {
         "seed": 1,
         "corpora": {
             "mine": {
-                "corpus": {"recipe": "jsonl", "path": str(documents), "language": "es"},
+                "corpus": {"recipe": "documents", "path": str(documents), "language": "es"},
                 "datasets": {"toy_mine": {"task": "toy_order"}},
             }
         },

@@ -97,11 +97,9 @@ def test_runs_and_experiments(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_domain_of_ones_own(tmp_path: Path) -> None:
-    """A file with `corpora` alone, in a folder of its own."""
-    (text,) = [b.text for b in blocks("yaml", page="README.md") if "recipe: jsonl" in b.text]
-    sample = "corpora_recipes/corpora/jsonl/sample/documents.jsonl"
-    assert sample in text
-    (tmp_path / "mine.yaml").write_text(text.replace(sample, str(REPOSITORY / sample)), "utf-8")
+    """The two lines of the page, in a folder with documents and nothing else."""
+    sample = REPOSITORY / "corpora_recipes" / "corpora" / "documents" / "sample"
+    shutil.copytree(sample, tmp_path / "reviews")
     (command,) = [block.text for block in blocks("sh", page="docs/own_domain.md")]
     done = run(command, tmp_path, PYTHONPATH=str(REPOSITORY))
     assert done.returncode == 0, done.stdout + done.stderr
@@ -193,7 +191,7 @@ def test_the_ranking_is_composed(copy: Path, tmp_path: Path) -> None:
 def test_documents_can_be_read(tmp_path: Path) -> None:
     (block,) = blocks("json")
     (tmp_path / "documents.jsonl").write_text(block.text, "utf-8")
-    result = read_blocks(tmp_path, corpus_of("jsonl"))
+    result = read_blocks(tmp_path, corpus_of("documents"))
     assert len(result.records) == len(block.text.splitlines()) == 2
 
 

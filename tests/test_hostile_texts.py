@@ -40,7 +40,7 @@ def documents(marks: str) -> str:
 
     Their sentences have a fault that the audit finds, so that its declared reason is shown.
     """
-    sample = (RECIPES / "jsonl" / "sample" / "documents.jsonl").read_text("utf-8")
+    sample = (RECIPES / "documents" / "sample" / "documents.jsonl").read_text("utf-8")
     rows = [json.loads(line.replace(" y ", " [[y]] ")) for line in sample.splitlines()]
     for row in rows:
         row |= {"id": row["id"] + marks, "title": marks, "topics": [marks]}
@@ -59,7 +59,7 @@ def whole_run(folder: Path, texts: list[str], monkeypatch: pytest.MonkeyPatch) -
         "seed": 1,
         "corpora": {
             "mine": {
-                "corpus": {"recipe": "jsonl", "path": "mine.jsonl", "language": "es"} | facts,
+                "corpus": {"recipe": "documents", "path": "mine.jsonl", "language": "es"} | facts,
                 "datasets": {"bso_mine": {"task": "sentence_ordering"}},
             }
         },

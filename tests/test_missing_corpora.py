@@ -20,11 +20,11 @@ HOW = "TASS 2020 cannot be fetched automatically. Register at http://tass.sepln.
 
 
 def params(**entry: Any) -> dict[str, Any]:
-    documents = RECIPES / "jsonl" / "sample" / "documents.jsonl"
+    documents = RECIPES / "documents" / "sample" / "documents.jsonl"
     return {
         "corpora": {
             "mine": {
-                "corpus": {"recipe": "jsonl", "path": str(documents), "language": "es"},
+                "corpus": {"recipe": "documents", "path": str(documents), "language": "es"},
                 "datasets": {"bso_mine": {"task": "sentence_ordering"}},
             },
             "tass": {
@@ -205,7 +205,7 @@ def test_what_is_left_out_for_a_fault_is_told_from_it(
 ) -> None:
     asked = params()
     asked["corpora"]["other"] = {
-        "corpus": {"recipe": "jsonl", "path": "nowhere", "language": "es"},
+        "corpus": {"recipe": "documents", "path": "nowhere", "language": "es"},
         "datasets": {"sp_other": {"task": "sentence_position"}},
     }
     write_params(asked)

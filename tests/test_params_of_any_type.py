@@ -31,7 +31,7 @@ LONGEST_MESSAGE = 11_000
 # Besides the shipped entries: those with options that these do not have.
 MORE = """
 corpora:
-  own: {corpus: {recipe: jsonl, path: texts.jsonl, documents: 5, name: Mine, licence: CC0,
+  own: {corpus: {recipe: documents, path: texts.jsonl, documents: 5, name: Mine, licence: CC0,
     redistributable: true, citation: none, homepage: none, description: Mine., sources: sample}}
   repositories: {corpus: {recipe: theses, delay_seconds: 1.5, servers: [{url: "https://a.org/oai",
     set: com_1, metadata_prefix: xoai}]}}

@@ -93,7 +93,7 @@ def test_every_gate_is_met(project: Path) -> None:
 @pytest.fixture(scope="module")
 def entry() -> dict[str, Any]:
     """Return the domain of one's own that the README adds to `corpora`."""
-    (text,) = [b.text for b in blocks("yaml", page="README.md") if "recipe: jsonl" in b.text]
+    (text,) = [b.text for b in blocks("yaml", page="README.md") if "recipe: documents" in b.text]
     found: dict[str, Any] = yaml.safe_load(text)["corpora"]
     return found
 

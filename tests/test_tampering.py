@@ -43,7 +43,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "words": {"encoder": "static", "path": "words.txt"},
         "mine": {"encoder": "callable", "function": "mine:encode"},
     }
-    source = Path(__file__).parents[1] / "corpora_recipes/corpora/jsonl/sample/documents.jsonl"
+    source = Path(__file__).parents[1] / "corpora_recipes/corpora/documents/sample/documents.jsonl"
     shutil.copy(source, folder / "toy")
     (folder / "toy" / "params.yaml").write_text(yaml.safe_dump(params), "utf-8")
     repro(folder / "toy")

@@ -3,23 +3,21 @@
 Data files alone are downloaded, at one commit.
 """
 
-import re
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
-import httpx2
-from huggingface_hub import DatasetInfo, HfApi, snapshot_download
-from huggingface_hub.errors import RepositoryNotFoundError, RevisionNotFoundError
+from huggingface_hub import DatasetInfo, snapshot_download
+from huggingface_hub.errors import RevisionNotFoundError
 
 from builders.exchange.finding import PICKLES, find_targets, split_of
 from builders.exchange.leaderboard import short_code
 from builders.exchange.target import SPLIT_NAMES, Columns, Location
+from corpora_recipes.fetching.hub import dataset_info, hub_failures, hub_place, name_parts
 from corpora_recipes.records import SPLITS, Split
-from corpora_recipes.running.errors import InputError, ParamsError
+from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.extras import load_packages
 
 # What is downloaded; scripts and pickles, which could run code, are not.
@@ -30,7 +28,6 @@ CONVERTED = "refs/convert/parquet"
 LARGEST = 2 << 30
 
 _ADD_LANGUAGE = "choose with --language, such as --language es"
-_NAME = re.compile(r"hf://datasets/([\w.-]+/[\w.-]+)(?:@([^@]+?))?(?:/(.+))?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,11 +45,7 @@ def hub_targets(name: str, language: str | None) -> tuple[Source, list[Location]
 
     Without a language, it is that of the card.
     """
-    match = _NAME.fullmatch(name)
-    if match is None:
-        form = "hf://datasets/ORG/NAME[@REVISION][/FOLDER], the parts in brackets at will"
-        raise ParamsError(name, form, name)
-    repository, asked, folder = match.groups(default="")
+    repository, asked, folder = name_parts(name)
     source, locations = repository_targets(repository, asked, folder, language=language)
     return replace(source, name=name), locations
 
@@ -65,7 +58,7 @@ def repository_targets(
     ``asked`` is a branch, tag or commit, "" for the newest state; ``folder`` and ``config``
     restrict the files, if they are not "".
     """
-    info = _info(repository, asked or None)
+    info = dataset_info(repository, asked or None)
     files = _data_files(info, folder)
     card: Mapping[str, Any] = vars(info.card_data) if info.card_data else {}
     configs = _configs(card, files)
@@ -75,13 +68,13 @@ def repository_targets(
     if (size := sum(sizes[name] for name in files)) > LARGEST:
         todo = f"name a folder: hf://datasets/{repository}/FOLDER; see its files at the Hub"
         found = f"{size:,} bytes in {len(files):,} files"
-        raise InputError(_at(repository), f"at most {LARGEST:,} bytes of data", found, todo)
+        raise InputError(hub_place(repository), f"at most {LARGEST:,} bytes of data", found, todo)
     if config:
         configs = {config: configs[config]} if config in configs else {}
         listed = {path for paths in configs.get(config, {}).values() for path in paths}
         files = [name for name in files if name in listed or f"/{name}".startswith(f"/{config}/")]
     language = language or _language(repository, card)
-    with _failures(repository):
+    with hub_failures(repository):
         top = snapshot_download(
             repository, repo_type="dataset", revision=info.sha, allow_patterns=files
         )
@@ -95,11 +88,6 @@ def repository_targets(
     if len(locations) == 1:
         return source, [replace(locations[0], name=title)]
     return source, [replace(each, name=f"{title}_{each.name}") for each in locations]
-
-
-def _info(repository: str, revision: str | None) -> DatasetInfo:
-    with _failures(repository):
-        return HfApi().dataset_info(repository, revision=revision, files_metadata=True)
 
 
 def _data_files(info: DatasetInfo, folder: str) -> list[str]:
@@ -137,7 +125,7 @@ def _converted(
     files: list[str] = []
     if not asked:
         try:
-            converted = _info(repository, CONVERTED)
+            converted = dataset_info(repository, CONVERTED)
             files = _data_files(converted, folder)
         except InputError as error:
             if not isinstance(error.__context__, RevisionNotFoundError):
@@ -150,7 +138,7 @@ def _converted(
             found = f"pickles, which can run any code when they are opened: {found}"
         expected = "data files named by split, such as train.parquet or test.jsonl"
         todo = "ask the authors for Parquet, CSV or JSON Lines; scripts and pickles are not run"
-        raise InputError(_at(repository), expected, found, todo)
+        raise InputError(hub_place(repository), expected, found, todo)
     return converted, files
 
 
@@ -159,29 +147,10 @@ def _language(repository: str, card: Mapping[str, Any]) -> str:
     languages = [stated] if isinstance(stated, str) else stated
     if len(languages) != 1:
         found = ", ".join(map(str, languages)) or "none"
-        raise InputError(_at(repository), "a card that says one language", found, _ADD_LANGUAGE)
+        raise InputError(
+            hub_place(repository), "a card that says one language", found, _ADD_LANGUAGE
+        )
     return str(languages[0])
-
-
-@contextmanager
-def _failures(repository: str) -> Iterator[None]:
-    """Turn errors of huggingface_hub into an InputError."""
-    try:
-        yield
-    # Offline errors and answers of the Hub are OSErrors; a wrong name is a ValueError.
-    except (httpx2.HTTPError, OSError, ValueError) as error:
-        todo = "check the connection (HF_HUB_OFFLINE must not be set), then run it again"
-        if isinstance(error, RepositoryNotFoundError):
-            todo = "correct the name; for a private or gated dataset, log in with `hf auth login`"
-        elif isinstance(error, RevisionNotFoundError):
-            todo = "correct the revision: a branch, a tag or a commit"
-        found = f"{type(error).__name__}: {' '.join(str(error).split())}"
-        expected = "a dataset that can be downloaded"
-        raise InputError(_at(repository), expected, found, todo) from error
-
-
-def _at(repository: str) -> str:
-    return f"the Hugging Face Hub, {repository}"
 
 
 def mteb_targets(

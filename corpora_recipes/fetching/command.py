@@ -52,7 +52,7 @@ def fetched(corpus: Corpus, sources: str) -> dict[str, str]:
     """
     out, memo, origin = RAW / corpus.name, Memo("fetch"), origin_of(corpus, sources)
     try:
-        local = origin != "upstream" or corpus.options.get("path") is not None
+        local = origin != "upstream"
         # Links are absolute: in a copy of a folder they lead to the files of the other one.
         files = [
             (name, str(path.resolve()))

@@ -14,7 +14,6 @@ import zlib
 from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 from urllib.parse import urlsplit
 
@@ -108,15 +107,23 @@ def _announce(sources: Iterable[Source], out: Path) -> dict[str, int]:
             if remote is None or remote.status not in (404, 410):
                 sizes[source.file] = file.size if remote is None else remote.size
                 hosts.append(urlsplit(file.urls[0]).netloc)
-    needed, free = sum(size or 0 for size in sizes.values()), free_at(out)
     if sizes:
-        hosts_named, count = ", ".join(dict.fromkeys(hosts)), _files(len(sizes))
-        cost = f"{sizes_in_words(sizes.values())}; {in_words(free)} free on the disk"
-        _say(f"{out}: {count} from {hosts_named}, {cost}")
+        announce(sizes.values(), ", ".join(dict.fromkeys(hosts)), out)
+    return {file: size or 0 for file, size in sizes.items()}
+
+
+def announce(sizes: Collection[int | None], origin: str, out: Path) -> None:
+    """Say how many files of which sizes will be downloaded into a folder.
+
+    Raises:
+        InputError: the disk is too small for them.
+    """
+    needed, free = sum(size or 0 for size in sizes), free_at(out)
+    cost = f"{sizes_in_words(sizes)}; {in_words(free)} free on the disk"
+    _say(f"{out}: {_files(len(sizes))} from {origin}, {cost}")
     if needed > free:
         expected = f"a disk with {needed:,} free bytes ({in_words(needed)})"
         raise InputError(out, expected, f"{free:,} ({in_words(free)})", "make room")
-    return {file: size or 0 for file, size in sizes.items()}
 
 
 def tell_time_left(done: int, left: int, seconds: float) -> None:
@@ -181,9 +188,8 @@ def download_locked(source: Source, target: Path) -> None:
         download(source.urls, target, pin=pin, todo=todo)
         return
     new = download(source.urls, target, pin=source)
-    today = datetime.now(UTC).date().isoformat()
     came_from = "" if new.url == source.urls[0] else new.url
-    entry = Locked(today, source.file, new.size, sha256=new.sha256, came_from=came_from)
+    entry = Locked(pins.today(), source.file, new.size, sha256=new.sha256, came_from=came_from)
     pins.add_to_lock(source.urls[0], entry)
 
 

@@ -8,6 +8,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Set
 from dataclasses import asdict, dataclass, field, replace
+from datetime import UTC, datetime
 from fnmatch import fnmatchcase
 from hashlib import file_digest, sha1
 from pathlib import Path
@@ -142,6 +143,11 @@ def read_lock() -> dict[str, Locked]:
     """Return the first address of each locked file, and the file."""
     todo = "restore the file, or remove it to accept what the servers have now"
     return read_note(LOCK, lambda f: {url: Locked(**entry) for url, entry in f.items()}, todo) or {}
+
+
+def today() -> str:
+    """Return today's date, for the lock."""
+    return datetime.now(UTC).date().isoformat()
 
 
 def add_to_lock(url: str, file: Locked) -> None:

@@ -8,18 +8,21 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import Path
+from textwrap import shorten
 from typing import Any
 
 from tqdm import tqdm
 
 from corpora_recipes.facts import Source
 from corpora_recipes.fetching.downloads import fetch_whole, unpack
+from corpora_recipes.fetching.hub import HUB
 from corpora_recipes.fetching.pins import Fetched, is_among, read_fetched, write_fetched
 from corpora_recipes.fetching.ranges import PART
 from corpora_recipes.missing import MissingCorpus, how_to_get, missing_corpus
 from corpora_recipes.recipe import RECIPES, Corpus, load_recipe
 from corpora_recipes.running.errors import InputError, ParamsError
 from corpora_recipes.running.outputs import clear, locked_folder, whole_file
+from corpora_recipes.running.telling import counted
 
 
 def fetch(corpus: Corpus, sources: str, out: Path) -> None:
@@ -44,7 +47,7 @@ def fetch(corpus: Corpus, sources: str, out: Path) -> None:
     # Two fetches would write into one partial download.
     with locked_folder(out, "fetch"):
         try:
-            if sources == "upstream" and corpus.options.get("path") is None:
+            if sources == "upstream":
                 _fetch_upstream(corpus, out)
             else:
                 _link_local(corpus, sources, out)
@@ -67,7 +70,7 @@ def check_files(corpus: Corpus, sources: str, out: Path) -> None:
     """
     sources = origin_of(corpus, sources)
     try:
-        if sources != "upstream" or corpus.options.get("path") is not None:
+        if sources != "upstream":
             local_files(corpus, sources, out)
         elif _must_be_asked_for(corpus) and not _can_be_fetched(corpus, list_sources(corpus)):
             raise _not_to_be_had(corpus, list_sources(corpus), out)
@@ -102,7 +105,12 @@ def _filled_in(source: Source, values: dict[str, Any], corpus: Corpus) -> Source
 
 
 def origin_of(corpus: Corpus, sources: str) -> str:
-    """Return "sample", "upstream" or a folder: where raw files come from, if not from a path."""
+    """Return "sample", "upstream" or a folder: where raw files come from.
+
+    With the option ``path``, it is that file or folder, or "upstream" if that is a dataset's name.
+    """
+    if (path := corpus.options.get("path")) is not None:
+        return "upstream" if path.startswith(HUB) else str(Path(path).expanduser().absolute())
     return "sample" if corpus.is_shipped else corpus.sources or sources
 
 
@@ -128,7 +136,7 @@ def local_files(
     With ``tell``, optional files that a mirror lacks are named. For the rest see ``check_files``.
     """
     if (path := corpus.options.get("path")) is not None:
-        return f"path {path}", _users_files(corpus, Path(path).expanduser())
+        return f"path {path}", _users_files(corpus, Path(path).expanduser(), tell)
     if sources == "sample":
         sample = sample_folder(corpus)
         files = [(p.relative_to(sample).as_posix(), p) for p in sample.rglob("*") if p.is_file()]
@@ -156,13 +164,16 @@ def sample_folder(corpus: Corpus) -> Path:
     return folder / language if len(languages) > 1 else folder
 
 
-def _users_files(corpus: Corpus, path: Path) -> list[tuple[str, Path]]:
+def _users_files(corpus: Corpus, path: Path, tell: bool) -> list[tuple[str, Path]]:
     """List the user's file, or the files of the user's folder: name in out, path.
 
-    Of a folder, only files that match the recipe's patterns are listed, without sub-folders.
+    Of a folder and its sub-folders, only files that match the recipe's patterns are listed; with
+    ``tell``, the others are counted. Hidden ones are passed over.
     """
     patterns = [source.file for source in list_sources(corpus)]
-    paths = sorted(p for p in path.iterdir() if p.is_file()) if path.is_dir() else [path]
+    top = path if path.is_dir() else path.parent
+    there = sorted(p for p in path.rglob("*") if p.is_file()) if path.is_dir() else [path]
+    paths = [p for p in there if not any(n.startswith(".") for n in p.relative_to(top).parts)]
     files = [p for p in paths if any(fnmatchcase(p.name, pattern) for pattern in patterns)]
     if not files or not path.exists():
         found = f"a folder of {len(paths) or 'no'} other files" if path.is_dir() else path.name
@@ -171,9 +182,13 @@ def _users_files(corpus: Corpus, path: Path) -> list[tuple[str, Path]]:
             path,
             expected + ", ".join(patterns),
             found if path.exists() else "no such file or folder",
-            "correct the path (relative to the current folder), or convert the file",
+            "correct the path (relative to the current folder)"
+            + (", or save the texts as one of these" if path.exists() else ""),
         )
-    return [(p.name, p) for p in files]
+    if tell and (others := sorted({*paths} - {*files})):
+        names = shorten(", ".join(p.relative_to(top).as_posix() for p in others), 100)
+        tqdm.write(f"{path}: {counted(len(others), 'files')} not read: {names}", file=sys.stderr)
+    return [(p.relative_to(top).as_posix(), p) for p in files]
 
 
 def _mirror_files(corpus: Corpus, mirror: Path, out: Path, tell: bool) -> list[tuple[str, Path]]:

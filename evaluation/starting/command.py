@@ -1,15 +1,20 @@
-"""`probeta init`: write a params.yaml for a language to the standard output."""
+"""`probeta init`: write a params.yaml for a language, or for documents, to the standard output."""
 
 import argparse
 
 HELP = """\
 examples:
   probeta init --language ca > params.yaml
+  probeta init --documents reviews/ --language es > params.yaml
   probeta list --languages
 
 Writes what there is in the language: datasets, with the corpora to download, and multilingual
 encoders. Nothing is downloaded before `probeta repro`. `probeta list --languages` shows all
 languages.
+
+With --documents, writes the datasets that these documents give, and how many rows each has: the
+documents are read and built for that, in a temporary folder. docs/own_domain.md says what they
+may be.
 """
 
 
@@ -18,14 +23,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--language", required=True, metavar="CODE", help="of the benchmark, such as ca or pt-BR"
     )
+    about = "a file, a folder or hf://datasets/ORG/NAME: write a params.yaml for these alone"
+    parser.add_argument("--documents", metavar="PATH", help=about)
+    about = "of the corpus of the documents, and the ending of its datasets' names (default: mine)"
+    parser.add_argument("--name", default="mine", help=about)
 
 
 def run(options: argparse.Namespace) -> None:
     """Print a params.yaml.
 
     Raises:
-        InputError: no corpus has the language.
+        InputError: no corpus has the language, or a document is not as it should be.
     """
+    if options.documents:
+        from evaluation.starting.documents import documents_text
+
+        print(documents_text(options.documents, options.language, options.name))
+        return
     from evaluation.starting.offers import params_text
 
     print(params_text(options.language))

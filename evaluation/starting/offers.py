@@ -51,6 +51,17 @@ def params_text(language: str) -> str:
         InputError: no corpus has it.
     """
     codes = corpora_in(language)
+    return rendered(
+        "params.yaml.jinja",
+        language,
+        suffix=language.lower().replace("-", "_"),
+        offers=offers_in(language, codes),
+        rankings=rankings_in(language),
+    )
+
+
+def rendered(template: str, language: str, **values: Any) -> str:
+    """Return a template of this folder with its values, and with what it says of the language."""
     code = language.partition("-")[0]
     environment = Environment(
         loader=FileSystemLoader(Path(__file__).parent),
@@ -59,14 +70,12 @@ def params_text(language: str) -> str:
         lstrip_blocks=True,
     )
     environment.filters["flow"] = _flow
-    return environment.get_template("params.yaml.jinja").render(
+    return environment.get_template(template).render(
         language=language,
         code=code,
-        suffix=language.lower().replace("-", "_"),
         title=title_of(language) or language,
-        offers=offers_in(language, codes),
-        rankings=rankings_in(language),
         known_to_use=code in TABLE["use_multilingual"].split(),
+        **values,
     )
 
 

@@ -57,7 +57,7 @@ def train(folder: Path, setting: str, sentences: int) -> Cost:
     """Return what it costs to train one epoch of the first sentences."""
     entry = {"corpus": "mine", "setting": setting, "sentences": sentences}
     entry["objectives"] = {"nsp": 1, "spp": 1, "nl": 1}
-    corpora = {"mine": {"corpus": {"recipe": "jsonl", "language": "en", "path": "x"}}}
+    corpora = {"mine": {"corpus": {"recipe": "documents", "language": "en", "path": "x"}}}
     params = {"corpora": corpora, "trained": {"mine": entry}}
     (folder / "params.yaml").write_text(yaml.safe_dump(params))
     return measure([*PROBETA, "train", "--strict"], folder, timeout=7200)

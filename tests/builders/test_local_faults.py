@@ -22,7 +22,7 @@ STAGES = ("build", "audit", "package")
 def entry(*datasets: str) -> dict[str, Any]:
     """Return the entry of a corpus; the names of its datasets begin with those of their tasks."""
     tasks = {"sp": "sentence_position", "dc": "discourse_coherence"}
-    corpus = {"recipe": "jsonl", "path": "mine.jsonl", "language": "es", "licence": "CC0 1.0"}
+    corpus = {"recipe": "documents", "path": "mine.jsonl", "language": "es", "licence": "CC0 1.0"}
     return {"corpus": corpus, "datasets": {name: {"task": tasks[name[:2]]} for name in datasets}}
 
 

@@ -184,9 +184,9 @@ def test_a_repository(served: RangeServer) -> None:
 
 
 def params(folder: Path, **changes: Any) -> None:
-    documents = RECIPES / "jsonl" / "sample" / "documents.jsonl"
+    documents = RECIPES / "documents" / "sample" / "documents.jsonl"
     entries = {
-        "mine": {"corpus": {"recipe": "jsonl", "path": str(documents), "language": "es"}},
+        "mine": {"corpus": {"recipe": "documents", "path": str(documents), "language": "es"}},
         "tass": {"corpus": {"recipe": "tass", "sources": "upstream"}},
         "sqc": {"corpus": {"recipe": "sqc"}},
     }

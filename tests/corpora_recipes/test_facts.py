@@ -37,7 +37,7 @@ def test_every_recipe_has_facts_and_code(name) -> None:
     assert bool(facts.treebanks) == ("treebank" in facts.options)
     assert facts.description.endswith(".")
     # Of their own documents only the users know.
-    assert (facts.people is None) == (name == "jsonl")
+    assert (facts.people is None) == (name == "documents")
     assert load_recipe(name).read_block.__module__.startswith(f"corpora_recipes.corpora.{name}.")
 
 

@@ -25,7 +25,7 @@ def test_the_corpora_of_a_language() -> None:
     assert by_language["gl"][:1] == ["opensubtitles"]
     assert {"mlsum", "pdtb", "rst_discourse_treebank"} <= set(by_language["de"])
     # The texts of users are in any language.
-    assert "jsonl" not in by_language["es"]
+    assert "documents" not in by_language["es"]
     codes = {**dict.fromkeys(by_language["pt"], "pt"), "opensubtitles": "pt-BR", "xnli": ""}
     assert corpora_in("pt-BR") | {"xnli": ""} == codes
 

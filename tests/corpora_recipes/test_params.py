@@ -13,7 +13,7 @@ from corpora_recipes.running.errors import InputError
 
 
 def entry(**changes):
-    defaults = {"recipe": "jsonl", "path": "texts.jsonl", "language": "es"}
+    defaults = {"recipe": "documents", "path": "texts.jsonl", "language": "es"}
     return {"corpus": defaults | changes, "datasets": {}}
 
 
@@ -24,7 +24,12 @@ def load_corpus(path, name):
 def test_an_entry_is_joined_with_its_recipes_facts(write_params) -> None:
     path = write_params({"mine": entry(documents=5)})
     corpus = load_corpus(path, "mine")
-    assert (corpus.name, corpus.recipe, corpus.documents, corpus.seed) == ("mine", "jsonl", 5, 1111)
+    assert (corpus.name, corpus.recipe, corpus.documents, corpus.seed) == (
+        "mine",
+        "documents",
+        5,
+        1111,
+    )
     assert corpus.options["path"] == "texts.jsonl"
     assert corpus.facts.records == "documents"
 
@@ -42,7 +47,7 @@ def test_the_projects_own_file_is_right(repository) -> None:
     [
         ({"mine": entry(recipe="wikpedia")}, ".mine.corpus.recipe", "write wikipedia"),
         ({"mine": entry(documets=5)}, ".mine.corpus.documets", "unknown"),
-        ({"mine": entry(path=None)}, ".mine.corpus.path", "jsonl/sample"),
+        ({"mine": entry(path=None)}, ".mine.corpus.path", "documents/sample"),
         ({"mine": entry(path=["a"])}, ".mine.corpus.path", "a text"),
         ({"mine": entry(documents=0)}, ".mine.corpus.documents", "positive integer"),
         ({"mine": entry(documents=True)}, ".mine.corpus.documents", "positive integer"),
@@ -53,8 +58,8 @@ def test_the_projects_own_file_is_right(repository) -> None:
         ({"mine": entry() | {"documents": 5}}, ".mine.documents", "corpus, datasets"),
         ({"mine": {"datasets": {}}}, ".mine.corpus", "nothing"),
         ({"mine": {"corpus": {}}}, ".mine.corpus.recipe", "nothing"),
-        ({"mine": {"recipe": "jsonl"}}, ".mine.recipe", "keys among corpus, datasets"),
-        ({"mine": "jsonl"}, ".mine", "corpus, datasets"),
+        ({"mine": {"recipe": "documents"}}, ".mine.recipe", "keys among corpus, datasets"),
+        ({"mine": "documents"}, ".mine", "corpus, datasets"),
         ({"other": entry()}, "", "one of other"),
     ],
 )

@@ -24,7 +24,7 @@ FAC = """fac:
     corpus: {recipe: fac, language: es}
     datasets: {fac: {task: sentence_classification}}"""
 MINE = """mine:
-    corpus: {recipe: jsonl, language: es, path: mine.jsonl}
+    corpus: {recipe: documents, language: es, path: mine.jsonl}
     datasets: {sp_mine: {task: sentence_position}}"""
 
 

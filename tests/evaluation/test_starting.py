@@ -1,5 +1,9 @@
-"""`probeta init`: a valid params.yaml for every language, the shipped one for those it has."""
+"""`probeta init`: a valid params.yaml for every language, the shipped one for those it has.
 
+And for documents.
+"""
+
+import json
 import re
 from pathlib import Path
 
@@ -143,3 +147,60 @@ def test_the_verbs(capsys: pytest.CaptureFixture[str]) -> None:
     assert "gl (Galician)" in capsys.readouterr().err
     assert main(["list", "--languages"]) == 0
     assert "gl    Galician" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("with_topics", [False, True])
+def test_the_datasets_of_documents(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    with_topics: bool,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    words = ["río", "monte", "casa", "perro", "pan", "vino", "libro", "carta", "tren", "barco"]
+    with Path("texts.jsonl").open("w", encoding="utf-8") as file:
+        for n in range(120):
+            order = words[n % 10 :] + words[: n % 10]
+            texts = [
+                f"Aquel día {n} vieron {m} veces el {word} del pueblo."
+                for m, word in enumerate(order)
+            ]
+            row = {"id": n, "text": " ".join(texts)} | ({"topics": [n % 3]} if with_topics else {})
+            file.write(json.dumps(row) + "\n")
+    asked = ["init", "--documents", "texts.jsonl", "--language", "es", "--name", "days"]
+    assert main(asked) == 0
+    text = capsys.readouterr().out
+    donors = ", donors: same_topic" if with_topics else ""
+    assert f"dc_days: {{task: discourse_coherence{donors}}}\n" in text
+    assert (
+        "# train 35, validation 10, test 10 rows\n      sp_days: {task: sentence_position}\n"
+        in text
+    )
+    assert "# Not ssp_days, with too few rows. A row needs a finished sentence" in text
+    Path("params.yaml").write_text(text, "utf-8")
+    assert main(["list"]) == 0
+    assert [path.name for path in tmp_path.iterdir()] == ["texts.jsonl", "params.yaml"]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "asked", "message"),
+    [
+        ("a.txt", "Una frase.", "--language xx", "language 'xx'"),
+        ("a.txt", "Una frase.", "--language es --name Días", "a name of lower-case letters"),
+        ("a.txt", "Una frase.", "--language es", "take more or longer documents"),
+        ("a.pdf", "%PDF", "--language es", "a folder of 1 other files"),
+    ],
+)
+def test_documents_that_give_nothing(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    name: str,
+    text: str,
+    asked: str,
+    message: str,
+) -> None:
+    (tmp_path / name).write_text(text, "utf-8")
+    assert main(["init", "--documents", str(tmp_path), *asked.split()]) == 1
+    said = capsys.readouterr()
+    assert message in said.err
+    assert said.out == ""

@@ -233,14 +233,14 @@ def test_list_looks_for_what_the_entries_need(
     assert words in capsys.readouterr().err
 
 
-OWN = "mine: {corpus: {recipe: jsonl, path: own.jsonl}, datasets: {sp: {task: %s}}}"
+OWN = "mine: {corpus: {recipe: documents, path: own.jsonl}, datasets: {sp: {task: %s}}}"
 RIGHT = OWN % "sentence_position"
 
 
 @pytest.mark.parametrize(
     ("params", "where"),
     [
-        ("corpora: {mine: {corpus: {recipe: jsonl}}}", "corpora.mine.corpus.path"),
+        ("corpora: {mine: {corpus: {recipe: documents}}}", "corpora.mine.corpus.path"),
         (f"corpora: {{{RIGHT.replace('own.', 'other.')}}}", "corpora.mine.corpus.path a"),
         (f"corpora: {{{OWN % 'order'}}}", "corpora.mine.datasets.sp.task"),
         ("corpora: {mine: {corpus: {recipe: tass}}}", "corpora.mine.datasets"),

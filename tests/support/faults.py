@@ -25,7 +25,7 @@ seed: SEED
 sources: sample
 corpora:
   texts:
-    corpus: {recipe: jsonl, language: es, path: DOCUMENTS}
+    corpus: {recipe: documents, language: es, path: DOCUMENTS}
     datasets: {bso_texts: {task: sentence_ordering}}
   sts:
     corpus: {recipe: sts, language: es}

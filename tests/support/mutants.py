@@ -5,8 +5,10 @@ What is inside of archives and compressed files is changed, and so are these the
 """
 
 import bz2
+import csv
 import gzip
 import io
+import json
 import re
 import tarfile
 import warnings
@@ -168,6 +170,32 @@ def _parquet(sample: Files) -> tuple[Files, dict[str, str]]:
     return {"documents.parquet": buffer.getvalue()}, {}
 
 
+def _arrow(sample: Files) -> tuple[Files, dict[str, str]]:
+    import pyarrow.json
+
+    (lines,) = sample.values()
+    table = pyarrow.json.read_json(io.BytesIO(lines))
+    buffer = io.BytesIO()
+    with pyarrow.ipc.new_stream(buffer, table.schema) as stream:
+        stream.write_table(table, max_chunksize=10)
+    return {"data-00000-of-00001.arrow": buffer.getvalue()}, {}
+
+
+def _texts(sample: Files) -> tuple[Files, dict[str, str]]:
+    (lines,) = sample.values()
+    rows = filter(lambda row: "text" in row, map(json.loads, lines.splitlines()))
+    return {f"{row['id']}.md": f"# {row['title']}\n\n{row['text']}".encode() for row in rows}, {}
+
+
+def _table(sample: Files) -> tuple[Files, dict[str, str]]:
+    (lines,) = sample.values()
+    text = io.StringIO()
+    writer = csv.DictWriter(text, ("id", "title", "text"), extrasaction="ignore")
+    writer.writeheader()
+    writer.writerows(json.loads(line) for line in lines.splitlines())
+    return {"documents.csv": text.getvalue().encode()}, {}
+
+
 def _with_tokens(sample: Files) -> tuple[Files, dict[str, str]]:
     (archive,) = sample.values()
     members = [
@@ -186,7 +214,7 @@ def _released(sample: Files) -> tuple[Files, dict[str, str]]:
 
 OTHER_FORMS: dict[str, Sequence[Callable[[Files], tuple[Files, dict[str, str]]]]] = {
     "gutenberg": (_released,),
-    "jsonl": (_packed_lines, _parquet),
+    "documents": (_packed_lines, _parquet, _arrow, _texts, _table),
     "opensubtitles": (_with_tokens,),
     "wikipedia": (_plain_dump, _dump_without_index),
 }

@@ -45,7 +45,7 @@ class Asked:
 
 def asked() -> Iterator[Asked]:
     """Yield a dataset for every question, and one for each task that needs none."""
-    recipes = {"sentence_ordering": "jsonl", "sentence_position": "jsonl"}
+    recipes = {"sentence_ordering": "documents", "sentence_position": "documents"}
     for task, recipe in recipes.items():
         yield _asked(task, corpus_of(recipe), TASKS[task].labels, {})
     for language, file in questions.LANGUAGES.items():
@@ -70,7 +70,7 @@ def _of_question(language: str, key: str, question: dict[str, Any]) -> Asked:
         return _asked(task, corpus, labels, {"label": "text_order"})
     if isinstance(TASKS[task], TreebankTask):
         return _asked(task, corpus_of("universal_dependencies", language), labels, {})
-    corpus = corpus_of("gutenberg" if of == ["dialogues"] else "jsonl", language)
+    corpus = corpus_of("gutenberg" if of == ["dialogues"] else "documents", language)
     return _asked(task, corpus, TASKS[task].labels, {})
 
 

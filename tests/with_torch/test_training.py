@@ -56,7 +56,7 @@ def toy(
     rows = [row(i, i % 2, sentences=[LEAKED, f"Frase {i}."]) for i in range(6)]
     splits = {"train": rows[:2], "validation": rows[2:4], "test": rows[4:]}
     write_dataset(tmp_path / "dist" / "hub" / "bso_own", "sentence_ordering", splits)
-    corpora = {"mine": {"corpus": {"recipe": "jsonl", "language": "es", "path": "x"}}}
+    corpora = {"mine": {"corpus": {"recipe": "documents", "language": "es", "path": "x"}}}
     entries: dict[str, Any] = {}
 
     def command(name: str = "own", **options: Any) -> list[str]:

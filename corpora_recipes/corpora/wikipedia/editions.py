@@ -24,10 +24,10 @@ from pathlib import Path
 
 from corpora_recipes.corpora.wikipedia.pages import PAGE_ID, read_pages
 from corpora_recipes.corpora.wikipedia.plan import DumpBlock, wiki_of
-from corpora_recipes.corpora.wikipedia.upstream import dated, dates_listed, gone, today
+from corpora_recipes.corpora.wikipedia.upstream import dated, dates_listed, gone
 from corpora_recipes.facts import Source
 from corpora_recipes.fetching.downloads import fetch_whole
-from corpora_recipes.fetching.pins import Locked, add_to_lock, read_lock
+from corpora_recipes.fetching.pins import Locked, add_to_lock, read_lock, today
 from corpora_recipes.fetching.transfer import NotFound, read_document
 from corpora_recipes.hashing import sha256_of
 from corpora_recipes.recipe import Corpus

@@ -8,11 +8,10 @@ some months. What is found is kept in sources.lock, so that another run takes th
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
 from typing import Any
 
 from corpora_recipes.facts import Source
-from corpora_recipes.fetching.pins import LOCK, Locked, add_to_lock, read_lock
+from corpora_recipes.fetching.pins import LOCK, Locked, add_to_lock, read_lock, today
 from corpora_recipes.fetching.sources import list_sources
 from corpora_recipes.fetching.transfer import NotFound, read_document, read_json
 from corpora_recipes.recipe import Corpus
@@ -142,11 +141,6 @@ def gone(corpus: Corpus, date: str, dates: Sequence[str]) -> InputError:
 def dated(corpus: Corpus, date: str) -> Corpus:
     """Return a corpus with another date."""
     return replace(corpus, options={**corpus.options, "date": date})
-
-
-def today() -> str:
-    """Return today's date, for the lock."""
-    return datetime.now(UTC).date().isoformat()
 
 
 def _dump(corpus: Corpus, date: str) -> Source:

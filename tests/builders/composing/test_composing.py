@@ -271,7 +271,7 @@ def test_the_same_bytes_whatever_the_hash_seed_and_order(
 ) -> None:
     """Of datasets of documents, and of a ranking."""
     tasks = ("sentence_position", "sentence_ordering", "discourse_coherence")
-    mine = {"recipe": "jsonl", "path": "mine.jsonl", "language": "en"}
+    mine = {"recipe": "documents", "path": "mine.jsonl", "language": "en"}
     words = {"task": "word_ranking", "language": "en", "vocabulary": "mine"}
     params = write_params(
         {

@@ -1,15 +1,13 @@
 """Datasets of the Hub: data files alone, at one commit, from a server that speaks as the Hub."""
 
 import pickle
-from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
-import huggingface_hub.constants
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hub_server import commit, hub
+from hub_server import commit
 
 from builders.auditing.auditing import audit
 from builders.exchange import hub as reading
@@ -37,26 +35,6 @@ TEXTS = ["Una obra muy buena.", "Una obra muy mala.", "Ni buena ni mala."]
 def parquet(path: Path, rows: int = 2) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     pq.write_table(pa.table({"label": list("bmm")[:rows], "text": TEXTS[:rows]}), path)
-
-
-@pytest.fixture
-def requests() -> list[str]:
-    return []
-
-
-@pytest.fixture
-def served(tmp_path: Path, monkeypatch, requests: list[str]) -> Iterator[Path]:
-    """Return the folder of a repository "org/data" that is served."""
-    folder = tmp_path / "served" / "data"
-    folder.mkdir(parents=True)
-    constants = huggingface_hub.constants
-    with hub(folder, "org/data", requests=requests) as endpoint:
-        template = f"{endpoint}/{{repo_id}}/resolve/{{revision}}/{{filename}}"
-        monkeypatch.setattr(constants, "ENDPOINT", endpoint)
-        monkeypatch.setattr(constants, "HUGGINGFACE_CO_URL_TEMPLATE", template)
-        monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "cache"))
-        monkeypatch.setattr(constants, "HF_HUB_DISABLE_XET", True)
-        yield folder
 
 
 NAME = "hf://datasets/org/data"

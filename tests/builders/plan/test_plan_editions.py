@@ -40,7 +40,7 @@ def test_an_edition_knows_the_older_dataset(make_corpus) -> None:
         ("sp_none", {}, "another corpus: one of sp_old", "'sp_none', which is not a dataset"),
         ("sp_new", {}, "another corpus: one of sp_old", "'sp_new', which is of the same corpus"),
         ("dc_old", {}, "task discourse_coherence", "task sentence_position"),
-        ("sp_old", {"recipe": "theses"}, "recipe jsonl", "recipe theses"),
+        ("sp_old", {"recipe": "theses"}, "recipe documents", "recipe theses"),
         ("sp_old", {"language": "pt"}, "language es", "language pt"),
         (["sp_old"], {}, "the name of the older dataset", "['sp_old']"),
     ],

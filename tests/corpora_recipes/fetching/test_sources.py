@@ -260,14 +260,14 @@ class TestLocal:
         patterns = [Source("*.jsonl"), Source("*.parquet")]
         names = ("mine/d.jsonl", "mine/notes.txt", "mine/.git/x.jsonl", "mine/sub/e.jsonl")
         write(*(tmp_path / name for name in names))
-        for path in ("mine", "mine/d.jsonl"):
+        for path, found in (("mine", ["d.jsonl", "sub/e.jsonl"]), ("mine/d.jsonl", ["d.jsonl"])):
             for where in ("sample", "upstream", "mirror"):
                 sources.fetch(corpus(patterns, path=path), where, tmp_path / "out")
-                assert listing(tmp_path / "out") == ["d.jsonl"]
+                assert listing(tmp_path / "out") == found
         for path, found in (
             ("nowhere", "no such file"),
             ("mine/notes.txt", "notes.txt"),
-            ("recipes", "a folder of no other files"),
+            ("recipes", "a folder of 2 other files"),
         ):
             with pytest.raises(InputError, match=found) as error:
                 sources.fetch(corpus(patterns, path=path), "sample", tmp_path / "out")

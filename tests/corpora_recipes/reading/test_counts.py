@@ -109,7 +109,7 @@ def counted(records: list[Record], seen: dict[str, int], **dropped: int) -> Bloc
 def test_what_a_dropped_document_held_is_dropped_too(records, sentences, summary) -> None:
     short = 2 - len(records)
     result = counted(records, COUNTED, too_short=short)
-    settle(result, sample_of("jsonl"))
+    settle(result, sample_of("documents"))
     dropped = {unit: count["dropped"] for unit, count in result.drops.as_dict().items()}
     assert dropped == {
         "documents": {"too_short": short},
@@ -121,11 +121,11 @@ def test_what_a_dropped_document_held_is_dropped_too(records, sentences, summary
 @pytest.mark.parametrize(
     ("name", "result", "found"),
     [
-        ("jsonl", counted([], {"documents": 1}), "'kept': 1"),
-        ("jsonl", counted([DOCUMENT], {}), "nothing counted"),
-        ("jsonl", counted([DOCUMENT], {"documents": 1}), "2 sentences"),
-        ("jsonl", counted([DOCUMENT], COUNTED | {"sentences": 1}, short=1), "'kept': 1"),
-        ("jsonl", counted([DOCUMENT], COUNTED | {"documents": 1}), "'kept': 5"),
+        ("documents", counted([], {"documents": 1}), "'kept': 1"),
+        ("documents", counted([DOCUMENT], {}), "nothing counted"),
+        ("documents", counted([DOCUMENT], {"documents": 1}), "2 sentences"),
+        ("documents", counted([DOCUMENT], COUNTED | {"sentences": 1}, short=1), "'kept': 1"),
+        ("documents", counted([DOCUMENT], COUNTED | {"documents": 1}), "'kept': 5"),
         ("gutenberg", counted([Dialogue("a", "", [["Sí.", "No."]])], {"documents": 1}), "2 turns"),
         ("paralex", counted([PAIR], {"examples": 1, "texts": 1}), "'kept': 1"),
     ],

@@ -45,7 +45,7 @@ def ask_for(sources: str = "sample", **corpora: dict[str, Any]) -> None:
 
 
 def texts(path: str = "texts", **options: Any) -> dict[str, Any]:
-    return {"recipe": "jsonl", "language": "es", "path": path} | options
+    return {"recipe": "documents", "language": "es", "path": path} | options
 
 
 def write(path: str, *ids: str) -> None:
@@ -132,7 +132,7 @@ def test_another_version_of_a_library_reads_all_again(
     ("file", "new"),
     [
         ("corpora/sqc/recipe.py", "1 kept, 1 new"),
-        ("corpora/jsonl/corpus.yaml", "1 kept, 1 new"),
+        ("corpora/documents/corpus.yaml", "1 kept, 1 new"),
         ("text/sentences.py", "1 kept, 1 new"),  # of running text alone
         ("reading/blocks.py", "2 new"),
         ("corpora/tass/recipe.py", "2 kept, 0 new"),

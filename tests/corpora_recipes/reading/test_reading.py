@@ -33,7 +33,7 @@ SENTENCES = [
 
 
 def write_raw(folder: Path, files: int = 6, documents: int = 20) -> Path:
-    """Write a jsonl corpus of several files, each of which is a block."""
+    """Write documents in several files, each of which is a block."""
     folder.mkdir(exist_ok=True)
     for file in range(files):
         lines = [
@@ -67,7 +67,7 @@ def read_here(corpus: Corpus, raw: Path, out: str, workers: int = 1, **options) 
 @pytest.fixture
 def own_params(write_params, raw) -> None:
     """Write a params.yaml, in the current folder of the test, that names its raw corpus."""
-    write_params({"mine": {"corpus": {"recipe": "jsonl", "path": str(raw), "language": "es"}}})
+    write_params({"mine": {"corpus": {"recipe": "documents", "path": str(raw), "language": "es"}}})
 
 
 def test_the_same_bytes_for_one_worker_two_workers_and_dask(
@@ -83,7 +83,7 @@ def test_the_same_bytes_for_one_worker_two_workers_and_dask(
     counts = [(tmp_path / f"{name}.json").read_text() for name in ("one", "two", "dask")]
     assert len(set(counts)) == 1
     # What is sent to a worker is small.
-    blocks = load_recipe("jsonl").blocks(raw, corpus)
+    blocks = load_recipe("documents").blocks(raw, corpus)
     assert len(pickle.dumps((_read, corpus.recipe, blocks[0], corpus))) < 5_000
 
 
@@ -139,7 +139,7 @@ def test_a_cluster_keeps_nothing_of_blocks_beyond_the_quota(
 
 
 def test_raw_files_that_a_worker_does_not_see(tmp_path, raw, corpus, cluster) -> None:
-    blocks = load_recipe("jsonl").blocks(raw, corpus)
+    blocks = load_recipe("documents").blocks(raw, corpus)
     (raw / "part-3.jsonl").rename(tmp_path / "part-3.jsonl")
     message = rf"part-3\.jsonl, on {re.escape(socket.gethostname())}\n.*same path"
     with pytest.raises(InputError, match=message):
@@ -222,7 +222,7 @@ def test_drops_above_a_limit_are_shown_and_fail_if_strict(
     assert sorted(path.name for path in tmp_path.iterdir()) == ["params.yaml", "raw"]
     drops = read(corpus, raw, tmp_path / "out.parquet", workers=1, executor="local")
     (note,) = above_limits(corpus, drops)
-    assert "above the limit of 5.00% (drop_limits in jsonl/corpus.yaml)" in note
+    assert "above the limit of 5.00% (drop_limits in documents/corpus.yaml)" in note
     assert (tmp_path / "out.json").exists()
     assert above_limits(limited(corpus, duplicate_id=0.5), drops) == []
     # The command says so, too; the limit of the recipe is 1 %.
