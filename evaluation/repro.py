@@ -11,6 +11,7 @@ from corpora_recipes.params import load_params, shipped_params
 from corpora_recipes.running import telling
 from corpora_recipes.running.commands import PARAMS, add_stage
 from corpora_recipes.running.errors import ParamsError, nearest
+from corpora_recipes.running.extras import check_packages
 from corpora_recipes.running.left_out import read_left_out
 from corpora_recipes.running.memo import remembering
 from corpora_recipes.running.telling import clock
@@ -41,8 +42,9 @@ def run(options: argparse.Namespace) -> None:
     """Run all stages, with a line for each.
 
     Raises:
-        InputError: params.yaml is invalid, a stage failed, or something was left out.
+        InputError: a library is missing, params.yaml is invalid, a stage failed, or something was left out.
     """
+    check_packages("probeta repro", "lxml", "matplotlib", "pandas", "sklearn", "spacy")
     if options.params == PARAMS and not PARAMS.exists():
         copyfile(shipped_params(), PARAMS)
         print(f"{PARAMS}: written, with the samples of the project")
