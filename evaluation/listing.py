@@ -5,12 +5,15 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from builders.auditing.report import DETECTABLE_AT_MOST, detectable_of, read_audit
 from builders.plan.listing import datasets_listing
 from corpora_recipes.languages import languages_listing
 from corpora_recipes.listing import listing
 from corpora_recipes.params import load_params
 from corpora_recipes.running.commands import add_params
+from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.extras import check_packages
+from corpora_recipes.running.folders import AUDIT
 from evaluation.data.texts import check_prompt_names
 from evaluation.entries import encoders_of, encoders_params
 from evaluation.paradigms.params import paralex_params
@@ -73,7 +76,7 @@ def show(path: Path) -> None:
     for line in listing(path):
         print(line)
     print(f"Datasets of {path}:")
-    print(datasets_listing(path))
+    print(datasets_listing(path, _detected()))
     print(f"Encoders of {path}:")
     params = load_params(path)
     datasets = [*params["rankings"]]
@@ -98,3 +101,18 @@ def show(path: Path) -> None:
     _check_sections(params, path)
     probing = asdict(probing_params(params, path))
     print("Probing: " + ", ".join(f"{key} {value}" for key, value in probing.items()))
+
+
+def _detected() -> dict[str, str]:
+    """Return dataset to the difference that its test detects, in words, by the audit if any."""
+    try:
+        audited = read_audit(AUDIT / "audit.json")["datasets"]
+    except InputError:
+        return {}
+    found = {name: detectable_of(facts) for name, facts in audited.items()}
+    return {
+        name: f", detects {100 * value:.1f} points"
+        + (" (too small for an average)" if value > DETECTABLE_AT_MOST else "")
+        for name, value in found.items()
+        if value is not None
+    }

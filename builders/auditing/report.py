@@ -16,7 +16,7 @@ from corpora_recipes.running.code import code_digest
 from corpora_recipes.running.environment import LIBRARIES
 from corpora_recipes.running.outputs import read_report, whole_file
 
-FORMAT = 3
+FORMAT = 4
 GATES: Mapping[str, str] = {
     "leakage": "1. No leakage between splits",
     "donors": "2. Donor sentences occur nowhere else",
@@ -55,11 +55,15 @@ class NamedRow(TypedDict):
 
 
 SURFACE_FORM: Verdict = "solved by surface form"
+# The baseline that looks at no text; and what gate 8 measures, see ``detectable_of``.
+MAJORITY = "majority"
+DETECTABLE = "difference of two encoders that the test detects"
+# A dataset that detects only larger differences of accuracies or correlations is in no average:
+# encoders that are worth comparing are seldom so far apart, so that it would add mostly noise.
+DETECTABLE_AT_MOST = 0.12
 
 # Below this many test rows a score says little: one standard error is above 1.6 points.
 SMALL_TEST = 1000
-# One standard error is above 2.2 points.
-VERY_SMALL_TEST = 500
 
 Declared = Mapping[str, Mapping[str, Any]]
 """Gate to the declaration of its miss: ``at_most`` and ``because``."""
@@ -83,6 +87,27 @@ def baselines_of(report: Mapping[str, Any], dataset: str) -> dict[str, float]:
     """
     checks = report["datasets"][dataset]["checks"]
     return {c["what"]: c["value"] for c in checks if c["gate"] == "baselines" and c["what"]}
+
+
+def best_baseline(report: Mapping[str, Any], dataset: str) -> tuple[str, float] | None:
+    """Return the best baseline besides majority, and its score on test; None if there is none.
+
+    It is the best one on validation (``chosen``), or on test where there is no such choice.
+    """
+    others = baselines_of(report, dataset)
+    others.pop(MAJORITY, None)
+    name = report["datasets"][dataset].get("chosen") or max(
+        others, key=others.__getitem__, default=None
+    )
+    return (name, others[name]) if name else None
+
+
+def detectable_of(facts: Mapping[str, Any]) -> float | None:
+    """Return the difference that the test of a dataset detects, None if it was not measured.
+
+    ``facts``: of the dataset in the report. See ``statistics.detectable_difference``.
+    """
+    return next((c["value"] for c in facts["checks"] if c["what"] == DETECTABLE), None)
 
 
 def inherited_of(facts: Mapping[str, Any]) -> dict[str, str]:

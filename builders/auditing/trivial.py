@@ -24,8 +24,8 @@ from typing import Any
 
 import numpy as np
 
-from builders.auditing.statistics import Doubles, pearson
-from builders.exchange.target import Labels
+from builders.auditing.statistics import Doubles
+from builders.exchange.target import Booleans, Labels
 
 Sparse = Any  # scipy.sparse.csr_array or csr_matrix, float32 [rows, features]
 Both = tuple[Sparse, Sparse]  # of train and of test
@@ -55,8 +55,8 @@ class Texts:
     labels: Labels
 
 
-def trivial_baselines(train: Texts, test: Texts, classes: int) -> dict[str, float]:
-    """Fit the baselines that make sense for the number of texts in a row, and score them.
+def trivial_baselines(train: Texts, test: Texts, classes: int) -> dict[str, Booleans]:
+    """Fit the baselines that make sense for the number of texts in a row, and ask them.
 
     - ``majority``: the most frequent class of train.
     - ``length``: characters and words of each text, their differences and how uneven they are.
@@ -67,8 +67,9 @@ def trivial_baselines(train: Texts, test: Texts, classes: int) -> dict[str, floa
     - ``bag_of_words``: the words of all texts together, regardless of order and place.
 
     Returns:
-        Baseline to accuracy on test, 0 … 1, in the order above. It does not depend on the number
-        of threads or ``PYTHONHASHSEED``. A class without rows in train is never predicted.
+        Baseline to whether it is right, [rows of test], in the order above. It does not depend on
+        the number of threads or ``PYTHONHASHSEED``. A class without rows in train is never
+        predicted.
     """
     # Only loaded libraries can be limited to one thread.
     import sklearn.ensemble
@@ -78,13 +79,12 @@ def trivial_baselines(train: Texts, test: Texts, classes: int) -> dict[str, floa
     unchecked = sklearn.config_context(assume_finite=True, skip_parameter_validation=True)
     with threadpool_limits(1), unchecked:
         return {
-            name: float(np.mean(predicted == test.labels))
-            for name, predicted in predictions(train, test, classes)
+            name: predicted == test.labels for name, predicted in predictions(train, test, classes)
         }
 
 
-def trivial_similarities(texts: Sequence[Sequence[str]], scores: Doubles) -> dict[str, float]:
-    """Correlate scores of pairs with how alike the two texts look; nothing is fitted.
+def trivial_similarities(texts: Sequence[Sequence[str]]) -> dict[str, Doubles]:
+    """Measure how alike the two texts of pairs look; nothing is fitted.
 
     - ``overlap``: the Jaccard index of their words, in lower case.
     - ``length``: the ratio of the shorter to the longer, in characters.
@@ -93,7 +93,7 @@ def trivial_similarities(texts: Sequence[Sequence[str]], scores: Doubles) -> dic
     - ``bag_of_words``: the same of their words, in lower case.
 
     Returns:
-        Name to Pearson's correlation, -1 … 1, in the order above; 0 where it is not defined.
+        Name to similarity, 0 … 1, float64 [pairs], in the order above.
     """
     words, ngrams = (
         [vectorizer.transform(row[place] for row in texts) for place in (0, 1)]
@@ -103,13 +103,12 @@ def trivial_similarities(texts: Sequence[Sequence[str]], scores: Doubles) -> dic
     common = _row_sums(sets[0].multiply(sets[1]))
     either = _row_sums(sets[0]) + _row_sums(sets[1]) - common
     sizes = np.array([[len(text) for text in row] for row in texts], np.float64)
-    alike = {
+    return {
         "overlap": common / np.maximum(1, either),
         "length": sizes.min(axis=1) / np.maximum(1, sizes.max(axis=1)),
         "character_ngrams": _cosines(*ngrams),
         "bag_of_words": _cosines(*words),
     }
-    return {name: pearson(values, scores) for name, values in alike.items()}
 
 
 def row_order(train_labels: Labels, test_labels: Labels, classes: int) -> dict[str, float]:

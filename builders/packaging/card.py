@@ -7,8 +7,8 @@ from typing import Any
 import yaml
 
 from builders.auditing.markdown import render
-from builders.auditing.report import SMALL_TEST, VERY_SMALL_TEST, inherited_of
-from builders.auditing.statistics import ERRORS, standard_error
+from builders.auditing.report import DETECTABLE_AT_MOST, SMALL_TEST, detectable_of, inherited_of
+from builders.auditing.statistics import ERRORS
 from builders.exchange.config import LISTED_CLASSES, Config
 from builders.plan.origins import licence_id
 from builders.sampling.folds import FOLDS
@@ -82,8 +82,9 @@ def dataset_page(config: Config) -> str:
     """Return the page of a dataset: question, classes, columns, construction, audit, changes."""
     facts = {
         **{"config": config, "types": _TYPES, "folds": FOLDS, "listed_classes": LISTED_CLASSES},
-        **{"small_test": SMALL_TEST, "very_small_test": VERY_SMALL_TEST},
-        "standard_error": standard_error(0.5, config.asked),
+        "small_test": SMALL_TEST,
+        "detectable": detectable_of(config.audit),
+        "detectable_at_most": DETECTABLE_AT_MOST,
     }
     return render(DATASET, facts)
 

@@ -3,14 +3,13 @@
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from builders.auditing.report import baselines_of, read_audit
+from builders.auditing.report import best_baseline, read_audit
 from builders.store.schema import about_of
 from builders.tasks import TASKS
 from builders.tasks.groups import GROUPS
@@ -205,9 +204,7 @@ def _trivial(audit: Path, facts: dict[str, dict[str, Any]]) -> dict[str, tuple[s
     report = read_audit(audit)
     best = {}
     for name, about in facts.items():
-        if report["datasets"].get(name, {}).get("rows") == about["rows"]:
-            baselines = baselines_of(report, name)
-            baselines.pop("majority", None)
-            if baselines:
-                best[name] = max(baselines.items(), key=itemgetter(1))
+        audited = report["datasets"].get(name, {}).get("rows") == about["rows"]
+        if audited and (found := best_baseline(report, name)):
+            best[name] = found
     return best

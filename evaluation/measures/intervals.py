@@ -3,8 +3,11 @@
 A score is measured again without each document in turn; how much these values differ gives its
 standard error (Efron and Tibshirani 1993, chapter 11). Documents are left out, not rows: rows of
 one document are not independent. The jackknife needs no random draws, and does not understate the
-error if documents are few, as resampling them does (MacKinnon, Nielsen and Webb 2023). With m
-documents, each end is the standard error times Student's t, of m - 1 degrees of freedom, away:
+error if documents are few, as resampling them does (MacKinnon, Nielsen and Webb 2023). Each end is
+the standard error times Student's t away, whose degrees of freedom are one less than the effective
+number of documents: of one size, as many as there are; fewer if some have many times the rows of
+others (Carter, Schnepel and Steigerwald 2017, "Asymptotic behavior of a t-test robust to cluster
+heterogeneity"; their number has a further term, for how much documents differ).
 
 - for an accuracy or another mean of numbers 0 … 1, on the scale of Wilson's interval (1927), so
   that it stays in 0 … 1 and has a width where all answers are right. Near 0 and 1, the few wrong
@@ -12,49 +15,79 @@ documents, each end is the standard error times Student's t, of m - 1 degrees of
 - for a correlation, on the scale of Fisher's z.
 - for a difference of two encoders, on that of the difference.
 
-Nominally coverage is .95 and type I error .05. Simulated (2,000 times, ``tests/bench/
-bench_intervals.py``): the coverage of a score, and how often two encoders with the same true score
-are no tie. Rows are one per document, or ten: independent, or with an intraclass correlation of .3,
-where both encoders find the same documents hard (alike), or each its own ones (differ).
+Nominally coverage is .95. Simulated (500 times four encoders, so that a share is certain to .01,
+``tests/bench/bench_intervals.py``), rows are one per document, or ten: independent, or with an
+intraclass correlation of .3, where all encoders find the same documents hard (alike), or each its
+own ones (differ); or documents of log-normal sizes differ in that way (sizes).
 
-                          coverage of accuracy and r    type I error
-    documents  rows         .5   .7   .9     .5   .9     .5   .7   .9
-            5  1          1.00 .998 .992   .977 .979   .022 .015 .001
-            5  10         .999 .999 .999   .952 .950   .051 .049 .040
-            5  10 alike   .987 .993 .991   .953 .963   .041 .035 .004
-            5  10 differ  .981 .993 .993   .961 .956   .061 .043 .013
-           10  1          .979 .991 .988   .955 .952   .053 .051 .011
-           10  10         .985 .989 .993   .953 .948   .047 .048 .051
-           10  10 alike   .969 .966 .983   .949 .948   .050 .045 .021
-           10  10 differ  .972 .970 .984   .955 .948   .054 .055 .030
-           20  1          .954 .973 .953   .948 .949   .051 .048 .038
-           20  10         .969 .973 .988   .947 .951   .051 .049 .050
-           20  10 alike   .958 .959 .969   .949 .949   .050 .052 .044
-           20  10 differ  .960 .959 .969   .949 .950   .053 .047 .039
-           40  1          .962 .945 .943   .950 .948   .054 .052 .051
-           40  10         .962 .963 .974   .949 .951   .047 .051 .049
-           40  10 alike   .958 .954 .950   .950 .949   .044 .050 .050
-           40  10 differ  .956 .954 .951   .949 .951   .051 .051 .046
-          200  1          .948 .944 .958   .951 .952   .051 .050 .047
-          200  10         .956 .949 .959   .949 .952   .044 .049 .045
-          200  10 alike   .951 .944 .950   .945 .951   .052 .051 .048
-          200  10 differ  .952 .954 .950   .950 .950   .048 .048 .051
-          600  1          .956 .951 .949   .952 .952   .047 .049 .050
-          600  10         .952 .953 .951   .952 .950   .046 .052 .046
-          600  10 alike   .958 .951 .955   .953 .955   .053 .053 .049
-          600  10 differ  .954 .957 .952   .948 .949   .049 .046 .048
+                       coverage of accuracy  and r
+    documents  rows      .5    .7    .9   .98    .5    .9
+            8  1         0.992 0.989 0.964 0.988 0.960 0.957
+            8  10        1.000 1.000 1.000 1.000 0.952 0.953
+            8  10 alike  0.990 0.994 0.990 0.982 0.961 0.953
+            8  10 differ 0.990 0.994 0.993 0.988 0.962 0.952
+            8  sizes     0.999 0.998 0.997 0.995 0.981 0.980
+           20  1         0.957 0.977 0.955 0.942 0.952 0.950
+           20  10        0.994 0.996 0.998 0.999 0.951 0.945
+           20  10 alike  0.974 0.973 0.973 0.984 0.957 0.957
+           20  10 differ 0.972 0.974 0.988 0.981 0.963 0.952
+           20  sizes     0.987 0.989 0.992 0.988 0.962 0.967
+           60  1         0.943 0.967 0.946 0.973 0.948 0.957
+           60  10        0.974 0.974 0.985 0.997 0.951 0.952
+           60  10 alike  0.961 0.960 0.957 0.973 0.952 0.944
+           60  10 differ 0.969 0.949 0.962 0.981 0.955 0.946
+           60  sizes     0.953 0.959 0.983 0.984 0.954 0.951
+          200  1         0.939 0.948 0.960 0.929 0.950 0.952
+          200  10        0.961 0.958 0.965 0.992 0.958 0.945
+          200  10 alike  0.957 0.967 0.946 0.969 0.952 0.946
+          200  10 differ 0.956 0.948 0.960 0.969 0.956 0.947
+          200  sizes     0.950 0.948 0.946 0.985 0.949 0.951
+          600  1         0.963 0.952 0.954 0.946 0.944 0.958
+          600  10        0.952 0.948 0.963 0.976 0.949 0.955
+          600  10 alike  0.956 0.950 0.942 0.959 0.948 0.946
+          600  10 differ 0.947 0.952 0.957 0.958 0.952 0.954
+          600  sizes     0.955 0.952 0.945 0.948 0.950 0.948
 
-Where some documents have many times the rows of others, the type I error of ten is .08.
+Of 2, 6 or 20 encoders with the same true accuracy, how often one is called worse than the best, and
+in brackets without the correction for their number (``student``); a share is certain to .02:
+
+                       accuracy .5                            .9
+    documents  rows      2         6           20             2         6           20
+            8  1         .044 (.04) .042 (.38) .066 (.92) .006 (.01) .000 (.02) .000 (.09)
+            8  10        .044 (.04) .036 (.36) .014 (.87) .058 (.06) .028 (.39) .022 (.93)
+            8  10 alike  .052 (.05) .042 (.32) .030 (.84) .018 (.02) .000 (.17) .000 (.47)
+            8  10 differ .052 (.05) .044 (.35) .028 (.90) .012 (.01) .000 (.22) .000 (.78)
+            8  sizes     .038 (.04) .014 (.26) .004 (.72) .010 (.01) .000 (.10) .000 (.36)
+           20  1         .050 (.05) .026 (.36) .038 (.92) .038 (.04) .004 (.34) .000 (.91)
+           20  10        .074 (.07) .040 (.33) .032 (.91) .054 (.05) .036 (.35) .030 (.92)
+           20  10 alike  .030 (.03) .046 (.36) .024 (.89) .048 (.05) .008 (.31) .000 (.81)
+           20  10 differ .058 (.06) .034 (.39) .046 (.92) .046 (.05) .012 (.31) .002 (.90)
+           20  sizes     .070 (.07) .032 (.35) .018 (.81) .024 (.02) .006 (.19) .000 (.70)
+           60  1         .026 (.03) .042 (.38) .038 (.92) .040 (.04) .020 (.30) .004 (.87)
+           60  10        .034 (.03) .040 (.41) .022 (.89) .066 (.07) .044 (.38) .042 (.93)
+           60  10 alike  .052 (.05) .046 (.36) .024 (.91) .032 (.03) .022 (.33) .014 (.90)
+           60  10 differ .054 (.05) .040 (.37) .034 (.91) .054 (.05) .034 (.38) .016 (.93)
+           60  sizes     .060 (.06) .040 (.37) .044 (.87) .042 (.04) .006 (.27) .004 (.85)
+          200  1         .044 (.04) .042 (.32) .036 (.91) .068 (.07) .034 (.36) .020 (.91)
+          200  10        .040 (.04) .042 (.35) .036 (.90) .058 (.06) .044 (.35) .034 (.93)
+          200  10 alike  .048 (.05) .038 (.38) .024 (.91) .050 (.05) .034 (.37) .026 (.91)
+          200  10 differ .054 (.05) .044 (.40) .034 (.92) .030 (.03) .036 (.38) .022 (.92)
+          200  sizes     .060 (.06) .052 (.37) .026 (.87) .048 (.05) .028 (.34) .020 (.88)
+          600  1         .052 (.05) .028 (.34) .028 (.94) .072 (.07) .032 (.37) .026 (.91)
+          600  10        .042 (.04) .042 (.37) .028 (.91) .064 (.06) .040 (.39) .026 (.93)
+          600  10 alike  .058 (.06) .024 (.36) .044 (.91) .056 (.06) .044 (.40) .032 (.91)
+          600  10 differ .032 (.03) .040 (.37) .042 (.89) .046 (.05) .024 (.37) .020 (.93)
+          600  sizes     .050 (.05) .038 (.34) .030 (.92) .054 (.05) .034 (.35) .032 (.92)
 """
 
 import math
 from collections.abc import Callable
 from functools import cache, partial
-from statistics import NormalDist
 
 import numpy as np
 from scipy.special import stdtrit
 
+from builders.auditing.statistics import effective_number
 from evaluation.arrays import Doubles, Values
 from evaluation.measures.metrics import Metric, metric_of, terms
 
@@ -62,13 +95,11 @@ COVERAGE = 0.95
 # Two documents can be alike by chance. With fewer than this in test, rows are left out instead:
 # such an interval says nothing of other documents.
 LEAST_DOCUMENTS = 3
-# Rows that are added to a mean's variance as if all rows of a document were alike.
-_PRIOR = 1
+# Rows that are added to a mean's variance as if all rows of a document were alike: four, as Agresti
+# and Coull (1998, "Approximate is better than exact") add to a proportion.
+_PRIOR = 4
 # The largest correlation that has a finite z.
 _LARGEST = 1 - 1e-9
-DRAWS = 2000
-# Numbers of a matrix of draws that is in memory at a time.
-_CHUNK = 2_000_000
 
 
 def leave_out(metric: Metric, gold: Values, predictions: Values, documents: Values) -> Doubles:
@@ -97,77 +128,68 @@ def leave_out_means(values: Doubles, documents: Values) -> Doubles:
     return np.stack([_without(partial(metric_of, "accuracy"), sums, units) for sums in of_rows])
 
 
-def reach(value: float, left_out: Doubles) -> float:
+def effective_units(documents: Values) -> float:
+    """Return the effective number of units, 1 or more: of one size, as many as there are.
+
+    ``documents`` has the ids, [rows]; a unit is as in ``leave_out``.
+    """
+    return effective_number(np.bincount(_units(documents)))
+
+
+def reach(value: float, left_out: Doubles, units: float, pairs: int = 1) -> float:
     """Return half the width of an interval around a value: Student's t times the standard error.
 
-    The value is a score or a difference of scores; ``left_out``, the same without each unit in
-    turn, [units]. For a single unit the width is infinite.
+    Args:
+        value: a score or a difference of scores.
+        left_out: the same without each unit in turn, [units]. For a single one the width is
+            infinite.
+        units: their effective number.
+        pairs: number of differences that their intervals cover together, see ``student``.
     """
-    units = len(left_out)
-    if units < 2:
+    number = len(left_out)
+    if number < 2:
         return math.inf
     # Around the value, not the mean of the others: never the smaller one.
     squares = float(np.square(left_out - value).sum())
-    return student(units - 1) * math.sqrt((units - 1) / units * squares)
+    return student(units - 1, pairs) * math.sqrt((number - 1) / number * squares)
 
 
 def score_interval(
-    metric: Metric, value: float, left_out: Doubles, rows: int
+    metric: Metric, value: float, left_out: Doubles, documents: Values
 ) -> tuple[float, float]:
     """Return the ends of the interval of a score that covers ``COVERAGE``.
 
     The metric is "pearson", or "accuracy" for any mean of numbers 0 … 1; ``left_out`` has the score
-    without each unit in turn, [units]. The interval of a single unit is the metric's whole range.
+    without each unit in turn, [units], ``documents`` the ids of the documents, [rows]. The interval
+    of a single unit is the metric's whole range.
     """
-    units = len(left_out)
+    units, rows = effective_units(documents), len(documents)
     if metric == "pearson":
         z = math.atanh(_inside(value))
-        far = reach(z, np.arctanh(_inside(left_out)))
+        far = reach(z, np.arctanh(_inside(left_out)), units)
         low, high = math.tanh(z - far), math.tanh(z + far)
-    elif units < 2:
+    elif len(left_out) < 2:
         low, high = 0.0, 1.0
     else:
         # Wilson's interval: p whose squared distance to the value is ``ratio`` times p (1 - p).
         spread, most = value * (1 - value), student(units - 1) ** 2 / units
-        ratio = (rows * reach(value, left_out) ** 2 + _PRIOR * most) / (rows * spread + _PRIOR)
+        ratio = (rows * reach(value, left_out, units) ** 2 + _PRIOR * most) / (
+            rows * spread + _PRIOR
+        )
         middle, half = value + ratio / 2, math.sqrt(ratio * spread + ratio**2 / 4)
         low, high = (middle - half) / (1 + ratio), (middle + half) / (1 + ratio)
     # In spite of rounding the score is within, and 1 not exceeded.
     return min(low, value), min(max(high, value), 1.0)
 
 
-def draw_scores(values: Doubles, left_out: Doubles, key: int) -> Doubles:
-    """Return scores of encoders on a dataset as they might be on other documents.
-
-    For what has no formula, such as a mean rank. Each draw gives a normal weight to what each unit
-    changes, the same for all encoders: the draws vary, and vary together, as the jackknife says.
-
-    Args:
-        values: the scores, float64 [encoders].
-        left_out: the same without each unit in turn, float64 [encoders, units].
-        key: seed of the draws.
-
-    Returns:
-        float64 [encoders, DRAWS]; for a single unit, the scores themselves.
-    """
-    units = left_out.shape[1]
-    if units < 2:
-        return values[:, None].repeat(DRAWS, axis=1)
-    wider = student(units - 1) / NormalDist().inv_cdf((1 + COVERAGE) / 2)
-    changes = (left_out - values[:, None]) * wider * math.sqrt((units - 1) / units)
-    generator = np.random.Generator(np.random.PCG64(key))
-    drawn = np.empty((len(values), DRAWS))
-    at_once = max(1, _CHUNK // units)
-    for start in range(0, DRAWS, at_once):
-        weights = generator.standard_normal((min(at_once, DRAWS - start), units))
-        drawn[:, start : start + len(weights)] = changes @ weights.T
-    return drawn + values[:, None]
-
-
 @cache
-def student(degrees: int) -> float:
-    """Return the quantile of Student's t that ``COVERAGE`` lies within, on both sides of 0."""
-    return float(stdtrit(degrees, (1 + COVERAGE) / 2))
+def student(degrees: float, pairs: int = 1) -> float:
+    """Return the quantile of Student's t that ``COVERAGE`` lies within, on both sides of 0.
+
+    Of several pairs, all intervals cover together: by Bonferroni's inequality (Dunn 1961, "Multiple
+    comparisons among means", section 2).
+    """
+    return float(stdtrit(degrees, 1 - (1 - COVERAGE) / (2 * pairs)))
 
 
 def _inside(correlations: Values | float) -> Doubles:

@@ -287,7 +287,7 @@ def measure_clusters(clusters: Sequence[ClusterScore]) -> dict[str, Any]:
     measured: dict[str, Any] = {}
     for what, of_clusters, without in zip(MEASURES, values, left_out, strict=True):
         mean = float(of_clusters.mean())
-        interval = score_interval("accuracy", mean, without, len(clusters))
+        interval = score_interval("accuracy", mean, without, names)
         measured |= {what: mean, f"{what}_interval": interval}
     return measured
 

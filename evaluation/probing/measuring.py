@@ -66,7 +66,7 @@ def score_answers(
         metric=metric,
         value=float(values.mean()),
         deviation=float(values.std(ddof=1)) if len(values) > 1 else None,
-        interval=score_interval(metric, float(values.mean()), left_out, len(asked)),
+        interval=score_interval(metric, float(values.mean()), left_out, asked.documents),
         measures={name: float(np.mean([one[name] for one in of_starts])) for name in of_starts[0]},
         majority=measure(metric, asked.y, _majority(dataset, parts)) if classes else None,
         chance=1 / len(dataset.labels) if classes else None,

@@ -363,7 +363,7 @@ def measure_ranks(ranks: Doubles, groups: Values) -> dict[str, Any]:
     (left_out,) = leave_out_means(of_pairs["MRR"][None], groups)
     return {
         "mrr": mrr,
-        "interval": score_interval("accuracy", mrr, left_out, len(ranks)),
+        "interval": score_interval("accuracy", mrr, left_out, groups),
         "hits": {str(place): float(of_pairs[f"Hits@{place}"].mean()) for place in HITS},
         "median_rank": float(np.median(ranks)),
     }

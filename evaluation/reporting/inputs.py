@@ -10,7 +10,13 @@ from typing import Any
 
 import pandas as pd
 
-from builders.auditing.report import baselines_of, read_audit
+from builders.auditing.report import (
+    DETECTABLE_AT_MOST,
+    baselines_of,
+    best_baseline,
+    detectable_of,
+    read_audit,
+)
 from builders.tasks import TASKS
 from builders.tasks.groups import EVALRANK, PARALEX, Group
 from corpora_recipes.running.errors import InputError
@@ -19,7 +25,6 @@ from evaluation.reporting.averages import (
     Average,
     Mean,
     averages_of,
-    mean_ranks,
     mean_score,
     place,
 )
@@ -40,8 +45,6 @@ AnyResults = Results | RankingResults | ParadigmResults
 Datasets = Mapping[str, Mapping[str, Score]]
 """Dataset to encoder to the score of its main layer, ordered by group, then by name."""
 COLUMNS = ("encoder", "dataset", "task", "language", "measure", "way", "key", "value", "interval")
-# The name of a baseline that the tables have a row for.
-MAJORITY = "majority"
 
 
 @dataclass(frozen=True)
@@ -49,8 +52,8 @@ class Inputs:
     """The results of a report, of the same rows and seed, and of one protocol of probes.
 
     Attributes:
-        encoders: those with the best mean rank over all datasets of benchmarks first; ``rankings``
-            (of EvalRank) and ``paradigms`` (of ParaLex) have the same order.
+        encoders: those with the best mean over all datasets of benchmarks first; ``rankings`` (of
+            EvalRank) and ``paradigms`` (of ParaLex) have the same order.
         folders: encoder to the folder that its results were read from; ``ranks_folders``: ranks.
         measured: encoder to dataset to its score, without each document in turn too.
         report: the audit, see ``builders.auditing.report``.
@@ -104,7 +107,15 @@ class Inputs:
     def averages(self) -> list[Average]:
         """The datasets that scores are averaged over."""
         tasks = {name: self.any_score(name).task for name in self.datasets}
-        return averages_of(tasks, {name: self.benchmark(name) for name in tasks})
+        return averages_of(tasks, {name: self.benchmark(name) for name in tasks}, self.too_small)
+
+    @cached_property
+    def too_small(self) -> frozenset[str]:
+        """The datasets in no average: their tests do not detect ``DETECTABLE_AT_MOST``.
+
+        Samples are averaged all the same: they show what a report looks like.
+        """
+        return frozenset(filter(self.detects_little, {*self.datasets} - self.samples))
 
     @cached_property
     def wholes(self) -> dict[str, Average]:
@@ -112,18 +123,13 @@ class Inputs:
         return {average.benchmark: average for average in self.averages if not average.group}
 
     @cached_property
-    def ranks(self) -> dict[str, dict[str, Mean]]:
-        """Benchmark to encoder to its mean rank, the best encoder first."""
-        seed, wholes = self.encoders[0].seed, self.wholes
-        return {name: mean_ranks(self.measured, wholes[name].datasets, seed) for name in wholes}
-
-    @cached_property
     def differences(self) -> list[Difference]:
         """Every two encoders compared, by all results."""
         folders = self.ranks_folders
         ranked = [(each, partial(read_ranks, folders[each.name])) for each in self.rankings]
+        averages = [average for average in self.averages if average.datasets]
         return [
-            *compare(self.measured, {average.name: average.datasets for average in self.averages}),
+            *compare(self.measured, {each.name: each.datasets for each in averages}),
             *compare_ranks(ranked),
             *compare_paradigms(self.paradigms),
         ]
@@ -151,9 +157,16 @@ class Inputs:
         """Return the benchmark that a dataset belongs to, or ``OWN``."""
         return self.audit.get(dataset, {}).get("benchmark") or OWN
 
+    def detects_little(self, dataset: str) -> bool:
+        """Return whether the test of a dataset detects large differences only."""
+        return (detectable_of(self.audit[dataset]) or 0.0) > DETECTABLE_AT_MOST
+
     def shipped(self, names: Iterable[str]) -> list[str]:
-        """Return those of some datasets that belong to a benchmark; all, if none does."""
-        datasets = list(names)
+        """Return those of some datasets to average that belong to a benchmark, or all if none does.
+
+        Those that are too small are left out.
+        """
+        datasets = [name for name in names if name not in self.too_small]
         return [name for name in datasets if self.benchmark(name) != OWN] or datasets
 
     def in_order(self, names: Iterable[str]) -> list[str]:
@@ -161,15 +174,20 @@ class Inputs:
         return sorted(names, key=partial(_place, self.names))
 
     def mean(self, datasets: Sequence[str], encoder: str) -> Mean | None:
-        """Return the mean score of an encoder; None if it lacks one of the datasets."""
+        """Return the mean score of an encoder; None if it lacks a dataset, or there is none."""
         known = [scores[encoder] for n in datasets if encoder in (scores := self.datasets[n])]
-        return mean_score(known) if len(known) == len(datasets) else None
+        return mean_score(known) if known and len(known) == len(datasets) else None
+
+    def means(self, datasets: Sequence[str]) -> dict[str, Mean]:
+        """Return the mean scores of the encoders that have all datasets, the best one first."""
+        means = {name: mean for name in self.names if (mean := self.mean(datasets, name))}
+        return dict(sorted(means.items(), key=lambda item: (-item[1].value, item[0])))
 
     def trivial(self, *datasets: str) -> float:
-        """Return the mean of the highest score without an encoder: majority, a baseline, or 0."""
+        """Return the mean score without an encoder: majority (or 0), or the baseline if better."""
         # Correlations have no majority.
         return fmean(
-            max(self.any_score(name).majority or 0.0, *self.baselines[name].values())
+            max(self.any_score(name).majority or 0.0, self.best_trivial(name)[1])
             for name in datasets
         )
 
@@ -183,9 +201,10 @@ class Inputs:
         return next(iter(self.datasets[dataset].values()))
 
     def best_trivial(self, dataset: str) -> tuple[str, float]:
-        """Return name and score of the best trivial baseline other than majority."""
-        others = (item for item in self.baselines[dataset].items() if item[0] != MAJORITY)
-        return max(others, key=lambda item: item[1])
+        """Return name and score on test of the best trivial baseline other than majority."""
+        found = best_baseline(self.report, dataset)
+        assert found, "checked by ``read_inputs``"
+        return found
 
 
 def read_inputs(
@@ -222,17 +241,16 @@ def read_inputs(
     _check_comparable(inputs.encoders, inputs.rankings, inputs.paradigms)
     _check_audited(inputs, audit)
     measured = measure_all([(found, partial(read_predictions, path)) for found, path in folders])
-    best = mean_ranks(measured, inputs.shipped(inputs.datasets), inputs.encoders[0].seed)
-    order = partial(_place, list(best))
+    order = partial(_place, list(inputs.means(inputs.shipped(inputs.datasets))))
 
-    def by_rank(results: AnyResults) -> tuple[int, str]:
-        return _place(list(best), results.name)
+    def by_mean(results: AnyResults) -> tuple[int, str]:
+        return order(results.name)
 
     return replace(
         inputs,
-        encoders=tuple(sorted(inputs.encoders, key=by_rank)),
-        rankings=tuple(sorted(inputs.rankings, key=by_rank)),
-        paradigms=tuple(sorted(inputs.paradigms, key=by_rank)),
+        encoders=tuple(sorted(inputs.encoders, key=by_mean)),
+        rankings=tuple(sorted(inputs.rankings, key=by_mean)),
+        paradigms=tuple(sorted(inputs.paradigms, key=by_mean)),
         measured={name: measured[name] for name in sorted(measured, key=order)},
         samples=inputs.samples & inputs.audit.keys(),
     )
@@ -335,5 +353,5 @@ def _check_audited(inputs: Inputs, path: Path) -> None:
         if audited[name]["rows"] != rows:
             expected = f"the numbers of rows that were probed, {rows}"
             raise InputError(where, expected, str(audited[name]["rows"]), todo)
-        if not baselines_of(inputs.report, name).keys() - {MAJORITY}:
+        if not best_baseline(inputs.report, name):
             raise InputError(where, "trivial baselines besides majority", "no other", todo)

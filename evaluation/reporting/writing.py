@@ -68,11 +68,7 @@ def write_report(
 def metrics(inputs: Inputs) -> dict[str, dict[str, float]]:
     """Return benchmark to encoder to the mean of its scores, -1 … 1, if it has all of them."""
     return {
-        benchmark: {
-            name: mean.value
-            for name in inputs.names
-            if (mean := inputs.mean(average.datasets, name))
-        }
+        benchmark: {name: mean.value for name, mean in inputs.means(average.datasets).items()}
         for benchmark, average in inputs.wholes.items()
     }
 

@@ -6,20 +6,22 @@ documents: what is hard for both does not widen it. For a group of tasks the dif
 over the group's datasets, which are independent. Ranks (EvalRank) and clusters (ParaLex) are
 compared in the same way: the units are the groups of texts linked by positives, and the clusters,
 that both encoders have.
-Where the interval contains 0 the two are tied. Each interval is that of a single difference: of
-twenty ties, one is expected to look like a difference.
+Where the interval contains 0 the two are tied. On a dataset, on a group and by a measure, the
+intervals of all pairs of encoders cover together: the chance that any two that are equally good
+seem to differ is at most 1 - ``intervals.COVERAGE``, be there two encoders or twenty.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from math import comb
 from typing import Literal
 
 import numpy as np
 
 from corpora_recipes.running.errors import InputError
 from evaluation.arrays import Doubles, Values
-from evaluation.measures.intervals import leave_out, leave_out_means, reach
+from evaluation.measures.intervals import effective_units, leave_out, leave_out_means, reach
 from evaluation.measures.metrics import Metric, measure
 from evaluation.results.paradigms import MEASURES, ParadigmResults, ParadigmScore
 from evaluation.results.probes import Predictions, Results
@@ -61,11 +63,17 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """One encoder's score on a dataset, and without each unit in turn, float64 [units]."""
+    """One encoder's score on a dataset.
+
+    Attributes:
+        left_out: the same without each unit in turn, float64 [units].
+        units: their effective number.
+    """
 
     metric: Metric
     value: float
     left_out: Doubles
+    units: float
 
 
 Answers = Callable[[str, str], Predictions]
@@ -112,13 +120,15 @@ def compare(
     differences = []
     for one, other in combinations(measured, 2):
         shared = sorted(measured[one].keys() & measured[other].keys())
-        apart = {name: subtract(measured[one][name], measured[other][name]) for name in shared}
         names: list[tuple[Literal["dataset", "group"], str, Sequence[str]]] = [
             *(("dataset", dataset, [dataset]) for dataset in shared),
             *(("group", group, of) for group, of in groups.items() if set(of) <= set(shared)),
         ]
         for level, what, datasets in names:
-            values, reaches, largest = np.array([apart[name] for name in datasets]).T
+            pairs = comb(sum(set(datasets) <= scores.keys() for scores in measured.values()), 2)
+            values, reaches, largest = np.array(
+                [subtract(measured[one][name], measured[other][name], pairs) for name in datasets]
+            ).T
             value = float(values.mean())
             # The variance of a mean of independent differences.
             far = float(np.sqrt(np.square(reaches).sum())) / len(datasets)
@@ -218,18 +228,21 @@ def _compare_means(
 ) -> list[Difference]:
     """Compare every two encoders by the means of their values, float64 [measures, rows]."""
     differences = []
+    units, pairs = effective_units(documents), comb(len(values), 2)
     for one, other in combinations(values, 2):
         apart = (values[one] - values[other]).round(_DECIMALS)
         left_out = leave_out_means(apart, documents)
         for what, of_rows, without in zip(whats, apart, left_out, strict=True):
             value = float(of_rows.mean())
-            ends = around(value, reach(value, without), 1.0)
+            ends = around(value, reach(value, without, units, pairs), 1.0)
             differences.append(Difference("measure", what, one, other, value, ends))
     return differences
 
 
-def subtract(one: Measured, other: Measured | None) -> tuple[float, float, float]:
+def subtract(one: Measured, other: Measured | None, pairs: int = 1) -> tuple[float, float, float]:
     """Return the difference of two scores on the same documents; or the first, without another.
+
+    ``pairs``: see ``reach``.
 
     Returns:
         The difference, half its interval's width, and the largest difference there can be.
@@ -237,7 +250,7 @@ def subtract(one: Measured, other: Measured | None) -> tuple[float, float, float
     value, left_out = one.value, one.left_out
     if other is not None:
         value, left_out = value - other.value, left_out - other.left_out
-    return value, reach(value, left_out), 2.0 if one.metric == "pearson" else 1.0
+    return value, reach(value, left_out, one.units, pairs), 2.0 if one.metric == "pearson" else 1.0
 
 
 def around(value: float, far: float, largest: float) -> tuple[float, float]:
@@ -254,10 +267,12 @@ def _measure(
     first = next(iter(answers.values()))
     predicted = np.concatenate([given.predicted for given in answers.values()])
     left_out = leave_out(metric, first.gold, predicted, first.documents)
+    units = effective_units(first.documents)
     measured, start = {}, 0
     for name, given in answers.items():
         end = start + len(given.predicted)
         values = [measure(metric, first.gold, of_start) for of_start in given.predicted]
-        measured[name] = Measured(metric, float(np.mean(values)), left_out[start:end].mean(axis=0))
+        of_encoder = left_out[start:end].mean(axis=0)
+        measured[name] = Measured(metric, float(np.mean(values)), of_encoder, units)
         start = end
     return measured

@@ -8,7 +8,7 @@ from typing import Any, Literal
 from builders.tasks.examples import FEWEST_TERMS
 from evaluation.results.stored import read_stored, typed
 
-FORMAT = 4
+FORMAT = 5
 MEASURES = ("suggestion", "coherence")
 
 

@@ -24,7 +24,7 @@ from evaluation.arrays import Values
 from evaluation.measures.metrics import Metric
 from evaluation.results.stored import ScoresFolder, typed
 
-FORMAT = 6
+FORMAT = 7
 PREDICTIONS = "predictions.parquet"
 # The protocol of results that are not of a probe: a language model was asked.
 ASKED = "lm-eval"

@@ -22,7 +22,7 @@ from corpora_recipes.parquet import array_of
 from evaluation.arrays import Doubles, Values
 from evaluation.results.stored import ScoresFolder, typed
 
-FORMAT = 5
+FORMAT = 6
 RANKS = "ranks.parquet"
 HITS = (1, 3)
 MEASURES = ("MRR", *(f"Hits@{place}" for place in HITS))

@@ -2,38 +2,53 @@
 
     python tests/bench/bench_intervals.py [simulations]
 
-Prints the table in the docstring of `evaluation/measures/intervals.py`: the coverage of
-`score_interval` for a true accuracy of .5, .7, .9 and a true correlation of .5, .9; then the type I
-error of the tie rule of `evaluation/results/comparison.py`, for encoders with the same true
-accuracy. Rows are one per document ("1"), or ten that are independent ("10") or have an intraclass
-correlation of .3: all encoders find the same documents hard ("10 alike"), or each its own ones, so
-that documents differ in the difference ("10 differ"). Each simulation is of four encoders, so that
-it tells four times whether the truth is covered, and twice whether two encoders are tied.
+Prints the two tables in the docstring of `evaluation/measures/intervals.py`. The first: the
+coverage of `score_interval` for a true accuracy of .5, .7, .9, .98 and a true correlation of .5,
+.9. The second: of encoders with the same true accuracy, how often one is called worse than the best
+of them by the tie rule of `evaluation/results/comparison.py`, in brackets without its correction
+for the number of encoders. Rows are one per document ("1"), or ten that are independent ("10") or
+have an intraclass correlation of .3: all encoders find the same documents hard ("10 alike"), or
+each its own ones, so that documents differ in the difference ("10 differ"); or documents of
+log-normal sizes differ in that way ("sizes").
 """
 
 import sys
 from collections.abc import Callable
+from math import comb
 from typing import NamedTuple
 
 import numpy as np
 
 from evaluation.arrays import Values
-from evaluation.measures.intervals import leave_out, reach, score_interval
+from evaluation.measures.intervals import (
+    effective_units,
+    leave_out,
+    reach,
+    score_interval,
+)
 from evaluation.measures.metrics import Metric, measure
 
-DOCUMENTS = (5, 10, 20, 40, 200, 600)
-ACCURACIES, CORRELATIONS = (0.5, 0.7, 0.9), (0.5, 0.9)
-ENCODERS = 4
+DOCUMENTS = (8, 20, 60, 200, 600)
+ACCURACIES, CORRELATIONS = (0.5, 0.7, 0.9, 0.98), (0.5, 0.9)
+# Encoders whose scores are covered or not, and numbers of encoders that are compared.
+ENCODERS, COMPARED = 4, (2, 6, 20)
+# Of the logarithm of the number of rows of a document, mean and standard deviation.
+SIZES = (1.5, 1.2)
 
 
 class Setting(NamedTuple):
-    """How rows are related: their number per document, their intraclass correlation, and whether
-    it is the same documents that all encoders find hard.
+    """How rows are related: their number per document (0 for log-normal ones), their intraclass
+    correlation, and whether it is the same documents that all encoders find hard.
     """
 
     rows: int
     alike: float
     shared: bool
+
+    def names(self, generator: np.random.Generator, documents: int) -> Values:
+        """Return the number of each row's document, int [rows]."""
+        drawn = np.rint(generator.lognormal(*SIZES, documents)).clip(1).astype(int)
+        return np.arange(documents).repeat(self.rows or drawn)
 
 
 SETTINGS = {
@@ -41,39 +56,42 @@ SETTINGS = {
     "10": Setting(10, 0.0, shared=True),
     "10 alike": Setting(10, 0.3, shared=True),
     "10 differ": Setting(10, 0.3, shared=False),
+    "sizes": Setting(0, 0.3, shared=False),
 }
 
-Draw = Callable[[np.random.Generator, int, Setting, float], tuple[Values, Values]]
+Draw = Callable[[np.random.Generator, Values, Setting, float, int], tuple[Values, Values]]
 
 
 def draw_answers(
-    generator: np.random.Generator, documents: int, setting: Setting, accuracy: float
+    generator: np.random.Generator, names: Values, setting: Setting, accuracy: float, encoders: int
 ) -> tuple[Values, Values]:
     """Return gold, [rows], and what the encoders answer, [encoders, rows]: 1 is right."""
-    easy = np.full((ENCODERS, documents), accuracy)
+    easy = np.full((encoders, names[-1] + 1), accuracy)
     if setting.alike:
         # The mean is the accuracy, the intraclass correlation 1 / (1 + the sum of the parameters).
         total = 1 / setting.alike - 1
         easy = generator.beta(accuracy * total, (1 - accuracy) * total, size=easy.shape)
     if setting.shared:
         easy[:] = easy[0]
-    easy = easy.repeat(setting.rows, axis=1)
-    right = generator.random(easy.shape) < easy
-    return np.ones(easy.shape[1], int), right.astype(int)
+    right = generator.random((encoders, len(names))) < easy[:, names]
+    return np.ones(len(names), int), right.astype(int)
 
 
 def draw_scores(
-    generator: np.random.Generator, documents: int, setting: Setting, correlation: float
+    generator: np.random.Generator,
+    names: Values,
+    setting: Setting,
+    correlation: float,
+    encoders: int,
 ) -> tuple[Values, Values]:
     """Return normal scores, [rows], and those of the encoders with a correlation to them."""
-    size = (ENCODERS + 1, documents)
-    of_documents = generator.standard_normal(size).repeat(setting.rows, axis=1)
+    of_documents = generator.standard_normal((encoders + 1, names[-1] + 1))[:, names]
     of_rows = generator.standard_normal(of_documents.shape)
     noise = np.sqrt(setting.alike) * of_documents + np.sqrt(1 - setting.alike) * of_rows
     return noise[0], correlation * noise[0] + np.sqrt(1 - correlation**2) * noise[1:]
 
 
-def simulate(
+def coverage(
     generator: np.random.Generator,
     metric: Metric,
     draw: Draw,
@@ -81,35 +99,58 @@ def simulate(
     documents: int,
     setting: Setting,
     simulations: int,
-) -> tuple[float, float]:
-    """Return the share of intervals that cover the truth, and of pairs that are no tie."""
-    names = np.arange(documents).repeat(setting.rows)
-    covered, apart = [], []
+) -> float:
+    """Return the share of intervals that cover the truth."""
+    covered = []
     for _ in range(simulations):
-        gold, predicted = draw(generator, documents, setting, truth)
+        names = setting.names(generator, documents)
+        gold, predicted = draw(generator, names, setting, truth, ENCODERS)
         left_out = leave_out(metric, gold, predicted, names)
-        values = [measure(metric, gold, answers) for answers in predicted]
-        for value, others in zip(values, left_out, strict=True):
-            low, high = score_interval(metric, value, others, len(gold))
+        for answers, others in zip(predicted, left_out, strict=True):
+            low, high = score_interval(metric, measure(metric, gold, answers), others, names)
             covered.append(low <= truth <= high)
-        for one in range(0, ENCODERS, 2):
-            difference = values[one] - values[one + 1]
-            apart.append(abs(difference) > reach(difference, left_out[one] - left_out[one + 1]))
-    return float(np.mean(covered)), float(np.mean(apart))
+    return float(np.mean(covered))
 
 
-def main(simulations: int = 2000) -> None:
-    """Print the table."""
+def wrongly_worse(
+    generator: np.random.Generator,
+    accuracy: float,
+    encoders: int,
+    documents: int,
+    setting: Setting,
+    simulations: int,
+) -> tuple[float, float]:
+    """Return how often one of equal encoders is called worse than the best: corrected, or not."""
+    worse = np.zeros((simulations, 2), bool)
+    for number in range(simulations):
+        names = setting.names(generator, documents)
+        gold, predicted = draw_answers(generator, names, setting, accuracy, encoders)
+        left_out, values = leave_out("accuracy", gold, predicted, names), predicted.mean(axis=1)
+        best, units = values.argmax(), effective_units(names)
+        for value, others in zip(values, left_out, strict=True):
+            apart = values[best] - value, left_out[best] - others, units
+            pairs = (comb(encoders, 2), 1)
+            worse[number] |= [apart[0] > reach(*apart, count) for count in pairs]
+    corrected, single = worse.mean(axis=0)
+    return float(corrected), float(single)
+
+
+def main(simulations: int = 500) -> None:
+    """Print the tables."""
     generator = np.random.Generator(np.random.PCG64(1))
-    print(f"{'documents':>9}  {'rows':9}  {'coverage: acc .5 .7 .9; r .5 .9':29}  type I: .5 .7 .9")
-    for documents in DOCUMENTS:
-        for name, setting in SETTINGS.items():
-            given = (documents, setting, simulations)
-            runs = [simulate(generator, "accuracy", draw_answers, p, *given) for p in ACCURACIES]
-            scores = [simulate(generator, "pearson", draw_scores, r, *given) for r in CORRELATIONS]
-            coverage = " ".join(f"{run[0]:.3f}" for run in runs + scores)
-            errors = " ".join(f"{run[1]:.3f}" for run in runs)
-            print(f"{documents:9}  {name:9}  {coverage:31}  {errors}", flush=True)
+    print(f"{'documents':>9}  {'rows':9}  coverage: acc .5 .7 .9 .98; r .5 .9")
+    given = [(count, name) for count in DOCUMENTS for name in SETTINGS]
+    for documents, name in given:
+        how = (documents, SETTINGS[name], simulations)
+        found = [coverage(generator, "accuracy", draw_answers, p, *how) for p in ACCURACIES]
+        found += [coverage(generator, "pearson", draw_scores, r, *how) for r in CORRELATIONS]
+        print(f"{documents:9}  {name:9}  {' '.join(f'{share:.3f}' for share in found)}", flush=True)
+    print(f"{'documents':>9}  {'rows':9}  called worse: of 2, 6, 20; accuracy .5, then .9")
+    for documents, name in given:
+        how = (documents, SETTINGS[name], simulations)
+        found = [wrongly_worse(generator, p, k, *how) for p in (0.5, 0.9) for k in COMPARED]
+        shares = " ".join(f"{corrected:.3f} ({single:.2f})" for corrected, single in found)
+        print(f"{documents:9}  {name:9}  {shares}", flush=True)
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from builders.auditing.report import FORMAT
 from builders.store.schema import instance_schema
 from builders.tasks import TASKS
 from builders.tasks.benchmarks import BENCHMARKS
@@ -350,7 +351,7 @@ def write_audit(
             datasets[name] |= {"benchmark": benchmark, "title": f"Corpus of {name}"}
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / "audit.json"
-    path.write_text(json.dumps({"format": 3, "datasets": datasets}), "utf-8")
+    path.write_text(json.dumps({"format": FORMAT, "datasets": datasets}), "utf-8")
     return path
 
 

@@ -48,7 +48,7 @@ def audit_dataset(target: Target) -> list[Check]:
         gates = [gate for gate in ALL_GATES if gate.name == name and gate.applies(target)]
         measured = [check for gate in gates for check in _judged(gate, target)]
         checks += measured or [Check(name, "", 0, None, "not applicable")]
-    return checks
+    return sorted(checks, key=lambda check: [*GATES].index(check.gate))
 
 
 def _judged(gate: Gate, target: Target) -> Iterator[Check]:

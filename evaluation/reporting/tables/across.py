@@ -234,7 +234,8 @@ def languages_of(tasks: list[SharedTask]) -> list[str]:
 
 def averaged(tasks: list[SharedTask], inputs: Inputs) -> list[SharedTask]:
     """Return the probed tasks, made in the same way, that all languages with such tasks have."""
-    same = [task for task in tasks if not task.different]
+    large = [task for task in tasks if inputs.too_small.isdisjoint(task.datasets.values())]
+    same = [task for task in large if not task.different]
     probed = [task for task in same if inputs.datasets.keys() >= {*task.datasets.values()}]
     return [task for task in probed if len(task.datasets) == len(languages_of(probed))]
 

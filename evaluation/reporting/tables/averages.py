@@ -6,12 +6,11 @@ from corpora_recipes.running.folders import LEFT_OUT
 from evaluation.reporting import layout
 from evaluation.reporting.averages import Average
 from evaluation.reporting.inputs import Inputs
-from evaluation.reporting.layout import NONE, Cell, Column, Table, columns_of, sentence
+from evaluation.reporting.layout import Cell, Column, Table, columns_of, sentence
 from evaluation.reporting.tables.marks import (
     compared,
     mean_cell,
     published_means,
-    sampled,
     trivial_row,
 )
 from evaluation.reporting.tables.scores import about_bold, about_scale, metric_of
@@ -53,13 +52,12 @@ def answers(inputs: Inputs) -> list[tuple[str, str]]:
 
 
 def _answer(inputs: Inputs, average: Average) -> str:
-    ranks = inputs.ranks[average.benchmark]
-    if not ranks:
-        return sentence("nobody")
-    best, *others = ranks
+    means = inputs.means(average.datasets)
+    if not means:
+        return sentence("nobody" if average.datasets else "all_too_small")
+    best, *others = means
     trivial = inputs.trivial(*average.datasets)
-    means = {name: inputs.mean(average.datasets, name) for name in ranks}
-    below = [name for name, mean in means.items() if mean and mean.interval[0] <= trivial]
+    below = [name for name, mean in means.items() if mean.interval[0] <= trivial]
     if not others:
         beats = sentence("below", names=best) if below else sentence("it_beats")
         return sentence("only", best=best, beats=beats)
@@ -67,12 +65,11 @@ def _answer(inputs: Inputs, average: Average) -> str:
     among = _some([name for name in others if name in tied])
     beats = sentence("all_beat")
     if below:
-        beats = sentence("below" if len(below) < len(ranks) else "none_beats", names=_some(below))
+        beats = sentence("below" if len(below) < len(means) else "none_beats", names=_some(below))
     return sentence(
-        "best_rank",
+        "best_mean",
         best=best,
-        encoders=len(ranks),
-        rank=f"{ranks[best].value:.1f} {layout.bracketed(ranks[best].interval, '{:.1f}'.format)}",
+        encoders=len(means),
         test=sentence("tied", among=among) if among else sentence("distinct"),
         beats=beats,
     )
@@ -88,21 +85,14 @@ def _some(names: list[str]) -> str:
 
 def averages(inputs: Inputs) -> list[Table]:
     """Return the averages of each benchmark, and those over the user's own datasets."""
-    return [_averages(inputs, benchmark) for benchmark in inputs.wholes]
+    return [_averages(inputs, name) for name, whole in inputs.wholes.items() if whole.datasets]
 
 
 def _averages(inputs: Inputs, benchmark: str) -> Table:
-    *groups, whole = (average for average in inputs.averages if average.benchmark == benchmark)
+    of_benchmark = (each for each in inputs.averages if each.benchmark == benchmark)
+    *groups, whole = (average for average in of_benchmark if average.datasets)
     averages = [whole, *groups]
-    ranks = inputs.ranks[benchmark]
     name = layout.unused_name(benchmark)
-
-    def rank(encoder: str) -> Cell | None:
-        if encoder not in ranks or len(ranks) == 1:
-            return None
-        ends = layout.bracketed(ranks[encoder].interval, "{:.1f}".format)
-        cell = layout.counted(ranks[encoder].value, "{:.1f}", ends)
-        return sampled(inputs, whole.datasets, cell)
 
     def heading(average: Average) -> Cell:
         group = f"?scores-{name}.group={average.group.abbreviation}" if average.group else ""
@@ -114,14 +104,14 @@ def _averages(inputs: Inputs, benchmark: str) -> Table:
     values = columns_of(averages, lambda average, encoder: means[average.name][encoder], heading)
     return layout.lay_out(
         "averages",
-        dict.fromkeys([*ranks, *inputs.names]),
-        [Column("Encoder", Cell), Column("Mean rank", rank), *values],
+        dict.fromkeys([*inputs.means(whole.datasets), *inputs.names]),
+        [Column("Encoder", Cell), *values],
         name=f"averages-{name}",
         more=_not_averaged(inputs, whole),
         kind="encoder",
         last=[
             *published_means(inputs, averages),
-            trivial_row(inputs, (average.datasets for average in averages), Cell(NONE)),
+            trivial_row(inputs, (average.datasets for average in averages)),
         ],
         benchmark=benchmark,
         groups=", ".join(f"{group.abbreviation} {group.title.lower()}" for group in titles),
@@ -134,13 +124,16 @@ def _averages(inputs: Inputs, benchmark: str) -> Table:
 
 
 def _not_averaged(inputs: Inputs, whole: Average) -> list[str]:
-    """Return paragraphs on datasets that are withdrawn, or that encoders lack."""
+    """Return paragraphs on datasets that are too small, withdrawn, or that encoders lack."""
+    small = [sentence("too_small", names=", ".join(whole.too_small))] if whole.too_small else []
     withdrawn = [sentence("withdrawn", name=name, why=why) for name, why in whole.withdrawn.items()]
     lacking = {
         name: ", ".join(each for each in whole.datasets if name not in inputs.datasets[each])
         for name in inputs.names
     }
-    return withdrawn + [sentence("lacks", name=n, datasets=d) for n, d in lacking.items() if d]
+    return (
+        small + withdrawn + [sentence("lacks", name=n, datasets=d) for n, d in lacking.items() if d]
+    )
 
 
 def _means(inputs: Inputs, average: Average) -> dict[str, Cell]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from builders.auditing.report import SMALL_TEST
+from builders.auditing.report import DETECTABLE_AT_MOST
 from builders.tasks.groups import Group
 from corpora_recipes.running.yaml_text import load_yaml
 from evaluation.measures.intervals import LEAST_DOCUMENTS
@@ -41,7 +41,7 @@ PARALEX: Mapping[str, Sequence[float | None]] = _FILE["paralex"]
 """Language to the scores of ``VECTORS`` in per cent, by Sumbler et al. (2018), Table 2."""
 VECTORS = ("fastText", "Polyglot", "ConceptNet Numberbatch")
 _VALUES = {
-    "small_test": SMALL_TEST,
+    "detectable": 100 * DETECTABLE_AT_MOST,
     "least_documents": LEAST_DOCUMENTS,
     "papers": ". ".join(f"{paper.paper} {paper.about}" for paper in PAPERS),
 }
@@ -71,7 +71,7 @@ def scored_dataset_cell(inputs: Inputs, name: str) -> Cell:
     leaks = {check["verdict"] for check in checks if check["gate"] == "leakage"}
     marks = given(
         {
-            layout.SMALL: score.asked < SMALL_TEST,
+            layout.SMALL: inputs.detects_little(name),
             layout.FEW: score.test_documents < LEAST_DOCUMENTS,
             layout.LEAKS: bool(leaks & {"inherited", "undeclared"}),
         }
@@ -122,10 +122,10 @@ def mean_cell(mean: Mean | None, trivial: float) -> Cell:
     return percent_cell(mean.value, layout.bracketed(mean.interval), marks)
 
 
-def trivial_row(inputs: Inputs, columns: Iterable[Sequence[str]], *cells: Cell) -> Row:
+def trivial_row(inputs: Inputs, columns: Iterable[Sequence[str]]) -> Row:
     """Return the row of the trivial baselines' means over the datasets of each column."""
     means = (percent_cell(inputs.trivial(*datasets)) for datasets in columns)
-    return Row((Cell("trivial baselines"), *cells, *means))
+    return Row((Cell("trivial baselines"), *means))
 
 
 def sampled(inputs: Inputs, datasets: Iterable[str], cell: Cell) -> Cell:
@@ -179,12 +179,12 @@ def tone(difference: Difference) -> layout.Tone:
 def published_means(inputs: Inputs, averages: Sequence[Average]) -> list[Row]:
     """Return a row for each encoder of the papers with one of these averages, of one benchmark.
 
-    The first two cells name it, and stand for its mean rank.
+    Its first cell names it.
     """
 
     def mean(scores: Published, average: Average) -> float | None:
         sample = not inputs.samples.isdisjoint(average.datasets)
-        if average.group is None or average.missing or sample:
+        if average.group is None or average.missing or average.too_small or sample:
             return None
         # The mean that a paper states is over datasets that are withdrawn since then, too.
         if average.group.abbreviation in scores and not average.withdrawn:
@@ -192,9 +192,7 @@ def published_means(inputs: Inputs, averages: Sequence[Average]) -> list[Row]:
         known = [scores[name] for name in average.datasets if name in scores]
         return fmean(known) if len(known) == len(average.datasets) else None
 
-    return _rows(
-        averages[0].benchmark, lambda scores: [None, *(mean(scores, each) for each in averages)]
-    )
+    return _rows(averages[0].benchmark, lambda scores: [mean(scores, each) for each in averages])
 
 
 def published_scores(inputs: Inputs, benchmark: str, datasets: Sequence[str]) -> list[Row]:

@@ -5,6 +5,7 @@ from dataclasses import replace
 from functools import partial
 from itertools import chain, product
 
+from builders.auditing.report import detectable_of
 from builders.tasks.groups import SS, Group
 from corpora_recipes.records import SPLITS
 from evaluation.probing.protocols import PROTOCOLS
@@ -58,7 +59,8 @@ def _group_table(inputs: Inputs, average: Average, group: Group) -> Table:
         "Majority": lambda dataset: inputs.any_score(dataset).majority,
         "Best trivial": partial(_best_trivial, inputs),
     }
-    scores = {dataset: _scores(inputs, dataset) for dataset in average.datasets}
+    datasets = (*average.datasets, *average.too_small)
+    scores = {dataset: _scores(inputs, dataset) for dataset in datasets}
     baselines = columns_of(scores, lambda dataset, fact: facts[fact](dataset))
     heading = partial(scored_dataset_cell, inputs)
     columns = columns_of(scores, lambda dataset, encoder: scores[dataset][encoder], heading)
@@ -71,7 +73,7 @@ def _group_table(inputs: Inputs, average: Average, group: Group) -> Table:
         [Column("", layout.named), *columns],
         name=name,
         kind="encoder",
-        last=published_scores(inputs, average.benchmark, average.datasets),
+        last=published_scores(inputs, average.benchmark, datasets),
         title=title,
     )
     table = replace(table, rows=layout.rows_of(facts, [Column("", Cell), *baselines]) + table.rows)
@@ -97,7 +99,8 @@ def scores(inputs: Inputs) -> list[Table]:
     tables: list[Table] = []
     for benchmark, average in inputs.wholes.items():
         about = () if tables else introduction(inputs)
-        tables += _benchmark_scores(inputs, benchmark, average.datasets, about)
+        datasets = (*average.datasets, *average.too_small)
+        tables += _benchmark_scores(inputs, benchmark, datasets, about)
     return tables
 
 
@@ -114,6 +117,7 @@ def _benchmark_scores(
         Column("Majority", lambda dataset: inputs.any_score(dataset).majority),
         Column("Chance", lambda dataset: inputs.any_score(dataset).chance),
         *([papers] if ranges else []),
+        Column("Detectable", lambda dataset: detectable_of(inputs.audit[dataset])),
         Column("Test rows", lambda dataset: _asked(inputs.any_score(dataset))),
     ]
     return by_dataset(

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -65,7 +66,8 @@ def quick(request, monkeypatch) -> None:
     """Fit no baselines, which take most of the time, where a test does not ask for them."""
     if "baselines" not in request.fixturenames:
         name = "builders.auditing.gates.baselines.trivial_baselines"
-        monkeypatch.setattr(name, lambda *_: {"majority": 0.5})
+        found = {"majority": np.array([1, 0]), "first": np.array([1, 1])}
+        monkeypatch.setattr(name, lambda *_: found)
 
 
 @pytest.fixture

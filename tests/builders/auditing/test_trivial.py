@@ -16,7 +16,7 @@ from scipy.sparse import csr_array
 from sklearn.linear_model import RidgeClassifier
 from threadpoolctl import threadpool_limits
 
-from builders.auditing.statistics import correlation_error, standard_error
+from builders.auditing.statistics import correlation_error, pearson, standard_error
 from builders.auditing.trivial import (
     MANY_CLASSES,
     RIDGE_ALPHA,
@@ -36,6 +36,15 @@ WORDS = [f"{first}{second}" for first in "bcdfglmnprst" for second in ("ala", "e
 TRAIN, TEST = 500, 300
 
 
+def accuracies(train: Texts, test: Texts, classes: int) -> dict[str, float]:
+    found = trivial_baselines(train, test, classes)
+    return {name: float(right.mean()) for name, right in found.items()}
+
+
+def correlations(texts: list[list[str]], scores: np.ndarray) -> dict[str, float]:
+    return {name: pearson(alike, scores) for name, alike in trivial_similarities(texts).items()}
+
+
 def sentence(generator: Generator, words: int = 9, of: Sequence[str] = WORDS) -> str:
     return " ".join(generator.choice(of, size=words))
 
@@ -49,7 +58,7 @@ def part(plant: Plant, rows: int, classes: int, seed: int) -> Texts:
 
 def scores(plant: Plant, classes: int = 2, train: int = TRAIN) -> dict[str, float]:
     parts = part(plant, train, classes, 1), part(plant, TEST, classes, 2)
-    return trivial_baselines(*parts, classes)
+    return accuracies(*parts, classes)
 
 
 def check(found: dict[str, float], telling: set[str], classes: int = 2, least: float = 0.9) -> None:
@@ -84,7 +93,7 @@ def test_without_a_cue_every_baseline_is_at_chance(
 def test_majority_is_the_most_frequent_class_of_train() -> None:
     train = Texts([["a"]] * 5, np.array([0, 2, 2, 1, 2]))
     test = Texts([["a"]] * 4, np.array([2, 0, 0, 0]))
-    assert trivial_baselines(train, test, 3)["majority"] == 0.25
+    assert accuracies(train, test, 3)["majority"] == 0.25
 
 
 @pytest.mark.parametrize("texts", [1, 2, 5])
@@ -207,14 +216,14 @@ def small(texts: int, rows: int, classes: int) -> Texts:
 def test_ten_rows_that_are_all_alike(texts: int, blank: str) -> None:
     train = Texts([[blank] * texts] * 10, np.array([0, 1, 1, 1, 0] * 2))
     test = Texts([[blank] * texts] * 4, np.array([1, 1, 1, 0]))
-    assert set(trivial_baselines(train, test, 2).values()) == {0.75}
+    assert set(accuracies(train, test, 2).values()) == {0.75}
 
 
 @pytest.mark.parametrize("texts", [1, 2, 6])
 def test_one_class_in_train(texts: int) -> None:
     train = Texts(small(texts, 10, 3).texts, np.full(10, 1))
     test = Texts(small(texts, 4, 3).texts, np.array([1, 0, 2, 1]))
-    assert set(trivial_baselines(train, test, 3).values()) == {0.5}
+    assert set(accuracies(train, test, 3).values()) == {0.5}
 
 
 @pytest.mark.parametrize("classes", [3, MANY_CLASSES + 5])
@@ -222,14 +231,14 @@ def test_a_class_that_train_lacks_is_never_predicted(classes: int) -> None:
     train = small(2, 4 * classes, classes)
     present = np.where(train.labels == 1, 0, train.labels)
     test = Texts(small(2, 20, classes).texts, np.full(20, 1))
-    assert set(trivial_baselines(Texts(train.texts, present), test, classes).values()) == {0.0}
+    assert set(accuracies(Texts(train.texts, present), test, classes).values()) == {0.0}
 
 
 @pytest.mark.parametrize("classes", [2, MANY_CLASSES + 5])
 def test_a_class_that_test_lacks(classes: int) -> None:
     train = part(lambda _, label: [f"w{label}"], 10 * classes, classes, 1)
     test = Texts([["w1"]] * 5, np.full(5, 1))
-    assert trivial_baselines(train, test, classes)["bag_of_words"] == 1
+    assert accuracies(train, test, classes)["bag_of_words"] == 1
 
 
 @settings(max_examples=15)
@@ -242,7 +251,7 @@ def test_a_class_that_test_lacks(classes: int) -> None:
 )
 def test_any_text_gives_accuracies(rows: list[tuple[str, str, int]]) -> None:
     data = Texts([row[:2] for row in rows], np.array([row[2] for row in rows]))
-    found = trivial_baselines(data, data, 3)
+    found = accuracies(data, data, 3)
     assert len(found) == 7
     assert all(0 <= accuracy <= 1 for accuracy in found.values())
 
@@ -319,19 +328,19 @@ def test_row_order_learns_from_train_and_a_place_that_train_lacks_gets_the_major
     ],
 )
 def test_what_is_alike_on_the_surface_correlates(name: str, texts: list[list[str]]) -> None:
-    found = trivial_similarities(texts, np.arange(len(texts), dtype=np.float64))
+    found = correlations(texts, np.arange(len(texts), dtype=np.float64))
     assert list(found) == ["overlap", "length", "character_ngrams", "bag_of_words"]
     assert found[name] > 0.9
-    backwards = trivial_similarities(texts, -np.arange(len(texts), dtype=np.float64))
+    backwards = correlations(texts, -np.arange(len(texts), dtype=np.float64))
     assert backwards == pytest.approx({key: -value for key, value in found.items()})
 
 
 def test_exact_similarities() -> None:
     # Jaccard 0, 1/3, 1; the scores are the same numbers.
     texts = [["a", "b"], ["a b", "a c"], ["a b", "b a"]]
-    assert trivial_similarities(texts, np.array([0, 1 / 3, 1]))["overlap"] == pytest.approx(1)
+    assert correlations(texts, np.array([0, 1 / 3, 1]))["overlap"] == pytest.approx(1)
     # Shorter to longer 1/2, 3/4, 1.
     texts = [["ab", "abcd"], ["abc", "abcd"], ["abcd", "efgh"]]
-    assert trivial_similarities(texts, np.array([2.0, 3.0, 4.0]))["length"] == pytest.approx(1)
-    wordless = trivial_similarities([["", "…"], ["", ""]], np.array([1.0, 2.0]))
+    assert correlations(texts, np.array([2.0, 3.0, 4.0]))["length"] == pytest.approx(1)
+    wordless = correlations([["", "…"], ["", ""]], np.array([1.0, 2.0]))
     assert wordless["overlap"] == wordless["bag_of_words"] == 0

@@ -202,7 +202,7 @@ def test_the_card_states_sizes_labels_and_hashes(packaged_once: Path) -> None:
         assert entry["content"] in card
     for words in (
         "Fewer than 1,000 test rows",
-        "Small: fewer than 500",
+        "the test shows the difference in 80 % of the cases: **too small for an average**",
         "`replaced_position`",
         "| `sp_mine` | Mine | CC0 1.0 |",
         "- Construction counts: documents: read 80",

@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from evaluation.measures.intervals import (
-    DRAWS,
     LEAST_DOCUMENTS,
-    draw_scores,
+    effective_units,
     leave_out,
     leave_out_means,
     reach,
@@ -26,17 +25,25 @@ def interval(right: Any, documents: Any) -> tuple[float, float]:
     """Return the interval of the accuracy of answers that are right or wrong."""
     right = np.array(right)
     (left_out,) = leave_out("accuracy", np.ones(len(right), bool), right[None], np.array(documents))
-    return score_interval("accuracy", float(right.mean()), left_out, len(right))
+    return score_interval("accuracy", float(right.mean()), left_out, np.array(documents))
 
 
 def correlation_interval(gold: Any, predicted: Any, documents: Any) -> tuple[float, float]:
     (left_out,) = leave_out("pearson", gold, predicted[None], documents)
-    return score_interval("pearson", measure("pearson", gold, predicted), left_out, len(gold))
+    return score_interval("pearson", measure("pearson", gold, predicted), left_out, documents)
 
 
 @pytest.mark.parametrize("degrees", [1, 2, 9, 100, 10_000])
 def test_students_t(degrees: int) -> None:
     assert student(degrees) == pytest.approx(stats.t.ppf(0.975, degrees), rel=2e-5)
+    # Of 15 pairs, each of the 30 tails has 1 / 600.
+    assert student(degrees, 15) == pytest.approx(stats.t.isf(1 / 600, degrees), rel=2e-5)
+
+
+def test_the_effective_number_of_documents() -> None:
+    assert effective_units(np.array([*"aaaaaaabcd"])) == pytest.approx(100 / 52)
+    # Of two documents, rows count.
+    assert effective_units(np.array([*"aaab"])) == 4
 
 
 def test_the_metric_without_each_document() -> None:
@@ -60,7 +67,7 @@ def test_the_reach_of_a_mean_is_that_of_students_t() -> None:
     values = np.random.default_rng(6).exponential(size=12)
     (left_out,) = leave_out_means(np.repeat(values, 2)[None], np.arange(24) // 2)
     expected = stats.t.ppf(0.975, 11) * stats.sem(values)
-    assert reach(values.mean(), left_out) == pytest.approx(expected, rel=1e-5)
+    assert reach(values.mean(), left_out, 12) == pytest.approx(expected, rel=1e-5)
 
 
 def test_the_interval_of_an_accuracy_is_wilsons() -> None:
@@ -72,11 +79,11 @@ def test_the_interval_of_an_accuracy_is_wilsons() -> None:
 def test_the_interval_of_ten_answers_by_hand() -> None:
     """Student's t is 2.262 with 9 degrees of freedom; the variance is .3 * .7 / 9.
 
-    With the added row, the ratio is t² (10 * .3 * .7 / 9 + 1 / 10) / (10 * .3 * .7 + 1) = .5502.
+    With four added rows, the ratio is t² (10 * .3 * .7 / 9 + 4 / 10) / (10 * .3 * .7 + 4) = .5313.
     """
     low, high = interval(np.arange(10) < 7, np.arange(10))
-    half = math.sqrt(0.5502 * 0.21 + 0.5502**2 / 4)
-    expected = [(0.7 + 0.5502 / 2 + side * half) / 1.5502 for side in (-1, 1)]
+    half = math.sqrt(0.5313 * 0.21 + 0.5313**2 / 4)
+    expected = [(0.7 + 0.5313 / 2 + side * half) / 1.5313 for side in (-1, 1)]
     assert (low, high) == pytest.approx(expected, abs=1e-4)
 
 
@@ -102,7 +109,7 @@ def test_one_row_says_nothing() -> None:
     assert interval([True], one) == (0, 1)
     assert correlation_interval(np.ones(1), np.ones(1), one) == (-1, 1)
     (left_out,) = leave_out_means(np.ones((1, 1)), one)
-    assert reach(1.0, left_out) == math.inf
+    assert reach(1.0, left_out, 1) == math.inf
 
 
 def test_the_interval_of_a_correlation_is_that_of_fisher() -> None:
@@ -150,21 +157,5 @@ def test_paired_answers_tell_more_than_two_intervals() -> None:
     worse[np.flatnonzero(right)[:30]] = False
     both = leave_out("accuracy", np.ones(1000, bool), np.stack([right, worse]), np.arange(1000))
     half = 1.9623 * math.sqrt(0.03 * 0.97 / 999)
-    assert reach(0.03, both[0] - both[1]) == pytest.approx(half, rel=1e-4)
+    assert reach(0.03, both[0] - both[1], 1000) == pytest.approx(half, rel=1e-4)
     assert interval(right, np.arange(1000))[0] < interval(worse, np.arange(1000))[1]
-
-
-def test_draws_vary_and_vary_together_as_the_jackknife_says() -> None:
-    generator = np.random.default_rng(5)
-    rows = generator.random((3, 40))
-    rows[1] += rows[0]
-    left_out, values = leave_out_means(rows, np.arange(40)), rows.mean(axis=1)
-    drawn = draw_scores(values, left_out, 7)
-    assert drawn.shape == (3, DRAWS)
-    half = list(map(reach, values, left_out))
-    assert drawn.std(axis=1) * 1.96 == pytest.approx(half, rel=0.05)
-    assert drawn.mean(axis=1) == pytest.approx(values, abs=0.01)
-    assert np.corrcoef(drawn) == pytest.approx(np.corrcoef(rows), abs=0.05)
-    assert (draw_scores(values, left_out, 8) != drawn).any()
-    np.testing.assert_allclose(draw_scores(values[:1], left_out[:1], 7)[0], drawn[0])
-    assert (draw_scores(values[:1], np.full((1, 1), np.nan), 7) == values[0]).all()

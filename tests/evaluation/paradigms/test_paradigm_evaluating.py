@@ -135,7 +135,7 @@ def test_intervals_are_of_the_clusters(tmp_path: Path) -> None:
         of_clusters = np.array([getattr(cluster, given) for cluster in score.clusters])
         assert len(set(of_clusters)) > 3
         (left_out,) = leave_out_means(of_clusters[None], names)
-        assert ends == score_interval("accuracy", value, left_out, 9)
+        assert ends == score_interval("accuracy", value, left_out, names)
         assert ends[0] < value < ends[1]
 
 

@@ -25,7 +25,7 @@ from report_files import (
     say_of_dataset,
 )
 
-from builders.auditing.report import SURFACE_FORM
+from builders.auditing.report import DETECTABLE, DETECTABLE_AT_MOST, SURFACE_FORM
 from builders.tasks import groups
 from corpora_recipes.running.errors import InputError
 from evaluation.reporting.formats import table_lines, write_latex, write_markdown
@@ -72,11 +72,11 @@ def test_tables(tmp_path: Path) -> None:
     assert missing.startswith("Not in this report, so not in the means: bso_wiki, dc_wiki, bso_mls")
     assert lacking == "use lacks dr_rst."
     assert without_papers(table).splitlines() == [
-        "| Encoder | Mean rank | All (2 of 11) | SP (1 of 3) | DR (1) |",
-        "| --- | ---: | ---: | ---: | ---: |",
-        "| char_hash | – | 37.6 [33.5, 41.7] † | 45.2 [43.7, 46.8] † ≈ | 30.0 [22.0, 38.0] † |",
-        "| use | – | – | **60.0** [58.5, 61.5] | – |",
-        "| trivial baselines | – | 34.4 | 43.7 | 25.0 |",
+        "| Encoder | All (2 of 11) | SP (1 of 3) | DR (1) |",
+        "| --- | ---: | ---: | ---: |",
+        "| char_hash | 37.6 [33.5, 41.7] † | 45.2 [43.7, 46.8] † ≈ | 30.0 [22.0, 38.0] † |",
+        "| use | – | **60.0** [58.5, 61.5] | – |",
+        "| trivial baselines | 34.4 | 43.7 | 25.0 |",
     ]
     after = section(text, "Sentence position (SP)").splitlines()
     assert [*after[:1], *after[2:9]] == [
@@ -90,10 +90,10 @@ def test_tables(tmp_path: Path) -> None:
         "| Sent2Vec, Araujo et al. (2022) § | 42.8 |",
     ]
     after = without_papers(section(text, "Discourse relations (DR)")).splitlines()
-    assert after[0] == "|  | dr_rst \\* |"
+    assert after[0] == "|  | dr_rst |"
     assert after[6:8] == ["| **char_hash** | 30.0 [22.0, 38.0] † |", "| **use** | – |"]
     marks = [line.split(" ")[0] for line in after[8:] if line]
-    assert marks == ["\\*", "≈", "†", "§", "![Scores](figures/scores.svg)"]
+    assert marks == ["≈", "†", "§", "![Scores](figures/scores.svg)"]
     table = section(text, "Trivial baselines").split("\n\n")[1]
     assert table.splitlines()[2:] == [
         "| sp_wiki | 20.5 | 23.1 | 43.7 | – |",
@@ -113,17 +113,17 @@ def test_scores_by_dataset(tmp_path: Path) -> None:
     assert names(senteval) == names(discoeval)
     assert names(senteval) == [
         *("Dataset", "Group", "char_hash", "use", "Best trivial", "Majority", "Chance"),
-        *("Papers' encoders", "Test rows"),
+        *("Papers' encoders", "Detectable", "Test rows"),
     ]
     assert cells(senteval) == [
-        ["mc", "SC", "70.0", "–", "52.0", "51.0", "50.0", "65.6 … 77.0", "2,623"],
-        ["sts14_es", "SS", "80.0", "–", "60.0", "–", "–", "31.2 … 83.1", "804"],
+        ["mc", "SC", "70.0", "–", "52.0", "51.0", "50.0", "65.6 … 77.0", "–", "2,623"],
+        ["sts14_es", "SS", "80.0", "–", "60.0", "–", "–", "31.2 … 83.1", "–", "804"],
     ]
     assert cells(discoeval) == [
-        ["sp_wiki", "SP", "45.2", "60.0", "43.7", "20.5", "20.0", "42.8 … 52.0", "4,000"],
+        ["sp_wiki", "SP", "45.2", "60.0", "43.7", "20.5", "20.0", "42.8 … 52.0", "–", "4,000"],
     ]
     mc, sts = senteval.rows
-    assert (mc.group, mc.cells[8].detail) == ("SC", "in 10 folds")
+    assert (mc.group, mc.cells[9].detail) == ("SC", "in 10 folds")
     assert (mc.cells[2].strip, sts.cells[2].strip) == ((0.68, 0.72, 0.52), (0.77, 0.83, 0.6))
     sp = discoeval.rows[0].cells[2]
     assert (sp.value, sp.detail) == (0.4521, "[43.7, 46.8]")
@@ -142,8 +142,8 @@ def test_own_datasets_stand_apart_and_change_no_average_of_a_benchmark(tmp_path:
     (shipped,), (again, mine) = averages(alone), averages(found)
     assert again == shipped
     assert mine.title == "Averages: own datasets"
-    assert names(mine) == ["Encoder", "Mean rank", "All (1)", "SP (1)"]
-    assert mine.rows[0].cells[2].text == "99.0"
+    assert names(mine) == ["Encoder", "All (1)", "SP (1)"]
+    assert mine.rows[0].cells[1].text == "99.0"
     assert [table.title for table in scores(found)][1:] == ["Scores: own datasets"]
     tables = group_tables(found)
     assert [table.name for table in tables] == ["sp", "dr", "own-sp"]
@@ -181,19 +181,22 @@ def test_scores_of_samples_are_marked_and_no_papers_stand_beside_them(tmp_path: 
     assert "(s)" not in real
 
 
-def test_encoders_are_ordered_by_their_mean_rank(tmp_path: Path) -> None:
-    results = [replace(ONE, name=name) for name in "abc"]
+def test_encoders_are_ordered_by_their_mean(tmp_path: Path) -> None:
+    values = {"a": 0.2, "b": 0.9, "c": 0.6}
+    results = [
+        replace(ONE, name=name, scores=tuple(replace(score, value=value) for score in ONE.scores))
+        for name, value in values.items()
+    ]
     inputs = inputs_of(tmp_path, *results, right={"a": 5, "b": 19, "c": 12})
     assert inputs.names == ["b", "c", "a"]
     (table,) = averages(inputs)
     ours = [row for row in table.rows if row.kind != "published"]
-    ranks = [(row.cells[0].text, row.cells[1].text) for row in ours]
-    assert ranks == [("b", "1.0"), ("c", "2.0"), ("a", "3.0"), ("trivial baselines", "–")]
+    assert [row.cells[0].text for row in ours] == ["b", "c", "a", "trivial baselines"]
     assert names(one(differences(inputs)))[1:] == ["b − c", "b − a", "c − a"]
     said = dict(answers(inputs))["spanish_discoeval:"]
-    assert said.startswith("b has the best mean rank of 3 encoders, 1.0 [1.0, 1.0]; by its mean")
+    assert said.startswith("b has the best mean of 3 encoders; the paired test")
     assert "the paired test distinguishes it from all others." in said
-    assert said.endswith("No encoder is shown to beat the trivial baselines on average.")
+    assert said.endswith("Not shown to beat the trivial baselines on average: a.")
 
 
 def test_deviations_folds_correlations_and_subsets(tmp_path: Path) -> None:
@@ -246,7 +249,7 @@ def test_encoders_compared(tmp_path: Path) -> None:
     assert cells(table) == [["sp_wiki", "0.0", "-90.0", "-90.0"], ["dr_rst", "0.0", "–", "–"]]
     tied, worse = table.rows[0].cells[1:3]
     assert (tied.detail, tied.tone, tied.strong) == ("[0.0, 0.0] tie", "tie", False)
-    assert (worse.detail, worse.tone, worse.strong) == ("[-100.0, -75.6]", "worse", True)
+    assert (worse.detail, worse.tone, worse.strong) == ("[-100.0, -71.9]", "worse", True)
     alone = inputs_of(tmp_path / "alone", ONE)
     assert pairs(alone) == differences(alone) == profiles(alone) == []
 
@@ -370,7 +373,7 @@ def test_the_papers_averages_stand_beside_whole_benchmarks(tmp_path: Path, missi
         "trivial baselines",
     ]
     if not missing:
-        assert rows[7][1:] == ["–", "–", "52.6"]  # of mBERT, whose printed average is another
+        assert rows[7][1:] == ["–", "52.6"]  # of mBERT, whose printed average is another
         assert table.rows[7].cells[0].marks == ("§",)
 
 
@@ -421,9 +424,35 @@ def test_the_marks_of_a_test_of_few_documents_and_of_a_source_that_leaks(
     scores = (MC, DR, replace(SP, test_documents=documents))
     text = report(tmp_path, replace(ONE, scores=scores), audit=audit)
     assert ("|  | sp_wiki ‡ |" in text) == ("‡ The test has fewer than 3" in text) == marked
-    assert "|  | dr_rst \\* |" in text
     assert "|  | mc ¶ |" in text
     assert text.count("¶") == 2
+
+
+@pytest.mark.parametrize(("detectable", "sample"), [(0.121, False), (0.12, False), (0.121, True)])
+def test_a_test_that_is_too_small_is_marked_and_not_averaged(
+    tmp_path: Path, detectable: float, sample: bool
+) -> None:
+    audit = audit_file(tmp_path, BASELINES)
+    check = {"gate": "size", "what": DETECTABLE, "verdict": "pass", "limit": None}
+    change_audit(audit, "dr_rst", value=detectable, **check)
+    inputs = inputs_of(tmp_path, ONE, audit=audit, samples=["dr_rst"] if sample else [])
+    small = detectable > DETECTABLE_AT_MOST
+    table = one(averages(inputs))
+    assert names(table)[1] == ("All (1 of 11)" if small and not sample else "All (2 of 11)")
+    said = "Tests too small, marked * below, so not in the means: dr_rst." in table.about
+    assert said == (small and not sample)
+    assert table.rows[0].cells[1].text == ("45.2" if said else "37.6")
+    rows = {row.cells[0].text: row.cells for row in one(scores(inputs)).rows}
+    assert ("*" in rows["dr_rst"][0].marks) == small
+    assert rows["dr_rst"][-2].value == detectable
+
+
+def test_what_is_chosen_on_validation_is_the_baseline_to_beat(tmp_path: Path) -> None:
+    audit = audit_file(tmp_path, BASELINES)
+    say_of_dataset(audit, "sp_wiki", chosen="length")
+    inputs = inputs_of(tmp_path, ONE, audit=audit)
+    assert inputs.best_trivial("sp_wiki") == ("length", 0.231)
+    assert inputs.trivial("sp_wiki") == 0.231
 
 
 def test_the_audits_verdicts_and_measurements(tmp_path: Path) -> None:

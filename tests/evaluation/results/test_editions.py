@@ -20,7 +20,7 @@ def measured(right: np.ndarray) -> Measured:
     """Return the accuracy of answers, [rows], of two rows a document."""
     documents = np.arange(len(right)) // 2
     (left_out,) = leave_out_means(right[None].astype(float), documents)
-    return Measured("accuracy", float(right.mean()), left_out)
+    return Measured("accuracy", float(right.mean()), left_out, len(right) / 2)
 
 
 def answers(rows: int, wrong: int, first: int = 0) -> np.ndarray:
@@ -36,15 +36,17 @@ def test_variances_of_both_editions_add() -> None:
     first, second = ((e.encoder, e.new_score, e.old_score) for e in found)
     assert (first, second) == (("mine", pytest.approx(0.7), 0.9), ("floor", 0.4, 0.5))
     assert found[0].gap.value == pytest.approx(-0.2)
-    ends = [reach(mine[name].value, mine[name].left_out) for name in ("new", "old")]
+    ends = [
+        reach(mine[name].value, mine[name].left_out, mine[name].units) for name in ("new", "old")
+    ]
     assert found[0].gap.interval == pytest.approx((-0.2 - hypot(*ends), -0.2 + hypot(*ends)))
     assert not found[0].gap.tie
     beyond = found[0].beyond_floor
     assert beyond is not None
     assert beyond.value == pytest.approx(-0.1)
     ends = [
-        reach(mine[name].value - floor[name].value, mine[name].left_out - floor[name].left_out)
-        for name in ("new", "old")
+        reach(one.value - other.value, one.left_out - other.left_out, one.units)
+        for one, other in zip(mine.values(), floor.values(), strict=True)
     ]
     assert beyond.interval == pytest.approx((-0.1 - hypot(*ends), -0.1 + hypot(*ends)))
     assert found[1].beyond_floor is None
