@@ -11,7 +11,6 @@ from builders.auditing.report import SMALL_TEST, VERY_SMALL_TEST, inherited_of
 from builders.auditing.statistics import ERRORS, standard_error
 from builders.exchange.config import LISTED_CLASSES, Config
 from builders.plan.origins import licence_id
-from builders.sampling.folds import FOLDS
 from builders.tasks import TASKS, ranking
 from builders.tasks.task import Answer, Kind
 
@@ -79,7 +78,7 @@ def card(
 def dataset_page(config: Config) -> str:
     """Return the README.md of a dataset's folder: columns, construction, audit, changes."""
     facts = {
-        **{"config": config, "types": _TYPES, "folds": FOLDS, "listed_classes": LISTED_CLASSES},
+        **{"config": config, "types": _TYPES, "listed_classes": LISTED_CLASSES},
         **{"small_test": SMALL_TEST, "very_small_test": VERY_SMALL_TEST},
         "standard_error": standard_error(0.5, config.asked),
     }
