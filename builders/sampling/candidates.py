@@ -80,8 +80,8 @@ def in_folds(
 
     Where documents and forms would link more than half of a fold's share, candidates that link are
     left out. The others are dealt group by group: those with the rarest class first, of these the
-    largest first, otherwise in drawn order. A group goes to an empty fold; if there is none, to the
-    one where its classes are most lacking in their cells, so that ``balanced`` loses few; of equal
+    largest first, otherwise in drawn order. Empty folds come first; then a group goes to the fold
+    where its classes are most lacking in their cells, so that ``balanced`` loses few; of equal
     folds to the smallest.
     """
     frequency = Counter(candidate.label for candidate in candidates)
