@@ -1,5 +1,6 @@
 """The stage `build`: makes the instances of a corpus's datasets from its records."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from builders.plan.datasets import (
     check_tokens,
     datasets_of,
 )
-from builders.sampling.folds import FOLDS
+from builders.sampling.folds import LEAST_FOLDS
 from builders.store.record_files import window_of
 from builders.store.shards import Made, describe, write_dataset, write_report
 from corpora_recipes.recipe import Corpus
@@ -92,20 +93,23 @@ def build(
 
 
 def _check_sizes(dataset: Dataset, made: Made) -> None:
-    """Raise an InputError unless every split has enough rows to train or to score a probe."""
+    """Raise an InputError unless every split or fold has enough rows for a probe."""
     # Two classes need two rows; each cluster is scored alone.
     least = 1 if dataset.task.target == "neighbours" else 2
-    if made.rows.keys() == {"train"}:
-        least = 2 * FOLDS
-    if made.rows and all(len(rows) >= least for rows in made.rows.values()):
+    sizes = Counter({str(split): len(rows) for split, rows in made.rows.items()})
+    parts, part = 1, "split"
+    if sizes.keys() == {"train"}:
+        sizes = Counter(f"fold {row['fold']}" for row in made.rows["train"])
+        parts, part = LEAST_FOLDS, f"of {LEAST_FOLDS} folds or more"
+    if len(sizes) >= parts and min(sizes.values()) >= least:
         return
     where = f"dataset {dataset.name} ({dataset.task.name.replace('_', ' ')})"
-    sizes = ", ".join(f"{split} {len(rows)} rows" for split, rows in made.rows.items()) or "none"
+    found = ", ".join(f"{name} {size} rows" for name, size in sorted(sizes.items())) or "none"
     todo = "add the source's files that are missing"
     if isinstance(dataset, PassageDataset):
         todo = "take more or longer documents, or give the corpus fewer datasets: they share them"
-    expected = f"{least} rows or more in each split; a row needs {dataset.task.needs}"
-    raise InputError(where, expected, f"{sizes}; {describe(made.counts)}", todo)
+    expected = f"{least} rows or more in each {part}; a row needs {dataset.task.needs}"
+    raise InputError(where, expected, f"{found}; {describe(made.counts)}", todo)
 
 
 def limit_of(dataset: PassageDataset, report: Mapping[str, Any]) -> str:

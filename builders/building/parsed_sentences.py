@@ -11,19 +11,22 @@ from builders.plan.origins import SAMPLE_LICENCE
 from builders.sampling.candidates import (
     Candidate,
     balanced,
+    in_folds,
     with_drawn_classes,
-    with_forms_of_one_split,
 )
+from builders.sampling.folds import FOLDS, LEAST_FOLDS
 from builders.sampling.tree import Tree, WordCounts
 from builders.store.record_files import read_records
-from builders.store.shards import Made, Rows, describe
+from builders.store.shards import Made, Rows
 from builders.tasks.task import TreebankTask
 from corpora_recipes.recipe import Corpus
-from corpora_recipes.records import SPLITS, ParsedSentence
+from corpora_recipes.records import ParsedSentence
 from corpora_recipes.running.errors import ParamsError
 
 # The share of words with the feature below which a treebank is taken to lack it.
 LEAST_WITH_FEATURE = 0.5
+# A small dataset has fewer folds than ``FOLDS``, so that each has rows of all classes.
+ROWS_A_FOLD = 20
 _ADDRESS = re.compile(r"https?:|www\.|\S@\S")
 
 
@@ -64,44 +67,49 @@ def treebank_rows(datasets: Sequence[TreebankDataset], records: Path, corpus: Co
         read += 1
         for sentences in gathered:
             sentences.add(tree)
-    made = [_made(sentences, read) for sentences in gathered]
     refused = {
-        sentences.dataset.name: why
-        for sentences, result in zip(gathered, made, strict=True)
-        if (why := _why_refused(sentences, result))
+        sentences.dataset.name: why for sentences in gathered if (why := _why_refused(sentences))
     }
     if refused:
         found = "; ".join(f"{name}: {why}" for name, why in refused.items())
         todo = f"remove {', '.join(refused)} from this entry, or read more treebanks"
         expected = "datasets that the treebanks can give"
         raise ParamsError(f"{corpus.where}.datasets", expected, found, todo)
-    return made
+    return [_made(sentences, read) for sentences in gathered]
 
 
 def _made(sentences: _Gathered, read: int) -> Made:
     task, draw = sentences.dataset.task, sentences.dataset.draw
-    apart = with_forms_of_one_split(sentences.candidates, draw)
-    settled = task.settle(apart, sentences.counts, draw) if task.settle else apart
-    found = {candidate.label for candidate in settled}
-    labels = list(task.labels) or sorted(found)
-    unknown = found - {"", *labels}
-    assert not unknown, f"{task.name}: candidates of {sorted(unknown)}, not in {labels}"
-    if task.unchanged:
-        rows = with_drawn_classes(settled, labels, draw)
-    else:
-        rows = balanced(settled, labels, draw, by_length=task.by_length)
+    found = sentences.candidates
+    settled = task.settle(found, sentences.counts, draw) if task.settle else found
+    classes = {candidate.label for candidate in settled}
+    unknown = classes - {"", *(task.labels or classes)}
+    assert not unknown, f"{task.name}: candidates of {sorted(unknown)}, not in {task.labels}"
+
+    def chosen(candidates: Sequence[Candidate], labels: Sequence[str]) -> list[Candidate]:
+        if task.unchanged:
+            return with_drawn_classes(candidates, labels, draw)
+        return balanced(candidates, labels, draw, by_length=task.by_length)
+
+    labels = list(task.labels) or sorted(classes)
+    most = len(chosen(settled, labels))
+    number = max(LEAST_FOLDS, min(FOLDS, most // ROWS_A_FOLD, most // max(len(labels), 1)))
+    dealt = in_folds(settled, number, draw, by_length=task.by_length)
+    if not task.labels:
+        of_folds = [{c.label for c in dealt if c.fold == fold} for fold in range(number)]
+        labels = sorted(set.intersection(*of_folds))
+    rows = chosen(dealt, labels) if len(labels) > 1 else []
     counts = {
         "read": read,
         **dict(sorted(sentences.left_out.items())),
-        "form_of_another_split": len(sentences.candidates) - len(apart),
-        "not_asked_for": len(apart) - len(settled),
-        "beyond_balance": len(settled) - len(rows),
+        "not_asked_for": len(found) - len(settled),
+        "form_of_another_fold": len(settled) - len(dealt),
+        "beyond_balance": len(dealt) - len(rows),
         "used": len(rows),
     }
-    splits: Rows = {split: [] for split in SPLITS}
-    for candidate in rows:
-        splits[candidate.split].append(_row(candidate, task, sample=sentences.dataset.sample))
-    return Made(splits, labels, {"sentences": counts})
+    sample = sentences.dataset.sample
+    made: Rows = {"train": [_row(candidate, task, sample=sample) for candidate in rows]}
+    return Made(made, labels, {"sentences": counts})
 
 
 def _row(candidate: Candidate, task: TreebankTask, *, sample: bool) -> dict[str, Any]:
@@ -113,20 +121,17 @@ def _row(candidate: Candidate, task: TreebankTask, *, sample: bool) -> dict[str,
         "document_id": candidate.document_id,
         "treebank": candidate.treebank,
         "length": candidate.length,
+        "fold": candidate.fold,
         **(candidate.columns if changed or not task.unchanged else {}),
         "licence": SAMPLE_LICENCE if sample else candidate.licence,
     }
 
 
-def _why_refused(sentences: _Gathered, made: Made) -> str:
-    """Return what the treebanks lack for a dataset, with the counts, or ""."""
+def _why_refused(sentences: _Gathered) -> str:
+    """Return the feature that the treebanks lack for a dataset, with the counts, or ""."""
     task, having = sentences.dataset.task, len(sentences.candidates)
     lacking = sentences.left_out[f"without_{task.feature.lower()}"]
     total = having + lacking
     if lacking and having < LEAST_WITH_FEATURE * total:
         return f"only {having:,} of {total:,} {task.carrier} have the feature {task.feature}"
-    sizes = {split: len(rows) for split, rows in made.rows.items()}
-    if len(made.labels) < 2 or min(sizes.values()) < len(made.labels):
-        rows = ", ".join(f"{split} {count} rows" for split, count in sizes.items())
-        return f"{rows} (a row needs {task.needs}; {describe(made.counts)})"
     return ""

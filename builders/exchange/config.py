@@ -7,7 +7,6 @@ from typing import Any
 from builders.plan.datasets import Dataset, ExampleDataset
 from builders.plan.origins import Origin, missing_parts
 from builders.plan.rankings import RankingDataset
-from builders.sampling.folds import FOLDS
 from builders.store.shards import describe
 from builders.tasks import ranking
 from builders.tasks.task import Column, Task
@@ -27,6 +26,7 @@ class Config:
         sources: for a ranking, collection to its part of the report of `compose`.
         window: between which days its documents were made, the fields of a ``Window``; None if it
             is not limited.
+        folds: number of folds; 0 if it has splits.
         labels: names of the classes; empty if rows have no label.
         first_row: of its first split, column to value.
         num_bytes: split to the size in memory.
@@ -38,6 +38,7 @@ class Config:
     origins: Sequence[Origin]
     sources: Mapping[str, Mapping[str, Any]]
     window: Mapping[str, Any] | None
+    folds: int
     columns: Mapping[str, Column]
     labels: list[str]
     first_row: Mapping[str, Any]
@@ -79,7 +80,7 @@ class Config:
         """
         if self.is_ranking:
             return self.counts["texts"]["groups_of_positives"]
-        return self.rows["train" if "fold" in self.columns else "test"]
+        return self.rows["train" if self.folds else "test"]
 
     @property
     def title(self) -> str:
@@ -167,4 +168,4 @@ class Config:
         """Return the number of rows of a split, for the card."""
         if split not in self.rows:
             return "–"
-        return f"{self.rows[split]:,}" + (f" ({FOLDS} folds)" if "fold" in self.columns else "")
+        return f"{self.rows[split]:,}" + (f" ({self.folds} folds)" if self.folds else "")

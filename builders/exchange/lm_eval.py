@@ -177,7 +177,7 @@ def _data(config: Config, hub: tuple[str, str] | None) -> dict[str, Any]:
 
 
 def _task(name: str, config: Config, question: Question) -> dict[str, Any]:
-    if "fold" in config.columns:
+    if config.folds:
         # Every row is tested: none is left for examples in the prompt.
         tested = "train"
         splits: Mapping[str, Any] = {"test_split": "train", "num_fewshot": 0}

@@ -11,7 +11,6 @@ from builders.auditing.report import DETECTABLE_AT_MOST, SMALL_TEST, detectable_
 from builders.auditing.statistics import ERRORS
 from builders.exchange.config import LISTED_CLASSES, Config
 from builders.plan.origins import licence_id
-from builders.sampling.folds import FOLDS
 from builders.tasks import TASKS, ranking
 from builders.tasks.task import Answer, Kind
 
@@ -81,7 +80,7 @@ def card(
 def dataset_page(config: Config) -> str:
     """Return the page of a dataset: question, classes, columns, construction, audit, changes."""
     facts = {
-        **{"config": config, "types": _TYPES, "folds": FOLDS, "listed_classes": LISTED_CLASSES},
+        **{"config": config, "types": _TYPES, "listed_classes": LISTED_CLASSES},
         "small_test": SMALL_TEST,
         "detectable": detectable_of(config.audit),
         "detectable_at_most": DETECTABLE_AT_MOST,

@@ -165,6 +165,7 @@ def _configs(
                     origins=group.origins,
                     sources=built[name].get("sources", {}),
                     window=built[name].get("window"),
+                    folds=built[name]["folds"],
                     columns={column: dataset.columns()[column] for column in schema.names},
                     labels=labels_of(schema),
                     first_row=first,
@@ -184,7 +185,7 @@ def _configs(
 def _asked(configs: Sequence[Config]) -> dict[str, Split]:
     """Return the datasets with a label or a score, and the split that encoders are scored on."""
     return {
-        config.dataset.name: "train" if "fold" in config.columns else "test"
+        config.dataset.name: "train" if config.folds else "test"
         for config in configs
         if config.task.target != "neighbours"
     }

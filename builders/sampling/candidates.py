@@ -1,23 +1,20 @@
 """Candidates: the sentences of a treebank that a task may take, balanced by class and length."""
 
-import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
 
 from builders.sampling.draw import Draw
+from builders.sampling.folds import linked
 from builders.sampling.tree import Tree
 from corpora_recipes.casing import lower_case
-from corpora_recipes.records import SPLITS, Split
 
 # Width of the bins of sentence length, in tokens.
 BIN = 3
-# A form that occurs in all splits goes to train twice as often as to each of the others.
-WEIGHTS: Mapping[Split, int] = {"train": 2, "validation": 1, "test": 1}
-# A split, a stratum and a bin of length: classes are balanced in each.
-Cell = tuple[str, str, int]
+# A fold, a stratum and a bin of length: classes are balanced in each.
+Cell = tuple[int, str, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,18 +24,18 @@ class Candidate:
     Attributes:
         label: the class; "" as long as it is not decided.
         changed: the text after the change that the task asks about; "" if it asks about none.
-        forms: the words that tell the class, in lower case; each belongs to one split, so none for
-            a word that every split needs, such as "no".
+        forms: the words that tell the class, in lower case; each belongs to one fold, so none for
+            a word that every fold needs, such as "no".
         stratum: a further property that must not tell the class.
         columns: where the answer stands, or what was changed: columns of the row.
         material: what the task needs to decide about the candidate when it knows all.
+        fold: the number of its fold; 0 as long as it is not decided.
     """
 
     id: str
     treebank: str
     document_id: str
     licence: str
-    split: Split
     text: str
     length: int
     label: str = ""
@@ -47,11 +44,11 @@ class Candidate:
     stratum: str = ""
     columns: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
     material: Any = None
+    fold: int = 0
 
-    @property
-    def bin(self) -> int:
-        """The bin of its length."""
-        return self.length // BIN
+    def cell(self, fold: int, *, by_length: bool = True) -> Cell:
+        """Return its cell in a fold; lengths have no bins unless ``by_length``."""
+        return fold, self.stratum, self.length // BIN if by_length else 0
 
 
 def offered(tree: Tree, **fields: Any) -> Candidate:
@@ -62,40 +59,57 @@ def offered(tree: Tree, **fields: Any) -> Candidate:
         treebank=sentence.treebank,
         document_id=sentence.document_id,
         licence=sentence.licence,
-        split=sentence.split,
         text=tree.text,
         length=len(tree.tokens),
         **fields,
     )
 
 
-def told_by(tree: Tree, word: int, label: str) -> Candidate:
+def told_by(tree: Tree, word: int, label: str, stratum: str = "") -> Candidate:
     """Return the sentence of a tree as one whose class a word, given by its number, tells."""
     form = tree.words[word].form
     columns = {"word": form, "position": tree.token_of[word] + 1}
-    return offered(tree, label=label, forms=(lower_case(form),), columns=columns)
+    forms = (lower_case(form),)
+    return offered(tree, label=label, forms=forms, stratum=stratum, columns=columns)
 
 
-def with_forms_of_one_split(candidates: Sequence[Candidate], draw: Draw) -> list[Candidate]:
-    """Leave out candidates until no form is in two splits.
+def in_folds(
+    candidates: Sequence[Candidate], number: int, draw: Draw, *, by_length: bool = True
+) -> list[Candidate]:
+    """Give each candidate one of some folds, so that no document and no form is in two of them.
 
-    The split of a form is drawn among those in which it occurs, so that a form of one split loses
-    nothing, and a small test keeps its rare words.
+    Where documents and forms would link more than half of a fold's share, candidates that link are
+    left out. The others are dealt group by group: those with the rarest class first, of these the
+    largest first, otherwise in drawn order. Empty folds come first; then a group goes to the fold
+    where its classes are most lacking in their cells, so that ``balanced`` loses few; of equal
+    folds to the smallest.
     """
-    places: dict[str, set[Split]] = {}
-    for candidate in candidates:
-        for form in candidate.forms:
-            places.setdefault(form, set()).add(candidate.split)
-    owner = {form: split_of(form, splits, draw) for form, splits in places.items()}
-    return [c for c in candidates if all(owner[form] == c.split for form in c.forms)]
-
-
-def split_of(form: str, splits: Iterable[Split], draw: Draw) -> Split:
-    """Return which of some splits a form, in lower case, is in, by weighted rendezvous hashing."""
-    return min(
-        sorted(splits, key=SPLITS.index),
-        key=lambda split: -math.log1p(-draw.uniform(form, split, "form")) / WEIGHTS[split],
+    frequency = Counter(candidate.label for candidate in candidates)
+    groups = linked(
+        in_drawn_order(candidates, draw),
+        lambda c: (c.document_id, *((form,) for form in c.forms)),
+        most=len(candidates) // (2 * number),
     )
+    groups.sort(key=lambda group: (min(frequency[c.label] for c in group), -len(group)))
+    dealt: list[Candidate] = []
+    sizes: Counter[int | Cell | tuple[Cell, str]] = Counter()
+
+    def beyond(candidate: Candidate, fold: int) -> int:
+        """Return what its cell has of its class beyond an equal share, times the classes."""
+        cell = candidate.cell(fold, by_length=by_length)
+        return len(frequency) * sizes[cell, candidate.label] - sizes[cell]
+
+    for group in groups:
+        found = (
+            (sizes[fold] > 0, sum(beyond(c, fold) for c in group), sizes[fold], fold)
+            for fold in range(number)
+        )
+        *_, fold = min(found)
+        for candidate in group:
+            cell = candidate.cell(fold, by_length=by_length)
+            sizes.update((fold, cell, (cell, candidate.label)))
+            dealt.append(replace(candidate, fold=fold))
+    return dealt
 
 
 def balanced(
@@ -103,13 +117,13 @@ def balanced(
 ) -> list[Candidate]:
     """Leave out candidates until every class is equally frequent in each cell.
 
-    A cell is a split and stratum, and a bin of length if ``by_length``. Which candidates stay is
+    A cell is a fold and stratum, and a bin of length if ``by_length``. Which candidates stay is
     decided by keyed hash, so that leaving one out changes one other of each class at most.
     Candidates of other classes are left out.
     """
     cells: dict[Cell, dict[str, list[Candidate]]] = {}
     for candidate in in_drawn_order(candidates, draw):
-        cell = (candidate.split, candidate.stratum, candidate.bin if by_length else 0)
+        cell = candidate.cell(candidate.fold, by_length=by_length)
         cells.setdefault(cell, {}).setdefault(candidate.label, []).append(candidate)
     kept = []
     for of_class in cells.values():
@@ -121,19 +135,18 @@ def balanced(
 def with_drawn_classes(
     candidates: Sequence[Candidate], classes: Sequence[str], draw: Draw
 ) -> list[Candidate]:
-    """Draw one of two classes for each candidate, equally often in each split and stratum.
+    """Draw one of two classes for each candidate, equally often in each fold and stratum.
 
-    Inside a bin of length the two differ by one at most. Of an odd number in a split and stratum,
+    Inside a bin of length the two differ by one at most. Of an odd number in a fold and stratum,
     one is left out.
     """
     cells: dict[Cell, list[Candidate]] = {}
     for candidate in in_drawn_order(candidates, draw):
-        cell = (candidate.split, candidate.stratum, candidate.bin)
-        cells.setdefault(cell, []).append(candidate)
+        cells.setdefault(candidate.cell(candidate.fold), []).append(candidate)
     left: dict[Cell, list[Candidate]] = {}
-    for (split, stratum, _), of_cell in cells.items():
+    for (fold, stratum, _), of_cell in cells.items():
         if len(of_cell) % 2:
-            left.setdefault((split, stratum, 0), []).append(of_cell.pop())
+            left.setdefault((fold, stratum, 0), []).append(of_cell.pop())
     for odd in left.values():
         del odd[len(odd) // 2 * 2 :]
     return [
@@ -147,15 +160,14 @@ def worthwhile_classes(candidates: Sequence[Candidate], draw: Draw) -> list[str]
     """Return the labels worth asking for, the most frequent first.
 
     A rare class costs many rows, since all classes are made as rare. So there are as many classes,
-    two or more, as leave rows in every split, and at least half of the rows that the best number of
-    classes leaves.
+    two or more, as leave at least half of the rows that the best number of classes leaves.
     """
     frequency = Counter(candidate.label for candidate in candidates)
     ranked = sorted(frequency, key=lambda label: (-frequency[label], label))
     rows = {}
     for count in range(2, len(ranked) + 1):
         kept = balanced(candidates, ranked[:count], draw)
-        if {candidate.split for candidate in kept} == {*SPLITS}:
+        if kept:
             rows[count] = len(kept)
     most = max(rows.values(), default=0)
     return ranked[: max((count for count, n in rows.items() if 2 * n >= most), default=0)]

@@ -1,15 +1,20 @@
 """Labelled examples: which are taken, and their splits: the source's parts, or folds."""
 
+import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from typing import TypeVar
 
 from corpora_recipes.hashing import keyed_hash
 from corpora_recipes.records import SPLITS, Example, Split
 from corpora_recipes.text.same_text import mark
 
 Marks = tuple[int, ...]
+T = TypeVar("T")
 # As SentEval's cross-validation (Conneau and Kiela 2018, section 4, "10-fold").
 FOLDS = 10
+# One to test, one to choose the strength of a probe, one to learn from.
+LEAST_FOLDS = 3
 # A text of two parts stays in the part that is tested.
 _LAST_FIRST = (*reversed(SPLITS), None)
 
@@ -89,7 +94,7 @@ def folds(examples: Sequence[Example], seed: int, name: str) -> dict[str, int]:
     class differ by one at most between folds.
     """
     classes: dict[str, list[tuple[int, list[Example]]]] = {}
-    for group in _inseparable(examples):
+    for group in linked(examples, lambda e: (e.document_id, same_text(e))):
         first = min(group, key=lambda example: example.id)
         rank = keyed_hash(seed, name, first.id, "fold")
         classes.setdefault(first.label or "", []).append((rank, group))
@@ -102,20 +107,31 @@ def folds(examples: Sequence[Example], seed: int, name: str) -> dict[str, int]:
     return fold_of
 
 
-def _inseparable(examples: Sequence[Example]) -> list[list[Example]]:
-    """Return the groups of examples that documents and texts link, directly or through others."""
-    leader: dict[str | Marks, str | Marks] = {}
+def linked(
+    items: Iterable[T], keys: Callable[[T], Iterable[Hashable]], most: float = math.inf
+) -> list[list[T]]:
+    """Return the groups of items that keys link, directly or through others.
 
-    def find(key: str | Marks) -> str | Marks:
+    An item that would make one group, of more than ``most``, of several is left out.
+    """
+    leader: dict[Hashable, Hashable] = {}
+    groups: dict[Hashable, list[T]] = {}
+
+    def find(key: Hashable) -> Hashable:
         while (above := leader.setdefault(key, key)) != key:
             leader[key] = key = leader[above]
         return key
 
-    for example in examples:
-        leader[find(example.document_id)] = find(same_text(example))
-    groups: dict[str | Marks, list[Example]] = {}
-    for example in examples:
-        groups.setdefault(find(example.document_id), []).append(example)
+    for item in items:
+        found = dict.fromkeys(map(find, keys(item)))
+        joined = [groups[key] for key in found if key in groups]
+        if len(joined) > 1 and sum(map(len, joined)) >= most:
+            continue
+        first, *others = found
+        leader |= dict.fromkeys(others, first)
+        groups[first] = [*(member for group in joined for member in group), item]
+        for key in others:
+            groups.pop(key, None)
     return list(groups.values())
 
 

@@ -40,7 +40,7 @@ class Made(NamedTuple):
 
 
 # The keys of a dataset in build.json that are no such units.
-NO_COUNTS = ("rows", "labels", "sources", "window")
+NO_COUNTS = ("rows", "labels", "folds", "sources", "window")
 
 
 def describe(counts: Counts) -> str:
@@ -58,8 +58,12 @@ def describe(counts: Counts) -> str:
 def write_dataset(
     dataset: Dataset, splits: Rows, labels: list[str], folder: Path
 ) -> dict[str, Any]:
-    """Write a dataset's rows to ``folder/<dataset>``; return their numbers by split and class."""
-    report: dict[str, Any] = {"rows": {}, "labels": {}}
+    """Write a dataset's rows to ``folder/<dataset>``; return their numbers by split and class.
+
+    The report has the number of "folds" too, 0 if rows have none.
+    """
+    of_folds = {row["fold"] for rows in splits.values() for row in rows if "fold" in row}
+    report: dict[str, Any] = {"rows": {}, "labels": {}, "folds": len(of_folds)}
     for split, rows in splits.items():
         written = write_split(rows, dataset, split, labels, folder / dataset.name)
         report["rows"][split] = len(written)

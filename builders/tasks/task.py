@@ -227,11 +227,12 @@ def further_columns(facts: CollectionFacts) -> dict[str, Column]:
             "other splits that hold the same text, or the same pair in this order, ignoring "
             "case and punctuation",
         ),
-        "fold": Column("integer", f"0 … {FOLDS - 1}, for cross-validation"),
+        **FOLD,
     }
 
 
-ORIGIN = {
+FOLD = {"fold": Column("integer", f"0 … {FOLDS - 1}, for cross-validation")}
+ORIGIN = FOLD | {
     "treebank": Column("string", "the treebank that the sentence is of"),
     "length": Column("integer", "number of tokens as the text shows them"),
 }

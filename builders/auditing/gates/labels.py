@@ -11,10 +11,11 @@ def _measure(target: Target) -> Iterator[Check]:
     """Check the exact balance that a task promises, and that no instance has two labels."""
     if target.constructed:
         uneven = 0
-        for part in target.parts.values():
+        for part in target.apart().values():
             counts = Counter(part.labels.tolist())
             uneven += len({counts[label] for label in range(len(target.labels))}) > 1
-        yield count_check("labels", "splits with unbalanced classes", uneven)
+        what = f"{'folds' if target.folds else 'splits'} with unbalanced classes"
+        yield count_check("labels", what, uneven)
     given: dict[tuple[int, ...], dict[float, Place]] = {}
     for part in target.parts.values():
         answers: list[float] = (part.scores if target.kind == "scores" else part.labels).tolist()

@@ -56,7 +56,7 @@ TASKS = (
         name="word_content",
         question="Which of the words that are asked for does the sentence contain? It contains "
         "exactly one of them.",
-        needs="two words of four letters or more that occur in several sentences of every split",
+        needs="two words of four letters or more that occur in several sentences of every fold",
         example=_shown("La laguna está a dos leguas del pueblo.", "pueblo"),
         find=properties.content_words,
         settle=properties.with_one_word,

@@ -13,11 +13,11 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import NamedTuple
 
-from builders.sampling.candidates import Candidate, in_drawn_order, offered, split_of
+from builders.sampling.candidates import Candidate, in_drawn_order, offered
 from builders.sampling.draw import Draw
 from builders.sampling.tree import Tree, WordCounts, is_finite
 from corpora_recipes.casing import lower_case
-from corpora_recipes.records import SPLITS, Split, Token, Word, text_of
+from corpora_recipes.records import Token, Word, text_of
 
 # In many languages, an adjective stands before or after its noun.
 _EITHER_ORDER = {"ADJ", "NOUN"}
@@ -150,20 +150,15 @@ def _ended(tokens: Sequence[Token], space_after: bool) -> Sequence[Token]:
 def with_both_orders(
     candidates: Sequence[Candidate], _: WordCounts, draw: Draw
 ) -> Sequence[Candidate]:
-    """Leave out candidates until, in each split, either clause is as often the longer one.
+    """Leave out candidates until either clause is as often the longer one.
 
     Half of each are inverted, so that the order of the lengths does not tell the class.
     """
     kept = [candidate for candidate in candidates if candidate.stratum == _EQUAL]
     ordered = in_drawn_order(candidates, draw)
-    for split in SPLITS:
-        groups = [
-            [c for c in ordered if c.split == split and c.stratum == longer]
-            for longer in (_FIRST, _SECOND)
-        ]
-        least = min(map(len, groups)) // 2 * 2
-        kept += [candidate for group in groups for candidate in group[:least]]
-    return kept
+    groups = [[c for c in ordered if c.stratum == longer] for longer in (_FIRST, _SECOND)]
+    least = min(map(len, groups)) // 2 * 2
+    return [*kept, *(candidate for group in groups for candidate in group[:least])]
 
 
 class _Place(NamedTuple):
@@ -239,45 +234,43 @@ def replaced(
                 end = place.start + len(place.form)
                 changed = f"{candidate.text[: place.start]}{new}{candidate.text[end:]}"
                 columns = {"position": place.position, "original": place.form, "replacement": new}
-                kept.append(replace(candidate, changed=changed, columns=columns, material=None))
+                offer = replace(candidate, changed=changed, columns=columns, material=None)
+                kept.append(replace(offer, forms=(lower_case(new),)))
                 break
     return kept
 
 
 class _Words:
-    """The words that may replace others; each belongs to one split."""
+    """The words that may replace others."""
 
     def __init__(self, counts: WordCounts, draw: Draw) -> None:
         self._counts = counts
         self._draw = draw
-        # Kind and split to the words on a keyed circle; and those of about a frequency.
-        self._all: dict[tuple[str, Split], list[tuple[int, str]]] = {}
-        self._alike: dict[tuple[str, Split, int], list[tuple[int, str]]] = {}
-        for kind, words in counts.of_kind.items():
-            for form in words:
-                split = split_of(lower_case(form), SPLITS, draw)
-                self._all.setdefault((kind, split), []).append((draw.hash(form, "circle"), form))
-        for circle in self._all.values():
-            circle.sort()
+        # Kind to the words on a keyed circle; and those of about a frequency.
+        self._all = {
+            kind: sorted((draw.hash(form, "circle"), form) for form in words)
+            for kind, words in counts.of_kind.items()
+        }
+        self._alike: dict[tuple[str, int], list[tuple[int, str]]] = {}
 
     def fitting(self, candidate: Candidate, place: _Place) -> Iterator[str]:
         """Yield the words that may stand in a place, from a drawn one on."""
-        circle = self._circle(place, candidate.split)
+        circle = self._circle(place)
         first = bisect_left(circle, (self._draw.hash(candidate.id, "replacement"), ""))
         text = lower_case(candidate.text)
         for _, form in (*circle[first:], *circle[:first]):
             if lower_case(form) not in text and self._goes_with(form, place):
                 yield form
 
-    def _circle(self, place: _Place, split: Split) -> list[tuple[int, str]]:
-        """Return the words of a split that are about as frequent as one and of its kind."""
+    def _circle(self, place: _Place) -> list[tuple[int, str]]:
+        """Return the words that are about as frequent as one and of its kind."""
         words = self._counts.of_kind[place.kind]
         frequency = words[place.form]
-        key = (place.kind, split, frequency)
+        key = (place.kind, frequency)
         if key not in self._alike:
             self._alike[key] = [
                 entry
-                for entry in self._all.get((place.kind, split), ())
+                for entry in self._all[place.kind]
                 if abs(math.log(words[entry[1]] / frequency)) <= ABOUT_THE_SAME
             ]
         return self._alike[key]

@@ -12,17 +12,16 @@ from builders.sampling.candidates import Candidate, offered, told_by, worthwhile
 from builders.sampling.draw import Draw
 from builders.sampling.tree import Tree, WordCounts, is_finite
 from corpora_recipes.casing import lower_case
-from corpora_recipes.records import Split
 
 # Conneau et al. (2018): six bins of 5 to 28 tokens.
 LENGTHS = ((5, 8), (9, 12), (13, 16), (17, 20), (21, 25), (26, 28))
 # Conneau et al. (2018) ask for 1,000 words of four letters or more.
 MOST_WORDS = 1000
 SHORTEST_WORD = 4
+# Rows of a word: multiples of these, so that a word that is asked for is also learnt.
+ROWS_OF_A_WORD = 6
 # A word that is in more of the sentences is left out: few would have another one alone.
 COMMON = 0.1
-# Rows of a word: multiples of these, so that a word that is asked for is also learnt.
-ROWS_OF_A_WORD: dict[Split, int] = {"train": 4, "validation": 1, "test": 1}
 # Three neighbouring depths: with more, few sentences of one length have all of them.
 DEPTHS = range(4, 7)
 NUMBERS = {"Sing": "singular", "Plur": "plural"}
@@ -53,9 +52,9 @@ def content_words(tree: Tree, _: Draw) -> Candidate | str:
 def with_one_word(candidates: Sequence[Candidate], _: WordCounts, __: Draw) -> Sequence[Candidate]:
     """Return the sentences with exactly one of the words that are asked for, with it as label.
 
-    Asked for are the most frequent words, if every split has some rows of them. Of more words, each
-    has fewer rows, and more sentences have two of them; of more rows a word, fewer words have as
-    many. So both numbers are those that give the most rows in all.
+    Asked for are the most frequent words, if there are some rows of them. Of more words, each has
+    fewer rows, and more sentences have two of them; of more rows a word, fewer words have as many.
+    So both numbers are those that give the most rows in all.
     """
     frequency = Counter(form for candidate in candidates for form in candidate.material)
     rare = (form for form, count in frequency.items() if count <= COMMON * len(candidates))
@@ -67,11 +66,9 @@ def with_one_word(candidates: Sequence[Candidate], _: WordCounts, __: Draw) -> S
         words = set(ranked[:number])
         shared = ((c, words.intersection(c.material)) for c in candidates)
         only = [(c, next(iter(common))) for c, common in shared if len(common) == 1]
-        rows = Counter((word, c.split) for c, word in only)
-        # How many times the rows that a word needs it has.
-        times = {w: min(rows[w, s] // n for s, n in ROWS_OF_A_WORD.items()) for w in words}
-        for least in range(1, max(times.values()) + 1):
-            kept = {word for word, having in times.items() if having >= least}
+        rows = Counter(word for _, word in only)
+        for least in range(ROWS_OF_A_WORD, max(rows.values(), default=0) + 1, ROWS_OF_A_WORD):
+            kept = {word for word, having in rows.items() if having >= least}
             if len(kept) > 1 and len(kept) * least >= size:
                 size = len(kept) * least
                 best = [_of_word(c, word) for c, word in only if word in kept]
@@ -151,7 +148,9 @@ def of_noun(
         return f"without_{feature.lower()}"
     if value not in names:
         return f"of_another_{feature.lower()}"
-    return told_by(tree, nouns[0], names[value])
+    # Plurals have more letters: a sentence with one has longer words.
+    stratum = f"{len(tree.text) / len(tree.tokens):.0f}" if feature == "Number" else ""
+    return told_by(tree, nouns[0], names[value], stratum)
 
 
 def voice(tree: Tree, _: Draw) -> Candidate | str:

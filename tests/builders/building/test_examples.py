@@ -78,6 +78,7 @@ def test_a_dataset_of_labels_and_further_columns(make: Build) -> None:
     assert report["sent"] == {
         "rows": {"train": 27, "validation": 3, "test": 12},
         "labels": {s: {"negative": n, "positive": p} for s, (n, p) in numbers.items()},
+        "folds": 0,
         "examples": {"read": 42, "used": 42, "also_in_another_split": 0},
         "source_parts": {"train": 30, "test": 12},
     }
@@ -119,7 +120,7 @@ def test_rows_do_not_depend_on_the_order_of_the_records(make: Build) -> None:
 
 
 def test_too_few_examples_for_folds_are_an_error(tmp_path, make: Build) -> None:
-    with pytest.raises(InputError, match=r"20 rows or more(.|\n)*train 19 rows"):
+    with pytest.raises(InputError, match=r"2 rows or more in each(.|\n)*fold 9 1 rows"):
         make(map(opinion, range(19)))
     assert not (tmp_path / "out").exists()
 

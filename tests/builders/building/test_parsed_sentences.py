@@ -1,5 +1,6 @@
 """Datasets of parsed sentences: their rows, their counts, and what treebanks may lack."""
 
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -60,19 +61,22 @@ def test_rows_and_counts(tmp_path, treebank_corpus) -> None:
     records = written(tmp_path, sentences())
     report = build(treebank_corpus, records, tmp_path / "out", "upstream")
     counts = report["ud_tense"]["sentences"]
-    left_out = {"too_short_or_long": 1, "with_address": 1, "not_asked_for": 0, "beyond_balance": 2}
-    # A verb is in all splits, and stays in one.
-    assert counts == {"read": 56, **left_out, "form_of_another_split": 36, "used": 16}
-    labels = {split: (c["past"], c["present"]) for split, c in report["ud_tense"]["labels"].items()}
-    assert labels == {"train": (3, 3), "validation": (3, 3), "test": (2, 2)}
+    left_out = {"too_short_or_long": 1, "with_address": 1, "not_asked_for": 0, "beyond_balance": 0}
+    assert counts == {"read": 56, **left_out, "form_of_another_fold": 0, "used": 54}
+    assert report["ud_tense"]["labels"] == {"train": {"past": 27, "present": 27}}
+    assert report["ud_tense"]["folds"] == 3
     rows = rows_in(tmp_path / "out" / "ud_tense")
-    assert len({row["word"] for row in rows}) == len(rows)
+    # A verb is in three sentences, and in one fold.
+    assert len({(row["word"], row["fold"]) for row in rows}) == 18
+    assert Counter((row["fold"], row["label"]) for row in rows) == {
+        (fold, label): 9 for fold in range(3) for label in range(2)
+    }
     row = rows[0]
-    word, split = row["word"], row["split"]
+    word, split = row["word"], row["document_id"].partition("-")[0]
     text = {"sentence": f"La niña {word} en la bahía {split}.", "length": 8, "position": 3}
     ids = {"id": f"es_own/{split}-{word}", "document_id": f"{split}-{word}", "treebank": "es_own"}
-    answer = {"label": int(word in VERBS["Past"]), "word": word, "split": split}
-    assert row == ids | text | answer | {"licence": "CC0 1.0"}
+    answer = {"label": int(word in VERBS["Past"]), "word": word, "fold": row["fold"]}
+    assert row == ids | text | answer | {"split": "train", "licence": "CC0 1.0"}
 
 
 def test_a_changed_row_says_what_was_changed(tmp_path, treebank_corpus) -> None:
@@ -95,24 +99,33 @@ def test_a_changed_row_says_what_was_changed(tmp_path, treebank_corpus) -> None:
 
 
 def test_what_treebanks_lack_is_said_of_all_datasets_at_once(tmp_path, treebank_corpus) -> None:
-    tasks = ("tense", "subject_gender", "coordination_inversion", "bigram_shift")
+    tasks = ("tense", "subject_gender", "bigram_shift")
     corpus = replace(treebank_corpus, datasets={f"ud_{task}": {"task": task} for task in tasks})
     with pytest.raises(InputError) as error:
         build(corpus, written(tmp_path, sentences(features="")), tmp_path / "out", "upstream")
     for words in (
         "ud_tense: only 0 of 54 finite main verbs have the feature Tense",
         "ud_subject_gender: only 0 of 54 nouns that are subjects",
-        "ud_coordination_inversion: train 0 rows, validation 0 rows",
-        "without two clauses 54",
     ):
         assert words in error.value.found
-    assert "remove ud_coordination_inversion, ud_subject_gender, ud_tense" in error.value.todo
+    assert "remove ud_subject_gender, ud_tense" in error.value.todo
     assert not (tmp_path / "out").exists()
+
+
+def test_a_dataset_with_too_few_rows_is_left_out_alone(tmp_path, treebank_corpus) -> None:
+    tasks = {"ud_tense": "tense", "ud_inverted": "coordination_inversion"}
+    datasets = {name: {"task": task} for name, task in tasks.items()}
+    faults: dict[str, InputError] = {}
+    corpus, records = replace(treebank_corpus, datasets=datasets), written(tmp_path, sentences())
+    assert [*build(corpus, records, tmp_path / "out", "upstream", faults)] == ["ud_tense"]
+    assert [*faults] == ["ud_inverted"]
+    assert "2 rows or more in each of 3 folds or more" in faults["ud_inverted"].expected
+    assert "without two clauses 54" in faults["ud_inverted"].found
 
 
 def test_a_class_that_is_not_one_of_the_task(tmp_path, treebank_corpus, monkeypatch) -> None:
     task = replace(TASKS["tense"], labels=("present", "future"))
     monkeypatch.setitem(TASKS, "tense", task)
     records = written(tmp_path, sentences())
-    with pytest.raises(AssertionError, match=r"tense: candidates of \['past'\], not in \['present"):
+    with pytest.raises(AssertionError, match=r"tense: candidates of \['past'\], not in \('present"):
         build(treebank_corpus, records, tmp_path / "out", "upstream")

@@ -1,6 +1,8 @@
-"""Candidates of treebanks: forms of one split, balance among equal lengths, and locality."""
+"""Candidates of treebanks: folds, balance among equal lengths, and locality."""
 
 from collections import Counter
+from dataclasses import replace
+from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -8,13 +10,11 @@ from hypothesis import strategies as st
 from builders.sampling.candidates import (
     Candidate,
     balanced,
-    split_of,
+    in_folds,
     with_drawn_classes,
-    with_forms_of_one_split,
     worthwhile_classes,
 )
 from builders.sampling.draw import Draw
-from corpora_recipes.records import SPLITS
 
 DRAW = Draw(1, "ds")
 CLASSES = ("present", "past")
@@ -24,9 +24,9 @@ several = st.lists(
         Candidate,
         id=st.integers(0, 10_000).map("s{}".format),
         treebank=st.just("es_mine"),
-        document_id=st.just("d"),
+        document_id=st.sampled_from("12345"),
         licence=st.just("CC0 1.0"),
-        split=st.sampled_from(SPLITS),
+        fold=st.integers(0, 2),
         text=st.just("Frase."),
         length=st.integers(5, 14),
         label=st.sampled_from(CLASSES),
@@ -39,44 +39,61 @@ several = st.lists(
 
 
 @given(several)
-def test_no_form_is_in_two_splits_and_none_is_lost(candidates: list[Candidate]) -> None:
-    kept = with_forms_of_one_split(candidates, DRAW)
-    places: dict[str, set[str]] = {}
-    for candidate in kept:
-        places.setdefault(candidate.forms[0], set()).add(candidate.split)
-    assert all(len(splits) == 1 for splits in places.values())
-    assert places.keys() == {candidate.forms[0] for candidate in candidates}
+def test_no_document_and_no_form_is_in_two_folds_and_none_is_lost(
+    candidates: list[Candidate],
+) -> None:
+    dealt = in_folds(candidates, 3, DRAW)
+    places: dict[str, set[int]] = {}
+    for candidate in dealt:
+        for key in (candidate.document_id, *candidate.forms):
+            places.setdefault(key, set()).add(candidate.fold)
+    assert all(len(folds) == 1 for folds in places.values())
+    assert places.keys() == {key for c in candidates for key in (c.document_id, *c.forms)}
 
 
-def test_forms_of_all_splits_are_divided_among_them() -> None:
-    owners = Counter(split_of(f"form {n}", SPLITS, DRAW) for n in range(1000))
-    assert owners == {"train": 532, "validation": 242, "test": 226}
+def of(label: str, number: int, **fields: Any) -> Candidate:
+    """Return a candidate with a document and a form that no other one has."""
+    name = f"{label}{number}"
+    return Candidate(name, "t", f"d{name}", "l", "Frase.", 9, label, forms=(name,), **fields)
+
+
+def test_where_nothing_is_linked_folds_lose_nothing() -> None:
+    candidates = [
+        of(label, n) for label, rows in (("past", 23), ("present", 40)) for n in range(rows)
+    ]
+    dealt = in_folds(candidates, 4, DRAW)
+    assert {c.id for c in dealt} == {c.id for c in candidates}
+    folds = Counter((c.fold, c.label) for c in balanced(dealt, CLASSES, DRAW))
+    assert folds == {(n, label): 5 + (n < 3) for n in range(4) for label in CLASSES}
+
+
+def test_what_links_much_is_left_out() -> None:
+    """Two documents of 10 sentences have a form in common, which is in one fold only."""
+    candidates = [replace(of("past", n), document_id=f"d{n // 10}") for n in range(20)]
+    candidates[9] = replace(candidates[9], forms=candidates[10].forms)
+    assert len(in_folds(candidates, 2, DRAW)) == 19
+    assert len({c.fold for c in in_folds(candidates, 2, DRAW)}) == 2
 
 
 @given(several)
 def test_classes_are_equal_in_every_cell(candidates: list[Candidate]) -> None:
     chosen = balanced(candidates, CLASSES, DRAW)
-    cells = Counter((c.split, c.stratum, c.bin, c.label) for c in chosen)
-    assert all(
-        cells[split, stratum, length, "past"] == cells[split, stratum, length, "present"]
-        for split, stratum, length, _ in cells
-    )
-    whole = Counter(
-        (c.split, c.label) for c in balanced(candidates, CLASSES, DRAW, by_length=False)
-    )
-    assert all(whole[split, "past"] == whole[split, "present"] for split, _ in whole)
+    cells = Counter((*c.cell(c.fold), c.label) for c in chosen)
+    assert all(cells[*cell, "past"] == cells[*cell, "present"] for *cell, _ in cells)
+    whole = Counter((c.fold, c.label) for c in balanced(candidates, CLASSES, DRAW, by_length=False))
+    assert all(whole[fold, "past"] == whole[fold, "present"] for fold, _ in whole)
 
 
 @given(several)
-def test_drawn_classes_lose_one_sentence_of_a_split_and_stratum(
+def test_drawn_classes_lose_one_sentence_of_a_fold_and_stratum(
     candidates: list[Candidate],
 ) -> None:
     drawn = with_drawn_classes(candidates, CLASSES, DRAW)
-    of_class = Counter((c.split, c.stratum, c.label) for c in drawn)
-    for (split, stratum), count in Counter((c.split, c.stratum) for c in candidates).items():
-        halves = {of_class[split, stratum, name] for name in CLASSES}
+    of_class = Counter((c.fold, c.stratum, c.label) for c in drawn)
+    for (fold, stratum), count in Counter((c.fold, c.stratum) for c in candidates).items():
+        halves = {of_class[fold, stratum, name] for name in CLASSES}
         assert halves == {count // 2}
-    by_bin = Counter((c.split, c.stratum, c.bin, c.label) for c in drawn)
+    by_bin = Counter((*c.cell(c.fold), c.label) for c in drawn)
     assert all(abs(n - by_bin[(*cell, "past")]) <= 1 for (*cell, _), n in by_bin.items())
 
 
@@ -85,21 +102,21 @@ def test_the_order_of_sentences_does_not_matter(candidates: list[Candidate], ran
     shuffled = list(candidates)
     random.shuffle(shuffled)
     for choose in (
-        lambda given: with_forms_of_one_split(given, DRAW),
+        lambda given: in_folds(given, 3, DRAW),
         lambda given: balanced(given, CLASSES, DRAW),
         lambda given: with_drawn_classes(given, CLASSES, DRAW),
     ):
-        chosen = {(c.id, c.label) for c in choose(candidates)}
-        assert chosen == {(c.id, c.label) for c in choose(shuffled)}
+        chosen = {(c.id, c.label, c.fold) for c in choose(candidates)}
+        assert chosen == {(c.id, c.label, c.fold) for c in choose(shuffled)}
 
 
 @given(several.filter(bool))
 def test_a_sentence_less_changes_its_own_cell_at_most(candidates: list[Candidate]) -> None:
     gone, *others = candidates
-    cell = (gone.split, gone.stratum, gone.bin)
+    cell = gone.cell(gone.fold)
 
     def elsewhere(kept: list[Candidate]) -> set[str]:
-        return {c.id for c in kept if (c.split, c.stratum, c.bin) != cell}
+        return {c.id for c in kept if c.cell(c.fold) != cell}
 
     before, after = (balanced(given, CLASSES, DRAW) for given in (candidates, others))
     assert elsewhere(before) == elsewhere(after)
@@ -109,18 +126,11 @@ def test_a_sentence_less_changes_its_own_cell_at_most(candidates: list[Candidate
 
 
 def test_rare_classes_are_left_out() -> None:
-    def of(label: str, count: int) -> list[Candidate]:
-        return [
-            Candidate(f"{label}{n}{split}", "t", "d", "l", split, "Frase.", 9, label)
-            for n in range(count)
-            for split in SPLITS
-        ]
-
-    three = [*of("3 singular", 40), *of("3 plural", 8), *of("1 plural", 5)]
+    three = [
+        of(label, n)
+        for label, rows in (("3 singular", 120), ("3 plural", 24), ("1 plural", 15))
+        for n in range(rows)
+    ]
     assert worthwhile_classes(three, DRAW) == ["3 singular", "3 plural", "1 plural"]
-    four = [*three, *of("2 plural", 1)]
-    assert worthwhile_classes(four, DRAW) == ["3 singular", "3 plural", "1 plural"]
-    assert worthwhile_classes(of("3 singular", 40), DRAW) == []
-    # Nobody can be asked in a split that has no such sentence.
-    untested = [c for c in three if c.split != "test" or c.label != "1 plural"]
-    assert worthwhile_classes(untested, DRAW) == ["3 singular", "3 plural"]
+    assert worthwhile_classes([*three, of("2 plural", 0)], DRAW) == worthwhile_classes(three, DRAW)
+    assert worthwhile_classes(three[:120], DRAW) == []
