@@ -5,7 +5,7 @@ It is imported by the report of scores, and imports no gate and no dataset.
 
 import json
 import platform
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Literal, TypedDict, get_args
@@ -16,7 +16,7 @@ from corpora_recipes.running.code import code_digest
 from corpora_recipes.running.environment import LIBRARIES
 from corpora_recipes.running.outputs import read_report, whole_file
 
-FORMAT = 3
+FORMAT = 4
 GATES: Mapping[str, str] = {
     "leakage": "1. No leakage between splits",
     "donors": "2. Donor sentences occur nowhere else",
@@ -55,6 +55,8 @@ class NamedRow(TypedDict):
 
 
 SURFACE_FORM: Verdict = "solved by surface form"
+# The baseline that looks at no text.
+MAJORITY = "majority"
 
 # Below this many test rows a score says little: one standard error is above 1.6 points.
 SMALL_TEST = 1000
@@ -83,6 +85,12 @@ def baselines_of(report: Mapping[str, Any], dataset: str) -> dict[str, float]:
     """
     checks = report["datasets"][dataset]["checks"]
     return {c["what"]: c["value"] for c in checks if c["gate"] == "baselines" and c["what"]}
+
+
+def chosen_of(checks: Iterable[Mapping[str, Any]]) -> str:
+    """Return the baseline besides majority that is best on validation, "" if none was fitted."""
+    of = {c["what"]: c["validation"] for c in checks if c["validation"] is not None}
+    return max((name for name in of if name != MAJORITY), key=of.__getitem__, default="")
 
 
 def inherited_of(facts: Mapping[str, Any]) -> dict[str, str]:

@@ -36,6 +36,11 @@ WORDS = [f"{first}{second}" for first in "bcdfglmnprst" for second in ("ala", "e
 TRAIN, TEST = 500, 300
 
 
+def accuracies(train: Texts, test: Texts, classes: int) -> dict[str, float]:
+    found = trivial_baselines(train, test, classes)
+    return {name: float(right.mean()) for name, right in found.items()}
+
+
 def sentence(generator: Generator, words: int = 9, of: Sequence[str] = WORDS) -> str:
     return " ".join(generator.choice(of, size=words))
 
@@ -49,7 +54,7 @@ def part(plant: Plant, rows: int, classes: int, seed: int) -> Texts:
 
 def scores(plant: Plant, classes: int = 2, train: int = TRAIN) -> dict[str, float]:
     parts = part(plant, train, classes, 1), part(plant, TEST, classes, 2)
-    return trivial_baselines(*parts, classes)
+    return accuracies(*parts, classes)
 
 
 def check(found: dict[str, float], telling: set[str], classes: int = 2, least: float = 0.9) -> None:
@@ -62,15 +67,15 @@ def check(found: dict[str, float], telling: set[str], classes: int = 2, least: f
             assert abs(accuracy - chance) <= 3 * standard_error(chance, TEST), (name, accuracy)
 
 
-OF_MORE = ["overlap", "character_ngrams", "bag_of_words"]
+TEXT = ["character_ngrams", "bag_of_words", "word_endings", "punctuation"]
 
 
 @pytest.mark.parametrize(
     ("texts", "classes", "names"),
     [
-        (1, 2, ["majority", "length", "character_ngrams", "bag_of_words"]),
-        (2, 3, ["majority", "length", "first_text", "last_text", *OF_MORE]),
-        (5, 5, ["majority", "length", "first_text", *OF_MORE]),
+        (1, 2, ["majority", "length", *TEXT]),
+        (2, 3, ["majority", "length", "first_text", "last_text", "difference", "overlap", *TEXT]),
+        (5, 5, ["majority", "length", "first_text", "overlap", *TEXT]),
     ],
 )
 def test_without_a_cue_every_baseline_is_at_chance(
@@ -84,7 +89,7 @@ def test_without_a_cue_every_baseline_is_at_chance(
 def test_majority_is_the_most_frequent_class_of_train() -> None:
     train = Texts([["a"]] * 5, np.array([0, 2, 2, 1, 2]))
     test = Texts([["a"]] * 4, np.array([2, 0, 0, 0]))
-    assert trivial_baselines(train, test, 3)["majority"] == 0.25
+    assert accuracies(train, test, 3)["majority"] == 0.25
 
 
 @pytest.mark.parametrize("texts", [1, 2, 5])
@@ -132,15 +137,35 @@ def case(g: Generator, label: int) -> list[str]:
     return [sentence(g).capitalize() if label else sentence(g)]
 
 
+def agreement(g: Generator, label: int) -> list[str]:
+    """The ending of a noun with the word before it; each is in both classes, at one place."""
+    nouns = g.choice(WORDS, 2)
+    one, two = [f"{nouns[0]}s", nouns[1]][:: 1 if label else -1]
+    return [f"{sentence(g, 3)} los {one} {sentence(g, 2)} el {two} {sentence(g, 2)}"]
+
+
+def early_or_late(g: Generator, label: int) -> list[str]:
+    """Two marks in each class; only the places differ."""
+    words = list(g.choice(WORDS, size=9))
+    words[6 - 5 * label] += ";"
+    words[1 + 5 * label] += ","
+    return [" ".join(words)]
+
+
+PLACED = {"character_ngrams", "bag_of_words", "word_endings"}
+
+
 @pytest.mark.parametrize(
     ("plant", "telling"),
     [
         (other_words, {"character_ngrams", "bag_of_words"}),
-        (first_of_two, {"first_text", "character_ngrams", "bag_of_words"}),
-        (last_of_two, {"last_text", "character_ngrams", "bag_of_words"}),
-        (first_of_five, {"first_text", "character_ngrams", "bag_of_words"}),
-        (order, {"first_text", "last_text", "character_ngrams"}),
+        (first_of_two, PLACED | {"first_text", "difference"}),
+        (last_of_two, PLACED | {"last_text", "difference"}),
+        (first_of_five, PLACED | {"first_text"}),
+        (order, {"first_text", "last_text", "difference", "character_ngrams", "word_endings"}),
         (case, {"character_ngrams"}),
+        (agreement, {"word_endings"}),
+        (early_or_late, {"punctuation"}),
     ],
 )
 def test_a_cue_is_found_by_those_that_see_it(plant: Plant, telling: set[str]) -> None:
@@ -207,14 +232,14 @@ def small(texts: int, rows: int, classes: int) -> Texts:
 def test_ten_rows_that_are_all_alike(texts: int, blank: str) -> None:
     train = Texts([[blank] * texts] * 10, np.array([0, 1, 1, 1, 0] * 2))
     test = Texts([[blank] * texts] * 4, np.array([1, 1, 1, 0]))
-    assert set(trivial_baselines(train, test, 2).values()) == {0.75}
+    assert set(accuracies(train, test, 2).values()) == {0.75}
 
 
 @pytest.mark.parametrize("texts", [1, 2, 6])
 def test_one_class_in_train(texts: int) -> None:
     train = Texts(small(texts, 10, 3).texts, np.full(10, 1))
     test = Texts(small(texts, 4, 3).texts, np.array([1, 0, 2, 1]))
-    assert set(trivial_baselines(train, test, 3).values()) == {0.5}
+    assert set(accuracies(train, test, 3).values()) == {0.5}
 
 
 @pytest.mark.parametrize("classes", [3, MANY_CLASSES + 5])
@@ -222,14 +247,14 @@ def test_a_class_that_train_lacks_is_never_predicted(classes: int) -> None:
     train = small(2, 4 * classes, classes)
     present = np.where(train.labels == 1, 0, train.labels)
     test = Texts(small(2, 20, classes).texts, np.full(20, 1))
-    assert set(trivial_baselines(Texts(train.texts, present), test, classes).values()) == {0.0}
+    assert set(accuracies(Texts(train.texts, present), test, classes).values()) == {0.0}
 
 
 @pytest.mark.parametrize("classes", [2, MANY_CLASSES + 5])
 def test_a_class_that_test_lacks(classes: int) -> None:
     train = part(lambda _, label: [f"w{label}"], 10 * classes, classes, 1)
     test = Texts([["w1"]] * 5, np.full(5, 1))
-    assert trivial_baselines(train, test, classes)["bag_of_words"] == 1
+    assert accuracies(train, test, classes)["bag_of_words"] == 1
 
 
 @settings(max_examples=15)
@@ -242,8 +267,8 @@ def test_a_class_that_test_lacks(classes: int) -> None:
 )
 def test_any_text_gives_accuracies(rows: list[tuple[str, str, int]]) -> None:
     data = Texts([row[:2] for row in rows], np.array([row[2] for row in rows]))
-    found = trivial_baselines(data, data, 3)
-    assert len(found) == 7
+    found = accuracies(data, data, 3)
+    assert len(found) == 10
     assert all(0 <= accuracy <= 1 for accuracy in found.values())
 
 
@@ -335,3 +360,9 @@ def test_exact_similarities() -> None:
     assert trivial_similarities(texts, np.array([2.0, 3.0, 4.0]))["length"] == pytest.approx(1)
     wordless = trivial_similarities([["", "…"], ["", ""]], np.array([1.0, 2.0]))
     assert wordless["overlap"] == wordless["bag_of_words"] == 0
+
+
+def test_swapped_texts_get_the_opposite_answer_by_their_difference() -> None:
+    train = part(order, TRAIN, 2, 1)
+    test = Texts([["Primero ala", "Después ero"], ["Después ero", "Primero ala"]], np.array([0, 0]))
+    assert list(trivial_baselines(train, test, 2)["difference"]) == [True, False]
