@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -15,8 +16,10 @@ from conftest import document
 
 from builders.auditing.auditing import audit
 from builders.auditing.gates import ALL_GATES
+from builders.auditing.gates.baselines import BASELINES
 from builders.auditing.report import (
     GATES,
+    SURFACE_FORM,
     baselines_of,
     failures_of,
     read_audit,
@@ -134,16 +137,34 @@ def test_labels_that_the_order_tells_are_found(verdicts, order: str) -> None:
         ("Hoy {}", "Aye {}", "solved by surface form"),
     ],
 )
-def test_texts_that_tell_are_found_only_in_what_is_constructed(
+def test_texts_that_tell_are_a_fault_only_in_what_is_constructed(
     verdicts, baselines, tmp_path, of_one: str, of_zero: str, verdict: str
 ) -> None:
-    """The length is a fault; words alone are named."""
+    """The length is a fault; words alone are named, and everywhere."""
     rows = clean_rows(texts=1)
     for row in (row for of_split in rows.values() for row in of_split):
         row[1] = (of_one if row[0] == "1" else of_zero).format(row[1])
     assert verdicts(rows, "baselines", task="section_prediction") == {"baselines": verdict}
     assert f"**{verdict}**" in (tmp_path / "audit" / "audit.md").read_text("utf-8")
-    assert verdicts(rows, "baselines", task=None) == {"baselines": "pass"}
+    assert verdicts(rows, "baselines", task=None) == {"baselines": "solved by surface form"}
+
+
+def test_what_solves_the_test_alone_is_not_chosen(monkeypatch, tmp_path, baselines) -> None:
+    """Of 200 rows of test and as many of validation, which are predicted together."""
+
+    def answers(_, asked, __) -> dict[str, np.ndarray]:
+        row = np.arange(len(asked.texts))
+        return {"majority": row % 2 == 0, "lucky": row < 200, "steady": row % 4 > 0}
+
+    monkeypatch.setattr("builders.auditing.gates.baselines.trivial_baselines", answers)
+    monkeypatch.setattr("builders.auditing.gates.ALL_GATES", [BASELINES])
+    folder = write_text(clean_rows(), tmp_path / "theirs" / "ds").parent
+    found = audit(folder, tmp_path / "audit", task="sentence_ordering")["datasets"]["ds"]
+    figures = [(c["what"], c["value"], c["validation"]) for c in found["checks"] if c["what"]]
+    assert figures == [("majority", 0.5, 0.5), ("lucky", 1, 0), ("steady", 0.75, 0.75)]
+    assert found["chosen"] == "steady"
+    named = [(c["what"], c["limit"]) for c in found["checks"] if c["verdict"] == SURFACE_FORM]
+    assert named == [("steady", 0.65)]
 
 
 @pytest.mark.parametrize(
