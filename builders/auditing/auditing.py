@@ -95,8 +95,9 @@ def audit(
         ``builders.auditing.comparing.Shared``), ``not_read`` (pickles); ``datasets``, name to
         ``task``, ``language``, ``classes``,
         ``texts`` (the columns judged), ``rows``, ``content`` (split to hash), ``inherited`` (its
-        declarations), ``checks``, ``chosen`` (see ``report.chosen_of``); in words ``failures``, ``undeclared`` (misses of source data) and
-        ``notes``; and ``entry``, YAML for ``audit.inherited`` that declares what is undeclared.
+        declarations), ``checks``, ``chosen`` (see ``report.chosen_of``); in words ``failures``,
+        ``undeclared`` (misses of source data) and ``notes``; and ``entry``, YAML for
+        ``audit.inherited`` that declares what is undeclared.
 
     Raises:
         InputError: no dataset was found, files are damaged, or ``inherited`` names an unknown gate

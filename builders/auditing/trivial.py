@@ -6,8 +6,8 @@ encoder's score may rest on. "Hypothesis only" is the best known of them (Poliak
 "Hypothesis Only Baselines in Natural Language Inference", *SEM: a model that sees only the second
 text beats the majority class on many NLI datasets).
 
-The models are fixed, not tuned on the dataset: a ridge classifier for text, boosted trees for length
-and overlap. Datasets of more than ``MANY_CLASSES`` classes get models
+The models are fixed, not tuned on the dataset: a ridge classifier for text, boosted trees for
+length and overlap. Datasets of more than ``MANY_CLASSES`` classes get models
 that take one pass and little memory: the nearest class mean by cosine (Rocchio) for text and
 Gaussian naive Bayes for length and overlap.
 
@@ -73,7 +73,8 @@ def trivial_baselines(train: Texts, test: Texts, classes: int) -> dict[str, Bool
 
     Returns:
         Baseline to whether it is right, [rows of test], in the order above. It does not depend on
-        the number of threads or ``PYTHONHASHSEED``. A class without rows in train is never predicted.
+        the number of threads or ``PYTHONHASHSEED``. A class without rows in train is never
+        predicted.
     """
     # Only loaded libraries can be limited to one thread.
     import sklearn.ensemble
@@ -83,8 +84,7 @@ def trivial_baselines(train: Texts, test: Texts, classes: int) -> dict[str, Bool
     unchecked = sklearn.config_context(assume_finite=True, skip_parameter_validation=True)
     with threadpool_limits(1), unchecked:
         return {
-            name: predicted == test.labels
-            for name, predicted in predictions(train, test, classes)
+            name: predicted == test.labels for name, predicted in predictions(train, test, classes)
         }
 
 

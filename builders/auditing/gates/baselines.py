@@ -46,7 +46,11 @@ def _measure(target: Target) -> Iterator[Check]:
         answers = np.concatenate(parts)
         value = float(answers[:rows].mean())
         check = stated("baselines", name, value)
-        if name == "length" and target.constructed and not (target.task and target.task.asks_length):
+        if (
+            name == "length"
+            and target.constructed
+            and not (target.task and target.task.asks_length)
+        ):
             limit = 1 / len(target.labels) + LENGTH_BEYOND_CHANCE
             check = share_check("baselines", name, value, limit, rows)
         chosen_by = float(answers[rows:].mean()) if choosing else value

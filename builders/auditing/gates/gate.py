@@ -28,7 +28,7 @@ class Check:
             standard errors; "inherited" is a miss that is declared, "undeclared" one of source
             data that is not.
         correlation: whether the value is a correlation.
-        validation: of a baseline its accuracy on the rows that the baseline is chosen by; else None.
+        validation: of a baseline the accuracy that it is chosen by; None of all others.
         rows: of a miss the first rows concerned, at most ``FIRST``; empty if it concerns no single
             rows.
     """

@@ -328,7 +328,7 @@ def test_windows_of_a_conversation_do_not_overlap(dialogues) -> None:
         assert sorted(p.rank for p in passages) == list(range(len(passages)))
 
 
-def test_in_a_sample_a_split_of_one_book_takes_donors_from_its_other_conversations(make, dialogues) -> None:
+def test_only_in_a_sample_donors_may_all_be_of_the_same_book(make, dialogues) -> None:
     books = [dialogue(split, [6] * 20, split) for split in ("train", "validation", "test")]
     with pytest.raises(InputError, match="0 of 18; 3 documents are used"):
         make(books, corpus=dialogues)
