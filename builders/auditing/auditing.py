@@ -23,6 +23,7 @@ from builders.auditing.report import (
     SMALL_TEST,
     Declared,
     Inherited,
+    chosen_of,
     cite,
     entries_of,
     failures_of,
@@ -95,8 +96,9 @@ def audit(
         ``builders.auditing.comparing.Shared``), ``not_read`` (pickles); ``datasets``, name to
         ``task``, ``language``, ``classes``,
         ``texts`` (the columns judged), ``rows``, ``content`` (split to hash), ``inherited`` (its
-        declarations), ``checks``; in words ``failures``, ``undeclared`` (misses of source data) and
-        ``notes``; and ``entry``, YAML for ``audit.inherited`` that declares what is undeclared.
+        declarations), ``checks``, ``chosen`` (see ``report.chosen_of``); in words ``failures``,
+        ``undeclared`` (misses of source data) and ``notes``; and ``entry``, YAML for
+        ``audit.inherited`` that declares what is undeclared.
 
     Raises:
         InputError: no dataset was found, files are damaged, or ``inherited`` names an unknown gate
@@ -251,6 +253,7 @@ def _judged(
     return results.facts | {
         "inherited": dict(declared),
         "checks": [asdict(check) for check in checks],
+        "chosen": chosen_of(map(asdict, checks)),
         "failures": [*failures, *in_words] if strict else failures,
         "undeclared": in_words,
         "entry": _entry(name, undeclared, declared, rows),

@@ -5,7 +5,7 @@ It is imported by the report of scores, and imports no gate and no dataset.
 
 import json
 import platform
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Literal, TypedDict, get_args
@@ -87,6 +87,12 @@ def baselines_of(report: Mapping[str, Any], dataset: str) -> dict[str, float]:
     """
     checks = report["datasets"][dataset]["checks"]
     return {c["what"]: c["value"] for c in checks if c["gate"] == "baselines" and c["what"]}
+
+
+def chosen_of(checks: Iterable[Mapping[str, Any]]) -> str:
+    """Return the baseline besides majority that is best on validation, "" if none was fitted."""
+    of = {c["what"]: c["validation"] for c in checks if c["validation"] is not None}
+    return max((name for name in of if name != MAJORITY), key=of.__getitem__, default="")
 
 
 def best_baseline(report: Mapping[str, Any], dataset: str) -> tuple[str, float] | None:

@@ -6,9 +6,8 @@ encoder's score may rest on. "Hypothesis only" is the best known of them (Poliak
 "Hypothesis Only Baselines in Natural Language Inference", *SEM: a model that sees only the second
 text beats the majority class on many NLI datasets).
 
-The models are fixed, not tuned on the dataset: a ridge classifier for text, logistic regression for
-length and overlap, boosted trees for the length of a single text (its exact value is a cue, not
-only "longer" or "shorter"). Datasets of more than ``MANY_CLASSES`` classes get models
+The models are fixed, not tuned on the dataset: a ridge classifier for text, boosted trees for
+length and overlap. Datasets of more than ``MANY_CLASSES`` classes get models
 that take one pass and little memory: the nearest class mean by cosine (Rocchio) for text and
 Gaussian naive Bayes for length and overlap.
 
@@ -19,23 +18,24 @@ with the score.
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, pairwise
 from typing import Any
 
 import numpy as np
 
 from builders.auditing.statistics import Doubles
 from builders.exchange.target import Booleans, Labels
+from corpora_recipes.casing import lower_case
 
 Sparse = Any  # scipy.sparse.csr_array or csr_matrix, float32 [rows, features]
 Both = tuple[Sparse, Sparse]  # of train and of test
 
-WORD = r"\w+"
+WORD, MARK = r"\w+", r"[^\w\s]"
 # Hash buckets of the n-grams of one text, and of words.
 NGRAM_BUCKETS, WORD_BUCKETS = 2**17, 2**18
-# Penalties, for text features of length 1 and for standardised features. The ridge's is
+# The penalty of text features of length 1. It is
 # within 2.5 points of the best of five (0.3 to 30) on each of nine datasets of 400 to 9,000 rows.
-RIDGE_ALPHA, LOGISTIC_C = 3.0, 0.1
+RIDGE_ALPHA = 3.0
 RIDGE_TOLERANCE = 1e-3
 TREES: dict[str, Any] = {"max_iter": 50, "learning_rate": 0.05, "max_leaf_nodes": 15}
 MANY_CLASSES = 50
@@ -62,9 +62,14 @@ def trivial_baselines(train: Texts, test: Texts, classes: int) -> dict[str, Bool
     - ``length``: characters and words of each text, their differences and how uneven they are.
     - ``first_text``, with two texts or more: character n-grams and words of the first text only.
     - ``last_text``, with exactly two texts: the same for the last ("hypothesis only").
+    - ``difference``, with exactly two texts: what the first has of character n-grams and word
+      endings, less what the second has. Swapped texts get the opposite answer.
     - ``overlap``, with two texts or more: the share of words that texts have in common.
     - ``character_ngrams``: 1 to 4 characters, case kept, separately for each place of a text.
     - ``bag_of_words``: the words of all texts together, regardless of order and place.
+    - ``word_endings``: the endings of words, and of neighbouring words such as a determiner and its
+      noun, separately for each place of a text.
+    - ``punctuation``: the marks, and the tenth of the text in which each stands.
 
     Returns:
         Baseline to whether it is right, [rows of test], in the order above. It does not depend on
@@ -97,7 +102,7 @@ def trivial_similarities(texts: Sequence[Sequence[str]]) -> dict[str, Doubles]:
     """
     words, ngrams = (
         [vectorizer.transform(row[place] for row in texts) for place in (0, 1)]
-        for vectorizer in _vectorizers()
+        for vectorizer in _vectorizers()[:2]
     )
     sets = [matrix.sign() for matrix in words]
     common = _row_sums(sets[0].multiply(sets[1]))
@@ -137,28 +142,30 @@ def predictions(train: Texts, test: Texts, classes: int) -> Iterator[tuple[str, 
     majority = np.bincount(y, minlength=classes).argmax()
     yield "majority", np.full(len(test.texts), majority)
 
-    yield "length", _dense(_lengths(train), y, _lengths(test), trees=count == 1)
+    yield "length", _dense(_lengths(train), y, _lengths(test))
 
-    of_words, of_ngrams = _vectorizers()
-    words = _by_place(of_words, train, test)
-    ngrams = [_tfidf(both) for both in _by_place(of_ngrams, train, test)]
+    words, ngrams, endings, marks = (_by_place(each, train, test) for each in _vectorizers())
+    ngrams, endings = ([_tfidf(both) for both in some] for some in (ngrams, endings))
     if count > 1:
         yield "first_text", _linear(_side_by_side([ngrams[0], _tfidf(words[0])]), y)
     if count == 2:
         yield "last_text", _linear(_side_by_side([ngrams[1], _tfidf(words[1])]), y)
+        yield "difference", _linear(_side_by_side([_less(*ngrams), _less(*endings)]), y)
     if count > 1:
         overlaps = _overlaps(words)
-        yield "overlap", _dense(overlaps[0], y, overlaps[1], trees=False)
+        yield "overlap", _dense(overlaps[0], y, overlaps[1])
     together = _side_by_side(ngrams)
     del ngrams  # half of the memory in use
     yield "character_ngrams", _linear(together, y)
     del together
     bag = (sum(both[0] for both in words), sum(both[1] for both in words))
     yield "bag_of_words", _linear(_tfidf(bag), y)
+    yield "word_endings", _linear(_side_by_side(endings), y)
+    yield "punctuation", _linear(_tfidf(_side_by_side(marks)), y)
 
 
-def _vectorizers() -> tuple[Any, Any]:
-    """Return the vectorizers of lower-cased words and of character n-grams."""
+def _vectorizers() -> tuple[Any, Any, Any, Any]:
+    """Return those of lower-cased words, character n-grams, endings of words, and punctuation."""
     from sklearn.feature_extraction.text import HashingVectorizer
 
     shared: dict[str, Any] = {"alternate_sign": False, "norm": None, "dtype": np.float32}
@@ -171,7 +178,27 @@ def _vectorizers() -> tuple[Any, Any]:
         n_features=NGRAM_BUCKETS,
         **shared,
     )
-    return words, ngrams
+    endings, marks = (
+        HashingVectorizer(analyzer=analyzer, n_features=NGRAM_BUCKETS, **shared)
+        for analyzer in (_endings, _marks)
+    )
+    return words, ngrams, endings, marks
+
+
+def _endings(text: str) -> Iterator[str]:
+    """Yield the last one to three characters of each word, and the last three of neighbours."""
+    ends = [word[-3:] for word in re.findall(WORD, lower_case(text))]
+    for end in ends:
+        yield from (end, f"{end[-2:]}$", f"{end[-1:]}$")
+    yield from map(" ".join, pairwise(["", *ends, ""]))
+
+
+def _marks(text: str) -> Iterator[str]:
+    """Yield the marks of punctuation, alone and with their places, and the first and last one."""
+    found = [(match[0], match.start()) for match in re.finditer(MARK, text)]
+    for mark, start in found:
+        yield from (mark, f"{mark}{TENTHS * start // len(text)}")
+    yield " ".join(mark for mark, _ in found)
 
 
 def _cosines(first: Sparse, second: Sparse) -> Doubles:
@@ -215,6 +242,10 @@ def _tfidf(counts: Both) -> Both:
 
     transformer = TfidfTransformer(sublinear_tf=True).fit(counts[0])
     return transformer.transform(counts[0]), transformer.transform(counts[1])
+
+
+def _less(one: Both, other: Both) -> Both:
+    return one[0] - other[0], one[1] - other[1]
 
 
 def _side_by_side(blocks: Sequence[Both]) -> Both:
@@ -266,14 +297,9 @@ def _row_sums(matrix: Sparse) -> Doubles:
     return sums
 
 
-def _dense(train: Doubles, y: Labels, test: Doubles, *, trees: bool) -> Labels:
-    """Fit a model on a few features, [rows, features], and predict test.
-
-    They are standardised, without constant ones. Trees are boosted, or a logistic regression gets
-    them with their squares, so that it finds "more" as well as "more uneven".
-    """
+def _dense(train: Doubles, y: Labels, test: Doubles) -> Labels:
+    """Fit boosted trees on a few features, [rows, features], and predict test."""
     from sklearn.ensemble import HistGradientBoostingClassifier
-    from sklearn.linear_model import LogisticRegression
     from sklearn.naive_bayes import GaussianNB
 
     classes = len(np.unique(y))
@@ -284,11 +310,8 @@ def _dense(train: Doubles, y: Labels, test: Doubles, *, trees: bool) -> Labels:
     x, x_test = ((part[:, varying] - mean) / scale for part in (train, test))
     if classes > MANY_CLASSES:
         model = GaussianNB(var_smoothing=NAIVE_SMOOTHING)
-    elif trees:
-        model = HistGradientBoostingClassifier(early_stopping=False, random_state=0, **TREES)
     else:
-        model = LogisticRegression(C=LOGISTIC_C, max_iter=1000)
-        x, x_test = np.hstack([x, x**2]), np.hstack([x_test, x_test**2])
+        model = HistGradientBoostingClassifier(early_stopping=False, random_state=0, **TREES)
     model.fit(x, y)
     parts = [model.predict(x_test[at : at + CHUNK]) for at in range(0, len(x_test), CHUNK)]
     return np.concatenate(parts)

@@ -79,6 +79,7 @@ def build(
         for dataset, result in zip(datasets, made, strict=True):
             try:
                 _check_sizes(dataset, result)
+                _check_donors(dataset, result)
             except InputError as error:
                 if faults is None:
                     raise
@@ -110,6 +111,21 @@ def _check_sizes(dataset: Dataset, made: Made) -> None:
         todo = "take more or longer documents, or give the corpus fewer datasets: they share them"
     expected = f"{least} rows or more in each {part}; a row needs {dataset.task.needs}"
     raise InputError(where, expected, f"{found}; {describe(made.counts)}", todo)
+
+
+def _check_donors(dataset: Dataset, made: Made) -> None:
+    """Raise an InputError if most donors are of the document of their row, as with few documents.
+
+    The dataset would ask another question; a sample may, as it only shows that things work.
+    """
+    donors = made.counts.get("donors", {})
+    same, used = donors.get("of_the_same_document", 0), donors.get("used", 0)
+    if dataset.sample or 2 * same <= used:
+        return
+    where = f"dataset {dataset.name} ({dataset.task.name.replace('_', ' ')})"
+    expected = "at least half of the donors from another document than their row"
+    found = f"{used - same:,} of {used:,}; {made.counts['documents']['used']:,} documents are used"
+    raise InputError(where, expected, found, "read more documents: each split needs several")
 
 
 def limit_of(dataset: PassageDataset, report: Mapping[str, Any]) -> str:

@@ -28,6 +28,7 @@ class Check:
             standard errors; "inherited" is a miss that is declared, "undeclared" one of source
             data that is not.
         correlation: whether the value is a correlation.
+        validation: of a baseline the accuracy that it is chosen by; None of all others.
         rows: of a miss the first rows concerned, at most ``FIRST``; empty if it concerns no single
             rows.
     """
@@ -38,6 +39,7 @@ class Check:
     limit: float | None
     verdict: Verdict
     correlation: bool = False
+    validation: float | None = None
     rows: list[NamedRow] = field(default_factory=list)
 
 

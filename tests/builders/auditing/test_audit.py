@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -16,13 +17,16 @@ from conftest import document
 
 from builders.auditing.auditing import audit
 from builders.auditing.gates import ALL_GATES
+from builders.auditing.gates.baselines import BASELINES
 from builders.auditing.report import (
     GATES,
+    SURFACE_FORM,
     baselines_of,
     failures_of,
     read_audit,
     verdict_of,
 )
+from builders.auditing.trivial import Texts
 from builders.building.building import build
 from builders.plan.groups import groups_of
 from builders.store.shards import digest
@@ -66,8 +70,11 @@ def quick(request, monkeypatch) -> None:
     """Fit no baselines, which take most of the time, where a test does not ask for them."""
     if "baselines" not in request.fixturenames:
         name = "builders.auditing.gates.baselines.trivial_baselines"
-        found = {"majority": np.array([1, 0]), "first": np.array([1, 1])}
-        monkeypatch.setattr(name, lambda *_: found)
+
+        def found(_: object, test: Texts, __: int) -> dict[str, Any]:
+            return {"majority": test.labels == 0, "first": test.labels >= 0}
+
+        monkeypatch.setattr(name, found)
 
 
 @pytest.fixture
@@ -136,16 +143,34 @@ def test_labels_that_the_order_tells_are_found(verdicts, order: str) -> None:
         ("Hoy {}", "Aye {}", "solved by surface form"),
     ],
 )
-def test_texts_that_tell_are_found_only_in_what_is_constructed(
+def test_texts_that_tell_are_a_fault_only_in_what_is_constructed(
     verdicts, baselines, tmp_path, of_one: str, of_zero: str, verdict: str
 ) -> None:
-    """The length is a fault; words alone are named."""
+    """The length is a fault; words alone are named, and everywhere."""
     rows = clean_rows(texts=1)
     for row in (row for of_split in rows.values() for row in of_split):
         row[1] = (of_one if row[0] == "1" else of_zero).format(row[1])
     assert verdicts(rows, "baselines", task="section_prediction") == {"baselines": verdict}
     assert f"**{verdict}**" in (tmp_path / "audit" / "audit.md").read_text("utf-8")
-    assert verdicts(rows, "baselines", task=None) == {"baselines": "pass"}
+    assert verdicts(rows, "baselines", task=None) == {"baselines": "solved by surface form"}
+
+
+def test_what_solves_the_test_alone_is_not_chosen(monkeypatch, tmp_path, baselines) -> None:
+    """Of 200 rows of test and as many of validation, which are predicted together."""
+
+    def answers(_, asked, __) -> dict[str, np.ndarray]:
+        row = np.arange(len(asked.texts))
+        return {"majority": row % 2 == 0, "lucky": row < 200, "steady": row % 4 > 0}
+
+    monkeypatch.setattr("builders.auditing.gates.baselines.trivial_baselines", answers)
+    monkeypatch.setattr("builders.auditing.gates.ALL_GATES", [BASELINES])
+    folder = write_text(clean_rows(), tmp_path / "theirs" / "ds").parent
+    found = audit(folder, tmp_path / "audit", task="sentence_ordering")["datasets"]["ds"]
+    figures = [(c["what"], c["value"], c["validation"]) for c in found["checks"] if c["what"]]
+    assert figures == [("majority", 0.5, 0.5), ("lucky", 1, 0), ("steady", 0.75, 0.75)]
+    assert found["chosen"] == "steady"
+    named = [(c["what"], c["limit"]) for c in found["checks"] if c["verdict"] == SURFACE_FORM]
+    assert named == [("steady", 0.65)]
 
 
 @pytest.mark.parametrize(

@@ -142,8 +142,13 @@ def test_clean_folds_pass_and_every_row_is_tested(write, tmp_path, baselines) ->
     assert (failures_of(report), report["datasets"]["ds"]["rows"]) == ([], {"train": 400})
     assert check(report, "leakage", "instances")["what"] == "instances in two folds"
     assert check(report, "size", "rows, each tested in one fold")["value"] == 400
-    names = {"majority", "length", "character_ngrams", "bag_of_words"}
-    assert set(baselines_of(report, "ds")) == names
+    figures = baselines_of(report, "ds")
+    texts = {"character_ngrams", "bag_of_words", "word_endings", "punctuation"}
+    assert set(figures) == {"majority", "length", *texts}
+    # In folds, the rows that are scored choose the baseline too.
+    chosen = report["datasets"]["ds"]["chosen"]
+    figures.pop("majority")
+    assert figures[chosen] == max(figures.values())
 
 
 def test_baselines_are_fitted_on_the_other_folds_and_counted_together(

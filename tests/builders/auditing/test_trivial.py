@@ -71,15 +71,15 @@ def check(found: dict[str, float], telling: set[str], classes: int = 2, least: f
             assert abs(accuracy - chance) <= 3 * standard_error(chance, TEST), (name, accuracy)
 
 
-OF_MORE = ["overlap", "character_ngrams", "bag_of_words"]
+TEXT = ["character_ngrams", "bag_of_words", "word_endings", "punctuation"]
 
 
 @pytest.mark.parametrize(
     ("texts", "classes", "names"),
     [
-        (1, 2, ["majority", "length", "character_ngrams", "bag_of_words"]),
-        (2, 3, ["majority", "length", "first_text", "last_text", *OF_MORE]),
-        (5, 5, ["majority", "length", "first_text", *OF_MORE]),
+        (1, 2, ["majority", "length", *TEXT]),
+        (2, 3, ["majority", "length", "first_text", "last_text", "difference", "overlap", *TEXT]),
+        (5, 5, ["majority", "length", "first_text", "overlap", *TEXT]),
     ],
 )
 def test_without_a_cue_every_baseline_is_at_chance(
@@ -141,15 +141,35 @@ def case(g: Generator, label: int) -> list[str]:
     return [sentence(g).capitalize() if label else sentence(g)]
 
 
+def agreement(g: Generator, label: int) -> list[str]:
+    """The ending of a noun with the word before it; each is in both classes, at one place."""
+    nouns = g.choice(WORDS, 2)
+    one, two = [f"{nouns[0]}s", nouns[1]][:: 1 if label else -1]
+    return [f"{sentence(g, 3)} los {one} {sentence(g, 2)} el {two} {sentence(g, 2)}"]
+
+
+def early_or_late(g: Generator, label: int) -> list[str]:
+    """Two marks in each class; only the places differ."""
+    words = list(g.choice(WORDS, size=9))
+    words[6 - 5 * label] += ";"
+    words[1 + 5 * label] += ","
+    return [" ".join(words)]
+
+
+PLACED = {"character_ngrams", "bag_of_words", "word_endings"}
+
+
 @pytest.mark.parametrize(
     ("plant", "telling"),
     [
         (other_words, {"character_ngrams", "bag_of_words"}),
-        (first_of_two, {"first_text", "character_ngrams", "bag_of_words"}),
-        (last_of_two, {"last_text", "character_ngrams", "bag_of_words"}),
-        (first_of_five, {"first_text", "character_ngrams", "bag_of_words"}),
-        (order, {"first_text", "last_text", "character_ngrams"}),
+        (first_of_two, PLACED | {"first_text", "difference"}),
+        (last_of_two, PLACED | {"last_text", "difference"}),
+        (first_of_five, PLACED | {"first_text"}),
+        (order, {"first_text", "last_text", "difference", "character_ngrams", "word_endings"}),
         (case, {"character_ngrams"}),
+        (agreement, {"word_endings"}),
+        (early_or_late, {"punctuation"}),
     ],
 )
 def test_a_cue_is_found_by_those_that_see_it(plant: Plant, telling: set[str]) -> None:
@@ -252,7 +272,7 @@ def test_a_class_that_test_lacks(classes: int) -> None:
 def test_any_text_gives_accuracies(rows: list[tuple[str, str, int]]) -> None:
     data = Texts([row[:2] for row in rows], np.array([row[2] for row in rows]))
     found = accuracies(data, data, 3)
-    assert len(found) == 7
+    assert len(found) == 10
     assert all(0 <= accuracy <= 1 for accuracy in found.values())
 
 
@@ -344,3 +364,9 @@ def test_exact_similarities() -> None:
     assert correlations(texts, np.array([2.0, 3.0, 4.0]))["length"] == pytest.approx(1)
     wordless = correlations([["", "…"], ["", ""]], np.array([1.0, 2.0]))
     assert wordless["overlap"] == wordless["bag_of_words"] == 0
+
+
+def test_swapped_texts_get_the_opposite_answer_by_their_difference() -> None:
+    train = part(order, TRAIN, 2, 1)
+    test = Texts([["Primero ala", "Después ero"], ["Después ero", "Primero ala"]], np.array([0, 0]))
+    assert list(trivial_baselines(train, test, 2)["difference"]) == [True, False]

@@ -52,11 +52,15 @@ def make(tmp_path, make_corpus, write_records):
     """Return a function that builds datasets of records, and returns their folder and report."""
 
     def build_datasets(
-        records: list, out: str = "out", corpus: Corpus | None = None, **datasets: dict
+        records: list,
+        out: str = "out",
+        corpus: Corpus | None = None,
+        sources: str = "upstream",
+        **datasets: dict,
     ) -> tuple[Path, dict[str, Any]]:
         corpus = corpus or make_corpus()
         corpus = replace(corpus, datasets=datasets or corpus.datasets)
-        return tmp_path / out, build(corpus, write_records(records), tmp_path / out, "upstream")
+        return tmp_path / out, build(corpus, write_records(records), tmp_path / out, sources)
 
     return build_datasets
 
@@ -324,9 +328,11 @@ def test_windows_of_a_conversation_do_not_overlap(dialogues) -> None:
         assert sorted(p.rank for p in passages) == list(range(len(passages)))
 
 
-def test_a_split_of_one_book_takes_donors_from_its_other_conversations(make, dialogues) -> None:
+def test_only_in_a_sample_donors_may_all_be_of_the_same_book(make, dialogues) -> None:
     books = [dialogue(split, [6] * 20, split) for split in ("train", "validation", "test")]
-    folder, _ = make(books, corpus=dialogues)
+    with pytest.raises(InputError, match="0 of 18; 3 documents are used"):
+        make(books, corpus=dialogues)
+    folder, _ = make(books, corpus=dialogues, sources="sample")
     for row in rows_of(folder / "dc_mine"):
         if row["donor_id"]:
             assert row["donor_id"] != row["id"]
