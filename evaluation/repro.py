@@ -42,7 +42,8 @@ def run(options: argparse.Namespace) -> None:
     """Run all stages, with a line for each.
 
     Raises:
-        InputError: a library is missing, params.yaml is invalid, a stage failed, or something was left out.
+        InputError: a library is missing, params.yaml is invalid, a stage failed, or something was
+            left out.
     """
     check_packages("probeta repro", "lxml", "matplotlib", "pandas", "sklearn", "spacy")
     if options.params == PARAMS and not PARAMS.exists():

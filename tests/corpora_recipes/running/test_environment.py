@@ -26,12 +26,10 @@ from evaluation.stages import STAGES
 # Package to the stages that import it, and why it decides nothing there.
 DECIDE_NOTHING = {
     # What is downloaded is an input, by its digest.
-    "requests": {"read"},
-    "urllib3": {"read"},
-    # Data sets of others; audits of these are not kept.
-    "httpx2": {"audit"},
-    "huggingface-hub": {"audit"},
-    "mteb": {"audit"},
+    "requests": {"read", "audit"},
+    "urllib3": {"read", "audit"},
+    "httpx2": {"read", "audit"},
+    "huggingface-hub": {"read", "audit"},
     # Only `evaluation` takes arrays from tables; embedding leaves numbers to the encoders.
     "numpy": {"read", "build", "compose", "package", "embed"},
     "pyarrow": {"train", "embed"},  # reads values
@@ -39,10 +37,9 @@ DECIDE_NOTHING = {
     "pyyaml": {"audit"},  # reads values
     "safetensors": {"train"},  # writes the weights that torch has
     "spacy": {"audit"},  # says which languages it has rules for
-    "torch": {"probe", "report"},  # probes of `engine: torch` name its version themselves
     "markupsafe": {"audit", "package", "train", "report"},  # marks what is escaped
     "threadpoolctl": {"audit", "embed", "probe", "rank", "paradigms"},
-    "tqdm": {"read", "compose", "train", "paradigms"},
+    "tqdm": {"read", "train", "audit"},
 }
 # What is imported by nobody: it is run as a command, and comes with sentence-transformers.
 NOT_IMPORTED = {"read": {"wikiextractor"}, "train": {"transformers"}}

@@ -64,7 +64,7 @@ def test_a_model_and_an_encoder_are_compared_and_reported(
 ) -> None:
     model, encoder = score_language_model(logged), score("char_hash", datasets=["bso_own"])
     apart = model.compare(encoder)
-    assert apart["difference"][0] == pytest.approx(0.75 - encoder["bso_own"].value)
+    assert apart.differences[0].value == pytest.approx(0.75 - encoder["bso_own"].value)
     for scores in (model, encoder):
         scores.save(f"results/{scores.results.name}")
     assert main(["report", "results/Large-2B", "results/char_hash", "--out", "report"]) == 0

@@ -100,10 +100,10 @@ def test_what_is_no_encoder(given: str, options: dict[str, str], words: list[str
 def test_a_model_that_is_not_on_the_hub(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
     # Torch is missing: this is said before the Hub is asked.
-    monkeypatch.setattr("evaluation.encoders.pretrained.find_spec", lambda name: None)
+    monkeypatch.setattr("corpora_recipes.running.extras.find_spec", lambda name: None)
     with pytest.raises(InputError, match="found:    no torch, transformers"):
         found("org/absent")
-    monkeypatch.setattr("evaluation.encoders.pretrained.find_spec", lambda name: True)
+    monkeypatch.setattr("corpora_recipes.running.extras.find_spec", lambda name: True)
     with pytest.raises(InputError, match="no such folder; LocalEntryNotFoundError"):
         found("org/absent")
 
