@@ -70,6 +70,7 @@ def write_audit(folder: Path, verdict: str) -> None:
         name, split = entry["config"], entry["split"]
         facts = datasets.setdefault(name, {"rows": {}, "content": {}, "inherited": {}, "notes": []})
         facts["rows"][split], facts["content"][split] = entry["rows"], entry["content"]
+        facts["chosen"] = ""
         facts["checks"] = [asdict(Check(gate, "share", 0.0, 0.1, verdict)) for gate in GATES]
         facts |= {"entry": "", "failures": missed["miss"], "undeclared": missed["undeclared"]}
     report = {"format": FORMAT, "datasets": datasets}

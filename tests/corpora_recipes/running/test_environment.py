@@ -36,6 +36,7 @@ DECIDE_NOTHING = {
     "pydantic": {stage.name for stage in STAGES},  # checks values, and leaves them as they are
     "pyyaml": {"audit"},  # reads values
     "safetensors": {"train"},  # writes the weights that torch has
+    "scipy": {"package"},  # tells the size of a difference; the audit has measured it
     "spacy": {"audit"},  # says which languages it has rules for
     "markupsafe": {"audit", "package", "train", "report"},  # marks what is escaped
     "threadpoolctl": {"audit", "embed", "probe", "rank", "paradigms"},
