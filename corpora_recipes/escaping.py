@@ -55,6 +55,18 @@ def render(template: Path, facts: Mapping[str, Any], *folders: Path) -> str:
     return _environment(template.parent, *folders).get_template(template.name).render(facts)
 
 
+def render_html(template: Path, **facts: object) -> str:
+    """Render a jinja template whose text is HTML; values are escaped, unless ``Markup``."""
+    environment = Environment(
+        loader=FileSystemLoader(template.parent),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    return environment.get_template(template.name).render(facts)
+
+
 def _plain(value: object) -> Markup:
     """Return Markdown that shows a value as it is, on one line, anywhere in a page."""
     if isinstance(value, Markup):

@@ -75,6 +75,7 @@ VERBS = {
     "compare": Verb(
         "evaluation.scoring.compare_command", "show the differences of two encoders, with intervals"
     ),
+    "sheet": Verb("evaluation.people.command", "ask people about rows, and score their answers"),
     "export": Verb(
         "evaluation.exchange.command", "write results for mteb and the Hugging Face Hub"
     ),

@@ -49,6 +49,7 @@ ROOMS = (
     "evaluation.training",
     "evaluation.embedding",
     "evaluation.results",
+    "evaluation.people",
     "evaluation.probing",
     "evaluation.ranking",
     "evaluation.paradigms",

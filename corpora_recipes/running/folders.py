@@ -11,6 +11,7 @@ PACKAGE = Path("dist/hub")
 TRAINED = Path("data/trained")
 EMBEDDINGS = Path("data/embeddings")
 PROBED, RANKED, COMPLETED = Path("data/results"), Path("data/rankings"), Path("data/paradigms")
+PEOPLE = Path("data/people")
 REPORT = Path("reports")
 
 MEMORY = Path("data/memory")

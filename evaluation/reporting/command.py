@@ -9,7 +9,7 @@ from corpora_recipes.running.code import code_digest
 from corpora_recipes.running.commands import add_stage
 from corpora_recipes.running.environment import stage_versions
 from corpora_recipes.running.errors import InputError
-from corpora_recipes.running.folders import COMPLETED, PACKAGE, PROBED, RANKED, REPORT
+from corpora_recipes.running.folders import COMPLETED, PACKAGE, PEOPLE, PROBED, RANKED, REPORT
 from corpora_recipes.running.left_out import read_left_out
 from corpora_recipes.running.memo import Memo, digests_of, remembering
 from corpora_recipes.running.telling import say
@@ -63,6 +63,7 @@ def run(options: argparse.Namespace) -> None:
         raise InputError(PROBED, expected, "none", todo)
     rankings = [RANKED / name for name in names if (RANKED / name).is_dir()]
     paradigms = [file for name in names if (file := COMPLETED / f"{name}.json").is_file()]
+    people = sorted(PEOPLE.glob("*.json"))
     left_out = {
         f"{stage.name} {name}": fault.why
         for stage in STAGES
@@ -71,7 +72,7 @@ def run(options: argparse.Namespace) -> None:
     }
     with remembering(check=options.check):
         key = {
-            "inputs": digests_of([*results, *rankings, *paradigms, PACKAGE]),
+            "inputs": digests_of([*results, *rankings, *paradigms, *people, PACKAGE]),
             "parameters": [names, left_out],
             "code": code_digest("evaluation.reporting.writing"),
             "versions": stage_versions("report"),
@@ -80,6 +81,6 @@ def run(options: argparse.Namespace) -> None:
         if memo.kept("all", key) is None:
             from evaluation.reporting.writing import write_report
 
-            write_report(results, PACKAGE, REPORT, rankings, paradigms, left_out)
+            write_report(results, PACKAGE, REPORT, rankings, paradigms, left_out, people)
             memo.keep("all", key, [REPORT])
     say(f"report: {REPORT / 'index.html'}")

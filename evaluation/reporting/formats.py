@@ -11,7 +11,9 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from corpora_recipes.escaping import markdown, one_line
+from markupsafe import Markup
+
+from corpora_recipes.escaping import markdown, one_line, render_html
 from evaluation.reporting.figures import FARTHEST, inline
 from evaluation.reporting.inputs import Inputs
 from evaluation.reporting.layout import TIED, Cell, Row, Table, percent, sentence, titled
@@ -169,20 +171,11 @@ def _latex_cell(cell: Cell) -> str:
 
 def write_html(inputs: Inputs, instances: Sequence[dict[str, Any]], figure: "Figure") -> str:
     """Return the page, with the content of the browser of instances and the figure of scores."""
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
-    from markupsafe import Markup
-
-    environment = Environment(
-        loader=FileSystemLoader(_FOLDER),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
     script = (_FOLDER / "page.js").read_text("utf-8")
     sections = groupby(sections_of(inputs, "page"), lambda shown: shown[0].chapter)
     described = sentence("page", names=", ".join(inputs.names), datasets=len(inputs.datasets))
-    return environment.get_template("page.html").render(
+    return render_html(
+        _FOLDER / "page.html",
         inputs=inputs,
         chapters=[(chapter, list(shown)) for chapter, shown in sections],
         groups={inputs.groups[dataset] for dataset in inputs.datasets},

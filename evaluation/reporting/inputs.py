@@ -20,6 +20,8 @@ from builders.auditing.report import (
 from builders.tasks import TASKS
 from builders.tasks.groups import EVALRANK, PARALEX, Group
 from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.telling import say
+from evaluation.people.scoring import People, read_people
 from evaluation.reporting.averages import (
     OWN,
     Average,
@@ -59,6 +61,7 @@ class Inputs:
         report: the audit, see ``builders.auditing.report``.
         samples: the datasets whose texts are those of the small samples in the project.
         left_out: what stages have left out for a fault, such as "build mine", and the fault.
+        people: dataset to how well people answer its rows, as they were probed.
     """
 
     encoders: tuple[Results, ...]
@@ -70,6 +73,7 @@ class Inputs:
     report: Mapping[str, Any]
     samples: frozenset[str]
     left_out: Mapping[str, str]
+    people: Mapping[str, People]
 
     @cached_property
     def datasets(self) -> Datasets:
@@ -214,11 +218,13 @@ def read_inputs(
     paradigms: Sequence[Path] = (),
     samples: Collection[str] = (),
     left_out: Mapping[str, str] | None = None,
+    people: Sequence[Path] = (),
 ) -> Inputs:
     """Read results, and check that they are comparable; see ``write_report``.
 
     Of the audit of the package, whose content ``probeta package`` checks, only the numbers of rows
-    are compared here; the datasets of EvalRank and ParaLex must be listed.
+    are compared here; the datasets of EvalRank and ParaLex must be listed. Scores of people on
+    other rows than those that were probed are left out, and said to be.
     """
     if not results:
         todo = "probe an encoder of params.yaml: `probeta repro`"
@@ -237,6 +243,7 @@ def read_inputs(
         report=read_audit(audit),
         samples=frozenset(samples),
         left_out=left_out or {},
+        people={},
     )
     _check_comparable(inputs.encoders, inputs.rankings, inputs.paradigms)
     _check_audited(inputs, audit)
@@ -253,7 +260,19 @@ def read_inputs(
         paradigms=tuple(sorted(inputs.paradigms, key=by_mean)),
         measured={name: measured[name] for name in sorted(measured, key=order)},
         samples=inputs.samples & inputs.audit.keys(),
+        people={found.dataset: found for found in _of_probed_rows(inputs, people)},
     )
+
+
+def _of_probed_rows(inputs: Inputs, people: Sequence[Path]) -> Iterator[People]:
+    for path in people:
+        found = read_people(path)
+        if found.dataset not in inputs.datasets:
+            continue
+        if found.digest == inputs.any_score(found.dataset).digest:
+            yield found
+        else:
+            say(f"{path}: not shown, as its rows are not those that were probed")
 
 
 def long_table(

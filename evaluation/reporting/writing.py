@@ -22,6 +22,7 @@ def write_report(
     rankings: Sequence[Path] = (),
     paradigms: Sequence[Path] = (),
     left_out: Mapping[str, str] | None = None,
+    people: Sequence[Path] = (),
 ) -> None:
     """Write index.html, report.md, tables.tex, two files for DVC, and figures/ into a folder.
 
@@ -36,6 +37,7 @@ def write_report(
         rankings: the folders that ``rank`` wrote, one per encoder, if they are to be shown.
         paradigms: the files that ``paradigms`` wrote, one per encoder, likewise.
         left_out: what stages have left out for a fault, and the fault.
+        people: the files that ``sheet --score`` wrote, one per dataset, if they are to be shown.
 
     Raises:
         InputError: there are no results, they are not comparable, or the instances, the audit,
@@ -43,7 +45,8 @@ def write_report(
     """
     datasets = find_datasets(instances)
     samples = {dataset.name for dataset in datasets if dataset.sample}
-    inputs = read_inputs(results, instances / "audit.json", rankings, paradigms, samples, left_out)
+    audit = instances / "audit.json"
+    inputs = read_inputs(results, audit, rankings, paradigms, samples, left_out, people)
     card = instances / "README.md"
     address = quote(Path(relpath(card, out)).as_posix()) if card.is_file() else ""
     browser = browsed(inputs, datasets, address)

@@ -42,6 +42,7 @@ def introduction(inputs: Inputs) -> tuple[str, ...]:
         seed=first.seed,
         of_scale=f" {of_scale}" if (of_scale := about_scale(inputs)) else "",
         bold=about_bold(inputs.names, "encoder on each dataset or average"),
+        people=sentence("people") if inputs.people else "",
         models=sentence("models", names=", ".join(models)) if models else "",
     )
 
@@ -60,6 +61,8 @@ def _group_table(inputs: Inputs, average: Average, group: Group) -> Table:
         "Best trivial": partial(_best_trivial, inputs),
     }
     datasets = (*average.datasets, *average.too_small)
+    if inputs.people.keys() & {*datasets}:
+        facts["People (n)"] = partial(_people, inputs)
     scores = {dataset: _scores(inputs, dataset) for dataset in datasets}
     baselines = columns_of(scores, lambda dataset, fact: facts[fact](dataset))
     heading = partial(scored_dataset_cell, inputs)
@@ -110,12 +113,14 @@ def _benchmark_scores(
     scores = {dataset: _scores(inputs, dataset) for dataset in datasets}
     ranges = published_ranges(inputs, benchmark, datasets)
     papers = Column(Cell("Papers' encoders", marks=(layout.OTHERS,)), ranges.get)
+    people = Column("People (n)", partial(_people, inputs))
     columns = [
         Column("Group", lambda dataset: group_cell(inputs.groups[dataset])),
         *columns_of(inputs.names, lambda encoder, dataset: scores[dataset][encoder]),
         Column("Best trivial", partial(_best_trivial, inputs)),
         Column("Majority", lambda dataset: inputs.any_score(dataset).majority),
         Column("Chance", lambda dataset: inputs.any_score(dataset).chance),
+        *([people] if inputs.people.keys() & {*datasets} else []),
         *([papers] if ranges else []),
         Column("Detectable", lambda dataset: detectable_of(inputs.audit[dataset])),
         Column("Test rows", lambda dataset: _asked(inputs.any_score(dataset))),
@@ -214,6 +219,13 @@ def _score(score: Score, trivial: float) -> Cell:
 def _best_trivial(inputs: Inputs, dataset: str) -> Cell:
     name, value = inputs.best_trivial(dataset)
     return layout.percent_cell(value, detail=f"({layout.spaced(name)})")
+
+
+def _people(inputs: Inputs, dataset: str) -> Cell | None:
+    if (found := inputs.people.get(dataset)) is None:
+        return None
+    detail = f"{layout.bracketed(found.interval)} ({len(found.accuracies)} × {found.rows} rows)"
+    return layout.percent_cell(found.value, detail)
 
 
 def _asked(score: Score) -> Cell:

@@ -1,0 +1,73 @@
+"""`probeta sheet`: write rows of a dataset for people to answer, and score what they answered."""
+
+import argparse
+from pathlib import Path
+
+from corpora_recipes.running.commands import positive
+from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.folders import PEOPLE
+
+HELP = f"""\
+examples:
+  probeta sheet sp_wiki --rows 50
+  probeta sheet --score ana.csv luis.csv
+
+Writes rows without their labels to {PEOPLE}: DATASET.html, a page that is filled in offline and
+saves its answers as CSV, and DATASET.csv, the same for a spreadsheet. --score reads what people
+have filled in, all of the same sheet, prints the accuracy with its interval (of two people also
+Cohen's kappa), and writes {PEOPLE}/DATASET.json, which `probeta report` shows.
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `probeta sheet`."""
+    parser.add_argument("dataset", nargs="?", metavar="DATASET", help="a dataset with classes")
+    parser.add_argument(
+        "--rows", type=positive, default=50, metavar="N", help="number of rows (default: 50)"
+    )
+    parser.add_argument(
+        "--data",
+        metavar="DATA",
+        help="folder of the datasets, or their id on the Hugging Face Hub (default: dist/hub)",
+    )
+    parser.add_argument(
+        "--score",
+        type=Path,
+        nargs="+",
+        metavar="FILE",
+        help="instead of DATASET: sheets that were filled in, one for each person",
+    )
+
+
+def run(options: argparse.Namespace) -> None:
+    """Write a sheet, or score those that were filled in.
+
+    Raises:
+        InputError: neither or both were asked for; and see ``write_sheet``, ``score_sheets``.
+    """
+    from evaluation.data.finding import find_data
+    from evaluation.people.scoring import read_sheet, score_sheets
+    from evaluation.people.sheet import write_sheet
+    from evaluation.results.shown import interval, percent
+    from evaluation.results.stored import write_stored
+
+    if (options.dataset is None) == (options.score is None):
+        given = "neither" if options.dataset is None else "both"
+        todo = "name one of the two, see `probeta sheet --help`"
+        raise InputError("probeta sheet", "DATASET, or --score FILE", given, todo)
+    if options.dataset:
+        data = find_data(options.data, [options.dataset], None)
+        count = write_sheet(data.datasets[0], data.seed, options.rows, PEOPLE)
+        print(f"{PEOPLE / options.dataset}.html, .csv: {count} rows")
+        return
+    sheets = [read_sheet(path) for path in options.score]
+    data = find_data(options.data, [sheets[0].dataset], None)
+    people = score_sheets(sheets, data.datasets[0])
+    write_stored(people, out := PEOPLE / f"{people.dataset}.json")
+    shown = f"{percent(people.value)} {interval(people.interval)}"
+    print(f"{people.dataset}: {shown} on {people.rows} rows")
+    for path, accuracy in zip(options.score, people.accuracies, strict=True):
+        print(f"  {path}: {percent(accuracy)}")
+    if people.kappa is not None:
+        print(f"  Cohen's kappa: {people.kappa:.2f}")
+    print(f"{out}: `probeta report` shows it")
