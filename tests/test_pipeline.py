@@ -78,7 +78,7 @@ def test_the_report_has_every_dataset_and_encoder(project: Path) -> None:
     made = {path.relative_to(reports).as_posix() for path in reports.rglob("*") if path.is_file()}
     figures = {"figures/scores.png", "figures/scores.svg"}
     pages = {"index.html", "report.md", "tables.tex"}
-    assert made == figures | pages | {"metrics.json", "scores.json"}
+    assert made == figures | pages | {"items.csv", "metrics.json", "scores.json"}
 
 
 def test_every_gate_is_met(project: Path) -> None:

@@ -22,7 +22,8 @@ examples:
   probeta report results/mine results/theirs --out reports
 
 Without results, it reports on the encoders of params.yaml, and writes reports: index.html, one page
-that needs no network, report.md, tables.tex, figures, and for DVC metrics.json and scores.json.
+that needs no network, report.md, tables.tex, items.csv (all rows, likely label errors first),
+figures, and for DVC metrics.json and scores.json.
 """
 
 

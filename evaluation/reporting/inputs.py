@@ -39,6 +39,7 @@ from evaluation.results.comparison import (
     measure_all,
 )
 from evaluation.results.editions import FLOOR, Edition, compare_editions
+from evaluation.results.items import LEAST, items_of
 from evaluation.results.paradigms import MEASURES, ParadigmResults, read_paradigms
 from evaluation.results.probes import Results, Score, read_predictions, read_results
 from evaluation.results.rankings import RankingResults, read_rankings, read_ranks
@@ -46,6 +47,8 @@ from evaluation.results.rankings import RankingResults, read_rankings, read_rank
 AnyResults = Results | RankingResults | ParadigmResults
 Datasets = Mapping[str, Mapping[str, Score]]
 """Dataset to encoder to the score of its main layer, ordered by group, then by name."""
+# Rows of a dataset that the page shows as likely label errors.
+EXAMPLES = 3
 COLUMNS = ("encoder", "dataset", "task", "language", "measure", "way", "key", "value", "interval")
 
 
@@ -145,6 +148,25 @@ class Inputs:
         known = {new: old for new, old in older.items() if old in self.datasets}
         floors = [found.name for found in self.encoders if found.encoder["encoder"] == FLOOR]
         return compare_editions(self.measured, known, min(floors, default=None))
+
+    @cached_property
+    def items(self) -> pd.DataFrame:
+        """The rows of classes that three encoders or more were asked, see ``items_of``."""
+        return items_of(
+            {
+                name: [
+                    read_predictions(self.folders[encoder], name, score.layer)
+                    for encoder, score in scores.items()
+                ]
+                for name, scores in self.datasets.items()
+                if len(scores) >= LEAST and self.any_score(name).metric == "accuracy"
+            }
+        )
+
+    @cached_property
+    def examples(self) -> pd.DataFrame:
+        """The first ``EXAMPLES`` of ``items`` of each dataset with negative discrimination."""
+        return self.items[self.items.discrimination < 0].groupby("dataset").head(EXAMPLES)
 
     @property
     def protocol(self) -> Mapping[str, Any]:

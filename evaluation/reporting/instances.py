@@ -15,7 +15,7 @@ from corpora_recipes.parquet import array_of
 from corpora_recipes.running.errors import InputError
 from evaluation.data.instances import Dataset
 from evaluation.measures.metrics import average_ranks
-from evaluation.reporting.inputs import Inputs
+from evaluation.reporting.inputs import EXAMPLES, Inputs
 from evaluation.reporting.layout import Table, lay_out
 from evaluation.reporting.tables.marks import dataset_cell
 from evaluation.results.probes import Predictions, Score, read_predictions
@@ -77,7 +77,10 @@ def browsed(inputs: Inputs, datasets: Sequence[Dataset], card: str = "") -> list
 def _content(inputs: Inputs, dataset: Dataset) -> dict[str, Any]:
     name, task = dataset.name, TASKS[dataset.task]
     rows = _rows(dataset)
-    drawn = draw(rows["id"].to_pylist(), inputs.encoders[0].seed, name)
+    ids = rows["id"].to_pylist()
+    examples = {*inputs.examples.row[inputs.examples.dataset == name]}
+    places = {number for number, row in enumerate(ids) if row in examples}
+    drawn = sorted(places.union(draw(ids, inputs.encoders[0].seed, name)))
     answers = [
         _answers(dataset, _read_checked(inputs.folders[encoder], score, rows), drawn)
         for encoder, score in inputs.datasets[name].items()
@@ -271,4 +274,4 @@ def _written(dataset: Dataset, column: str, value: Any) -> str:
 
 def browser(inputs: Inputs) -> list[Table]:
     """Return the heading of the browser of instances."""
-    return [lay_out("instances", limit=LIMIT, longest=LONGEST, far=100 * FAR)]
+    return [lay_out("instances", limit=LIMIT, longest=LONGEST, far=100 * FAR, examples=EXAMPLES)]

@@ -16,6 +16,7 @@ from evaluation.reporting.tables import (
     averages,
     compared,
     encoders,
+    items,
     neighbours,
     scores,
 )
@@ -76,6 +77,8 @@ SECTIONS = (
     Section("clusters", "ParaLex", neighbours.clusters, PAGE, "text", long=True),
     Section("downstream", "Downstream", across.downstream),
     Section("downstream_datasets", "Downstream", across.downstream_datasets, PAGE, filters="group"),
+    Section("items", "Instances", items.items, SCREEN, filters="group"),
+    Section("examples", "Instances", items.examples, PAGE, filters="group", long=True),
     Section("instances", "Instances", instances.browser, PAGE),
     Section("verdicts", "Audit", audit.verdicts, PAGE, filters="group"),
     Section("inherited", "Audit", audit.inherited, PAGE),

@@ -24,11 +24,12 @@ def write_report(
     left_out: Mapping[str, str] | None = None,
     people: Sequence[Path] = (),
 ) -> None:
-    """Write index.html, report.md, tables.tex, two files for DVC, and figures/ into a folder.
+    """Write index.html, report.md, tables.tex, three files of data, and figures/ into a folder.
 
-    metrics.json has the means of each benchmark, scores.json every score; ``figures/`` scores.svg
-    and scores.png and, if an encoder was probed on several layers, layers.svg and layers.png. All
-    appear together. The same results give the same bytes.
+    metrics.json has the means of each benchmark, scores.json every score; items.csv the rows that
+    three encoders or more were asked, see ``items_of``; ``figures/`` scores.svg and scores.png and,
+    if an encoder was probed on several layers, layers.svg and layers.png. All appear together. The
+    same results give the same bytes.
 
     Args:
         results: the folders that ``probe`` wrote, one per encoder.
@@ -57,6 +58,7 @@ def write_report(
         "index.html": write_html(inputs, browser, figures["scores"]),
         "report.md": write_markdown(inputs),
         "tables.tex": write_latex(inputs),
+        "items.csv": inputs.items.to_csv(index=False, lineterminator="\n"),
         "metrics.json": json.dumps(metrics(inputs), indent=2) + "\n",
         "scores.json": json.dumps(plotted(inputs), indent=2) + "\n",
     }

@@ -1,0 +1,45 @@
+"""Rows that stand out: that no encoder answers, that all do, that only the worse ones do."""
+
+from urllib.parse import quote
+
+import pandas as pd
+
+from evaluation.reporting import layout
+from evaluation.reporting.inputs import Inputs
+from evaluation.reporting.layout import Cell, Column, Table, lay_out
+from evaluation.reporting.tables.marks import by_dataset
+
+
+def items(inputs: Inputs) -> list[Table]:
+    """Return how many rows of each dataset stand out."""
+    found = dict(iter(inputs.items.groupby("dataset")))
+    if not found:
+        return [lay_out("few-items", name="items")]
+    columns = [
+        Column("Encoders", lambda name: layout.counted(found[name].encoders.iloc[0])),
+        Column("Rows", lambda name: layout.counted(len(found[name]))),
+        Column("Nobody", lambda name: _share(found[name].hits == 0)),
+        Column("Everybody", lambda name: _share(found[name].hits == found[name].encoders)),
+        Column("Negative", lambda name: _share(found[name].discrimination < 0)),
+    ]
+    return by_dataset(inputs, "items", columns, [name for name in inputs.datasets if name in found])
+
+
+def _share(which: "pd.Series[bool]") -> Cell:
+    return layout.percent_cell(float(which.mean()), f"({which.sum():,})")
+
+
+def examples(inputs: Inputs) -> list[Table]:
+    """Return the first rows of each dataset with negative discrimination."""
+    columns = [
+        Column("Row", lambda item: _row_cell(item.dataset, item.row)),
+        Column("Hits", lambda item: layout.counted(item.hits, "{:,} of " + f"{item.encoders:,}")),
+        Column("Discrimination", lambda item: item.discrimination),
+    ]
+    return by_dataset(inputs, "examples", columns, inputs.examples.itertuples(index=False))
+
+
+def _row_cell(dataset: str, row: str) -> Cell:
+    """Return the id of a row, with a link to it: the page decodes its address twice."""
+    found = quote(quote(row, safe=""))
+    return Cell(row, link=f"#instances-title?dataset={dataset}&find={found}")
