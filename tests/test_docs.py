@@ -101,7 +101,7 @@ def test_a_domain_of_ones_own(tmp_path: Path) -> None:
     sample = REPOSITORY / "corpora_recipes" / "corpora" / "documents" / "sample"
     shutil.copytree(sample, tmp_path / "reviews")
     (command,) = [block.text for block in blocks("sh", page="docs/own_domain.md")]
-    done = run(command, tmp_path, PYTHONPATH=str(REPOSITORY))
+    done = run(f"bash -ec {shlex.quote(command)}", tmp_path, PYTHONPATH=str(REPOSITORY))
     assert done.returncode == 0, done.stdout + done.stderr
     assert "own datasets" in done.stdout
     assert "sp_reviews" in (tmp_path / "reports" / "report.md").read_text("utf-8")
