@@ -4,17 +4,17 @@ import csv
 import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
-from corpora_recipes.running.errors import InputError, OutputError
-from corpora_recipes.running.outputs import read_report
+from corpora_recipes.running.errors import InputError
 from evaluation.arrays import Values
 from evaluation.data.instances import Dataset
 from evaluation.measures.intervals import leave_out_means, score_interval
 from evaluation.people.sheet import COLUMNS, KEY, row_key
-from evaluation.results.stored import typed
+from evaluation.results.stored import read_stored, typed
 
 FORMAT = 1
 _TODO = "fill in the sheet as `probeta sheet` wrote it, its answers alone"
@@ -147,10 +147,6 @@ def read_people(path: Path) -> People:
     Raises:
         InputError: the file is missing, or not in that format.
     """
-    what, todo = "what `probeta sheet --score` wrote", "score the sheets again, or remove it"
-    content = read_report(path, FORMAT, what, todo)
-    try:
-        people: People = typed(People, content)
-    except ValueError as error:
-        raise OutputError(path, what, str(error), todo) from None
+    make = partial(typed, People)
+    people: People = read_stored(path, FORMAT, make, "sheet --score")
     return people

@@ -94,6 +94,6 @@ def _texts(row: dict[str, Any], columns: tuple[str, ...]) -> list[tuple[str, str
         if isinstance(row[column], str):
             texts.append((column, one_line(row[column])))
         else:
-            of_column = enumerate(row[column], 1)
-            texts += [(f"{column} {number}", one_line(text)) for number, text in of_column]
+            name, of_column = column.removesuffix("s"), enumerate(row[column], 1)
+            texts += [(f"{name} {number}", one_line(text)) for number, text in of_column]
     return texts

@@ -143,7 +143,8 @@ def read_stored(
     content = read_report(path, number, what, again)
     try:
         results = make(content)
-        description_of(content["encoder"])
+        if "encoder" in content:
+            description_of(content["encoder"])
         return results
     except (KeyError, TypeError, ValueError, OverflowError, RecursionError) as error:
         expected, found = f"{what}, format {number}", f"{type(error).__name__}: {error}"

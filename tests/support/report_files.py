@@ -300,6 +300,7 @@ def inputs_of(
         kept_ranks(folder, *rankings, first=how.get("first")),
         kept_paradigms(folder, *paradigms),
         how.get("samples", ()),
+        people=how.get("people", ()),
     )
 
 
