@@ -10,7 +10,6 @@ from evaluation.data.instances import find_datasets
 from evaluation.reporting.inputs import read_inputs
 from evaluation.reporting.instances import LIMIT, browsed
 from evaluation.reporting.tables.items import examples, items
-from evaluation.reporting.writing import write_report
 from evaluation.results.probes import (
     predictions_table,
     read_predictions,
@@ -43,9 +42,6 @@ def test_examples_are_in_the_browser(tmp_path: Path) -> None:
         tables.append(table)
     write_results(replace(first, name="worse"), tables, tmp_path / "worse")
     given["results"].append(tmp_path / "worse")
-    write_report(**given, out=tmp_path / "out")
-    lines = (tmp_path / "out" / "items.csv").read_text("utf-8").splitlines()
-    assert "mc_x,mc_x-0,2,3,-0.5" in lines
     inputs = read_inputs(given["results"], given["instances"] / "audit.json")
     (row,) = (row for row in one(examples(inputs)).rows if row.cells[0].text == "mc_x")
     assert [cell.text for cell in row.cells[1:]] == ["mc_x-0", "2 of 3", "-50.0"]
