@@ -96,7 +96,7 @@ def chosen_of(checks: Iterable[Mapping[str, Any]]) -> str:
 
 
 def best_baseline(report: Mapping[str, Any], dataset: str) -> tuple[str, float] | None:
-    """Return the best baseline besides majority, and its score on test; None if there is none.
+    """Return the best baseline besides majority, and its score on test; None if none was fitted.
 
     It is the best one on validation (``chosen``), or on test where there is no such choice.
     """

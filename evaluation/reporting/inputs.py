@@ -200,7 +200,7 @@ class Inputs:
         return sorted(names, key=partial(_place, self.names))
 
     def mean(self, datasets: Sequence[str], encoder: str) -> Mean | None:
-        """Return the mean score of an encoder; None if it lacks a dataset, or there is none."""
+        """Return the mean score of an encoder; None if it lacks a dataset, or without any."""
         known = [scores[encoder] for n in datasets if encoder in (scores := self.datasets[n])]
         return mean_score(known) if known and len(known) == len(datasets) else None
 

@@ -33,10 +33,10 @@ def test_averages_are_per_benchmark_and_say_what_is_missing() -> None:
     assert found[2].title == "Sentence position: sp_wiki; not in this report: sp_mlsum, sp_thesis"
     assert {item.benchmark for item in found} == {"spanish_senteval", "spanish_discoeval", OWN}
     assert (found[0].group, found[1].group) == (groups.SC, None)
-    *_, small, _, every, own, _ = averages_of(TASKS, SHIPPED, {"sp_wiki", "sp_mine"})
+    *_, small, _, every, of_users, _ = averages_of(TASKS, SHIPPED, {"sp_wiki", "sp_mine"})
     assert (small.datasets, small.too_small, small.heading) == ((), ("sp_wiki",), "SP (0 of 3)")
     assert (every.datasets, every.heading) == (("dr_rst",), "All (1 of 11)")
-    assert own.title == "Sentence position: ; test too small: sp_mine"
+    assert of_users.title == "Sentence position: ; test too small: sp_mine"
 
 
 def test_a_whole_benchmark_misses_nothing_not_even_what_is_withdrawn() -> None:
