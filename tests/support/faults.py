@@ -163,7 +163,7 @@ def runner(folder: Path) -> Iterator[Runner]:
 def write_params(folder: Path, seed: int, vectors: Path, text: str = PARAMS) -> dict[str, Any]:
     """Write the toy params.yaml, and return its content."""
     folder.mkdir(exist_ok=True)
-    documents = SAMPLES / "jsonl" / "sample" / "documents.jsonl"
+    documents = SAMPLES / "documents" / "sample" / "documents.jsonl"
     for name, value in (("SEED", seed), ("DOCUMENTS", documents), ("VECTORS", vectors)):
         text = text.replace(name, str(value))
     (folder / "params.yaml").write_text(text, "utf-8")
@@ -173,7 +173,7 @@ def write_params(folder: Path, seed: int, vectors: Path, text: str = PARAMS) -> 
 
 def write_vectors(path: Path) -> None:
     """Write word vectors for many words of the toy corpora."""
-    text = (SAMPLES / "jsonl" / "sample" / "documents.jsonl").read_text("utf-8")
+    text = (SAMPLES / "documents" / "sample" / "documents.jsonl").read_text("utf-8")
     words = set(re.findall(r"[a-záéíóúñ]+", text))
     with (SAMPLES / "paralex" / "sample" / "ParaLex.csv").open(encoding="utf-8") as file:
         words.update(word for row in csv.reader(file) for word in row[3:] if word.isascii())
