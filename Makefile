@@ -41,7 +41,7 @@ test-harnesses: .venv-torch/harnesses
 	.venv-torch/bin/python -m pytest tests/with_harnesses
 
 .venv-torch/harnesses: .venv-torch/installed
-	$(UV) pip install --quiet --python .venv-torch/bin/python --editable '.[torch,mteb,lm-eval]'
+	$(UV) pip install --quiet --python .venv-torch/bin/python --editable '.[audit,lm-eval,mteb,torch]'
 	touch $@
 
 # Each stage, killed at twenty points and more, and refused disk and memory at ten: some minutes.

@@ -106,6 +106,7 @@ def write(question: Asked, folder: Path) -> Config:
         origins=origins_of([question.corpus], "upstream"),
         sources={},
         window=None,
+        folds=10 if "fold" in columns else 0,
         columns=columns,
         labels=list(question.labels),
         first_row={},
