@@ -72,5 +72,5 @@ def averages(metrics: Mapping[str, Mapping[str, float]]) -> list[str]:
             shown = name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…"
             lines.append(f"  {shown:{width - 2}}{100 * mean:7.1f}")
         if not means:
-            lines.append("  no encoder has an average")
+            lines.append("  none: tests too small to tell encoders apart, or no encoder on all")
     return [*lines, ""]
