@@ -65,6 +65,7 @@ SECTIONS = (
     Section("figure", "Figure", lambda inputs: [lay_out("figure")], PAGE),
     Section("heatmaps", "Layers", encoders.heatmaps, PAGE),
     Section("layers", "Layers", encoders.layers, TEXTS, figure="layers"),
+    Section("best_layers", "Layers", encoders.best_layers, figure="layers_by_group"),
     Section("pairs", "Compared", compared.pairs, PAGE, filters="pair"),
     Section("best_pairs", "Compared", compared.best_pairs, TEXTS),
     Section("differences", "Compared", compared.differences, SCREEN, "group pair", long=True),

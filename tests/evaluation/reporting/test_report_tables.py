@@ -286,11 +286,11 @@ def test_layers(tmp_path: Path) -> None:
     spread = (2 / 300) ** 0.5
     expected = [[-0.1, 0.1], [0.0, 0.0], [0.1, -0.1], [0.05, 0.15]]
     assert profile.standard == pytest.approx(np.array(expected) / spread)
-    assert profile.average_bests() == {"spanish_discoeval": 1.0}
+    assert profile.average_best == 1.0
     text = write_markdown(inputs)
-    about, table, figure = section(text, "Layers of deep").split("\n\n")
+    about, table, figure = section(text, "Layers of deep on spanish_discoeval").split("\n\n")
     assert "before rounding). avg, the mean of all layers' vectors, is separate" in about
-    assert "Average best layer, of 0 to 2: 1.0 over spanish_discoeval. Where" in about
+    assert "Average best layer, of 0 to 2: 1.0. Where" in about
     assert table.splitlines()[2:] == [
         "| 0 | 30.0 | **30.0** |",
         "| 1 | 40.0 | 20.0 |",
@@ -319,9 +319,7 @@ def test_all_layers_that_share_the_best_score_are_best(tmp_path: Path) -> None:
     inputs = inputs_of(tmp_path, deep, replace(DEEP, name="even", scores=same))
     profile, even = profiles(inputs)
     assert profile.best == ((0, 2), (1, 2))
-    assert profile.average_bests() == {"spanish_discoeval": 1.25}
-    apart = replace(profile, benchmarks=("spanish_discoeval", "own datasets"))
-    assert apart.average_bests() == {"spanish_discoeval": 1.0, "own datasets": 1.5}
+    assert profile.average_best == 1.25
     bold = [[cell.strong for cell in row.cells[1:]] for row in layer_table(profile).rows]
     assert bold == [[True, False], [False, True], [True, True], [False, False]]
     assert even.standard.tolist() == [[0.0, 0.0]] * 4
@@ -329,7 +327,7 @@ def test_all_layers_that_share_the_best_score_are_best(tmp_path: Path) -> None:
     # The figure of layers stands once, below the last table.
     text = write_markdown(inputs)
     assert text.count("figures/layers.svg") == 1
-    assert "figures/layers.svg" in section(text, "Layers of even")
+    assert "figures/layers.svg" in section(text, "Layers of even on spanish_discoeval")
 
 
 @pytest.mark.parametrize("protocol", ["standard", "senteval"])
