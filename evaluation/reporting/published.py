@@ -31,7 +31,7 @@ class Paper:
     refused: Mapping[str, str] = field(default_factory=dict)
 
     def why_not(self, dataset: str, task: str, rows: int, *, sample: bool = False) -> str:
-        """Return why scores on a dataset cannot stand beside those on ``rows`` rows, "" if so."""
+        """Return why scores on a dataset cannot stand beside those on ``rows`` rows, or ""."""
         if dataset not in self.rows:
             return "not in the paper"
         if sample:

@@ -3,6 +3,8 @@
 import argparse
 from pathlib import Path
 
+from corpora_recipes.running.errors import InputError
+
 FOLDER = Path(__file__).with_name("papers")
 PAPERS = sorted(path.name.partition(".")[0] for path in FOLDER.iterdir())
 HELP = """\
@@ -41,8 +43,12 @@ def run(options: argparse.Namespace) -> None:
     """Print a params.yaml.
 
     Raises:
-        InputError: no corpus has the language, or a document is not as it should be.
+        InputError: no corpus has the language, or a document is not as it should be; or documents
+            are given for a paper.
     """
+    if options.paper and options.documents:
+        todo = "give --language in place of --paper"
+        raise InputError("--documents", "their language", f"the paper {options.paper}", todo)
     if options.paper:
         from evaluation.starting.offers import paper_text
 

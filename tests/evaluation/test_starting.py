@@ -210,6 +210,11 @@ def test_the_params_of_papers(
     assert paralex_params(params, path)
 
 
+def test_a_paper_has_no_documents(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["init", "--paper", "chen2019", "--documents", "mine"]) == 1
+    assert "give --language in place of --paper" in capsys.readouterr().err
+
+
 def test_a_paper_follows_its_text_if_asked(tmp_path: Path) -> None:
     path = tmp_path / "params.yaml"
     first = paper_text("araujo2022").replace("sentence_ordering", "sentence_ordering, pair: first")

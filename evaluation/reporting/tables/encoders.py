@@ -181,9 +181,9 @@ def best_layers(inputs: Inputs) -> list[Table]:
         of_encoders.setdefault(profile.encoder, {})[profile.benchmark] = profile
 
     def best(benchmark: str, encoder: str) -> Cell | None:
-        profile = of_encoders[encoder].get(benchmark)
-        mean = profile and profile.average_best
-        return None if mean is None else Cell(f"{mean:.1f}", value=mean)
+        if (profile := of_encoders[encoder].get(benchmark)) is None:
+            return None
+        return Cell(f"{profile.average_best:.1f}", value=profile.average_best)
 
     def numbers(encoder: str) -> str:
         first, *_, last = next(iter(of_encoders[encoder].values())).layers

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 from builders.auditing.report import DETECTABLE_AT_MOST
@@ -17,17 +18,19 @@ from evaluation.results.comparison import Difference, tied_with
 _VALUES = {
     "detectable": 100 * DETECTABLE_AT_MOST,
     "least_documents": LEAST_DOCUMENTS,
-    "papers": ". ".join(f"{paper.paper} {paper.about}" for paper in PAPERS),
 }
 NOTES = {mark: text.format(**_VALUES) for mark, text in layout.TEXTS["notes"].items()}
-"""Mark to its explanation."""
+"""Mark to its explanation; in that of papers, ``{papers}`` are those that a table shows."""
 
 
 def notes_of(tables: Iterable[Table]) -> dict[str, str]:
     """Return mark to explanation, for the marks that tables use."""
     rows = [cells for table in tables for cells in (table.header, *(r.cells for r in table.rows))]
-    used = {mark for cells in rows for cell in cells for mark in cell.marks}
-    return {mark: note for mark, note in NOTES.items() if mark in used}
+    cells = list(chain.from_iterable(rows))
+    used = {mark for cell in cells for mark in cell.marks}
+    shown = [p for p in PAPERS if any(cell.text.endswith(p.paper) for cell in cells)]
+    papers = ". ".join(f"{paper.paper} {paper.about}" for paper in shown)
+    return {mark: note.replace("{papers}", papers) for mark, note in NOTES.items() if mark in used}
 
 
 def dataset_cell(inputs: Inputs, name: str) -> Cell:

@@ -1,4 +1,4 @@
-"""Scores of papers beside those here, why some may not stand there, and what differs from them."""
+"""Scores of papers beside ours, why some are not shown, and what differs from the papers."""
 
 from collections.abc import Callable, Iterator, Sequence
 from statistics import fmean

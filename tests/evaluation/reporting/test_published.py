@@ -13,8 +13,9 @@ from builders.tasks import TASKS
 from builders.tasks.benchmarks import BENCHMARKS, WITHDRAWN
 from builders.tasks.differences import DIFFERENCES, differences_of
 from evaluation.probing.protocols import PROTOCOLS
-from evaluation.reporting.layout import Cell
+from evaluation.reporting.layout import Cell, Table
 from evaluation.reporting.published import PAPERS, PARALEX, PEOPLE, VECTORS, Paper
+from evaluation.reporting.tables.marks import notes_of
 from evaluation.reporting.tables.papers import (
     differs,
     papers,
@@ -102,6 +103,10 @@ def test_only_comparable_rows_are_shown_and_the_others_with_the_reason(tmp_path:
     rows = published_scores(inputs, "spanish_discoeval", ["sp_wiki"])
     assert [row.cells[1].text for row in rows][:2] == ["42.8", "44.5"]
     assert published_scores(inputs, "spanish_senteval", ["mc"]) == []
+    # The note is of the papers that are shown.
+    note = notes_of([Table("", "", (), tuple(rows))])["§"]
+    assert "Araujo et al. (2022) on the files published in 2022" in note
+    assert "Chen" not in note
     (table,) = papers(inputs)
     assert names(table) == ["Dataset", "Paper", "Beside ours", "Rows here", "Rows there"]
     assert cells(table) == [
