@@ -194,7 +194,9 @@ def test_the_params_of_papers(
         if entry.get("language", "es") == language or benchmark == "paralex"
     }
     assert expected.items() <= made.items()
-    assert len(made) == (47 if paper == "sumbler2018" else len(expected))
+    clusters = [name for name in made if name.startswith("paralex_")]
+    assert len(clusters) == 46 * (paper == "sumbler2018")
+    assert clusters or len(made) == len(expected)
     # What is switched off is valid, too.
     on = re.sub(r"^# (trained:$|  \w+: \{)", r"\1", text, flags=re.MULTILINE)
     on = re.sub(r"^  # (\w+: \{encoder)", r"  \1", on, flags=re.MULTILINE)
