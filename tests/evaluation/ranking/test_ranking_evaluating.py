@@ -16,6 +16,7 @@ from stores import fill_for, in_project
 
 from corpora_recipes.running.errors import InputError
 from evaluation.data.instances import find_datasets
+from evaluation.embedding.postprocessing import Fitting
 from evaluation.embedding.store import EmbeddingStore
 from evaluation.encoders import make_encoder
 from evaluation.encoders.char_hash import CharHash
@@ -23,7 +24,6 @@ from evaluation.measures.intervals import leave_out_means, score_interval
 from evaluation.probing.probing import Probing, probe_datasets
 from evaluation.ranking import evaluating
 from evaluation.ranking.evaluating import rank_datasets
-from evaluation.ranking.postprocessing import Fitting
 from evaluation.ranking.ranks import rank_positives
 from evaluation.results.rankings import (
     RankingResults,
@@ -60,6 +60,7 @@ class Compass:
     options: ClassVar[dict[str, Any]] = {}
     prompts: ClassVar[dict[str, str]] = {}
     packages: ClassVar[tuple[str, ...]] = ()
+    postprocessing: ClassVar[Any] = "none"
     parallel: ClassVar[bool] = True
     form: Any = "natural"
 
@@ -281,6 +282,24 @@ def test_similarities_beside_the_ranks(folders: tuple[Path, Path]) -> None:
     found = 1 / (1 + np.linalg.norm(one - other, axis=1))
     assert of["none", "l2"].pearson == pytest.approx(stats.pearsonr(scores, found).statistic)
     assert len({score.pearson for score in of.values()}) == 4
+
+
+def test_an_encoders_own_post_processing_takes_the_place_of_the_list(
+    folders: tuple[Path, Path],
+) -> None:
+    """Its scores are those of the list; of similarity too, with one dataset in the language."""
+    datasets = find_datasets(folders[0])
+    listed, *_ = rank_datasets("mine", ENCODER, datasets, folders[1], seed=5, **WHOLE)
+    own = replace(ENCODER, postprocessing="abtt")
+    results, tables, _ = rank_datasets("own", own, datasets, folders[1], seed=5, **WHOLE)
+    assert results.evalrank["postprocessings"] == ["none"]
+    assert len(tables) == len(results.scores) == 4
+    for kind in ("scores", "similarities"):
+        expected = [score for score in getattr(listed, kind) if score.postprocessing == "abtt"]
+        found = [replace(score, postprocessing="abtt") for score in getattr(results, kind)]
+        if kind == "scores":
+            found = [replace(score, answers="") for score in found]
+        assert found == expected
 
 
 def test_similarities_of_a_language_are_processed_together(
