@@ -62,23 +62,15 @@ def encoders_of(path: Path) -> "dict[str, Callable[[], Encoder]]":
 
 
 def stores_of(entries: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
-    """Return each encoder's name to the one under which its vectors are stored.
+    """Return each of ``encoders_params`` to the one under whose name its vectors are stored.
 
-    An entry with `postprocessing` shares the vectors of the first entry that differs in it alone.
-
-    Args:
-        entries: what ``encoders_params`` returned.
+    That is the first entry that differs in `postprocessing` alone, best one without.
     """
     owners: dict[str, str] = {}
-    stores = {name: name for name in entries}
-    # Those without post-processing first.
-    for name in sorted(
-        entries, key=lambda name: entries[name].get("postprocessing", "none") != "none"
-    ):
-        kind = {"encoder": name, **entries[name]}
-        processed = kind.pop("postprocessing", "none") != "none"
-        owner = owners.setdefault(json.dumps(kind, sort_keys=True, default=str), name)
-        stores[name] = owner if processed else name
+    stores = {}
+    for name in sorted(entries, key=lambda name: "postprocessing" in entries[name]):
+        kind = {"encoder": name, **entries[name], "postprocessing": None}
+        stores[name] = owners.setdefault(json.dumps(kind, sort_keys=True, default=str), name)
     return stores
 
 

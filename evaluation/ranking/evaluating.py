@@ -39,7 +39,7 @@ from evaluation.embedding.store import EmbeddingStore, EncodedDataset, read_desc
 from evaluation.encoders.encoder import Description, Encoder, Form, Postprocess, describe
 from evaluation.measures.intervals import leave_out_means, score_interval
 from evaluation.measures.metrics import spearman
-from evaluation.measures.similarity import cosines, inverse_distances
+from evaluation.measures.similarity import alignment, cosines, inverse_distances, uniformity
 from evaluation.measures.threads import one_thread
 from evaluation.ranking.ranks import Similarity, rank_positives
 from evaluation.results.rankings import (
@@ -347,6 +347,9 @@ def _rank(
             texts=described.texts,
             vectors=described.vectors[layer],
         )
+        if similarity == "cosine":
+            pairs = vectors[queries], vectors[positives]
+            score = replace(score, alignment=alignment(*pairs), uniformity=uniformity(vectors))
         yield score, ranks
 
 
@@ -374,6 +377,7 @@ def measure_ranks(ranks: Doubles, groups: Values) -> dict[str, Any]:
         "interval": score_interval("accuracy", mrr, left_out, groups),
         "hits": {str(place): float(of_pairs[f"Hits@{place}"].mean()) for place in HITS},
         "median_rank": float(np.median(ranks)),
+        "mean_rank": float(ranks.mean()),
     }
 
 

@@ -8,11 +8,13 @@ from urllib.parse import quote
 
 from corpora_recipes.running.outputs import whole_outputs
 from evaluation.data.instances import find_datasets
-from evaluation.reporting.figures import draw_layers, draw_scores, image
+from evaluation.reporting.figures import draw_layers, draw_ranks, draw_scores, image
 from evaluation.reporting.formats import write_html, write_latex, write_markdown
 from evaluation.reporting.inputs import Inputs, read_inputs
 from evaluation.reporting.instances import browsed
+from evaluation.reporting.sources import sources_of
 from evaluation.reporting.tables.encoders import profiles
+from evaluation.reporting.tables.study import scattered, study_of
 
 
 def write_report(
@@ -28,8 +30,9 @@ def write_report(
 
     metrics.json has the means of each benchmark, scores.json every score; items.csv the rows that
     three encoders or more were asked, see ``items_of``; ``figures/`` scores.svg and scores.png and,
-    if an encoder was probed on several layers, layers.svg and layers.png. All appear together. The
-    same results give the same bytes.
+    if an encoder was probed on several layers, layers.svg and layers.png; with three encoders and
+    scores of both kinds, ranks.svg and ranks.png. All appear together. The same results give the
+    same bytes.
 
     Args:
         results: the folders that ``probe`` wrote, one per encoder.
@@ -47,15 +50,18 @@ def write_report(
     datasets = find_datasets(instances)
     samples = {dataset.name for dataset in datasets if dataset.sample}
     audit = instances / "audit.json"
-    inputs = read_inputs(results, audit, rankings, paradigms, samples, left_out, people)
+    sources = sources_of(datasets) if rankings else {}
+    inputs = read_inputs(results, audit, rankings, paradigms, samples, left_out, people, sources)
     card = instances / "README.md"
     address = quote(Path(relpath(card, out)).as_posix()) if card.is_file() else ""
     browser = browsed(inputs, datasets, address)
     figures = {"scores": draw_scores(inputs)}
     if by_layer := profiles(inputs):
         figures["layers"] = draw_layers(by_layer, sample=bool(inputs.samples))
+    if ranks := scattered(found := study_of(inputs)):
+        figures["ranks"] = draw_ranks(ranks, found.encoders, sample=bool(inputs.samples))
     files = {
-        "index.html": write_html(inputs, browser, figures["scores"]),
+        "index.html": write_html(inputs, browser, figures["scores"], figures.get("ranks")),
         "report.md": write_markdown(inputs),
         "tables.tex": write_latex(inputs),
         "items.csv": inputs.items.to_csv(index=False, lineterminator="\n"),

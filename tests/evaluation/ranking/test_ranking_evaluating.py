@@ -1,5 +1,6 @@
 """The command rank: from ranking datasets and a store of embeddings to scores; bad input."""
 
+import math
 import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -125,7 +126,10 @@ def test_scores_by_hand(tmp_path: Path) -> None:
     assert (score.background, score.queries, score.pairs, score.without_vector) == (5, 3, 4, 0)
     assert score.mrr == pytest.approx((1 / 2 + 1 / 2.5 + 1 + 1 / 3) / 4)
     assert score.hits == {"1": 0.25, "3": 1.0}
-    assert (score.median_rank, score.ties) == (2.25, 1)
+    assert (score.median_rank, score.mean_rank, score.ties) == (2.25, 2.125, 1)
+    # Squared distances: este and levante 45° apart, este and norte 90°, each pair twice.
+    assert score.alignment == pytest.approx((2 * (2 - math.sqrt(2)) + 2 * 2) / 4)
+    assert (other.alignment, other.uniformity) == (0, pytest.approx(0))
     # One group: its pairs are left out, with a variance of 0.02285 and 3 degrees of freedom.
     assert score.interval == pytest.approx((0.1039, 0.9323), abs=1e-4)
     # The other layer is constant: este has two positives, and so one rival less.
