@@ -24,7 +24,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Literal
 
 import numpy as np
 
@@ -41,13 +40,11 @@ _BLOCK_TEXTS = 4096
 _ROUNDING = 2.0**-40
 
 
-FittedOn = Literal["", "train", "own"]
-"""The texts that the post-processing of an encoder is fitted on: a dataset's train, or all of its
-own where it has none, or folds; "" without post-processing."""
+def fitted_on(encoder: Description, dataset: Dataset) -> str:
+    """Return on which texts of a dataset an encoder's post-processing is fitted, "" without any.
 
-
-def fitted_on(encoder: Description, dataset: Dataset) -> FittedOn:
-    """Return on which texts of a dataset an encoder's post-processing is fitted."""
+    On those of "train", or where there is none, or folds, on all its "own".
+    """
     if encoder.postprocessing == "none":
         return ""
     return "train" if "train" in dataset.files and not dataset.folds else "own"
@@ -56,14 +53,10 @@ def fitted_on(encoder: Description, dataset: Dataset) -> FittedOn:
 def open_lookup(encoder: Description, store: Path, dataset: Dataset, layer: str) -> Lookup:
     """Return what looks up the vectors of a dataset's texts in a layer; within ``one_thread``.
 
-    They are post-processed, if the encoder asks for it: see ``fitted_on``.
-
-    Raises:
-        InputError: the store lacks a text, or a vector is not finite; also from the lookup.
+    They are post-processed, if the encoder asks for it. For errors see ``EmbeddingStore``.
     """
-    lookup = partial(
-        EmbeddingStore(store, encoder, prompt_of(encoder, dataset)).lookup, layer=layer
-    )
+    opened = EmbeddingStore(store, encoder, prompt_of(encoder, dataset))
+    lookup = partial(opened.lookup, layer=layer)
     if not (on := fitted_on(encoder, dataset)):
         return lookup
     texts = sorted(unique_texts(dataset, encoder.form, ["train"] if on == "train" else ()))

@@ -290,13 +290,8 @@ def probe_dataset(
                 values = [measure(score.metric, predictions.gold, answers) for answers in left]
                 score.measures[ablation.name] = float(np.mean(values))
     vectors = described.vectors[layer]
-    score = replace(
-        score,
-        coverage=described.coverage,
-        texts=described.texts,
-        vectors=vectors,
-        fitted_on=fitted_on(encoder, dataset),
-    )
+    score = replace(score, coverage=described.coverage, texts=described.texts, vectors=vectors)
+    score = replace(score, fitted_on=fitted_on(encoder, dataset))
     return Probed(score, predictions_table(dataset.name, layer, predictions))
 
 

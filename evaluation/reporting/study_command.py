@@ -35,7 +35,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Print the tables."""
+    """Print the tables.
+
+    Raises:
+        InputError: there are too few scores.
+    """
     from evaluation.reporting.formats import table_lines
     from evaluation.reporting.layout import Cell
     from evaluation.reporting.tables.study import relations
@@ -45,27 +49,20 @@ def run(options: argparse.Namespace) -> None:
         tables = relations(study, [(Cell(task), [task]) for task in study.trained])
     else:
         tables = _of_run(options.params)
+    if not tables:
+        expected = "measures and scores of tasks of three encoders or more"
+        raise InputError(options.scores or options.params, expected, "fewer", "score others")
     for table in tables:
         print("\n".join(table_lines(table)))
 
 
 def _of_run(params: Path) -> "list[Table]":
-    from evaluation.data.instances import find_datasets
     from evaluation.reporting.command import run_results
-    from evaluation.reporting.inputs import read_inputs
     from evaluation.reporting.sections import SECTIONS
-    from evaluation.reporting.sources import sources_of
+    from evaluation.reporting.writing import open_inputs
 
     _, results, rankings, paradigms = run_results(params)
-    datasets = find_datasets(PACKAGE)
-    inputs = read_inputs(
-        results,
-        PACKAGE / "audit.json",
-        rankings,
-        paradigms,
-        samples={dataset.name for dataset in datasets if dataset.sample},
-        sources=sources_of(datasets),
-    )
+    inputs, _ = open_inputs(results, PACKAGE, rankings, paradigms)
     chapter = [section for section in SECTIONS if section.chapter == "Study"]
     return [t for section in chapter if not section.figure for t in section.tables(inputs)]
 
@@ -74,11 +71,10 @@ def read_scores(path: Path) -> "Study":
     """Read a file of scores, see ``HELP``.
 
     Raises:
-        InputError: a line is not of ``COLUMNS``, or fewer than three models have scores of both
-            kinds.
+        InputError: a line is not of ``COLUMNS``.
     """
     from corpora_recipes.formats.tables import number_of, table_rows
-    from evaluation.reporting.tables.study import LEAST, Study
+    from evaluation.reporting.tables.study import Study
 
     intrinsic: dict[str, dict[str, float]] = {}
     trained: dict[str, dict[str, float]] = {}
@@ -89,8 +85,4 @@ def read_scores(path: Path) -> "Study":
         name = dataset if task == "classification" else f"{folder} {dataset or task} {measure}"
         of = trained if task == "classification" else intrinsic
         of.setdefault(name, {}).setdefault(model, value)
-    study = Study(intrinsic, trained)
-    if len(study.encoders) < LEAST:
-        expected = f"{LEAST} models or more with measures and with scores of tasks"
-        raise InputError(path, expected, f"{len(study.encoders)} such", "add scores of others")
-    return study
+    return Study(intrinsic, trained)

@@ -7,7 +7,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from corpora_recipes.running.outputs import whole_outputs
-from evaluation.data.instances import find_datasets
+from evaluation.data.instances import Dataset, find_datasets
 from evaluation.reporting.figures import draw_layers, draw_ranks, draw_scores, image
 from evaluation.reporting.formats import write_html, write_latex, write_markdown
 from evaluation.reporting.inputs import Inputs, read_inputs
@@ -47,11 +47,7 @@ def write_report(
         InputError: there are no results, they are not comparable, or the instances, the audit,
             the predictions or the ranks are of other rows.
     """
-    datasets = find_datasets(instances)
-    samples = {dataset.name for dataset in datasets if dataset.sample}
-    audit = instances / "audit.json"
-    sources = sources_of(datasets) if rankings else {}
-    inputs = read_inputs(results, audit, rankings, paradigms, samples, left_out, people, sources)
+    inputs, datasets = open_inputs(results, instances, rankings, paradigms, left_out, people)
     card = instances / "README.md"
     address = quote(Path(relpath(card, out)).as_posix()) if card.is_file() else ""
     browser = browsed(inputs, datasets, address)
@@ -74,6 +70,22 @@ def write_report(
                 (folder / f"{name}.{kind}").write_bytes(image(figure, kind))
         for page, text in zip(pages, files.values(), strict=True):
             page.write_text(text, "utf-8")
+
+
+def open_inputs(
+    results: Sequence[Path],
+    instances: Path,
+    rankings: Sequence[Path] = (),
+    paradigms: Sequence[Path] = (),
+    left_out: Mapping[str, str] | None = None,
+    people: Sequence[Path] = (),
+) -> tuple[Inputs, list[Dataset]]:
+    """Return the results of a report, and the datasets of its instances; see ``write_report``."""
+    datasets = find_datasets(instances)
+    samples = {dataset.name for dataset in datasets if dataset.sample}
+    audit, sources = instances / "audit.json", sources_of(datasets) if rankings else {}
+    given = rankings, paradigms, samples, left_out, people, sources
+    return read_inputs(results, audit, *given), datasets
 
 
 def metrics(inputs: Inputs) -> dict[str, dict[str, float]]:

@@ -146,9 +146,8 @@ def relations(
 ) -> list[Table]:
     """Return how all measures correlate with means over datasets, by their heading.
 
-    There is a table for each of ``STATISTICS``, and if some encoders are post-processed, one
-    without them. ``of``: what the means are, a sentence of tables.yaml. Tables of a ``group`` of
-    tasks have its name, and are not explained again.
+    If some encoders are post-processed, also without them. ``of``: what the means are, a sentence
+    of tables.yaml. Tables of a ``group`` of tasks have its name, and are not explained again.
     """
     tables: list[Table] = []
     parts = {"": study.encoders}
@@ -219,24 +218,17 @@ def _groups(inputs: Inputs, found: Study) -> dict[str, list[str]]:
 
 
 def scattered(found: Study) -> dict[str, tuple[Doubles, Doubles]]:
-    """Return the measures of Figure 4: to each encoder's rank by it, and by the mean of all tasks.
-
-    They are EvalRank's MRR by cosine and the mean of similarity; none below three encoders.
-    """
+    """Return MRR by cosine and mean similarity to each encoder's rank by it, and by all tasks."""
     tasks = [_values(scores, found.encoders) for scores in found.trained.values()]
     shared = [values for values in tasks if not np.isnan(values).any()]
     if len(found.encoders) < LEAST or not shared:
         return {}
-    chosen = {
-        name: _values(scores, found.encoders)
-        for name, scores in found.intrinsic.items()
-        if name == SIMILARITY_MEAN or name.endswith(" MRR, cosine")
-    }
     places = average_ranks(-np.mean(shared, axis=0))
     return {
-        name: (average_ranks(-values), places)
-        for name, values in chosen.items()
-        if not np.isnan(values).any()
+        name: (average_ranks(-_values(scores, found.encoders)), places)
+        for name, scores in found.intrinsic.items()
+        if name == SIMILARITY_MEAN or name.endswith(" MRR, cosine")
+        if scores.keys() >= {*found.encoders}
     }
 
 
