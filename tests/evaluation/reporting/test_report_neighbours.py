@@ -92,7 +92,9 @@ def test_no_sections_without_results(tmp_path: Path) -> None:
         inputs = inputs_of(tmp_path, (ONE, TWO), rankings, paradigms)
         page = write_html(inputs, [], Figure())
         for text in (write_markdown(inputs), write_latex(inputs), page):
-            assert not re.search("evalrank|paralex|downstream", text.split("</style>")[-1], re.I)
+            assert not re.search(
+                "evalrank|paralex|correlate with", text.split("</style>")[-1], re.I
+            )
         assert [*values(inputs, "char_hash")] == ["sp_wiki", "dr_rst"]
 
 
