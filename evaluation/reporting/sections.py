@@ -76,7 +76,7 @@ SECTIONS = (
     Section("paralex", "ParaLex", neighbours.paralex, filters="text"),
     Section("word_differences", "ParaLex", neighbours.word_differences, SCREEN, "pair", long=True),
     Section("clusters", "ParaLex", neighbours.clusters, PAGE, "text", long=True),
-    Section("study", "Study", study.study),
+    Section("study", "Study", study.study, filters="text", folded=True),
     Section("scatter", "Study", study.scatter, SCREEN, figure="ranks"),
     Section("study_datasets", "Study", study.study_datasets, PAGE, "text", long=True),
     Section("intrinsic", "Study", study.measures, PAGE, "text", long=True),

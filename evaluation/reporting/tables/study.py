@@ -138,16 +138,12 @@ def related(one: Doubles, other: Doubles, statistic: Statistic = "Spearman") -> 
 
 
 def relations(
-    study: Study,
-    columns: Sequence[tuple[Cell, Sequence[str]]],
-    *,
-    of: str = "of_task",
-    group: str = "",
+    study: Study, columns: Sequence[tuple[Cell, Sequence[str]]], group: str = ""
 ) -> list[Table]:
     """Return how all measures correlate with means over datasets, by their heading.
 
-    If some encoders are post-processed, also without them. ``of``: what the means are, a sentence
-    of tables.yaml. Tables of a ``group`` of tasks have its name, and are not explained again.
+    If some encoders are post-processed, also without them. Tables of a ``group`` of tasks have its
+    name, and are not explained again.
     """
     tables: list[Table] = []
     parts = {"": study.encoders}
@@ -176,7 +172,6 @@ def relations(
             statistic=statistic,
             tasks=group or "tasks",
             apart=", without post-processed encoders" if part else "",
-            of=sentence(of),
             count=len(encoders),
             surely=layout.percent(surely),
         )
@@ -194,7 +189,7 @@ def study(inputs: Inputs) -> list[Table]:
         return [lay_out("study", few=few)]
     groups = _groups(inputs, found).items()
     columns = [(Cell(f"{name} ({len(members)})"), members) for name, members in groups]
-    return relations(found, columns, of="of_group")
+    return relations(found, columns)
 
 
 def study_datasets(inputs: Inputs) -> list[Table]:
@@ -203,7 +198,7 @@ def study_datasets(inputs: Inputs) -> list[Table]:
     tables: list[Table] = []
     for group, members in _groups(inputs, found).items():
         columns = [(Cell(name), [name]) for name in members]
-        tables += relations(found, columns, group=group)
+        tables += relations(found, columns, group)
     return tables
 
 

@@ -111,9 +111,10 @@ def test_it_renders(page: Any) -> None:
     start = links.index("Baselines") + 1
     assert links[start : start + 4] == ["EvalRank", "ParaLex", "Study", "Instances"]
     section = page.locator("section:has(#study-title)")
-    assert "three probed encoders or more" in section.inner_text()
+    assert "three probed encoders or more" in section.text_content()
     assert section.locator("summary").all_inner_texts() == [
-        *("Scores that need no probe", "Similarity by level")
+        "Which scores correlate with downstream tasks",
+        *("Scores that need no probe", "Similarity by level"),
     ]
     # Nothing is wider than the page but what scrolls by itself.
     for width in (1280, 380):
