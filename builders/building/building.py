@@ -77,6 +77,7 @@ def build(
     with whole_folder(out) as folder:
         report = {}
         for dataset, result in zip(datasets, made, strict=True):
+            _leave_out_unlearnt(dataset, result)
             try:
                 _check_sizes(dataset, result)
                 _check_donors(dataset, result)
@@ -91,6 +92,23 @@ def build(
                 report[dataset.name]["window"] = window
         write_report(report, folder)
     return report
+
+
+def _leave_out_unlearnt(dataset: Dataset, made: Made) -> None:
+    """Leave out tested rows of a class that no row has which a probe learns from; count them."""
+    if dataset.task.target != "label" or not dataset.task.trained:
+        return
+    train = made.rows.get("train", [])
+    tested = "train" if any("fold" in row for row in train) else "test"
+    where: dict[Any, set[int]] = {}
+    for row in train:
+        where.setdefault(row["label"], set()).add(row.get("fold", 0))
+    least = 2 if tested == "train" else 1
+    rows = made.rows.get(tested, [])
+    learnt = [row for row in rows if len(where.get(row["label"], ())) >= least]
+    if len(learnt) < len(rows):
+        made.rows[tested] = learnt
+        made.counts["tested_rows"] = {"class_never_learnt": len(rows) - len(learnt)}
 
 
 def _check_sizes(dataset: Dataset, made: Made) -> None:
@@ -131,8 +149,9 @@ def _check_donors(dataset: Dataset, made: Made) -> None:
 def limit_of(dataset: PassageDataset, report: Mapping[str, Any]) -> str:
     """Return what limits the rows of a dataset, given its part of build.json."""
     rows = report["rows"]
-    # Classes are equally frequent.
-    if all(dataset.quota(split) - rows[split] < len(dataset.task.labels) for split in rows):
+    # Classes are equally frequent in each split, or in each fold.
+    spare = len(dataset.task.labels) * max(1, report["folds"])
+    if all(dataset.quota(split) - rows[split] < spare for split in rows):
         return "all rows that were asked for"
     read = report["documents"]["read"]
     counts = report["documents"] | report["passages"]
