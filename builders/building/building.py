@@ -95,7 +95,10 @@ def build(
 
 
 def _leave_out_unlearnt(dataset: Dataset, made: Made) -> None:
-    """Leave out tested rows of a class that no row has which a probe learns from; count them."""
+    """Leave out tested documents with a class that no row has which a probe learns from.
+
+    A whole document, since a tree without one of its relations is none. They are counted.
+    """
     if dataset.task.target != "label" or not dataset.task.trained:
         return
     train = made.rows.get("train", [])
@@ -105,10 +108,10 @@ def _leave_out_unlearnt(dataset: Dataset, made: Made) -> None:
         where.setdefault(row["label"], set()).add(row.get("fold", 0))
     least = 2 if tested == "train" else 1
     rows = made.rows.get(tested, [])
-    learnt = [row for row in rows if len(where.get(row["label"], ())) >= least]
-    if len(learnt) < len(rows):
-        made.rows[tested] = learnt
-        made.counts["tested_rows"] = {"class_never_learnt": len(rows) - len(learnt)}
+    lost = {row["document_id"] for row in rows if len(where.get(row["label"], ())) < least}
+    if lost:
+        made.rows[tested] = [row for row in rows if row["document_id"] not in lost]
+        made.counts["tested_documents"] = {"class_never_learnt": len(lost)}
 
 
 def _check_sizes(dataset: Dataset, made: Made) -> None:

@@ -120,14 +120,16 @@ def test_rows_do_not_depend_on_the_order_of_the_records(make: Build) -> None:
 
 
 @pytest.mark.parametrize("part", ["test", None])
-def test_rows_of_a_class_that_is_never_learnt_are_left_out(make: Build, part: str | None) -> None:
+def test_documents_with_a_class_that_is_never_learnt_are_left_out(
+    make: Build, part: str | None
+) -> None:
     parts = ("train",) * 4 + ("test",) if part else (None,) * 5
     examples = [opinion(n, parts[n // 10]) for n in range(50)]
     odd = opinion(50, part, label="mixed")
     folder, report = make([*examples, odd])
-    assert report["sent"]["tested_rows"] == {"class_never_learnt": 1}
+    assert report["sent"]["tested_documents"] == {"class_never_learnt": 1}
     assert odd.id not in rows_in(folder / "sent", part or "train")
-    assert "tested_rows" not in make(examples, "without")[1]["sent"]
+    assert "tested_documents" not in make(examples, "without")[1]["sent"]
 
 
 def test_too_few_examples_for_folds_are_an_error(tmp_path, make: Build) -> None:
