@@ -20,6 +20,7 @@ from builders.sampling.folds import LEAST_FOLDS
 from builders.store.record_files import window_of
 from builders.store.shards import Made, describe, write_dataset, write_report
 from corpora_recipes.recipe import Corpus
+from corpora_recipes.records import Split
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.outputs import whole_folder
 
@@ -102,7 +103,7 @@ def _leave_out_unlearnt(dataset: Dataset, made: Made) -> None:
     if dataset.task.target != "label" or not dataset.task.trained:
         return
     train = made.rows.get("train", [])
-    tested = "train" if any("fold" in row for row in train) else "test"
+    tested: Split = "train" if any("fold" in row for row in train) else "test"
     where: dict[Any, set[int]] = {}
     for row in train:
         where.setdefault(row["label"], set()).add(row.get("fold", 0))
