@@ -275,17 +275,18 @@ def read_inputs(
     _check_comparable(inputs.encoders, inputs.rankings, inputs.paradigms)
     _check_audited(inputs, audit)
     measured = measure_all([(found, partial(read_predictions, path)) for found, path in folders])
-    order = partial(_place, list(inputs.means(inputs.shipped(inputs.datasets))))
+    best_first = list(inputs.means(inputs.shipped(inputs.datasets)))
 
     def by_mean(results: AnyResults) -> tuple[int, str]:
-        return order(results.name)
+        return _place(best_first, results.name)
 
+    encoders = tuple(sorted(inputs.encoders, key=by_mean))
     return replace(
         inputs,
-        encoders=tuple(sorted(inputs.encoders, key=by_mean)),
+        encoders=encoders,
         rankings=tuple(sorted(inputs.rankings, key=by_mean)),
         paradigms=tuple(sorted(inputs.paradigms, key=by_mean)),
-        measured={name: measured[name] for name in sorted(measured, key=order)},
+        measured={found.name: measured[found.name] for found in encoders},
         samples=inputs.samples & inputs.audit.keys(),
         people={found.dataset: found for found in _of_probed_rows(inputs, people)},
     )
