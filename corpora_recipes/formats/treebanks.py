@@ -16,8 +16,8 @@ from corpora_recipes.running.limits import read_whole
 
 FILES_A_BLOCK = 32
 
-# As GUM names its splits. It has a "test2" too, texts of further genres, which is not used.
-_SPLITS: Mapping[str, Split] = {"train": "train", "dev": "validation", "test": "test"}
+# As GUM and DISRPT name splits. GUM has a "test2" too, of further genres, which is not used.
+PARTS: Mapping[str, Split] = {"train": "train", "dev": "validation", "test": "test"}
 _HEADING = re.compile(r"#+\s*(.*?)\s*")
 _ITEM = re.compile(r"\s*[*-]\s+(\S+)\s*")
 
@@ -55,11 +55,12 @@ def find_treebank(raw: Path, corpus: Corpus) -> tuple[str, list[str]]:
 
     Returns:
         Its name, and the paths in the folder of the files that match its patterns, sorted within
-        each pattern.
+        each pattern; or of all its files, if it has no patterns.
     """
     possible = possible_treebanks(corpus)
     for name, facts in possible.items():
-        patterns = [source.file for source in facts.sources if source.is_pattern]
+        exact = [source.file for source in facts.sources]
+        patterns = [source.file for source in facts.sources if source.is_pattern] or exact
         found = [sorted(path.relative_to(raw).as_posix() for path in raw.glob(p)) for p in patterns]
         if any(found):
             return name, list(chain.from_iterable(found))
@@ -112,8 +113,8 @@ def listed_splits(path: Path) -> dict[str, Split]:
         InputError: one of the headings has no text.
     """
     splits = dict(_items(path))
-    if missing := [name for name, split in _SPLITS.items() if split not in splits.values()]:
-        expected = f"a list of texts below each of ## {', ## '.join(_SPLITS)}"
+    if missing := [name for name, split in PARTS.items() if split not in splits.values()]:
+        expected = f"a list of texts below each of ## {', ## '.join(PARTS)}"
         raise RawError(path, expected, f"none below {', '.join(missing)}")
     return splits
 
@@ -122,7 +123,7 @@ def _items(path: Path) -> Iterator[tuple[str, Split]]:
     split: Split | None = None
     for line in read_text(path).removeprefix("\ufeff").splitlines():
         if heading := _HEADING.fullmatch(line):
-            split = _SPLITS.get(heading[1].lower())
+            split = PARTS.get(heading[1].lower())
         elif split and (item := _ITEM.fullmatch(line)):
             yield item[1], split
 
