@@ -13,6 +13,7 @@ from corpora_recipes.recipe import Corpus
 from corpora_recipes.records import Split
 from corpora_recipes.running.errors import RawError
 from corpora_recipes.running.limits import read_whole
+from corpora_recipes.text.cleaning import nfc
 
 FILES_A_BLOCK = 32
 
@@ -146,6 +147,24 @@ def read_text(path: Path) -> str:
             found = f"byte 0x{data[error.start]:02X} at offset {error.start}"
             raise RawError(path, "text in UTF-8 or windows-1252", found) from None
     return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def clean_text(text: str, where: Path | str) -> str:
+    """Return a text in NFC and with single spaces; ``where`` is its place, for messages.
+
+    C1 control characters are replaced by the windows-1252 characters of the same code: they come
+    from windows-1252 text that was decoded as ISO-8859-1.
+
+    Raises:
+        InputError: windows-1252 has no such character.
+    """
+    # Before splitting: U+0085 is a line break for Python and an ellipsis in windows-1252.
+    try:
+        repaired = re.sub("[\x80-\x9f]", lambda c: c[0].encode("latin-1").decode("cp1252"), text)
+    except UnicodeDecodeError as error:
+        found = f"U+{error.object[error.start]:04X}, which windows-1252 has not either"
+        raise RawError(where, "text without control characters", found) from None
+    return nfc(" ".join(repaired.split()))
 
 
 def is_withheld(text: str) -> bool:

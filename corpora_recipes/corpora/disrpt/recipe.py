@@ -22,6 +22,7 @@ from corpora_recipes.formats.tables import Row, class_of, collect, natural, tabl
 from corpora_recipes.formats.treebanks import (
     PARTS,
     Texts,
+    clean_text,
     find_treebank,
     in_blocks,
     is_withheld,
@@ -81,7 +82,7 @@ def read_block(block: Texts, corpus: Corpus) -> BlockResult:
 
     The texts are the two units in the order of the text. If the option ``published_parts`` is
     false, the examples have no split, so that they get folds. An example's id is the file and the
-    line, such as "spa.rst.sctb_dev/17". Units with gaps are counted as ``interrupted_units``.
+    line, such as "spa.rst.sctb_dev/17". Units whose parts were joined are counted as ``gaps``.
 
     Dropped examples: ``missing_unit`` (one of the units has no tokens), ``withheld_text``
     (underscores for words that may not be published), ``second_label`` (a line with another label
@@ -96,11 +97,9 @@ def read_block(block: Texts, corpus: Corpus) -> BlockResult:
         labels: dict[tuple[str, ...], str] = {}
         make = partial(_example, block=block, name=name, labels=labels, corpus=corpus)
         found = collect(_rows(block, name, corpus), make)
-        found.drops.seen["interrupted_units"] = sum(
-            len(record.columns["interrupted"].split())
-            for record in found.records
-            if isinstance(record, Example)
-        )
+        examples = [record for record in found.records if isinstance(record, Example)]
+        gaps = sum(len(example.columns["interrupted"].split()) for example in examples)
+        found.drops.seen["gaps"] = found.drops.dropped["gaps", "joined"] = gaps
         result.records += found.records
         result.drops.add(found.drops)
     return result
@@ -136,7 +135,7 @@ def _example(
     tokens = corpus.facts.treebanks[block.treebank].tokenised or "u1_raw" not in fields
 
     def text(unit: str) -> str:
-        joined = unit.replace(_GAP, " ")
+        joined = clean_text(unit.replace(_GAP, " "), row.where)
         return natural(detokenize(joined, corpus.language, tokens=True) if tokens else joined)
 
     return Example(
