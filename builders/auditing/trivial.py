@@ -51,7 +51,7 @@ TENTHS = 10
 class Texts:
     """One split of a dataset: natural texts, as many in each row, and class numbers, [rows].
 
-    ``directions`` are those of discourse relations, [rows]; empty if there are none.
+    ``directions`` are those of discourse relations, [rows]; empty for other tasks.
     """
 
     texts: Sequence[Sequence[str]]

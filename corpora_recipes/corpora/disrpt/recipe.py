@@ -90,7 +90,7 @@ def read_block(block: Texts, corpus: Corpus) -> BlockResult:
 
     Raises:
         InputError: a column is missing, a direction or the numbers of tokens are malformed, or the
-            label is none of the 17 and no relation of the table.
+            label is neither one of the 17 nor a relation of the table.
     """
     result = BlockResult()
     for name in block.names:
