@@ -7,6 +7,8 @@ Sumbler et al.'s test ParaLex, such as the days of the week: a row is a cluster 
 trained or annotated.
 """
 
+from dataclasses import replace
+
 from builders.tasks.groups import DR, LPT, PARALEX, PDTB_E, PDTB_I, SC, SPC, SS, Group
 from builders.tasks.task import ExampleTask, Text
 
@@ -31,15 +33,13 @@ _UNITS = (
 )
 
 
-def _relation_task(
-    name: str, group: Group, question: str, example: str, texts: tuple[Text, ...] = _ARGUMENTS
-) -> ExampleTask:
+def _relation_task(name: str, group: Group, question: str, example: str) -> ExampleTask:
     """Return a task on the arguments of discourse relations; rare classes are left out."""
     return ExampleTask(
         name=name,
         group=group,
         question=question,
-        texts=texts,
+        texts=_ARGUMENTS,
         needs="the two arguments of a discourse relation, with its sense",
         once=True,
         # Chen, Chu and Gimpel 2019, section 3.1.
@@ -125,13 +125,17 @@ TASKS = (
         "Which discourse relation holds between two arguments that no connective joins?",
         "| The bridge was closed | A crack had been found in a cable | **Contingency.Cause** |",
     ),
-    _relation_task(
-        "unit_relations",
-        DR,
-        "Which discourse relation holds between two units of a text, with their connective if they "
-        "have one?",
-        "| Se dragó la bocana | para que entraran los barcos. | **purpose** |",
-        _UNITS,
+    # A probe of 17 classes is costly, and with ten folds there are four times as many.
+    replace(
+        _relation_task(
+            "unit_relations",
+            DR,
+            "Which discourse relation holds between two units of a text, with their connective if "
+            "they have one?",
+            "| Se dragó la bocana | para que entraran los barcos. | **purpose** |",
+        ),
+        texts=_UNITS,
+        folds=5,
     ),
     ExampleTask(
         name="paradigms",
