@@ -12,7 +12,6 @@ and 17 classes for all treebanks. Before, there are 12; the class is then looked
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path, PurePosixPath
 
@@ -57,10 +56,11 @@ def sources(corpus: Corpus) -> Sequence[Source]:
 
     A mirror may lack some of them.
     """
-    base = "{base_url}/{commit}".format(**corpus.facts.special)
+    special = corpus.facts.special
+    base, checksums = f"{special['base_url']}/{special['commit']}", special["checksums"]
     return [
-        replace(source, urls=(f"{base}/{source.file}",), optional=True)
-        for source in (*treebank_sources(corpus), Source(MAPPING))
+        Source(file, (f"{base}/{file}",), optional=True, **checksums.get(file, {}))
+        for file in (*(source.file for source in treebank_sources(corpus)), MAPPING)
     ]
 
 
