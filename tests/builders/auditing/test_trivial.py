@@ -110,8 +110,7 @@ def test_relations_are_told_by_their_direction_or_first_words(cue: str) -> None:
         found.append(replace(texts, directions=[("1>2", "1<2")[label] for label in told]))
     reached = accuracies(*found, 2)
     assert reached[cue] == 1
-    (other,) = {"direction", "connective"} - {cue}
-    assert reached[other] < 0.6
+    assert min(reached["direction"], reached["connective"]) < 0.6
     # A direction that train lacks gets the most frequent class.
     odd = replace(found[1], directions=["2>1"] * TEST)
     assert accuracies(found[0], odd, 2)["direction"] == reached["majority"]
