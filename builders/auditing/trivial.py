@@ -17,7 +17,7 @@ with the score.
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations, pairwise
 from typing import Any
 
@@ -49,10 +49,14 @@ TENTHS = 10
 
 @dataclass(frozen=True, slots=True)
 class Texts:
-    """One split of a dataset: natural texts, as many in each row, and class numbers, [rows]."""
+    """One split of a dataset: natural texts, as many in each row, and class numbers, [rows].
+
+    ``directions`` are those of discourse relations, [rows]; empty for other tasks.
+    """
 
     texts: Sequence[Sequence[str]]
     labels: Labels
+    directions: Sequence[str] = ()
 
 
 def trivial_baselines(train: Texts, test: Texts, classes: int) -> dict[str, Booleans]:
@@ -70,6 +74,9 @@ def trivial_baselines(train: Texts, test: Texts, classes: int) -> dict[str, Bool
     - ``word_endings``: the endings of words, and of neighbouring words such as a determiner and its
       noun, separately for each place of a text.
     - ``punctuation``: the marks, and the tenth of the text in which each stands.
+    - ``direction``, of discourse relations: the most frequent class of the same direction.
+    - ``connective``, of discourse relations: the first two words of each text, where most
+      connectives stand.
 
     Returns:
         Baseline to whether it is right, [rows of test], in the order above. It does not depend on
@@ -162,6 +169,27 @@ def predictions(train: Texts, test: Texts, classes: int) -> Iterator[tuple[str, 
     yield "bag_of_words", _linear(_tfidf(bag), y)
     yield "word_endings", _linear(_side_by_side(endings), y)
     yield "punctuation", _linear(_tfidf(_side_by_side(marks)), y)
+    if train.directions:
+        yield "direction", _by_direction(train, test, classes)
+        openings = _by_place(_vectorizers()[0], _opening(train), _opening(test))
+        yield "connective", _linear(_tfidf(_side_by_side(openings)), y)
+
+
+def _by_direction(train: Texts, test: Texts, classes: int) -> Labels:
+    """Return the most frequent class of each row's direction, or of all if train lacks it."""
+    directions = np.array(train.directions)
+    frequent = {
+        direction: np.bincount(train.labels[directions == direction], minlength=classes).argmax()
+        for direction in set(train.directions)
+    }
+    of_all = np.bincount(train.labels, minlength=classes).argmax()
+    return np.array([frequent.get(direction, of_all) for direction in test.directions])
+
+
+def _opening(part: Texts) -> Texts:
+    """Return the first two words of each text."""
+    texts = [[" ".join(re.findall(WORD, text)[:2]) for text in row] for row in part.texts]
+    return replace(part, texts=texts)
 
 
 def _vectorizers() -> tuple[Any, Any, Any, Any]:

@@ -48,7 +48,7 @@ def rows_of(
     examples: Sequence[Example], task: ExampleTask, seed: int, name: str
 ) -> dict[Split, list[dict[str, Any]]]:
     """Return the rows of a dataset by split; splits without rows are left out."""
-    splits, of_fold = assign(examples, seed, name, trained=task.trained)
+    splits, of_fold = assign(examples, seed, name, trained=task.trained, number=task.folds)
     holders: dict[Marks, set[Split]] = {}
     texts = [same_text(example) for example in examples]
     for example, text in zip(examples, texts, strict=True):

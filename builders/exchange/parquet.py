@@ -27,7 +27,7 @@ from corpora_recipes.records import Split
 from corpora_recipes.running.errors import InputError
 
 # Optional columns of our instances that the audit uses.
-FURTHER_COLUMNS = ("id", "fold", "also_in")
+FURTHER_COLUMNS = ("id", "fold", "also_in", "direction")
 # Columns of our instances that must have no null.
 FILLED_COLUMNS = ("id", "document_id", "positives")
 # The column that holds the answers of our instances; neighbours have no column.

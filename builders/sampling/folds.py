@@ -46,21 +46,22 @@ def choose(
 
 
 def assign(
-    examples: Sequence[Example], seed: int, name: str, *, trained: bool
+    examples: Sequence[Example], seed: int, name: str, *, trained: bool, number: int = FOLDS
 ) -> tuple[dict[str, Split], dict[str, int]]:
     """Decide the split, or the fold, of each example of one collection; return both by id.
 
     The last part of the source is test, its first is train. Without a part in between, a tenth of
-    train is held out for validation. With one part or no parts, the rows get folds, and every split
-    is "train". If no probe is ``trained`` on them, all examples are test. ``name`` is that of the
-    collection, so that all datasets made of it have the same splits.
+    train is held out for validation. With one part or no parts, the rows get a ``number`` of folds,
+    and every split is "train". If no probe is ``trained`` on them, all examples are test. ``name``
+    is that of the collection, so that all datasets made of it have the same splits.
     """
     if not trained:
         return {example.id: "test" for example in examples}, {}
     parts = _parts(examples)
     tested = tested_part(examples)
     if tested is None:
-        return dict.fromkeys((e.id for e in examples), "train"), folds(examples, seed, name)
+        of_fold = folds(examples, seed, name, number)
+        return dict.fromkeys((e.id for e in examples), "train"), of_fold
     names: dict[Split | None, Split] = {parts[0]: "train", tested: "test"}
     splits = {example.id: names.get(example.split, "validation") for example in examples}
     if len(parts) == 2:
@@ -85,8 +86,8 @@ def _parts(examples: Sequence[Example]) -> list[Split]:
     return [part for part in SPLITS if part in present]
 
 
-def folds(examples: Sequence[Example], seed: int, name: str) -> dict[str, int]:
-    """Return the fold of each example of one collection, by id.
+def folds(examples: Sequence[Example], seed: int, name: str, number: int = FOLDS) -> dict[str, int]:
+    """Return the fold of each example of one collection, by id; there are a ``number`` of them.
 
     Examples of one document, or with the same text (or pair), are in the same fold. Folds are
     stratified: these groups are dealt to the folds class by class (the class of a group is that of
@@ -102,7 +103,7 @@ def folds(examples: Sequence[Example], seed: int, name: str) -> dict[str, int]:
     dealt = 0
     for label in sorted(classes):
         for _, group in sorted(classes[label], key=lambda entry: entry[0]):
-            fold_of |= dict.fromkeys((example.id for example in group), dealt % FOLDS)
+            fold_of |= dict.fromkeys((example.id for example in group), dealt % number)
             dealt += 1
     return fold_of
 

@@ -1,12 +1,15 @@
 """The tasks on labelled examples: one text or a pair of texts, with a class or a score.
 
 Spanish SentEval (Araujo et al. 2022, section 2; after Conneau and Kiela 2018), the tasks on the
-Penn Discourse Treebank of DiscoEval (Chen, Chu and Gimpel 2019, section 3.1), and the paradigms of
+Penn Discourse Treebank of DiscoEval (Chen, Chu and Gimpel 2019, section 3.1), the relations of the
+DISRPT shared task of 2025 (task 3), and the paradigms of
 Sumbler et al.'s test ParaLex, such as the days of the week: a row is a cluster of terms, nothing is
 trained or annotated.
 """
 
-from builders.tasks.groups import LPT, PARALEX, PDTB_E, PDTB_I, SC, SPC, SS, Group
+from dataclasses import replace
+
+from builders.tasks.groups import DR, LPT, PARALEX, PDTB_E, PDTB_I, SC, SPC, SS, Group
 from builders.tasks.task import ExampleTask, Text
 
 # Of a paradigm: two terms are seeds, at least one is looked for.
@@ -22,6 +25,12 @@ _ARGUMENTS = (
     Text("sentence2", "tokens2", "string", "natural text of the second"),
 )
 _TERMS = Text("terms", "tokens", "strings", "the terms of the cluster, as in the source", None)
+
+
+_UNITS = (
+    Text("sentence1", "tokens1", "string", "natural text of the unit that comes first in the text"),
+    Text("sentence2", "tokens2", "string", "natural text of the other"),
+)
 
 
 def _relation_task(name: str, group: Group, question: str, example: str) -> ExampleTask:
@@ -115,6 +124,18 @@ TASKS = (
         PDTB_I,
         "Which discourse relation holds between two arguments that no connective joins?",
         "| The bridge was closed | A crack had been found in a cable | **Contingency.Cause** |",
+    ),
+    # A probe of 17 classes is costly, and with ten folds there are four times as many.
+    replace(
+        _relation_task(
+            "unit_relations",
+            DR,
+            "Which discourse relation holds between two units of a text, with their connective if "
+            "they have one?",
+            "| Se dragó la bocana | para que entraran los barcos. | **purpose** |",
+        ),
+        texts=_UNITS,
+        folds=5,
     ),
     ExampleTask(
         name="paradigms",

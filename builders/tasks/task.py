@@ -190,6 +190,7 @@ class ExampleTask(Task):
         once: whether of examples with the same texts only one is taken, so that no two rows have
             the same texts and different labels.
         least_in_class: a class with fewer examples is left out.
+        folds: their number, if the source has no parts.
     """
 
     records: tuple[str, ...] = ("examples",)
@@ -197,6 +198,7 @@ class ExampleTask(Task):
     named_by_language: bool = False
     once: bool = False
     least_in_class: int = 0
+    folds: int = FOLDS
 
     def fits(self, facts: CollectionFacts) -> bool:
         """Return whether a collection (its part of corpus.yaml) has what the task needs."""

@@ -31,10 +31,10 @@ from pathlib import Path
 
 from lxml import etree
 
+from corpora_recipes.formats.treebanks import clean_text
 from corpora_recipes.records import DiscourseNode, DiscourseTree
 from corpora_recipes.running.errors import RawError
 from corpora_recipes.running.limits import DEEPEST_TREE, LARGEST_XML, MOST_NODES, read_whole
-from corpora_recipes.text.cleaning import nfc
 
 _DECLARATION = re.compile(rb"\s*<\?xml[^>]*?\sencoding\s*=\s*[\"']([^\"']+)[\"']")
 
@@ -158,7 +158,7 @@ def _parse(path: Path) -> tuple[dict[str, set[str]], list[_Node]]:
         raise RawError(f"{path}:{error.lineno}", "well-formed XML", str(error.msg)) from None
     types: dict[str, set[str]] = {}
     for relation in root.iter("rel"):
-        name = _clean(relation.get("name", ""), path)
+        name = clean_text(relation.get("name", ""), path)
         types.setdefault(name, set()).add(relation.get("type", ""))
     nodes = [_node(element, path) for element in root.iter("segment", "group")]
     if len(nodes) > MOST_NODES:
@@ -174,8 +174,8 @@ def _node(element: etree._Element, path: Path) -> _Node:
     kind = element.get("type", "") if element.tag == "group" else "segment"
     text = "".join(map(str, element.itertext())) if kind == "segment" else ""
     parent_id = element.get("parent")
-    relation = "" if parent_id is None else _clean(element.get("relname", ""), where)
-    node = _Node(where, kind, element.get("id", ""), parent_id, relation, _clean(text, where))
+    relation = "" if parent_id is None else clean_text(element.get("relname", ""), where)
+    node = _Node(where, kind, element.get("id", ""), parent_id, relation, clean_text(text, where))
     for fits, expected, found in (
         (node.id, "an id", "none"),
         (kind in ("segment", "span", "multinuc"), "type span or multinuc", repr(kind)),
@@ -185,16 +185,6 @@ def _node(element: etree._Element, path: Path) -> _Node:
         if not fits:
             raise RawError(where, expected, found)
     return node
-
-
-def _clean(text: str, where: Path | str) -> str:
-    # Before splitting: U+0085 is a line break for Python and an ellipsis in windows-1252.
-    try:
-        repaired = re.sub("[\x80-\x9f]", lambda c: c[0].encode("latin-1").decode("cp1252"), text)
-    except UnicodeDecodeError as error:
-        found = f"U+{error.object[error.start]:04X}, which windows-1252 has not either"
-        raise RawError(where, "text without control characters", found) from None
-    return nfc(" ".join(repaired.split()))
 
 
 def _link(nodes: Sequence[_Node], types: dict[str, set[str]]) -> None:

@@ -13,11 +13,12 @@ from corpora_recipes.recipe import Corpus
 from corpora_recipes.records import Split
 from corpora_recipes.running.errors import RawError
 from corpora_recipes.running.limits import read_whole
+from corpora_recipes.text.cleaning import nfc
 
 FILES_A_BLOCK = 32
 
-# As GUM names its splits. It has a "test2" too, texts of further genres, which is not used.
-_SPLITS: Mapping[str, Split] = {"train": "train", "dev": "validation", "test": "test"}
+# As GUM and DISRPT name splits. GUM has a "test2" too, of further genres, which is not used.
+PARTS: Mapping[str, Split] = {"train": "train", "dev": "validation", "test": "test"}
 _HEADING = re.compile(r"#+\s*(.*?)\s*")
 _ITEM = re.compile(r"\s*[*-]\s+(\S+)\s*")
 
@@ -55,11 +56,12 @@ def find_treebank(raw: Path, corpus: Corpus) -> tuple[str, list[str]]:
 
     Returns:
         Its name, and the paths in the folder of the files that match its patterns, sorted within
-        each pattern.
+        each pattern; or of all its files, if it has no patterns.
     """
     possible = possible_treebanks(corpus)
     for name, facts in possible.items():
-        patterns = [source.file for source in facts.sources if source.is_pattern]
+        exact = [source.file for source in facts.sources]
+        patterns = [source.file for source in facts.sources if source.is_pattern] or exact
         found = [sorted(path.relative_to(raw).as_posix() for path in raw.glob(p)) for p in patterns]
         if any(found):
             return name, list(chain.from_iterable(found))
@@ -112,8 +114,8 @@ def listed_splits(path: Path) -> dict[str, Split]:
         InputError: one of the headings has no text.
     """
     splits = dict(_items(path))
-    if missing := [name for name, split in _SPLITS.items() if split not in splits.values()]:
-        expected = f"a list of texts below each of ## {', ## '.join(_SPLITS)}"
+    if missing := [name for name, split in PARTS.items() if split not in splits.values()]:
+        expected = f"a list of texts below each of ## {', ## '.join(PARTS)}"
         raise RawError(path, expected, f"none below {', '.join(missing)}")
     return splits
 
@@ -122,7 +124,7 @@ def _items(path: Path) -> Iterator[tuple[str, Split]]:
     split: Split | None = None
     for line in read_text(path).removeprefix("\ufeff").splitlines():
         if heading := _HEADING.fullmatch(line):
-            split = _SPLITS.get(heading[1].lower())
+            split = PARTS.get(heading[1].lower())
         elif split and (item := _ITEM.fullmatch(line)):
             yield item[1], split
 
@@ -145,6 +147,24 @@ def read_text(path: Path) -> str:
             found = f"byte 0x{data[error.start]:02X} at offset {error.start}"
             raise RawError(path, "text in UTF-8 or windows-1252", found) from None
     return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def clean_text(text: str, where: Path | str) -> str:
+    """Return a text in NFC and with single spaces; ``where`` is its place, for messages.
+
+    C1 control characters are replaced by the windows-1252 characters of the same code: they come
+    from windows-1252 text that was decoded as ISO-8859-1.
+
+    Raises:
+        InputError: windows-1252 has no such character.
+    """
+    # Before splitting: U+0085 is a line break for Python and an ellipsis in windows-1252.
+    try:
+        repaired = re.sub("[\x80-\x9f]", lambda c: c[0].encode("latin-1").decode("cp1252"), text)
+    except UnicodeDecodeError as error:
+        found = f"U+{error.object[error.start]:04X}, which windows-1252 has not either"
+        raise RawError(where, "text without control characters", found) from None
+    return nfc(" ".join(repaired.split()))
 
 
 def is_withheld(text: str) -> bool:

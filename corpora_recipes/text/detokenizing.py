@@ -67,11 +67,16 @@ _COMPILED = [
 ]
 
 # Of texts that are known to be tokens, by language. In English, a hyphen before one of these words
-# is a dash. In Portuguese, contractions and clitics were taken apart: "em_ uma", "vê# -la".
+# is a dash. In Portuguese, contractions and clitics were taken apart: "em_ uma", "vê# -la"; in
+# Spanish, clitics. French and Italian elide before vowels; Chinese and Thai have no blanks between
+# words.
 _DASHED = (
     r"(?:an?|and|but|or|so|as|if|it|he|she|they|we|you|I|is|are|was|not|just|no|yes|that|which|this"
     r"|these|those|who|what|when|where|why|how|then|there|because|with|for|from|on|in|about|my|our"
     r"|your|his|her|their)\b"
+)
+_CLITIC = (
+    r"(?:(?:se|me|te|nos|les?)(?!\w)|l[ao]s?(?= ?[,.;:)]|\Z| (?:a|como|con|e|en|o|pues|y)(?!\w)))"
 )
 _TOKENS = {
     language: [(re.compile(pattern), put) for pattern, put in rules]
@@ -92,6 +97,22 @@ _TOKENS = {
             (r"\b([Pp])or_ (?=[oa]s?\b)", r"\1el"),
             (r"(?<=\w)#? (?=-\w)", ""),
         ],
+        # "mover se", "animando les"; "lo" and the like only where no noun follows.
+        "es": [
+            (rf"(?i)(?<!\bcu)ando (?={_CLITIC})", "ándo"),
+            (rf"(?i)iendo (?={_CLITIC})", "iéndo"),
+            (rf"(?i)\b((?!ayer|lugar|mujer|particular)\w+[aeií]r) (?={_CLITIC})", r"\1"),
+        ],
+        # "l' eau", "après - midi"; "un po' alla" stays.
+        "fr": [
+            (r"(?<=\w) - (?=\w)", "-"),
+            (r"(?i)((?:\b[cdjlmnst]|qu)['’]) (?=\w)", r"\1"),
+            (r"\b([Aa]ujourd['’]) (?=hui)", r"\1"),
+        ],
+        "it": [(r"(?i)\b((?!(?:po|mo|da|fa|va|sta)['’])\w+['’]) (?=[aeiouhàèéìòù])", r"\1")],
+        # Only words in Latin letters are parted.
+        "th": [(r"(?<![A-Za-z0-9]) | (?![A-Za-z0-9])", "")],
+        "zh": [(r"(?<![A-Za-z0-9]) | (?![A-Za-z0-9])", "")],
     }.items()
 }
 
@@ -146,8 +167,9 @@ def detokenize(text: str, language: str, *, tokens: bool = False) -> str:
             writer sets apart, and no comma or bracket follows a word at once.
         language: ISO 639 code; French and German keep the blanks that they set around marks.
         tokens: whether the text is known to be tokens, also if nothing in it shows that. Then what
-            tokenisers part in English (apostrophes, hyphens) and in Portuguese (contractions,
-            clitics) is joined, too.
+            tokenisers part in English (apostrophes, hyphens), Portuguese (contractions, clitics),
+            Spanish (clitics), French and Italian (elisions) is joined, too, and so are words in
+            Chinese and Thai.
 
     Returns:
         The natural text, or the same text if no tokeniser parted it. To do it again changes

@@ -68,6 +68,7 @@ FEATURES: dict[str, Combine | Mapping[PairFeatures, Combine]] = {
     "discourse_relations": four_parts,
     "explicit_relations": four_parts,
     "implicit_relations": four_parts,
+    "unit_relations": four_parts,
     "pair_classification": PAIR_FEATURES,
     "relatedness": difference_product,
 }

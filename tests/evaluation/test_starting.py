@@ -30,8 +30,8 @@ from evaluation.training.params import trained_params
 PASSAGES = ["bso_wiki", "dc_opus", "dc_wiki", "sp_wiki"]
 NAMES = {
     "ca": [*PASSAGES, "paralex"],
-    "eu": PASSAGES,
-    "pt": [*PASSAGES, "paralex", "pdtb_explicit", "pdtb_implicit"],
+    "eu": [*PASSAGES, "relations"],
+    "pt": [*PASSAGES, "paralex", "pdtb_explicit", "pdtb_implicit", "relations"],
     "de": [
         *PASSAGES,
         *("bso_mlsum", "nli", "paralex", "paws", "pdtb_explicit", "pdtb_implicit", "rst"),

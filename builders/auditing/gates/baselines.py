@@ -87,6 +87,7 @@ def _texts(*parts: SplitRows) -> Texts:
     return Texts(
         [row for part in parts for row in part.texts],
         np.concatenate([part.labels for part in parts]),
+        [direction for part in parts for direction in part.columns.get("direction", ())],
     )
 
 

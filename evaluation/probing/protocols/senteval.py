@@ -77,6 +77,7 @@ SCHEDULES = {
     "discourse_relations": _RELATIONS,
     "explicit_relations": _RELATIONS,
     "implicit_relations": _RELATIONS,
+    "unit_relations": _RELATIONS,
     "discourse_coherence": Schedule((0.0,), every=15, tenacity=8, hidden=2000),
     "relatedness": Schedule((0.0,), every=50, passes=1000, tenacity=3),
 }

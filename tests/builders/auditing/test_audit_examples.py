@@ -16,6 +16,7 @@ from test_audit import of, sentence
 from test_audit import quick as quick
 
 from builders.auditing.auditing import as_markdown, audit
+from builders.auditing.gates.baselines import BASELINES
 from builders.auditing.report import GATES, baselines_of, failures_of, undeclared_of
 from builders.building.building import build
 from builders.exchange.finding import find_targets, load_target
@@ -39,7 +40,8 @@ def write(tmp_path: Path) -> Callable[..., Path]:
     def make(task: str, rows: dict[str, Rows], name: str = "ds") -> Path:
         first = next(iter(rows.values()))[0]
         labels, scale = {} if "label" in first else None, (0, 5) if "score" in first else None
-        facts = CollectionFacts("Examples.", 1, labels=labels, scale=scale)
+        further = {"direction": "."} if "direction" in first else {}
+        facts = CollectionFacts("Examples.", 1, labels=labels, scale=scale, columns=further)
         columns = TASKS[task].columns(answer_columns(facts), further_columns(facts))
         if "fold" not in first:
             del columns["fold"]
@@ -117,6 +119,16 @@ def test_folds_stand_for_splits(write) -> None:
     trials = list(target.trials())
     assert [(len(train.texts), len(test.texts)) for train, test in trials] == [(8, 2)] * 5
     assert trials[0][1].texts == apart["fold 0"].texts
+
+
+def test_the_direction_of_relations_is_a_baseline(write, baselines) -> None:
+    rows = [row | {"label": n % 2, "direction": "<>"[n % 2]} for n, row in enumerate(pairs(40))]
+    for row in rows:
+        del row["score"]
+    target = load(write("unit_relations", {"train": rows[:30], "test": rows[30:]}))
+    found = {check.what: check.value for check in BASELINES.measure(target)}
+    assert found["direction"] == 1
+    assert found["connective"] < 1
 
 
 @pytest.mark.parametrize(("score", "found"), [(None, "null"), (float("nan"), "nan")])

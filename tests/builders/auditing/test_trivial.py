@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -94,6 +95,25 @@ def test_majority_is_the_most_frequent_class_of_train() -> None:
     train = Texts([["a"]] * 5, np.array([0, 2, 2, 1, 2]))
     test = Texts([["a"]] * 4, np.array([2, 0, 0, 0]))
     assert accuracies(train, test, 3)["majority"] == 0.25
+
+
+@pytest.mark.parametrize("cue", ["direction", "connective"])
+def test_relations_are_told_by_their_direction_or_first_words(cue: str) -> None:
+    def plant(g: Generator, label: int) -> list[str]:
+        first = ["porque", "aunque"][label] if cue == "connective" else "porque"
+        return [sentence(g), f"{first} {sentence(g)} {'porque' if label else 'aunque'} fin"]
+
+    found = []
+    for seed, rows in ((1, TRAIN), (2, TEST)):
+        texts = part(plant, rows, 2, seed)
+        told = texts.labels if cue == "direction" else texts.labels * 0
+        found.append(replace(texts, directions=[("1>2", "1<2")[label] for label in told]))
+    reached = accuracies(*found, 2)
+    assert reached[cue] == 1
+    assert min(reached["direction"], reached["connective"]) < 0.6
+    # A direction that train lacks gets the most frequent class.
+    odd = replace(found[1], directions=["2>1"] * TEST)
+    assert accuracies(found[0], odd, 2)["direction"] == reached["majority"]
 
 
 @pytest.mark.parametrize("texts", [1, 2, 5])

@@ -33,6 +33,8 @@ def test_of_one_part_or_none_there_are_folds(split) -> None:
     assert of_fold == folds(examples, 1, "sent") != folds(examples, 2, "sent")
     by_class = Counter((of_fold[e.id], e.label) for e in examples)
     assert by_class == {(k, c): 3 for k in range(FOLDS) for c in ("negative", "positive")}
+    _, of_five = assign(examples, 1, "sent", trained=True, number=5)
+    assert Counter(of_five.values()) == dict.fromkeys(range(5), 12)
 
 
 def test_parts_of_the_source_stay_and_where_nothing_is_trained_all_is_test() -> None:

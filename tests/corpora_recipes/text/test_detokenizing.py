@@ -173,6 +173,26 @@ def test_portuguese_contractions_and_clitics(parted: str, natural: str) -> None:
     assert detokenize(natural, "pt", tokens=True) == natural
 
 
+@pytest.mark.parametrize(
+    ("language", "parted", "natural"),
+    [
+        ("es", "para mover se y contar la , al verlos", "para moverse y contarla, al verlos"),
+        (
+            "es",
+            "cuando se va , animando los a oír la radio",
+            "cuando se va, animándolos a oír la radio",
+        ),
+        ("fr", "L' eau monte jusqu' à l' après - midi", "L'eau monte jusqu'à l'après-midi"),
+        ("it", "dell' acqua , un po' alla volta", "dell'acqua, un po' alla volta"),
+        ("zh", "DELE 考试 A 2 的 课程 ， 好", "DELE考试A 2的课程，好"),
+        ("th", "แมว กิน ปลา 2 ตัว", "แมวกินปลา2ตัว"),
+    ],
+)
+def test_tokens_of_other_languages(language: str, parted: str, natural: str) -> None:
+    assert detokenize(parted, language, tokens=True) == natural
+    assert detokenize(natural, language, tokens=True) == natural
+
+
 def test_rules_of_a_language_are_for_that_language() -> None:
     assert detokenize("el plan - modelo", "es", tokens=True) == "el plan - modelo"
     assert detokenize("a well - known plan", "en") == "a well - known plan"

@@ -1,0 +1,203 @@
+"""Tests of reading the treebanks of the DISRPT shared task."""
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from recipe_reading import read_settled as read
+from recipe_reading import recipe_corpus
+
+from corpora_recipes.corpora.disrpt.recipe import MAPPING, blocks, sources
+from corpora_recipes.fetching.sources import sample_folder
+from corpora_recipes.recipe import Corpus
+from corpora_recipes.records import Example
+from corpora_recipes.running.errors import InputError
+
+OF_2023 = (
+    *("doc", "unit1_toks", "unit2_toks", "unit1_txt", "unit2_txt", "s1_toks", "s2_toks"),
+    *("unit1_sent", "unit2_sent", "dir", "orig_label", "label"),
+)
+OF_2025 = (*OF_2023[:5], "u1_raw", "u2_raw", *OF_2023[5:10], "rel_type", *OF_2023[10:])
+ROW = {
+    **{"doc": "as1", "unit1_toks": "1-5", "unit2_toks": "6-9", "dir": "1<2", "rel_type": "none"},
+    **{"unit1_txt": "¿ Por qué no ?", "unit2_txt": "porque llueve , dijo", "label": "causal"},
+    "orig_label": "causa",
+}
+
+
+def the_corpus(treebank: str = "spa.rst.sctb", **options: Any) -> Corpus:
+    language = {"spa": "es", "eng": "en", "fra": "fr"}[treebank[:3]]
+    return recipe_corpus("disrpt", language, treebank=treebank, **options)
+
+
+def read_rows(
+    folder: Path,
+    *rows: dict[str, str],
+    treebank: str = "spa.rst.sctb",
+    columns: tuple[str, ...] = OF_2025,
+    **options: Any,
+) -> tuple[list[Example], dict[str, int]]:
+    """Return the examples of the rows, each changed from ``ROW``, and the drops by reason."""
+    path = folder / f"data/{treebank}/{treebank}_dev.rels"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    lines = ["\t".join(columns)]
+    for changes in rows:
+        row = ROW | changes
+        row = {"u1_raw": row["unit1_txt"], "u2_raw": row["unit2_txt"]} | row
+        lines.append("\t".join(row.get(column, "") for column in columns))
+    path.write_text("\n".join(lines) + "\n", "utf-8")
+    examples, drops = read(folder, the_corpus(treebank, **options))
+    dropped = {reason: n for (unit, reason), n in drops.dropped.items() if n and unit == "examples"}
+    return sorted(examples.values(), key=lambda example: example.id), dropped
+
+
+# The samples
+
+
+@pytest.mark.parametrize(
+    ("treebank", "sizes", "dropped"),
+    [
+        ("eng.erst.gum", [43, 16, 16], {"withheld_text": 1}),
+        ("spa.rst.rststb", [43, 14, 16], {}),
+        ("fra.sdrt.annodis", [33, 17, 16], {"repeated": 1, "second_label": 1}),
+    ],
+)
+def test_the_samples(treebank: str, sizes: list[int], dropped: dict[str, int]) -> None:
+    corpus = the_corpus(treebank)
+    examples, drops = read(sample_folder(corpus), corpus)
+    assert drops.as_dict()["examples"]["dropped"] == dropped
+    splits = Counter(example.split for example in examples.values())
+    assert [splits[split] for split in ("train", "validation", "test")] == sizes
+
+
+def test_rows_of_the_samples() -> None:
+    examples, drops = read(sample_folder(the_corpus("eng.erst.gum")), the_corpus("eng.erst.gum"))
+    # The source's own natural text; the parts of a unit that another one interrupts are joined.
+    assert examples["eng.erst.gum_train/5"] == Example(
+        "eng.erst.gum_train/5",
+        "relations",
+        ("the owner, doubts it.", "who has seen the bill,"),
+        "elaboration",
+        None,
+        "GUM_news_ferry",
+        {
+            "direction": "1<2",
+            "relation_type": "implicit",
+            "annotated": "elaboration-attribute",
+            "interrupted": "1",
+        },
+        "train",
+    )
+    assert drops.as_dict()["gaps"] == {"seen": 6, "kept": 0, "dropped": {"joined": 6}}
+    french = the_corpus("fra.sdrt.annodis", published_parts=False)
+    examples, _ = read(sample_folder(french), french)
+    assert {example.split for example in examples.values()} == {None}
+    second = examples["fra.sdrt.annodis_train/2"]
+    assert second.texts == (
+        "Le moulin de la rivière tourne de nouveau.",
+        "L'association qui l'a sauvé",
+    )
+    assert second.columns["relation_type"] == ""
+
+
+def test_relations_of_one_type() -> None:
+    for kind, count in {"explicit": 28, "implicit": 47}.items():
+        corpus = the_corpus("eng.erst.gum", relations=kind)
+        assert len(read(sample_folder(corpus), corpus)[0]) == count
+    with pytest.raises(InputError, match="one of all, explicit, implicit"):
+        blocks(Path(), the_corpus(relations="altlex"))
+
+
+# Traps of the format
+
+
+@pytest.mark.parametrize(
+    ("treebank", "row", "texts"),
+    [
+        ("spa.rst.sctb", {}, ("¿Por qué no?", "porque llueve, dijo")),
+        # The text of one part is repeated in the other column.
+        (
+            "fra.sdrt.annodis",
+            {"unit1_txt": "il dit <*> il dit oui", "u1_raw": "il dit <*> qu' oui"},
+            ("il dit qu'oui", "porque llueve, dijo"),
+        ),
+        ("eng.erst.gum", {"u1_raw": "\x93Why\x94 not ?"}, ("“Why” not ?", "porque llueve , dijo")),
+    ],
+)
+def test_natural_text(
+    tmp_path: Path, treebank: str, row: dict[str, str], texts: tuple[str, str]
+) -> None:
+    ((example,), _) = read_rows(tmp_path, row, treebank=treebank)
+    assert example.texts == texts
+
+
+def test_units_are_in_the_order_of_the_text(tmp_path: Path) -> None:
+    turned = {"unit1_toks": "10-12,20", "unit2_toks": "3", "dir": "1>2"}
+    inside = {"unit1_toks": "1-2,8-9", "unit2_toks": "3-7", "dir": "1>2"}
+    (first, second), _ = read_rows(tmp_path, turned, inside)
+    assert (first.texts[0], first.columns["direction"]) == ("porque llueve, dijo", "1<2")
+    assert (second.texts[0], second.columns["direction"]) == ("¿Por qué no?", "1>2")
+
+
+def test_what_is_dropped(tmp_path: Path) -> None:
+    rows = [
+        {},
+        {},
+        {"label": "temporal"},
+        {"doc": "as2"},
+        {"doc": "as3", "unit2_toks": "_", "unit2_txt": "_"},
+        {"doc": "as4", "u2_raw": "___ <*> ____"},
+        {"doc": "as5", "u1_raw": "\u200b", "unit1_txt": "\u200b"},
+    ]
+    examples, dropped = read_rows(tmp_path, *rows)
+    assert [example.id for example in examples] == ["spa.rst.sctb_dev/2", "spa.rst.sctb_dev/5"]
+    reasons = ("repeated", "second_label", "missing_unit", "withheld_text", "empty_text")
+    assert dropped == dict.fromkeys(reasons, 1)
+
+
+def test_files_of_2023_get_the_classes_of_2025(tmp_path: Path) -> None:
+    rows = [
+        {"label": "cause", "orig_label": "Causa"},
+        {"doc": "b", "label": "x", "orig_label": "Contingency.Purpose.Arg2-as-goal;Temporal"},
+        {"doc": "c", "label": "temporal", "orig_label": "x"},
+    ]
+    with pytest.raises(InputError) as raised:
+        read_rows(tmp_path, *rows, columns=OF_2023)
+    assert MAPPING in raised.value.todo
+    (tmp_path / MAPPING).parent.mkdir()
+    (tmp_path / MAPPING).write_text(json.dumps({"causa": "causal", "arg2-as-goal": "purpose"}))
+    examples, _ = read_rows(tmp_path, *rows, columns=OF_2023)
+    assert [example.label for example in examples] == ["causal", "purpose", "temporal"]
+    # Without natural text, that of GUM is tokens too.
+    gum, _ = read_rows(tmp_path, rows[2], columns=OF_2023, treebank="eng.erst.gum")
+    assert gum[0].texts == ("¿Por qué no?", "porque llueve, dijo")
+    with pytest.raises(InputError) as raised:
+        read_rows(tmp_path, rows[2] | {"label": "sequence"}, columns=OF_2023)
+    assert raised.value.where.endswith("_dev.rels, line 2")
+
+
+@pytest.mark.parametrize(
+    ("row", "expected"),
+    [
+        ({"dir": "1=2"}, "one of 1>2, 1<2 in the column dir"),
+        ({"unit1_toks": "1-x"}, "numbers of tokens such as 1-5,9-12"),
+    ],
+)
+def test_damaged_rows(tmp_path: Path, row: dict[str, str], expected: str) -> None:
+    with pytest.raises(InputError) as raised:
+        read_rows(tmp_path, {"doc": "a"}, row)
+    assert raised.value.where.endswith("spa.rst.sctb_dev.rels, line 3")
+    assert raised.value.expected == expected
+
+
+def test_files_are_pinned_to_a_commit() -> None:
+    *files, mapping = sources(the_corpus())
+    assert [file.file.rpartition("_")[2] for file in files] == [
+        "train.rels",
+        "dev.rels",
+        "test.rels",
+    ]
+    assert all(file.sha256 and "/30efe3716d6f" in file.urls[0] for file in files)
+    assert mapping.urls[0].endswith(f"/{MAPPING}")
