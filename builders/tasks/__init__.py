@@ -20,7 +20,7 @@ TASKS: dict[str, Task] = {
         sentence_ordering.TASK,
         discourse_coherence.TASK,
         section_prediction.TASK,
-        discourse_relations.TASK,
+        *discourse_relations.TASKS,
         *treebank.TASKS,
         *ranking.TASKS,
     )

@@ -32,7 +32,7 @@ NAMES = {
     "de": [
         *PASSAGES,
         *("bso_mlsum", "nli", "paralex", "paws", "pdtb_explicit", "pdtb_implicit", "rst"),
-        *("sp_mlsum", "ssp_mlsum"),
+        *("nuclearity", "sp_mlsum", "ssp_mlsum"),
     ],
 }
 
