@@ -36,6 +36,7 @@ LOST = {
     "unfinished_sentence": "passages have an unfinished sentence",
     "of_another_dataset": "passages are of documents that went to another dataset",
     "repeated_sentence": "passages have a sentence that another document has too",
+    "rare_class": "passages are of a class with too few of them",
     "length_tells": "passages would give the answer away by the length of a sentence",
     "beyond_quota_or_balance": "passages are too many for equal classes, or for a split",
 }
@@ -132,12 +133,12 @@ def limit_of(dataset: PassageDataset, report: Mapping[str, Any]) -> str:
     """Return what limits the rows of a dataset, given its part of build.json."""
     rows = report["rows"]
     # Classes are equally frequent.
-    if all(dataset.quota(split) - rows[split] < len(dataset.task.labels) for split in rows):
+    if all(dataset.quota(split) - rows[split] < len(report["labels"][split]) for split in rows):
         return "all rows that were asked for"
     read = report["documents"]["read"]
     counts = report["documents"] | report["passages"]
-    reason = max(LOST, key=lambda name: counts[name])
-    if not counts[reason]:
+    reason = max(LOST, key=lambda name: counts.get(name, 0))
+    if not counts.get(reason):
         return f"limited by the number of documents, {read:,}"
     most = f"{counts[reason]:,} {LOST[reason]}"
     return f"limited by documents ({read:,} read); most left out: {most}"

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from builders.sampling.draw import Draw
 from corpora_recipes.records import Dialogue, Document, Section, Split
@@ -18,6 +18,7 @@ class Passage:
             left out if one of them is unfinished or occurs in it twice, or if a long one occurs in
             an earlier passage.
         rank: the number of passages of its document to take before this one.
+        label: its class, if the source tells it; "" if the task makes it.
     """
 
     id: str
@@ -26,6 +27,7 @@ class Passage:
     topics: tuple[str, ...]
     sentences: tuple[str, ...]
     rank: int = 0
+    label: str = ""
 
 
 _STOPS = tuple(".!?…:。！？؟۔।։")
@@ -56,23 +58,30 @@ def any_sentences(document: Document, count: int, draw: Draw) -> tuple[str, ...]
 def windows(dialogue: Dialogue, count: int, draw: Draw) -> list[Passage]:
     """Return non-overlapping passages of ``count`` consecutive turns of one conversation.
 
-    Turns beyond a multiple of ``count`` are left out at the two ends, divided by keyed hash. Ranks
-    are keyed too, so that no part of a film or book is preferred.
+    Turns beyond a multiple of ``count`` are left out at the two ends, divided by keyed hash.
     """
-    named: list[tuple[str, tuple[str, ...]]] = []
+    found: list[Passage] = []
+    split = _split(dialogue)
     for number, turns in enumerate(dialogue.conversations):
         rest = len(turns) % count + 1
         first = draw.choice(rest, dialogue.id, str(number), "first turn")
-        named += [
-            (f"{dialogue.id}#{number}.{start}", tuple(turns[start : start + count]))
+        found += [
+            Passage(
+                f"{dialogue.id}#{number}.{start}",
+                dialogue.id,
+                split,
+                (),
+                tuple(turns[start : start + count]),
+            )
             for start in range(first, len(turns) - count + 1, count)
         ]
-    named.sort(key=lambda entry: draw.hash(entry[0], "rank"))
-    split = _split(dialogue)
-    return [
-        Passage(name, dialogue.id, split, (), turns, rank)
-        for rank, (name, turns) in enumerate(named)
-    ]
+    return in_ranks(found, draw)
+
+
+def in_ranks(passages: Sequence[Passage], draw: Draw) -> list[Passage]:
+    """Give the passages of a document keyed ranks, so that no part of it is preferred."""
+    ordered = sorted(passages, key=lambda passage: draw.hash(passage.id, "rank"))
+    return [replace(passage, rank=rank) for rank, passage in enumerate(ordered)]
 
 
 def one_passage(document: Document, sentences: tuple[str, ...] | None) -> list[Passage]:

@@ -25,6 +25,7 @@ GROUPS = (
     PDTB_E := Group("PDTB-E", "Explicit discourse relations"),
     PDTB_I := Group("PDTB-I", "Implicit discourse relations"),
     NUC := Group("NUC", "Nuclearity"),
+    CONN := Group("CONN", "Connectives"),
     # Nothing is trained for these.
     EVALRANK := Group("EvalRank", "Ranks of paraphrases"),
     PARALEX := Group("ParaLex", "Paradigms of words"),

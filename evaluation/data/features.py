@@ -67,6 +67,7 @@ FEATURES: dict[str, Combine | Mapping[PairFeatures, Combine]] = {
     "sentence_ordering": two_and_difference,
     "discourse_relations": four_parts,
     "nuclearity": four_parts,
+    "connective": four_parts,
     "explicit_relations": four_parts,
     "implicit_relations": four_parts,
     "pair_classification": PAIR_FEATURES,
