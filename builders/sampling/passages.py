@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from builders.sampling.draw import Draw
 from corpora_recipes.records import Dialogue, Document, Section, Split
@@ -58,30 +58,23 @@ def any_sentences(document: Document, count: int, draw: Draw) -> tuple[str, ...]
 def windows(dialogue: Dialogue, count: int, draw: Draw) -> list[Passage]:
     """Return non-overlapping passages of ``count`` consecutive turns of one conversation.
 
-    Turns beyond a multiple of ``count`` are left out at the two ends, divided by keyed hash.
+    Turns beyond a multiple of ``count`` are left out at the two ends, divided by keyed hash. Ranks
+    are keyed too, so that no part of a film or book is preferred.
     """
-    found: list[Passage] = []
-    split = _split(dialogue)
+    named: list[tuple[str, tuple[str, ...]]] = []
     for number, turns in enumerate(dialogue.conversations):
         rest = len(turns) % count + 1
         first = draw.choice(rest, dialogue.id, str(number), "first turn")
-        found += [
-            Passage(
-                f"{dialogue.id}#{number}.{start}",
-                dialogue.id,
-                split,
-                (),
-                tuple(turns[start : start + count]),
-            )
+        named += [
+            (f"{dialogue.id}#{number}.{start}", tuple(turns[start : start + count]))
             for start in range(first, len(turns) - count + 1, count)
         ]
-    return in_ranks(found, draw)
-
-
-def in_ranks(passages: Sequence[Passage], draw: Draw) -> list[Passage]:
-    """Give the passages of a document keyed ranks, so that no part of it is preferred."""
-    ordered = sorted(passages, key=lambda passage: draw.hash(passage.id, "rank"))
-    return [replace(passage, rank=rank) for rank, passage in enumerate(ordered)]
+    named.sort(key=lambda entry: draw.hash(entry[0], "rank"))
+    split = _split(dialogue)
+    return [
+        Passage(name, dialogue.id, split, (), turns, rank)
+        for rank, (name, turns) in enumerate(named)
+    ]
 
 
 def one_passage(document: Document, sentences: tuple[str, ...] | None) -> list[Passage]:

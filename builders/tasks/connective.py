@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from builders.sampling.draw import Draw
-from builders.sampling.passages import Passage, flat, in_ranks
+from builders.sampling.passages import Passage, flat
 from builders.tasks.groups import CONN
 from builders.tasks.task import PassageTask, sentences
 from corpora_recipes.records import SPLITS, Document
@@ -55,11 +55,10 @@ def passages(document: Document, draw: Draw) -> list[Passage]:
                 continue
             rest = sentence.removeprefix(opening)
             pair = (before, _START.sub(lambda start: start[0].upper(), rest))
-            name = f"{document.id}#{number}.{place}"
-            label = openings[opening]
-            found.append(Passage(name, document.id, document.split, (), pair, label=label))
+            of = f"{document.id}#{number}.{place}", document.id, document.split
+            found.append(Passage(*of, (), pair, len(found), openings[opening]))
             before = ""
-    return in_ranks(found, draw)
+    return found
 
 
 def settle(passages: Sequence[Passage], _: Draw) -> list[Passage]:
@@ -94,20 +93,16 @@ def instances(passages: Sequence[Passage], _: Draw, quota: int) -> list[dict[str
 
 def _levelled(passages: Sequence[Passage], labels: Collection[str]) -> dict[str, list[Passage]]:
     """Return label to its passages: of each length as many as the label with the fewest has."""
-    cells = Counter((_length(passage), passage.label) for passage in passages)
+    lengths = [int(math.log(len(passage.sentences[1])) / STEP) for passage in passages]
+    cells = Counter((n, p.label) for n, p in zip(lengths, passages, strict=True))
     room = {cell: min(cells[cell[0], label] for label in labels) for cell in cells}
     kept: dict[str, list[Passage]] = {label: [] for label in labels}
-    for passage in passages:
-        cell = _length(passage), passage.label
+    for length, passage in zip(lengths, passages, strict=True):
+        cell = length, passage.label
         if passage.label in kept and room[cell]:
             room[cell] -= 1
             kept[passage.label].append(passage)
     return kept
-
-
-def _length(passage: Passage) -> int:
-    """Return the bin of the length of the sentence that a connective was taken from."""
-    return int(math.log(len(passage.sentences[1])) / STEP)
 
 
 TASK = PassageTask(

@@ -191,6 +191,7 @@ def write_html(inputs: Inputs, instances: Sequence[dict[str, Any]], figure: "Fig
         groupby=groupby,
         percent=percent,
         shade=_shade,
+        farthest=FARTHEST,
         figure=Markup(inline(figure, described)),
         instances=Markup(_json(instances)),
         style=Markup((_FOLDER / "page.css").read_text("utf-8")),
@@ -205,7 +206,7 @@ def _json(content: object) -> str:
     return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
 
 
-def _shade(standard: float) -> str:
-    """Return the class of a heatmap's colour."""
-    number = round(max(-1.0, min(1.0, standard / FARTHEST)) * _SHADES)
+def _shade(place: float) -> str:
+    """Return the class of a heatmap's colour, at a place on its scale of -1 … 1."""
+    number = round(max(-1.0, min(1.0, place)) * _SHADES)
     return f"low-{-number}" if number < 0 else f"high-{number}"

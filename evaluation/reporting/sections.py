@@ -19,6 +19,7 @@ from evaluation.reporting.tables import (
     items,
     neighbours,
     scores,
+    transfer,
 )
 
 Format = Literal["page", "markdown", "latex"]
@@ -62,6 +63,8 @@ SECTIONS = (
     Section("figure", "Figure", lambda inputs: [lay_out("figure")], PAGE),
     Section("heatmaps", "Layers", encoders.heatmaps, PAGE),
     Section("layers", "Layers", encoders.layers, TEXTS, figure="layers"),
+    Section("transfer", "Transfer", transfer.transfer),
+    Section("transfer_layers", "Transfer", transfer.transfer_layers),
     Section("pairs", "Compared", compared.pairs, PAGE, filters="pair"),
     Section("best_pairs", "Compared", compared.best_pairs, TEXTS),
     Section("differences", "Compared", compared.differences, SCREEN, "group pair", long=True),

@@ -100,6 +100,24 @@ class Score:
 
 
 @dataclass(frozen=True, slots=True)
+class Transfer:
+    """The score on one dataset of a probe that was trained on others, with the same classes.
+
+    It was trained on one dataset or on all others (``sources``). The value is the accuracy on the
+    rows that the target's own probe is scored on, with its interval; ``answers`` is a digest as in
+    ``Score``, where classes have the numbers of their sorted names.
+    """
+
+    sources: tuple[str, ...]
+    target: str
+    layer: str
+    value: float
+    interval: tuple[float, float]
+    strength: float
+    answers: str
+
+
+@dataclass(frozen=True, slots=True)
 class Results:
     """The scores of one encoder and what they depend on.
 
@@ -115,6 +133,7 @@ class Results:
         versions: of Python, the libraries that compute, Probeta and the platform.
         code: digest of the code that probes.
         scores: one per dataset and layer, by dataset, then in the order of the layers.
+        transfers: of probes to datasets that they were not trained on, if they were asked for.
     """
 
     format: int
@@ -126,6 +145,7 @@ class Results:
     versions: dict[str, str]
     code: str
     scores: tuple[Score, ...]
+    transfers: tuple[Transfer, ...] = ()
 
     @property
     def probed(self) -> bool:

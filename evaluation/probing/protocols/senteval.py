@@ -75,7 +75,6 @@ _RELATIONS = Schedule((0.0,), every=1, passes=15)
 SCHEDULES = {
     "section_prediction": Schedule((0.0,)),
     "discourse_relations": _RELATIONS,
-    "nuclearity": _RELATIONS,
     "explicit_relations": _RELATIONS,
     "implicit_relations": _RELATIONS,
     "discourse_coherence": Schedule((0.0,), every=15, tenacity=8, hidden=2000),

@@ -1,6 +1,8 @@
 """Tests of connectives: which sentences open with one, what is left of them, which are classes."""
 
 from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
@@ -9,6 +11,7 @@ from builders.building.building import build
 from builders.sampling.draw import Draw
 from builders.sampling.passages import Passage
 from builders.tasks.connective import LEAST, OPENINGS, TASK, instances, passages, settle
+from corpora_recipes.recipe import Corpus
 from corpora_recipes.records import SPLITS, Document, Section, Split
 
 
@@ -18,7 +21,7 @@ def found(*sentences: str, language: str = "es") -> list[tuple[str, str, str]]:
     document = Document("d", "", (), sections, "train")
     made = sorted(passages(document, Draw(1, "ds", {}, language)), key=lambda p: p.id)
     assert [p.rank for p in sorted(made, key=lambda p: p.rank)] == [*range(len(made))]
-    return [(p.label, *p.sentences) for p in made]
+    return [(p.label, p.sentences[0], p.sentences[1]) for p in made]
 
 
 @pytest.mark.parametrize(
@@ -101,7 +104,9 @@ def test_classes_are_those_that_leave_most_rows() -> None:
     assert len(instances(train, Draw(1, "ds"), 15)) == 12
 
 
-def test_a_dataset_names_its_classes(tmp_path, make_corpus, write_records) -> None:
+def test_a_dataset_names_its_classes(
+    tmp_path: Path, make_corpus: Callable[..., Corpus], write_records: Callable[..., Path]
+) -> None:
     names = ["además", "por ejemplo", "sin embargo"]
     texts = [
         [f"El barco {n} entró.", f"{names[n % 3].capitalize()}, salió el {n}."] for n in range(240)
