@@ -35,7 +35,7 @@ def passage_rows(datasets: Sequence[PassageDataset], records: Path, corpus: Corp
         levelled = unique
         if shown := d.task.level_lengths:
             levelled = level_lengths(unique, shown, d.draw)
-        settled = d.task.settle(levelled, d.draw) if d.task.settle else levelled
+        settled = d.task.settle(levelled) if d.task.settle else levelled
         rows[d.name], used = _one_dataset(d, settled)
         documents[d.name] = {passage.document_id for passage in used}
         finished = counts[d.name]["passages"]["found"]

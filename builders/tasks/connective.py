@@ -61,7 +61,7 @@ def passages(document: Document, draw: Draw) -> list[Passage]:
     return found
 
 
-def settle(passages: Sequence[Passage], _: Draw) -> list[Passage]:
+def settle(passages: Sequence[Passage]) -> list[Passage]:
     """Leave out the connectives that are too rare, as all classes are made as rare as the rarest.
 
     There are as many classes, the most frequent first, as leave at least half of the rows that

@@ -180,7 +180,7 @@ class PassageTask(Task):
     instances: Callable[[Sequence[Passage], Draw, int], list[dict[str, Any]]]
     documents_a_row: float
     lends_documents: bool
-    settle: Callable[[Sequence[Passage], Draw], Sequence[Passage]] | None = None
+    settle: Callable[[Sequence[Passage]], Sequence[Passage]] | None = None
     level_lengths: Literal["together", "alone", ""] = ""
 
 

@@ -11,26 +11,38 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import asdict, replace
 from itertools import chain
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
+from corpora_recipes.records import Split
 from corpora_recipes.running.code import code_digest
 from corpora_recipes.running.memo import Memo
+from evaluation.arrays import Floats, Values
+from evaluation.data.features import ProbeRows
 from evaluation.data.instances import Dataset
 from evaluation.embedding.store import read_described
 from evaluation.encoders.encoder import Description, Encoder, describe
-from evaluation.measures.intervals import leave_out, score_interval
-from evaluation.measures.metrics import measure
 from evaluation.measures.threads import one_thread
+from evaluation.probing.measuring import score_answers
 from evaluation.probing.params import Probing
 from evaluation.probing.probing import features_of, key_of
 from evaluation.probing.protocols import standard
 from evaluation.probing.protocols.problem import Problem
-from evaluation.results.probes import Predictions, Results, Transfer, answers_digest
+from evaluation.results.probes import Results, Transfer
 from evaluation.results.stored import typed
 
-Side = tuple[Problem, Predictions]
-"""A dataset with the class numbers of its family, and the rows of its test, without answers."""
+
+class _Side(NamedTuple):
+    """A dataset, its rows, and the features of the tested ones.
+
+    ``learnt`` has features and classes of train, then of validation, numbered as in its family.
+    """
+
+    dataset: Dataset
+    parts: dict[Split, ProbeRows]
+    learnt: tuple[Floats, Values, Floats, Values]
+    test: Floats
 
 
 def families_of(datasets: Iterable[Dataset], tasks: Collection[str]) -> list[list[Dataset]]:
@@ -76,46 +88,28 @@ def with_transfers(
 
 def _side(
     dataset: Dataset, layer: str, encoder: Description, store: Path, probing: Probing
-) -> Side:
+) -> _Side:
     parts, x = features_of(dataset, layer, encoder, store, probing)
     numbers = np.array([sorted(dataset.labels).index(name) for name in dataset.labels])
     rows = {split: (x[split], numbers[parts[split].y]) for split in parts}
-    asked = parts[dataset.tested]
-    test, gold = rows[dataset.tested]
+    test, y = rows[dataset.tested]
     if dataset.folds:
-        first = asked.folds == asked.folds.min()
-        rows = {"train": (test[~first], gold[~first]), "validation": (test[first], gold[first])}
-    train, validation = rows["train"], rows["validation"]
-    problem = Problem(dataset.name, dataset.task, "accuracy", *train, validation, test)
-    return problem, Predictions(asked.ids, asked.documents, gold, gold[:0])
+        first = parts["train"].folds == parts["train"].folds.min()
+        rows = {"train": (test[~first], y[~first]), "validation": (test[first], y[first])}
+    return _Side(dataset, parts, (*rows["train"], *rows["validation"]), test)
 
 
-def _carried(sources: Sequence[Side], targets: Sequence[Side], layer: str) -> Iterator[Transfer]:
+def _carried(sources: Sequence[_Side], targets: Sequence[_Side], layer: str) -> Iterator[Transfer]:
     """Train on all sources together, and yield the score on each target."""
-    problems = [problem for problem, _ in sources]
-    held_out = [each.validation for each in problems if each.validation]
-    problem = replace(
-        problems[0],
-        x=np.concatenate([each.x for each in problems]),
-        y=np.concatenate([each.y for each in problems]),
-        validation=(
-            np.concatenate([x for x, _ in held_out]),
-            np.concatenate([y for _, y in held_out]),
-        ),
-        test=np.concatenate([target.test for target, _ in targets]),
-    )
+    names = tuple(source.dataset.name for source in sources)
+    x, y, *held_out = map(np.concatenate, zip(*(side.learnt for side in sources), strict=True))
+    tests = [target.test for target in targets]
+    task, validation = sources[0].dataset.task, (held_out[0], held_out[1])
+    problem = Problem("", task, "accuracy", x, y, validation, np.concatenate(tests))
     given = standard.answer(problem, 0, "numpy")
-    ends = np.cumsum([len(asked.gold) for _, asked in targets])[:-1]
-    parts = np.split(given.predictions, ends, axis=1)
-    for (target, asked), predicted in zip(targets, parts, strict=True):
-        value = measure("accuracy", asked.gold, predicted[0])
-        (left_out,) = leave_out("accuracy", asked.gold, predicted, asked.documents)
-        yield Transfer(
-            sources=tuple(each.name for each in problems),
-            target=target.name,
-            layer=layer,
-            value=value,
-            interval=score_interval("accuracy", value, left_out, asked.documents),
-            strength=given.chosen["strength"][0],
-            answers=answers_digest(replace(asked, predicted=predicted)),
-        )
+    answers = np.split(given.predictions, np.cumsum([*map(len, tests)])[:-1], axis=1)
+    for (dataset, parts, *_), answered in zip(targets, answers, strict=True):
+        numbers = np.array([dataset.labels.index(name) for name in sorted(dataset.labels)])
+        how = given.chosen, given.validation
+        score, _ = score_answers(dataset, layer, parts, numbers[answered], *how)
+        yield Transfer(names, score)

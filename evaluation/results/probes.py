@@ -101,20 +101,10 @@ class Score:
 
 @dataclass(frozen=True, slots=True)
 class Transfer:
-    """The score on one dataset of a probe that was trained on others, with the same classes.
-
-    It was trained on one dataset or on all others (``sources``). The value is the accuracy on the
-    rows that the target's own probe is scored on, with its interval; ``answers`` is a digest as in
-    ``Score``, where classes have the numbers of their sorted names.
-    """
+    """The score on a dataset of a probe that was trained on one other dataset, or on all others."""
 
     sources: tuple[str, ...]
-    target: str
-    layer: str
-    value: float
-    interval: tuple[float, float]
-    strength: float
-    answers: str
+    score: Score
 
 
 @dataclass(frozen=True, slots=True)

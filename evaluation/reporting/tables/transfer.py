@@ -9,7 +9,7 @@ from evaluation.reporting import layout
 from evaluation.reporting.inputs import Inputs
 from evaluation.reporting.layout import Cell, Column, Row, Table, columns_of, lay_out
 from evaluation.reporting.tables.marks import given, sampled
-from evaluation.results.probes import Results, Score, Transfer
+from evaluation.results.probes import Results, Score
 
 ALL_OTHERS = "all others"
 
@@ -21,7 +21,7 @@ class Matrix(NamedTuple):
     layer: str
     task: str
     usual: list[Score]
-    others: dict[str, dict[str, Transfer]]
+    others: dict[str, dict[str, Score]]
 
 
 def _matrices(inputs: Inputs) -> list[Matrix]:
@@ -30,15 +30,16 @@ def _matrices(inputs: Inputs) -> list[Matrix]:
     for results in inputs.encoders:
         families: dict[str, set[str]] = {}
         for each in results.transfers:
-            families.setdefault(each.target, {each.target}).update(each.sources)
+            target = each.score.dataset
+            families.setdefault(target, {target}).update(each.sources)
         for family in sorted({tuple(sorted(names)) for names in families.values()}):
             for layer in results.encoder["layers"]:
                 usual = [s for s in results.scores if s.dataset in family and s.layer == layer]
-                others: dict[str, dict[str, Transfer]] = {}
-                for each in results.transfers:
-                    if each.target in family and each.layer == layer:
-                        source = each.sources[0] if len(each.sources) == 1 else ALL_OTHERS
-                        others.setdefault(source, {})[each.target] = each
+                others: dict[str, dict[str, Score]] = {}
+                for sources, score in ((each.sources, each.score) for each in results.transfers):
+                    if score.dataset in family and score.layer == layer:
+                        source = sources[0] if len(sources) == 1 else ALL_OTHERS
+                        others.setdefault(source, {})[score.dataset] = score
                 found.append(Matrix(results, layer, layout.spaced(usual[0].task), usual, others))
     return found
 

@@ -87,7 +87,7 @@ def some() -> list[Passage]:
 
 def test_classes_are_those_that_leave_most_rows() -> None:
     # With two, 20 rows each, as only so many "así" are short; three leave 60, four 32.
-    kept = settle(some(), Draw(1, "ds"))
+    kept = settle(some())
     assert Counter(p.label for p in kept) == {
         "así": 120,
         "además": 90,
@@ -96,7 +96,7 @@ def test_classes_are_those_that_leave_most_rows() -> None:
     }
     assert kept == [p for p in some() if p.label != "hala"]
     rare = [p for p in some() if p.label in ("así", "hala")]
-    assert settle(rare, Draw(1, "ds")) == []
+    assert settle(rare) == []
     train = [p for p in kept if p.split == "train"]
     rows = instances(train, Draw(1, "ds"), 10_000)
     assert Counter(row["label"] for row in rows) == dict.fromkeys([*SIZES][:4], 8)
