@@ -9,7 +9,7 @@ from typing import Any
 from corpora_recipes.params import load_params
 from corpora_recipes.running.commands import add_executor, add_stage
 from corpora_recipes.running.errors import InputError
-from corpora_recipes.running.folders import EMBEDDINGS, PACKAGE, PROBED
+from corpora_recipes.running.folders import PACKAGE, PROBED
 from corpora_recipes.running.telling import tell
 from evaluation.data.instances import find_probed
 from evaluation.encoders.encoder import Encoder
@@ -42,7 +42,7 @@ def run(options: argparse.Namespace) -> None:
     probing, seed = probing_params(params, options.params), params["seed"]
     datasets = find_probed(PACKAGE)
 
-    def score(name: str, encoder: Encoder, out: Path) -> Mapping[str, Any]:
+    def score(name: str, encoder: Encoder, store: Path, out: Path) -> Mapping[str, Any]:
         from evaluation.probing.probing import probe_datasets
         from evaluation.probing.transfer import with_transfers
         from evaluation.results.probes import write_results
@@ -52,7 +52,7 @@ def run(options: argparse.Namespace) -> None:
             name,
             encoder,
             datasets,
-            EMBEDDINGS / name,
+            store,
             seed=seed,
             probing=probing,
             workers=options.workers,
@@ -61,7 +61,7 @@ def run(options: argparse.Namespace) -> None:
             faults=faults,
         )
         if probing.transfer:
-            results = with_transfers(results, encoder, datasets, EMBEDDINGS / name, probing)
+            results = with_transfers(results, encoder, datasets, store, probing)
         write_results(results, predictions, out)
         for result in results.main:
             majority = result.majority

@@ -22,7 +22,7 @@ from corpora_recipes.running.telling import progress
 from evaluation.arrays import Floats
 from evaluation.data.features import MORE, ProbeRows
 from evaluation.data.instances import Dataset
-from evaluation.data.texts import prompt_of
+from evaluation.embedding.postprocessing import fitted_on, open_lookup
 from evaluation.embedding.store import EmbeddingStore, read_described, read_header
 from evaluation.encoders.encoder import Description, Encoder, describe
 from evaluation.measures.metrics import measure
@@ -287,6 +287,7 @@ def probe_dataset(
                 score.measures[ablation.name] = float(np.mean(values))
     vectors = described.vectors[layer]
     score = replace(score, coverage=described.coverage, texts=described.texts, vectors=vectors)
+    score = replace(score, fitted_on=fitted_on(encoder, dataset))
     return Probed(score, predictions_table(dataset.name, layer, predictions))
 
 
@@ -295,9 +296,9 @@ def features_of(
 ) -> tuple[dict[Split, ProbeRows], dict[Split, Floats]]:
     """Return the rows of a dataset by split, and what a probe sees of them."""
     parts = {split: ProbeRows(dataset, split, encoder.form) for split in dataset.files}
-    opened = EmbeddingStore(store, encoder, prompt_of(encoder, dataset))
-    lookup = partial(opened.lookup, layer=layer)
-    x = {split: rows.features(lookup, probing.pair_features) for split, rows in parts.items()}
+    with one_thread():
+        lookup = open_lookup(encoder, store, dataset, layer)
+        x = {split: rows.features(lookup, probing.pair_features) for split, rows in parts.items()}
     return parts, x
 
 

@@ -102,17 +102,20 @@ def test_it_renders(page: Any) -> None:
         assert table.locator("tbody tr").count() == table.locator("tbody th[scope=row]").count()
     for control in page.locator("input, select").all():
         assert control.evaluate("field => field.labels.length") == 1
-    figure = page.locator(".figure svg")
+    figure = page.locator(".figure svg").first
     box = figure.bounding_box()
     assert (box["width"] > 500, box["height"] > 200) == (True, True)
     assert "char_hash" in figure.text_content()
     assert page.locator("#layers-deep td.best").count() == 8
     links = page.locator("nav a").all_inner_texts()
     start = links.index("Baselines") + 1
-    assert links[start : start + 4] == ["EvalRank", "ParaLex", "Downstream", "Instances"]
-    section = page.locator("section:has(#downstream-title)")
-    assert "three probed encoders or more" in section.inner_text()
-    assert section.locator("table").count() == 0
+    assert links[start : start + 4] == ["EvalRank", "ParaLex", "Study", "Instances"]
+    section = page.locator("section:has(#study-title)")
+    assert "three probed encoders or more" in section.text_content()
+    assert section.locator("summary").all_inner_texts() == [
+        "Which scores correlate with downstream tasks",
+        *("Scores that need no probe", "Similarity by level"),
+    ]
     # Nothing is wider than the page but what scrolls by itself.
     for width in (1280, 380):
         page.set_viewport_size({"width": width, "height": 800})
@@ -442,7 +445,7 @@ def test_without_javascript(browser: Any, address: str) -> None:
     for table in TABLES:
         assert page.locator(f"#{table} tbody tr").count(), table
     assert page.locator(f"#{SCORES}").is_visible()
-    assert page.locator(".figure svg").is_visible()
+    assert page.locator(".figure svg").first.is_visible()
     assert page.locator(".filters:visible, #browser:visible, th button").count() == 0
     assert "need JavaScript" in page.locator("#instances-title ~ noscript").inner_text()
     context.close()
