@@ -89,8 +89,9 @@ def relation_rows(datasets: Sequence[Dataset], records: Path, corpus: Corpus) ->
     counts = {"texts": {"read": len(trees), "used": len(trees)}}
     made = []
     for dataset in datasets:
-        label = dataset.options["label"]
-        known = corpus.facts.labels if label == discourse_relations.NUCLEUS_FIRST else ()
+        label = dataset.options.get("label", discourse_relations.NUCLEARITY)
+        listed = corpus.facts.labels if label == discourse_relations.NUCLEUS_FIRST else ()
+        known = dataset.task.labels or listed
         rows = _relations(trees, label, known, corpus)
         labels = {row["label"] for part in rows.values() for row in part}
         made.append(Made(rows, list(known) or sorted(labels), counts))

@@ -37,6 +37,7 @@ LOST = {
     "unfinished_sentence": "passages have an unfinished sentence",
     "of_another_dataset": "passages are of documents that went to another dataset",
     "repeated_sentence": "passages have a sentence that another document has too",
+    "rare_class": "passages are of a class with too few of them",
     "length_tells": "passages would give the answer away by the length of a sentence",
     "beyond_quota_or_balance": "passages are too many for equal classes, or for a split",
 }
@@ -98,7 +99,7 @@ def build(
 def _leave_out_unlearnt(dataset: Dataset, made: Made) -> None:
     """Leave out tested documents with a class that no row has which a probe learns from.
 
-    A whole document, since a tree without one of its relations is none. They are counted.
+    A whole document, since a tree without one of its relations is not whole. They are counted.
     """
     if dataset.task.target != "label" or not dataset.task.trained:
         return
@@ -154,13 +155,13 @@ def limit_of(dataset: PassageDataset, report: Mapping[str, Any]) -> str:
     """Return what limits the rows of a dataset, given its part of build.json."""
     rows = report["rows"]
     # Classes are equally frequent in each split, or in each fold.
-    spare = len(dataset.task.labels) * max(1, report["folds"])
-    if all(dataset.quota(split) - rows[split] < spare for split in rows):
+    folds = max(1, report["folds"])
+    if all(dataset.quota(s) - rows[s] < len(report["labels"][s]) * folds for s in rows):
         return "all rows that were asked for"
     read = report["documents"]["read"]
     counts = report["documents"] | report["passages"]
-    reason = max(LOST, key=lambda name: counts[name])
-    if not counts[reason]:
+    reason = max(LOST, key=lambda name: counts.get(name, 0))
+    if not counts.get(reason):
         return f"limited by the number of documents, {read:,}"
     most = f"{counts[reason]:,} {LOST[reason]}"
     return f"limited by documents ({read:,} read); most left out: {most}"

@@ -41,7 +41,8 @@ def passage_rows(datasets: Sequence[PassageDataset], records: Path, corpus: Corp
         levelled = unique
         if shown := d.task.level_lengths:
             levelled = level_lengths(unique, shown, d.draw)
-        rows[d.name], used = _one_dataset(d, levelled)
+        settled = d.task.settle(levelled) if d.task.settle else levelled
+        rows[d.name], used = _one_dataset(d, settled)
         documents[d.name] = {passage.document_id for passage in used}
         finished = counts[d.name]["passages"]["found"]
         finished -= counts[d.name]["passages"]["unfinished_sentence"]
@@ -50,7 +51,8 @@ def passage_rows(datasets: Sequence[PassageDataset], records: Path, corpus: Corp
             "of_another_dataset": len(passages[d.name]) - len(offered),
             "repeated_sentence": repeated,
             "length_tells": len(unique) - len(levelled),
-            "beyond_quota_or_balance": len(levelled) - len(used),
+            **({"rare_class": len(levelled) - len(settled)} if d.task.settle else {}),
+            "beyond_quota_or_balance": len(settled) - len(used),
             "used": len(used),
         }
         if donors := _donors(rows[d.name], used):
@@ -65,7 +67,12 @@ def passage_rows(datasets: Sequence[PassageDataset], records: Path, corpus: Corp
             "used": len(used_here),
             "used_in_another_dataset_too": len(used_here & others),
         }
-    return [Made(rows[d.name], list(d.task.labels), counts[d.name]) for d in datasets]
+    return [Made(rows[d.name], _labels(d, rows[d.name]), counts[d.name]) for d in datasets]
+
+
+def _labels(dataset: PassageDataset, rows: Rows) -> list[str]:
+    """Return the classes: those of the task, or else those of the rows."""
+    return list(dataset.task.labels) or sorted({r["label"] for part in rows.values() for r in part})
 
 
 def _offered(

@@ -70,7 +70,7 @@ class Dataset:
     @property
     def draw(self) -> Draw:
         """The parameters of its random choices."""
-        return Draw(self.seed, self.name, self.options)
+        return Draw(self.seed, self.name, self.options, self.language)
 
     def columns(self) -> dict[str, Column]:
         """Return the columns of its instances; only a dataset with folds has ``fold``."""
@@ -154,8 +154,8 @@ def entry_of(task: Task, records: str) -> type[Any]:
     ``records`` is the kind of records that it is made of.
     """
     options = tuple((name, task.options[name].choices) for name in task.defaults(records))
-    # Two rows per class.
-    least = 2 * len(task.labels) if isinstance(task, PassageTask) else None
+    # Two rows per class, of which there are two or more.
+    least = 2 * max(len(task.labels), 2) if isinstance(task, PassageTask) else None
     return _entry(isinstance(task, ExampleTask), least, options)
 
 

@@ -10,12 +10,14 @@ from corpora_recipes.hashing import keyed_choice, keyed_hash, keyed_uniform
 class Draw(NamedTuple):
     """The parameters of a dataset's random choices, besides the subject of each choice.
 
-    A subject (``about``) is a stable id and a purpose; ``options`` are those of the task.
+    A subject (``about``) is a stable id and a purpose; ``options`` are those of the task, and
+    ``language`` is that of the texts.
     """
 
     seed: int
     name: str
     options: Mapping[str, str] = MappingProxyType({})
+    language: str = ""
 
     def hash(self, *about: str) -> int:
         """Return an integer, uniform over 0 … 2**64 - 1."""

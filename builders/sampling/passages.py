@@ -18,6 +18,7 @@ class Passage:
             left out if one of them is unfinished or occurs in it twice, or if a long one occurs in
             an earlier passage.
         rank: the number of passages of its document to take before this one.
+        label: its class, if the source tells it; "" if the task makes it.
     """
 
     id: str
@@ -26,6 +27,7 @@ class Passage:
     topics: tuple[str, ...]
     sentences: tuple[str, ...]
     rank: int = 0
+    label: str = ""
 
 
 _STOPS = tuple(".!?…:。！？؟۔।։")

@@ -1,6 +1,7 @@
 """All tasks, by name."""
 
 from builders.tasks import (
+    connective,
     discourse_coherence,
     discourse_relations,
     examples,
@@ -20,7 +21,8 @@ TASKS: dict[str, Task] = {
         sentence_ordering.TASK,
         discourse_coherence.TASK,
         section_prediction.TASK,
-        discourse_relations.TASK,
+        connective.TASK,
+        *discourse_relations.TASKS,
         *treebank.TASKS,
         *ranking.TASKS,
     )

@@ -1,22 +1,26 @@
-"""Discourse relations (DR): which relation holds between two neighbouring parts of a text?
+"""Discourse relations (DR) and nuclearity (NUC) of two neighbouring parts of a text.
 
 The task Discourse Relations of Chen et al. (2019): an instance is an inner node of a text's
 discourse tree, made binary with right branching (Sagae and Lavie 2005); its two texts are the EDUs
 of the node's two children. What the class names is the option ``label``: in Spanish DiscoEval the
 nuclearity, nucleus first, and the relation; in DiscoEval the nuclearity in the order of the text,
-and the relation (41 classes in the RST Discourse Treebank); or the relation alone (18).
+and the relation (41 classes in the RST Discourse Treebank); or the relation alone (18). Nuclearity
+is asked for alone, in the order of the text, by the task of that name (Koto, Lau and Baldwin 2021,
+"Discourse probing of pretrained language models", one of its seven tasks).
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
-from builders.tasks.groups import DR
+from builders.tasks.groups import DR, NUC
 from builders.tasks.task import Column, Option, Task, Text
 from corpora_recipes.records import DiscourseNode, DiscourseTree
 
 # Whether each of the two children is a nucleus, in text order, to the column `order`.
 _ORDERS = {(True, True): "NN", (True, False): "NS", (False, True): "SN"}
 NUCLEUS_FIRST, TEXT_ORDER, RELATION = LABELS = ("nucleus_first", "text_order", "relation")
+NUCLEARITY = "nuclearity"
 
 
 def binarise(tree: DiscourseTree) -> DiscourseNode:
@@ -47,7 +51,7 @@ def instances(tree: DiscourseTree, label: str = NUCLEUS_FIRST) -> list[dict[str,
 
     Args:
         tree: of n EDUs.
-        label: what classes name, one of ``LABELS``.
+        label: what classes name, one of ``LABELS`` or ``NUCLEARITY``.
 
     Returns:
         The n - 1 inner nodes of the binary tree in pre-order: a node before its children, the
@@ -61,8 +65,9 @@ def _instance(node: DiscourseNode, tree: DiscourseTree, label: str) -> dict[str,
     left, right = (child.edus() for child in node.children)
     if label == NUCLEUS_FIRST and order == "SN":
         left, right, nuclearity = right, left, "NS"
+    alone = {RELATION: node.relation, NUCLEARITY: order}
     return {
-        "label": node.relation if label == RELATION else f"{nuclearity}-{node.relation}",
+        "label": alone.get(label, f"{nuclearity}-{node.relation}"),
         "relation": node.relation,
         "order": order,
         "left": [tree.edus[edu] for edu in left],
@@ -117,4 +122,21 @@ TASK = Task(
         "right_first": Column("integer", "index of the first unit of `right` in its text"),
         "right_last": Column("integer", "index of the last one"),
     },
+)
+
+TASKS = (
+    TASK,
+    replace(
+        TASK,
+        name=NUCLEARITY,
+        group=NUC,
+        question="Of two spans of a rhetorical structure tree, is the first one the nucleus and "
+        "the second one its satellite (NS), or the reverse (SN), or are both nuclei (NN)?",
+        labels=tuple(sorted(_ORDERS.values())),
+        example="""\
+| left | right | class |
+|---|---|---|
+| Para que entraran los barcos, | se dragó la bocana. | **SN** |""",
+        options={},
+    ),
 )

@@ -10,7 +10,8 @@ class Group(NamedTuple):
     title: str
 
 
-# Araujo et al. (2022), Table 2, after Conneau and Kiela (2018) and Chen, Chu and Gimpel (2019).
+# Araujo et al. (2022), Table 2, after Conneau and Kiela (2018) and Chen, Chu and Gimpel (2019); the
+# last two of those with a probe after Koto, Lau and Baldwin (2021).
 GROUPS = (
     SC := Group("SC", "Sentence classification"),
     SPC := Group("SPC", "Sentence pair classification"),
@@ -23,6 +24,8 @@ GROUPS = (
     DR := Group("DR", "Discourse relations"),
     PDTB_E := Group("PDTB-E", "Explicit discourse relations"),
     PDTB_I := Group("PDTB-I", "Implicit discourse relations"),
+    NUC := Group("NUC", "Nuclearity"),
+    CONN := Group("CONN", "Connectives"),
     # Nothing is trained for these.
     EVALRANK := Group("EvalRank", "Ranks of paraphrases"),
     PARALEX := Group("ParaLex", "Paradigms of words"),

@@ -69,7 +69,7 @@ class Task:
     Attributes:
         question: the question that an encoder answers, for the dataset card and the report.
         records: the kinds of records that instances are made of.
-        labels: class names in the order of their numbers; empty if the corpus names them.
+        labels: class names in the order of their numbers; empty if the rows name them.
         texts: the columns with text.
         needs: the material of a row, for messages.
         options: name to what a dataset may choose.
@@ -169,6 +169,8 @@ class PassageTask(Task):
         documents_a_row: the number of documents per row.
         lends_documents: whether another such task of the corpus may use its documents too, if
             there are too few.
+        settle: decides what depends on the passages of all splits, and leaves out those of classes
+            that are too rare; None if ``labels`` are all classes.
         level_lengths: whether rows show the sentences of a passage "together" or "alone", if
             their length must not reveal their position (see ``builders.sampling.lengths``); "" if
             the task does not ask for positions.
@@ -178,6 +180,7 @@ class PassageTask(Task):
     instances: Callable[[Sequence[Passage], Draw, int], list[dict[str, Any]]]
     documents_a_row: float
     lends_documents: bool
+    settle: Callable[[Sequence[Passage]], Sequence[Passage]] | None = None
     level_lengths: Literal["together", "alone", ""] = ""
 
 

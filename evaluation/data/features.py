@@ -66,6 +66,8 @@ FEATURES: dict[str, Combine | Mapping[PairFeatures, Combine]] = {
     "sentence_position": differences_from_first,
     "sentence_ordering": two_and_difference,
     "discourse_relations": four_parts,
+    "nuclearity": four_parts,
+    "connective": four_parts,
     "explicit_relations": four_parts,
     "implicit_relations": four_parts,
     "unit_relations": four_parts,

@@ -43,7 +43,7 @@ _ROUNDING = 2.0**-40
 def fitted_on(encoder: Description, dataset: Dataset) -> str:
     """Return on which texts of a dataset an encoder's post-processing is fitted, "" without any.
 
-    On those of "train", or where there is none, or folds, on all its "own".
+    On those of "train", or without it, or with folds, on all its "own".
     """
     if encoder.postprocessing == "none":
         return ""

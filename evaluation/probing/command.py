@@ -25,7 +25,8 @@ Writes data/results/ENCODER. A dataset is not probed again if its rows, the vect
 parameters, code and libraries are unchanged. The results do not depend on that, nor on the number
 of workers. In params.yaml, `probing: {protocol: senteval}` probes by the schedule of the papers,
 five times; `pair_features: four_part` probes pairs on [x1, x2, x1*x2, |x1-x2|] instead of
-[|x1-x2|, x1*x2].
+[|x1-x2|, x1*x2]. `transfer: [nuclearity]` also tests the probe of each dataset of a task on its
+others with the same classes, such as those in other languages.
 """
 
 
@@ -43,6 +44,7 @@ def run(options: argparse.Namespace) -> None:
 
     def score(name: str, encoder: Encoder, store: Path, out: Path) -> Mapping[str, Any]:
         from evaluation.probing.probing import probe_datasets
+        from evaluation.probing.transfer import with_transfers
         from evaluation.results.probes import write_results
 
         faults: dict[str, InputError] | None = None if options.strict else {}
@@ -58,6 +60,8 @@ def run(options: argparse.Namespace) -> None:
             earlier=out,
             faults=faults,
         )
+        if probing.transfer:
+            results = with_transfers(results, encoder, datasets, store, probing)
         write_results(results, predictions, out)
         for result in results.main:
             majority = result.majority
@@ -67,7 +71,7 @@ def run(options: argparse.Namespace) -> None:
 
     score_encoders(
         "probe",
-        "evaluation.probing.probing",
+        "evaluation.probing.transfer",
         options,
         folder=PROBED,
         datasets=datasets,

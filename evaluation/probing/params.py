@@ -1,13 +1,14 @@
 """The section `probing` of params.yaml, checked."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from pydantic import StrictBool
 
-from corpora_recipes.checking import Checked, checked, one_of
+from builders.tasks import TASKS
+from corpora_recipes.checking import Checked, checked, described, one_of
 from evaluation.data.features import PairFeatures
 from evaluation.probing.protocols import PROTOCOLS
 
@@ -17,13 +18,17 @@ class Probing(Checked):
     """How datasets are probed: `probing` in params.yaml.
 
     The protocol is a key of ``PROTOCOLS``, the engine one of its. With ``ablations``, tasks that
-    have one are also probed with it.
+    have one are also probed with it. ``transfer`` has tasks with classes, see
+    ``evaluation.probing.transfer``.
     """
 
     protocol: str = "standard"
     engine: str = "numpy"
     pair_features: PairFeatures = "difference_product"
     ablations: StrictBool = False
+    transfer: Annotated[list[str], described("names of tasks with classes")] = field(
+        default_factory=list
+    )
 
     def as_protocol(self) -> dict[str, Any]:
         """Return the protocol for results."""
@@ -45,4 +50,9 @@ def probing_params(params: Mapping[str, Any], path: Path) -> Probing:
     given = {"protocol": Probing().protocol} | params["probing"]
     engines = PROTOCOLS[one_of(given["protocol"], PROTOCOLS, f"{where}.protocol")].engines
     one_of(given.setdefault("engine", engines[0]), engines, f"{where}.engine")
-    return checked(Probing, given, where)
+    probing = checked(Probing, given, where)
+    tasks = [name for name, task in TASKS.items() if task.trained and task.target == "label"]
+    for name in probing.transfer:
+        one_of(name, tasks, f"{where}.transfer")
+        one_of(probing.protocol, ["standard"], f"{where}.protocol", " (for transfer)")
+    return probing

@@ -23,7 +23,7 @@ from evaluation.arrays import Floats
 from evaluation.data.features import MORE, ProbeRows
 from evaluation.data.instances import Dataset
 from evaluation.embedding.postprocessing import fitted_on, open_lookup
-from evaluation.embedding.store import EmbeddingStore, EncodedDataset, read_described, read_header
+from evaluation.embedding.store import EmbeddingStore, read_described, read_header
 from evaluation.encoders.encoder import Description, Encoder, describe
 from evaluation.measures.metrics import measure
 from evaluation.measures.similarity import cosines
@@ -111,7 +111,8 @@ def probe_datasets(
         scores=(),
     )
     memo = Memo(f"probed/{name}")
-    keys = {dataset.name: _key(results, read_described(store, dataset)) for dataset in datasets}
+    described = {dataset.name: read_described(store, dataset) for dataset in datasets}
+    keys = {dataset: key_of(results, asdict(of)) for dataset, of in described.items()}
     probed = _kept(memo, keys, earlier) if earlier else []
     kept = {(one.score.dataset, one.score.layer) for one in probed}
     jobs = [job for job in product(datasets, known.layers) if (job[0].name, job[1]) not in kept]
@@ -130,12 +131,12 @@ def probe_datasets(
     return replace(results, scores=scores), [one.predictions for one in probed], len(new)
 
 
-def _key(results: Results, described: EncodedDataset) -> Key:
-    """Return all that decides the scores on a dataset; ``described`` is what the store says."""
-    facts = asdict(results)
-    del facts["scores"]
+def key_of(results: Results, described: Any) -> Key:
+    """Return all that decides the scores on datasets; ``described`` is what the store says."""
+    facts = asdict(replace(results, scores=(), transfers=()))
+    del facts["scores"], facts["transfers"]
     code, versions = facts.pop("code"), facts.pop("versions")
-    return {"inputs": asdict(described), "parameters": facts, "code": code, "versions": versions}
+    return {"inputs": described, "parameters": facts, "code": code, "versions": versions}
 
 
 def _kept(memo: Memo, keys: Mapping[str, Key], earlier: Path) -> list[Probed]:
@@ -267,12 +268,7 @@ def probe_dataset(
 ) -> Probed:
     """Probe one dataset with one layer; depends on the arguments and the files they name alone."""
     described = read_described(store, dataset)
-    parts = {split: ProbeRows(dataset, split, encoder.form) for split in dataset.files}
-    with one_thread():
-        lookup = open_lookup(encoder, store, dataset, layer)
-        x = {split: rows.features(lookup, probing.pair_features) for split, rows in parts.items()}
-    # The store can be large.
-    del lookup
+    parts, x = features_of(dataset, layer, encoder, store, probing)
     with one_thread("scipy.linalg"):
         if not dataset.trained:
             similar = cosines(*np.split(x["test"], 2, axis=1))
@@ -293,6 +289,17 @@ def probe_dataset(
     score = replace(score, coverage=described.coverage, texts=described.texts, vectors=vectors)
     score = replace(score, fitted_on=fitted_on(encoder, dataset))
     return Probed(score, predictions_table(dataset.name, layer, predictions))
+
+
+def features_of(
+    dataset: Dataset, layer: str, encoder: Description, store: Path, probing: Probing
+) -> tuple[dict[Split, ProbeRows], dict[Split, Floats]]:
+    """Return the rows of a dataset by split, and what a probe sees of them."""
+    parts = {split: ProbeRows(dataset, split, encoder.form) for split in dataset.files}
+    with one_thread():
+        lookup = open_lookup(encoder, store, dataset, layer)
+        x = {split: rows.features(lookup, probing.pair_features) for split, rows in parts.items()}
+    return parts, x
 
 
 def problem_of(

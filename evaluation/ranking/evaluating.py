@@ -123,8 +123,8 @@ def rank_datasets(
     parts = {dataset.name: [dataset] for dataset in datasets if dataset.task in RANKED}
 
     def family(dataset: Dataset) -> tuple[str, ...]:
-        own = [] if known.postprocessing == PLAIN else [dataset.name]
-        return dataset.language, repr(prompt_of(known, dataset)), *own
+        apart = [] if known.postprocessing == PLAIN else [dataset.name]
+        return dataset.language, repr(prompt_of(known, dataset)), *apart
 
     # Post-processing is fitted on the similarity datasets of a language and prompt together; the
     # encoder's own on each.
@@ -311,7 +311,7 @@ def _rank(
     store: EmbeddingStore,
     layer: str,
     ways: Sequence[_Way],
-    own: Postprocess,
+    of_encoder: Postprocess,
 ) -> Iterator[tuple[RankScore, Doubles]]:
     """Yield the score of one layer for each way to compare, with the ranks, float64 [pairs].
 
@@ -328,7 +328,9 @@ def _rank(
     whole = encoded if present.all() else encoded[present]
     # The middle of all texts except the query and its other positives.
     by_chance = (len(encoded) - np.bincount(linked.queries)[linked.queries] + 1) / 2
-    for (postprocessing, similarity), vectors in _vectors(dataset.name, texts, whole, ways, own):
+    for (postprocessing, similarity), vectors in _vectors(
+        dataset.name, texts, whole, ways, of_encoder
+    ):
         counted = rank_positives(vectors, queries, positives, similarity)
         ranks = by_chance.copy()
         ranks[ranked] = np.where(np.isnan(counted.ranks), ranks[ranked], counted.ranks)
@@ -434,17 +436,17 @@ def _compare(
 
 
 def _vectors(
-    names: str, texts: Sequence[str], encoded: Floats, ways: Sequence[_Way], own: Postprocess
+    names: str, texts: Sequence[str], encoded: Floats, ways: Sequence[_Way], of_encoder: Postprocess
 ) -> Iterator[tuple[_Way, Floats]]:
     """Yield the texts' vectors for each way to compare; ways are grouped by post-processing.
 
-    Before it, ``own`` is done to the vectors. Without whitening if there are no more texts than
-    dimensions: all distances would be equal, whatever the encoder.
+    Before it, ``of_encoder`` is done to the vectors. Without whitening if there are no more texts
+    than dimensions: all distances would be equal, whatever the encoder.
 
     Raises:
         InputError: a vector is not finite after post-processing.
     """
-    fitting = Fitting(Fitting(encoded).postprocess(own))
+    fitting = Fitting(Fitting(encoded).postprocess(of_encoder))
     for name, same in groupby(ways, lambda way: way[0]):
         if name == "whitening" and len(encoded) <= encoded.shape[1]:
             continue

@@ -199,6 +199,7 @@ def write_html(
         groupby=groupby,
         percent=percent,
         shade=_shade,
+        farthest=FARTHEST,
         figure=Markup(inline(figure, described)),
         ranks=Markup(inline(ranks, "Ranks of encoders by measures and by tasks")) if ranks else "",
         instances=Markup(_json(instances)),
@@ -214,7 +215,7 @@ def _json(content: object) -> str:
     return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
 
 
-def _shade(standard: float) -> str:
-    """Return the class of a heatmap's colour."""
-    number = round(max(-1.0, min(1.0, standard / FARTHEST)) * _SHADES)
+def _shade(place: float) -> str:
+    """Return the class of a heatmap's colour, at a place on its scale of -1 … 1."""
+    number = round(max(-1.0, min(1.0, place)) * _SHADES)
     return f"low-{-number}" if number < 0 else f"high-{number}"

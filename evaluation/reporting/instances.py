@@ -180,6 +180,7 @@ _SHOWN: Mapping[str, Callable[[Dataset, Values, list[ShownText]], list[ShownText
     "sentence_ordering": _ordering,
     "discourse_coherence": _coherence,
     "discourse_relations": _relation,
+    "nuclearity": _relation,
 }
 """Task to the function that marks what it changed in the texts; other tasks show them as is."""
 _SWAPPED = ("swapped", "swapped from token {position} on: {swapped}")

@@ -21,6 +21,7 @@ from evaluation.reporting.tables import (
     papers,
     scores,
     study,
+    transfer,
 )
 
 Format = Literal["page", "markdown", "latex"]
@@ -67,6 +68,8 @@ SECTIONS = (
     Section("heatmaps", "Layers", encoders.heatmaps, PAGE),
     Section("layers", "Layers", encoders.layers, TEXTS, figure="layers"),
     Section("best_layers", "Layers", encoders.best_layers, figure="layers_by_group"),
+    Section("transfer", "Transfer", transfer.transfer),
+    Section("transfer_layers", "Transfer", transfer.transfer_layers),
     Section("pairs", "Compared", compared.pairs, PAGE, filters="pair"),
     Section("best_pairs", "Compared", compared.best_pairs, TEXTS),
     Section("differences", "Compared", compared.differences, SCREEN, "group pair", long=True),

@@ -17,7 +17,7 @@ def sources_of(datasets: Sequence[Dataset]) -> Sources:
     """Return the sources of the rankings among some datasets, if there are any.
 
     A dataset of pairs with scores has a pair of a ranking in its language, if the texts are the
-    same but for case, punctuation and symbols, in either order, whatever the score.
+    same except for case, punctuation and symbols, in either order, whatever the score.
     """
     rankings = [d for d in datasets if d.task in {task.name for task in TASKS}]
     scored = [(d, _pairs(d)) for d in datasets if rankings and d.target == "score"]

@@ -103,6 +103,14 @@ class Score:
 
 
 @dataclass(frozen=True, slots=True)
+class Transfer:
+    """The score on a dataset of a probe that was trained on one other dataset, or on all others."""
+
+    sources: tuple[str, ...]
+    score: Score
+
+
+@dataclass(frozen=True, slots=True)
 class Results:
     """The scores of one encoder and what they depend on.
 
@@ -118,6 +126,7 @@ class Results:
         versions: of Python, the libraries that compute, Probeta and the platform.
         code: digest of the code that probes.
         scores: one per dataset and layer, by dataset, then in the order of the layers.
+        transfers: of probes to datasets that they were not trained on, if they were asked for.
     """
 
     format: int
@@ -129,6 +138,7 @@ class Results:
     versions: dict[str, str]
     code: str
     scores: tuple[Score, ...]
+    transfers: tuple[Transfer, ...] = ()
 
     @property
     def probed(self) -> bool:

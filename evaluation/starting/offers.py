@@ -127,10 +127,13 @@ def paper_text(paper: str) -> str:
 
 
 def _offers_of(language: str, *benchmarks: str) -> list[Offer]:
-    """Return the corpora of benchmarks in a language, with all that is shipped of them in it."""
-    entries = [e for name in benchmarks for e in BENCHMARKS.get(name, {}).values()]
-    of_language = [e for e in entries if e.get("language", "es") == language]
-    return offers_in(language, {c["recipe"]: language for e in of_language for c in e["corpora"]})
+    """Return the corpora of benchmarks in a language, with their datasets in it."""
+    entries = {name: e for of in benchmarks for name, e in BENCHMARKS.get(of, {}).items()}
+    of_language = [e for e in entries.values() if e.get("language", "es") == language]
+    offers = offers_in(language, {c["recipe"]: language for e in of_language for c in e["corpora"]})
+    for offer in offers:
+        offer.datasets = {k: v for k, v in offer.datasets.items() if k in entries}
+    return offers
 
 
 def _shipped() -> list[tuple[str, dict[str, Any]]]:

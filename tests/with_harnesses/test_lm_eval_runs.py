@@ -61,6 +61,8 @@ def _of_question(language: str, key: str, question: dict[str, Any]) -> Asked:
     if task in ("explicit_relations", "implicit_relations"):
         collection = task.removesuffix("_relations")
         return _asked(task, corpus_of("pdtb", language), labels, {"collection": collection})
+    if task == "nuclearity":
+        return _asked(task, corpus_of("rst_spanish_treebank"), TASKS[task].labels, {})
     if task == "discourse_relations":
         if language == "es":
             return _asked(task, corpus_of("rst_spanish_treebank"), labels, {})

@@ -145,6 +145,7 @@ def test_deep_trees_need_no_recursion(request: pytest.FixtureRequest):
         ("nucleus_first", ["NS-Preparación", "NN-Lista"], 1),
         ("text_order", ["SN-Preparación", "NN-Lista"], 0),
         ("relation", ["Preparación", "Lista"], 0),
+        ("nuclearity", ["SN", "NN"], 0),
     ],
 )
 def test_what_a_class_names_is_a_choice(label: str, labels: list[str], first: int):

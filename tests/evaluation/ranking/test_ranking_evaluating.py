@@ -294,8 +294,8 @@ def test_an_encoders_own_post_processing_takes_the_place_of_the_list(
     """Its scores are those of the list; of similarity too, with one dataset in the language."""
     datasets = find_datasets(folders[0])
     listed, *_ = rank_datasets("mine", ENCODER, datasets, folders[1], seed=5, **WHOLE)
-    own = replace(ENCODER, postprocessing="abtt")
-    results, tables, _ = rank_datasets("own", own, datasets, folders[1], seed=5, **WHOLE)
+    transformed = replace(ENCODER, postprocessing="abtt")
+    results, tables, _ = rank_datasets("own", transformed, datasets, folders[1], seed=5, **WHOLE)
     assert results.evalrank["postprocessings"] == ["none"]
     assert len(tables) == len(results.scores) == 4
     for kind in ("scores", "similarities"):

@@ -1,0 +1,130 @@
+"""Connectives (CONN): which one opened the second of two neighbouring sentences?
+
+It is taken out, with its comma, and the next letter is made a capital. After the connectives of
+Koto, Lau and Baldwin (2021, "Discourse probing of pretrained language models") and the pairs of
+sentences of Sileo et al. (2019, "Mining discourse markers for unsupervised sentence representation
+learning"), with a list for each language, ``connectives.yaml``.
+"""
+
+import math
+import re
+from collections import Counter
+from collections.abc import Collection, Sequence
+from pathlib import Path
+from typing import Any
+
+from builders.sampling.draw import Draw
+from builders.sampling.passages import Passage, flat
+from builders.tasks.groups import CONN
+from builders.tasks.task import PassageTask, sentences
+from corpora_recipes.records import SPLITS, Document
+from corpora_recipes.running.yaml_text import load_yaml
+
+COUNT = 2
+# A class has as many rows in each split.
+LEAST = 5
+# Width of the bins of length, in which classes are balanced: what opens with "es decir" is short.
+STEP = 0.4
+# Of a text: its first letter and the marks before it.
+_START = re.compile(r"^\W*\w")
+_LISTS: dict[str, list[str]] = load_yaml(Path(__file__).with_name("connectives.yaml"))
+# Language to how a sentence begins, the longest first, to its connective.
+OPENINGS = {
+    language: {
+        f"{name[0].upper()}{name[1:]} ": name.rstrip(",")
+        for name in sorted(names, key=len, reverse=True)
+    }
+    for language, names in _LISTS.items()
+}
+
+
+def passages(document: Document, draw: Draw) -> list[Passage]:
+    """Return the pairs of neighbours in a section whose second sentence opened with a connective.
+
+    No sentence is in two pairs.
+    """
+    assert document.split is not None  # `read` decides every split
+    openings = OPENINGS.get(draw.language, {})
+    found: list[Passage] = []
+    for number, section in enumerate(document.sections):
+        before = ""
+        for place, sentence in enumerate(flat(section)):
+            opening = next(filter(sentence.startswith, openings), "")
+            if not before or not opening:
+                before = sentence
+                continue
+            rest = sentence.removeprefix(opening)
+            pair = (before, _START.sub(lambda start: start[0].upper(), rest))
+            of = f"{document.id}#{number}.{place}", document.id, document.split
+            found.append(Passage(*of, (), pair, len(found), openings[opening]))
+            before = ""
+    return found
+
+
+def settle(passages: Sequence[Passage]) -> list[Passage]:
+    """Leave out the connectives that are too rare, as all classes are made as rare as the rarest.
+
+    There are as many classes, the most frequent first, as leave at least half of the rows that
+    the best number of classes leaves.
+    """
+    frequency = Counter(passage.label for passage in passages)
+    ranked = sorted(frequency, key=lambda label: (-frequency[label], label))
+    of_splits = [[p for p in passages if p.split == split] for split in SPLITS]
+    rows = {}
+    for count in range(2, len(ranked) + 1):
+        sizes = [len(_levelled(of, ranked[:count])[ranked[0]]) for of in of_splits]
+        if min(sizes) >= LEAST:
+            rows[count] = count * sum(sizes)
+    most = max(rows.values(), default=0)
+    classes = ranked[: max((count for count, n in rows.items() if 2 * n >= most), default=0)]
+    return [passage for passage in passages if passage.label in classes]
+
+
+def instances(passages: Sequence[Passage], _: Draw, quota: int) -> list[dict[str, Any]]:
+    """Return rows of one split, equally many of each connective."""
+    of_class = _levelled(passages, dict.fromkeys(p.label for p in passages))
+    each = quota // max(len(of_class), 1)
+    return [
+        {"passage": source.id, "sentences": list(source.sentences), "label": label}
+        for label, sources in of_class.items()
+        for source in sources[:each]
+    ]
+
+
+def _levelled(passages: Sequence[Passage], labels: Collection[str]) -> dict[str, list[Passage]]:
+    """Return label to its passages: of each length as many as the label with the fewest has."""
+    lengths = [int(math.log(len(passage.sentences[1])) / STEP) for passage in passages]
+    cells = Counter((n, p.label) for n, p in zip(lengths, passages, strict=True))
+    room = {cell: min(cells[cell[0], label] for label in labels) for cell in cells}
+    kept: dict[str, list[Passage]] = {label: [] for label in labels}
+    for length, passage in zip(lengths, passages, strict=True):
+        cell = length, passage.label
+        if passage.label in kept and room[cell]:
+            room[cell] -= 1
+            kept[passage.label].append(passage)
+    return kept
+
+
+TASK = PassageTask(
+    name="connective",
+    group=CONN,
+    question="Which connective opened the second sentence, from which it was taken out?",
+    records=("documents",),
+    texts=sentences(COUNT),
+    constructed=True,
+    example="""\
+| | sentence |
+|---|---|
+| 1st | La bocana tenía cuatro metros. |
+| 2nd | Los pesqueros entraban con la marea. |
+
+The second began with "Sin embargo, los": **sin embargo**.""",
+    passages=passages,
+    settle=settle,
+    instances=instances,
+    needs="two neighbouring sentences in one section; the second opens with a connective that is "
+    f"listed for the language ({', '.join(OPENINGS)})",
+    # Many have no connective, and of those that have one most are left out for equal classes.
+    documents_a_row=3.0,
+    lends_documents=True,
+)
