@@ -158,7 +158,7 @@ def _citations(file: Member) -> Iterator[Row]:
     """Yield the rows of SciCite: an object a line, with "text" and "label"."""
     for line, value in parse_lines(io.BytesIO(file.read()), file.path):
         known = value if isinstance(value, dict) else {}
-        fields = {key: known.get(key) for key in ("text", "label")}
+        fields: dict[str, Any] = {key: known.get(key) for key in ("text", "label")}
         if not all(isinstance(field, str) for field in fields.values()):
             raise line.error('an object with "text" and "label"', repr(value)[:200])
         yield Row(file.where, line.number, fields)
