@@ -41,7 +41,7 @@ def example_rows(
             "also_in_another_split": sum(bool(row["also_in"]) for row in rows),
         }
         # The card compares these with the official counts.
-        parts = Counter(example.split or "all" for example in examples)
+        parts: Counter[str] = Counter(example.split or "all" for example in examples)
         in_order = {part: parts[part] for part in (*SPLITS, "all") if parts[part]}
         report = {"examples": counts, "source_parts": in_order}
         labels = list(dict.fromkeys((dataset.facts.labels or {}).values()))
