@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from builders.plan.datasets import Dataset, ExampleDataset
-from builders.sampling.folds import Marks, assign, choose, same_text
+from builders.sampling.folds import Marks, assign, choose, same_text, tested_part
 from builders.store.record_files import no_examples, read_examples, read_records
 from builders.store.shards import Made, Rows
 from builders.tasks import discourse_relations
@@ -26,7 +26,12 @@ def example_rows(
             raise no_examples(records, [dataset.collection])
         # Not by the dataset's name: all datasets of a collection share its splits.
         name = f"{corpus.name}/{dataset.collection}"
-        chosen, left_out = choose(examples, dataset.task.once, dataset.task.least_in_class)
+        # Nothing is learnt for an untrained task: of a source with parts, only its test is asked.
+        tested = None if dataset.task.trained else tested_part(examples)
+        asked = [example for example in examples if tested in (None, example.split)]
+        chosen, left_out = choose(asked, dataset.task.once, dataset.task.least_in_class)
+        if tested:
+            left_out["not_test"] = len(examples) - len(asked)
         splits = rows_of(chosen, dataset.task, dataset.seed, name)
         rows = [row for part in splits.values() for row in part]
         counts = {
@@ -36,7 +41,7 @@ def example_rows(
             "also_in_another_split": sum(bool(row["also_in"]) for row in rows),
         }
         # The card compares these with the official counts.
-        parts = Counter(row["source_split"] or "all" for row in rows)
+        parts: Counter[str] = Counter(example.split or "all" for example in examples)
         in_order = {part: parts[part] for part in (*SPLITS, "all") if parts[part]}
         report = {"examples": counts, "source_parts": in_order}
         labels = list(dict.fromkeys((dataset.facts.labels or {}).values()))

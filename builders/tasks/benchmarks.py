@@ -3,11 +3,19 @@
 from pathlib import Path
 from typing import Any
 
+from builders.tasks.groups import GROUPS, OF_BENCHMARKS, Group
 from corpora_recipes.running.yaml_text import load_yaml
 
 Entries = dict[str, dict[str, dict[str, Any]]]
 """Benchmark to dataset to what it is built from."""
 _ALL: Entries = load_yaml(Path(__file__).with_name("benchmarks.yaml"))
+_GROUPS = {group.abbreviation: group for group in (*GROUPS, *OF_BENCHMARKS)}
+_AVERAGED = {
+    (benchmark, name): _GROUPS[entry.pop("group")]
+    for benchmark, entries in _ALL.items()
+    for name, entry in entries.items()
+    if "group" in entry
+}
 
 
 def _entries(*, withdrawn: bool) -> Entries:
@@ -19,3 +27,8 @@ def _entries(*, withdrawn: bool) -> Entries:
 
 BENCHMARKS, WITHDRAWN = _entries(withdrawn=False), _entries(withdrawn=True)
 """benchmarks.yaml, without what is withdrawn, and only that, with the reason in ``withdrawn``."""
+
+
+def group_of(benchmark: str, dataset: str, of_task: Group) -> Group:
+    """Return the group that a benchmark averages a dataset in: mostly that of its task."""
+    return _AVERAGED.get((benchmark, dataset), of_task)

@@ -30,3 +30,16 @@ GROUPS = (
     EVALRANK := Group("EvalRank", "Ranks of paraphrases"),
     PARALEX := Group("ParaLex", "Paradigms of words"),
 )
+
+# Of benchmarks that average some datasets in other groups than those of their tasks: Chen, Chu and
+# Gimpel (2019), Table 2, and Wang, Kuo and Li (2022), Table 3.
+OF_BENCHMARKS = (
+    CI := Group("CI", "Citation intent"),
+    USS := Group("USS", "Unsupervised semantic similarity"),
+    SSS := Group("SSS", "Supervised semantic similarity"),
+    PROBING := Group("Probing", "Linguistic probing"),
+    WS := Group("WS", "Word similarity"),
+)
+
+SIMILARITIES = (SS, USS, SSS, WS)
+"""Those whose scores are correlations; of the others, they are accuracies."""

@@ -1,5 +1,6 @@
-"""Tables of plain text without quoting, and the examples that recipes make of their rows."""
+"""Tables without quoting, CSV, and the examples that recipes make of their rows."""
 
+import csv
 import io
 import math
 import re
@@ -76,6 +77,21 @@ def decoded_lines(data: bytes | Iterable[bytes], where: str) -> Iterator[tuple[i
         raise RawError(where, "one line or more", "an empty file")
 
 
+def every_line(data: bytes, where: str) -> list[str]:
+    """Return the lines of a file, see ``decoded_lines``, with the blank ones, which are "".
+
+    Raises:
+        InputError: they are more than ``MOST_RECORDS``, or not as ``decoded_lines`` wants them.
+    """
+    count = data.count(b"\n") + (not data.endswith(b"\n"))
+    if count > MOST_RECORDS:
+        raise RawError(where, f"at most {MOST_RECORDS:,} lines", f"{count:,}")
+    lines = [""] * count
+    for number, line in decoded_lines(data, where):
+        lines[number - 1] = line
+    return lines
+
+
 def table_rows(data: bytes, where: str, columns: Sequence[str], *, header: bool) -> Iterator[Row]:
     """Yield the rows of a table; lines are those of ``decoded_lines``.
 
@@ -109,6 +125,58 @@ def table_rows(data: bytes, where: str, columns: Sequence[str], *, header: bool)
             expected = f"{len(names)} fields between tabs: {', '.join(names)}"
             raise row.error(expected, f"{len(fields)} in {text[:200]!r}")
         yield row
+
+
+def matched_rows(data: bytes, where: str, pattern: re.Pattern[str], expected: str) -> Iterator[Row]:
+    """Yield the lines of a file, see ``decoded_lines``; the groups of a pattern are their fields.
+
+    A group that takes no part in the match is "". ``expected`` is a line in words, for messages.
+
+    Raises:
+        InputError: a line does not match as a whole.
+    """
+    for number, line in decoded_lines(data, where):
+        parts = pattern.fullmatch(line)
+        row = Row(where, number, parts.groupdict("") if parts else {})
+        if parts is None:
+            raise row.error(expected, repr(line[:200]))
+        yield row
+
+
+def csv_rows(
+    data: bytes, where: str, columns: Callable[[Sequence[str], str], Sequence[str]]
+) -> Iterator[Row]:
+    """Yield the rows of a CSV that are not empty; a row names the line where it begins.
+
+    Args:
+        data: the file.
+        where: the file, for messages.
+        columns: checks the header, given its place too, and returns the names of the columns.
+
+    Raises:
+        InputError: it is not in UTF-8, a quotation mark is not closed, or a row has another number
+            of fields than the header.
+    """
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise RawError(where, "UTF-8", str(error), "convert the file to UTF-8") from None
+    table = csv.reader(io.StringIO(text, newline=""), strict=True)
+    line = 1
+    try:
+        names = columns(next(table, []), f"{where}, line 1")
+        line = table.line_num + 1
+        for cells in table:
+            number, line = line, table.line_num + 1
+            if cells and len(cells) != len(names):
+                expected = f"{len(names)} fields between commas, as in the header"
+                found = f"{len(cells)}, which begin with {', '.join(cells[:4])}"
+                raise RawError(f"{where}, line {number}", expected, found)
+            if any(cell.strip() for cell in cells):
+                yield Row(where, number, dict(zip(names, cells, strict=True)))
+    except csv.Error as error:
+        expected = "a CSV with closed quotation marks"
+        raise RawError(f"{where}, line {line}", expected, str(error)) from None
 
 
 def natural(text: str) -> str:

@@ -148,6 +148,7 @@ class ProbeRows:
         documents: ids of the documents.
         subsets: names of the subsets; all empty if the dataset has none.
         folds: numbers of the folds, int64 [rows]; all 0 if the dataset has none.
+        parts: of the source that they are from; all empty if it has none.
     """
 
     def __init__(self, dataset: Dataset, split: Split, form: Form | None = None) -> None:
@@ -158,13 +159,14 @@ class ProbeRows:
         """
         self._dataset, self._split, self._form = dataset, split, form
         columns = ["id", "document_id", dataset.target]
-        columns += [name for name in ("subset", "fold") if name in dataset.columns]
+        columns += [name for name in ("subset", "fold", "source_split") if name in dataset.columns]
         texts = text_columns(dataset.task, form) if form else ()
         self._table = dataset.read(split, [*columns, *texts])
         y = self._column(dataset.target)
         self.y: Values = y.astype(np.float64) if dataset.target == "score" else y
         self.ids, self.documents = self._column("id"), self._column("document_id")
         self.subsets, self.folds = self._column("subset", ""), self._column("fold", 0)
+        self.parts = self._column("source_split", "")
         self._check_targets()
 
     def __len__(self) -> int:

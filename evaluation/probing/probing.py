@@ -310,8 +310,9 @@ def problem_of(
     problem = Problem(dataset.name, dataset.task, METRICS[dataset.target], x["train"], train.y)
     if dataset.folds:
         return replace(problem, folds=train.folds)
-    validation = x["validation"], parts["validation"].y
-    return replace(problem, validation=validation, test=x["test"])
+    validation, test = (x["validation"], parts["validation"].y), x["test"]
+    held_out = bool((parts["validation"].parts == "train").all())
+    return replace(problem, validation=validation, test=test, held_out=held_out)
 
 
 def _check_parts(dataset: Dataset, parts: Mapping[Split, ProbeRows]) -> None:

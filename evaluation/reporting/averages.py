@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from statistics import fmean
 
 from builders.tasks import TASKS
-from builders.tasks.benchmarks import BENCHMARKS, WITHDRAWN
-from builders.tasks.groups import GROUPS, Group
+from builders.tasks.benchmarks import BENCHMARKS, WITHDRAWN, group_of
+from builders.tasks.groups import GROUPS, OF_BENCHMARKS, Group
 from evaluation.results.probes import Score
 
 OWN = "own datasets"
@@ -78,10 +78,13 @@ def averages_of(
         }
         listed = {**BENCHMARKS.get(benchmark, {}), **WITHDRAWN.get(benchmark, {})}
         lacking = {name: entry for name, entry in listed.items() if name not in members}
-        groups = sorted({TASKS[task].group for task in members.values()}, key=place)
-        for group in (*groups, None) if members else ():
-            names = [n for n, task in members.items() if group in (None, TASKS[task].group)]
-            gone = {n: e for n, e in lacking.items() if group in (None, TASKS[e["task"]].group)}
+        of = {
+            name: group_of(benchmark, name, TASKS[task].group)
+            for name, task in (*((n, e["task"]) for n, e in lacking.items()), *members.items())
+        }
+        for group in (*sorted({of[name] for name in members}, key=place), None) if members else ():
+            names = [name for name in members if group in (None, of[name])]
+            gone = {name: e for name, e in lacking.items() if group in (None, of[name])}
             missing = tuple(name for name, entry in gone.items() if "withdrawn" not in entry)
             withdrawn = {n: e["withdrawn"] for n, e in gone.items() if "withdrawn" in e}
             small = tuple(name for name in names if name in too_small)
@@ -92,7 +95,8 @@ def averages_of(
 
 def place(group: Group) -> tuple[int, str]:
     """Return the sort key of a group: groups that are not listed come last."""
-    return GROUPS.index(group) if group in GROUPS else len(GROUPS), group.abbreviation
+    known = (*GROUPS, *OF_BENCHMARKS)
+    return known.index(group) if group in known else len(known), group.abbreviation
 
 
 def mean_score(scores: Sequence[Score | Mean]) -> Mean:

@@ -18,6 +18,7 @@ from builders.auditing.report import (
     read_audit,
 )
 from builders.tasks import TASKS
+from builders.tasks.benchmarks import group_of
 from builders.tasks.groups import EVALRANK, PARALEX, Group
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.telling import say
@@ -87,13 +88,15 @@ class Inputs:
         datasets: dict[str, dict[str, Score]] = {}
         for name, score in probed_scores(self.encoders):
             datasets.setdefault(score.dataset, {})[name] = score
-        return datasets
+        of_one = {name: next(iter(scores.values())) for name, scores in datasets.items()}
+        names = sorted(datasets, key=lambda name: place(self._group(of_one[name])))
+        return {name: datasets[name] for name in names}
 
     @cached_property
     def groups(self) -> dict[str, Group]:
         """Dataset to its group: all datasets, by group; those without a probe come last."""
         return {
-            **{name: TASKS[self.any_score(name).task].group for name in self.datasets},
+            **{name: self._group(self.any_score(name)) for name in self.datasets},
             **dict.fromkeys(_scored(self.rankings), EVALRANK),
             **dict.fromkeys(_scored(self.paradigms), PARALEX),
         }
@@ -184,7 +187,12 @@ class Inputs:
 
     def benchmark(self, dataset: str) -> str:
         """Return the benchmark that a dataset belongs to, or ``OWN``."""
-        return self.audit.get(dataset, {}).get("benchmark") or OWN
+        return self.report["datasets"].get(dataset, {}).get("benchmark") or OWN
+
+    def _group(self, score: Score) -> Group:
+        """Return the group that a score's dataset is averaged in."""
+        of_task = TASKS[score.task].group
+        return group_of(self.benchmark(score.dataset), score.dataset, of_task)
 
     def detects_little(self, dataset: str) -> bool:
         """Return whether the test of a dataset detects large differences only."""

@@ -211,7 +211,7 @@ def _renamed(name: str, model: str, language: str) -> str:
 
 def _dataset(name: str, entry: Mapping[str, Any], model: str, code: str) -> dict[str, Any]:
     """Return a dataset's entry of params.yaml, with its version if it is a shipped one."""
-    kept = {k: v for k, v in entry.items() if k not in ("language", "corpora")}
+    kept = {k: v for k, v in entry.items() if k not in ("language", "corpora", "group")}
     if kept.get("collection") == model:
         kept["collection"] = code
     version = next(iter(dataset_changes()[name])) if code == model else "1.0.0"

@@ -224,11 +224,18 @@ def _thinned(files: Files, chance: Chance) -> Files:
     """Return the files of a large sample with fewer files, members, pages or lines."""
     if sum(map(len, files.values())) < SMALL:
         return dict(files)
-    groups: dict[tuple[str, str], list[str]] = {}
+    # Sentences and their scores stay together.
+    groups: dict[tuple[str, str], dict[str, list[str]]] = {}
     for name in sorted(files):
         folder, _, last = name.rpartition("/")
-        groups.setdefault((folder, re.sub(r"[\w-]*", "", last)), []).append(name)
-    kept = [name for group in groups.values() for name in chance.some(group, 3)]
+        group = groups.setdefault((folder, re.sub(r"[\w-]*", "", last)), {})
+        group.setdefault(last.replace("STS.input", "STS.gs"), []).append(name)
+    kept = [
+        name
+        for group in groups.values()
+        for names in chance.some(list(group.values()), 3)
+        for name in names
+    ]
     return {name: _thinned_file(name, files[name], chance) for name in kept}
 
 

@@ -11,14 +11,12 @@ cluster may have an empty field between its terms, a term twice, or no term, and
 always the language's name. A term may have several words.
 """
 
-import csv
-import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
 from corpora_recipes.formats.archives import Member, existing
-from corpora_recipes.formats.tables import Row, natural
+from corpora_recipes.formats.tables import Row, csv_rows, natural
 from corpora_recipes.recipe import BlockResult, Corpus, Dropped
 from corpora_recipes.records import Drops, Example
 from corpora_recipes.running.errors import RawError
@@ -52,7 +50,7 @@ def read_block(block: Member, corpus: Corpus) -> BlockResult:
     """
     result = BlockResult()
     places: dict[str, str] = {}
-    for row in _rows(block):
+    for row in csv_rows(block.read(LARGEST_TEXT), block.where, _columns):
         example = _cluster(row, corpus, result.drops)
         if (before := places.setdefault(example.id, row.where)) != row.where:
             found = f"{example.id}, which is also in {before}"
@@ -89,30 +87,6 @@ def _cluster(row: Row, corpus: Corpus, drops: Drops) -> Example:
         document_id=key,
         columns={"cluster": label},
     )
-
-
-def _rows(block: Member) -> Iterator[Row]:
-    """Yield the non-empty rows of the table; a row names the line where it begins."""
-    try:
-        text = block.read(LARGEST_TEXT).decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise RawError(block.where, "UTF-8", str(error), "convert the file to UTF-8") from None
-    table = csv.reader(io.StringIO(text, newline=""), strict=True)
-    line = 1
-    try:
-        columns = _columns(next(table, []), f"{block.where}, line 1")
-        line = table.line_num + 1
-        for cells in table:
-            number, line = line, table.line_num + 1
-            if cells and len(cells) != len(columns):
-                expected = f"{len(columns)} fields between commas, as in the header"
-                found = f"{len(cells)}, which begin with {', '.join(cells[:4])}"
-                raise RawError(f"{block.where}, line {number}", expected, found)
-            if any(cell.strip() for cell in cells):
-                yield Row(block.where, number, dict(zip(columns, cells, strict=True)))
-    except csv.Error as error:
-        expected = "a CSV with closed quotation marks"
-        raise RawError(f"{block.where}, line {line}", expected, str(error)) from None
 
 
 def _columns(header: Sequence[str], where: str) -> list[str]:

@@ -5,11 +5,11 @@ Questions are tokenised, with spaces between tokens.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from corpora_recipes.formats.archives import Member, existing
-from corpora_recipes.formats.tables import Row, class_of, collect, decoded_lines, natural
+from corpora_recipes.formats.tables import Row, class_of, collect, matched_rows, natural
 from corpora_recipes.recipe import BlockResult, Corpus
 from corpora_recipes.records import Example, Split
 from corpora_recipes.text.detokenizing import detokenize
@@ -17,6 +17,7 @@ from corpora_recipes.text.detokenizing import detokenize
 FILES: dict[str, Split] = {"train.txt": "train", "test.txt": "test"}
 
 _LINE = re.compile(r"(?P<coarse>[^\s:]+):(?P<fine>\S*)(?: +(?P<question>.*))?")
+_EXPECTED = "a class, a colon, a fine class or nothing, a space and a question"
 
 
 def blocks(raw: Path, corpus: Corpus) -> Sequence[Member]:
@@ -53,14 +54,4 @@ def read_block(block: Member, corpus: Corpus) -> BlockResult:
             split=split,
         )
 
-    return collect(_rows(block), example)
-
-
-def _rows(block: Member) -> Iterator[Row]:
-    for number, line in decoded_lines(block.read(), block.where):
-        parts = _LINE.fullmatch(line)
-        row = Row(block.where, number, parts.groupdict("") if parts else {})
-        if parts is None:
-            expected = "a class, a colon, a fine class or nothing, a space and a question"
-            raise row.error(expected, repr(line[:200]))
-        yield row
+    return collect(matched_rows(block.read(), block.where, _LINE, _EXPECTED), example)

@@ -10,17 +10,17 @@ They are in archives of SemEval; the archives' files of other tracks are not rea
 line without a score is a pair that the organisers left out.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from corpora_recipes.formats.archives import Member, members
-from corpora_recipes.formats.tables import Row, collect, decoded_lines, natural, score_of
+from corpora_recipes.formats.gold import scored, scored_pairs
+from corpora_recipes.formats.tables import Row, collect, natural, score_of
 from corpora_recipes.missing import no_files
-from corpora_recipes.recipe import BlockResult, Corpus, Dropped
+from corpora_recipes.recipe import BlockResult, Corpus
 from corpora_recipes.records import Example
 from corpora_recipes.running.errors import RawError
-from corpora_recipes.running.limits import MOST_RECORDS
 from corpora_recipes.text.detokenizing import detokenize
 
 
@@ -88,52 +88,17 @@ def read_block(block: Subset, corpus: Corpus) -> BlockResult:
         return natural(detokenize(raw, corpus.language) if block.tokenised else raw)
 
     def example(row: Row) -> Example:
-        if not row.fields["score"].strip():
-            raise Dropped("no_score")
+        score = scored(row)
         key = f"{block.key}/{row.line}"
         return Example(
             id=key,
             collection=collection,
             texts=(text(row.fields["sentence_1"]), text(row.fields["sentence_2"])),
             label=None,
-            score=score_of(row.fields["score"], collection, corpus, row),
+            score=score_of(score, collection, corpus, row),
             document_id=key,
             columns={"subset": subset},
             split="test",
         )
 
-    return collect(_rows(block), example)
-
-
-def _rows(block: Subset) -> Iterator[Row]:
-    """Yield the pairs with their scores; a row names the gold file.
-
-    Raises:
-        InputError: the files differ in their number of lines, or a line does not hold two
-            sentences.
-    """
-    pairs, gold = _lines(block.pairs), _lines(block.gold)
-    if len(pairs) != len(gold):
-        expected = f"{len(pairs)} lines, one for each line of {block.pairs.where}"
-        todo = "use both files of the same release; a pair without a score has an empty line"
-        raise RawError(block.gold.where, expected, str(len(gold)), todo)
-    for number, (pair, score) in enumerate(zip(pairs, gold, strict=True), 1):
-        sentences = pair.split("\t")
-        if len(sentences) != 2:
-            where = f"{block.pairs.where}, line {number}"
-            raise RawError(where, "two sentences and a tab between them", repr(pair[:200]))
-        first, second = sentences
-        fields = {"sentence_1": first, "sentence_2": second, "score": score}
-        yield Row(block.gold.where, number, fields)
-
-
-def _lines(member: Member) -> list[str]:
-    """Return a file's lines, with the blank ones: lines of the two files correspond by number."""
-    data = member.read()
-    count = data.count(b"\n") + (not data.endswith(b"\n"))
-    if count > MOST_RECORDS:
-        raise RawError(member.where, f"at most {MOST_RECORDS:,} lines", f"{count:,}")
-    lines = [""] * count
-    for number, line in decoded_lines(data, member.where):
-        lines[number - 1] = line
-    return lines
+    return collect(scored_pairs(block.pairs, block.gold), example)

@@ -21,6 +21,7 @@ class Problem:
     features or a schedule by the task. Features of train (x) and test are float32 [rows, features];
     y are class numbers int64 where the metric is "accuracy", else scores float64. Where there are
     folds, each of which is test once, there are no validation (features and targets) and no test.
+    Validation is ``held_out`` if it is a part of the source's train, which has nothing else for it.
     """
 
     name: str
@@ -31,6 +32,7 @@ class Problem:
     validation: tuple[Floats, Values] | None = None
     test: Floats | None = None
     folds: Labels | None = None
+    held_out: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 After SentEval (Conneau and Kiela 2018, "SentEval: An evaluation toolkit for universal sentence
 representations") and DiscoEval (Chen, Chu and Gimpel 2019, "Evaluation benchmarks and learning
 criteria for discourse-aware sentence representations"), as they and their engine describe it.
-Version 1:
+Version 2:
 
 1. Features are taken as they are. A linear layer and softmax learn by Adam on the cross-entropy, in
    batches of 64; L2 is weight decay, which is added to the gradient, the bias's too. Weights and
@@ -25,9 +25,12 @@ Version 1:
    which validates once what all the rest has trained. Then one fit is trained on all but the test
    fold, with a random 5 % of it, rounded down but one row
    or more, as validation.
-7. All of it ``SEEDS`` times. A start gives the first weights, which all its strengths share, the
-   orders of rows, and the 5 %.
-8. A class that train lacks is never predicted. With folds, classes are those of all rows.
+7. Where the source has no validation (TREC, MRPC), the rows that were held out for it belong to
+   train: the strength has the best mean accuracy over ``FOLDS`` parts of train, drawn at random,
+   each of which validates once; then one fit is trained on train as in 6.
+8. All of it ``SEEDS`` times. A start gives the first weights, which all its strengths share, the
+   orders of rows, the parts of 7, and the 5 %.
+9. A class that train lacks is never predicted. With folds, classes are those of all rows.
 
 Where this departs from the engine of 2018 and its editions: "at most" is meant (they check whether
 the limit is passed before they go on, and so train for one check more); the loss is a mean over the
@@ -69,6 +72,8 @@ from evaluation.probing.protocols.network import Run, Schedule, train_runs
 from evaluation.probing.protocols.problem import SEEDS, Answers, Problem, Protocol
 
 HELD_OUT = 0.05
+# As Conneau and Kiela 2018, where there is no validation.
+FOLDS = 10
 
 # Of all relations: those of PDTB and RST in DiscoEval, and of RST in Spanish DiscoEval.
 _RELATIONS = Schedule((0.0,), every=1, passes=15)
@@ -92,6 +97,8 @@ def answer(problem: Problem, seed: int, engine: str, starts: int = SEEDS) -> Ans
     """
     schedule = SCHEDULES.get(problem.task, Schedule())
     library = make_engine(engine)
+    if problem.held_out and len(schedule.strengths) > 1:
+        return _answer_unvalidated(problem, seed, library, schedule, starts)
     if problem.folds is None:
         return _answer_splits(problem, seed, library, schedule, starts)
     return _answer_folds(problem, problem.folds, seed, library, schedule, starts)
@@ -103,7 +110,7 @@ def effort(task: str, classes: int) -> int:
     return (schedule.hidden or classes) * len(schedule.strengths) * schedule.passes
 
 
-PROTOCOL = Protocol("senteval", 1, ("numpy", "torch"), answer, scale_matters=True, effort=effort)
+PROTOCOL = Protocol("senteval", 2, ("numpy", "torch"), answer, scale_matters=True, effort=effort)
 
 
 def _answer_splits(
@@ -137,6 +144,46 @@ def _answer_splits(
     )
 
 
+def _answer_unvalidated(
+    problem: Problem, seed: int, engine: Engine, schedule: Schedule, starts: int
+) -> Answers:
+    assert problem.validation is not None
+    assert problem.test is not None
+    x = np.concatenate([problem.x, problem.validation[0]])
+    y = np.concatenate([problem.y, problem.validation[1]])
+    data = make_data(engine, problem.metric, [x, problem.test], y)
+    runs = []
+    for start in range(starts):
+        order = _generator(seed, problem.name, start, FOLDS).permutation(len(y))
+        for number, part in enumerate(np.array_split(order, FOLDS)):
+            generator = _generator(seed, problem.name, start, number)
+            runs.append(Run(np.setdiff1d(order, part), (part,), schedule.strengths, generator))
+    checked = [trained.reached[0] for trained in train_runs(data, runs, schedule)]
+    means = np.array(checked).reshape(starts, FOLDS, -1).mean(axis=1)
+    strengths = [schedule.strengths[place] for place in means.argmax(axis=1)]
+    finals = [
+        _final(
+            np.arange(len(y)),
+            strength,
+            _generator(seed, problem.name, start),
+            slice(len(y), len(data.x)),
+        )
+        for start, strength in enumerate(strengths)
+    ]
+    trained = [*train_runs(data, finals, schedule)]
+    predictions = np.stack([one.answers[0] for one in trained])
+    passes = [float(one.passes[0, 0]) for one in trained]
+    chosen = {"strength": strengths, "passes": passes}
+    return Answers(predictions, chosen, float(means.max(axis=1).mean()))
+
+
+def _final(rows: Labels, strength: float, generator: np.random.Generator, asked: slice) -> Run:
+    """Return the fit that answers: trained on rows, of which ``HELD_OUT`` at random validate."""
+    order = generator.permutation(rows)
+    held_out = max(1, int(HELD_OUT * len(order)))
+    return Run(order[held_out:], (order[:held_out],), (strength,), generator, asked)
+
+
 def _answer_folds(
     problem: Problem, folds: Labels, seed: int, engine: Engine, schedule: Schedule, starts: int
 ) -> Answers:
@@ -149,11 +196,8 @@ def _answer_folds(
     for start in range(starts):
         for test, part in enumerate(parts):
             generator = _generator(seed, problem.name, start, test)
-            rest = generator.permutation(_without(len(order), part))
-            held_out = max(1, int(HELD_OUT * len(rest)))
             strength = schedule.strengths[best[start, test]]
-            validation, train = rest[:held_out], rest[held_out:]
-            runs.append(Run(train, (validation,), (strength,), generator, part))
+            runs.append(_final(_without(len(order), part), strength, generator, part))
             where.append((start, order[part]))
     predictions = np.empty((starts, len(order)), problem.y.dtype)
     strengths, passes = [], []

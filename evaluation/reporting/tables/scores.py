@@ -6,7 +6,7 @@ from functools import partial
 from itertools import chain, product
 
 from builders.auditing.report import detectable_of
-from builders.tasks.groups import SS, Group
+from builders.tasks.groups import SIMILARITIES, Group
 from corpora_recipes.records import SPLITS
 from evaluation.probing.protocols import PROTOCOLS
 from evaluation.probing.protocols.problem import ABLATIONS
@@ -169,10 +169,10 @@ def baselines(inputs: Inputs) -> list[Table]:
 
 def metric_of(groups: Iterable[Group]) -> str:
     """Return what the scores of groups of tasks measure, in words."""
-    measured = set(groups)
-    if measured == {SS}:
+    correlated = {group in SIMILARITIES for group in groups}
+    if correlated == {True}:
         return sentence("correlation")
-    return sentence("accuracy_or_correlation" if SS in measured else "accuracy")
+    return sentence("accuracy_or_correlation" if True in correlated else "accuracy")
 
 
 def about_scale(inputs: Inputs) -> str:

@@ -594,7 +594,7 @@ def test_data_that_cannot_be_probed(
 def test_the_engine_is_one_of_the_protocol(monkeypatch: pytest.MonkeyPatch) -> None:
     chosen = {"probing": {"protocol": "senteval", "engine": "torch"}}
     found = probing_params(chosen, Path("params.yaml")).as_protocol()
-    assert (found["name"], found["version"], found["engine"]) == ("senteval", 1, "torch")
+    assert (found["name"], found["version"], found["engine"]) == ("senteval", 2, "torch")
     with pytest.raises(InputError, match=r"probing\.engine\n.*one of numpy\n"):
         probing_params({"probing": {"engine": "torch"}}, Path("params.yaml"))
 

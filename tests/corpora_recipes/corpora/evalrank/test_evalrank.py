@@ -16,6 +16,7 @@ SAMPLE = RECIPES / "evalrank" / "sample"
 CORPUS = corpus_of("evalrank", "en")
 FACTS = CORPUS.facts
 PAIRS = "sent_evalrank/pos_pair.txt"
+SIMILARITY = {name for name, facts in FACTS.collections.items() if facts.scale is not None}
 SCORED = "word_similarity/EN-RG-65.txt"
 
 
@@ -34,7 +35,7 @@ def write(raw: Path, name: str, data: bytes | str) -> Path:
 def test_sample() -> None:
     examples, drops = read(SAMPLE)
     assert drops.as_dict() == {
-        "examples": {"seen": 1939, "kept": 1938, "dropped": {"same_text": 1}}
+        "examples": {"seen": 2071, "kept": 2070, "dropped": {"same_text": 1}}
     }
     assert Counter((e.collection, len(e.texts)) for e in examples) == {
         ("positive_sentences", 2): 146,
@@ -44,15 +45,14 @@ def test_sample() -> None:
         ("wikipedia_words", 1): 560,
         ("mc_30", 2): 16,
         ("mturk_771", 2): 32,
+        **{(name, 2): 12 for name in SIMILARITY - {"mc_30", "mturk_771"}},
     }
     by_id = {example.id: example for example in examples}
-    assert len(by_id) == 1938
+    assert len(by_id) == 2070
     key = "positive_sentences/2"
     texts = ("a boy kicks a ball around the yard .", "a boy is kicking a ball in the yard .")
     assert by_id[key] == Example(key, "positive_sentences", texts, None, None, key)
-    scores = {
-        name: [e.score for e in examples if e.collection == name] for name in ("mc_30", "mturk_771")
-    }
+    scores = {name: [e.score for e in examples if e.collection == name] for name in SIMILARITY}
     assert (scores["mc_30"][0], scores["mc_30"][-1]) == (3.9, 0.0)
     assert (scores["mturk_771"][1], scores["mturk_771"][-1]) == (4.8, 1.0)
     assert {e.score for e in examples if e.collection not in scores} == {None}
@@ -62,9 +62,8 @@ def test_facts_name_the_files() -> None:
     files = [facts.file for facts in FACTS.collections.values()]
     assert len(files) == len(set(files)) == 18
     assert {source.file for source in FACTS.sources} == set(files)
-    scored = [name for name, facts in FACTS.collections.items() if facts.scale is not None]
-    assert len(scored) == 13
-    assert all(FACTS.collections[name].file.startswith("word_sim") for name in scored)
+    assert len(SIMILARITY) == 13
+    assert all(FACTS.collections[name].file.startswith("word_sim") for name in SIMILARITY)
 
 
 def test_tabs_blanks_and_carriage_returns(tmp_path: Path) -> None:

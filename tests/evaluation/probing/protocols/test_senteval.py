@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from probe_problems import QUICK, blobs, folds, generator, in_splits, splits
+from sklearn.linear_model import LogisticRegression
 
 from builders.auditing.statistics import pearson
 from builders.tasks import TASKS
@@ -334,6 +335,46 @@ def test_each_pair_of_folds_is_left_out_once(quick, monkeypatch):
         assert (len(run.train), len(held_out), len(run.strengths)) == (76, 4, 1)
         assert not held_out & set(run.train)
         assert not (held_out | set(run.train)) & set(range(100)[run.asked])
+
+
+def test_train_is_whole_again_where_the_source_has_no_validation(quick, monkeypatch):
+    trained = []
+
+    def spy(data, runs, schedule):
+        trained.append(runs)
+        return train_runs(data, runs, schedule)
+
+    monkeypatch.setattr(senteval, "train_runs", spy)
+    problem, _ = splits(rows=(180, 20, 60))
+    found = solve(replace(problem, held_out=True))
+    parts, final = trained
+    assert len(parts) == 2 * 10
+    assert {len(run.train) for run in parts} == {180}
+    for start in (parts[:10], parts[10:]):
+        validated = np.concatenate([run.validations[0] for run in start])
+        assert sorted(validated) == list(range(200))
+        assert all(not {*run.train} & {*run.validations[0]} for run in start)
+    assert [len(run.train) for run in final] == [190, 190]
+    assert [run.asked for run in final] == [slice(200, 260)] * 2
+    assert found.chosen["strength"] == [run.strengths[0] for run in final]
+    # Other tasks keep the validation that they are given.
+    kept = replace(problem, task="section_prediction", held_out=True)
+    assert (
+        solve(kept).predictions.tolist()
+        == solve(replace(kept, held_out=False)).predictions.tolist()
+    )
+
+
+def test_folds_are_as_right_as_by_scikit_learn():
+    problem = folds(rows=6000, count=3, apart=0.7)
+    x, y = problem.x, problem.y
+    theirs = np.empty_like(y)
+    for fold in range(3):
+        test = problem.folds == fold
+        theirs[test] = LogisticRegression().fit(x[~test], y[~test]).predict(x[test])
+    ours = answer(problem, 1, "numpy", 1).predictions
+    assert 0.8 < np.mean(theirs == y) < 0.85
+    assert np.mean(ours == y) == pytest.approx(np.mean(theirs == y), abs=0.005)
 
 
 def test_a_hidden_layer_is_the_greater_effort():

@@ -1,0 +1,186 @@
+"""Reads the files of the English SentEval, each set in the form in which it was published.
+
+``special.layouts`` in corpus.yaml has for each collection the form of its files, and the files: by
+class, by part, by source of the sentences, or one with all rows. Texts are tokenised, and many are
+in lower case; they are not changed, because published scores are on them.
+"""
+
+import io
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from corpora_recipes.facts import Source
+from corpora_recipes.formats.archives import Member
+from corpora_recipes.formats.gold import scored, scored_pairs
+from corpora_recipes.formats.json_lines import parse_lines
+from corpora_recipes.formats.tables import (
+    Row,
+    class_of,
+    collect,
+    csv_rows,
+    every_line,
+    matched_rows,
+    natural,
+    score_of,
+    table_rows,
+)
+from corpora_recipes.missing import no_files
+from corpora_recipes.recipe import BlockResult, Corpus
+from corpora_recipes.records import SPLITS, Example, Split
+from corpora_recipes.running.errors import RawError
+
+TEXTS = ("text", "sentence_1", "sentence_2")
+PARTS: dict[str, Split] = {"tr": "train", "va": "validation", "te": "test"}
+RELATED = ("Index", "SourceID", "SubsetID", "PairID", "Text", "Score")
+
+# Form to the pattern of a line, and the line in words.
+_LINES = {
+    "text_class": (r"(?P<text>[^\t]*)\t(?P<label>\S+)", "a text, a tab and a class"),
+    "class_text": (
+        r"(?P<label>[^\s:]+)(?::(?P<fine_class>\S+))? (?P<text>.*)",
+        "a class (of a question: also a colon and a fine class), a space and a text",
+    ),
+    # The sentence is the last field: SentEval says that there are these "at least".
+    "part_class_text": (
+        r"(?P<part>tr|va|te)\t(?P<label>[^\t]+)\t(?:.*\t)?(?P<text>[^\t]*)",
+        "tr, va or te, a class and a sentence, with tabs between them",
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A block: a file of a collection, or two, of sentences and of their scores."""
+
+    key: str  # the collection, and which of its files, such as "mr/neg"
+    files: tuple[Member, ...]
+
+
+def sources(corpus: Corpus) -> list[Source]:
+    """Return the files with their pins; the first folder of a name tells the address."""
+    addresses, pins = (corpus.facts.special[key] for key in ("addresses", "pins"))
+    return [
+        Source(name, (f"{addresses[name.partition('/')[0]]}/{name}",), optional=True, **pin)
+        for name, pin in pins.items()
+    ]
+
+
+def blocks(raw: Path, corpus: Corpus) -> Sequence[Part]:
+    """List the files that exist.
+
+    Raises:
+        InputError: no file was found, or of sentences and their scores only one.
+    """
+    parts = []
+    for collection, layout in corpus.facts.special["layouts"].items():
+        for name, listed in layout["files"].items():
+            files = [listed] if isinstance(listed, str) else listed
+            lacking = [file for file in files if not (raw / file).is_file()]
+            if not lacking:
+                members = tuple(Member(file, raw / file) for file in files)
+                parts.append(Part(f"{collection}/{name}", members))
+            elif len(lacking) < len(files):
+                (half,) = {*files} - {*lacking}
+                expected = f"the other half of {half}"
+                raise no_files(corpus, raw / lacking[0], expected, "no such file")
+    if not parts:
+        raise no_files(corpus, raw, f"files of SentEval, such as {sources(corpus)[0].file}")
+    return parts
+
+
+def read_block(block: Part, corpus: Corpus) -> BlockResult:
+    """Read a file; ids are <collection>/<which of its files>/<line number>, as in "mr/neg/17".
+
+    Dropped examples: ``no_score``, a pair of STS 2015 or 2016 that has none; ``empty_text``.
+
+    Raises:
+        InputError: a line does not have the form of its set, or has a class or a score that the
+            set does not have; or a file is in another encoding.
+    """
+    collection, name = block.key.split("/")
+    facts = corpus.facts.collections[collection]
+    layout = corpus.facts.special["layouts"][collection]
+    of_file: Split | None = next((split for split in SPLITS if split == name), None)
+
+    def example(row: Row) -> Example:
+        fields = row.fields
+        label = score = None
+        if facts.scale is not None:
+            score = score_of(scored(row), collection, corpus, row)
+        if facts.labels is not None:
+            label = class_of(fields.get("label", name), collection, corpus, row)
+        key = f"{block.key}/{row.line}"
+        return Example(
+            id=key,
+            collection=collection,
+            texts=tuple(natural(fields[text]) for text in TEXTS if text in fields),
+            label=label,
+            score=score,
+            document_id=key,
+            columns={column: fields.get(column, name) for column in facts.columns},
+            split=PARTS.get(fields.get("part", ""), of_file),
+        )
+
+    return collect(_rows(block, layout), example)
+
+
+def _rows(block: Part, layout: Mapping[str, Any]) -> Iterator[Row]:
+    """Yield the rows of a file: ``TEXTS``, label, score, part, and what the collection has more."""
+    file, form = block.files[0], layout["form"]
+    if form == "gold":
+        return scored_pairs(*block.files)
+    if form == "json":
+        return _citations(file)
+    if form == "csv":
+        return _related(file)
+    if form == "table":
+        return _table(file, layout["columns"], header=layout["header"])
+    data = file.read()
+    if form == "text":
+        lines = enumerate(every_line(data, file.where), 1)
+        return (Row(file.where, number, {"text": line}) for number, line in lines)
+    if "encoding" in layout:
+        data = data.decode(layout["encoding"]).encode()
+    pattern, expected = _LINES[form]
+    return matched_rows(data, file.where, re.compile(pattern), expected)
+
+
+def _table(file: Member, columns: Mapping[str, str], *, header: bool) -> Iterator[Row]:
+    """Yield the rows of a table, whose columns get other names."""
+    for row in table_rows(file.read(), file.where, list(columns), header=header):
+        yield Row(row.file, row.line, {new: row.fields[old] for old, new in columns.items()})
+
+
+def _citations(file: Member) -> Iterator[Row]:
+    """Yield the rows of SciCite: an object a line, with "text" and "label"."""
+    for line, value in parse_lines(io.BytesIO(file.read()), file.path):
+        known = value if isinstance(value, dict) else {}
+        fields: dict[str, Any] = {key: known.get(key) for key in ("text", "label")}
+        if not all(isinstance(field, str) for field in fields.values()):
+            raise line.error('an object with "text" and "label"', repr(value)[:200])
+        yield Row(file.where, line.number, fields)
+
+
+def _related(file: Member) -> Iterator[Row]:
+    """Yield the rows of STR, whose two texts are one field with a line break between them.
+
+    Raises:
+        InputError: the columns are not those of STR, or a field holds one text, or three.
+    """
+    for row in csv_rows(file.read(), file.where, _columns):
+        text = row.fields["Text"]
+        if text.count("\n") != 1:
+            raise row.error("two texts and a line break between them", repr(text[:200]))
+        fields = dict(zip(TEXTS[1:], text.split("\n"), strict=True))
+        fields |= {"score": row.fields["Score"], "subset": row.fields["SourceID"]}
+        yield Row(row.file, row.line, fields)
+
+
+def _columns(header: Sequence[str], where: str) -> Sequence[str]:
+    if tuple(header) != RELATED:
+        expected = f"the columns {', '.join(RELATED)}"
+        raise RawError(where, expected, ", ".join(header)[:200] or "none")
+    return header
