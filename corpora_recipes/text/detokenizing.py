@@ -4,6 +4,8 @@ import re
 from collections.abc import Sequence
 from functools import cache
 
+from corpora_recipes.text.writing import writing_of
+
 _UNIT = r"(?:km|cm|mm|m|kg|g|ha|h|seg|s|min|ml|l)[²³]?"
 _APOSTROPHE = "['’´]"
 # A string that the rules need, to the rules: most lines skip most of them.
@@ -118,14 +120,15 @@ def _patterns(language: str) -> tuple[re.Pattern[str], re.Pattern[str], re.Patte
 
     Each begins with one of few characters, so the search is fast.
     """
-    closing, opening = r",)\]}", r"(\[{‘"
-    if language != "fr":  # which sets these apart
-        closing, opening = closing + ";?!", opening + "¿¡"
-    if language not in ("fr", "de"):
-        closing, opening = closing + "»", opening + "«"
-    if language != "de":  # where it opens, or closes, the other way round
-        closing, opening = closing + "”", opening + "“"
-    colon = "" if language == "fr" else "|:(?![()-])"  # let faces be
+    writing = writing_of(language)
+    apart = set(writing.set_apart)
+    closing, opening, colon = r",)\]}", r"(\[{‘", ""
+    if ";" not in apart:
+        closing, opening, colon = closing + ";?!", opening + "¿¡", "|:(?![()-])"  # let faces be
+    for left, right in writing.quotations:
+        # Not those that open in this language, and close in others.
+        if left in "«“" and left not in apart:
+            closing, opening = closing + right, opening + left
     return (
         re.compile(rf" (?:[{closing}._]{colon}|\.+(?= \Z)|{_QUOTE}) |[{opening}] "),
         re.compile(rf" (?=(?:[{closing}]+|\.+|…{colon})(?!\w))"),
