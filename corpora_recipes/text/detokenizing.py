@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from functools import cache
 
-from corpora_recipes.text.writing import writing_of
+from corpora_recipes.text.writing import UNSPACED, writing_of
 
 _UNIT = r"(?:km|cm|mm|m|kg|g|ha|h|seg|s|min|ml|l)[²³]?"
 _APOSTROPHE = "['’´]"
@@ -104,6 +104,7 @@ _ALONE = re.compile(rf"(?<!\S){_QUOTE}(?!\S)")
 # A tokeniser would have parted the mark from the word.
 _NATURAL = re.compile(r"[^\W\d_]\)?[,;)] ")
 _BLANKS = re.compile("  +")
+_BETWEEN_SIGNS = re.compile(rf" (?=[{UNSPACED}])|(?<=[{UNSPACED}]) ")
 # Words that stand before or after a quotation rather than at an end of it.
 _FUNCTION_WORD = re.compile(
     r"a|al|ante|como|con|contra|cuando|de|del|desde|e|el|ella|en|entre|era|es|est[ae]|está|fue|han?"
@@ -150,7 +151,7 @@ def detokenize(text: str, language: str, *, tokens: bool = False) -> str:
         language: ISO 639 code; French and German keep the blanks that they set around marks.
         tokens: whether the text is known to be tokens, also if nothing in it shows that. Then what
             tokenisers part in English (apostrophes, hyphens) and in Portuguese (contractions,
-            clitics) is joined, too.
+            clitics) is joined, too, and so are words of writing without spaces.
 
     Returns:
         The natural text, or the same text if no tokeniser parted it. To do it again changes
@@ -170,6 +171,8 @@ def detokenize(text: str, language: str, *, tokens: bool = False) -> str:
     if _ALONE.search(joined):
         joined = _join_quotes(joined)
     joined = after_opening.sub(r"\1", before_closing.sub("", joined))
+    if tokens and not writing_of(language).spaces:
+        joined = _BETWEEN_SIGNS.sub("", joined)
     return joined if joined == text else detokenize(joined, language, tokens=tokens)
 
 

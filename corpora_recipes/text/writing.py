@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
+from unicodedata import category
 
 from corpora_recipes.running.yaml_text import load_yaml
 
@@ -60,6 +61,13 @@ def is_lower(text: str) -> bool:
     """
     first = text[:1]
     return first.islower() and not first.title() == first != first.upper()
+
+
+def is_letters(word: str) -> bool:
+    """Return whether a word has letters alone, with the marks that belong to them."""
+    return word.isalpha() or (
+        word[:1].isalpha() and all(c.isalpha() or category(c)[0] == "M" for c in word)
+    )
 
 
 _words = re.compile(rf"[{UNSPACED}]+|[^\s{UNSPACED}]+").findall
