@@ -52,6 +52,9 @@ _CURLY = [
 ]
 # Two full stops after a word become one: "a. C..", "11-M..".
 _TWO_STOPS = re.compile(r"(?<=[^\s.])\.\.(?![.\w])")
+# The most words between two quotation marks of which the second may look like an opening one: of
+# more, its partner may be lost.
+_QUOTED = 8
 _STOPS_BEFORE_QUOTE = tuple(",.;:!?)")
 _STRAY_QUOTE = re.compile(
     r"[\"“”](?:(?:(?<=\s.)|(?<=\A.))(?=[\s,;)]|\.(?!\.)|\Z)"
@@ -137,15 +140,15 @@ def pair_quotes(sentence: str) -> str:
     open (at the beginning, after a bracket) or close (before a stop, at the end) agree with that,
     the others are known: 'la" casa "azul y la" torre".' → 'la "casa" azul y la
     "torre".' They are known, too, if every mark that should open stands at the beginning of a
-    word: 'la "casa "azul' → 'la "casa" azul'. Any other sentence, and one with a mark inside a
-    word, is returned as it is.
+    word, and few words are quoted: 'la "casa "azul' → 'la "casa" azul'. Any other sentence, and
+    one with a mark inside a word, is returned as it is.
     """
     pieces = sentence.split('"')
     if len(pieces) < 3 or len(pieces) % 2 == 0:
         return sentence
     certain = all(
-        before[-1:] in ("", " ") and after[:1] not in ("", " ")
-        for before, after in zip(pieces[::2], pieces[1::2], strict=False)
+        before[-1:] in ("", " ") and quoted[:1] not in ("", " ") and len(quoted.split()) <= _QUOTED
+        for before, quoted in zip(pieces[::2], pieces[1::2], strict=False)
     )
     for i, (before, after) in enumerate(pairwise(pieces)):
         if before[-1:].isalnum() and after[:1].isalnum():
