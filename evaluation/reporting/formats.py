@@ -191,6 +191,7 @@ def write_html(inputs: Inputs, instances: Sequence[dict[str, Any]], figure: "Fig
         groupby=groupby,
         percent=percent,
         shade=_shade,
+        farthest=FARTHEST,
         figure=Markup(inline(figure, described)),
         instances=Markup(_json(instances)),
         style=Markup((_FOLDER / "page.css").read_text("utf-8")),

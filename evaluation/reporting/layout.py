@@ -32,6 +32,7 @@ class Cell:
         marks: of the notes in tables.yaml.
         value: the sort key of rows; None to sort by the text.
         tone: its meaning as a colour; the text says the same.
+        shade: its colour in a heat map, from -1 to 1; None for none.
         strip: for a score, the interval's ends and the baseline to beat.
         unit: of ``value``, in a column of several units; rows are sorted by unit first.
         title: what the text stands for, shown when it is pointed at.
@@ -44,6 +45,7 @@ class Cell:
     value: float | None = None
     strong: bool = False
     tone: Tone = ""
+    shade: float | None = None
     strip: tuple[float, float, float] | None = None
     unit: str = ""
     title: str = ""

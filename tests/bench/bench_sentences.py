@@ -42,8 +42,12 @@ class Counts:
 def read_groups(path: Path) -> Iterator[list[str]]:
     """Yield the sentences of a CoNLL-U file by text, and one by one those that are left out."""
     group: list[str] = []
-    for line in path.read_text("utf-8").splitlines():
-        if line.startswith(("# newdoc", "# newpar")) or len(group) == GROUP:
+    lines = path.read_text("utf-8").splitlines()
+    # Where each sentence is a document, neighbours in the file are joined all the same.
+    documents, texts = (sum(x.startswith(mark) for x in lines) for mark in ("# newdoc", _TEXT))
+    ends = ("# newdoc", "# newpar") if 2 * documents < texts else ("# newpar",)
+    for line in lines:
+        if line.startswith(ends) or len(group) == GROUP:
             yield group
             group = []
         if line.startswith(_TEXT):
