@@ -19,14 +19,14 @@ _NUMBER_IN_BRACKETS = re.compile(r"\(\d[\d.:/–-]*\)")
 _FIRST_WORD = re.compile(r"[^\W_]+")
 _ROMAN_NUMERAL = re.compile(r"(?=[CXLVI])C{0,3}(?:X[CL]|L?X{0,3})(?:I[XV]|V?I{0,3})(?!\w)")
 _ACRONYM = re.compile(r"(?:[^\W\d_]{1,2}\.-?)+[^\W\d_]{1,2}")
-_BRACKETS = ("()", "[]")
+_BRACKETS = (("(", ")"), ("[", "]"))
 _REACH = 30  # words to each side in which a bracket or a quotation must open and close
 # Of writing without spaces: the marks that end a sentence wherever they stand, with those that
 # close behind them; after a quotation, what shows that the sentence goes on; brackets; the reach in
 # characters.
 _UNSPACED_END = re.compile(rf"[。！？｡!?]+([{re.escape(CLOSING)}]*) ?")
 _GOES_ON = re.compile("[、，,；;：:\u3041-\u309f]")
-_WIDE_BRACKETS = ("()", "（）", "《》", "【】")
+_WIDE_BRACKETS = (("(", ")"), ("（", "）"), ("《", "》"), ("【", "】"))
 _WIDE_REACH = 200
 _LONGEST_PLAIN = 2_000  # characters: looking for all marks of longer sentences would cost more
 
@@ -128,8 +128,8 @@ def split_sentences(text: str, language: str, *, is_clean: bool = False) -> list
     first = first_at = 0  # the same in words, as far as they were counted
     last = last_at = 0  # the word that may end the sentence
     spoken = 0  # the first word since then with a letter or a digit
-    pairs = (*_BRACKETS, *rules.writing.quotations, '""')
-    marks = [(opening, closing) for opening, closing in pairs if opening in text]
+    pairs = (*_BRACKETS, *rules.writing.quotations, ('"', '"'))
+    marks = [pair for pair in pairs if pair[0] in text]
     for match in rules.may_stop.finditer(text):
         blank = match.end() - 1
         after = text[blank + 1]
@@ -167,7 +167,7 @@ def _split_unspaced(text: str, writing: Writing) -> list[str]:
     return [*sentences, text[start:]] if text else []
 
 
-def _is_open(text: str, start: int, end: int, pairs: Sequence[str]) -> bool:
+def _is_open(text: str, start: int, end: int, pairs: Sequence[tuple[str, str]]) -> bool:
     """Return whether a bracket or a quotation is open at the end of a part, and closes soon."""
     start = max(start, end - _WIDE_REACH)
     return any(
@@ -295,7 +295,7 @@ def _full_stop_ends(
     return True
 
 
-def _inside(left: str, right: str, quotations: Sequence[str]) -> bool:
+def _inside(left: str, right: str, quotations: Sequence[tuple[str, str]]) -> bool:
     """Return whether the place between two texts is inside a bracket or a quotation.
 
     A quotation counts only if the sentence goes on after it («Vete. Ya», dijo).

@@ -85,9 +85,9 @@ def tidy(text: str, language: str) -> str:
     rules = [*_BEFORE_MARKS, *_AFTER_MARKS]
     if ";" not in writing.set_apart:
         rules += _SET_APART
-    if "«»" in writing.quotations and "«" not in writing.set_apart:
+    if ("«", "»") in writing.quotations and "«" not in writing.set_apart:
         rules += _ANGLED
-    if "“”" in writing.quotations:
+    if ("“", "”") in writing.quotations:
         rules += _CURLY
     starts = _glued_start(language)
     while True:

@@ -22,7 +22,7 @@ _CHARACTERS_A_WORD = 2
 class Writing:
     """How a language is written; writing.yaml explains the fields."""
 
-    quotations: tuple[str, ...] = ()
+    quotations: tuple[tuple[str, str], ...] = ()
     set_apart: str = ""
     also_final: str = ""
     spaces: bool = True
@@ -45,7 +45,7 @@ def writing_of(language: str) -> Writing:
     """Return how a language is written, given its code (BCP 47); its region does not matter."""
     entries = _TABLE["languages"]
     facts = entries["any"] | entries.get(language.partition("-")[0], {})
-    return Writing(**facts | {"quotations": tuple(facts["quotations"])})
+    return Writing(**facts | {"quotations": tuple((a[0], a[1]) for a in facts["quotations"])})
 
 
 def is_finished(sentence: str, language: str = "", *, also: str = "") -> bool:

@@ -187,7 +187,7 @@ def _finite(tree: Tree) -> int | None:
     verbs = (tree.root, *tree.related(tree.root, "aux", "cop"))
     finite = [verb for verb in verbs if is_finite(tree.words[verb])]
     # A participle that stands for a finite verb has the person of its auxiliary.
-    return next((v for v in finite if tree.words[v].feature("Person")), *finite[:1] or [None])
+    return next((v for v in finite if tree.words[v].feature("Person")), min(finite, default=None))
 
 
 def dropped_subject(tree: Tree, _: Draw) -> Candidate | str:
