@@ -17,11 +17,13 @@ from projects import copy_of_project, run
 from test_layout import ROOMS
 
 from builders.tasks import TASKS
+from builders.tasks.differences import DIFFERENCES
 from builders.tasks.task import PassageTask
 from evaluation.commands import VERBS, main
 from evaluation.encoders import ENCODERS, make_encoder, options_of
 from evaluation.probing.protocols import PROTOCOLS
 from evaluation.stages import STAGES
+from evaluation.starting.command import PAPERS
 from evaluation.training.params import OBJECTIVES, SETTINGS, Training, trained_params
 
 # What is run in place of a command. The tests run in the environment that uv makes.
@@ -228,6 +230,15 @@ def test_every_dataset_is_listed() -> None:
     datasets = [name for entry in params["corpora"].values() for name in entry.get("datasets", {})]
     pages = PAGES["docs/datasets.md"] + PAGES["docs/rankings.md"]
     assert {name for name in [*datasets, *params["rankings"]] if f"`{name}`" not in pages} == set()
+
+
+def test_what_differs_from_the_papers_is_said() -> None:
+    page = " ".join(PAGES["docs/papers.md"].split())
+    for kind, texts in DIFFERENCES.items():
+        for name, text in texts.items():
+            assert re.search(rf"`{name}`[^:]*: {re.escape(text)}", page), (kind, name)
+    for name in PAPERS:
+        assert f"| `{name}` |" in page
 
 
 def test_extras_are_there() -> None:

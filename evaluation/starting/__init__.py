@@ -1,1 +1,1 @@
-"""`probeta init`: a params.yaml with all datasets that the recipes have in a language."""
+"""`probeta init`: a params.yaml with what there is in a language, or as in a paper."""

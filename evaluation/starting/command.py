@@ -1,11 +1,17 @@
-"""`probeta init`: write a params.yaml for a language, or for documents, to the standard output."""
+"""`probeta init`: write a params.yaml for a language, documents or a paper to standard output."""
 
 import argparse
+from pathlib import Path
 
+from corpora_recipes.running.errors import InputError
+
+FOLDER = Path(__file__).with_name("papers")
+PAPERS = sorted(path.name.partition(".")[0] for path in FOLDER.iterdir())
 HELP = """\
 examples:
   probeta init --language ca > params.yaml
   probeta init --documents reviews/ --language es > params.yaml
+  probeta init --paper araujo2022 > params.yaml
   probeta list --languages
 
 Writes what there is in the language: datasets, with the corpora to download, and multilingual
@@ -15,14 +21,18 @@ languages.
 With --documents, writes the datasets that these documents give, and how many rows each has: the
 documents are read and built for that, in a temporary folder. docs/own_domain.md says what they
 may be.
+
+With --paper, writes what a paper did: datasets, protocol, encoders; those that need a package or a
+file are commented out. docs/papers.md says what to expect.
 """
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `probeta init`."""
-    parser.add_argument(
-        "--language", required=True, metavar="CODE", help="of the benchmark, such as ca or pt-BR"
-    )
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument("--language", metavar="CODE", help="of the benchmark, such as ca or pt-BR")
+    about = f"{', '.join(PAPERS)}: a paper to do again, instead of a language"
+    what.add_argument("--paper", choices=PAPERS, metavar="NAME", help=about)
     about = "a file, a folder or hf://datasets/ORG/NAME: write a params.yaml for these alone"
     parser.add_argument("--documents", metavar="PATH", help=about)
     about = "of the corpus of the documents, and the ending of its datasets' names (default: mine)"
@@ -33,8 +43,17 @@ def run(options: argparse.Namespace) -> None:
     """Print a params.yaml.
 
     Raises:
-        InputError: no corpus has the language, or a document is not as it should be.
+        InputError: no corpus has the language, or a document is not as it should be; or documents
+            are given for a paper.
     """
+    if options.paper and options.documents:
+        todo = "give --language in place of --paper"
+        raise InputError("--documents", "their language", f"the paper {options.paper}", todo)
+    if options.paper:
+        from evaluation.starting.offers import paper_text
+
+        print(paper_text(options.paper))
+        return
     if options.documents:
         from evaluation.starting.documents import documents_text
 

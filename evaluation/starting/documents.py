@@ -19,7 +19,7 @@ from corpora_recipes.reading.reading import read
 from corpora_recipes.recipe import Corpus
 from corpora_recipes.running.commands import PARAMS
 from corpora_recipes.running.errors import InputError
-from evaluation.starting.offers import rendered
+from evaluation.starting.offers import in_language
 
 
 def documents_text(path: str, language: str, name: str) -> str:
@@ -50,7 +50,7 @@ def documents_text(path: str, language: str, name: str) -> str:
         rows, faults = _rows(replace(corpus, datasets=asked), records, Path(folder, "built"))
     if not rows:
         raise [*faults.values()][-1]
-    return rendered(
+    return in_language(
         "documents.yaml.jinja",
         language,
         path=path,

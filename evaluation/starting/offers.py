@@ -1,4 +1,4 @@
-"""What the recipes offer in a language: the shipped datasets in this language, as a params.yaml.
+"""What the recipes offer in a language, or for a paper: shipped datasets, as a params.yaml.
 
 In another language than the shipped one, the names of the datasets have its code at the end.
 """
@@ -21,7 +21,8 @@ from corpora_recipes.running.commands import PARAMS
 from corpora_recipes.running.yaml_text import load_yaml
 from corpora_recipes.text.writing import writing_of
 
-TABLE: Mapping[str, Any] = load_yaml(Path(__file__).with_name("offers.yaml"))
+FOLDER = Path(__file__).parent
+TABLE: Mapping[str, Any] = load_yaml(FOLDER / "offers.yaml")
 """The content of offers.yaml."""
 # Bytes of CoNLL-U: a thousand sentences or so.
 SMALLEST_TREEBANK = 1_500_000
@@ -52,7 +53,7 @@ def params_text(language: str) -> str:
         InputError: no corpus has it.
     """
     codes = corpora_in(language)
-    return rendered(
+    return in_language(
         "params.yaml.jinja",
         language,
         suffix=language.lower().replace("-", "_"),
@@ -61,17 +62,11 @@ def params_text(language: str) -> str:
     )
 
 
-def rendered(template: str, language: str, **values: Any) -> str:
-    """Return a template of this folder with its values, and with what it says of the language."""
+def in_language(template: str, language: str, **values: Any) -> str:
+    """Return a template with its values, and with what it says of the language."""
     code = language.partition("-")[0]
-    environment = Environment(
-        loader=FileSystemLoader(Path(__file__).parent),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters["flow"] = _flow
-    return environment.get_template(template).render(
+    return rendered(
+        template,
         language=language,
         code=code,
         title=title_of(language) or language,
@@ -79,6 +74,18 @@ def rendered(template: str, language: str, **values: Any) -> str:
         package=writing_of(language).package,
         **values,
     )
+
+
+def rendered(template: str, **values: Any) -> str:
+    """Return a template of this folder with its values."""
+    environment = Environment(
+        loader=FileSystemLoader(FOLDER),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["flow"] = _flow
+    return environment.get_template(template).render(**values)
 
 
 def _flow(value: object) -> str:
@@ -109,6 +116,23 @@ def rankings_in(language: str) -> dict[str, Any]:
         for name, entry in _shipped()
         if "parts" in entry and entry["language"] == language
     }
+
+
+def paper_text(paper: str) -> str:
+    """Return the params.yaml of a paper that papers/ has: its datasets, protocol and encoders."""
+    return rendered(
+        f"papers/{paper}.yaml.jinja",
+        offers_of=_offers_of,
+        rankings_in=rankings_in,
+        collections_of=lambda recipe: sorted(load_facts(recipe).collections),
+    )
+
+
+def _offers_of(language: str, *benchmarks: str) -> list[Offer]:
+    """Return the corpora of benchmarks in a language, with all that is shipped of them in it."""
+    entries = [e for name in benchmarks for e in BENCHMARKS.get(name, {}).values()]
+    of_language = [e for e in entries if e.get("language", "es") == language]
+    return offers_in(language, {c["recipe"]: language for e in of_language for c in e["corpora"]})
 
 
 def _shipped() -> list[tuple[str, dict[str, Any]]]:

@@ -1,6 +1,6 @@
 """`probeta init`: a valid params.yaml for every language, the shipped one for those it has.
 
-And for documents.
+And for documents, and papers.
 """
 
 import json
@@ -16,12 +16,15 @@ from builders.tasks.benchmarks import BENCHMARKS
 from corpora_recipes.languages import corpora_by_language
 from corpora_recipes.params import load_params
 from evaluation.commands import main
+from evaluation.encoders import ENCODERS
 from evaluation.entries import encoders_of, encoders_params
 from evaluation.paradigms.params import paralex_params
 from evaluation.probing.params import probing_params
 from evaluation.ranking.params import evalrank_params
 from evaluation.starting import offers
-from evaluation.starting.offers import params_text
+from evaluation.starting.command import PAPERS
+from evaluation.starting.offers import paper_text, params_text
+from evaluation.training.params import trained_params
 
 # What they have of Wikipedia, subtitles, and so on; the treebanks' tasks are not listed here.
 PASSAGES = ["bso_wiki", "dc_opus", "dc_wiki", "sp_wiki"]
@@ -155,6 +158,79 @@ def test_the_verbs(capsys: pytest.CaptureFixture[str]) -> None:
     assert "gl (Galician)" in capsys.readouterr().err
     assert main(["list", "--languages"]) == 0
     assert "gl    Galician" in capsys.readouterr().out
+
+
+# What is asked for, and the encoders besides char_hash, all but use_multilingual switched off.
+OF_PAPERS = {
+    "araujo2022": (
+        {"spanish_senteval", "spanish_discoeval"},
+        "use_multilingual beto bertin roberta_bne electra_small mbert sent2vec elmo",
+    ),
+    "chen2019": (
+        {"english_senteval", "discoeval"},
+        "use_multilingual bert_base bert_large elmo skip_thought infersent dissent",
+    ),
+    "sumbler2018": ({"paralex"}, "skipgram glove fasttext_es numberbatch"),
+    "wang2022": (
+        {"english_senteval", "evalrank"},
+        "use_multilingual glove word2vec fasttext dict2vec bert sentence_bert simcse infersent "
+        "bert_flow",
+    ),
+}
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_the_params_of_papers(
+    paper: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "params.yaml"
+    assert main(["init", "--paper", paper]) == 0
+    text = capsys.readouterr().out
+    path.write_text(text, "utf-8")
+    benchmarks, encoders = OF_PAPERS[paper]
+    language = "es" if paper == "araujo2022" else "en"
+    groups = load_groups(path)
+    made = {
+        dataset.name: benchmark_of(dataset, [origin.corpus for origin in group.origins])
+        for group in groups
+        for dataset in group.datasets
+    }
+    expected = {
+        name: benchmark
+        for benchmark in benchmarks & BENCHMARKS.keys()
+        for name, entry in BENCHMARKS[benchmark].items()
+        if entry.get("language", "es") == language or benchmark == "paralex"
+    }
+    assert expected.items() <= made.items()
+    clusters = [name for name in made if name.startswith("paralex_")]
+    assert len(clusters) == 46 * (paper == "sumbler2018")
+    assert clusters or len(made) == len(expected)
+    # What is switched off is valid, too.
+    on = re.sub(r"^# (trained:$|  \w+: \{)", r"\1", text, flags=re.MULTILINE)
+    on = re.sub(r"^  # (\w+: \{encoder)", r"  \1", on, flags=re.MULTILINE)
+    path.write_text(on, "utf-8")
+    params = load_params(path)
+    trained = list(trained_params(params, path))
+    assert len(trained) == (8 if paper == "chen2019" else 0)
+    assert list(encoders_params(params, path)) == ["char_hash", *encoders.split(), *trained]
+    assert {make().name for make in encoders_of(path).values()} <= ENCODERS.keys()
+    protocol = probing_params(params, path).protocol
+    assert protocol == ("standard" if paper == "sumbler2018" else "senteval")
+    assert "whitening" in evalrank_params(params, path)["postprocessings"]
+    assert paralex_params(params, path)
+
+
+def test_a_paper_has_no_documents(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["init", "--paper", "chen2019", "--documents", "mine"]) == 1
+    assert "give --language in place of --paper" in capsys.readouterr().err
+
+
+def test_a_paper_follows_its_text_if_asked(tmp_path: Path) -> None:
+    path = tmp_path / "params.yaml"
+    first = paper_text("araujo2022").replace("sentence_ordering", "sentence_ordering, pair: first")
+    path.write_text(first, "utf-8")
+    options = [d.options for g in load_groups(path) for d in g.datasets if "bso" in d.name]
+    assert options == [{"pair": "first"}] * 3
 
 
 @pytest.mark.parametrize("with_topics", [False, True])

@@ -19,7 +19,27 @@ SOLVED_BEYOND_CHANCE = 0.15
 
 
 def _measure(target: Target) -> Iterator[Check]:
-    """State the score of each baseline; length has a limit in datasets that are constructed.
+    """State the score of each baseline, and how large a difference the test can show.
+
+    How the baselines agree tells, of the size of the test, which difference it can show.
+    """
+    return _of_scores(target) if target.kind == "scores" else _of_classes(target)
+
+
+def _of_scores(target: Target) -> Iterator[Check]:
+    tested = target.tested()
+    pairs = [row for part in tested for row in part.texts]
+    scores = np.concatenate([part.scores for part in tested])
+    shares = []
+    for name, alike in trivial_similarities(pairs).items():
+        yield stated("baselines", name, pearson(alike, scores), correlation=True)
+        shares.append(correlation_shares(alike, scores))
+    found = detectable_difference(shares, _documents(tested), largest=2.0)
+    yield stated("size", DETECTABLE, found, correlation=True)
+
+
+def _of_classes(target: Target) -> Iterator[Check]:
+    """Length has a limit in datasets that are constructed.
 
     The baseline that is best on validation tells whether the form of the texts solves the dataset:
     if it is so far above chance, which is that of the most frequent class where this is higher.
@@ -27,44 +47,31 @@ def _measure(target: Target) -> Iterator[Check]:
     Each fold is predicted by a baseline fitted on the others; the score is over all rows. So it is
     with the halves of a dataset of one split. Without a test, validation is predicted. All these
     choose the baseline by the rows that it is scored on.
-
-    How they agree tells, of the size of the test, which difference it can show.
     """
-    if target.kind == "scores":
-        pairs = [row for part in target.tested() for row in part.texts]
-        scores = np.concatenate([part.scores for part in target.tested()])
-        shares = []
-        for name, alike in trivial_similarities(pairs).items():
-            yield stated("baselines", name, pearson(alike, scores), correlation=True)
-            shares.append(correlation_shares(alike, scores))
-        found = detectable_difference(shares, _documents(target.tested()), largest=2.0)
-        yield stated("size", DETECTABLE, found, correlation=True)
-        return
     trials = list(_trials(target))
     # Rows that are predicted too, to choose a baseline by.
     choosing = [target.parts["validation"]] if {*target.parts} == {*SPLITS} else []
     rows = sum(len(test.texts) for _, test in trials)
+    classes = len(target.labels)
     parts: dict[str, list[Booleans]] = {}
     for train, test in trials:
         asked = _texts(test, *choosing)
-        for name, of_part in trivial_baselines(_texts(train), asked, len(target.labels)).items():
+        for name, of_part in trivial_baselines(_texts(train), asked, classes).items():
             parts.setdefault(name, []).append(of_part)
     right = {name: np.concatenate(of_parts).astype(float) for name, of_parts in parts.items()}
+    length_limit = None
+    if target.constructed and not (target.task and target.task.asks_length):
+        length_limit = 1 / classes + LENGTH_BEYOND_CHANCE
     checks = []
     for name, answers in right.items():
         value = float(answers[:rows].mean())
         check = stated("baselines", name, value)
-        if (
-            name == "length"
-            and target.constructed
-            and not (target.task and target.task.asks_length)
-        ):
-            limit = 1 / len(target.labels) + LENGTH_BEYOND_CHANCE
-            check = share_check("baselines", name, value, limit, rows)
+        if name == "length" and length_limit is not None:
+            check = share_check("baselines", name, value, length_limit, rows)
         chosen_by = float(answers[rows:].mean()) if choosing else value
         checks.append(replace(check, validation=chosen_by))
     chosen = chosen_of(map(asdict, checks))
-    limit = max(1 / len(target.labels), checks[0].value) + SOLVED_BEYOND_CHANCE
+    limit = max(1 / classes, checks[0].value) + SOLVED_BEYOND_CHANCE
     for check in checks:
         if check.what == chosen and check.verdict != "miss":
             verdict = SURFACE_FORM if check.value > limit else check.verdict

@@ -187,7 +187,8 @@ def _finite(tree: Tree) -> int | None:
     verbs = (tree.root, *tree.related(tree.root, "aux", "cop"))
     finite = [verb for verb in verbs if is_finite(tree.words[verb])]
     # A participle that stands for a finite verb has the person of its auxiliary.
-    return next((v for v in finite if tree.words[v].feature("Person")), min(finite, default=None))
+    with_person = (verb for verb in finite if tree.words[verb].feature("Person"))
+    return next(with_person, next(iter(finite), None))
 
 
 def dropped_subject(tree: Tree, _: Draw) -> Candidate | str:

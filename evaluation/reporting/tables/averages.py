@@ -10,9 +10,9 @@ from evaluation.reporting.layout import Cell, Column, Table, columns_of, sentenc
 from evaluation.reporting.tables.marks import (
     compared,
     mean_cell,
-    published_means,
     trivial_row,
 )
+from evaluation.reporting.tables.papers import published_means
 from evaluation.reporting.tables.scores import about_bold, about_scale, metric_of
 from evaluation.results.comparison import tied_with
 

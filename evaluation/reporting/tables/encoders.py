@@ -1,11 +1,11 @@
 """The encoders: their options, the words that they lack, and the scores over their layers.
 
-As in Figure 8 of Chen et al. (2019) and Figure 10 of Araujo et al. (2022): the scores of each
-dataset are standardised over the layers, and its best layer is marked, or all layers that share
-the best score.
+As in Figure 8 of Chen et al. (2019): the scores of each dataset are standardised over the layers,
+and its best layer is marked, or all layers that share the best score.
 """
 
 from dataclasses import dataclass
+from itertools import product
 from statistics import fmean
 from typing import Any
 
@@ -72,13 +72,13 @@ def vocabulary(inputs: Inputs) -> list[Table]:
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """The scores of an encoder's layers.
+    """The scores of an encoder's layers on the datasets of a benchmark, or ``OWN``.
 
     Attributes:
         name: the encoder's in letters, digits and hyphens, unique in a report.
         layers: the numbered layers, the lowest first.
         apart: the other vectors that were probed, such as the layers' average.
-        datasets: those that every layer was probed on; ``groups``, ``benchmarks``: those of each.
+        datasets: those that every layer was probed on; ``groups``: those of each.
         values: scores, float64 [layers, then apart; datasets].
         standard: ``values`` minus the mean of the numbered layers, divided by their standard
             deviation (0 where they do not differ).
@@ -86,12 +86,12 @@ class Profile:
     """
 
     encoder: str
+    benchmark: str
     name: str
     layers: tuple[str, ...]
     apart: tuple[str, ...]
     datasets: tuple[str, ...]
     groups: tuple[Group, ...]
-    benchmarks: tuple[str, ...]
     values: Doubles
     standard: Doubles
     best: tuple[tuple[int, ...], ...]
@@ -101,48 +101,46 @@ class Profile:
         """The names of the rows of ``values``."""
         return self.layers + self.apart
 
-    def average_bests(self) -> dict[str, float]:
-        """Return benchmark to the mean number of the best layer over its datasets.
+    @property
+    def average_best(self) -> float:
+        """The mean number of the best layer over the datasets: Chen et al. (2019), Table 3.
 
-        Chen et al. (2019), Table 6. Of layers that share the best score, the mean number counts.
+        Of layers that share the best score, the mean number counts.
         """
-        bests: dict[str, list[float]] = {}
-        for benchmark, best in zip(self.benchmarks, self.best, strict=True):
-            number = fmean(int(self.layers[index]) for index in best)
-            bests.setdefault(benchmark, []).append(number)
-        return {benchmark: fmean(numbers) for benchmark, numbers in bests.items()}
+        return fmean(fmean(int(self.layers[index]) for index in best) for best in self.best)
 
-    def best_layers(self) -> str:
-        """Return a sentence on the average best layer."""
-        means = (f"{value:.1f} over {name}" for name, value in self.average_bests().items())
+    @property
+    def best_layer(self) -> str:
+        """A sentence on the average best layer."""
         first, *_, last = self.layers
-        return sentence("best_layers", first=first, last=last, means=", ".join(means))
+        return sentence("best_layer", first=first, last=last, mean=f"{self.average_best:.1f}")
 
     def words(self, marked: str) -> dict[str, Any]:
         """Return what stands in the explanation of the layers; ``marked``: of the best ones."""
         mean = {"avg": sentence("mean_of_layers")}
         return {
             "encoder": self.encoder,
+            "benchmark": self.benchmark,
             "metric": metric_of(self.groups),
             "marked": marked,
             "apart": "".join(
                 sentence("of_averages", name=name, mean=mean.get(name, "")) for name in self.apart
             ),
-            "best_layers": self.best_layers(),
+            "best_layer": self.best_layer,
         }
 
 
 def profiles(inputs: Inputs) -> list[Profile]:
-    """Return the profile of every encoder that was probed on two numbered layers or more."""
+    """Return the profiles of every encoder that was probed on two numbered layers or more."""
     by_name: dict[str, Profile] = {}
-    for results in inputs.encoders:
+    for results, benchmark in product(inputs.encoders, inputs.wholes):
         name = layout.unused_name(results.name, by_name)
-        if profile := _profile(results, name, inputs):
+        if profile := _profile(results, benchmark, name, inputs):
             by_name[name] = profile
     return list(by_name.values())
 
 
-def _profile(results: Results, name: str, inputs: Inputs) -> Profile | None:
+def _profile(results: Results, benchmark: str, name: str, inputs: Inputs) -> Profile | None:
     names = results.encoder["layers"]
     layers = tuple(sorted((name for name in names if name.isdecimal()), key=int))
     if len(layers) < 2:
@@ -150,8 +148,13 @@ def _profile(results: Results, name: str, inputs: Inputs) -> Profile | None:
     apart = tuple(name for name in names if name not in layers)
     scores = {(score.layer, score.dataset): score.value for score in results.scores}
     datasets = tuple(
-        name for name in inputs.datasets if all((layer, name) in scores for layer in layers + apart)
+        name
+        for name in inputs.datasets
+        if inputs.benchmark(name) == benchmark
+        and all((layer, name) in scores for layer in layers + apart)
     )
+    if not datasets:
+        return None
     values = np.array([[scores[layer, name] for name in datasets] for layer in layers + apart])
     numbered = values[: len(layers)]
     spread = numbered.std(axis=0)
@@ -159,16 +162,36 @@ def _profile(results: Results, name: str, inputs: Inputs) -> Profile | None:
     shared = numbered > numbered.max(axis=0) - _SAME
     return Profile(
         encoder=results.name,
+        benchmark=benchmark,
         name=name,
         layers=layers,
         apart=apart,
         datasets=datasets,
         groups=tuple(inputs.groups[dataset] for dataset in datasets),
-        benchmarks=tuple(map(inputs.benchmark, datasets)),
         values=values,
         standard=(values - numbered.mean(axis=0)) / spread,
         best=tuple(tuple(map(int, np.flatnonzero(best))) for best in shared.T),
     )
+
+
+def best_layers(inputs: Inputs) -> list[Table]:
+    """Return the average best layer of every encoder by benchmark."""
+    of_encoders: dict[str, dict[str, Profile]] = {}
+    for profile in profiles(inputs):
+        of_encoders.setdefault(profile.encoder, {})[profile.benchmark] = profile
+
+    def best(benchmark: str, encoder: str) -> Cell | None:
+        if (profile := of_encoders[encoder].get(benchmark)) is None:
+            return None
+        return Cell(f"{profile.average_best:.1f}", value=profile.average_best)
+
+    def numbers(encoder: str) -> str:
+        first, *_, last = next(iter(of_encoders[encoder].values())).layers
+        return f"{first} to {last}"
+
+    found = [name for name in inputs.wholes if any(name in each for each in of_encoders.values())]
+    columns = [Column("Encoder", layout.named), Column("Layers", numbers), *columns_of(found, best)]
+    return [lay_out("best-layers", of_encoders, columns, kind="encoder")] if found else []
 
 
 def layers(inputs: Inputs) -> list[Table]:

@@ -1,59 +1,36 @@
-"""What marks cells and stands beside them: the best score, scores of samples, figures of papers.
-
-Figures of papers stand only beside scores on whole corpora and whole benchmarks.
-"""
+"""What marks cells: the best score, scores of samples, figures of papers."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from pathlib import Path
-from statistics import fmean
+from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 from builders.auditing.report import DETECTABLE_AT_MOST
 from builders.tasks.groups import Group
-from corpora_recipes.running.yaml_text import load_yaml
 from evaluation.measures.intervals import LEAST_DOCUMENTS
 from evaluation.reporting import layout
-from evaluation.reporting.averages import OWN, Average, Mean
+from evaluation.reporting.averages import OWN, Mean
 from evaluation.reporting.inputs import Inputs
 from evaluation.reporting.layout import NONE, Cell, Column, Row, Table, lay_out, percent_cell
+from evaluation.reporting.published import PAPERS
 from evaluation.results.comparison import Difference, tied_with
 
-_FILE: dict[str, Any] = load_yaml(Path(__file__).parent.with_name("published_scores.yaml"))
-# In the place of an encoder's name: the scores of people.
-PEOPLE = "people"
-Published = Mapping[str, float]
-"""Group or dataset to what a paper states of an encoder, in per cent."""
-
-
-@dataclass(frozen=True, slots=True)
-class Paper:
-    """The scores of a paper by encoder, or ``PEOPLE``; ``about``: what differs from those here."""
-
-    paper: str
-    benchmarks: Sequence[str]
-    about: str
-    scores: Mapping[str, Published]
-
-
-PAPERS = tuple(Paper(**entry) for entry in _FILE["papers"])
-PARALEX: Mapping[str, Sequence[float | None]] = _FILE["paralex"]
-"""Language to the scores of ``VECTORS`` in per cent, by Sumbler et al. (2018), Table 2."""
-VECTORS = ("fastText", "Polyglot", "ConceptNet Numberbatch")
 _VALUES = {
     "detectable": 100 * DETECTABLE_AT_MOST,
     "least_documents": LEAST_DOCUMENTS,
-    "papers": ". ".join(f"{paper.paper} {paper.about}" for paper in PAPERS),
 }
 NOTES = {mark: text.format(**_VALUES) for mark, text in layout.TEXTS["notes"].items()}
-"""Mark to its explanation."""
+"""Mark to its explanation; in that of papers, ``{papers}`` are those that a table shows."""
 
 
 def notes_of(tables: Iterable[Table]) -> dict[str, str]:
     """Return mark to explanation, for the marks that tables use."""
     rows = [cells for table in tables for cells in (table.header, *(r.cells for r in table.rows))]
-    used = {mark for cells in rows for cell in cells for mark in cell.marks}
-    return {mark: note for mark, note in NOTES.items() if mark in used}
+    cells = list(chain.from_iterable(rows))
+    used = {mark for cell in cells for mark in cell.marks}
+    shown = [p for p in PAPERS if any(cell.text.endswith(p.paper) for cell in cells)]
+    papers = ". ".join(f"{paper.paper} {paper.about}" for paper in shown)
+    return {mark: note.replace("{papers}", papers) for mark, note in NOTES.items() if mark in used}
 
 
 def dataset_cell(inputs: Inputs, name: str) -> Cell:
@@ -174,60 +151,3 @@ def tone(difference: Difference) -> layout.Tone:
     if difference.tie:
         return "tie"
     return "better" if difference.value > 0 else "worse"
-
-
-def published_means(inputs: Inputs, averages: Sequence[Average]) -> list[Row]:
-    """Return a row for each encoder of the papers with one of these averages, of one benchmark.
-
-    Its first cell names it.
-    """
-
-    def mean(scores: Published, average: Average) -> float | None:
-        sample = not inputs.samples.isdisjoint(average.datasets)
-        if average.group is None or average.missing or average.too_small or sample:
-            return None
-        # The mean that a paper states is over datasets that are withdrawn since then, too.
-        if average.group.abbreviation in scores and not average.withdrawn:
-            return scores[average.group.abbreviation]
-        known = [scores[name] for name in average.datasets if name in scores]
-        return fmean(known) if len(known) == len(average.datasets) else None
-
-    return _rows(averages[0].benchmark, lambda scores: [mean(scores, each) for each in averages])
-
-
-def published_scores(inputs: Inputs, benchmark: str, datasets: Sequence[str]) -> list[Row]:
-    """Return a row for each encoder of the papers that has a score on one of the datasets."""
-    return _rows(
-        benchmark,
-        lambda scores: [None if n in inputs.samples else scores.get(n) for n in datasets],
-    )
-
-
-def published_ranges(inputs: Inputs, benchmark: str, datasets: Sequence[str]) -> dict[str, Cell]:
-    """Return dataset to the lowest and highest score of the papers' encoders, if they have any."""
-    cells = {}
-    for name in datasets:
-        known = ((encoder, scores.get(name)) for encoder, _, scores in _published(benchmark))
-        values = [value for encoder, value in known if value is not None and encoder != PEOPLE]
-        if values and name not in inputs.samples:
-            span = f"{min(values):.1f} … {max(values):.1f}"
-            cells[name] = Cell(span, value=max(values) / 100)
-    return cells
-
-
-def _published(benchmark: str) -> list[tuple[str, str, Published]]:
-    """Return encoder, paper and scores of those who report on a benchmark."""
-    papers = [paper for paper in PAPERS if benchmark in paper.benchmarks]
-    return [(encoder, p.paper, scores) for p in papers for encoder, scores in p.scores.items()]
-
-
-def _rows(benchmark: str, values_of: Callable[[Published], list[float | None]]) -> list[Row]:
-    """Return a row for each encoder of the papers on a benchmark that has one of the values."""
-    rows = []
-    for encoder, paper, scores in _published(benchmark):
-        values = values_of(scores)
-        if any(value is not None for value in values):
-            name = Cell(f"{encoder}, {paper}", marks=(layout.OTHERS,))
-            cells = (Cell(NONE) if v is None else Cell(f"{v:.1f}", value=v / 100) for v in values)
-            rows.append(Row((name, *cells), "published"))
-    return rows

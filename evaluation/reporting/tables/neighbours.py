@@ -15,9 +15,11 @@ from evaluation.reporting import layout
 from evaluation.reporting.averages import OWN
 from evaluation.reporting.inputs import Inputs
 from evaluation.reporting.layout import Cell, Column, Content, Table, columns_of, lay_out, sentence
+from evaluation.reporting.published import PARALEX as REPORTED
+from evaluation.reporting.published import PARALEX_ENGLISH, VECTORS
 from evaluation.reporting.tables.compared import about_differences, alike, measure_differences
-from evaluation.reporting.tables.marks import PARALEX as REPORTED
-from evaluation.reporting.tables.marks import VECTORS, compared, dataset_cell, sampled
+from evaluation.reporting.tables.marks import compared, dataset_cell, sampled
+from evaluation.reporting.tables.papers import published_ranks
 from evaluation.reporting.tables.scores import about_bold
 from evaluation.results.paradigms import MEASURES, ClusterScore, ParadigmScore
 from evaluation.results.rankings import MEASURES as RANK_MEASURES
@@ -45,7 +47,7 @@ def evalrank(inputs: Inputs) -> list[Table]:
 
 def _ranks(inputs: Inputs, dataset: str, ranks: Ranks, name: str) -> Table:
     encoders = inputs.in_order({encoder for encoder, _ in ranks})
-    columns = [Column("Encoder", layout.named)]
+    columns, measured = [Column("Encoder", layout.named)], list[tuple[str, str]]()
     for similarity in _distinct(ranks):
         scores = {encoder: score for (encoder, by), score in ranks.items() if by == similarity}
         among = alike({encoder: score.background for encoder, score in scores.items()})
@@ -60,6 +62,7 @@ def _ranks(inputs: Inputs, dataset: str, ranks: Ranks, name: str) -> Table:
             key = f"{dataset} {measure.lower()} {similarity}"
             marked = compared(inputs, [dataset], cells, key, beating, among)
             columns.append(Column(f"{measure}, {similarity}", marked.get))
+        measured += [(what, similarity) for what in (*RANK_MEASURES, "median")]
         medians = {
             encoder: sampled(inputs, [dataset], layout.counted(score.median_rank, "{:,.1f}"))
             for encoder, score in scores.items()
@@ -72,6 +75,7 @@ def _ranks(inputs: Inputs, dataset: str, ranks: Ranks, name: str) -> Table:
         columns,
         name=name,
         kind="encoder",
+        last=published_ranks(inputs, next(iter(ranks.values())), measured),
         dataset=f"{dataset}, {OWN}" if inputs.benchmark(dataset) == OWN else dataset,
         counts=_about_ranks(ranks),
         bold=f"{bold} {sentence('alike', what='texts')}." if bold else "",
@@ -326,4 +330,7 @@ def _reported(languages: Iterable[str]) -> str:
         scores = zip(VECTORS, REPORTED.get(language, ()), strict=False)
         if known := [f"{name} {score}" for name, score in scores if score is not None]:
             shown.append(f"{language}: {', '.join(known)}")
+        if language == "en":
+            table = ", ".join(f"{name} {score:g}" for name, score in PARALEX_ENGLISH.items())
+            shown.append(f"en, suggestion by Table 1: {table}")
     return sentence("words", languages="; ".join(shown)) if shown else ""

@@ -20,11 +20,10 @@ from evaluation.reporting.tables.marks import (
     given,
     group_cell,
     notes_of,
-    published_ranges,
-    published_scores,
     sampled,
     scored_dataset_cell,
 )
+from evaluation.reporting.tables.papers import published_ranges, published_scores
 from evaluation.results.probes import Score
 
 
@@ -111,8 +110,6 @@ def _benchmark_scores(
     inputs: Inputs, benchmark: str, datasets: Sequence[str], about: Sequence[str]
 ) -> list[Table]:
     scores = {dataset: _scores(inputs, dataset) for dataset in datasets}
-    ranges = published_ranges(inputs, benchmark, datasets)
-    papers = Column(Cell("Papers' encoders", marks=(layout.OTHERS,)), ranges.get)
     people = Column("People (n)", partial(_people, inputs))
     columns = [
         Column("Group", lambda dataset: group_cell(inputs.groups[dataset])),
@@ -121,7 +118,7 @@ def _benchmark_scores(
         Column("Majority", lambda dataset: inputs.any_score(dataset).majority),
         Column("Chance", lambda dataset: inputs.any_score(dataset).chance),
         *([people] if inputs.people.keys() & {*datasets} else []),
-        *([papers] if ranges else []),
+        *published_ranges(inputs, benchmark, datasets),
         Column("Detectable", lambda dataset: detectable_of(inputs.audit[dataset])),
         Column("Test rows", lambda dataset: _asked(inputs.any_score(dataset))),
     ]

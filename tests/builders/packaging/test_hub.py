@@ -259,7 +259,8 @@ def test_a_page_tells_the_question_the_classes_and_a_row(packaged: Path) -> None
     classes = page.index("\n- Classes, numbered in this order: 0 `1` (the first sentence was in ")
     sentences = page.index(f"| natural text | {'<br>'.join(row['sentences'])} |\n")
     label = page.index(f"| class label | the class | {row['label']} `{row['label'] + 1}` |\n")
-    assert question < classes < sentences < label < page.index("## Audit")
+    differs = page.index("\n## Differences from the papers\n\n- Passages are left out until ")
+    assert question < classes < sentences < label < differs < page.index("\n\n## Audit\n")
 
 
 def test_content_hash_ignores_how_the_file_was_written(packaged: Path) -> None:

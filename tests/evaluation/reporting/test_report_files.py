@@ -49,6 +49,7 @@ from evaluation.data.instances import Dataset, find_datasets
 from evaluation.reporting.figures import (
     LARGEST,
     LONGEST,
+    draw_groups,
     draw_layers,
     draw_scores,
     image,
@@ -63,7 +64,8 @@ from evaluation.reporting.writing import metrics, plotted, write_report
 from evaluation.results.probes import read_results
 from evaluation.results.stored import SCORES, write_stored
 
-FIGURES = ["layers.png", "layers.svg", "scores.png", "scores.svg"]
+NAMES = ("layers", "layers_by_group", "scores")
+FIGURES = [f"{name}.{kind}" for name in NAMES for kind in ("png", "svg")]
 
 
 @pytest.fixture(scope="module")
@@ -347,7 +349,7 @@ def test_names_are_escaped_and_there_is_no_figure_of_layers_without_layers(
     page = (tmp_path / "out" / "index.html").read_text("utf-8")
     assert "&lt;b&gt;&amp;amp;&lt;/b&gt;" in page
     assert "<b>&amp;</b>" not in page
-    assert sorted(path.name for path in (tmp_path / "out" / "figures").iterdir()) == FIGURES[2:]
+    assert sorted(path.name for path in (tmp_path / "out" / "figures").iterdir()) == FIGURES[4:]
     assert "layers.svg" not in (tmp_path / "out" / "report.md").read_text("utf-8")
 
 
@@ -386,7 +388,7 @@ def test_the_page_is_well_formed(written_report: Path) -> None:
 def test_latex(tmp_path: Path) -> None:
     inputs = inputs_of(tmp_path, replace(ONE, scores=(STS, SP)), TWO, DEEP)
     text = write_latex(inputs)
-    assert text.count(r"\begin{table*}") == text.count(r"\end{table*}") == 10
+    assert text.count(r"\begin{table*}") == text.count(r"\end{table*}") == 11
     table = text[text.index(r"\caption{Sentence position (SP).") :].split("\n\\par")[0].splitlines()
     assert table[0].endswith(r"best; \textdagger{} not shown to beat a trivial baseline.}")
     assert table[3:18] == [
@@ -455,8 +457,12 @@ def test_figures(written_report: Path) -> None:
             continue
         ElementTree.fromstring(content)
         comments = [line for line in content.decode().splitlines() if "<!--" in line]
-        words = {"scores.svg": ["char_hash", "majority", "best trivial", "chance", "(test: 2)"]}
-        for word in words.get(name, ["own datasets", "avg", "sp_x", "layer"]):
+        words = {
+            "scores.svg": ["char_hash", "majority", "best trivial", "chance", "(test: 2)"],
+            "layers.svg": ["deep, own datasets", "avg", "sp_x", "layer"],
+            "layers_by_group.svg": ["deep", "SP, own datasets", "layer"],
+        }
+        for word in words[name]:
             assert any(word in line for line in comments), word
 
 
@@ -504,7 +510,7 @@ def test_any_name_stands_in_the_figures_as_it_is(tmp_path: Path, name: str) -> N
     assert texts[-5:] == ["majority", "chance", "best trivial", name, "char_hash"]
     assert len(figure.legends[0].legend_handles) == 5
     layers = ElementTree.fromstring(inline(draw_layers(profiles(inputs)), "layers")).iter(svg)
-    assert any((text.text or "").startswith(f"{name}. Average best layer") for text in layers)
+    assert any((text.text or "").startswith(f"{name}, spanish_discoeval") for text in layers)
 
 
 def test_the_heatmap_has_the_standardised_scores_and_marks_the_best(tmp_path: Path) -> None:
@@ -523,4 +529,17 @@ def test_the_heatmap_has_the_standardised_scores_and_marks_the_best(tmp_path: Pa
         assert dots.get_xydata().tolist() == places
         assert [text.get_text() for text in axes.get_yticklabels()] == ["0", "1", "2", "avg"]
         title = axes.get_title(loc="left")
-        assert title.startswith("deep. Average best layer, of 0 to 2: ")
+        assert title.startswith("deep, spanish_discoeval\nAverage best layer, of 0 to 2: ")
+
+
+def test_groups_by_layer_have_the_means_of_the_datasets_that_all_encoders_have(
+    tmp_path: Path,
+) -> None:
+    other = replace(DEEP, name="other", scores=tuple(s for s in DEEP.scores if s.task == SP.task))
+    inputs = inputs_of(tmp_path, DEEP, other)
+    panels: list[Any] = draw_groups(profiles(inputs)).axes
+    assert [axes.get_title(loc="left") for axes in panels] == ["SP, spanish_discoeval"]
+    lines = [line.get_xydata().tolist() for line in panels[0].lines]
+    assert lines == [[[0, 30], [1, 40], [2, 50]]] * 2
+    panels = draw_groups(profiles(inputs_of(tmp_path, DEEP))).axes
+    assert [len(axes.lines) for axes in panels] == [1, 1]

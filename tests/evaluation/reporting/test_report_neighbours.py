@@ -483,7 +483,7 @@ def test_the_audit_of_datasets_that_nothing_is_probed_on(tmp_path: Path) -> None
     assert measured[2:] == ["terms", "pass", "0", "0"]
     page = write_html(inputs, [], Figure())
     assert page.count('<option value="EvalRank">EvalRank · Ranks of paraphrases<') == 2
-    assert page.count('<option value="SP">') == 4
+    assert page.count('<option value="SP">') == 5
 
 
 def test_an_audit_without_a_dataset_that_was_ranked(tmp_path: Path) -> None:

@@ -102,7 +102,7 @@ def test_it_renders(page: Any) -> None:
         assert table.locator("tbody tr").count() == table.locator("tbody th[scope=row]").count()
     for control in page.locator("input, select").all():
         assert control.evaluate("field => field.labels.length") == 1
-    figure = page.locator(".figure svg")
+    figure = page.locator(".figure svg").first
     box = figure.bounding_box()
     assert (box["width"] > 500, box["height"] > 200) == (True, True)
     assert "char_hash" in figure.text_content()
@@ -442,7 +442,7 @@ def test_without_javascript(browser: Any, address: str) -> None:
     for table in TABLES:
         assert page.locator(f"#{table} tbody tr").count(), table
     assert page.locator(f"#{SCORES}").is_visible()
-    assert page.locator(".figure svg").is_visible()
+    assert page.locator(".figure svg").first.is_visible()
     assert page.locator(".filters:visible, #browser:visible, th button").count() == 0
     assert "need JavaScript" in page.locator("#instances-title ~ noscript").inner_text()
     context.close()

@@ -37,11 +37,11 @@ from evaluation.reporting.layout import (
     percent,
     unused_name,
 )
+from evaluation.reporting.published import PAPERS
 from evaluation.reporting.tables.audit import measurements, published, verdicts
 from evaluation.reporting.tables.averages import answers, averages, warning
 from evaluation.reporting.tables.compared import differences, pairs
 from evaluation.reporting.tables.encoders import layer_table, profiles
-from evaluation.reporting.tables.marks import PAPERS
 from evaluation.reporting.tables.scores import ablations, group_tables, scores
 from evaluation.results.probes import Results, Score
 
@@ -113,7 +113,7 @@ def test_scores_by_dataset(tmp_path: Path) -> None:
     assert names(senteval) == names(discoeval)
     assert names(senteval) == [
         *("Dataset", "Group", "char_hash", "use", "Best trivial", "Majority", "Chance"),
-        *("Papers' encoders", "Detectable", "Test rows"),
+        *("Araujo et al. (2022)", "Detectable", "Test rows"),
     ]
     assert cells(senteval) == [
         ["mc", "SC", "70.0", "–", "52.0", "51.0", "50.0", "65.6 … 77.0", "–", "2,623"],
@@ -286,11 +286,11 @@ def test_layers(tmp_path: Path) -> None:
     spread = (2 / 300) ** 0.5
     expected = [[-0.1, 0.1], [0.0, 0.0], [0.1, -0.1], [0.05, 0.15]]
     assert profile.standard == pytest.approx(np.array(expected) / spread)
-    assert profile.average_bests() == {"spanish_discoeval": 1.0}
+    assert profile.average_best == 1.0
     text = write_markdown(inputs)
-    about, table, figure = section(text, "Layers of deep").split("\n\n")
+    about, table, figure = section(text, "Layers of deep on spanish_discoeval").split("\n\n")
     assert "before rounding). avg, the mean of all layers' vectors, is separate" in about
-    assert "Average best layer, of 0 to 2: 1.0 over spanish_discoeval. Where" in about
+    assert "Average best layer, of 0 to 2: 1.0. Where" in about
     assert table.splitlines()[2:] == [
         "| 0 | 30.0 | **30.0** |",
         "| 1 | 40.0 | 20.0 |",
@@ -319,9 +319,7 @@ def test_all_layers_that_share_the_best_score_are_best(tmp_path: Path) -> None:
     inputs = inputs_of(tmp_path, deep, replace(DEEP, name="even", scores=same))
     profile, even = profiles(inputs)
     assert profile.best == ((0, 2), (1, 2))
-    assert profile.average_bests() == {"spanish_discoeval": 1.25}
-    apart = replace(profile, benchmarks=("spanish_discoeval", "own datasets"))
-    assert apart.average_bests() == {"spanish_discoeval": 1.0, "own datasets": 1.5}
+    assert profile.average_best == 1.25
     bold = [[cell.strong for cell in row.cells[1:]] for row in layer_table(profile).rows]
     assert bold == [[True, False], [False, True], [True, True], [False, False]]
     assert even.standard.tolist() == [[0.0, 0.0]] * 4
@@ -329,7 +327,7 @@ def test_all_layers_that_share_the_best_score_are_best(tmp_path: Path) -> None:
     # The figure of layers stands once, below the last table.
     text = write_markdown(inputs)
     assert text.count("figures/layers.svg") == 1
-    assert "figures/layers.svg" in section(text, "Layers of even")
+    assert "figures/layers.svg" in section(text, "Layers of even on spanish_discoeval")
 
 
 @pytest.mark.parametrize("protocol", ["standard", "senteval"])
@@ -362,18 +360,19 @@ def test_the_words_that_a_vocabulary_lacks(tmp_path: Path) -> None:
 @pytest.mark.parametrize("missing", [0, 1])
 def test_the_papers_averages_stand_beside_whole_benchmarks(tmp_path: Path, missing: int) -> None:
     names = ["sick_es_r", "sts14_es", "sts15_es", "sts17_es"][missing:]
-    item = tuple(replace(STS, dataset=name) for name in names)
+    rows = {name: {"test": PAPERS[0].rows[name]} for name in names}
+    item = tuple(replace(STS, dataset=name, rows=rows[name]) for name in names)
     baselines = dict.fromkeys(names, ALL_BASELINES["sts14_es"])
-    audit = audit_file(tmp_path, baselines, **dict.fromkeys(names, STS.rows))
+    audit = audit_file(tmp_path, baselines, **rows)
     results = [replace(ONE, scores=item)]
     (table,) = averages(inputs_of(tmp_path, *results, audit=audit))
-    rows = [[cell.text for cell in row.cells] for row in table.rows]
-    assert [row[0] for row in rows][1:] == [
+    shown = [[cell.text for cell in row.cells] for row in table.rows]
+    assert [row[0] for row in shown][1:] == [
         *[f"{name}, Araujo et al. (2022)" for name in PAPERS[0].scores] * (not missing),
         "trivial baselines",
     ]
     if not missing:
-        assert rows[7][1:] == ["–", "52.6"]  # of mBERT, whose printed average is another
+        assert shown[7][1:] == ["–", "52.6"]  # of mBERT, whose printed average is another
         assert table.rows[7].cells[0].marks == ("§",)
 
 
