@@ -52,8 +52,8 @@ _CURLY = [
 ]
 # Two full stops after a word become one: "a. C..", "11-M..".
 _TWO_STOPS = re.compile(r"(?<=[^\s.])\.\.(?![.\w])")
-# The most words between two quotation marks of which the second may look like an opening one: of
-# more, its partner may be lost.
+# The most words in a quotation whose closing mark looks like an opening one: with more, two marks
+# may be lost.
 _QUOTED = 8
 _STOPS_BEFORE_QUOTE = tuple(",.;:!?)")
 _STRAY_QUOTE = re.compile(

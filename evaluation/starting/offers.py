@@ -33,7 +33,7 @@ class Offer:
     """A corpus, for an entry of params.yaml, which has the name of its recipe.
 
     ``note`` is a remark for the title; ``reason`` says why it cannot be used; ``checked`` what is
-    known of its datasets in this language, of which it does not give those in ``left_out``.
+    known of its datasets in this language; ``left_out`` has those that it does not give.
     """
 
     recipe: str
