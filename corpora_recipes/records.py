@@ -5,10 +5,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, cast, get_args
 
+from corpora_recipes.hashing import keyed_uniform
+
 Split = Literal["train", "validation", "test"]
 Kind = Literal["documents", "dialogues", "trees", "examples", "parsed_sentences"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 SPLITS: tuple[Split, ...] = ("train", "validation", "test")
+# 60/20/20, as in Araujo et al. (2022), Appendix A, for corpora without a split.
+TRAIN, VALIDATION = 0.6, 0.8
 
 
 @dataclass(frozen=True, slots=True)
@@ -321,6 +325,15 @@ class Drops:
 def record_unit(kind: str) -> str:
     """Return the unit in which records of a kind are counted, such as "documents"."""
     return {"examples": "examples", "parsed_sentences": "sentences"}.get(kind, "documents")
+
+
+def decide_split(seed: int, corpus: str, document_id: str) -> Split:
+    """Return the split of a document, for a corpus without splits.
+
+    It depends only on the document's id: no other document can change it.
+    """
+    point = keyed_uniform(seed, corpus, document_id, "split")
+    return "train" if point < TRAIN else "validation" if point < VALIDATION else "test"
 
 
 # The units in which recipes count what records of a kind hold.

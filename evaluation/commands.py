@@ -86,6 +86,10 @@ VERBS = {
         "the finished stages are kept",
     ),
     "report": Verb("evaluation.reporting.command", "write the page, tables and figures"),
+    "study": Verb(
+        "evaluation.reporting.study_command",
+        "correlate scores that need no probe with those of tasks, over encoders",
+    ),
     "completion": Verb("evaluation.completion", "print what lets a shell complete commands"),
     "check": Verb("evaluation.checking", "show the averages, and what a run has left out"),
 }

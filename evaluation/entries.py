@@ -1,5 +1,6 @@
 """The encoders of params.yaml, given or trained, and their vectors."""
 
+import json
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
@@ -60,10 +61,31 @@ def encoders_of(path: Path) -> "dict[str, Callable[[], Encoder]]":
     }
 
 
-def embedded_encoders(path: Path) -> "dict[str, Callable[[], Encoder]]":
-    """Return what makes each encoder of params.yaml whose vectors `embed` has not left out."""
-    without = read_left_out("embed")
-    return {name: make for name, make in encoders_of(path).items() if name not in without}
+def stores_of(entries: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
+    """Return each of ``encoders_params`` to the one under whose name its vectors are stored.
+
+    That is the first entry that differs in `postprocessing` alone, best one without.
+    """
+    owners: dict[str, str] = {}
+    stores = {}
+    for name in sorted(entries, key=lambda name: "postprocessing" in entries[name]):
+        kind = {"encoder": name, **entries[name], "postprocessing": None}
+        stores[name] = owners.setdefault(json.dumps(kind, sort_keys=True, default=str), name)
+    return stores
+
+
+def embedded_encoders(path: Path) -> "dict[str, tuple[Callable[[], Encoder], str]]":
+    """Return the encoders of params.yaml whose vectors `embed` has not left out.
+
+    Name to what makes it, and the name of its store, see ``stores_of``.
+    """
+    without, encoders = read_left_out("embed"), encoders_of(path)
+    stores = stores_of(encoders_params(load_params(path), path))
+    return {
+        name: (make, stores[name])
+        for name, make in encoders.items()
+        if stores[name] in encoders and stores[name] not in without
+    }
 
 
 def vectors_of(name: str) -> dict[str, str]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from corpora_recipes.running.code import code_digest
 from corpora_recipes.running.environment import stage_versions
+from corpora_recipes.running.folders import EMBEDDINGS
 from corpora_recipes.running.memo import Key, remembering
 from corpora_recipes.running.walking import Entry, walk
 from evaluation.data.instances import Dataset
@@ -18,8 +19,9 @@ from evaluation.entries import embedded_encoders, vectors_of
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
-Score = Callable[[str, Encoder, Path], Mapping[str, Any]]
-"""Scores the encoder of a name, writes the results to a path, and returns facts for ``walk``."""
+Score = Callable[[str, Encoder, Path, Path], Mapping[str, Any]]
+"""Scores the encoder of a name by the store in a folder, writes the results to a path, and returns
+facts for ``walk``."""
 
 
 def score_encoders(
@@ -46,23 +48,25 @@ def score_encoders(
         score: scores one encoder.
     """
 
-    def key_of(name: str, make: Callable[[], Encoder]) -> Key:
+    def key_of(store: str, make: Callable[[], Encoder]) -> Key:
         return {
-            "inputs": [{dataset.name: dataset.digest() for dataset in datasets}, vectors_of(name)],
+            "inputs": [{dataset.name: dataset.digest() for dataset in datasets}, vectors_of(store)],
             "parameters": [parameters, asdict(cast("DataclassInstance", make()))],
             "code": code_digest(module),
             "versions": stage_versions(stage),
         }
 
-    def make_scores(name: str, make: Callable[[], Encoder], out: Path) -> Mapping[str, Any]:
-        return score(name, make(), out)
+    def make_scores(
+        name: str, make: Callable[[], Encoder], store: str, out: Path
+    ) -> Mapping[str, Any]:
+        return score(name, make(), EMBEDDINGS / store, out)
 
     with remembering(check=options.check):
         entries = {}
-        for name, make in embedded_encoders(options.params).items():
+        for name, (make, store) in embedded_encoders(options.params).items():
             out = folder / f"{name}{suffix}"
             entries[name] = Entry(
-                [out], partial(key_of, name, make), partial(make_scores, name, make, out)
+                [out], partial(key_of, store, make), partial(make_scores, name, make, store, out)
             )
         only, strict = options.only, options.strict
         walk(stage, entries, unit="encoders", folder=folder, only=only, strict=strict)

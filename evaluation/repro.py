@@ -11,7 +11,7 @@ from corpora_recipes.params import load_params, shipped_params
 from corpora_recipes.running import telling
 from corpora_recipes.running.commands import PARAMS, add_stage
 from corpora_recipes.running.errors import ParamsError, nearest
-from corpora_recipes.running.extras import check_packages
+from corpora_recipes.running.extras import MODULES, check_packages
 from corpora_recipes.running.left_out import read_left_out
 from corpora_recipes.running.memo import remembering
 from corpora_recipes.running.telling import clock
@@ -45,7 +45,8 @@ def run(options: argparse.Namespace) -> None:
         InputError: a library is missing, params.yaml is invalid, a stage failed, or something was
             left out.
     """
-    check_packages("probeta repro", "lxml", "matplotlib", "pandas", "sklearn", "spacy")
+    needed = (module for extra in ("audit", "build", "report") for module in MODULES[extra])
+    check_packages("probeta repro", *needed)
     if options.params == PARAMS and not PARAMS.exists():
         copyfile(shipped_params(), PARAMS)
         print(f"{PARAMS}: written, with the samples of the project")

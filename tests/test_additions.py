@@ -19,6 +19,7 @@ from builders.tasks import TASKS, sentence_ordering
 from builders.tasks.task import sentences
 from evaluation.commands import main
 from evaluation.encoders import ENCODERS
+from evaluation.encoders.encoder import OneVector
 from evaluation.reporting import sections
 from evaluation.reporting.inputs import Inputs
 from evaluation.reporting.layout import Cell, Row, Table
@@ -51,22 +52,13 @@ TOY_TASK = replace(
 
 
 @dataclass(frozen=True)
-class ToyEncoder:
+class ToyEncoder(OneVector):
     """Counts letters."""
 
     name: ClassVar[str] = "toy"
     revision: ClassVar[str] = "1"
-    form: ClassVar[str] = "natural"
-    layers: ClassVar[tuple[str, ...]] = ("output",)
-    layer: ClassVar[str] = "output"
-    prompts: ClassVar[dict[str, str]] = {}
-    packages: ClassVar[tuple[str, ...]] = ()
-    options: ClassVar[dict[str, Any]] = {}
     dimension: ClassVar[int] = 3
     parallel: ClassVar[bool] = True
-
-    def check(self) -> None:
-        pass
 
     def encode(self, texts: Sequence[str]) -> Any:
         counts = [[[text.count(letter) + 1 for letter in "aeo"]] for text in texts]

@@ -20,6 +20,7 @@ from builders.sampling.folds import LEAST_FOLDS
 from builders.store.record_files import window_of
 from builders.store.shards import Made, describe, write_dataset, write_report
 from corpora_recipes.recipe import Corpus
+from corpora_recipes.records import Split
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.outputs import whole_folder
 
@@ -78,6 +79,7 @@ def build(
     with whole_folder(out) as folder:
         report = {}
         for dataset, result in zip(datasets, made, strict=True):
+            _leave_out_unlearnt(dataset, result)
             try:
                 _check_sizes(dataset, result)
                 _check_donors(dataset, result)
@@ -92,6 +94,26 @@ def build(
                 report[dataset.name]["window"] = window
         write_report(report, folder)
     return report
+
+
+def _leave_out_unlearnt(dataset: Dataset, made: Made) -> None:
+    """Leave out tested documents with a class that no row has which a probe learns from.
+
+    A whole document, since a tree without one of its relations is none. They are counted.
+    """
+    if dataset.task.target != "label" or not dataset.task.trained:
+        return
+    train = made.rows.get("train", [])
+    tested: Split = "train" if any("fold" in row for row in train) else "test"
+    where: dict[Any, set[int]] = {}
+    for row in train:
+        where.setdefault(row["label"], set()).add(row.get("fold", 0))
+    least = 2 if tested == "train" else 1
+    rows = made.rows.get(tested, [])
+    lost = {row["document_id"] for row in rows if len(where.get(row["label"], ())) < least}
+    if lost:
+        made.rows[tested] = [row for row in rows if row["document_id"] not in lost]
+        made.counts["tested_documents"] = {"class_never_learnt": len(lost)}
 
 
 def _check_sizes(dataset: Dataset, made: Made) -> None:
@@ -135,8 +157,9 @@ def _check_donors(dataset: Dataset, made: Made) -> None:
 def limit_of(dataset: PassageDataset, report: Mapping[str, Any]) -> str:
     """Return what limits the rows of a dataset, given its part of build.json."""
     rows = report["rows"]
-    # Classes are equally frequent.
-    if all(dataset.quota(split) - rows[split] < len(dataset.task.labels) for split in rows):
+    # Classes are equally frequent in each split, or in each fold.
+    spare = len(dataset.task.labels) * max(1, report["folds"])
+    if all(dataset.quota(split) - rows[split] < spare for split in rows):
         return "all rows that were asked for"
     read = report["documents"]["read"]
     counts = report["documents"] | report["passages"]

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from builders.plan.datasets import PassageDataset
+from builders.sampling.folds import FOLDS, LEAST_FOLDS
 from builders.sampling.lengths import level_lengths
 from builders.sampling.passages import Passage, first_ranks, in_keyed_order
 from builders.sampling.same_text import without_repeated
@@ -12,11 +13,14 @@ from builders.sampling.sharing import share_out
 from builders.store.record_files import read_records
 from builders.store.shards import Counts, Made, Rows
 from corpora_recipes.recipe import Corpus
-from corpora_recipes.records import SPLITS, Record
+from corpora_recipes.records import SPLITS, Record, Split, decide_split
+from corpora_recipes.running.errors import ParamsError
 from corpora_recipes.text.writing import is_finished
 
 # Passages held in memory per passage that rows can take, as some turn out unusable.
 SPARE = 2
+# A small dataset has fewer folds than ``FOLDS``, so that each has rows of several documents.
+DOCUMENTS_A_FOLD = 10
 
 
 def passage_rows(datasets: Sequence[PassageDataset], records: Path, corpus: Corpus) -> list[Made]:
@@ -31,6 +35,8 @@ def passage_rows(datasets: Sequence[PassageDataset], records: Path, corpus: Corp
     rows: dict[str, Rows] = {}
     documents: dict[str, set[str]] = {}
     for d in datasets:
+        if d.folds:
+            _check_folds(d, passages[d.name], corpus)
         offered = _offered(d, passages[d.name], owner, datasets)
         unique, repeated = without_repeated(offered)
         levelled = unique
@@ -128,18 +134,49 @@ def _one_dataset(
     by_id = {passage.id: passage for passage in passages}
     rows: Rows = {}
     used: dict[str, Passage] = {}
-    for split in SPLITS:
-        offered = [p for p in passages if p.split == split]
-        rows[split] = dataset.task.instances(offered, dataset.draw, dataset.quota(split))
-        for row in rows[split]:
+    for split, quota, further, offered in _parts(dataset, passages):
+        of_part = dataset.task.instances(offered, dataset.draw, quota)
+        for row in of_part:
             _check(row, dataset)
             source = by_id[row.pop("passage")]
             row.setdefault("id", source.id)
-            row["document_id"] = source.document_id
+            row |= {"document_id": source.document_id, **further}
             for name in (source.id, row.get("donor_id")):
                 if name is not None:
                     used[name] = by_id[name]
+        rows.setdefault(split, []).extend(of_part)
     return rows, list(used.values())
+
+
+def _parts(
+    dataset: PassageDataset, passages: Sequence[Passage]
+) -> list[tuple[Split, int, dict[str, int], list[Passage]]]:
+    """Return the splits, or the folds, with their quotas, further columns and passages.
+
+    Documents are dealt to folds in keyed order, so that each fold has as many, or one more.
+    """
+    if not dataset.folds:
+        return [(s, dataset.quota(s), {}, [p for p in passages if p.split == s]) for s in SPLITS]
+    documents = sorted(
+        {p.document_id for p in passages}, key=lambda name: dataset.draw.hash(name, "fold")
+    )
+    number = max(LEAST_FOLDS, min(FOLDS, len(documents) // DOCUMENTS_A_FOLD))
+    folds = {name: rank % number for rank, name in enumerate(documents)}
+    quota = dataset.quota("train") // number
+    return [
+        ("train", quota, {"fold": fold}, [p for p in passages if folds[p.document_id] == fold])
+        for fold in range(number)
+    ]
+
+
+def _check_folds(dataset: PassageDataset, passages: Sequence[Passage], corpus: Corpus) -> None:
+    """Raise a ParamsError if documents have splits of their source: these are kept."""
+    for p in passages:
+        if p.split != decide_split(corpus.seed, corpus.name, p.document_id):
+            where = f"{corpus.where}.datasets.{dataset.name}.folds"
+            found = f"document {p.document_id}, which its source puts into {p.split}"
+            todo = "remove `folds`: whoever compares scores needs the published split"
+            raise ParamsError(where, "documents without a split of their source", found, todo)
 
 
 def _check(row: Mapping[str, Any], dataset: PassageDataset) -> None:
@@ -160,8 +197,8 @@ def _donors(rows: Rows, passages: Sequence[Passage]) -> dict[str, int]:
     by_id = {passage.id: passage for passage in passages}
     pairs = [
         (by_id[row["id"]], by_id[row["donor_id"]])
-        for split in SPLITS
-        for row in rows[split]
+        for of_split in rows.values()
+        for row in of_split
         if row.get("donor_id") is not None
     ]
     if not pairs:

@@ -12,6 +12,7 @@ from builders.plan.origins import collection_facts, licence_of
 from builders.sampling.draw import Draw
 from builders.tasks import TASKS
 from builders.tasks.task import (
+    FOLD,
     Column,
     ExampleTask,
     PassageTask,
@@ -88,13 +89,22 @@ class Dataset:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PassageDataset(Dataset):
-    """A dataset made of passages of documents or dialogues."""
+    """A dataset made of passages of documents or dialogues.
+
+    Attributes:
+        folds: whether its documents are in folds, all of them tested, and not in splits.
+    """
 
     task: PassageTask
+    folds: bool = False
 
     def quota(self, split: Split) -> int:
-        """Return the highest number of rows of a split."""
-        return self.rows[SPLITS.index(split)]
+        """Return the highest number of rows of a split; with folds, all are of train."""
+        return sum(self.rows) if self.folds else self.rows[SPLITS.index(split)]
+
+    def columns(self) -> dict[str, Column]:
+        """Return the columns of its instances; only a dataset with folds has ``fold``."""
+        return self.task.columns(further=FOLD if self.folds else {})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,7 +169,7 @@ def _entry(of_examples: bool, least: int | None, options: tuple[tuple[str, Any],
         ("task", str),
         ("version", Version, "1.0.0"),
         *([("collection", Any, None)] if of_examples else []),
-        *([("rows", rows, PAPER_ROWS)] if least is not None else []),
+        *([("rows", rows, PAPER_ROWS), ("folds", bool, False)] if least is not None else []),
         *((name, Literal[choices], choices[0]) for name, choices in options),
         ("edition_of", Annotated[str, described("the name of the older dataset")], ""),
     ]
@@ -186,7 +196,7 @@ def _dataset(corpus: Corpus, sources: str, name: str, given: Any) -> Dataset:
         "edition_of": entry.edition_of,
     }
     if isinstance(task, PassageTask):
-        return PassageDataset(task=task, rows=entry.rows, **common)
+        return PassageDataset(task=task, rows=entry.rows, folds=entry.folds, **common)
     if isinstance(task, TreebankTask):
         return TreebankDataset(task=task, **common)
     if not isinstance(task, ExampleTask):

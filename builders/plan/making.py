@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from builders.plan.datasets import PAPER_ROWS, Dataset
+from builders.plan.datasets import PAPER_ROWS, Dataset, PassageDataset
 from builders.tasks.benchmarks import BENCHMARKS
 from corpora_recipes.recipe import Corpus
 
@@ -40,10 +40,11 @@ def benchmark_of(dataset: Dataset, corpora: Sequence[Corpus]) -> str:
     )
 
 
-def _chosen(dataset: Dataset) -> dict[str, str]:
-    """Return the options of a dataset's task that are not the defaults."""
+def _chosen(dataset: Dataset) -> dict[str, Any]:
+    """Return the options of a dataset's task that are not the defaults, and whether of folds."""
     defaults = dataset.task.defaults(dataset.records)
-    return {key: value for key, value in dataset.options.items() if value != defaults[key]}
+    folds = {"folds": True} if isinstance(dataset, PassageDataset) and dataset.folds else {}
+    return {key: v for key, v in dataset.options.items() if v != defaults[key]} | folds
 
 
 def _settings(corpus: Corpus) -> dict[str, Any]:

@@ -8,11 +8,10 @@ from typing import Any
 import pyarrow as pa
 
 from corpora_recipes.fetching.pins import check_complete
-from corpora_recipes.hashing import keyed_uniform
 from corpora_recipes.parquet import parquet_writer
 from corpora_recipes.reading.blocks import BEYOND_QUOTA, read_corpus
 from corpora_recipes.recipe import Corpus, load_recipe
-from corpora_recipes.records import Drops, Example, Split, record_unit
+from corpora_recipes.records import Drops, Example, decide_split, record_unit
 from corpora_recipes.rows import WINDOW, record_schema, to_row
 from corpora_recipes.running.errors import RawError
 from corpora_recipes.running.executors import open_executor
@@ -23,8 +22,6 @@ from corpora_recipes.running.telling import progress
 ROW_GROUP = 1000
 # Below this many bytes of raw files, one process has read them before others have started.
 SMALL = 1_000_000
-# 60/20/20, as in Araujo et al. (2022), Appendix A, for corpora without a split.
-TRAIN, VALIDATION = 0.6, 0.8
 
 
 def read(
@@ -99,15 +96,6 @@ def read(
         text = json.dumps(report, ensure_ascii=False, indent=2, sort_keys=True)
         counts_file.write_text(text + "\n", "utf-8")
     return total
-
-
-def decide_split(seed: int, corpus: str, document_id: str) -> Split:
-    """Return the split of a document, for a corpus without splits.
-
-    It depends only on the document's id: no other document can change it.
-    """
-    point = keyed_uniform(seed, corpus, document_id, "split")
-    return "train" if point < TRAIN else "validation" if point < VALIDATION else "test"
 
 
 def above_limits(corpus: Corpus, drops: Drops) -> list[str]:

@@ -11,6 +11,7 @@ from builders.tasks.groups import GROUPS
 from corpora_recipes.casing import lower_case
 from corpora_recipes.checking import one_of
 from corpora_recipes.parquet import array_of
+from corpora_recipes.records import Split
 from evaluation.arrays import Counts
 from evaluation.data.instances import Dataset
 from evaluation.encoders.encoder import Described, Encoder, Form
@@ -24,11 +25,11 @@ def text_columns(task: str, form: Form) -> tuple[str, ...]:
     return tuple(text.natural if form == "natural" else text.tokens for text in texts)
 
 
-def unique_texts(dataset: Dataset, form: Form) -> set[str]:
-    """Return every text of a dataset, all splits; words also in lower case."""
+def unique_texts(dataset: Dataset, form: Form, splits: Iterable[Split] = ()) -> set[str]:
+    """Return every text of a dataset, of all splits or of some; words also in lower case."""
     columns = text_columns(dataset.task, form)
     texts: set[str] = set()
-    for split in dataset.files:
+    for split in splits or dataset.files:
         texts |= unique_in(dataset.read(split, columns), columns)
     if TASKS[dataset.task].unit == "word":
         texts |= {lower_case(text) for text in texts}

@@ -17,7 +17,7 @@ from evaluation.data.instances import Dataset, find_datasets
 from evaluation.data.texts import check_prompt_names
 from evaluation.embedding.store import fingerprint, made_by
 from evaluation.encoders.encoder import Encoder
-from evaluation.entries import encoders_of
+from evaluation.entries import encoders_of, encoders_params, stores_of
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -41,7 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Encode new texts, and print their number."""
-    load_params(options.params)
+    stores = stores_of(encoders_params(load_params(options.params), options.params))
     datasets = find_datasets(PACKAGE)
     with remembering(check=options.check):
         entries = {
@@ -51,8 +51,10 @@ def run(options: argparse.Namespace) -> None:
                 partial(_embed, name, make, datasets, options),
             )
             for name, make in encoders_of(options.params).items()
+            if stores[name] == name
         }
-        only, strict = options.only, options.strict
+        only = options.only and [stores.get(name, name) for name in options.only]
+        strict = options.strict
         walk("embed", entries, unit="encoders", only=only, strict=strict, any_fault=True)
 
 

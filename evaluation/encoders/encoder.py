@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, cast, runtim
 from corpora_recipes.running.errors import InputError
 
 if TYPE_CHECKING:
-    from _typeshed import DataclassInstance
-
     from evaluation.arrays import Floats
 
 
 Form = Literal["natural", "tokens"]
+Postprocess = Literal["none", "centre", "abtt", "component_removal", "whitening"]
+"""What is done to vectors before they are compared, see ``evaluation.embedding.postprocessing``."""
 Prompts = dict[str, str]
 """Prefixes of texts, for encoders that are trained with them: name of a dataset, abbreviation of a
 group, or "default", to the prompt of its texts. The first of these that is there counts."""
@@ -52,6 +52,10 @@ class Described(Protocol):
     @property
     def packages(self) -> tuple[str, ...]:
         """The packages whose versions may change the rounding of its vectors."""
+
+    @property
+    def postprocessing(self) -> Postprocess:
+        """What is done to its vectors; the store has them as they were before."""
 
 
 class Encoder(Described, Protocol):
@@ -99,7 +103,15 @@ class HasWords(Protocol):
         """Return the numbers of "tokens" and of those "out_of_vocabulary"."""
 
 
-class OneVector:
+@dataclass(frozen=True, kw_only=True)
+class Postprocessed:
+    """The option that all encoders have, see ``Described.postprocessing``."""
+
+    postprocessing: Postprocess = "none"
+
+
+@dataclass(frozen=True, kw_only=True)
+class OneVector(Postprocessed):
     """What most encoders share: a frozen dataclass that gives a natural text one vector.
 
     It adds ``name``, ``revision``, ``dimension`` and ``encode``, and changes what is different.
@@ -114,8 +126,8 @@ class OneVector:
 
     @property
     def options(self) -> dict[str, Any]:
-        """The fields, which are the options in params.yaml, with the defaults."""
-        return asdict(cast("DataclassInstance", self))
+        """The other fields, which are the options in params.yaml, with the defaults."""
+        return {k: value for k, value in asdict(self).items() if k != "postprocessing"}
 
     def check(self) -> None:
         """See ``Encoder.check``."""
@@ -183,6 +195,7 @@ class Description:
     options: dict[str, Any]
     prompts: Prompts
     packages: tuple[str, ...]
+    postprocessing: Postprocess = "none"
 
 
 def describe(encoder: Described) -> Description:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from corpora_recipes.running.errors import InputError, ParamsError
-from evaluation.encoders.encoder import Form, option
+from evaluation.encoders.encoder import Form, Postprocessed, option
 
 if TYPE_CHECKING:
     import torch
@@ -68,7 +68,7 @@ class Source:
 
 
 @dataclass(frozen=True, eq=False, repr=False)  # __eq__ and __repr__ would look for the model
-class Pretrained:
+class Pretrained(Postprocessed):
     """What encoders share that are models in this layout."""
 
     model: str

@@ -1,4 +1,11 @@
-"""Similarity without a probe: the cosine of two embeddings, as SentEval scores STS; or 1/(1+l2)."""
+"""Similarity without a probe: the cosine of two embeddings, as SentEval scores STS; or 1/(1+l2).
+
+And what says something of vectors whose similarity is a cosine (Wang and Isola 2020, "Understanding
+contrastive representation learning through alignment and uniformity on the hypersphere"): both are
+better when lower. Wang, Kuo and Li (2022, section 4.4) relate them to EvalRank.
+"""
+
+import math
 
 import numpy as np
 
@@ -8,6 +15,8 @@ from evaluation.arrays import Doubles, Floats, Reals
 DECIMALS = 6
 # Vectors that are in memory in float64 at a time.
 _BLOCK = 8192
+# The texts that uniformity is of: of more, the first, as rankings are in the order of a keyed hash.
+_UNIFORM = 4096
 
 
 def cosines(one: Floats, other: Floats) -> Doubles:
@@ -27,6 +36,35 @@ def inverse_distances(one: Floats, other: Floats) -> Doubles:
     """
     inverse: Doubles = 1 / (1 + np.linalg.norm(one.astype(np.float64) - other, axis=1))
     return inverse
+
+
+def alignment(one: Floats, other: Floats) -> float | None:
+    """Return the mean squared distance of pairs of vectors, each made 1 long: 0 … 4.
+
+    Both are float32 [pairs, dimension]; None if no pair has two vectors other than 0.
+    """
+    known = one.any(axis=1) & other.any(axis=1)
+    if not known.any():
+        return None
+    return float(np.square(_unit(one[known]) - _unit(other[known])).sum(axis=1).mean())
+
+
+def uniformity(vectors: Floats) -> float | None:
+    """Return log(mean(exp(-2 d²))) over all pairs of vectors, each made 1 long: -8 … 0.
+
+    d is the distance of two; vectors are float32 [texts, dimension], those of 0 left out. None
+    below two of them.
+    """
+    units = _unit(vectors[vectors.any(axis=1)][:_UNIFORM])
+    count = len(units)
+    if count < 2:
+        return None
+    # Of length 1: d² = 2 - 2 cosine. Each vector with itself adds 1.
+    terms = units @ units.T
+    terms -= 1
+    terms *= 4
+    total = float(np.exp(terms, out=terms).sum()) - count
+    return math.log(total / (count * (count - 1)))
 
 
 def norms_of(vectors: Reals) -> Doubles:

@@ -7,7 +7,7 @@ from typing import Any
 
 from corpora_recipes.params import load_params
 from corpora_recipes.running.commands import add_stage
-from corpora_recipes.running.folders import COMPLETED, EMBEDDINGS, PACKAGE
+from corpora_recipes.running.folders import COMPLETED, PACKAGE
 from corpora_recipes.running.memo import Memo
 from corpora_recipes.running.telling import tell
 from evaluation.data.instances import find_datasets
@@ -38,7 +38,7 @@ def run(options: argparse.Namespace) -> None:
     paralex, seed = paralex_params(params, options.params), params["seed"]
     datasets = find_datasets(PACKAGE)
 
-    def complete(name: str, encoder: Encoder, out: Path) -> Mapping[str, Any]:
+    def complete(name: str, encoder: Encoder, store: Path, out: Path) -> Mapping[str, Any]:
         from evaluation.paradigms.evaluating import evaluate_paradigms
         from evaluation.results.stored import write_stored
 
@@ -46,7 +46,7 @@ def run(options: argparse.Namespace) -> None:
             name,
             encoder,
             datasets,
-            EMBEDDINGS / name,
+            store,
             seed=seed,
             **paralex,
             memo=Memo(f"completed/{name}"),

@@ -15,6 +15,7 @@ from corpora_recipes.running.memo import Key, Memo
 from corpora_recipes.running.telling import progress
 from evaluation.data.instances import Dataset
 from evaluation.data.texts import DEFAULT, text_columns
+from evaluation.embedding.postprocessing import Fitting
 from evaluation.embedding.store import EmbeddingStore, EncodedDataset, read_described
 from evaluation.embedding.vocabulary import Vocabulary, open_vocabulary
 from evaluation.encoders.encoder import Description, Encoder, Form, HasWords, describe
@@ -220,6 +221,7 @@ def _spaces(
     """Yield each dataset with every space in which it is scored."""
     # An own vocabulary may be large: its words are in memory in one casing at a time.
     if vocabulary is not None:
+        vocabulary = _processed(vocabulary, encoder)
         for casing in casings:
             space = _make_space("own", "", vocabulary, encoder.layer, casing)
             for paradigms in every:
@@ -235,8 +237,16 @@ def _spaces(
                     words.setdefault(cased(term, casing), cased(encoded, casing))
             for layer in encoder.layers if casing == casings[0] else [encoder.layer]:
                 vectors = store.lookup(list(words.values()), layer)
-                shared = Vocabulary(list(words), vectors, norms_of(vectors))
+                shared = _processed(Vocabulary(list(words), vectors, norms_of(vectors)), encoder)
                 yield paradigms, _make_space("shared", digest, shared, layer, casing)
+
+
+def _processed(vocabulary: Vocabulary, encoder: Description) -> Vocabulary:
+    """Return words with their vectors post-processed as the encoder asks, fitted on all of them."""
+    if encoder.postprocessing == "none":
+        return vocabulary
+    vectors = Fitting(vocabulary.vectors).postprocess(encoder.postprocessing)
+    return replace(vocabulary, vectors=vectors, norms=norms_of(vectors))
 
 
 def _make_space(

@@ -15,6 +15,8 @@ from evaluation.data.instances import Dataset
 from evaluation.data.texts import text_columns
 
 COLUMNS = ("row", "texts", "answer")
+# Of more classes, a person types the name.
+MOST_BUTTONS = 12
 _PAGE = Path(__file__).with_name("sheet.html")
 _DIGITS = 16
 KEY = re.compile(rf"[\w-]+:[0-9a-f]{{{_DIGITS}}}:\d+")
@@ -53,6 +55,7 @@ def write_sheet(dataset: Dataset, seed: int, count: int, folder: Path) -> int:
         question=task.question,
         classes=[(name, task.gold.format(name)) for name in dataset.labels],
         rows=drawn,
+        most_buttons=MOST_BUTTONS,
     )
     with whole_outputs([page, sheet]) as (new_page, new_sheet):
         new_page.write_text(html, "utf-8")

@@ -9,7 +9,7 @@ from typing import Any
 from corpora_recipes.params import load_params
 from corpora_recipes.running.commands import add_executor, add_stage
 from corpora_recipes.running.errors import InputError
-from corpora_recipes.running.folders import EMBEDDINGS, PACKAGE, PROBED
+from corpora_recipes.running.folders import PACKAGE, PROBED
 from corpora_recipes.running.telling import tell
 from evaluation.data.instances import find_probed
 from evaluation.encoders.encoder import Encoder
@@ -41,7 +41,7 @@ def run(options: argparse.Namespace) -> None:
     probing, seed = probing_params(params, options.params), params["seed"]
     datasets = find_probed(PACKAGE)
 
-    def score(name: str, encoder: Encoder, out: Path) -> Mapping[str, Any]:
+    def score(name: str, encoder: Encoder, store: Path, out: Path) -> Mapping[str, Any]:
         from evaluation.probing.probing import probe_datasets
         from evaluation.results.probes import write_results
 
@@ -50,7 +50,7 @@ def run(options: argparse.Namespace) -> None:
             name,
             encoder,
             datasets,
-            EMBEDDINGS / name,
+            store,
             seed=seed,
             probing=probing,
             workers=options.workers,

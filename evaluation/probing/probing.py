@@ -22,7 +22,7 @@ from corpora_recipes.running.telling import progress
 from evaluation.arrays import Floats
 from evaluation.data.features import MORE, ProbeRows
 from evaluation.data.instances import Dataset
-from evaluation.data.texts import prompt_of
+from evaluation.embedding.postprocessing import fitted_on, open_lookup
 from evaluation.embedding.store import EmbeddingStore, EncodedDataset, read_described, read_header
 from evaluation.encoders.encoder import Description, Encoder, describe
 from evaluation.measures.metrics import measure
@@ -268,11 +268,11 @@ def probe_dataset(
     """Probe one dataset with one layer; depends on the arguments and the files they name alone."""
     described = read_described(store, dataset)
     parts = {split: ProbeRows(dataset, split, encoder.form) for split in dataset.files}
-    opened = EmbeddingStore(store, encoder, prompt_of(encoder, dataset))
-    lookup = partial(opened.lookup, layer=layer)
-    x = {split: rows.features(lookup, probing.pair_features) for split, rows in parts.items()}
+    with one_thread():
+        lookup = open_lookup(encoder, store, dataset, layer)
+        x = {split: rows.features(lookup, probing.pair_features) for split, rows in parts.items()}
     # The store can be large.
-    del opened, lookup
+    del lookup
     with one_thread("scipy.linalg"):
         if not dataset.trained:
             similar = cosines(*np.split(x["test"], 2, axis=1))
@@ -291,6 +291,7 @@ def probe_dataset(
                 score.measures[ablation.name] = float(np.mean(values))
     vectors = described.vectors[layer]
     score = replace(score, coverage=described.coverage, texts=described.texts, vectors=vectors)
+    score = replace(score, fitted_on=fitted_on(encoder, dataset))
     return Probed(score, predictions_table(dataset.name, layer, predictions))
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from corpora_recipes.params import load_params
 from corpora_recipes.running.commands import add_stage, add_workers
-from corpora_recipes.running.folders import EMBEDDINGS, PACKAGE, RANKED
+from corpora_recipes.running.folders import PACKAGE, RANKED
 from corpora_recipes.running.telling import tell
 from evaluation.data.instances import find_datasets
 from evaluation.encoders.encoder import Encoder
@@ -37,7 +37,7 @@ def run(options: argparse.Namespace) -> None:
     evalrank, seed = evalrank_params(params, options.params), params["seed"]
     datasets = find_datasets(PACKAGE)
 
-    def rank(name: str, encoder: Encoder, out: Path) -> Mapping[str, Any]:
+    def rank(name: str, encoder: Encoder, store: Path, out: Path) -> Mapping[str, Any]:
         from evaluation.ranking.evaluating import rank_datasets
         from evaluation.results.rankings import write_rankings
 
@@ -45,7 +45,7 @@ def run(options: argparse.Namespace) -> None:
             name,
             encoder,
             datasets,
-            EMBEDDINGS / name,
+            store,
             seed=seed,
             **evalrank,
             workers=options.workers,

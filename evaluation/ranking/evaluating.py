@@ -34,13 +34,13 @@ from evaluation.arrays import Doubles, Flags, Floats, Rows, Values
 from evaluation.data.features import ProbeRows
 from evaluation.data.instances import Dataset
 from evaluation.data.texts import prompt_of, text_columns, unique_texts
+from evaluation.embedding.postprocessing import Fitting
 from evaluation.embedding.store import EmbeddingStore, EncodedDataset, read_described
-from evaluation.encoders.encoder import Description, Encoder, Form, describe
+from evaluation.encoders.encoder import Description, Encoder, Form, Postprocess, describe
 from evaluation.measures.intervals import leave_out_means, score_interval
 from evaluation.measures.metrics import spearman
-from evaluation.measures.similarity import cosines, inverse_distances
+from evaluation.measures.similarity import alignment, cosines, inverse_distances, uniformity
 from evaluation.measures.threads import one_thread
-from evaluation.ranking.postprocessing import Fitting, Name
 from evaluation.ranking.ranks import Similarity, rank_positives
 from evaluation.results.rankings import (
     FORMAT,
@@ -65,7 +65,7 @@ RANKED = tuple(task.name for task in TASKS)
 BYTES_A_WORKER = 2**20
 
 # A post-processing of vectors, and a similarity.
-_Way = tuple[Name, Similarity]
+_Way = tuple[Postprocess, Similarity]
 
 
 def rank_datasets(
@@ -76,7 +76,7 @@ def rank_datasets(
     *,
     seed: int,
     similarities: Sequence[Similarity],
-    postprocessings: Sequence[Name],
+    postprocessings: Sequence[Postprocess],
     workers: int = 1,
     earlier: Path | None = None,
 ) -> tuple[RankingResults, list[pa.Table], int]:
@@ -90,7 +90,8 @@ def rank_datasets(
         seed: the run's seed.
         similarities: one or more; layers other than the main one have only the first.
         postprocessings: one or more; layers other than the main one have none. Vectors are not
-            whitened if there are no more texts than dimensions.
+            whitened if there are no more texts than dimensions. Those of an encoder that has a
+            post-processing of its own (fitted on each dataset's texts) get no other.
         workers: largest number of processes; the results do not depend on it.
         earlier: folder with the results of an earlier run, of which those are kept that the memory
             answers for, and ranking again could not change.
@@ -106,6 +107,8 @@ def rank_datasets(
     """
     known = describe(encoder)
     opened = EmbeddingStore(store, known)
+    if known.postprocessing != PLAIN:
+        postprocessings = [PLAIN]
     results = RankingResults(
         format=FORMAT,
         name=name,
@@ -119,10 +122,12 @@ def rank_datasets(
     )
     parts = {dataset.name: [dataset] for dataset in datasets if dataset.task in RANKED}
 
-    def family(dataset: Dataset) -> tuple[str, str]:
-        return dataset.language, repr(prompt_of(known, dataset))
+    def family(dataset: Dataset) -> tuple[str, ...]:
+        own = [] if known.postprocessing == PLAIN else [dataset.name]
+        return dataset.language, repr(prompt_of(known, dataset)), *own
 
-    # Post-processing is fitted on the similarity datasets of a language and prompt together.
+    # Post-processing is fitted on the similarity datasets of a language and prompt together; the
+    # encoder's own on each.
     similar = [dataset for dataset in datasets if dataset.task == "similarity"]
     similar.sort(key=lambda dataset: (*family(dataset), dataset.name))
     for number, (_, members) in enumerate(groupby(similar, family)):
@@ -202,7 +207,9 @@ def _score_part(
         for layer in encoder.layers:
             of_layer = ways if layer == encoder.layer else [(PLAIN, ways[0][1])]
             facts = described[dataset.name]
-            for score, ranks in _rank(dataset, facts, linked, opened, layer, of_layer):
+            for score, ranks in _rank(
+                dataset, facts, linked, opened, layer, of_layer, encoder.postprocessing
+            ):
                 if (layer, score.postprocessing) == (encoder.layer, PLAIN):
                     pairs = _pairs(score, linked, ranks)
                     tables.append(ranks_table(pairs))
@@ -304,6 +311,7 @@ def _rank(
     store: EmbeddingStore,
     layer: str,
     ways: Sequence[_Way],
+    own: Postprocess,
 ) -> Iterator[tuple[RankScore, Doubles]]:
     """Yield the score of one layer for each way to compare, with the ranks, float64 [pairs].
 
@@ -320,7 +328,7 @@ def _rank(
     whole = encoded if present.all() else encoded[present]
     # The middle of all texts except the query and its other positives.
     by_chance = (len(encoded) - np.bincount(linked.queries)[linked.queries] + 1) / 2
-    for (postprocessing, similarity), vectors in _vectors(dataset.name, texts, whole, ways):
+    for (postprocessing, similarity), vectors in _vectors(dataset.name, texts, whole, ways, own):
         counted = rank_positives(vectors, queries, positives, similarity)
         ranks = by_chance.copy()
         ranks[ranked] = np.where(np.isnan(counted.ranks), ranks[ranked], counted.ranks)
@@ -343,6 +351,9 @@ def _rank(
             texts=described.texts,
             vectors=described.vectors[layer],
         )
+        if similarity == "cosine":
+            pairs = vectors[queries], vectors[positives]
+            score = replace(score, alignment=alignment(*pairs), uniformity=uniformity(vectors))
         yield score, ranks
 
 
@@ -370,6 +381,7 @@ def measure_ranks(ranks: Doubles, groups: Values) -> dict[str, Any]:
         "interval": score_interval("accuracy", mrr, left_out, groups),
         "hits": {str(place): float(of_pairs[f"Hits@{place}"].mean()) for place in HITS},
         "median_rank": float(np.median(ranks)),
+        "mean_rank": float(ranks.mean()),
     }
 
 
@@ -394,7 +406,9 @@ def _compare(
     encoded = EmbeddingStore(store, encoder, prompt).lookup(texts, encoder.layer)
     scores = []
     with one_thread():
-        for (postprocessing, similarity), vectors in _vectors(names, texts, encoded, ways):
+        for (postprocessing, similarity), vectors in _vectors(
+            names, texts, encoded, ways, encoder.postprocessing
+        ):
 
             def lookup(given: Sequence[str], vectors: Floats = vectors) -> Floats:
                 return vectors[[places[text] for text in given]]
@@ -420,17 +434,17 @@ def _compare(
 
 
 def _vectors(
-    names: str, texts: Sequence[str], encoded: Floats, ways: Sequence[_Way]
+    names: str, texts: Sequence[str], encoded: Floats, ways: Sequence[_Way], own: Postprocess
 ) -> Iterator[tuple[_Way, Floats]]:
     """Yield the texts' vectors for each way to compare; ways are grouped by post-processing.
 
-    Without whitening if there are no more texts than dimensions: all distances would be equal,
-    whatever the encoder.
+    Before it, ``own`` is done to the vectors. Without whitening if there are no more texts than
+    dimensions: all distances would be equal, whatever the encoder.
 
     Raises:
         InputError: a vector is not finite after post-processing.
     """
-    fitting = Fitting(encoded)
+    fitting = Fitting(Fitting(encoded).postprocess(own))
     for name, same in groupby(ways, lambda way: way[0]):
         if name == "whitening" and len(encoded) <= encoded.shape[1]:
             continue

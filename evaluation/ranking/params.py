@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from corpora_recipes.checking import Checked, Some, checked
-from evaluation.ranking.postprocessing import Name
+from evaluation.encoders.encoder import Postprocess
 from evaluation.ranking.ranks import Similarity
 
 
@@ -15,7 +15,7 @@ class EvalRank(Checked):
     """The section `evalrank`."""
 
     similarities: Some[Similarity] = field(default_factory=lambda: [*get_args(Similarity)])
-    postprocessings: Some[Name] = field(
+    postprocessings: Some[Postprocess] = field(
         default_factory=lambda: ["none", "centre", "abtt", "whitening"]
     )
 

@@ -1,6 +1,7 @@
 """The report: from results to a page, tables and figures.
 
 inputs      the results of a report, checked to be comparable, and all scores in one table
+sources     where the pairs of rankings come from
 averages    the datasets that scores are averaged over, and means
 instances   the instances that the page shows, with each encoder's answer
 layout      tables independent of a format, by their columns

@@ -56,14 +56,7 @@ def run(options: argparse.Namespace) -> None:
         write_report(options.results, options.instances, options.out, *given)
         print(f"report: {options.out / 'index.html'}")
         return
-    names = list(encoders_params(load_params(options.params), options.params))
-    results = [PROBED / name for name in names if (PROBED / name).is_dir()]
-    if not results:
-        expected = "the results of an encoder of params.yaml"
-        todo = "read the messages of the stages before, or add an encoder"
-        raise InputError(PROBED, expected, "none", todo)
-    rankings = [RANKED / name for name in names if (RANKED / name).is_dir()]
-    paradigms = [file for name in names if (file := COMPLETED / f"{name}.json").is_file()]
+    names, results, rankings, paradigms = run_results(options.params)
     people = sorted(PEOPLE.glob("*.json"))
     left_out = {
         f"{stage.name} {name}": fault.why
@@ -85,3 +78,20 @@ def run(options: argparse.Namespace) -> None:
             write_report(results, PACKAGE, REPORT, rankings, paradigms, left_out, people)
             memo.keep("all", key, [REPORT])
     say(f"report: {REPORT / 'index.html'}")
+
+
+def run_results(params: Path) -> tuple[list[str], list[Path], list[Path], list[Path]]:
+    """Return the encoders of a run, and where their results, rankings and paradigms are.
+
+    Raises:
+        InputError: none has results.
+    """
+    names = list(encoders_params(load_params(params), params))
+    results = [PROBED / name for name in names if (PROBED / name).is_dir()]
+    if not results:
+        expected = "the results of an encoder of params.yaml"
+        todo = "read the messages of the stages before, or add an encoder"
+        raise InputError(PROBED, expected, "none", todo)
+    rankings = [RANKED / name for name in names if (RANKED / name).is_dir()]
+    paradigms = [file for name in names if (file := COMPLETED / f"{name}.json").is_file()]
+    return names, results, rankings, paradigms

@@ -1,7 +1,7 @@
-"""The figures: the scores of all datasets, and how they change over an encoder's layers."""
+"""The figures: the scores of all datasets; how they change over an encoder's layers; ranks."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 from io import BytesIO
 from itertools import groupby
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from builders.tasks.groups import Group
+from evaluation.arrays import Doubles
 from evaluation.reporting.inputs import Inputs
 from evaluation.reporting.layout import COVERED
 from evaluation.reporting.tables.encoders import Profile
@@ -241,6 +242,29 @@ def _draw_profile(axes: "Axes", profile: Profile) -> "QuadMesh":
     axes.tick_params(length=0)
     axes.spines[:].set_visible(False)
     return mesh
+
+
+def draw_ranks(
+    ranks: Mapping[str, tuple[Doubles, Doubles]], encoders: Sequence[str], *, sample: bool = False
+) -> "Figure":
+    """Draw a panel for each measure: each encoder's rank by it, and by the mean of all tasks.
+
+    As Figure 4 of Wang, Kuo and Li (2022).
+    """
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(4 * len(ranks), 4.6), layout="constrained")
+    panels = figure.subplots(1, len(ranks), squeeze=False)[0]
+    for axes, (measure, places) in zip(panels, ranks.items(), strict=True):
+        axes.axline((1, 1), slope=1, color="#dddddd")
+        axes.plot(*places, "o", color=COLOURS[0])
+        for name, x, y in zip(encoders, *places, strict=True):
+            axes.annotate(_plain(name), (x, y), (4, 4), textcoords="offset points", fontsize=8)
+        axes.set(title=_plain(measure), xlabel="rank by this measure", ylabel="rank by tasks")
+        axes.margins(0.35, 0.1)
+    if sample:
+        figure.supxlabel(SAMPLE)
+    return figure
 
 
 def image(figure: "Figure", kind: str) -> bytes:

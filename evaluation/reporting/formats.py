@@ -169,8 +169,13 @@ def _latex_cell(cell: Cell) -> str:
     return rf"{text}\textsuperscript{{{marks}}}" if marks else text
 
 
-def write_html(inputs: Inputs, instances: Sequence[dict[str, Any]], figure: "Figure") -> str:
-    """Return the page, with the content of the browser of instances and the figure of scores."""
+def write_html(
+    inputs: Inputs,
+    instances: Sequence[dict[str, Any]],
+    figure: "Figure",
+    ranks: "Figure | None" = None,
+) -> str:
+    """Return the page, with the browser's instances and the figures of scores and of ranks."""
     script = (_FOLDER / "page.js").read_text("utf-8")
     sections = groupby(sections_of(inputs, "page"), lambda shown: shown[0].chapter)
     described = sentence("page", names=", ".join(inputs.names), datasets=len(inputs.datasets))
@@ -196,6 +201,7 @@ def write_html(inputs: Inputs, instances: Sequence[dict[str, Any]], figure: "Fig
         shade=_shade,
         farthest=FARTHEST,
         figure=Markup(inline(figure, described)),
+        ranks=Markup(inline(ranks, "Ranks of encoders by measures and by tasks")) if ranks else "",
         instances=Markup(_json(instances)),
         style=Markup((_FOLDER / "page.css").read_text("utf-8")),
         script=Markup(script),

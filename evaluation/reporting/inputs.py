@@ -30,6 +30,7 @@ from evaluation.reporting.averages import (
     mean_score,
     place,
 )
+from evaluation.reporting.sources import Sources
 from evaluation.results.comparison import (
     Difference,
     Measured,
@@ -65,6 +66,7 @@ class Inputs:
         samples: the datasets whose texts are those of the small samples in the project.
         left_out: what stages have left out for a fault, such as "build mine", and the fault.
         people: dataset to how well people answer its rows, as they were probed.
+        sources: of the rankings' pairs, see ``sources_of``.
     """
 
     encoders: tuple[Results, ...]
@@ -77,6 +79,7 @@ class Inputs:
     samples: frozenset[str]
     left_out: Mapping[str, str]
     people: Mapping[str, People]
+    sources: Sources
 
     @cached_property
     def datasets(self) -> Datasets:
@@ -241,6 +244,7 @@ def read_inputs(
     samples: Collection[str] = (),
     left_out: Mapping[str, str] | None = None,
     people: Sequence[Path] = (),
+    sources: Sources | None = None,
 ) -> Inputs:
     """Read results, and check that they are comparable; see ``write_report``.
 
@@ -266,21 +270,23 @@ def read_inputs(
         samples=frozenset(samples),
         left_out=left_out or {},
         people={},
+        sources=sources or {},
     )
     _check_comparable(inputs.encoders, inputs.rankings, inputs.paradigms)
     _check_audited(inputs, audit)
     measured = measure_all([(found, partial(read_predictions, path)) for found, path in folders])
-    order = partial(_place, list(inputs.means(inputs.shipped(inputs.datasets))))
+    best_first = list(inputs.means(inputs.shipped(inputs.datasets)))
 
     def by_mean(results: AnyResults) -> tuple[int, str]:
-        return order(results.name)
+        return _place(best_first, results.name)
 
+    encoders = tuple(sorted(inputs.encoders, key=by_mean))
     return replace(
         inputs,
-        encoders=tuple(sorted(inputs.encoders, key=by_mean)),
+        encoders=encoders,
         rankings=tuple(sorted(inputs.rankings, key=by_mean)),
         paradigms=tuple(sorted(inputs.paradigms, key=by_mean)),
-        measured={name: measured[name] for name in sorted(measured, key=order)},
+        measured={found.name: measured[found.name] for found in encoders},
         samples=inputs.samples & inputs.audit.keys(),
         people={found.dataset: found for found in _of_probed_rows(inputs, people)},
     )

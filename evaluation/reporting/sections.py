@@ -20,6 +20,7 @@ from evaluation.reporting.tables import (
     neighbours,
     papers,
     scores,
+    study,
 )
 
 Format = Literal["page", "markdown", "latex"]
@@ -79,8 +80,12 @@ SECTIONS = (
     Section("paralex", "ParaLex", neighbours.paralex, filters="text"),
     Section("word_differences", "ParaLex", neighbours.word_differences, SCREEN, "pair", long=True),
     Section("clusters", "ParaLex", neighbours.clusters, PAGE, "text", long=True),
-    Section("downstream", "Downstream", across.downstream),
-    Section("downstream_datasets", "Downstream", across.downstream_datasets, PAGE, filters="group"),
+    Section("study", "Study", study.study, filters="text", folded=True),
+    Section("scatter", "Study", study.scatter, SCREEN, figure="ranks"),
+    Section("study_datasets", "Study", study.study_datasets, PAGE, "text", long=True),
+    Section("intrinsic", "Study", study.measures, PAGE, "text", long=True),
+    Section("sources", "Study", study.sources, PAGE, "text", long=True),
+    Section("levels", "Study", study.levels, PAGE, "text", long=True),
     Section("items", "Instances", items.items, SCREEN, filters="group"),
     Section("examples", "Instances", items.examples, PAGE, filters="group", long=True),
     Section("instances", "Instances", instances.browser, PAGE),

@@ -7,12 +7,20 @@ from pathlib import Path
 from urllib.parse import quote
 
 from corpora_recipes.running.outputs import whole_outputs
-from evaluation.data.instances import find_datasets
-from evaluation.reporting.figures import draw_groups, draw_layers, draw_scores, image
+from evaluation.data.instances import Dataset, find_datasets
+from evaluation.reporting.figures import (
+    draw_groups,
+    draw_layers,
+    draw_ranks,
+    draw_scores,
+    image,
+)
 from evaluation.reporting.formats import write_html, write_latex, write_markdown
 from evaluation.reporting.inputs import Inputs, read_inputs
 from evaluation.reporting.instances import browsed
+from evaluation.reporting.sources import sources_of
 from evaluation.reporting.tables.encoders import profiles
+from evaluation.reporting.tables.study import scattered, study_of
 
 
 def write_report(
@@ -28,8 +36,8 @@ def write_report(
 
     metrics.json has the means of each benchmark, scores.json every score; items.csv the rows that
     three encoders or more were asked, see ``items_of``; ``figures/`` scores and, if an encoder was
-    probed on several layers, layers and layers_by_group, as SVG and PNG. All appear together. The
-    same results give the same bytes.
+    probed on several layers, layers and layers_by_group, and with three encoders and scores of both
+    kinds, ranks, as SVG and PNG. All appear together. The same results give the same bytes.
 
     Args:
         results: the folders that ``probe`` wrote, one per encoder.
@@ -44,10 +52,7 @@ def write_report(
         InputError: there are no results, they are not comparable, or the instances, the audit,
             the predictions or the ranks are of other rows.
     """
-    datasets = find_datasets(instances)
-    samples = {dataset.name for dataset in datasets if dataset.sample}
-    audit = instances / "audit.json"
-    inputs = read_inputs(results, audit, rankings, paradigms, samples, left_out, people)
+    inputs, datasets = open_inputs(results, instances, rankings, paradigms, left_out, people)
     card = instances / "README.md"
     address = quote(Path(relpath(card, out)).as_posix()) if card.is_file() else ""
     browser = browsed(inputs, datasets, address)
@@ -55,8 +60,10 @@ def write_report(
     if by_layer := profiles(inputs):
         figures["layers"] = draw_layers(by_layer, sample=bool(inputs.samples))
         figures["layers_by_group"] = draw_groups(by_layer, sample=bool(inputs.samples))
+    if ranks := scattered(found := study_of(inputs)):
+        figures["ranks"] = draw_ranks(ranks, found.encoders, sample=bool(inputs.samples))
     files = {
-        "index.html": write_html(inputs, browser, figures["scores"]),
+        "index.html": write_html(inputs, browser, figures["scores"], figures.get("ranks")),
         "report.md": write_markdown(inputs),
         "tables.tex": write_latex(inputs),
         "items.csv": inputs.items.to_csv(index=False, lineterminator="\n"),
@@ -69,6 +76,22 @@ def write_report(
                 (folder / f"{name}.{kind}").write_bytes(image(figure, kind))
         for page, text in zip(pages, files.values(), strict=True):
             page.write_text(text, "utf-8")
+
+
+def open_inputs(
+    results: Sequence[Path],
+    instances: Path,
+    rankings: Sequence[Path] = (),
+    paradigms: Sequence[Path] = (),
+    left_out: Mapping[str, str] | None = None,
+    people: Sequence[Path] = (),
+) -> tuple[Inputs, list[Dataset]]:
+    """Return the results of a report, and the datasets of its instances; see ``write_report``."""
+    datasets = find_datasets(instances)
+    samples = {dataset.name for dataset in datasets if dataset.sample}
+    audit, sources = instances / "audit.json", sources_of(datasets) if rankings else {}
+    given = rankings, paradigms, samples, left_out, people, sources
+    return read_inputs(results, audit, *given), datasets
 
 
 def metrics(inputs: Inputs) -> dict[str, dict[str, float]]:

@@ -67,6 +67,8 @@ class Score:
         texts: SHA-256 of the dataset's texts in the encoder's form, with their prompt; empty for a
             language model.
         vectors: SHA-256 of their vectors, see ``EmbeddingStore.digests``; empty likewise.
+        fitted_on: the texts that the encoder's post-processing is fitted on, if it has one: of
+            "train", or all the dataset's "own".
     """
 
     dataset: str
@@ -92,6 +94,7 @@ class Score:
     answers: str
     texts: str = ""
     vectors: str = ""
+    fitted_on: str = ""
 
     @property
     def asked(self) -> int:

@@ -22,7 +22,7 @@ from corpora_recipes.parquet import array_of
 from evaluation.arrays import Doubles, Values
 from evaluation.results.stored import ScoresFolder, typed
 
-FORMAT = 6
+FORMAT = 7
 RANKS = "ranks.parquet"
 HITS = (1, 3)
 MEASURES = ("MRR", *(f"Hits@{place}" for place in HITS))
@@ -49,9 +49,11 @@ class RankScore:
         mrr: mean reciprocal rank, 0 … 1; 0, as all that follows, if no pair was ranked.
         interval: its interval, over the groups of texts that positives link.
         hits: "1" and "3" to the share of pairs whose rank is not above it, 0 … 1.
-        median_rank: of the pairs.
+        median_rank, mean_rank: of the pairs.
         ties: number of pairs whose positive shares its score with another text.
         answers: SHA-256 of the ranks, see ``ranks_digest``; empty where they are not stored.
+        alignment, uniformity: see ``evaluation.measures.similarity``, of the pairs and of the
+            texts, by cosine; None by l2, or without any.
     """
 
     dataset: str
@@ -70,10 +72,13 @@ class RankScore:
     interval: tuple[float, float]
     hits: dict[str, float]
     median_rank: float
+    mean_rank: float
     ties: int
     texts: str = ""
     vectors: str = ""
     answers: str = ""
+    alignment: float | None = None
+    uniformity: float | None = None
 
     @property
     def measures(self) -> dict[str, float]:

@@ -44,7 +44,9 @@ def encoder_facts(encoder: Described, dimension: int) -> dict[str, Any]:
         "dimension": dimension,
         "layers": list(encoder.layers),
         "layer": encoder.layer,
-        "options": encoder.options | ({"prompts": encoder.prompts} if encoder.prompts else {}),
+        "options": encoder.options
+        | ({"prompts": encoder.prompts} if encoder.prompts else {})
+        | ({"postprocessing": encoder.postprocessing} if encoder.postprocessing != "none" else {}),
     }
 
 
@@ -57,7 +59,9 @@ def description_of(facts: Mapping[str, Any]) -> Description:
     """
     described = {name: facts[name] for name in ("revision", "layers", "layer", "form", "options")}
     described |= {"name": facts["encoder"], "packages": []}
-    described["prompts"] = typed(dict[str, Any], described["options"]).get("prompts", {})
+    options = typed(dict[str, Any], described["options"])
+    described["prompts"] = options.get("prompts", {})
+    described["postprocessing"] = options.get("postprocessing", "none")
     description: Description = typed(Description, described, "encoder")
     if description.layer not in description.layers:
         raise ValueError("encoder: a main layer that is not among the layers")

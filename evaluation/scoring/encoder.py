@@ -66,6 +66,7 @@ def find_encoder(
     if asked is not None:
         options["prompts"] = asked
     from evaluation.encoders import make_encoder
+    from evaluation.entries import stores_of
 
     where = None if given in entries else f"encoder {given}"
     encoder = make_encoder(derived, options, where)
@@ -75,7 +76,9 @@ def find_encoder(
         # What its module imports may change without a new revision.
         return Found(encoder, name, None)
     store = STORES / name
-    if given not in entries or name != given:
+    if given in entries and name == given:
+        store = STORES / stores_of(entries)[name]
+    else:
         _check_store(store, encoder)
     return Found(encoder, name, store)
 

@@ -9,10 +9,12 @@ import numpy as np
 from builders.tasks import TASKS
 from evaluation.data.features import ProbeRows
 from evaluation.data.instances import Dataset
+from evaluation.embedding.postprocessing import fitted_on
 from evaluation.measures.threads import one_thread
 from evaluation.probing.measuring import INTERVALS, score_answers
 from evaluation.probing.protocols.problem import ABLATIONS
 from evaluation.results.probes import PREDICTIONS, Predictions, Results, Score, all_predictions
+from evaluation.results.stored import description_of
 from evaluation.verifying.check import Check
 
 
@@ -44,8 +46,11 @@ def verify_probes(check: Check, results: Results, folder: Path) -> None:
 def _verify(
     check: Check, where: str, score: Score, answers: Predictions, dataset: Dataset, probed: bool
 ) -> None:
-    texts = {"texts": check.texts_of(dataset)} if probed else {"texts": "", "vectors": ""}
-    check.compare(where, score, texts)
+    facts = {"texts": "", "vectors": "", "fitted_on": ""}
+    if probed:
+        encoder = description_of(check.results.encoder)
+        facts = {"texts": check.texts_of(dataset), "fitted_on": fitted_on(encoder, dataset)}
+    check.compare(where, score, facts)
     check.recomputed += 1
     parts = {split: ProbeRows(dataset, split) for split in dataset.files}
     if other := _other_rows(parts[dataset.tested], answers):
@@ -57,7 +62,7 @@ def _verify(
         found = asdict(score_answers(dataset, score.layer, parts, answers.predicted)[0])
     # What needs the vectors, and what is compared above.
     of_model = ("chosen", "validation") if probed and dataset.trained else ()
-    for name in (*of_model, "coverage", "texts", "vectors"):
+    for name in (*of_model, "coverage", "texts", "vectors", "fitted_on"):
         del found[name]
     if probed and (ablation := ABLATIONS.get(dataset.task)):
         kept = {name: value for name, value in score.measures.items() if name != ablation.name}

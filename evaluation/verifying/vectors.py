@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
+from corpora_recipes.params import load_params
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.folders import EMBEDDINGS
 from corpora_recipes.running.telling import counted
@@ -12,7 +13,7 @@ from evaluation.data.texts import prompt_of, unique_texts
 from evaluation.embedding.store import EmbeddingStore, made_by, text_keys
 from evaluation.encoders import release
 from evaluation.encoders.encoder import describe, encode_checked
-from evaluation.entries import encoders_of
+from evaluation.entries import encoders_of, encoders_params, stores_of
 from evaluation.results.paradigms import ParadigmScore
 from evaluation.results.probes import Results
 from evaluation.results.stored import encoder_facts
@@ -42,7 +43,8 @@ def verify_vectors(check: Check, params: Path, count: int) -> None:
         expected = f"the encoder {name}, to encode texts again"
         todo = "add it, or name another file with --params, or verify without --encode"
         raise InputError(params, expected, f"the encoders {', '.join(encoders)}", todo)
-    encoder, folder = encoders[name](), EMBEDDINGS / name
+    encoder = encoders[name]()
+    folder = EMBEDDINGS / stores_of(encoders_params(load_params(params), params))[name]
     known = describe(encoder)
     store = EmbeddingStore(folder, known)
     check.compare("results", check.results, {"encoder": encoder_facts(known, store.dimension)})

@@ -2,7 +2,7 @@
 
     python tests/bench/bench_intervals.py [simulations]
 
-Prints the two tables in the docstring of `evaluation/measures/intervals.py`. The first: the
+Prints the two tables of intervals in docs/validity.md. The first: the
 coverage of `score_interval` for a true accuracy of .5, .7, .9, .98 and a true correlation of .5,
 .9. The second: of encoders with the same true accuracy, how often one is called worse than the best
 of them by the tie rule of `evaluation/results/comparison.py`, in brackets without its correction
@@ -138,19 +138,22 @@ def wrongly_worse(
 def main(simulations: int = 500) -> None:
     """Print the tables."""
     generator = np.random.Generator(np.random.PCG64(1))
-    print(f"{'documents':>9}  {'rows':9}  coverage: acc .5 .7 .9 .98; r .5 .9")
+    print("| documents | rows | .5 | .7 | .9 | .98 | r .5 | r .9 |", "|" + 8 * " --- |", sep="\n")
     given = [(count, name) for count in DOCUMENTS for name in SETTINGS]
     for documents, name in given:
         how = (documents, SETTINGS[name], simulations)
         found = [coverage(generator, "accuracy", draw_answers, p, *how) for p in ACCURACIES]
         found += [coverage(generator, "pearson", draw_scores, r, *how) for r in CORRELATIONS]
-        print(f"{documents:9}  {name:9}  {' '.join(f'{share:.3f}' for share in found)}", flush=True)
-    print(f"{'documents':>9}  {'rows':9}  called worse: of 2, 6, 20; accuracy .5, then .9")
+        print(
+            f"| {documents} | {name} | {' | '.join(f'{share:.3f}' for share in found)} |",
+            flush=True,
+        )
+    print("| documents | rows | .5: 2 | 6 | 20 | .9: 2 | 6 | 20 |", "|" + 8 * " --- |", sep="\n")
     for documents, name in given:
         how = (documents, SETTINGS[name], simulations)
         found = [wrongly_worse(generator, p, k, *how) for p in (0.5, 0.9) for k in COMPARED]
-        shares = " ".join(f"{corrected:.3f} ({single:.2f})" for corrected, single in found)
-        print(f"{documents:9}  {name:9}  {shares}", flush=True)
+        shares = " | ".join(f"{corrected:.3f} ({single:.2f})" for corrected, single in found)
+        print(f"| {documents} | {name} | {shares} |", flush=True)
 
 
 if __name__ == "__main__":

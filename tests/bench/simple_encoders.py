@@ -23,7 +23,7 @@ DIMENSION = 512
 # Of word vectors: the most frequent words, and the distance of two words that are counted.
 WORDS, NEAR, DIRECTIONS = 10_000, 5, 100
 # Shift and exponents of Levy, Goldberg and Dagan (2015), "Improving distributional similarity with
-# lessons learned from word embeddings", sections 3.1 and 3.3: the frequency of contexts to the
+# lessons learned from word embeddings", sections 3.2 and 3.3: the frequency of contexts to the
 # power of 0.75, and the singular values to the power of 0.5.
 SMOOTHED, WEIGHTED = 0.75, 0.5
 # The columns of records with running text.

@@ -1,11 +1,12 @@
 """The sections `encoders`, `probing`, `evalrank` and `paralex` of params.yaml."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from corpora_recipes.running.errors import InputError
-from evaluation.entries import encoders_params
+from evaluation.entries import encoders_params, stores_of
 from evaluation.paradigms.params import paralex_params
 from evaluation.probing.params import probing_params
 from evaluation.probing.probing import Probing
@@ -67,3 +68,15 @@ def test_what_is_wrong_is_said(section, given, where, word) -> None:
     with pytest.raises(InputError, match=word) as error:
         SECTIONS[section]({section: given}, PATH)
     assert error.value.where == f"params.yaml: {section}{where}"
+
+
+def test_encoders_that_differ_in_post_processing_alone_share_their_vectors() -> None:
+    entries: dict[str, dict[str, Any]] = {
+        "white": {"encoder": "char_hash", "postprocessing": "whitening"},
+        "char_hash": {},
+        "again": {"encoder": "char_hash"},
+        "small": {"encoder": "char_hash", "dimension": 8, "postprocessing": "centre"},
+        "small_abtt": {"encoder": "char_hash", "postprocessing": "abtt", "dimension": 8},
+    }
+    shared = {"white": "char_hash", "again": "char_hash", "small_abtt": "small"}
+    assert stores_of(entries) == {name: shared.get(name, name) for name in entries}

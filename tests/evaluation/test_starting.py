@@ -173,8 +173,8 @@ OF_PAPERS = {
     "sumbler2018": ({"paralex"}, "skipgram glove fasttext_es numberbatch"),
     "wang2022": (
         {"english_senteval", "evalrank"},
-        "use_multilingual glove word2vec fasttext dict2vec bert sentence_bert simcse infersent "
-        "bert_flow",
+        "use_multilingual use_multilingual_centred use_multilingual_whitened glove word2vec "
+        "fasttext dict2vec bert sentence_bert simcse infersent bert_flow",
     ),
 }
 

@@ -69,6 +69,18 @@ def test_from_instances_to_report(here: Path, capsys: Capsys) -> None:
     assert "the results of an encoder of params.yaml" in capsys.readouterr().err
 
 
+def test_an_entry_with_post_processing_shares_the_vectors(here: Path, capsys: Capsys) -> None:
+    centred = "  centred: {encoder: char_hash, dimension: 16, postprocessing: centre}\n"
+    Path("params.yaml").write_text("seed: 3\nencoders:\n  char_hash: {dimension: 16}\n" + centred)
+    assert main(["embed", "--only", "centred"]) == 0
+    assert said(capsys)[-1] == "embed: 1 encoder: 1 new"
+    assert [path.name for path in (here / "data" / "embeddings").iterdir()] == ["char_hash"]
+    assert main(["probe", "--workers", "1"]) == 0
+    assert said(capsys)[-1] == "probe: 2 encoders: 2 new"
+    assert main(["verify", "data/results/centred", "--encode", "3"]) == 0
+    assert main(["report"]) == 0
+
+
 def test_scores_of_pairs_and_the_option_of_their_features(here: Path, capsys: Capsys) -> None:
     Path("params.yaml").write_text(PARAMS + "probing: {pair_features: four_part}")
     pairs = [

@@ -101,6 +101,7 @@ class Layered:
     options: dict[str, Any] = field(default_factory=dict)
     prompts: ClassVar[dict[str, str]] = {}
     packages: tuple[str, ...] = ()
+    postprocessing: ClassVar[Any] = "none"
     dimension: int = 2
     parallel: bool = False
 

@@ -162,6 +162,7 @@ RANK = RankScore(
     interval=(0.38, 0.42),
     hits={"1": 0.3, "3": 0.45},
     median_rank=7.5,
+    mean_rank=40.25,
     ties=0,
 )
 WORDS = replace(RANK, dataset="evalrank_words_es", task="word_ranking", digest="b" * 64, mrr=0.2)

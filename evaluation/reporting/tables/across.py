@@ -1,8 +1,4 @@
-"""Across encoders: which scores correlate. Across languages: the same task side by side.
-
-As Wang, Kuo and Li (2022), Tables 3 and 6: over all encoders, Spearman's correlation between each
-intrinsic score (similarity, EvalRank, ParaLex) and each dataset that a probe is trained for. Every
-score is that of the encoder's main layer.
+"""Across languages: the same task side by side.
 
 Of probes, datasets of one task from the same recipes and collection stand side by side in several
 languages. EvalRank and ParaLex have sources of their own in each language, and stand side by side
@@ -10,140 +6,23 @@ all the same. A dataset that is made in another way than the others of its row i
 average.
 """
 
-import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from statistics import NormalDist
 
 import pandas as pd
 
 from builders.tasks import TASKS
 from builders.tasks.groups import Group
 from corpora_recipes.languages import title_of
-from evaluation.measures.intervals import COVERAGE
-from evaluation.measures.metrics import spearman
 from evaluation.reporting import layout
-from evaluation.reporting.averages import Average, Mean, mean_score, place
+from evaluation.reporting.averages import Mean, mean_score, place
 from evaluation.reporting.inputs import Inputs
-from evaluation.reporting.layout import Cell, Column, Table, columns_of, lay_out, sentence
-from evaluation.reporting.tables.marks import by_dataset, given, mean_cell, sampled, trivial_row
+from evaluation.reporting.layout import Cell, Column, Table, columns_of, lay_out
+from evaluation.reporting.tables.marks import given, mean_cell, sampled, trivial_row
 
-# The order of two encoders agrees or disagrees as a coin would. The interval of four encoders is
-# almost all of -1 … 1, and that of five covers too much.
-LEAST, LEAST_OF_INTERVAL = 3, 6
-# Rounding, since the mean of the same numbers in another order may differ in the last digits.
-DECIMALS = 12
-SIMILARITY_MEAN = "mean similarity"
 # Of paradigms, the first of these ways that there is in two languages: vocabulary and casing.
 WAYS = ("shared lower", "shared as_is", "own lower", "own as_is")
-
-
-def related(one: "pd.Series[float]", other: "pd.Series[float]") -> Cell | None:
-    """Return Spearman's correlation of two scores over the encoders that have both.
-
-    The interval is Bonett and Wright's (2000, "Sample size requirements for estimating Pearson,
-    Kendall and Spearman correlations", Psychometrika 65): Fisher's z with the variance
-    (1 + r² / 2) / (n - 3). It is left out below six encoders, and where the two orders are equal or
-    opposite, for which the formula has no value. Below three encoders, or if one score is equal for
-    all of them, there is no correlation.
-    """
-    both = pd.concat([one, other], axis=1).dropna().sort_index().round(DECIMALS)
-    if len(both) < LEAST or both.nunique().min() < 2:
-        return None
-    # Ranks are exact; their correlation has rounding errors.
-    correlation = round(spearman(*both.to_numpy().T), DECIMALS)
-    number = f"n = {len(both)}"
-    if len(both) < LEAST_OF_INTERVAL or abs(correlation) == 1:
-        return layout.percent_cell(correlation, number)
-    deviation = math.sqrt((1 + correlation**2 / 2) / (len(both) - 3))
-    reach = NormalDist().inv_cdf((1 + COVERAGE) / 2) * deviation
-    z = math.atanh(correlation)
-    low, high = math.tanh(z - reach), math.tanh(z + reach)
-    beside = f"{layout.bracketed((low, high))} {number}"
-    return layout.percent_cell(correlation, beside, strong=not low <= 0 <= high)
-
-
-def intrinsic_scores(
-    scores: pd.DataFrame, averaged: Callable[[Iterable[str]], list[str]] = list
-) -> pd.DataFrame:
-    """Return all scores that need no probe: a row per encoder, a column per score.
-
-    Pearson's correlation on each dataset of similarity, and its mean over those (two or more) that
-    ``averaged`` returns; EvalRank's MRR by cosine; ParaLex's suggestion and coherence with the
-    shared vocabulary, in lower case if that was measured.
-    """
-    similarity = probe_scores(scores, trained=False)
-    intrinsic = similarity.add_suffix(" Pearson")
-    names = averaged(similarity.columns)
-    if len(names) > 1:
-        intrinsic[SIMILARITY_MEAN] = similarity[names].mean(axis=1, skipna=False)
-    casing = "lower" if scores.way.str.endswith(" lower").any() else "as_is"
-    ranks = scores[(scores.measure == "MRR") & (scores.way == "cosine")]
-    clusters = scores[scores.way == f"shared {casing}"]
-    for rows in (ranks, clusters):
-        rows = rows.sort_values("dataset", kind="stable")
-        rows["name"] = rows.dataset + " " + rows.measure
-        wide = rows.pivot(index="encoder", columns="name", values="value")
-        intrinsic = intrinsic.join(wide[rows.name.unique()], how="outer")
-    return intrinsic
-
-
-def probe_scores(scores: pd.DataFrame, *, trained: bool) -> pd.DataFrame:
-    """Return the scores of tasks with or without a trained probe: [encoders; datasets]."""
-    tasks = [name for name, task in TASKS.items() if task.trained == trained]
-    rows = scores[(scores.way == "") & scores.task.isin(tasks)]
-    return rows.pivot(index="encoder", columns="dataset", values="value")
-
-
-def downstream(inputs: Inputs) -> list[Table]:
-    """Return how scores without a probe correlate with those of groups of probed tasks."""
-    intrinsic = intrinsic_scores(inputs.scores, inputs.shipped)
-    trained = probe_scores(inputs.scores, trained=True)
-    if intrinsic.empty or trained.empty:
-        return []
-    if len(inputs.encoders) < LEAST:
-        few = sentence("few", count=("one", "two")[len(inputs.encoders) - 1])
-        return [lay_out("downstream", few=few)]
-    members = {
-        average.name: [name for name in average.datasets if name in trained]
-        for average in inputs.averages
-        if average.group
-    }
-    averages = [average for average in inputs.averages if members.get(average.name)]
-    several = len({average.benchmark for average in averages}) > 1
-
-    def cell(average: Average, score: str) -> Cell | None:
-        means = trained[members[average.name]].mean(axis=1, skipna=False)
-        return related(intrinsic[score], means)
-
-    def heading(average: Average) -> Cell:
-        group = average.group.abbreviation if average.group else ""
-        text = f"{group} ({len(members[average.name])})"
-        return Cell(f"{text}, {average.benchmark}" if several else text, title=average.title)
-
-    mean = sentence("mean_similarity", name=SIMILARITY_MEAN)
-    table = lay_out(
-        "relations",
-        intrinsic.columns,
-        [Column("Score", Cell), *columns_of(averages, cell, heading)],
-        name="downstream",
-        mean=mean if SIMILARITY_MEAN in intrinsic else "",
-    )
-    return [table]
-
-
-def downstream_datasets(inputs: Inputs) -> list[Table]:
-    """Return how scores without a probe correlate with those of each probed dataset."""
-    intrinsic = intrinsic_scores(inputs.scores, inputs.shipped)
-    trained = probe_scores(inputs.scores, trained=True)
-    if len(inputs.encoders) < LEAST or intrinsic.empty:
-        return []
-    columns = columns_of(
-        intrinsic.columns, lambda score, dataset: related(intrinsic[score], trained[dataset])
-    )
-    rows = [name for name in inputs.datasets if name in trained]
-    return by_dataset(inputs, "downstream-datasets", columns, rows)
 
 
 @dataclass(frozen=True, slots=True)

@@ -403,6 +403,32 @@ def test_of_many_passages_only_the_first_are_held(make, dialogues) -> None:
     assert list(digests(folder)) == list(digests(again))
 
 
+def test_documents_in_folds(make) -> None:
+    entries = {name: entry | {"folds": True} for name, entry in TASKS.items()}
+    folder, report = make(DOCUMENTS[:100], **entries)
+    made = {name: (report[name]["rows"], report[name]["folds"]) for name in TASKS}
+    assert made == {
+        "sp_mine": ({"train": 50}, 5),
+        "bso_mine": ({"train": 52}, 5),
+        "dc_mine": ({"train": 24}, 4),
+    }
+    for name in TASKS:
+        folds_of: dict[str, set[int]] = {}
+        classes: dict[int, Counter[int]] = {}
+        for row in rows_of(folder / name, "train"):
+            classes.setdefault(row["fold"], Counter())[row["label"]] += 1
+            for name_of in filter(None, map(row.get, KEYS)):
+                folds_of.setdefault(name_of, set()).add(row["fold"])
+        assert {len(folds) for folds in folds_of.values()} == {1}
+        assert all(len({*of_fold.values()}) == 1 for of_fold in classes.values())
+
+
+def test_published_splits_are_not_replaced_by_folds(make) -> None:
+    documents = [replace(document(n), split="test" if n == 7 else None) for n in range(60)]
+    with pytest.raises(InputError, match=r"sp_mine.folds\n.*\n.*document doc-0007, .* into test"):
+        make(documents, sp_mine={"task": "sentence_position", "folds": True})
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [

@@ -119,6 +119,21 @@ def test_rows_do_not_depend_on_the_order_of_the_records(make: Build) -> None:
     assert report["sent"]["source_parts"] == {"all": 40}
 
 
+@pytest.mark.parametrize("part", ["test", None])
+def test_documents_with_a_class_that_is_never_learnt_are_left_out(
+    make: Build, part: str | None
+) -> None:
+    parts = ("train",) * 4 + ("test",) if part else (None,) * 5
+    examples = [opinion(n, parts[n // 10]) for n in range(50)]
+    beside = examples[-1]
+    odd = opinion(50, part, label="mixed", document_id=beside.document_id)
+    folder, report = make([*examples, odd])
+    assert report["sent"]["tested_documents"] == {"class_never_learnt": 1}
+    left = rows_in(folder / "sent", part or "train").keys()
+    assert left == {e.id for e in examples if e.split == part} - {beside.id}
+    assert "tested_documents" not in make(examples, "without")[1]["sent"]
+
+
 def test_too_few_examples_for_folds_are_an_error(tmp_path, make: Build) -> None:
     with pytest.raises(InputError, match=r"2 rows or more in each(.|\n)*fold 9 1 rows"):
         make(map(opinion, range(19)))

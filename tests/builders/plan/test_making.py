@@ -45,6 +45,7 @@ def test_what_is_withdrawn_is_a_dataset_of_the_users_own(repository: Path, tmp_p
         ("corpora sqc corpus recipe", "fac", {"sqc"}),
         ("corpora gutenberg corpus documents", 7, {"dc_gdd"}),
         ("corpora mlsum datasets sp_mlsum rows", [100, 40, 40], {"sp_mlsum"}),
+        ("corpora theses datasets sp_thesis folds", True, {"sp_thesis"}),
         ("corpora theses datasets sp_thesis task", "sentence_ordering", {"sp_thesis"}),
         ("corpora sts datasets sts14_es collection", "2015", {"sts14_es"}),
         ("rankings evalrank_es pairs", ["sts"], {"evalrank_es"}),

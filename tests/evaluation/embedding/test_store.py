@@ -45,6 +45,7 @@ class Fake:
     form: ClassVar[Any] = "natural"
     prompts: ClassVar[dict[str, str]] = {}
     packages: ClassVar[tuple[str, ...]] = ("numpy",)
+    postprocessing: ClassVar[Any] = "none"
     parallel: bool = False
 
     @property

@@ -1,9 +1,11 @@
 """Cosines: by hand, of vectors of 0, and at any scale; distances turned round."""
 
+import math
+
 import numpy as np
 import pytest
 
-from evaluation.measures.similarity import cosines, inverse_distances
+from evaluation.measures.similarity import alignment, cosines, inverse_distances, uniformity
 
 
 def test_by_hand() -> None:
@@ -36,3 +38,13 @@ def test_distances_by_hand() -> None:
 def test_distances_of_large_vectors() -> None:
     one = np.full((1, 4), 3e38, np.float32)
     assert inverse_distances(one, -one) == pytest.approx(1 / 12e38)
+
+
+def test_alignment_and_uniformity_by_hand() -> None:
+    """Squared distances on the circle: 2 at a right angle, 4 of opposites; lengths do not count."""
+    vectors = np.array([[1, 0], [0, 3], [-2, 0], [0, 0]], np.float32)
+    assert alignment(vectors[[0, 0, 3]], vectors[[1, 2, 0]]) == pytest.approx((2 + 4) / 2)
+    expected = math.log((math.exp(-4) + math.exp(-8) + math.exp(-4)) / 3)
+    assert uniformity(vectors) == pytest.approx(expected)
+    assert uniformity(np.ones((5, 3), np.float32)) == pytest.approx(0)
+    assert (alignment(vectors[3:], vectors[:1]), uniformity(vectors[2:])) == (None, None)

@@ -141,15 +141,23 @@ def test_the_report_shows_people_of_the_same_rows(tmp_path: Path, capsys: Capsys
 
 @pytest.mark.slow
 @pytest.mark.skipif(CHROMIUM is None and "CI" not in os.environ, reason="there is no chromium")
-def test_the_page_saves_what_can_be_scored(here: Path) -> None:
+@pytest.mark.parametrize("buttons", [2, 1])
+def test_the_page_saves_what_can_be_scored(
+    here: Path, monkeypatch: pytest.MonkeyPatch, buttons: int
+) -> None:
     from playwright.sync_api import sync_playwright
 
+    monkeypatch.setattr("evaluation.people.sheet.MOST_BUTTONS", buttons)
+    (here / "bso_own.csv").unlink()
+    assert main(["sheet", "bso_own", "--rows", "8"]) == 0
     with sync_playwright() as playwright:
         launched = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         page = launched.new_page()
         page.goto((here / "bso_own.html").as_uri())
-        for answer in page.locator("input[value=original]").all():
-            answer.check()
+        answers = page.locator("input[value=original]" if buttons == 2 else "input").all()
+        assert len(answers) == 8
+        for answer in answers:
+            answer.check() if buttons == 2 else answer.fill("original")
         with page.expect_download() as saved:
             page.get_by_role("button").click()
         saved.value.save_as("saved.csv")

@@ -18,15 +18,17 @@ from scipy import stats
 from stores import in_project
 
 from corpora_recipes.hashing import keyed_hash
-from corpora_recipes.records import SPLITS
+from corpora_recipes.records import SPLITS, Split
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.left_out import read_left_out
 from evaluation.commands import main
 from evaluation.data.features import differences_from_first
 from evaluation.data.instances import Dataset, find_datasets
 from evaluation.embedding.embedding import embed_datasets
+from evaluation.embedding.postprocessing import open_lookup
 from evaluation.encoders import make_encoder
 from evaluation.encoders.char_hash import CharHash
+from evaluation.encoders.encoder import describe
 from evaluation.probing import probing
 from evaluation.probing.params import probing_params
 from evaluation.probing.probing import Probing, probe_dataset, probe_datasets
@@ -169,6 +171,7 @@ class Layered:
     options: ClassVar[dict[str, Any]] = {}
     prompts: ClassVar[dict[str, str]] = {}
     packages: ClassVar[tuple[str, ...]] = ()
+    postprocessing: ClassVar[Any] = "none"
     parallel: ClassVar[bool] = True
 
     def encode(self, texts: Sequence[str]) -> Any:
@@ -204,6 +207,35 @@ def test_scores(whole: tuple[Results, Any]) -> None:
     assert (sick.metric, list(sick.measures)) == ("pearson", ["pearson", "spearman"])
     assert (sick.majority, sick.chance, list(sick.chosen)) == (None, None, ["strength"])
     assert sick.value > 0.5
+
+
+def test_post_processing_is_fitted_on_train_or_on_all_texts_of_a_dataset(root: Path) -> None:
+    centred = replace(ENCODER, postprocessing="centre")
+    results, _ = run(root, encoder=centred)
+    assert results.encoder["options"]["postprocessing"] == "centre"
+    fitted_on = {score.dataset: score.fitted_on for score in results.scores}
+    assert fitted_on == dict.fromkeys(fitted_on, "train") | {"fac": "own", "sts": "own"}
+    datasets = {dataset.name: dataset for dataset in find_datasets(root / "instances")}
+
+    def vectors(texts: Sequence[str]) -> Any:
+        return ENCODER.encode(texts)[:, 0].astype(np.float64)
+
+    def texts_of(name: str, split: Split) -> list[list[str]]:
+        columns = ["sentence1", "sentence2"]
+        return [column.to_pylist() for column in datasets[name].read(split, columns).columns]
+
+    def centre(pairs: list[list[str]]) -> Any:
+        return vectors(sorted({*pairs[0], *pairs[1]})).mean(axis=0)
+
+    learnt, (asked, _) = texts_of("sick_r", "train"), texts_of("sick_r", "test")
+    lookup = open_lookup(describe(centred), root / "store", datasets["sick_r"], "output")
+    assert lookup(asked) == pytest.approx(vectors(asked) - centre(learnt), abs=1e-6)
+    pairs = texts_of("sts", "test")
+    one, other = (vectors(texts) - centre(pairs) for texts in pairs)
+    cosines = (one * other).sum(1) / np.linalg.norm(one, axis=1) / np.linalg.norm(other, axis=1)
+    gold = datasets["sts"].read("test", ["score"])["score"].to_numpy()
+    (score,) = (score for score in results.scores if score.dataset == "sts")
+    assert score.value == pytest.approx(stats.pearsonr(gold, cosines).statistic, abs=1e-5)
 
 
 def test_folds_are_pooled(whole: tuple[Results, Any]) -> None:

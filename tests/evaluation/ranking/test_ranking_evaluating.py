@@ -1,5 +1,6 @@
 """The command rank: from ranking datasets and a store of embeddings to scores; bad input."""
 
+import math
 import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -16,6 +17,7 @@ from stores import fill_for, in_project
 
 from corpora_recipes.running.errors import InputError
 from evaluation.data.instances import find_datasets
+from evaluation.embedding.postprocessing import Fitting
 from evaluation.embedding.store import EmbeddingStore
 from evaluation.encoders import make_encoder
 from evaluation.encoders.char_hash import CharHash
@@ -23,7 +25,6 @@ from evaluation.measures.intervals import leave_out_means, score_interval
 from evaluation.probing.probing import Probing, probe_datasets
 from evaluation.ranking import evaluating
 from evaluation.ranking.evaluating import rank_datasets
-from evaluation.ranking.postprocessing import Fitting
 from evaluation.ranking.ranks import rank_positives
 from evaluation.results.rankings import (
     RankingResults,
@@ -60,6 +61,7 @@ class Compass:
     options: ClassVar[dict[str, Any]] = {}
     prompts: ClassVar[dict[str, str]] = {}
     packages: ClassVar[tuple[str, ...]] = ()
+    postprocessing: ClassVar[Any] = "none"
     parallel: ClassVar[bool] = True
     form: Any = "natural"
 
@@ -124,7 +126,10 @@ def test_scores_by_hand(tmp_path: Path) -> None:
     assert (score.background, score.queries, score.pairs, score.without_vector) == (5, 3, 4, 0)
     assert score.mrr == pytest.approx((1 / 2 + 1 / 2.5 + 1 + 1 / 3) / 4)
     assert score.hits == {"1": 0.25, "3": 1.0}
-    assert (score.median_rank, score.ties) == (2.25, 1)
+    assert (score.median_rank, score.mean_rank, score.ties) == (2.25, 2.125, 1)
+    # Squared distances: este and levante 45° apart, este and norte 90°, each pair twice.
+    assert score.alignment == pytest.approx((2 * (2 - math.sqrt(2)) + 2 * 2) / 4)
+    assert (other.alignment, other.uniformity) == (0, pytest.approx(0))
     # One group: its pairs are left out, with a variance of 0.02285 and 3 degrees of freedom.
     assert score.interval == pytest.approx((0.1039, 0.9323), abs=1e-4)
     # The other layer is constant: este has two positives, and so one rival less.
@@ -281,6 +286,24 @@ def test_similarities_beside_the_ranks(folders: tuple[Path, Path]) -> None:
     found = 1 / (1 + np.linalg.norm(one - other, axis=1))
     assert of["none", "l2"].pearson == pytest.approx(stats.pearsonr(scores, found).statistic)
     assert len({score.pearson for score in of.values()}) == 4
+
+
+def test_an_encoders_own_post_processing_takes_the_place_of_the_list(
+    folders: tuple[Path, Path],
+) -> None:
+    """Its scores are those of the list; of similarity too, with one dataset in the language."""
+    datasets = find_datasets(folders[0])
+    listed, *_ = rank_datasets("mine", ENCODER, datasets, folders[1], seed=5, **WHOLE)
+    own = replace(ENCODER, postprocessing="abtt")
+    results, tables, _ = rank_datasets("own", own, datasets, folders[1], seed=5, **WHOLE)
+    assert results.evalrank["postprocessings"] == ["none"]
+    assert len(tables) == len(results.scores) == 4
+    for kind in ("scores", "similarities"):
+        expected = [score for score in getattr(listed, kind) if score.postprocessing == "abtt"]
+        found = [replace(score, postprocessing="abtt") for score in getattr(results, kind)]
+        if kind == "scores":
+            found = [replace(score, answers="") for score in found]
+        assert found == expected
 
 
 def test_similarities_of_a_language_are_processed_together(

@@ -40,7 +40,6 @@ from evaluation.reporting import sections
 from evaluation.reporting.formats import write_html, write_latex, write_markdown
 from evaluation.reporting.inputs import Inputs, read_inputs
 from evaluation.reporting.layout import Cell, Table
-from evaluation.reporting.tables.across import downstream, downstream_datasets
 from evaluation.reporting.tables.audit import measurements, verdicts
 from evaluation.reporting.tables.neighbours import (
     clusters,
@@ -50,6 +49,7 @@ from evaluation.reporting.tables.neighbours import (
     rank_differences,
     word_differences,
 )
+from evaluation.reporting.tables.study import study, study_datasets
 from evaluation.reporting.writing import plotted
 from evaluation.results.paradigms import ParadigmResults
 from evaluation.results.probes import Results
@@ -92,7 +92,9 @@ def test_no_sections_without_results(tmp_path: Path) -> None:
         inputs = inputs_of(tmp_path, (ONE, TWO), rankings, paradigms)
         page = write_html(inputs, [], Figure())
         for text in (write_markdown(inputs), write_latex(inputs), page):
-            assert not re.search("evalrank|paralex|downstream", text.split("</style>")[-1], re.I)
+            assert not re.search(
+                "evalrank|paralex|correlate with", text.split("</style>")[-1], re.I
+            )
         assert [*values(inputs, "char_hash")] == ["sp_wiki", "dr_rst"]
 
 
@@ -376,26 +378,38 @@ def test_downstream(tmp_path: Path) -> None:
         rankings.append(replace(ranked, scores=(replace(RANK, mrr=mrr),)))
     paradigms = [of_encoder(results, RANKED, CLUSTERED)[1] for results in SIX]
     inputs = inputs_of(tmp_path, SIX, rankings, paradigms)
-    groups, datasets = one(downstream(inputs)), one(downstream_datasets(inputs))
-    assert names(groups) == ["Score", "SC (1), spanish_senteval", "SP (1), spanish_discoeval"]
-    # Where all encoders have the same score, there is no correlation.
+    groups, pearson = study(inputs)
+    assert names(groups) == ["Score", "spanish_senteval SC (1)", "spanish_discoeval SP (1)"]
+    # What is the same for all encoders correlates with nothing, and is not shown.
     best = "88.6 [6.6, 99.2] n = 6 +"
     assert cells(groups) == [
         ["sts14_es Pearson", "100.0 n = 6", best],
-        ["evalrank_es MRR", "-100.0 n = 4", "-80.0 n = 4"],
-        ["paralex_es suggestion", "–", "–"],
-        ["paralex_es coherence", "–", "–"],
+        ["evalrank_es MRR, cosine", "-100.0 n = 4", "-80.0 n = 4"],
     ]
-    assert names(datasets) == ["Dataset", *(row[0] for row in cells(groups))]
-    assert [row[:2] for row in cells(datasets)] == [["mc", "100.0 n = 6"], ["sp_wiki", best]]
-    assert [row.group for row in datasets.rows] == ["SC", "SP"]
+    assert (groups.name, pearson.name) == ("study-spearman", "study-pearson")
+    of_sc, _, of_sp, _ = study_datasets(inputs)
+    assert [names(of_sc), names(of_sp)] == [["Score", "mc"], ["Score", "sp_wiki"]]
+    assert of_sp.title == "Spearman: which scores correlate with spanish_discoeval SP"
+    assert cells(of_sp)[0] == ["sts14_es Pearson", best]
+
+
+def test_without_post_processed_encoders(tmp_path: Path) -> None:
+    processed = {**ONE.encoder, "options": {"postprocessing": "abtt"}}
+    given = [*SIX[:5], replace(SIX[5], encoder=processed)]
+    tables = study(inputs_of(tmp_path, given))
+    assert [table.title.partition(": ")[0] for table in tables] == ["Spearman", "Pearson"] * 2
+    counts = [cells(table)[0][2].partition(" n = ")[2] for table in tables]
+    assert counts == ["6 +", "6 +", "5", "5"]
+    assert all(
+        table.title.endswith("tasks, without post-processed encoders") for table in tables[2:]
+    )
 
 
 def test_downstream_needs_three_encoders_and_scores_of_both_kinds(tmp_path: Path) -> None:
     title = "Which scores correlate with downstream tasks"
     for count, word in ((1, "one"), (2, "two")):
         inputs = inputs_of(tmp_path / word, SIX[:count])
-        (table,) = downstream(inputs)
+        (table,) = study(inputs)
         (sentence,) = table.about
         assert not table.rows
         assert sentence.endswith(f"probed encoders or more; this report has {word}.")
@@ -403,17 +417,17 @@ def test_downstream_needs_three_encoders_and_scores_of_both_kinds(tmp_path: Path
         assert title not in write_latex(inputs)
     for item in (STS, SP):
         inputs = inputs_of(tmp_path / item.dataset, [replace(one, scores=(item,)) for one in SIX])
-        assert downstream(inputs) == downstream_datasets(inputs) == []
+        assert study(inputs) == study_datasets(inputs) == []
 
 
 def test_markdown_and_latex_have_the_same_tables(tmp_path: Path) -> None:
     ranked, clustered = of_encoder(SIX[0], RANKED, CLUSTERED)
     inputs = inputs_of(tmp_path, SIX, [ranked], [clustered])
-    chapters = ("EvalRank", "ParaLex", "Downstream")
+    chapters = ("EvalRank", "ParaLex", "Study")
     shown = [t for s, t in sections.sections_of(inputs, "latex") if s.chapter in chapters]
     assert [table.name for tables in shown for table in tables] == [
         *("evalrank", "evalrank-evalrank-es", "evalrank-evalrank-words-es", "postprocessing"),
-        *("paralex", "downstream"),
+        *("paralex", "study-spearman", "study-pearson"),
     ]
     markdown, latex = write_markdown(inputs), write_latex(inputs)
     for table in chain.from_iterable(shown):

@@ -109,10 +109,13 @@ def test_it_renders(page: Any) -> None:
     assert page.locator("#layers-deep td.best").count() == 8
     links = page.locator("nav a").all_inner_texts()
     start = links.index("Baselines") + 1
-    assert links[start : start + 4] == ["EvalRank", "ParaLex", "Downstream", "Instances"]
-    section = page.locator("section:has(#downstream-title)")
-    assert "three probed encoders or more" in section.inner_text()
-    assert section.locator("table").count() == 0
+    assert links[start : start + 4] == ["EvalRank", "ParaLex", "Study", "Instances"]
+    section = page.locator("section:has(#study-title)")
+    assert "three probed encoders or more" in section.text_content()
+    assert section.locator("summary").all_inner_texts() == [
+        "Which scores correlate with downstream tasks",
+        *("Scores that need no probe", "Similarity by level"),
+    ]
     # Nothing is wider than the page but what scrolls by itself.
     for width in (1280, 380):
         page.set_viewport_size({"width": width, "height": 800})

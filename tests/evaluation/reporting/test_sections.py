@@ -57,8 +57,8 @@ def test_every_section_is_in_the_formats_that_it_names(inputs: Inputs) -> None:
                 }[form]
                 assert heading in texts[form], (section.name, form)
     # These have nothing to show here.
-    missing = {"ablations", "vocabulary", "downstream_datasets", "languages", "tasks_in_languages"}
-    missing |= {"examples", "papers"}
+    missing = {"ablations", "vocabulary", "study_datasets", "languages", "tasks_in_languages"}
+    missing |= {"examples", "papers", "scatter", "sources"}
     expected = {section.name: set(section.formats) for section in SECTIONS}
     assert shown == {name: formats for name, formats in expected.items() if name not in missing}
 

@@ -1,4 +1,4 @@
-"""Post-processing of vectors before they are compared, fitted on the vectors themselves.
+"""Post-processing of vectors before they are compared, fitted on vectors of the same encoder.
 
 Each is a map x -> (x - centre) A with a symmetric matrix A that does not depend on the signs of
 eigenvectors, nor on their choice where some are equal, unless the last that is taken out and the
@@ -22,19 +22,46 @@ A vector of zeros, which an encoder gives to what it does not know, is not fitte
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Literal
+from functools import cached_property, partial
+from pathlib import Path
 
 import numpy as np
 
 from evaluation.arrays import Doubles, Floats
-
-Name = Literal["none", "centre", "abtt", "component_removal", "whitening"]
+from evaluation.data.features import Lookup
+from evaluation.data.instances import Dataset
+from evaluation.data.texts import prompt_of, unique_texts
+from evaluation.embedding.store import EmbeddingStore
+from evaluation.encoders.encoder import Description, Postprocess
 
 _BLOCK_TEXTS = 4096
 # What is shorter than this share of the vectors is their rounding (float32: 2 ** -24, and less of
 # a mean of many), or that of float64 (2 ** -53) in what is taken from them.
 _ROUNDING = 2.0**-40
+
+
+def fitted_on(encoder: Description, dataset: Dataset) -> str:
+    """Return on which texts of a dataset an encoder's post-processing is fitted, "" without any.
+
+    On those of "train", or where there is none, or folds, on all its "own".
+    """
+    if encoder.postprocessing == "none":
+        return ""
+    return "train" if "train" in dataset.files and not dataset.folds else "own"
+
+
+def open_lookup(encoder: Description, store: Path, dataset: Dataset, layer: str) -> Lookup:
+    """Return what looks up the vectors of a dataset's texts in a layer; within ``one_thread``.
+
+    They are post-processed, if the encoder asks for it. For errors see ``EmbeddingStore``.
+    """
+    opened = EmbeddingStore(store, encoder, prompt_of(encoder, dataset))
+    lookup = partial(opened.lookup, layer=layer)
+    if not (on := fitted_on(encoder, dataset)):
+        return lookup
+    texts = sorted(unique_texts(dataset, encoder.form, ["train"] if on == "train" else ()))
+    fitted = Fitting(lookup(texts)).fit(encoder.postprocessing)
+    return lambda texts: fitted.apply(lookup(texts))
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,11 +111,11 @@ class Fitting:
         """
         self._vectors = vectors
 
-    def postprocess(self, name: Name) -> Floats:
+    def postprocess(self, name: Postprocess) -> Floats:
         """Return the vectors after a post-processing that is fitted on all of them."""
         return self._vectors if name == "none" else self.fit(name).apply(self._vectors)
 
-    def fit(self, name: Name) -> Postprocessing:
+    def fit(self, name: Postprocess) -> Postprocessing:
         """Return a post-processing other than "none"."""
         dimension = self._vectors.shape[1]
         if name == "centre":

@@ -6,9 +6,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from evaluation.embedding import postprocessing
+from evaluation.embedding.postprocessing import Fitting
+from evaluation.encoders.encoder import Postprocess as Name
 from evaluation.measures.threads import one_thread
-from evaluation.ranking import postprocessing
-from evaluation.ranking.postprocessing import Fitting, Name
 
 NAMES: tuple[Name, ...] = ("centre", "abtt", "component_removal", "whitening")
 
