@@ -14,8 +14,8 @@ FINAL: str = _TABLE["final"]
 CLOSING: str = _TABLE["closing"]
 OPENING: str = _TABLE["opening"]
 UNSPACED: str = _TABLE["unspaced"]
-# About so many characters make a word where no space shows it.
-_CHARACTERS_A_WORD = 2
+# About so many signs make a word where no space shows it.
+_SIGNS_A_WORD = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ def is_letters(word: str) -> bool:
 
 
 _words = re.compile(rf"[{UNSPACED}]+|[^\s{UNSPACED}]+").findall
-_unspaced = re.compile(rf"[{UNSPACED}]").findall
+_is_unspaced = re.compile(rf"[{UNSPACED}]").match
 
 
 def words_of(text: str) -> list[str]:
@@ -81,7 +81,4 @@ def words_of(text: str) -> list[str]:
 
 def number_of_words(text: str) -> int:
     """Return about how many words a text has, whose scripts may do without spaces."""
-    if text.isascii() or not (signs := _unspaced(text)):
-        return len(text.split())
-    spaced = (word for word in _words(text) if not _unspaced(word))
-    return len(list(spaced)) + -(-len(signs) // _CHARACTERS_A_WORD)
+    return sum(-(-len(w) // _SIGNS_A_WORD) if _is_unspaced(w) else 1 for w in words_of(text))
