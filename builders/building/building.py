@@ -62,7 +62,8 @@ def build(
         records: the file that `probeta read` wrote.
         out: folder to write; what it held before is replaced as a whole.
         sources: `sources` of params.yaml; the rows of a sample have the licence of the sample.
-        faults: gets the datasets with too few rows, which are left out; None to raise the first.
+        faults: gets the datasets that lack rows or a feature, which are left out; None to raise the
+            first.
 
     Returns:
         The content of ``build.json``.
@@ -128,6 +129,9 @@ def _check_sizes(dataset: Dataset, made: Made) -> None:
     if len(sizes) >= parts and min(sizes.values()) >= least:
         return
     where = f"dataset {dataset.name} ({dataset.task.name.replace('_', ' ')})"
+    if made.lacking:
+        todo = f"remove {dataset.name} from this entry, or read other treebanks"
+        raise InputError(where, "a dataset that the treebanks can give", made.lacking, todo)
     found = ", ".join(f"{name} {size} rows" for name, size in sorted(sizes.items())) or "none"
     todo = "add the source's files that are missing"
     if isinstance(dataset, PassageDataset):

@@ -21,7 +21,6 @@ from builders.store.shards import Made, Rows
 from builders.tasks.task import TreebankTask
 from corpora_recipes.recipe import Corpus
 from corpora_recipes.records import ParsedSentence
-from corpora_recipes.running.errors import ParamsError
 
 # The share of words with the feature below which a treebank is taken to lack it.
 LEAST_WITH_FEATURE = 0.5
@@ -67,19 +66,13 @@ def treebank_rows(datasets: Sequence[TreebankDataset], records: Path, corpus: Co
         read += 1
         for sentences in gathered:
             sentences.add(tree)
-    refused = {
-        sentences.dataset.name: why for sentences in gathered if (why := _why_refused(sentences))
-    }
-    if refused:
-        found = "; ".join(f"{name}: {why}" for name, why in refused.items())
-        todo = f"remove {', '.join(refused)} from this entry, or read more treebanks"
-        expected = "datasets that the treebanks can give"
-        raise ParamsError(f"{corpus.where}.datasets", expected, found, todo)
     return [_made(sentences, read) for sentences in gathered]
 
 
 def _made(sentences: _Gathered, read: int) -> Made:
     task, draw = sentences.dataset.task, sentences.dataset.draw
+    if lacking := _lacking(sentences):
+        return Made({"train": []}, [], {"sentences": {"read": read}}, lacking)
     found = sentences.candidates
     settled = task.settle(found, sentences.counts, draw) if task.settle else found
     classes = {candidate.label for candidate in settled}
@@ -127,7 +120,7 @@ def _row(candidate: Candidate, task: TreebankTask, *, sample: bool) -> dict[str,
     }
 
 
-def _why_refused(sentences: _Gathered) -> str:
+def _lacking(sentences: _Gathered) -> str:
     """Return the feature that the treebanks lack for a dataset, with the counts, or ""."""
     task, having = sentences.dataset.task, len(sentences.candidates)
     lacking = sentences.left_out[f"without_{task.feature.lower()}"]

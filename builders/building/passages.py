@@ -7,7 +7,7 @@ from typing import Any
 from builders.plan.datasets import PassageDataset
 from builders.sampling.folds import FOLDS, LEAST_FOLDS
 from builders.sampling.lengths import level_lengths
-from builders.sampling.passages import Passage, first_ranks, in_keyed_order, is_finished
+from builders.sampling.passages import Passage, first_ranks, in_keyed_order
 from builders.sampling.same_text import without_repeated
 from builders.sampling.sharing import share_out
 from builders.store.record_files import read_records
@@ -15,6 +15,7 @@ from builders.store.shards import Counts, Made, Rows
 from corpora_recipes.recipe import Corpus
 from corpora_recipes.records import SPLITS, Record, Split, decide_split
 from corpora_recipes.running.errors import ParamsError
+from corpora_recipes.text.writing import is_finished
 
 # Passages held in memory per passage that rows can take, as some turn out unusable.
 SPARE = 2
@@ -114,8 +115,13 @@ def _collect(
         for d in datasets:
             offered = d.task.passages(record, d.draw)
             finished = offered
+            # An unfinished sentence, whose full stop was lost, reveals its place.
             if d.options.get("unfinished") != "taken":
-                finished = [p for p in offered if all(map(is_finished, p.sentences))]
+                finished = [
+                    p
+                    for p in offered
+                    if all(is_finished(s, d.language, also=":") for s in p.sentences)
+                ]
             count = counts[d.name]
             count["documents"]["read"] += 1
             count["documents"]["without_passage"] += not offered

@@ -28,6 +28,7 @@ from builders.plan.datasets import Dataset, ExampleDataset
 from builders.plan.origins import Origin
 from corpora_recipes.escaping import render
 from corpora_recipes.running.yaml_text import load_yaml
+from corpora_recipes.text.writing import writing_of
 
 LANGUAGES = {"es": "lm_eval_es.yaml", "en": "lm_eval_en.yaml"}
 # The harness's metrics: the share of rows whose right choice has the highest log-likelihood, and
@@ -67,7 +68,8 @@ def question_of(dataset: Dataset, origin: Origin, labels: Sequence[str]) -> Ques
     if dataset.task.target != "label":
         return "the answer is not a class"
     if task in ORDERS:
-        return Question("", ORDERS[task])
+        between = writing_of(dataset.language).between
+        return Question("", ORDERS[task].replace('join(" ")', f'join("{between}")'))
     if dataset.language not in LANGUAGES:
         return f"no questions in the language {dataset.language}"
     questions = _questions(LANGUAGES[dataset.language])

@@ -25,6 +25,7 @@ from corpora_recipes.records import Split
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.text.damage import faults, group_of
 from corpora_recipes.text.detokenizing import detokenize
+from corpora_recipes.text.writing import writing_of
 
 # Names of columns with classes, the likeliest first, in lower case.
 LABEL_NAMES = (
@@ -192,6 +193,7 @@ def make_target(
     task = TASKS[location.task] if location.task else None
     any_width = task is not None and task.target == "neighbours" and not task.lists_positives
     language = "" if corpus else location.language
+    between = writing_of(location.language).between
     answer = roles.label or roles.score
     width = 0
     read: dict[Split, tuple[list[list[str]], list[list[str]], list[str], list[float]]] = {}
@@ -215,7 +217,9 @@ def make_target(
             parts = [_texts_in(row[column], language) for _, column in columns]
             sentences.append([sentence for part in parts for sentence in part])
             # A single column of lists holds all texts of a row; of several, each holds one text.
-            texts.append([" ".join(part) for part in parts] if len(parts) > 1 else sentences[-1])
+            texts.append(
+                [between.join(part) for part in parts] if len(parts) > 1 else sentences[-1]
+            )
             left[split].append(len(parts[0]))
             width = len(texts[-1]) if any_width else width or len(texts[-1])
             if not 0 < len(texts[-1]) == width:

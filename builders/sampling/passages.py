@@ -30,10 +30,6 @@ class Passage:
     label: str = ""
 
 
-_STOPS = tuple(".!?…:。！？؟۔।։")
-_CLOSING = "\"'»›”’“)]}* "
-
-
 def first_sentences(document: Document, count: int) -> tuple[str, ...] | None:
     """Return the first ``count`` sentences of the document's first section, or None."""
     if not document.sections:
@@ -88,15 +84,6 @@ def one_passage(document: Document, sentences: tuple[str, ...] | None) -> list[P
 def _split(record: Document | Dialogue) -> Split:
     assert record.split is not None, f"{record.id} has no split, which `read` decides"
     return record.split
-
-
-def is_finished(sentence: str) -> bool:
-    """Return whether the sentence ends in a stop, followed only by closing marks.
-
-    An unfinished sentence, such as the last of a text whose full stop was lost, reveals its
-    position.
-    """
-    return sentence.rstrip(_CLOSING).endswith(_STOPS)
 
 
 def flat(section: Section) -> list[str]:

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 from builders.sampling.passages import Passage
 from corpora_recipes.text.same_text import mark, normalise
+from corpora_recipes.text.writing import number_of_words
 
 # Words: a repeated sentence of this length is a leak; shorter ones ("Véase el mapa.") recur anyway.
 REPEATABLE_BELOW = 6
@@ -35,4 +36,4 @@ def has_words(text: str) -> bool:
 
 def is_telling(sentence: str) -> bool:
     """Return whether a sentence is so long that its repetition is a leak."""
-    return normalise(sentence).count(" ") + 1 >= REPEATABLE_BELOW
+    return number_of_words(normalise(sentence)) >= REPEATABLE_BELOW

@@ -6,6 +6,7 @@ from itertools import pairwise
 
 from corpora_recipes.casing import lower_case
 from corpora_recipes.records import ParsedSentence, Word, text_of
+from corpora_recipes.text.writing import writing_of
 
 
 class Tree:
@@ -18,6 +19,7 @@ class Tree:
         token_of: for each word the number of its token.
         first_of: for each token the number of its first word.
         begin: the number of the first token with a letter or a digit.
+        spaces: whether its language, that of the treebank, has spaces between words.
     """
 
     def __init__(self, sentence: ParsedSentence) -> None:
@@ -38,6 +40,7 @@ class Tree:
             self.token_of += [number] * token.words
         begins = (n for n, token in enumerate(self.tokens) if any(map(str.isalnum, token.form)))
         self.begin = next(begins, 0)
+        self.spaces = writing_of(sentence.treebank.partition("_")[0]).spaces
 
     @property
     def main(self) -> Word:
@@ -88,11 +91,17 @@ class Tree:
 
 
 def is_finite(word: Word) -> bool:
-    """Return whether a word is a finite verb."""
-    form = word.feature("VerbForm")
-    return word.upos in ("VERB", "AUX") and (
-        form == "Fin" or (not form and bool(word.feature("Mood")))
-    )
+    """Return whether a word is a finite verb, by what its treebank annotates.
+
+    That is the form of the verb; or else a mood, a tense or a person, which other forms lack. The
+    active participle of the past stands for a finite verb, as in Czech and Croatian.
+    """
+    if word.upos not in ("VERB", "AUX"):
+        return False
+    if form := word.feature("VerbForm"):
+        past = word.feature("Tense") == "Past" and word.feature("Voice") == "Act"
+        return form == "Fin" or (form == "Part" and past)
+    return any(map(word.feature, ("Mood", "Tense", "Person")))
 
 
 class WordCounts:

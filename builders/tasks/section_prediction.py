@@ -8,11 +8,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from builders.sampling.draw import Draw
-from builders.sampling.passages import Passage, flat, is_finished, one_passage
+from builders.sampling.passages import Passage, flat, one_passage
 from builders.sampling.same_text import is_telling
 from builders.tasks.groups import SSP
 from builders.tasks.task import PassageTask, Text
 from corpora_recipes.records import Document
+from corpora_recipes.text.writing import is_finished
 
 # The highest ratio of the lengths of two sentences that count as equally long.
 SIMILAR = 1.1
@@ -41,7 +42,9 @@ def passages(document: Document, draw: Draw) -> list[Passage]:
 
 def _is_usable(sentence: str) -> bool:
     # Quotations are hardly ever in the summary; short sentences recur in other articles.
-    return is_finished(sentence) and is_telling(sentence) and QUOTATION.isdisjoint(sentence)
+    return (
+        is_finished(sentence, also=":") and is_telling(sentence) and QUOTATION.isdisjoint(sentence)
+    )
 
 
 def instances(passages: Sequence[Passage], _: Draw, quota: int) -> list[dict[str, Any]]:

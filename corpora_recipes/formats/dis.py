@@ -22,7 +22,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from corpora_recipes.formats.treebanks import read_text
+from corpora_recipes.formats.treebanks import IrregularError, read_text
 from corpora_recipes.records import DiscourseNode, DiscourseTree
 from corpora_recipes.running.errors import RawError
 from corpora_recipes.running.limits import DEEPEST_TREE, is_number
@@ -31,10 +31,6 @@ from corpora_recipes.text.cleaning import nfc
 _TOKEN = re.compile(r"_!(?P<text>.*?)_!|//TT_ERR|[()]|[^\s()]+", re.DOTALL)
 _MARK = re.compile(r"<[sSpP]>")
 _ROLES = ("Root", "Nucleus", "Satellite")
-
-
-class IrregularError(RawError):
-    """The parts of a node are neither nuclei of one relation nor one nucleus with satellites."""
 
 
 @dataclass(slots=True)
@@ -62,7 +58,7 @@ def read_dis(path: Path) -> DiscourseTree:
         single spaces, and without marks of sentences and paragraphs; relations are as written.
 
     Raises:
-        IrregularError: the parts of a node do not make a relation.
+        IrregularError: the parts of a node do not make a relation, or are not all of its EDUs.
         InputError: the file is not one tree for any other reason.
     """
     root = _parse(read_text(path).removeprefix("\ufeff"), path)
@@ -166,8 +162,9 @@ def _preorder(root: _Node) -> Iterator[_Node]:
 def _check_span(node: _Node, first: int, last: int, path: Path) -> None:
     """Check that a node covers the EDUs that it says."""
     if (node.first, node.last) != (first, last):
+        error = RawError if node.text else IrregularError
         found = f"{node.first} to {node.last}"
-        raise _error(path, node.line, f"EDUs {first} to {last}, which stand here", found)
+        raise error(f"{path}:{node.line}", f"EDUs {first} to {last}, which stand here", found)
 
 
 def _joined(node: _Node, made: dict[int, DiscourseNode], path: Path) -> DiscourseNode:

@@ -31,7 +31,7 @@ from pathlib import Path
 
 from lxml import etree
 
-from corpora_recipes.formats.treebanks import clean_text
+from corpora_recipes.formats.treebanks import IrregularError, clean_text
 from corpora_recipes.records import DiscourseNode, DiscourseTree
 from corpora_recipes.running.errors import RawError
 from corpora_recipes.running.limits import DEEPEST_TREE, LARGEST_XML, MOST_NODES, read_whole
@@ -105,6 +105,7 @@ def read_rs3(path: Path) -> tuple[DiscourseTree, int]:
 
     Raises:
         CrossingError: a nucleus and its satellite, or neighbouring nuclei, are not adjacent.
+        IrregularError: the nuclei of a group are neither one by ``span`` nor those of one relation.
         InputError: the file is not one tree for any other reason.
     """
     types, nodes = _parse(path)
@@ -269,7 +270,7 @@ def _core(node: _Node, spans: dict[int, _Span], edus: dict[int, int]) -> _Span:
     if len(relations) != 1 or relations["span"] or len(node.nuclei) < 2:
         expected = "one nucleus by `span`, or two or more by one multinuclear relation"
         found = ", ".join(f"{n} × {name}" for name, n in sorted(relations.items())) or "none"
-        raise RawError(node.where, expected, found)
+        raise IrregularError(node.where, expected, found)
     nuclei = [(spans[id(nucleus)], True) for nucleus in node.nuclei]
     return _join(node, node.nuclei[0].relation, nuclei)
 

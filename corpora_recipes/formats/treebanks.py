@@ -23,6 +23,10 @@ _HEADING = re.compile(r"#+\s*(.*?)\s*")
 _ITEM = re.compile(r"\s*[*-]\s+(\S+)\s*")
 
 
+class IrregularError(RawError):
+    """The parts of a node are neither nuclei of one relation nor one nucleus with satellites."""
+
+
 @dataclass(frozen=True, slots=True)
 class Texts:
     """A block: some annotated texts of a treebank."""

@@ -115,6 +115,11 @@ def above_limits(corpus: Corpus, drops: Drops) -> list[str]:
 def _check(corpus: Corpus, raw: Path, drops: Drops, count: int, *, strict: bool) -> None:
     counts = json.dumps(drops.as_dict(), ensure_ascii=False)
     inspect = "inspect the raw files, and check that `language` fits them"
+    if drops.dropped:
+        (unit, reason), most = max(drops.dropped.items(), key=lambda drop: drop[1])
+        share = f"{most:,} of {drops.seen[unit]:,} {unit}"
+        inspect = f"most were dropped as {reason} ({share}); {inspect}: if they are right, the "
+        inspect += "rules of the recipe do not fit this language"
     if count == 0:
         expected = f"at least one document for {corpus.name}"
         raise RawError(raw, expected, f"none; counts: {counts}", inspect)

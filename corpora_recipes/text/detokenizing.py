@@ -4,6 +4,8 @@ import re
 from collections.abc import Sequence
 from functools import cache
 
+from corpora_recipes.text.writing import UNSPACED, writing_of
+
 _UNIT = r"(?:km|cm|mm|m|kg|g|ha|h|seg|s|min|ml|l)[²³]?"
 _APOSTROPHE = "['’´]"
 # A string that the rules need, to the rules: most lines skip most of them.
@@ -110,9 +112,6 @@ _TOKENS = {
             (r"\b([Aa]ujourd['’]) (?=hui)", r"\1"),
         ],
         "it": [(r"(?i)\b((?!(?:po|mo|da|fa|va|sta)['’])\w+['’]) (?=[aeiouhàèéìòù])", r"\1")],
-        # Only words in Latin letters are parted.
-        "th": [(r"(?<![A-Za-z0-9]) | (?![A-Za-z0-9])", "")],
-        "zh": [(r"(?<![A-Za-z0-9]) | (?![A-Za-z0-9])", "")],
     }.items()
 }
 
@@ -123,6 +122,7 @@ _ALONE = re.compile(rf"(?<!\S){_QUOTE}(?!\S)")
 # A tokeniser would have parted the mark from the word.
 _NATURAL = re.compile(r"[^\W\d_]\)?[,;)] ")
 _BLANKS = re.compile("  +")
+_BETWEEN_SIGNS = re.compile(rf" (?=[{UNSPACED}])|(?<=[{UNSPACED}]) ")
 # Words that stand before or after a quotation rather than at an end of it.
 _FUNCTION_WORD = re.compile(
     r"a|al|ante|como|con|contra|cuando|de|del|desde|e|el|ella|en|entre|era|es|est[ae]|está|fue|han?"
@@ -139,14 +139,15 @@ def _patterns(language: str) -> tuple[re.Pattern[str], re.Pattern[str], re.Patte
 
     Each begins with one of few characters, so the search is fast.
     """
-    closing, opening = r",)\]}", r"(\[{‘"
-    if language != "fr":  # which sets these apart
-        closing, opening = closing + ";?!", opening + "¿¡"
-    if language not in ("fr", "de"):
-        closing, opening = closing + "»", opening + "«"
-    if language != "de":  # where it opens, or closes, the other way round
-        closing, opening = closing + "”", opening + "“"
-    colon = "" if language == "fr" else "|:(?![()-])"  # let faces be
+    writing = writing_of(language)
+    apart = set(writing.set_apart)
+    closing, opening, colon = r",)\]}", r"(\[{‘", ""
+    if ";" not in apart:
+        closing, opening, colon = closing + ";?!", opening + "¿¡", "|:(?![()-])"  # let faces be
+    for left, right in writing.quotations:
+        # Not those that open in this language, and close in others.
+        if left in "«“" and left not in apart:
+            closing, opening = closing + right, opening + left
     return (
         re.compile(rf" (?:[{closing}._]{colon}|\.+(?= \Z)|{_QUOTE}) |[{opening}] "),
         re.compile(rf" (?=(?:[{closing}]+|\.+|…{colon})(?!\w))"),
@@ -168,8 +169,8 @@ def detokenize(text: str, language: str, *, tokens: bool = False) -> str:
         language: ISO 639 code; French and German keep the blanks that they set around marks.
         tokens: whether the text is known to be tokens, also if nothing in it shows that. Then what
             tokenisers part in English (apostrophes, hyphens), Portuguese (contractions, clitics),
-            Spanish (clitics), French and Italian (elisions) is joined, too, and so are words in
-            Chinese and Thai.
+            Spanish (clitics), French and Italian (elisions) is joined, too, and so are words of
+            writing without spaces.
 
     Returns:
         The natural text, or the same text if no tokeniser parted it. To do it again changes
@@ -189,6 +190,8 @@ def detokenize(text: str, language: str, *, tokens: bool = False) -> str:
     if _ALONE.search(joined):
         joined = _join_quotes(joined)
     joined = after_opening.sub(r"\1", before_closing.sub("", joined))
+    if tokens and not writing_of(language).spaces:
+        joined = _BETWEEN_SIGNS.sub("", joined)
     return joined if joined == text else detokenize(joined, language, tokens=tokens)
 
 

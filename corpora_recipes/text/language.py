@@ -5,6 +5,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from corpora_recipes.running.errors import ParamsError
+from corpora_recipes.text.writing import words_of
 
 if TYPE_CHECKING:
     from py3langid.langid import LanguageIdentifier
@@ -83,7 +84,7 @@ def is_too_short(text: str) -> bool:
 def _words(text: str) -> str:
     """Return a text's words without a capital or a digit: names and figures have no language."""
     return " ".join(
-        word for word in text.split() if word == word.lower() and not _DIGIT.search(word)
+        word for word in words_of(text) if word == word.lower() and not _DIGIT.search(word)
     )
 
 

@@ -9,15 +9,10 @@ from pathlib import Path
 
 from corpora_recipes.running.yaml_text import load_yaml
 from corpora_recipes.text.cleaning import is_single_spaced
+from corpora_recipes.text.writing import CLOSING, OPENING, Writing, is_lower, writing_of
 
 _ABBREVIATIONS = Path(__file__).with_name("abbreviations.yaml")
-_STOPS = ".!?…؟۔।։"
 _DASHES = "—–―-•"
-_OPENING = "¿¡«‹“„‘‚\"'([{<*" + _DASHES
-_CLOSING = "»›”“’\"')]}>*"
-_MAY_END = re.compile(rf"[{_STOPS}{re.escape(_CLOSING)}] ")
-# The lookbehinds keep time linear in the length of a word.
-_TAIL = re.compile(rf"(?<![{_STOPS}])([{_STOPS}]+)([{re.escape(_CLOSING)}]*)$")
 _NOTE_MARKS = re.compile(r"(?<!\d\])(?:\[\d+\])+$")
 _ALPHANUMERIC = re.compile(r"[^\W_]")
 _NUMBER_IN_BRACKETS = re.compile(r"\(\d[\d.:/–-]*\)")
@@ -25,9 +20,14 @@ _FIRST_WORD = re.compile(r"[^\W_]+")
 _ROMAN_NUMERAL = re.compile(r"(?=[CXLVI])C{0,3}(?:X[CL]|L?X{0,3})(?:I[XV]|V?I{0,3})(?!\w)")
 _ACRONYM = re.compile(r"(?:[^\W\d_]{1,2}\.-?)+[^\W\d_]{1,2}")
 _BRACKETS = (("(", ")"), ("[", "]"))
-_QUOTES = (("«", "»"), ("“", "”"))
-_PAIRS = (*_BRACKETS, *_QUOTES, ('"', '"'))
 _REACH = 30  # words to each side in which a bracket or a quotation must open and close
+# Of writing without spaces: the marks that end a sentence wherever they stand, with those that
+# close behind them; after a quotation, what shows that the sentence goes on; brackets; the reach in
+# characters.
+_UNSPACED_END = re.compile(rf"[。！？｡!?]+([{re.escape(CLOSING)}]*) ?")
+_GOES_ON = re.compile("[、，,；;：:\u3041-\u309f]")
+_WIDE_BRACKETS = (("(", ")"), ("（", "）"), ("《", "》"), ("【", "】"))
+_WIDE_REACH = 200
 _LONGEST_PLAIN = 2_000  # characters: looking for all marks of longer sentences would cost more
 
 
@@ -42,6 +42,9 @@ class Rules:
     words: frozenset[str]
     starters: frozenset[str]
     ordinals: bool
+    writing: Writing
+    may_stop: re.Pattern[str]
+    tail: re.Pattern[str]
 
 
 @cache
@@ -64,6 +67,8 @@ def rules_of(language: str) -> Rules:
         for key in spaced
     }
     parts = [form.split() for key in spaced for form in spaced[key]]
+    writing = writing_of(language)
+    final, closing = re.escape(writing.final), re.escape(CLOSING)
     return Rules(
         **forms,
         pairs=frozenset(pair for words in parts for pair in pairwise(words)),
@@ -72,6 +77,10 @@ def rules_of(language: str) -> Rules:
         ),
         starters=frozenset(str(entry.get("starters", "")).split()),
         ordinals=bool(entry.get("ordinals", False)),
+        writing=writing,
+        may_stop=re.compile(rf"[{final}{closing}] "),
+        # The lookbehinds keep time linear in the length of a word.
+        tail=re.compile(rf"(?<![{final}])([{final}]+)([{closing}]*)$"),
     )
 
 
@@ -87,7 +96,7 @@ def ends_in_abbreviation(sentence: str, language: str) -> bool:
     if not sentence.endswith("."):
         return False
     rules = rules_of(language)
-    last = sentence[sentence.rfind(" ") + 1 :].lstrip(_OPENING)
+    last = sentence[sentence.rfind(" ") + 1 :].lstrip(OPENING)
     if last[:-1] not in rules.words:
         return False
     before = sentence.rsplit(" ", 2)[-2:-1]
@@ -105,22 +114,26 @@ def split_sentences(text: str, language: str, *, is_clean: bool = False) -> list
 
     Returns:
         The sentences in order, none empty; joined with one space they are the text with every run
-        of white space as one space. A sentence ends only before a space.
+        of white space as one space. A sentence ends only before a space, but in writing without
+        spaces: there it ends after a final mark, and spaces between sentences are left out.
     """
     rules = rules_of(language)
     if not (is_clean or is_single_spaced(text)):
         text = " ".join(text.split())
+    if not rules.writing.spaces:
+        return _split_unspaced(text, rules.writing)
     sentences = []
     words: list[str] = []
     start = 0  # where the sentence begins, in characters
     first = first_at = 0  # the same in words, as far as they were counted
     last = last_at = 0  # the word that may end the sentence
     spoken = 0  # the first word since then with a letter or a digit
-    marks = [pair for pair in _PAIRS if pair[0] in text]
-    for match in _MAY_END.finditer(text):
+    pairs = (*_BRACKETS, *rules.writing.quotations, ('"', '"'))
+    marks = [pair for pair in pairs if pair[0] in text]
+    for match in rules.may_stop.finditer(text):
         blank = match.end() - 1
         after = text[blank + 1]
-        if after.islower() and after.isalpha() and not text[blank + 2 : blank + 3].isupper():
+        if is_lower(after) and after.isalpha() and not text[blank + 2 : blank + 3].isupper():
             continue
         if not _plainly_ends(text, start, blank, marks, rules):
             words = words or text.split(" ")
@@ -139,6 +152,29 @@ def split_sentences(text: str, language: str, *, is_clean: bool = False) -> list
     if text:
         sentences.append(text[start:])
     return sentences
+
+
+def _split_unspaced(text: str, writing: Writing) -> list[str]:
+    """Split a text without spaces between sentences after each final mark that is in no bracket."""
+    sentences, start = [], 0
+    pairs = [pair for pair in (*_WIDE_BRACKETS, *writing.quotations) if pair[0] in text]
+    for match in _UNSPACED_END.finditer(text):
+        end = match.end()
+        goes_on = match[1] and _GOES_ON.match(text, end)
+        if end < len(text) and not goes_on and not _is_open(text, start, end, pairs):
+            sentences.append(text[start:end].rstrip())
+            start = end
+    return [*sentences, text[start:]] if text else []
+
+
+def _is_open(text: str, start: int, end: int, pairs: Sequence[tuple[str, str]]) -> bool:
+    """Return whether a bracket or a quotation is open at the end of a part, and closes soon."""
+    start = max(start, end - _WIDE_REACH)
+    return any(
+        text.count(opening, start, end) > text.count(closing, start, end)
+        and text.find(closing, end, end + _WIDE_REACH) >= 0
+        for opening, closing in pairs
+    )
 
 
 def _plainly_ends(
@@ -193,10 +229,10 @@ def _is_boundary(words: Sequence[str], start: int, i: int, rules: Rules) -> bool
     One of these words has a letter or a digit, and no straight quotation mark is to be closed.
     """
     word = _NOTE_MARKS.sub("", words[i])
-    tail = _TAIL.search(word)
+    tail = rules.tail.search(word)
     if tail is None:
         # A closing mark that stands alone, as in French, belongs to the stop before it.
-        if i == start or word.strip(_CLOSING) or not (tail := _TAIL.search(words[i - 1])):
+        if i == start or word.strip(CLOSING) or not (tail := rules.tail.search(words[i - 1])):
             return False
         word = words[i - 1]
     elif tail[2] in (")", "]") and not _ALPHANUMERIC.search(word):
@@ -207,8 +243,8 @@ def _is_boundary(words: Sequence[str], start: int, i: int, rules: Rules) -> bool
     if tail[1] != "." and _NUMBER_IN_BRACKETS.match(following):
         return False  # a title and its year: ¿Quién? (1984)
     after = next((w for w in words[i + 1 : i + 1 + _REACH] if _ALPHANUMERIC.search(w)), "")
-    after = after.lstrip(_OPENING + _STOPS)
-    if not after or (after[0].islower() and not after[1:2].isupper()):
+    after = after.lstrip(OPENING + rules.writing.final)
+    if not after or (is_lower(after) and not after[1:2].isupper()):
         return False
     before = words[i - 1] if i > start else ""
     if tail[1] == "." and not _full_stop_ends(words, i, before, tail, after, rules):
@@ -216,6 +252,7 @@ def _is_boundary(words: Sequence[str], start: int, i: int, rules: Rules) -> bool
     return not _inside(
         " ".join(words[max(start, i + 1 - _REACH) : i + 1]),
         " ".join(words[i + 1 : i + 1 + _REACH]),
+        rules.writing.quotations,
     )
 
 
@@ -226,12 +263,12 @@ def _full_stop_ends(
 
     ``before`` is the word before words[i], "" if the sentence begins with words[i].
     """
-    core = re.split("['’]", tail.string[: tail.start()].lstrip(_OPENING))[-1]
+    core = re.split("['’]", tail.string[: tail.start()].lstrip(OPENING))[-1]
     following = words[i + 1]
     if (core + ".", following.partition(".")[0] + ".") in rules.pairs:
         return False
     is_first = not before
-    before = before.lstrip(_OPENING)
+    before = before.lstrip(OPENING)
     names = {core + ".", f"{before} {core}."}
     first = _FIRST_WORD.match(after)
     # "A." alone is not a preposition: it is an initial, or the end of "S. p. A.".
@@ -258,7 +295,7 @@ def _full_stop_ends(
     return True
 
 
-def _inside(left: str, right: str) -> bool:
+def _inside(left: str, right: str, quotations: Sequence[tuple[str, str]]) -> bool:
     """Return whether the place between two texts is inside a bracket or a quotation.
 
     A quotation counts only if the sentence goes on after it («Vete. Ya», dijo).
@@ -268,7 +305,7 @@ def _inside(left: str, right: str) -> bool:
             content, closed, _ = right.partition(closing)
             if closed and opening not in content:
                 return True
-    for opening, closing in _QUOTES:
+    for opening, closing in quotations:
         if left.count(opening) > left.count(closing) and _quotation_goes_on(
             right, opening, closing
         ):
@@ -281,7 +318,7 @@ def _inside(left: str, right: str) -> bool:
 def _quotation_goes_on(right: str, opening: str, closing: str) -> bool:
     """Return whether an open quotation ends in ``right`` and the sentence around it goes on."""
     content, _, onward = right.partition(closing)
-    onward = onward.lstrip(_CLOSING)
+    onward = onward.lstrip(CLOSING)
     return opening not in content and (
         onward[:1] in (",", ";")
         or (onward[:1] == " " and onward.lstrip(" " + _DASHES)[:1].islower())

@@ -6,6 +6,7 @@ from itertools import pairwise
 
 from corpora_recipes.text.cleaning import damage, has_markup
 from corpora_recipes.text.sentences import rules_of, split_sentences
+from corpora_recipes.text.writing import writing_of
 
 # Texts that tidy() may have to correct, which are few. The pattern begins with a set of rare
 # characters, so that the search is fast.
@@ -33,7 +34,7 @@ _AFTER_MARKS = [
     (("( ", "[ "), re.compile(r"([(\[]) (?<![^\s\"«“¿¡(][(\[] )(?=[\w\"«“¿¡])"), r"\1"),
     (("¿ ", "¡ "), re.compile(r"([¿¡]) (?=[\w\"«“(])"), r"\1"),
 ]
-# Not in French, which has a space before these.
+# Not where there is a space before these, as in French.
 _SET_APART = [
     ((" ;",), re.compile(r" (;)(?<=\S ;)(?=[^\W\d_])"), r"\1 "),
     ((" ;",), re.compile(r" (;)(?<=\S ;)(?=[\s\"»”]|\Z)"), r"\1"),
@@ -51,6 +52,9 @@ _CURLY = [
 ]
 # Two full stops after a word become one: "a. C..", "11-M..".
 _TWO_STOPS = re.compile(r"(?<=[^\s.])\.\.(?![.\w])")
+# The most words in a quotation whose closing mark looks like an opening one: with more, two marks
+# may be lost.
+_QUOTED = 8
 _STOPS_BEFORE_QUOTE = tuple(",.;:!?)")
 _STRAY_QUOTE = re.compile(
     r"[\"“”](?:(?:(?<=\s.)|(?<=\A.))(?=[\s,;)]|\.(?!\.)|\Z)"
@@ -64,8 +68,9 @@ def tidy(text: str, language: str) -> str:
     No space is left before a stop or a closing mark ("la casa , que" → "la casa, que") nor after
     an opening one; a space is put between sentences if a common first word shows that another
     begins ("la casa.El río" → "la casa. El río"). A straight quotation mark closes before a stop
-    and at the end; for the others see ``pair_quotes``. French keeps its spaces before ; : ! ? and
-    inside « », German keeps the spaces inside its quotation marks.
+    and at the end; for the others see ``pair_quotes``. Spaces stay where the language has them
+    (writing.yaml): in French before ; : ! ? and inside « »; and so they do inside of quotation
+    marks that the language uses the other way round, as German.
 
     Args:
         text: clean text (see ``clean``).
@@ -76,15 +81,15 @@ def tidy(text: str, language: str) -> str:
     """
     if not _UNTIDY.search(text):
         return text
-    code = language.partition("-")[0]
+    writing = writing_of(language)
     rules = [*_BEFORE_MARKS, *_AFTER_MARKS]
-    if code != "fr":
+    if ";" not in writing.set_apart:
         rules += _SET_APART
-    if code not in ("fr", "de"):
+    if ("«", "»") in writing.quotations and "«" not in writing.set_apart:
         rules += _ANGLED
-    if code != "de":
+    if ("“", "”") in writing.quotations:
         rules += _CURLY
-    starts = _glued_start(code)
+    starts = _glued_start(language)
     while True:
         tidied = text
         for beginnings, pattern, put in rules:
@@ -134,12 +139,17 @@ def pair_quotes(sentence: str) -> str:
     Marks open and close in turn. So if their number is even, and those whose place shows that they
     open (at the beginning, after a bracket) or close (before a stop, at the end) agree with that,
     the others are known: 'la" casa "azul y la" torre".' → 'la "casa" azul y la
-    "torre".' Any other sentence, and one with a mark inside a word, is returned as it is.
+    "torre".' They are known, too, if every mark that should open stands at the beginning of a
+    word, and few words are quoted: 'la "casa "azul' → 'la "casa" azul'. Any other sentence, and
+    one with a mark inside a word, is returned as it is.
     """
     pieces = sentence.split('"')
     if len(pieces) < 3 or len(pieces) % 2 == 0:
         return sentence
-    certain = 0
+    certain = all(
+        before[-1:] in ("", " ") and quoted[:1] not in ("", " ") and len(quoted.split()) <= _QUOTED
+        for before, quoted in zip(pieces[::2], pieces[1::2], strict=False)
+    )
     for i, (before, after) in enumerate(pairwise(pieces)):
         if before[-1:].isalnum() and after[:1].isalnum():
             return sentence
@@ -151,7 +161,7 @@ def pair_quotes(sentence: str) -> str:
             continue
         if opens != (i % 2 == 0):
             return sentence
-        certain += 1
+        certain = True
     if not certain:
         return sentence
     text = pieces[0]

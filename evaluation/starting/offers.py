@@ -19,6 +19,7 @@ from corpora_recipes.params import corpus_of
 from corpora_recipes.recipe import load_facts, load_recipe
 from corpora_recipes.running.commands import PARAMS
 from corpora_recipes.running.yaml_text import load_yaml
+from corpora_recipes.text.writing import writing_of
 
 FOLDER = Path(__file__).parent
 TABLE: Mapping[str, Any] = load_yaml(FOLDER / "offers.yaml")
@@ -31,8 +32,8 @@ SMALLEST_TREEBANK = 1_500_000
 class Offer:
     """A corpus, for an entry of params.yaml, which has the name of its recipe.
 
-    ``note`` is a remark for the title; ``reason`` says why it cannot be used; ``left_out`` has the
-    datasets that it does not give in this language, or (``why_left_out``) may not give.
+    ``note`` is a remark for the title; ``reason`` says why it cannot be used; ``checked`` what is
+    known of its datasets in this language; ``left_out`` has those that it does not give.
     """
 
     recipe: str
@@ -42,7 +43,7 @@ class Offer:
     corpus: dict[str, Any] = field(default_factory=dict)
     datasets: dict[str, Any] = field(default_factory=dict)
     left_out: dict[str, Any] = field(default_factory=dict)
-    why_left_out: str = ""
+    checked: str = ""
 
 
 def params_text(language: str) -> str:
@@ -70,6 +71,7 @@ def in_language(template: str, language: str, **values: Any) -> str:
         code=code,
         title=title_of(language) or language,
         known_to_use=code in TABLE["use_multilingual"].split(),
+        package=writing_of(language).package,
         **values,
     )
 
@@ -157,7 +159,7 @@ def _offer(recipe: str, code: str, language: str) -> Offer:
     languages = [entry["language"] for _, entry, _ in shipped]
     model = code if code in languages else languages[0]
     offer = Offer(recipe, facts.name, corpus={"recipe": recipe, "language": code})
-    lacking, offer.why_left_out = _lacking(facts, code)
+    lacking, offer.checked = _lacking(facts, code)
     for name, entry, settings in shipped:
         if entry["language"] != model:
             continue
@@ -177,19 +179,22 @@ def _offer(recipe: str, code: str, language: str) -> Offer:
 
 def _lacking(facts: CorpusFacts, code: str) -> tuple[list[str], str]:
     """Return the tasks that a corpus does not support in a language, and how that is known."""
-    if facts.records != "parsed_sentences":
-        return [], ""
-    tried = TABLE["unsupported"].get(code.partition("-")[0])
-    if tried is not None:
-        return tried.split(), "Not supported by its treebanks:"
-    why = "Not tried in this language: they need features that some treebanks lack."
-    return TABLE["demanding"].split(), why
+    language = code.partition("-")[0]
+    if facts.records == "parsed_sentences":
+        tried = TABLE["unsupported"].get(language)
+        if tried is None:
+            return [], "Not checked: `build` leaves out what the treebanks lack, and says it."
+        return tried.split(), "Checked on treebanks; they do not support:" if tried else ""
+    if facts.name == "Wikipedia":
+        on = [how for how, languages in TABLE["documents"].items() if language in languages.split()]
+        return [], next((f"Checked on {how}." for how in on), "") or "Not checked in this language."
+    return [], ""
 
 
 def _why_not(facts: CorpusFacts, corpus: dict[str, Any], is_shipped: bool) -> str:
     """Return why a corpus cannot be used in a language, "" if it can."""
-    if facts.records == "documents" and corpus["language"] in TABLE["unspaced"].split():
-        return "Texts are split into sentences at spaces, which this language does without."
+    if facts.records == "documents" and not writing_of(corpus["language"]).split:
+        return "No marks tell where its sentences end."
     if facts.records == "parsed_sentences" and _is_small(corpus):
         return "Its treebanks have too few sentences for most tasks."
     return "" if is_shipped else TABLE["by_hand"].get(corpus["recipe"], "")

@@ -294,6 +294,7 @@ def inputs_of(
 ) -> Inputs:
     """Keep results, and read them with ``audit`` or ``baselines``; ``right``: see ``kept``."""
     others = {score.dataset for item in (*rankings, *paradigms) for score in item.scores}
+    others |= {score.dataset for item in rankings for score in item.similarities}
     audit = how.get("audit") or audit_file(folder, how.get("baselines", ALL_BASELINES), others)
     return read_inputs(
         kept(folder, *results, right=how.get("right")),

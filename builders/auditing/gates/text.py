@@ -17,6 +17,7 @@ from builders.auditing.gates.gate import (
 from builders.exchange.target import Target
 from corpora_recipes.text.damage import FAULTS, Kind, faults, group_of
 from corpora_recipes.text.same_text import normalise
+from corpora_recipes.text.writing import number_of_words
 
 # Group of faults to its name in words.
 _WORDS = {
@@ -125,7 +126,9 @@ def _boilerplate(target: Target) -> Iterator[Check]:
 def _swallowed(target: Target) -> Iterator[Check]:
     """Count the texts that are far longer than all others: several rows in one."""
     lengths = [
-        (len(text.split()), part, row) for part, row in target.rows() for text in part.texts[row]
+        (number_of_words(text), part, row)
+        for part, row in target.rows()
+        for text in part.texts[row]
     ]
     usual = int(np.sort([length for length, _, _ in lengths])[-1 - len(lengths) // _IN])
     found: list[Found] = [

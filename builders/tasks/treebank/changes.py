@@ -18,6 +18,7 @@ from builders.sampling.draw import Draw
 from builders.sampling.tree import Tree, WordCounts, is_finite
 from corpora_recipes.casing import lower_case
 from corpora_recipes.records import Token, Word, text_of
+from corpora_recipes.text.writing import is_letters
 
 # In many languages, an adjective stands before or after its noun.
 _EITHER_ORDER = {"ADJ", "NOUN"}
@@ -37,7 +38,10 @@ def shifted(tree: Tree, draw: Draw, *, size: int) -> Candidate | str:
     """
     forms = [token.form for token in tree.tokens]
     kinds = [tree.words[first].upos for first in tree.first_of]
-    spaced = [tree.is_word(n) and token.space_after for n, token in enumerate(tree.tokens)]
+    spaced = [
+        tree.is_word(n) and (token.space_after or not tree.spaces)
+        for n, token in enumerate(tree.tokens)
+    ]
     places = []
     for start in range(tree.begin + 1, len(forms) - 2 * size + 1):
         middle, end = start + size, start + 2 * size
@@ -183,7 +187,7 @@ def kind_of(word: Word) -> str:
     and prepositions in front of it depend on the sound. A word with a capital that its lemma does
     not have is part of a name.
     """
-    if word.upos not in _KINDS or not word.form.isalpha() or len(word.form) == 1:
+    if word.upos not in _KINDS or not is_letters(word.form) or len(word.form) == 1:
         return ""
     if word.form[0].isupper() and not word.lemma[:1].isupper():
         return ""

@@ -12,12 +12,15 @@ from builders.sampling.candidates import Candidate, offered, told_by, worthwhile
 from builders.sampling.draw import Draw
 from builders.sampling.tree import Tree, WordCounts, is_finite
 from corpora_recipes.casing import lower_case
+from corpora_recipes.text.writing import is_letters
 
 # Conneau et al. (2018): six bins of 5 to 28 tokens.
 LENGTHS = ((5, 8), (9, 12), (13, 16), (17, 20), (21, 25), (26, 28))
 # Conneau et al. (2018) ask for 1,000 words of four letters or more.
 MOST_WORDS = 1000
 SHORTEST_WORD = 4
+# In scripts without spaces, whose signs stand for more.
+SHORTEST_UNSPACED_WORD = 2
 # Rows of a word: multiples of these, so that a word that is asked for is also learnt.
 ROWS_OF_A_WORD = 6
 # A word that is in more of the sentences is left out: few would have another one alone.
@@ -41,9 +44,10 @@ def length(tree: Tree, _: Draw) -> Candidate | str:
 def content_words(tree: Tree, _: Draw) -> Candidate | str:
     """Return the sentence with its content words that are tokens: form to place."""
     places: dict[str, int] = {}
+    shortest = SHORTEST_WORD if tree.spaces else SHORTEST_UNSPACED_WORD
     for number, word in enumerate(tree.words):
         token = tree.token_of[number]
-        long = len(word.form) >= SHORTEST_WORD and word.form.isalpha()
+        long = len(word.form) >= shortest and is_letters(word.form)
         if word.upos in ("NOUN", "VERB", "ADJ") and long and tree.tokens[token].words == 1:
             places.setdefault(lower_case(word.form), token)
     return offered(tree, material=places) if places else "without_content_word"
@@ -166,7 +170,7 @@ def voice(tree: Tree, _: Draw) -> Candidate | str:
         return told_by(tree, tree.root, "passive")
     if main.feature("Voice") == "Pass":
         return told_by(tree, tree.root, "passive") if is_finite(main) else "of_unclear_voice"
-    participle = main.feature("VerbForm") == "Part"
+    participle = main.feature("VerbForm") == "Part" and not is_finite(main)
     if participle or _is_reflexive(tree) or tree.related(tree.root, "nsubj:pass"):
         return "of_unclear_voice"
     return "without_finite_verb" if _finite(tree) is None else told_by(tree, tree.root, "active")
@@ -181,7 +185,10 @@ def _is_reflexive(tree: Tree) -> bool:
 def _finite(tree: Tree) -> int | None:
     """Return the number of the finite verb of the main clause: the root, or one beside it."""
     verbs = (tree.root, *tree.related(tree.root, "aux", "cop"))
-    return next((verb for verb in verbs if is_finite(tree.words[verb])), None)
+    finite = [verb for verb in verbs if is_finite(tree.words[verb])]
+    # A participle that stands for a finite verb has the person of its auxiliary.
+    with_person = (verb for verb in finite if tree.words[verb].feature("Person"))
+    return next(with_person, next(iter(finite), None))
 
 
 def dropped_subject(tree: Tree, _: Draw) -> Candidate | str:

@@ -10,18 +10,18 @@ from corpora_recipes.records import Drops
 from corpora_recipes.text.cleaning import clean, damage
 from corpora_recipes.text.sentences import ends_in_abbreviation
 from corpora_recipes.text.tidying import has_stray_quote, pair_quotes, tidy
+from corpora_recipes.text.writing import FINAL, is_lower
 
 # Characters of the longest sentence that is read: matching time can be quadratic in the length, and
 # spoken sentences are far shorter.
 LONGEST = 1000
 
-_STOPS = (".", "!", "?", "…")
 _DASH = "–—―-"
 # A line break and a dash always begin another speaker's line.
 _AT_BREAK = re.compile(rf"\n\s*(?=[{_DASH}])")
 # Inside a line a single dash may do so; two are an interruption ("Yo-- no sé").
 _INSIDE = re.compile(rf"(?<=\S)\s+(?=[{_DASH}](?![{_DASH}])\s*([^\s{_DASH}]))")
-_ENDS = re.compile(rf"[.!?…»”\")\]{_DASH}]$")
+_ENDS = re.compile(rf"[{FINAL}»”\")\]{_DASH}]$")
 _LEADING = re.compile(rf"^\s*[{_DASH}][\s{_DASH}]*")
 # A stop at the beginning: the text before it was in another line.
 _LOST_BEGINNING = re.compile(r"[,;:)\]}!?%]|\.(?![.\w])")
@@ -104,7 +104,7 @@ def read_lines(lines: Iterable[str], rules: Rules, drops: Drops) -> list[list[st
     for sentence in lines:
         line, reason = rules.apply(sentence, drops)
         line = line.strip()
-        if names_follow and reason is None and not line.endswith(_STOPS):
+        if names_follow and reason is None and not line.endswith(tuple(FINAL)):
             reason = "credits"
         names_follow = reason == "credits" and line.endswith((":", " por"))
         if reason is not None:
@@ -138,7 +138,7 @@ def is_caption(line: str) -> bool:
     return (
         line.isupper()
         and _LONG_WORD.search(line) is not None
-        and not line.rstrip("\"»”' \n").endswith((*_STOPS, ","))
+        and not line.rstrip("\"»”' \n").endswith((*FINAL, ","))
     )
 
 
@@ -154,7 +154,7 @@ def split_turns(line: str) -> list[str]:
         opens_with_dash = part.lstrip()[:1] in tuple(_DASH)
         for match in _INSIDE.finditer(part):
             ends = _ENDS.search(part[start : match.start()]) is not None
-            if (ends or opens_with_dash) and not match[1].islower():
+            if (ends or opens_with_dash) and not is_lower(match[1]):
                 turns.append(part[start : match.start()])
                 start = match.end()
         turns.append(part[start:])

@@ -20,9 +20,10 @@ from functools import cache
 from pathlib import Path, PurePosixPath
 
 from corpora_recipes.facts import Source
-from corpora_recipes.formats.dis import IrregularError, read_dis
+from corpora_recipes.formats.dis import read_dis
 from corpora_recipes.formats.rs3 import CrossingError, read_rs3
 from corpora_recipes.formats.treebanks import (
+    IrregularError,
     Texts,
     carved,
     find_treebank,
@@ -94,7 +95,7 @@ def read_block(block: Texts, corpus: Corpus) -> BlockResult:
     A tree's id is the treebank and the name of the text, such as "gum/GUM_bio_byron". Its relations
     are the treebank's classes; with ``classes: false``, what was annotated.
     Dropped documents: ``no_split`` (GUM's texts of further genres), ``crossing`` (see
-    ``read_rs3``), ``irregular`` (see ``read_dis``), ``withheld_text`` (underscores for words that
+    ``read_rs3``), ``irregular`` (see both), ``withheld_text`` (underscores for words that
     may not be published), ``single_edu``. Dropped EDUs: ``unrelated_title``.
 
     Raises:

@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from corpora_recipes.formats.rs3 import CrossingError, read_rs3
-from corpora_recipes.formats.treebanks import Texts, held_out, in_blocks
+from corpora_recipes.formats.treebanks import IrregularError, Texts, held_out, in_blocks
 from corpora_recipes.missing import no_files
 from corpora_recipes.recipe import BlockResult, Corpus, Dropped
 from corpora_recipes.records import Split
@@ -56,9 +56,9 @@ def read_block(block: Texts, corpus: Corpus) -> BlockResult:
 
     A tree's id is the file's path without its suffix, such as "train/as00001". The trees of
     ``test`` are the test split; a sixth of the others, by keyed hash, is for validation.
-    Dropped documents: ``crossing`` (see ``read_rs3``), ``single_edu`` (nothing to relate),
-    ``lost_character`` (a question mark inside a word replaces a character that could not be
-    encoded). Dropped EDUs: ``unrelated_title``.
+    Dropped documents: ``crossing`` and ``irregular`` (see ``read_rs3``), ``single_edu`` (nothing
+    to relate), ``lost_character`` (a question mark inside a word replaces a character that could
+    not be encoded). Dropped EDUs: ``unrelated_title``.
 
     Raises:
         InputError: a file is damaged.
@@ -70,6 +70,8 @@ def read_block(block: Texts, corpus: Corpus) -> BlockResult:
                 tree, titles = read_rs3(block.raw / name)
             except CrossingError:
                 raise Dropped("crossing") from None
+            except IrregularError:
+                raise Dropped("irregular") from None
             result.drops.seen["edus"] += len(tree.edus) + titles
             result.drops.dropped["edus", "unrelated_title"] += titles
             if len(tree.edus) == 1:

@@ -20,12 +20,11 @@ from corpora_recipes.records import Drops
 from corpora_recipes.text.cleaning import clean, damage
 from corpora_recipes.text.sentences import ends_in_abbreviation, split_sentences
 from corpora_recipes.text.tidying import has_stray_quote, pair_quotes, single_stops, tidy
+from corpora_recipes.text.writing import FINAL, is_finished, is_lower
 
 # Longer paragraphs are lists without markup, or vandalised pages.
 LONGEST_PARAGRAPH = 50_000
 
-_CLOSERS = "\"'»”’›)] "
-_STOPS = (".", "!", "?", "…", "。", "！", "？")
 _QUOTES = ('"', "“", "”", "..")
 _GONE = re.compile(rf"([{NOTHING}{SILENT}][\s{NOTHING}{SILENT}]*)")
 _EMPTY_BRACKET = re.compile(rf"\([ \n]*[{NOTHING}][\s{NOTHING}]*\)")
@@ -108,7 +107,7 @@ def _possible_faults(language: str) -> str:
     if wiki.possible_holes:
         patterns.append(wiki.possible_holes)
     if wiki.dangling:
-        patterns.append(rf" (?:{'|'.join(sorted(wiki.dangling))})[{''.join(_STOPS)}]")
+        patterns.append(rf" (?:{'|'.join(sorted(wiki.dangling))})[{FINAL}]")
     return "|".join(patterns)
 
 
@@ -134,9 +133,9 @@ def _kept(text: str, language: str, drops: Drops, *, plain: bool, holes: bool) -
     for i, sentence in enumerate(split):
         if (
             plain
-            and sentence[-1] in _STOPS
+            and sentence[-1] in FINAL
             and sentence[0].isalpha()
-            and not (i == 0 and sentence[0].islower())
+            and not (i == 0 and is_lower(sentence))
             and not (i == last and ends_in_abbreviation(sentence, language))
             and sentence.count("(") == sentence.count(")")
         ):
@@ -203,12 +202,12 @@ def fault(
         rest = _ENUMERATOR.sub("", sentence)
         if rest.count("(") != rest.count(")"):
             return "broken_parenthesis"
-    if not sentence.rstrip(_CLOSERS).endswith(_STOPS) or not _LETTER.search(sentence):
+    if not is_finished(sentence, language) or not _LETTER.search(sentence):
         return "unfinished"
     if last and ends_in_abbreviation(sentence, language):
         return "unfinished"
     # Continues after a list or a formula: "donde v es la velocidad." But: "iPhone es…".
-    if first and sentence[0].islower() and not sentence[1:2].isupper():
+    if first and is_lower(sentence) and not sentence[1:2].isupper():
         return "unfinished"
     return None
 

@@ -7,6 +7,7 @@ constituents.
 """
 
 import codecs
+import re
 from collections.abc import Iterator, Sequence
 from itertools import chain, repeat
 from pathlib import Path
@@ -15,7 +16,7 @@ from corpora_recipes.facts import Source
 from corpora_recipes.formats.json_lines import LineRange, line_ranges, range_lines
 from corpora_recipes.formats.tables import Row, class_of, collect, decoded_lines, natural
 from corpora_recipes.missing import no_files
-from corpora_recipes.recipe import BlockResult, Corpus
+from corpora_recipes.recipe import BlockResult, Corpus, Dropped
 from corpora_recipes.records import Example, Split
 from corpora_recipes.running.errors import RawError
 from corpora_recipes.running.limits import whole_lines
@@ -23,6 +24,7 @@ from corpora_recipes.text.detokenizing import detokenize
 
 PARTS: dict[str, Split] = {"tr": "train", "va": "validation", "te": "test"}
 _CHUNK = 1 << 20
+_CSV_QUOTED = re.compile(r'"((?:[^"]|"")*)"')
 
 
 def sources(corpus: Corpus) -> list[Source]:
@@ -57,7 +59,9 @@ def read_block(block: LineRange, corpus: Corpus) -> BlockResult:
     """Read a range of a file into examples of its task, in natural text.
 
     An example's id consists of task, part and line number, such as "bigram_shift/va/17".
-    Dropped examples: ``empty_text``.
+    Some files quote sentences with quotation marks as CSV does, doubling them: those are read, and
+    counted as marks. Dropped examples: ``empty_text``, and ``broken_quotation`` where only one end
+    of such a sentence is left.
 
     Raises:
         InputError: a line has no label or more than one tab, is not in UTF-8, or has a label that
@@ -69,6 +73,12 @@ def read_block(block: LineRange, corpus: Corpus) -> BlockResult:
     def example(row: Row) -> Example:
         key = f"{task}/{part}/{row.line}"
         sentence = row.fields["sentence"]
+        if '""' in sentence:
+            quoted = _CSV_QUOTED.fullmatch(sentence)
+            if quoted is None:
+                raise Dropped("broken_quotation")
+            sentence = quoted[1].replace('""', '"')
+            unquoted.append(row.line)
         text = natural(detokenize(sentence, corpus.language))
         label = class_of(row.fields["label"], task, corpus, row)
         if classes_are_words and label.casefold() not in sentence.casefold().split():
@@ -84,7 +94,11 @@ def read_block(block: LineRange, corpus: Corpus) -> BlockResult:
             split=PARTS[part],
         )
 
-    return collect(_rows(block), example)
+    unquoted: list[int] = []
+    result = collect(_rows(block), example)
+    if unquoted:
+        result.drops.seen["marks"] = result.drops.dropped["marks", "csv_quotes"] = len(unquoted)
+    return result
 
 
 def _is_blank(line: bytes) -> bool:

@@ -14,6 +14,7 @@ import pandas as pd
 
 from builders.tasks import TASKS
 from builders.tasks.groups import Group
+from corpora_recipes.languages import title_of
 from evaluation.reporting import layout
 from evaluation.reporting.averages import Mean, mean_score, place
 from evaluation.reporting.inputs import Inputs
@@ -146,7 +147,12 @@ def languages(inputs: Inputs) -> list[Table]:
 
 
 def tasks_in_languages(inputs: Inputs) -> list[Table]:
-    """Return each encoder's score on each task in each language."""
+    """Return each encoder's score on each task in each language, as a heat map.
+
+    A colour is the share of the way from the best trivial baseline to a perfect score. Intervals
+    would make columns too wide for a dozen languages: the page shows them where a score is pointed
+    at.
+    """
     tasks = shared_tasks(inputs)
     if not tasks:
         return []
@@ -157,16 +163,19 @@ def tasks_in_languages(inputs: Inputs) -> list[Table]:
         if score is None:
             return None
         dataset = task.datasets[language]
-        below = dataset in inputs.datasets and score.interval[0] <= inputs.trivial(dataset)
+        trivial = inputs.trivial(dataset) if dataset in inputs.datasets else 0.0
+        below = dataset in inputs.datasets and score.interval[0] <= trivial
         marks = given({layout.NOT_SHOWN: below, layout.DIFFERENT: language in task.different})
-        cell = layout.percent_cell(score.value, layout.bracketed(score.interval), marks)
-        return sampled(inputs, [dataset], replace(cell, title=dataset))
+        cell = layout.percent_cell(score.value, "", marks)
+        title = f"{dataset} {layout.bracketed(score.interval)}"
+        shade = (score.value - trivial) / (1 - trivial) if trivial < 1 else 0.0
+        return sampled(inputs, [dataset], replace(cell, title=title, shade=shade))
 
     columns = [
         Column("Task", lambda row: Cell(row[0].name, title=", ".join(row[0].datasets.values()))),
         Column("Measure", lambda row: row[0].measure),
         Column("Encoder", lambda row: row[1]),
-        *columns_of(languages_of(tasks), score),
+        *columns_of(languages_of(tasks), score, lambda code: Cell(code, title=title_of(code))),
     ]
     table = lay_out(
         "tasks-in-languages",

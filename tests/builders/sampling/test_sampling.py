@@ -10,21 +10,10 @@ from hypothesis import strategies as st
 from builders.sampling.donors import Donors, Likeness
 from builders.sampling.draw import Draw
 from builders.sampling.lengths import level_lengths
-from builders.sampling.passages import Passage, first_ranks, in_keyed_order, is_finished
+from builders.sampling.passages import Passage, first_ranks, in_keyed_order
 from builders.sampling.sharing import share_out
 
 DRAW = Draw(1, "ds")
-
-
-@pytest.mark.parametrize(
-    ("finished", "sentences"),
-    [
-        (True, ["La casa es azul.", "¿Es azul? (¡Sí!)", "Dijo: «Es azul.»", "Es así:", "No sé…"]),
-        (False, ['La casa, llamada "AZUL"', "La casa (azul)", "La casa,", "La casa —", '"']),
-    ],
-)
-def test_finished_sentences(finished: bool, sentences: list[str]) -> None:
-    assert [is_finished(sentence) for sentence in sentences] == [finished] * 5
 
 
 def passage(name: str, topics: tuple[str, ...] = (), sentences: tuple[str, ...] = ()) -> Passage:

@@ -1,6 +1,7 @@
 """The tasks on treebanks: what each takes from a sentence, and what it leaves out."""
 
 from collections import Counter
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -76,6 +77,9 @@ tense | Ha/AUX/2/aux/FINITE llegado/VERB/0/root/FINITE | with_auxiliary
 tense | Llega/VERB/0/root/Mood=Ind|VerbForm=Fin | without_tense
 tense | Llegue/VERB/0/root/Mood=Sub|Tense=Pres|VerbForm=Fin | of_another_mood
 tense | Llegará/VERB/0/root/Mood=Ind|Tense=Fut|VerbForm=Fin | of_another_tense
+tense | Přišel/VERB/0/root/PAST | past Přišel 1
+tense | Geldi/VERB/0/root/Person=3|Tense=Past | past Geldi 1
+tense | Viendrait/VERB/0/root/Mood=Cnd|Tense=Pres|VerbForm=Fin | of_another_mood
 subject_number | Juan/PROPN/2/nsubj llegó/VERB/0/root/FINITE | without_one_noun
 subject_number | Ola/NOUN/3/nsubj y/CCONJ/3/cc mar/NOUN/1/conj van/VERB/0/root | without_one_noun
 subject_number | Gafas/NOUN/2/nsubj/Number=Ptan sobran/VERB/0/root/THEY | of_another_number
@@ -86,6 +90,7 @@ voice | Estaba/AUX/2/aux/FINITE cerrada/VERB/0/root/VerbForm=Part | of_unclear_v
 voice | Bygges/VERB/0/root/FINITE|Voice=Pass | passive Bygges 1
 voice | Bygget/VERB/0/root/VerbForm=Part|Voice=Pass | of_unclear_voice
 voice | Vender/VERB/0/root/VerbForm=Inf | without_finite_verb
+voice | Přišel/VERB/0/root/PAST | active Přišel 1
 voice | Barca/NOUN/0/root | without_main_verb
 subject_order | Llegó/VERB/0/root/FINITE la/DET/3/det barca/NOUN/1/nsubj | VS Llegó 1
 subject_order | Llegar/VERB/0/root/VerbForm=Inf | without_finite_main_verb
@@ -100,6 +105,7 @@ subjunctive | Ojalá/ADV/2/advmod llegue/VERB/0/root/Mood=Sub|VerbForm=Fin | sub
 subjunctive | Boats/NOUN/2/nsubj leave/VERB/0/root/VerbForm=Fin | without_mood
 subjunctive | Una/DET/2/det barca/NOUN/0/root | without_finite_verb
 top_constituents | Una/DET/2/det barca/NOUN/0/root | without_main_verb
+dropped_subject | Jsme/AUX/2/aux/WE přišli/VERB/0/root/PAST | 1 plural Jsme 1
 word_content | Una/DET/2/det ola/NOUN/0/root | without_content_word
 odd_word | Una/DET/2/det bella/ADJ/0/root | without_noun_or_verb
 """
@@ -109,6 +115,7 @@ odd_word | Una/DET/2/det bella/ADJ/0/root | without_noun_or_verb
 def test_what_is_left_out_and_why(case: str) -> None:
     name, words, answer = case.split(" | ")
     words = words.replace("FINITE", FINITE).replace("THEY", THEY).replace("WE", WE)
+    words = words.replace("PAST", "Tense=Past|VerbForm=Part|Voice=Act")
     assert told(name, parsed(words)) == answer
 
 
@@ -125,6 +132,19 @@ def test_two_words_are_swapped_and_the_spaces_stay() -> None:
         "Vuelve, pues, del muy mar tarde hoy.",
         "Vuelve, pues, del mar muy hoy tarde.",
     }
+
+
+def test_words_without_spaces_are_swapped() -> None:
+    spaced = parsed(
+        "船/NOUN/3/nsubj 昨天/NOUN/3/obl 到/VERB/0/root 了/AUX/3/aux 码头/NOUN/3/obj "
+        "。/PUNCT/3/punct"
+    )
+    glued = tuple(token._replace(space_after=False) for token in spaced.tokens)
+    assert find("bigram_shift", replace(spaced, tokens=glued)) == "without_place"
+    sentence = replace(spaced, tokens=glued, treebank="zh_own")
+    texts = {find("bigram_shift", sentence, Draw(seed, "ds")).changed for seed in range(20)}
+    assert texts == {"船到昨天了码头。", "船昨天了到码头。", "船昨天到码头了。"}
+    assert [*find("word_content", sentence).material] == ["昨天", "码头"]
 
 
 def test_pairs_of_words_are_swapped() -> None:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from rs3_text import FORMS, HEADER, group, grow, rs3, segment, shape
 
 from corpora_recipes.formats.rs3 import CrossingError, read_rs3
+from corpora_recipes.formats.treebanks import IrregularError
 from corpora_recipes.records import DiscourseNode, DiscourseTree
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.limits import DEEPEST_TREE
@@ -210,6 +211,21 @@ WITH_CAUSE = segment(1) + segment(2, "1:Causa")
         ),
         # A repeated id that a reference could mean twice.
         (ALONE + WITH_CAUSE, "8: segment 2", "texto.rs3:7: segment 1 (segment)"),
+        (segment(1, text="a &nbsp; b"), "texto.rs3:6", "Entity 'nbsp' not defined"),
+        (segment(1, text="a &#129; b"), "6: segment 1", "U+0081"),
+    ],
+)
+def test_errors(parse, body: str, where: str, found: str):
+    with pytest.raises(InputError) as raised:
+        parse(body)
+    assert not isinstance(raised.value, CrossingError | IrregularError)
+    assert raised.value.where.endswith(where)
+    assert found in raised.value.found
+
+
+@pytest.mark.parametrize(
+    ("body", "where", "found"),
+    [
         # Groups without a nucleus, with nuclei of two relations, with one, and with two by span.
         (ALONE + segment(2, "3:Causa") + group(3, "span", "1:Fondo"), "8: group 3", "none"),
         (
@@ -223,14 +239,11 @@ WITH_CAUSE = segment(1) + segment(2, "1:Causa")
             "1 × Lista",
         ),
         (segment(1, "3:span") + segment(2, "3:span") + group(3, "span"), "8: group 3", "2 × span"),
-        (segment(1, text="a &nbsp; b"), "texto.rs3:6", "Entity 'nbsp' not defined"),
-        (segment(1, text="a &#129; b"), "6: segment 1", "U+0081"),
     ],
 )
-def test_errors(parse, body: str, where: str, found: str):
-    with pytest.raises(InputError) as raised:
+def test_irregular_groups_are_told_apart(parse, body: str, where: str, found: str):
+    with pytest.raises(IrregularError) as raised:
         parse(body)
-    assert not isinstance(raised.value, CrossingError)
     assert raised.value.where.endswith(where)
     assert found in raised.value.found
 

@@ -64,6 +64,13 @@ def test_the_same_task_stands_side_by_side(tmp_path: Path) -> None:
     for row, source in zip(rows[::2], ("news", "wikipedia"), strict=True):
         assert row[:4] == [f"sentence position: {source}", "accuracy", "other", "60.0"]
     assert rows[-1][-1] == "–"
+    # The way from the best trivial baseline, 30 per cent, to 100; without one, from 0.
+    english = one(tasks_in_languages(inputs)).rows[0].cells[3]
+    assert english.shade == pytest.approx((0.6 - 0.3) / (1 - 0.3))
+    assert (english.title, english.detail) == ("news_en [58.0, 62.0]", "")
+    assert [cell.title for cell in one(tasks_in_languages(inputs)).header[3:]] == [
+        *("English", "Spanish", "Portuguese"),
+    ]
     # Of the two, only one is in all languages.
     table = one(languages(inputs))
     assert "Means over the tasks that all these languages have" in table.about[1]

@@ -142,6 +142,19 @@ def test_empty_sentences_are_dropped_and_counted(tmp_path: Path):
     assert drops.dropped == {("examples", "empty_text"): 2}
 
 
+def test_sentences_quoted_as_in_csv(tmp_path: Path):
+    quoted = (
+        '"la "" Luna "" , del mar"\tla\n"" , atraca al alba ."\tatraca\n" Vino sin abrir .\tVino\n'
+    )
+    write(tmp_path, "word_content/te.txt", quoted)
+    examples, drops = read(tmp_path)
+    assert [example.texts for example in examples] == [
+        ('la "Luna", del mar',),
+        ('"Vino sin abrir.',),
+    ]
+    assert drops.dropped == {("examples", "broken_quotation"): 1, ("marks", "csv_quotes"): 1}
+
+
 @pytest.mark.parametrize(
     ("name", "data", "line", "expected", "found"),
     [
