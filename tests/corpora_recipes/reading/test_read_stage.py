@@ -142,12 +142,8 @@ def test_another_version_of_a_library_reads_all_again(
 def test_changed_code_reads_again_what_it_decides(
     stage: Stage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, file: str, new: str
 ) -> None:
-    def look_again() -> None:
-        for cached in (code.imported, code._file, code._data_files):
-            cached.cache_clear()
-
     monkeypatch.setattr(code, "ROOT", tmp_path)
-    look_again()
+    forget_code()
     shutil.copytree(RECIPES.parent, "corpora_recipes", ignore=shutil.ignore_patterns("__pycache__"))
     write("texts/a.jsonl", "1")
     ask_for(mine=texts(), sqc={"recipe": "sqc"})
@@ -155,10 +151,10 @@ def test_changed_code_reads_again_what_it_decides(
         stage()
         with Path("corpora_recipes", file).open("a", encoding="utf-8") as changed:
             changed.write("# changed\n")
-        look_again()
+        forget_code()
         assert stage().endswith(f"read: 2 corpora: {new}\n")
     finally:
-        look_again()
+        forget_code()
 
 
 def test_a_corpus_that_fails_is_left_out(stage: Stage) -> None:

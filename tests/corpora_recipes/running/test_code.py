@@ -7,6 +7,7 @@ import pytest
 
 from corpora_recipes.running import code
 from corpora_recipes.running.code import code_digest, code_files, imported
+from tests.support.forgetting import forget_code
 
 ROWS = """\
 from typing import TYPE_CHECKING
@@ -24,12 +25,6 @@ PAGE = 'page.jinja'
 def late():
     import builders.deep.late
 """
-
-
-def forget() -> None:
-    """A process runs the code that it has read once."""
-    for cached in (code.imported, code._named, code._digest, code._file, code._data_files):
-        cached.cache_clear()
 
 
 @pytest.fixture(autouse=True)
@@ -53,9 +48,9 @@ def _project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, "utf-8")
     monkeypatch.setattr(code, "ROOT", tmp_path)
-    forget()
+    forget_code()
     yield
-    forget()
+    forget_code()
 
 
 def test_imports_in_every_form_without_those_for_types() -> None:
@@ -94,5 +89,5 @@ def test_the_digest_changes_with_the_files(tmp_path: Path, changed: str, *, same
     assert code_digest("builders.rows", "builders.words") == before
     (tmp_path / changed).write_text("# changed\n", "utf-8")
     assert code_digest("builders.rows") == before
-    forget()
+    forget_code()
     assert (code_digest("builders.rows") == before) == same
