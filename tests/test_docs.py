@@ -216,9 +216,10 @@ def test_every_option_of_training_is_explained() -> None:
 def test_every_protocol_and_every_task_of_passages_is_explained() -> None:
     named = re.findall(r"^- `(\w+)`: ", PAGES["docs/encoders.md"], re.MULTILINE)
     assert set(named) == PROTOCOLS.keys()
-    named = re.findall(r"^\| `(\w+_\w+)` \|", PAGES["docs/own_domain.md"], re.MULTILINE)
+    named = re.findall(r"^\| `(\w+)` \|", PAGES["docs/own_domain.md"], re.MULTILINE)
     made = {name for name, task in TASKS.items() if isinstance(task, PassageTask)}
-    assert set(named) == {name for name in made if "documents" in TASKS[name].records}
+    asked = {name for name in made if "documents" in TASKS[name].records}
+    assert TASKS.keys() & named == asked
 
 
 def test_every_stage_is_explained() -> None:

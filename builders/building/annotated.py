@@ -23,7 +23,8 @@ def example_rows(
     for dataset in datasets:
         examples = read_examples(records, dataset.collection)
         if not examples:
-            raise no_examples(records, [dataset.collection])
+            yield Made({}, [], {}, no_examples(records, [dataset.collection]))
+            continue
         # Not by the dataset's name: all datasets of a collection share its splits.
         name = f"{corpus.name}/{dataset.collection}"
         # Nothing is learnt for an untrained task: of a source with parts, only its test is asked.

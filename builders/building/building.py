@@ -119,6 +119,8 @@ def _leave_out_unlearnt(dataset: Dataset, made: Made) -> None:
 
 def _check_sizes(dataset: Dataset, made: Made) -> None:
     """Raise an InputError unless every split or fold has enough rows for a probe."""
+    if made.fault:
+        raise made.fault
     # Two classes need two rows; each cluster is scored alone.
     least = 1 if dataset.task.target == "neighbours" else 2
     sizes = Counter({str(split): len(rows) for split, rows in made.rows.items()})
@@ -128,16 +130,12 @@ def _check_sizes(dataset: Dataset, made: Made) -> None:
         parts, part = LEAST_FOLDS, f"of {LEAST_FOLDS} folds or more"
     if len(sizes) >= parts and min(sizes.values()) >= least:
         return
-    where = f"dataset {dataset.name} ({dataset.task.name.replace('_', ' ')})"
-    if made.lacking:
-        todo = f"remove {dataset.name} from this entry, or read other treebanks"
-        raise InputError(where, "a dataset that the treebanks can give", made.lacking, todo)
     found = ", ".join(f"{name} {size} rows" for name, size in sorted(sizes.items())) or "none"
     todo = "add the source's files that are missing"
     if isinstance(dataset, PassageDataset):
         todo = "take more or longer documents, or give the corpus fewer datasets: they share them"
     expected = f"{least} rows or more in each {part}; a row needs {dataset.task.needs}"
-    raise InputError(where, expected, f"{found}; {describe(made.counts)}", todo)
+    raise InputError(dataset.in_words, expected, f"{found}; {describe(made.counts)}", todo)
 
 
 def _check_donors(dataset: Dataset, made: Made) -> None:
@@ -149,10 +147,10 @@ def _check_donors(dataset: Dataset, made: Made) -> None:
     same, used = donors.get("of_the_same_document", 0), donors.get("used", 0)
     if dataset.sample or 2 * same <= used:
         return
-    where = f"dataset {dataset.name} ({dataset.task.name.replace('_', ' ')})"
     expected = "at least half of the donors from another document than their row"
     found = f"{used - same:,} of {used:,}; {made.counts['documents']['used']:,} documents are used"
-    raise InputError(where, expected, found, "read more documents: each split needs several")
+    todo = "read more documents: each split needs several"
+    raise InputError(dataset.in_words, expected, found, todo)
 
 
 def limit_of(dataset: PassageDataset, report: Mapping[str, Any]) -> str:

@@ -21,6 +21,7 @@ from builders.store.shards import Made, Rows
 from builders.tasks.task import TreebankTask
 from corpora_recipes.recipe import Corpus
 from corpora_recipes.records import ParsedSentence
+from corpora_recipes.running.errors import InputError
 
 # The share of words with the feature below which a treebank is taken to lack it.
 LEAST_WITH_FEATURE = 0.5
@@ -71,8 +72,8 @@ def treebank_rows(datasets: Sequence[TreebankDataset], records: Path, corpus: Co
 
 def _made(sentences: _Gathered, read: int) -> Made:
     task, draw = sentences.dataset.task, sentences.dataset.draw
-    if lacking := _lacking(sentences):
-        return Made({"train": []}, [], {"sentences": {"read": read}}, lacking)
+    if fault := _fault(sentences):
+        return Made({}, [], {"sentences": {"read": read}}, fault)
     found = sentences.candidates
     settled = task.settle(found, sentences.counts, draw) if task.settle else found
     classes = {candidate.label for candidate in settled}
@@ -120,11 +121,14 @@ def _row(candidate: Candidate, task: TreebankTask, *, sample: bool) -> dict[str,
     }
 
 
-def _lacking(sentences: _Gathered) -> str:
-    """Return the feature that the treebanks lack for a dataset, with the counts, or ""."""
-    task, having = sentences.dataset.task, len(sentences.candidates)
+def _fault(sentences: _Gathered) -> InputError | None:
+    """Return the error of a feature that the treebanks lack for a dataset, with the counts."""
+    dataset, having = sentences.dataset, len(sentences.candidates)
+    task = dataset.task
     lacking = sentences.left_out[f"without_{task.feature.lower()}"]
     total = having + lacking
     if lacking and having < LEAST_WITH_FEATURE * total:
-        return f"only {having:,} of {total:,} {task.carrier} have the feature {task.feature}"
-    return ""
+        found = f"only {having:,} of {total:,} {task.carrier} have the feature {task.feature}"
+        todo = f"remove {dataset.name} from this entry, or read other treebanks"
+        return InputError(dataset.in_words, "a dataset that the treebanks can give", found, todo)
+    return None

@@ -66,11 +66,10 @@ def compose(dataset: RankingDataset, records: Path, out: Path, sources: str) -> 
     rows = composition.background.rows()
     counts = composition.counts(rows)
     if not counts["texts"]["with_positives"]:
-        where = f"dataset {dataset.name} ({dataset.task.name.replace('_', ' ')})"
         todo = "add the source's files that are missing, or name other `pairs` or `background`"
         expected = dataset.task.needs
         expected += ", both in the background" if dataset.background else ""
-        raise ParamsError(where, expected, describe(counts), todo)
+        raise ParamsError(dataset.in_words, expected, describe(counts), todo)
     with whole_folder(out) as folder:
         written = write_dataset(dataset, {"test": rows}, [], folder)
         report = {dataset.name: written | counts | {"sources": composition.collections}}

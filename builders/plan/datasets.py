@@ -68,6 +68,11 @@ class Dataset:
     edition_of: str = ""
 
     @property
+    def in_words(self) -> str:
+        """Its name and its task, for messages."""
+        return f"dataset {self.name} ({self.task.name.replace('_', ' ')})"
+
+    @property
     def draw(self) -> Draw:
         """The parameters of its random choices."""
         return Draw(self.seed, self.name, self.options, self.language)

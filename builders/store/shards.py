@@ -32,13 +32,13 @@ class Made(NamedTuple):
     Attributes:
         labels: names of the classes in the order of their numbers; empty if rows have none.
         counts: the numbers of records used or left out, by reason.
-        lacking: what the corpus lacks for it, "" if nothing; otherwise there are no rows.
+        fault: what the corpus lacks for it; then there are no rows.
     """
 
     rows: Rows
     labels: list[str]
     counts: Counts
-    lacking: str = ""
+    fault: InputError | None = None
 
 
 # The keys of a dataset in build.json that are no such units.

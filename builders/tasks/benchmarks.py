@@ -32,3 +32,9 @@ BENCHMARKS, WITHDRAWN = _entries(withdrawn=False), _entries(withdrawn=True)
 def group_of(benchmark: str, dataset: str, of_task: Group) -> Group:
     """Return the group that a benchmark averages a dataset in: mostly that of its task."""
     return _AVERAGED.get((benchmark, dataset), of_task)
+
+
+def groupings_of(dataset: str, of_task: Group) -> list[str]:
+    """Return the abbreviation of the group of a dataset, and the benchmarks with that name."""
+    names = [benchmark for benchmark, entries in BENCHMARKS.items() if dataset in entries]
+    return [group_of(names[0] if names else "", dataset, of_task).abbreviation, *names]

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import pyarrow.parquet as pq
 from builders.auditing.report import best_baseline, read_audit
 from builders.store.schema import about_of
 from builders.tasks import TASKS
-from builders.tasks.groups import GROUPS
+from builders.tasks.benchmarks import groupings_of
 from corpora_recipes.running.errors import InputError, nearest
 from evaluation.data.instances import Dataset, find_datasets
 
@@ -154,9 +155,9 @@ def _chosen(
 ) -> Sequence[Dataset]:
     """Return the datasets of some names and groups, or all, that have a label or a score."""
     probed = [dataset for dataset in known.values() if dataset.target != "neighbours"]
-    abbreviations = [group.abbreviation for group in GROUPS]
-    present = {TASKS[dataset.task].group.abbreviation for dataset in probed}
-    check_names(f"groups of {folder}", groups, [name for name in abbreviations if name in present])
+    groupings = {d.name: groupings_of(d.name, TASKS[d.task].group) for d in probed}
+    present = list(dict.fromkeys(chain.from_iterable(groupings.values())))
+    check_names(f"groups of {folder}", groups, present)
     expected = "datasets with a label or a score"
     if ranked := sorted({*(datasets or ())} & {*known} - {dataset.name for dataset in probed}):
         found = f"{', '.join(ranked)}, where neighbours are looked for"
@@ -171,7 +172,7 @@ def _chosen(
         dataset
         for dataset in probed
         if dataset.name in (datasets or ())
-        or TASKS[dataset.task].group.abbreviation in (groups or ())
+        or not {*groupings[dataset.name]}.isdisjoint(groups or ())
     ]
 
 

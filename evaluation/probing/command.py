@@ -60,7 +60,7 @@ def run(options: argparse.Namespace) -> None:
             earlier=out,
             faults=faults,
         )
-        if probing.transfer:
+        if probing.transfer and probing.protocol == "standard":
             results = with_transfers(results, encoder, datasets, store, probing)
         write_results(results, predictions, out)
         for result in results.main:

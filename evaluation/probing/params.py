@@ -19,7 +19,7 @@ class Probing(Checked):
 
     The protocol is a key of ``PROTOCOLS``, the engine one of its. With ``ablations``, tasks that
     have one are also probed with it. ``transfer`` has tasks with classes, see
-    ``evaluation.probing.transfer``.
+    ``evaluation.probing.transfer``; only the protocol ``standard`` transfers.
     """
 
     protocol: str = "standard"
@@ -54,5 +54,4 @@ def probing_params(params: Mapping[str, Any], path: Path) -> Probing:
     tasks = [name for name, task in TASKS.items() if task.trained and task.target == "label"]
     for name in probing.transfer:
         one_of(name, tasks, f"{where}.transfer")
-        one_of(probing.protocol, ["standard"], f"{where}.protocol", " (for transfer)")
     return probing

@@ -108,7 +108,8 @@ def interval(ends: tuple[float, float]) -> str:
 
 
 def group_of(score: "Score") -> str:
-    """Return the abbreviation of the group of a score's task, such as "SP"."""
+    """Return the abbreviation of the group of a score's dataset, such as "SP"."""
     from builders.tasks import TASKS
+    from builders.tasks.benchmarks import groupings_of
 
-    return TASKS[score.task].group.abbreviation
+    return groupings_of(score.dataset, TASKS[score.task].group)[0]

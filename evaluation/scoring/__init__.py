@@ -58,8 +58,8 @@ def score(
         data: a folder of datasets such as dist/hub, or the id of a dataset on the Hugging Face Hub
             that `probeta publish` uploaded. Without it, dist/hub in the current folder.
         datasets: names of datasets.
-        groups: abbreviations of groups, such as "SP" and "DR". Without names or groups, all
-            datasets that have a label or a score.
+        groups: abbreviations of groups, such as "SP", or benchmarks, such as "discoeval". Without
+            names or groups, all datasets that have a label or a score.
         name: of the results, letters, digits, _ and -; without it, derived from ``encoder``.
         revision: of a function or object, a version of your own, to be changed whenever it returns
             other vectors: they are then kept and used again. Otherwise they are in a temporary

@@ -15,6 +15,7 @@ HELP = """\
 examples:
   probeta score char_hash --datasets sp_wiki,fac
   probeta score my_module:encode --groups SP,DR
+  probeta score my_module:encode --groups spanish_senteval
   probeta score intfloat/multilingual-e5-small --data ORG/NAME --out results/e5
   probeta score cc.es.300.vec.gz --name fasttext
   probeta score my_module:model.encode --prompts 'default: "query: "'
@@ -44,7 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--datasets", type=_names, metavar="A,B", help="names of datasets (default: all)"
     )
-    parser.add_argument("--groups", type=_names, metavar="SP,DR", help="groups of datasets")
+    parser.add_argument("--groups", type=_names, metavar="SP,DR", help="groups, or benchmarks")
     parser.add_argument(
         "--protocol", metavar="NAME", help="standard or senteval (default: that of params.yaml)"
     )

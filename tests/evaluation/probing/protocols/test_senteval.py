@@ -67,7 +67,7 @@ def test_schedules_are_those_of_the_papers():
     assert SCHEDULES.keys() < TASKS.keys()
     assert STRENGTHS == (1e-5, 1e-4, 1e-3, 1e-2)
     assert Schedule() == Schedule(STRENGTHS, every=4, passes=200, tenacity=5, hidden=0)
-    kinds = ("discourse", "explicit", "implicit")
+    kinds = ("discourse", "explicit", "implicit", "unit")
     assert {
         **{f"{kind}_relations": Schedule((0.0,), 1, 15, 5, 0) for kind in kinds},
         "section_prediction": Schedule((0.0,), 4, 200, 5, 0),
