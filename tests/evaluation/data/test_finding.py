@@ -33,7 +33,7 @@ def test_all_names_groups(hub_folder: Path) -> None:
     [
         (["dist/hub", ["tas_own", "bso-own"], None], ["among bso_own", "'tas_own', 'bso-own'"]),
         (["dist/hub", ["wikipedia"], None], ["'wikipedia'", "choose some of these"]),
-        (["dist/hub", None, ["bso"]], ["names among SC, SS, BSO", "did you mean BSO?"]),
+        (["dist/hub", None, ["bso"]], ["names among BSO, SS, SC", "did you mean BSO?"]),
         (["dist/hub", "bso_own", None], ["lists of names", "write ['bso_own']"]),
         (["dist/hub", ["words"], None], ["words, where neighbours", "probeta rank"]),
         (["dist/hub/words", None, None], ["train-00000-of-00001.parquet", "no such file"]),
