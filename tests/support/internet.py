@@ -140,7 +140,8 @@ class Internet(RangeServer):
         if url in self.files:
             return self.files[url]
         found = [data for known, data in self.files.items() if known.endswith(url)]
-        return found[0] if "." in PurePosixPath(url).name and len(found) == 1 else None
+        is_file = "." in PurePosixPath(url).name or "/" in url[1:]
+        return found[0] if is_file and len(found) == 1 else None
 
 
 def _address(source: dict[str, Any]) -> str:

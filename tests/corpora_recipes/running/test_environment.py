@@ -39,7 +39,7 @@ DECIDE_NOTHING = {
     "scipy": {"package"},  # tells the size of a difference; the audit has measured it
     "spacy": {"audit"},  # says which languages it has rules for
     "markupsafe": {"audit", "package", "train", "report"},  # marks what is escaped
-    "threadpoolctl": {"audit", "embed", "probe", "rank", "paradigms"},
+    "threadpoolctl": {"audit", "embed", "probe", "rank", "paradigms", "report"},
     "tqdm": {"read", "train", "audit"},
 }
 # What is imported by nobody: it is run as a command, and comes with sentence-transformers.
