@@ -100,6 +100,7 @@ def show(path: Path) -> None:
         check_packages("train", "torch", "sentence_transformers")
     _check_sections(params, path)
     probing = asdict(probing_params(params, path))
+    probing["transfer"] = " ".join(probing["transfer"]) or "none"
     print("Probing: " + ", ".join(f"{key} {value}" for key, value in probing.items()))
 
 

@@ -62,7 +62,8 @@ def _of_question(language: str, key: str, question: dict[str, Any]) -> Asked:
         collection = task.removesuffix("_relations")
         return _asked(task, corpus_of("pdtb", language), labels, {"collection": collection})
     if task == "nuclearity":
-        return _asked(task, corpus_of("rst_spanish_treebank"), TASKS[task].labels, {})
+        treebank = {"es": "rst_spanish_treebank", "en": "rst_discourse_treebank"}[language]
+        return _asked(task, corpus_of(treebank, language), TASKS[task].labels, {})
     if task == "discourse_relations":
         if language == "es":
             return _asked(task, corpus_of("rst_spanish_treebank"), labels, {})
