@@ -122,7 +122,7 @@ class TreebankFacts(Checked):
 
     Attributes:
         name: of the treebank, for readers.
-        language: of its texts.
+        language: of its texts; None of a treebank of the user's own, in any language.
         licence: of its texts.
         citation: the paper to cite.
         homepage: of the treebank.
@@ -133,7 +133,7 @@ class TreebankFacts(Checked):
     """
 
     name: str
-    language: str
+    language: str | None
     licence: str
     citation: str
     homepage: str
@@ -244,7 +244,7 @@ class CorpusFacts(Checked):
     @property
     def spoken(self) -> tuple[str, ...]:
         """The languages that it has: those listed, those of its treebanks, or its only one."""
-        treebanks = dict.fromkeys(treebank.language for treebank in self.treebanks.values())
+        treebanks = dict.fromkeys(t.language for t in self.treebanks.values() if t.language)
         return self.languages or tuple(treebanks) or (self.language,)
 
     def code_of(self, language: str) -> str | None:

@@ -177,7 +177,7 @@ def corpus_of(params: Mapping[str, Any], path: Path, name: str) -> Corpus:
 def _of_treebank(facts: CorpusFacts, name: str, language: str, where: str) -> CorpusFacts:
     """Return the facts of a recipe for several treebanks, with those of one of them."""
     spoken = language.partition("-")[0]
-    fitting = [key for key, other in facts.treebanks.items() if other.language == spoken]
+    fitting = [key for key, other in facts.treebanks.items() if other.language in (spoken, None)]
     what = f" (treebanks in {language})"
     one_of(name, [ANY_TREEBANK, *fitting], f"{where}.treebank", what, "correct it, or `language`")
     treebank = facts.treebanks[name]

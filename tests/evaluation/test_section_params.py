@@ -59,7 +59,6 @@ def test_values_that_are_given() -> None:
         ("probing", {"protocol": None}, ".protocol", "nothing"),
         ("probing", {"engine": ["numpy"]}, ".engine", "numpy"),
         ("probing", {"transfer": ["similarity"]}, ".transfer", "similarity"),
-        ("probing", {"transfer": ["tense"], "protocol": "senteval"}, ".protocol", "standard"),
         ("probing", {"pairs": "four_part"}, ".pairs", "pair_features"),
         ("probing", {"pair_features": 4}, ".pair_features", "difference_product, four_part"),
         ("probing", {"ablations": "no"}, ".ablations", "true or false"),

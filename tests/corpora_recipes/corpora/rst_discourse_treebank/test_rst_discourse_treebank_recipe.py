@@ -123,6 +123,15 @@ def test_the_potsdam_corpus_has_an_empty_relation_and_no_splits(tmp_path: Path) 
     assert drops.dropped["documents", "single_edu"] == 0
 
 
+def test_a_treebank_of_ones_own_has_any_language(tmp_path: Path) -> None:
+    for number in range(5):
+        write(tmp_path, f"own/text_{number}.dis", relation="my-own")
+    trees, _ = read(tmp_path, the_corpus("ca", "own"))
+    splits = Counter(tree.split for tree in trees.values())
+    assert splits == {"train": 3, "validation": 1, "test": 1}
+    assert {tree.root.relation for tree in trees.values()} == {"my-own"}
+
+
 def test_drops_are_counted(tmp_path: Path) -> None:
     for number in range(20):
         write(tmp_path, f"rst_dt/TRAINING/wsj_06{number:02}.out.dis")
