@@ -13,6 +13,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from builders.packaging.changes import dataset_changes
 from builders.tasks.benchmarks import BENCHMARKS
+from builders.tasks.connective import OPENINGS
 from corpora_recipes.facts import CorpusFacts
 from corpora_recipes.languages import corpora_in, title_of
 from corpora_recipes.params import corpus_of
@@ -169,6 +170,11 @@ def _offer(recipe: str, code: str, language: str) -> Offer:
             chosen = name if code == model else _renamed(name, model, language)
             kept = offer.left_out if entry["task"] in lacking else offer.datasets
             kept[chosen] = _dataset(name, entry, model, code)
+    if code != model and code in OPENINGS:
+        # A shipped corpus has none, as it would take documents from the others of the benchmark.
+        passages = [n for n, e in offer.datasets.items() if e["task"] == "sentence_position"]
+        names = [name.replace("sp_", "connective_", 1) for name in passages]
+        offer.datasets |= {name: {"task": "connective"} for name in names}
     offer.reason = _why_not(facts, offer.corpus, code == model)
     if facts.manual and not facts.shipped:
         offer.note = ", to be asked for: see docs/real_corpora.md"

@@ -27,7 +27,7 @@ from evaluation.starting.offers import paper_text, params_text
 from evaluation.training.params import trained_params
 
 # What they have of Wikipedia, subtitles, and so on; the treebanks' tasks are not listed here.
-PASSAGES = ["bso_wiki", "dc_opus", "dc_wiki", "sp_wiki"]
+PASSAGES = ["bso_wiki", "connective_wiki", "dc_opus", "dc_wiki", "sp_wiki"]
 NAMES = {
     "ca": [*PASSAGES, "paralex"],
     "eu": [*PASSAGES, "relations"],
@@ -35,7 +35,7 @@ NAMES = {
     "de": [
         *PASSAGES,
         *("bso_mlsum", "nli", "paralex", "paws", "pdtb_explicit", "pdtb_implicit", "rst"),
-        *("nuclearity", "sp_mlsum", "ssp_mlsum"),
+        *("nuclearity", "connective_mlsum", "sp_mlsum", "ssp_mlsum"),
     ],
 }
 
