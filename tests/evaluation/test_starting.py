@@ -130,7 +130,7 @@ def test_what_it_leaves_out_is_as_in_the_shipped_file(repository: Path, tmp_path
     path.write_text(params_text("ca"), "utf-8")
     ours, theirs = load_params(path), load_params(shipped)
     assert ours["seed"] == theirs["seed"]
-    # Between languages, of which the file has one.
+    # Transfer is between languages, and the file has one language.
     assert theirs["probing"].pop("transfer") == ["nuclearity"]
     for read in (probing_params, evalrank_params, paralex_params):
         assert read(ours, path) == read(theirs, shipped)

@@ -6,11 +6,12 @@ the first of the entry's language)::
     rst_dt/TRAINING/*.dis  rst_dt/TEST/*.dis
     gum/lisp_nary/*.dis (or lisp_binary/*.dis, or rs4/*.rs4)  gum/splits.md
     pcc/rs3/*.rs3
+    own/*.dis (or *.rs3, or *.rs4), a treebank of the user's own in the entry's language
 
 If a text is there in several of these forms, the first is read. Splits are the treebank's own.
 The RST Discourse Treebank has no validation: 35 of its 347 training texts are taken for it, by
 keyed hash; the published benchmark took as many (Chen, Chu and Gimpel 2019, section 3.1) and does
-not say which. The Potsdam corpus has no splits: a fifth of its texts each is validation and test.
+not say which. The last two have no splits: a fifth of the texts each is validation and test.
 """
 
 import re

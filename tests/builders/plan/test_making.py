@@ -20,7 +20,7 @@ def benchmarks_of(params: Path) -> dict[str, str]:
 
 
 def test_the_list_is_that_of_the_shipped_params(repository: Path, tmp_path: Path) -> None:
-    """Those of corpora without a sample stand there as comments."""
+    """Corpora without a sample are commented out there."""
     text = (repository / "params.yaml").read_text("utf-8")
     start, end = text.index("  # disrpt_eu:"), text.index("\n  # English SentEval")
     path = tmp_path / "params.yaml"

@@ -316,14 +316,20 @@ def test_strengths_of_folds_are_those_of_the_naive_nesting():
     assert len(set(best.ravel())) > 1
 
 
-def test_each_pair_of_folds_is_left_out_once(quick, monkeypatch):
-    trained = []
+@pytest.fixture
+def trained(monkeypatch):
+    """Return the lists of runs that are trained in a test, which come while it runs."""
+    calls = []
 
     def spy(data, runs, schedule):
-        trained.append(runs)
+        calls.append(runs)
         return train_runs(data, runs, schedule)
 
     monkeypatch.setattr(senteval, "train_runs", spy)
+    return calls
+
+
+def test_each_pair_of_folds_is_left_out_once(quick, trained):
     solve(folds(rows=100, count=5))
     inner, final = trained
     assert len(inner) == 2 * len(list(combinations(range(5), 2)))
@@ -337,14 +343,7 @@ def test_each_pair_of_folds_is_left_out_once(quick, monkeypatch):
         assert not (held_out | set(run.train)) & set(range(100)[run.asked])
 
 
-def test_train_is_whole_again_where_the_source_has_no_validation(quick, monkeypatch):
-    trained = []
-
-    def spy(data, runs, schedule):
-        trained.append(runs)
-        return train_runs(data, runs, schedule)
-
-    monkeypatch.setattr(senteval, "train_runs", spy)
+def test_train_is_whole_again_where_the_source_has_no_validation(quick, trained):
     problem, _ = splits(rows=(180, 20, 60))
     found = solve(replace(problem, held_out=True))
     parts, final = trained
