@@ -16,7 +16,7 @@ from typing import Any
 from builders.sampling.draw import Draw
 from builders.sampling.passages import Passage, flat
 from builders.tasks.groups import CONN
-from builders.tasks.task import PassageTask, sentences
+from builders.tasks.task import PassageTask, about, sentences
 from corpora_recipes.records import SPLITS, Document
 from corpora_recipes.running.yaml_text import load_yaml
 
@@ -106,24 +106,14 @@ def _levelled(passages: Sequence[Passage], labels: Collection[str]) -> dict[str,
 
 
 TASK = PassageTask(
-    name="connective",
+    **about("connective", languages=", ".join(OPENINGS)),
     group=CONN,
-    question="Which connective opened the second sentence, from which it was taken out?",
     records=("documents",),
     texts=sentences(COUNT),
     constructed=True,
-    example="""\
-| | sentence |
-|---|---|
-| 1st | La bocana tenía cuatro metros. |
-| 2nd | Los pesqueros entraban con la marea. |
-
-The second began with "Sin embargo, los": **sin embargo**.""",
     passages=passages,
     settle=settle,
     instances=instances,
-    needs="two neighbouring sentences in one section; the second opens with a connective that is "
-    f"listed for the language ({', '.join(OPENINGS)})",
     # Many have no connective, and of those that have one most are left out for equal classes.
     documents_a_row=3.0,
     lends_documents=True,

@@ -17,7 +17,7 @@ from builders.sampling.passages import (
     windows,
 )
 from builders.tasks.groups import DC
-from builders.tasks.task import Column, Option, PassageTask, sentences
+from builders.tasks.task import Column, Option, PassageTask, about, sentences
 from corpora_recipes.records import Dialogue, Document
 from corpora_recipes.text.same_text import normalise
 
@@ -139,25 +139,12 @@ def _nearest(
 
 
 TASK = PassageTask(
-    name="discourse_coherence",
+    **about("discourse_coherence"),
     group=DC,
-    question="Do the six sentences (or turns of a dialogue) follow each other in the source, or "
-    "was one of the second to the fifth replaced by one from elsewhere?",
     records=("documents", "dialogues"),
     labels=("incoherent", "coherent"),
     texts=sentences(COUNT),
     constructed=True,
-    example="""\
-| | sentence |
-|---|---|
-| 1 | ¿Queda pan? |
-| 2 | Un panecillo de ayer. |
-| 3 | *La draga tocó fondo a los cuatro metros.* |
-| 4 | Con aceite estará bueno. |
-| 5 | El aceite se acabó el lunes. |
-| 6 | Entonces, con agua. |
-
-The third is from another document: **incoherent**.""",
     provenance={
         "replaced_position": Column(
             "integer",
@@ -170,7 +157,6 @@ The third is from another document: **incoherent**.""",
     },
     passages=passages,
     instances=instances,
-    needs="six consecutive finished sentences of one section, or turns of one conversation",
     documents_a_row=PASSAGES_A_ROW,
     # The rows of another task would reveal which sentences are neighbours in the source.
     lends_documents=False,

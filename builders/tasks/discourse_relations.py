@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import Any
 
 from builders.tasks.groups import DR, NUC
-from builders.tasks.task import Column, Option, Task, Text
+from builders.tasks.task import Column, Option, Task, Text, about
 from corpora_recipes.records import DiscourseNode, DiscourseTree
 
 # Whether each of the two children is a nucleus, in text order, to the column `order`.
@@ -94,21 +94,14 @@ _LEFT = (
 _RIGHT = "elementary discourse units of the other span"
 
 TASK = Task(
-    name="discourse_relations",
+    **about("discourse_relations"),
     group=DR,
-    question="Which discourse relation joins the two spans of a rhetorical structure tree, and "
-    "which of them is the nucleus (N; the other one is a satellite, S)?",
     records=("trees",),
     texts=(
         Text("left", "left_tokens", "strings", _LEFT, count=None),
         Text("right", "right_tokens", "strings", _RIGHT, count=None),
     ),
-    needs="a relation",
     constructed=False,
-    example="""\
-| left | right | class |
-|---|---|---|
-| Se dragó la bocana | para que entraran los barcos. | **NS-Propósito** |""",
     options={
         "label": Option(LABELS, "trees", "What a class names (with nuclearity, or the relation)")
     },
@@ -128,15 +121,9 @@ TASKS = (
     TASK,
     replace(
         TASK,
-        name=NUCLEARITY,
+        **about(NUCLEARITY),
         group=NUC,
-        question="Of two spans of a rhetorical structure tree, is the first one the nucleus and "
-        "the second one its satellite (NS), or the reverse (SN), or are both nuclei (NN)?",
         labels=tuple(sorted(_ORDERS.values())),
-        example="""\
-| left | right | class |
-|---|---|---|
-| Para que entraran los barcos, | se dragó la bocana. | **SN** |""",
         options={},
     ),
 )

@@ -6,7 +6,7 @@ paraphrases. Nothing is trained: the evaluation ranks each positive among all ot
 """
 
 from builders.tasks.groups import EVALRANK
-from builders.tasks.task import Column, Task, Text, Unit
+from builders.tasks.task import Column, Task, Text, Unit, about
 
 CITATION = (
     "Bin Wang, C.-C. Jay Kuo and Haizhou Li (2022). Just Rank: Rethinking Evaluation with Word and "
@@ -21,35 +21,21 @@ _PROVENANCE = {
 }
 
 
-def _ranking_task(unit: Unit, question: str, about: str, example: str) -> Task:
+def _ranking_task(unit: Unit, text: str) -> Task:
     return Task(
-        name=f"{unit}_ranking",
+        **about(f"{unit}_ranking"),
         group=EVALRANK,
-        question=f"{question} Each positive of a {unit} is ranked among all {unit}s of the "
-        "dataset; nothing is trained.",
         records=(),
-        texts=(Text("text", "tokens", "string", about),),
-        needs="one pair of paraphrases or more",
+        texts=(Text("text", "tokens", "string", text),),
         constructed=False,
         provenance=_PROVENANCE,
         target="neighbours",
         unit=unit,
         trained=False,
-        example=f"| text | positive |\n|---|---|\n{example}",
     )
 
 
 TASKS = (
-    _ranking_task(
-        "sentence",
-        "Is the paraphrase of a sentence nearer than all other sentences?",
-        "natural text of the sentence",
-        "| El faro se apagó al amanecer. | **La luz del faro dejó de verse al alba.** |",
-    ),
-    _ranking_task(
-        "word",
-        "Is the synonym of a word nearer than all other words?",
-        "the word, in lower case",
-        "| barca | **bote** |",
-    ),
+    _ranking_task("sentence", "natural text of the sentence"),
+    _ranking_task("word", "the word, in lower case"),
 )

@@ -11,7 +11,7 @@ from builders.sampling.draw import Draw
 from builders.sampling.passages import Passage, flat, one_passage
 from builders.sampling.same_text import is_telling
 from builders.tasks.groups import SSP
-from builders.tasks.task import PassageTask, Text
+from builders.tasks.task import PassageTask, Text, about
 from corpora_recipes.records import Document
 from corpora_recipes.text.writing import is_finished
 
@@ -62,23 +62,15 @@ def instances(passages: Sequence[Passage], _: Draw, quota: int) -> list[dict[str
 
 
 TASK = PassageTask(
-    name="section_prediction",
+    **about("section_prediction"),
     group=SSP,
-    question="Does the sentence come from the summary of a text (the subhead of a news item), or "
-    "from its body?",
     records=("documents",),
     labels=("body", "summary"),
     texts=(Text("sentence", "tokens", "string", "natural text"),),
     gold="from the {}",
     constructed=True,
-    example="""\
-| sentence | class |
-|---|---|
-| El puerto cerrará dos días para dragar la bocana. | **summary** |
-| La última vez que se dragó fue hace nueve años. | **body** |""",
     passages=passages,
     instances=instances,
-    needs="a finished sentence without quotation marks in a document's summary and one in its body",
     # A document gives two rows, but about half of the documents are left out for their lengths.
     documents_a_row=1.0,
     # A row of another task would reveal that its sentence is from the body.

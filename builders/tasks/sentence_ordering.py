@@ -12,7 +12,7 @@ from typing import Any
 from builders.sampling.draw import Draw
 from builders.sampling.passages import Passage, first_sentences, one_passage
 from builders.tasks.groups import BSO
-from builders.tasks.task import Option, PassageTask, sentences
+from builders.tasks.task import Option, PassageTask, about, sentences
 from corpora_recipes.records import Document
 
 COUNT = 2
@@ -48,22 +48,15 @@ def instances(passages: Sequence[Passage], draw: Draw, quota: int) -> list[dict[
 
 
 TASK = PassageTask(
-    name="sentence_ordering",
+    **about("sentence_ordering"),
     group=BSO,
-    question="Are the two sentences in their original order, or swapped?",
     records=("documents",),
     labels=("swapped", "original"),
     texts=sentences(COUNT),
     constructed=True,
-    example="""\
-| shown | sentence | class |
-|---|---|---|
-| 1st | Tocó fondo a los cuatro metros. | |
-| 2nd | Un verano llegó una draga. | **swapped** |""",
     passages=passages,
     instances=instances,
     options={"pair": Option(("neighbours", "first"), "documents", "Pairs")},
-    needs="five sentences at the start of a document (in its first section)",
     documents_a_row=1.0,
     lends_documents=True,
     level_lengths="together",

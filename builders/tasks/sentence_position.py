@@ -10,7 +10,7 @@ from typing import Any
 from builders.sampling.draw import Draw
 from builders.sampling.passages import Passage, first_sentences, one_passage
 from builders.tasks.groups import SP
-from builders.tasks.task import PassageTask, sentences
+from builders.tasks.task import PassageTask, about, sentences
 from corpora_recipes.records import Document
 
 COUNT = 5
@@ -38,28 +38,15 @@ def instances(passages: Sequence[Passage], draw: Draw, quota: int) -> list[dict[
 
 
 TASK = PassageTask(
-    name="sentence_position",
+    **about("sentence_position"),
     group=SP,
-    question="The first of five sentences was taken from one of the five places of the passage, "
-    "the others follow in their order: from which place?",
     records=("documents",),
     labels=tuple(str(position + 1) for position in range(COUNT)),
     texts=sentences(COUNT),
     gold="the first sentence was in position {}",
     constructed=True,
-    example="""\
-| shown | sentence | place |
-|---|---|---|
-| 1st | Por eso nadie se bañaba en ella. | **3** |
-| 2nd | La laguna está a dos leguas del pueblo. | 1 |
-| 3rd | Decían que no tenía fondo. | 2 |
-| 4th | Un verano llegó una draga. | 4 |
-| 5th | Tocó fondo a los cuatro metros. | 5 |
-
-The class is the place of the sentence shown first: 3.""",
     passages=passages,
     instances=instances,
-    needs="five finished sentences at the start of a document (in its first section)",
     documents_a_row=1.0,
     lends_documents=True,
     level_lengths="together",

@@ -6,6 +6,7 @@ labelled examples of others, a ``TreebankTask`` asks for a property of parsed se
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
@@ -16,6 +17,7 @@ from builders.sampling.passages import Passage
 from builders.sampling.tree import Tree, WordCounts
 from builders.tasks.groups import LPT, Group
 from corpora_recipes.facts import CollectionFacts
+from corpora_recipes.running.yaml_text import load_yaml
 
 Kind = Literal["string", "strings", "integer", "number"]
 Answer = Literal["label", "score", "neighbours"]
@@ -43,6 +45,7 @@ class Column(NamedTuple):
     about: str
 
 
+_TEXTS: dict[str, dict[str, str]] = load_yaml(Path(__file__).with_name("texts.yaml"))
 LABEL: Mapping[str, Column] = MappingProxyType({"label": Column("integer", "the class")})
 
 
@@ -148,6 +151,14 @@ class Task:
             "split": Column("string", "train, validation or test"),
             "licence": Column("string", "licence of the text"),
         }
+
+
+def about(name: str, **words: str) -> dict[str, Any]:
+    """Return the arguments of a task that texts.yaml has: its name, question, needs and example.
+
+    ``words``: what stands in the braces there.
+    """
+    return {"name": name} | {key: text.format(**words) for key, text in _TEXTS[name].items()}
 
 
 def sentences(count: int) -> tuple[Text, ...]:
