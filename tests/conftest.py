@@ -1,5 +1,6 @@
 """What the tests of more than one package share: corpora, records, params.yaml, a server."""
 
+import os
 import pickle
 import sys
 from collections.abc import Callable, Iterable, Iterator
@@ -79,8 +80,12 @@ def repository() -> Path:
 
 @pytest.fixture(scope="session")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a copy of the project, without git, with a finished run on the samples."""
-    return finished_run(tmp_path_factory.mktemp("project") / "probeta")
+    """Return a copy of the project, without git, with a finished run on the samples.
+
+    It is made in the folder PROBETA_FINISHED_RUN, where another session finds it, or in a new one.
+    """
+    shared = os.environ.get("PROBETA_FINISHED_RUN")
+    return finished_run(Path(shared or tmp_path_factory.mktemp("project") / "probeta"))
 
 
 @pytest.fixture(scope="session")

@@ -59,7 +59,12 @@ def copy_of_project(folder: Path) -> Path:
 
 
 def finished_run(folder: Path) -> Path:
-    """Make a copy of the project, without git, with a run on the samples that DVC does not know."""
+    """Make a copy of the project, without git, with a run on the samples that DVC does not know.
+
+    If the folder is there, it has been made before.
+    """
+    if folder.exists():
+        return folder
     copy_of_project(folder)
     done = run("probeta repro --verbose", folder)
     assert done.returncode == 0, (done.stdout + done.stderr)[-3000:]
