@@ -1,19 +1,16 @@
-"""The figures: the scores of all datasets; how they change over an encoder's layers; ranks."""
+"""The figures by matplotlib: how scores change over an encoder's layers; ranks."""
 
 import re
 from collections.abc import Mapping, Sequence
 from html import escape
 from io import BytesIO
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, Literal
-
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
 from builders.tasks.groups import Group
 from evaluation.arrays import Doubles
-from evaluation.reporting.inputs import Inputs
 from evaluation.reporting.tables.encoders import Profile
-from evaluation.reporting.texts import COVERED, phrase
+from evaluation.reporting.texts import phrase
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -24,106 +21,15 @@ if TYPE_CHECKING:
 # see on white; each encoder has its marker, too.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00")
 MARKERS = ("o", "s", "D", "^", "v", "P")
-# With more datasets than this the figure has two columns.
-LONGEST = 16
 # Most pixels of a picture's height or width; matplotlib refuses 65,536.
 LARGEST = 30_000
 # Standard deviations at which the colours of the heatmap end.
 FARTHEST = 2.5
 
 
-def draw_scores(inputs: Inputs) -> "Figure":
-    """Draw the scores: one line per dataset, one dot per encoder, with intervals and baselines."""
-    from matplotlib.figure import Figure
-
-    names = list(inputs.datasets)
-    count = 1 if len(names) <= LONGEST else 2
-    lines = max(1, -(-len(names) // count))
-    height = 0.3 + 0.2 * len(inputs.names)
-    figure = Figure(figsize=(7 * count + 1, 1.6 + height * lines), layout="constrained")
-    for column, axes in enumerate(figure.subplots(1, count, squeeze=False)[0]):
-        handles = _draw_column(axes, inputs, names[column * lines : (column + 1) * lines])
-        axes.set_ylim(lines - 0.5, -0.5)
-    if inputs.samples:
-        figure.supxlabel(phrase("sample_figure"))
-    # Without handles, matplotlib drops names that begin with an underscore.
-    figure.legend(
-        list(handles.values()),
-        [_plain(name) for _, name in handles],
-        loc="outside upper center",
-        ncols=5,
-        frameon=False,
-    )
-    return figure
-
-
 def _plain(name: str) -> str:
     """Return a name escaped for matplotlib, which reads text between $ as a formula."""
     return name.replace("$", r"\$")
-
-
-def _draw_column(
-    axes: "Axes", inputs: Inputs, datasets: Sequence[str]
-) -> dict[tuple[str, str], Any]:
-    """Draw the scores on some datasets; return kind and name to the handles of a legend."""
-    handles: dict[tuple[str, str], Any] = {}
-    any_score = [inputs.any_score(name) for name in datasets]
-    ticks: list[tuple[str, list[float | None], str, Literal["solid", "dotted", "dashed"]]] = [
-        (phrase("majority_row"), [score.majority for score in any_score], "#666666", "solid"),
-        (phrase("chance_line"), [score.chance for score in any_score], "#666666", "dotted"),
-        (
-            phrase("best_trivial_line"),
-            [inputs.best_trivial(n)[1] for n in datasets],
-            "#000000",
-            "dashed",
-        ),
-    ]
-    for label, values, colour, style in ticks:
-        # Correlations have neither majority nor chance.
-        known = [(line, value) for line, value in enumerate(values) if value is not None]
-        lines, places = np.array(known, float).reshape(-1, 2).T
-        handles["baseline", label] = axes.vlines(
-            100 * places, lines - 0.4, lines + 0.4, colour, style, linewidth=1.5, label=label
-        )
-    of_datasets = [inputs.datasets[name] for name in datasets]
-    for i, encoder in enumerate(inputs.names):
-        offset = 0.6 * ((i + 0.5) / len(inputs.names) - 0.5)
-        of_encoder = ((line, scores.get(encoder)) for line, scores in enumerate(of_datasets))
-        scores = [(line, score.value, *score.interval) for line, score in of_encoder if score]
-        lines, reached, low, high = np.array(scores, float).reshape(-1, 4).T
-        dots = axes.errorbar(
-            100 * reached,
-            lines + offset,
-            # The score can be just outside its interval.
-            xerr=100 * np.maximum(0.0, [reached - low, high - reached]),
-            # With more encoders than colours, those with the same colour differ by their markers.
-            fmt=MARKERS[(i + i // len(COLOURS)) % len(MARKERS)],
-            color=COLOURS[i % len(COLOURS)],
-            markersize=6,
-            capsize=3,
-            # A dot at 0 or 100 is drawn whole.
-            clip_on=False,
-            label=encoder,
-        )
-        for artist in dots.get_children():
-            # An encoder without scores here must not take up space.
-            artist.set_in_layout(bool(scores))
-        handles["encoder", encoder] = dots
-    ways = [phrase("folds_of" if s.folds else "test_of", rows=s.asked) for s in any_score]
-    labels = [f"{_plain(name)}\n({way})" for name, way in zip(datasets, ways, strict=True)]
-    axes.set_yticks(range(len(datasets)), labels)
-    # Correlations can be negative.
-    ends = (score.interval[0] for each in of_datasets for score in each.values())
-    axes.set_xlim(min(0, 100 * min(ends, default=0.0)), 100)
-    metrics = {score.metric for score in any_score}
-    words = {"accuracy": phrase("accuracy_axis"), "pearson": phrase("pearson_axis")}
-    shown = phrase("or").join(words[metric] for metric in words if metric in metrics)
-    axes.set_xlabel(phrase("scores_axis", measures=shown, covered=COVERED))
-    axes.grid(axis="x", color="#dddddd")
-    axes.set_axisbelow(True)
-    axes.spines[["top", "right", "left"]].set_visible(False)
-    axes.tick_params(axis="y", length=0)
-    return handles
 
 
 def draw_layers(profiles: Sequence[Profile], *, sample: bool = False) -> "Figure":

@@ -5,7 +5,7 @@ All three follow the one list of sections. The page needs no network and no othe
 
 import json
 from base64 import b64encode
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from itertools import groupby
 from pathlib import Path
@@ -17,9 +17,10 @@ from corpora_recipes.escaping import markdown, one_line, render_html
 from evaluation.reporting.figures import FARTHEST, draw_groups, inline
 from evaluation.reporting.inputs import Inputs
 from evaluation.reporting.layout import TIED, Cell, Row, Table, percent
+from evaluation.reporting.picture import draw, pictures
 from evaluation.reporting.sections import sections_of
 from evaluation.reporting.tables.audit import TONES
-from evaluation.reporting.tables.averages import answers, warning
+from evaluation.reporting.tables.averages import answers, facts, warnings
 from evaluation.reporting.tables.compared import FEW_ENCODERS
 from evaluation.reporting.tables.encoders import about_layers, profiles
 from evaluation.reporting.tables.marks import notes_of
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _FOLDER = Path(__file__).parent
+_STYLES = ("page.css", "picture.css")
 # Colours of the heatmap on either side of the middle one.
 _SHADES = 5
 # Characters that are markup in LaTeX, and those that its fonts may lack.
@@ -61,10 +63,10 @@ _FIT = r"\resizebox{\ifdim\width>\textwidth\textwidth\else\width\fi}{!}{%"
 
 def write_markdown(inputs: Inputs) -> str:
     """Return the report as Markdown."""
-    lines = [f"# {phrase('scores')}", ""]
-    if text := warning(inputs):
-        lines += [f"> **{markdown(text)}**", ""]
-    lines += [f"- {markdown(' '.join(answer))}" for answer in answers(inputs)] + [""]
+    said = (f"**{markdown(line)}** {markdown(more)}" for line, more in warnings(inputs).items())
+    answered = (f"- {markdown(f'{name}: {answer}')}" for name, answer in answers(inputs).items())
+    lines = [f"# {phrase('scores')}", "", markdown(_measured(inputs)), ""]
+    lines += [f"> {text}\n" for text in said] + [*answered, ""]
     for paragraph in introduction(inputs):
         lines += [markdown(paragraph), ""]
     for section, tables in sections_of(inputs, "markdown"):
@@ -75,6 +77,10 @@ def write_markdown(inputs: Inputs) -> str:
         if section.figure:
             lines += [f"![{texts()['figures'][section.figure]}](figures/{section.figure}.svg)", ""]
     return "\n".join(lines)
+
+
+def _measured(inputs: Inputs) -> str:
+    return "; ".join(f"{what}: {value}" for what, value in facts(inputs).items()) + "."
 
 
 def table_lines(table: Table) -> list[str]:
@@ -99,10 +105,11 @@ def _markdown_cell(cell: Cell) -> str:
 
 def write_latex(inputs: Inputs) -> str:
     """Return the tables as LaTeX, one after the other, each a float with its notes."""
-    about = [*map(" ".join, answers(inputs)), *introduction(inputs)]
-    parts = ["".join(f"% {one_line(text)}\n" for text in (*phrase("latex").splitlines(), *about))]
-    if text := warning(inputs):
-        bold = rf"\textbf{{{latex(text)}}}"
+    said = (f"{name}: {answer}" for name, answer in answers(inputs).items())
+    about = (*phrase("latex").splitlines(), _measured(inputs), *said, *introduction(inputs))
+    parts = ["".join(f"% {one_line(text)}\n" for text in about)]
+    if found := warnings(inputs):
+        bold = " ".join(rf"\textbf{{{latex(line)}}} {latex(more)}" for line, more in found.items())
         parts.append(rf"\par\noindent\fbox{{\parbox{{0.95\linewidth}}{{{bold}}}}}\par")
     shown = (table for _, tables in sections_of(inputs, "latex") for table in tables)
     return "\n".join([*parts, *(latex_table(table) for table in shown if table.rows)])
@@ -169,27 +176,38 @@ def _latex_cell(cell: Cell) -> str:
 def write_html(
     inputs: Inputs,
     instances: Sequence[dict[str, Any]],
-    figure: "Figure",
     ranks: "Figure | None" = None,
+    docs: Mapping[str, str] | None = None,
 ) -> str:
-    """Return the page, with the browser's instances and the figures of scores and of ranks."""
+    """Return the page, with the browser's instances and the figure of ranks.
+
+    ``docs``: chapter to the address of a page of the documentation, where there is one.
+    """
     script = (_FOLDER / "page.js").read_text("utf-8")
-    sections = groupby(sections_of(inputs, "page"), lambda shown: shown[0].chapter)
-    described = phrase("page", names=", ".join(inputs.names), datasets=len(inputs.datasets))
+    shown = list(sections_of(inputs, "page"))
+    by_chapter = groupby(shown, lambda shown: shown[0].chapter)
+    chapters = {chapter: list(sections) for chapter, sections in by_chapter}
+    first = (table for _, tables in chapters.pop("averages", []) for table in tables)
+    drawn = {name: draw([picture]) for name, picture in pictures(inputs).items()}
     by_layer = profiles(inputs)
     curves = inline(draw_groups(by_layer), phrase("curves")) if by_layer else ""
     return render_html(
         _FOLDER / "page.html",
         inputs=inputs,
-        chapters=[(texts()["chapters"][key], list(shown)) for key, shown in sections],
-        groups={inputs.groups[dataset] for dataset in inputs.datasets},
+        chapters=chapters,
+        about_chapters=texts()["chapters"],
+        docs=docs or {},
         titles={group.abbreviation: group.title for group in inputs.groups.values()},
-        warning=warning(inputs),
+        facts=facts(inputs),
+        warnings=warnings(inputs),
         answers=answers(inputs),
+        pictures=drawn,
+        averages=dict(zip(drawn, first, strict=True)),
+        best={name: next(iter(inputs.means(a.datasets)), "") for name, a in inputs.wholes.items()},
         tied=TIED,
         many=FEW_ENCODERS,
         tones=TONES,
-        notes_of=notes_of,
+        notes=notes_of(table for _, tables in shown for table in tables),
         profiles=by_layer,
         curves=Markup(curves),
         about_layers=about_layers,
@@ -197,13 +215,12 @@ def write_html(
         percent=percent,
         shade=_shade,
         farthest=FARTHEST,
-        figure=Markup(inline(figure, described)),
         ranks=Markup(inline(ranks, phrase("ranks"))) if ranks else "",
         instances=Markup(_json(instances)),
         language=language(),
         phrase=_phrase,
         texts=Markup(_json(texts()["script"])),
-        style=Markup((_FOLDER / "page.css").read_text("utf-8")),
+        style=Markup("".join((_FOLDER / name).read_text("utf-8") for name in _STYLES)),
         script=Markup(script),
         script_hash=b64encode(sha256(script.encode()).digest()).decode(),
     )

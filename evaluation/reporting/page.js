@@ -43,6 +43,8 @@ function readState() {
   showState();
   const target = document.getElementById(place);
   if (target?.tagName === "DETAILS") target.open = true;
+  const chosen = target?.closest(".panel")?.previousElementSibling;
+  if (chosen) chosen.control.checked = true;
   if (query) target?.scrollIntoView();
 }
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
+from statistics import fmean
 from typing import Any
 
 from builders.auditing.report import DETECTABLE_AT_MOST
@@ -103,6 +104,12 @@ def trivial_row(inputs: Inputs, columns: Iterable[Sequence[str]]) -> Row:
     """Return the row of the trivial baselines' means over the datasets of each column."""
     means = (percent_cell(inputs.trivial(*datasets)) for datasets in columns)
     return Row((Cell(phrase("trivial_baselines")), *means))
+
+
+def people_mean(inputs: Inputs, datasets: Sequence[str]) -> float | None:
+    """Return the mean score of people; None if they were not asked on all of the datasets."""
+    known = [inputs.people[name].value for name in datasets if name in inputs.people]
+    return fmean(known) if len(known) == len(datasets) else None
 
 
 def sampled(inputs: Inputs, datasets: Iterable[str], cell: Cell) -> Cell:
