@@ -24,7 +24,7 @@ from evaluation.reporting.tables.compared import FEW_ENCODERS
 from evaluation.reporting.tables.encoders import about_layers, profiles
 from evaluation.reporting.tables.marks import notes_of
 from evaluation.reporting.tables.scores import introduction
-from evaluation.reporting.texts import language, phrase, texts
+from evaluation.reporting.texts import all_texts, language, phrase, translated
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -73,7 +73,10 @@ def write_markdown(inputs: Inputs) -> str:
         for mark, note in notes_of(tables).items():
             lines += [markdown(f"{mark} {note}"), ""]
         if section.figure:
-            lines += [f"![{texts()['figures'][section.figure]}](figures/{section.figure}.svg)", ""]
+            lines += [
+                f"![{all_texts()['figures'][section.figure]}](figures/{section.figure}.svg)",
+                "",
+            ]
     return "\n".join(lines)
 
 
@@ -181,14 +184,14 @@ def write_html(
     return render_html(
         _FOLDER / "page.html",
         inputs=inputs,
-        chapters=[(texts()["chapters"][key], list(shown)) for key, shown in sections],
+        chapters=[(all_texts()["chapters"][key], list(shown)) for key, shown in sections],
         groups={inputs.groups[dataset] for dataset in inputs.datasets},
-        titles={group.abbreviation: group.title for group in inputs.groups.values()},
+        titles={group.abbreviation: translated(group.title) for group in inputs.groups.values()},
         warning=warning(inputs),
         answers=answers(inputs),
         tied=TIED,
         many=FEW_ENCODERS,
-        tones=TONES,
+        tones={translated(verdict): tone for verdict, tone in TONES.items()},
         notes_of=notes_of,
         profiles=by_layer,
         curves=Markup(curves),
@@ -202,7 +205,8 @@ def write_html(
         instances=Markup(_json(instances)),
         language=language(),
         phrase=_phrase,
-        texts=Markup(_json(texts()["script"])),
+        translated=translated,
+        texts=Markup(_json(all_texts()["script"])),
         style=Markup((_FOLDER / "page.css").read_text("utf-8")),
         script=Markup(script),
         script_hash=b64encode(sha256(script.encode()).digest()).decode(),
@@ -211,7 +215,7 @@ def write_html(
 
 def _phrase(key: str, /, **words: object) -> Markup:
     """Return a phrase as HTML: words are escaped, unless they are HTML."""
-    return Markup.escape(texts()["phrases"][key]).format(**words)
+    return Markup.escape(all_texts()["phrases"][key]).format(**words)
 
 
 def _json(content: object) -> str:

@@ -14,7 +14,7 @@ from evaluation.reporting.tables.marks import (
 )
 from evaluation.reporting.tables.papers import published_means
 from evaluation.reporting.tables.scores import about_bold, about_scale, metric_of
-from evaluation.reporting.texts import phrase
+from evaluation.reporting.texts import phrase, translated
 from evaluation.results.comparison import tied_with
 
 # Most encoders that a sentence lists, if there are two others or more.
@@ -50,7 +50,10 @@ def _in_short(why: str) -> str:
 
 def answers(inputs: Inputs) -> list[tuple[str, str]]:
     """Return each benchmark, with which encoder is best on it, and whether that is real."""
-    return [(f"{name}:", _answer(inputs, average)) for name, average in inputs.wholes.items()]
+    return [
+        (f"{translated(name)}:", _answer(inputs, average))
+        for name, average in inputs.wholes.items()
+    ]
 
 
 def _answer(inputs: Inputs, average: Average) -> str:
@@ -115,8 +118,10 @@ def _averages(inputs: Inputs, benchmark: str) -> Table:
             *published_means(inputs, averages),
             trivial_row(inputs, (average.datasets for average in averages)),
         ],
-        benchmark=benchmark,
-        groups=", ".join(f"{group.abbreviation} {group.title.lower()}" for group in titles),
+        benchmark=translated(benchmark),
+        groups=", ".join(
+            f"{group.abbreviation} {translated(group.title).lower()}" for group in titles
+        ),
         bold=about_bold(inputs.names, phrase("encoder_of_column")),
         missing=phrase("missing", names=", ".join(whole.missing)) if whole.missing else "",
         metric=metric_of(titles),
