@@ -12,7 +12,7 @@ from statistics import fmean
 from builders.tasks import TASKS
 from builders.tasks.benchmarks import BENCHMARKS, WITHDRAWN, group_of
 from builders.tasks.groups import GROUPS, OF_BENCHMARKS, Group
-from evaluation.reporting.texts import phrase
+from evaluation.reporting.texts import phrase, translated
 from evaluation.results.probes import Score
 
 OWN = "own datasets"
@@ -48,7 +48,7 @@ class Average:
     @property
     def title(self) -> str:
         """What it is, in words."""
-        title = self.group.title if self.group else phrase("all_groups")
+        title = translated(self.group.title) if self.group else phrase("all_groups")
         others = {
             phrase("of_too_small"): self.too_small,
             phrase("of_missing"): self.missing,

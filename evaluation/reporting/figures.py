@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from builders.tasks.groups import Group
 from evaluation.arrays import Doubles
 from evaluation.reporting.tables.encoders import Profile
-from evaluation.reporting.texts import phrase
+from evaluation.reporting.texts import phrase, translated
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -93,7 +93,9 @@ def draw_groups(profiles: Sequence[Profile], *, sample: bool = False) -> "Figure
                 marker=MARKERS[(i + i // len(COLOURS)) % len(MARKERS)],
                 markersize=4,
             )
-        axes.set_title(f"{group.abbreviation}, {_plain(benchmark)}", fontsize=10, loc="left")
+        axes.set_title(
+            f"{group.abbreviation}, {_plain(translated(benchmark))}", fontsize=10, loc="left"
+        )
         axes.grid(axis="y", color="#dddddd")
         axes.spines[["top", "right"]].set_visible(False)
         axes.xaxis.get_major_locator().set_params(integer=True)
@@ -148,7 +150,7 @@ def _draw_profile(axes: "Axes", profile: Profile) -> "QuadMesh":
             axes.axvline(start, color="black", linewidth=1)
         start += width
     axes.set_ylabel(phrase("layer_axis"))
-    title = _plain(f"{profile.encoder}, {profile.benchmark}\n{profile.best_layer}")
+    title = _plain(f"{profile.encoder}, {translated(profile.benchmark)}\n{profile.best_layer}")
     axes.set_title(title, fontsize=10, loc="left", pad=52)
     axes.tick_params(length=0)
     axes.spines[:].set_visible(False)

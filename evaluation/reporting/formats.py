@@ -25,7 +25,7 @@ from evaluation.reporting.tables.compared import FEW_ENCODERS
 from evaluation.reporting.tables.encoders import about_layers, profiles
 from evaluation.reporting.tables.marks import notes_of
 from evaluation.reporting.tables.scores import introduction
-from evaluation.reporting.texts import language, phrase, texts
+from evaluation.reporting.texts import all_texts, language, phrase, translated
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -64,9 +64,9 @@ _FIT = r"\resizebox{\ifdim\width>\textwidth\textwidth\else\width\fi}{!}{%"
 def write_markdown(inputs: Inputs) -> str:
     """Return the report as Markdown."""
     said = (f"**{markdown(line)}** {markdown(more)}" for line, more in warnings(inputs).items())
-    answered = (f"- {markdown(f'{name}: {answer}')}" for name, answer in answers(inputs).items())
-    lines = [f"# {phrase('scores')}", "", markdown(_measured(inputs)), ""]
-    lines += [f"> {text}\n" for text in said] + [*answered, ""]
+    measured, *answered = _summary(inputs)
+    lines = [f"# {phrase('scores')}", "", markdown(measured), ""]
+    lines += [f"> {text}\n" for text in said] + [f"- {markdown(text)}" for text in answered] + [""]
     for paragraph in introduction(inputs):
         lines += [markdown(paragraph), ""]
     for section, tables in sections_of(inputs, "markdown"):
@@ -75,12 +75,18 @@ def write_markdown(inputs: Inputs) -> str:
         for mark, note in notes_of(tables).items():
             lines += [markdown(f"{mark} {note}"), ""]
         if section.figure:
-            lines += [f"![{texts()['figures'][section.figure]}](figures/{section.figure}.svg)", ""]
+            lines += [
+                f"![{all_texts()['figures'][section.figure]}](figures/{section.figure}.svg)",
+                "",
+            ]
     return "\n".join(lines)
 
 
-def _measured(inputs: Inputs) -> str:
-    return "; ".join(f"{what}: {value}" for what, value in facts(inputs).items()) + "."
+def _summary(inputs: Inputs) -> list[str]:
+    """Return a line of what was measured, and a line for each benchmark with an answer."""
+    measured = "; ".join(f"{what}: {value}" for what, value in facts(inputs).items())
+    answered = (f"{translated(name)}: {answer}" for name, answer in answers(inputs).items())
+    return [f"{measured}.", *answered]
 
 
 def table_lines(table: Table) -> list[str]:
@@ -105,8 +111,7 @@ def _markdown_cell(cell: Cell) -> str:
 
 def write_latex(inputs: Inputs) -> str:
     """Return the tables as LaTeX, one after the other, each a float with its notes."""
-    said = (f"{name}: {answer}" for name, answer in answers(inputs).items())
-    about = (*phrase("latex").splitlines(), _measured(inputs), *said, *introduction(inputs))
+    about = (*phrase("latex").splitlines(), *_summary(inputs), *introduction(inputs))
     parts = ["".join(f"% {one_line(text)}\n" for text in about)]
     if found := warnings(inputs):
         bold = " ".join(rf"\textbf{{{latex(line)}}} {latex(more)}" for line, more in found.items())
@@ -195,9 +200,9 @@ def write_html(
         _FOLDER / "page.html",
         inputs=inputs,
         chapters=chapters,
-        about_chapters=texts()["chapters"],
+        about_chapters=all_texts()["chapters"],
         docs=docs or {},
-        titles={group.abbreviation: group.title for group in inputs.groups.values()},
+        titles={group.abbreviation: translated(group.title) for group in inputs.groups.values()},
         facts=facts(inputs),
         warnings=warnings(inputs),
         answers=answers(inputs),
@@ -206,7 +211,7 @@ def write_html(
         best={name: next(iter(inputs.means(a.datasets)), "") for name, a in inputs.wholes.items()},
         tied=TIED,
         many=FEW_ENCODERS,
-        tones=TONES,
+        tones={translated(verdict): tone for verdict, tone in TONES.items()},
         notes=notes_of(table for _, tables in shown for table in tables),
         profiles=by_layer,
         curves=Markup(curves),
@@ -219,7 +224,8 @@ def write_html(
         instances=Markup(_json(instances)),
         language=language(),
         phrase=_phrase,
-        texts=Markup(_json(texts()["script"])),
+        translated=translated,
+        texts=Markup(_json(all_texts()["script"])),
         style=Markup("".join((_FOLDER / name).read_text("utf-8") for name in _STYLES)),
         script=Markup(script),
         script_hash=b64encode(sha256(script.encode()).digest()).decode(),
@@ -228,7 +234,7 @@ def write_html(
 
 def _phrase(key: str, /, **words: object) -> Markup:
     """Return a phrase as HTML: words are escaped, unless they are HTML."""
-    return Markup.escape(texts()["phrases"][key]).format(**words)
+    return Markup.escape(all_texts()["phrases"][key]).format(**words)
 
 
 def _json(content: object) -> str:

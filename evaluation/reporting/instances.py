@@ -18,7 +18,7 @@ from evaluation.measures.metrics import average_ranks
 from evaluation.reporting.inputs import EXAMPLES, Inputs
 from evaluation.reporting.layout import Table, lay_out
 from evaluation.reporting.tables.marks import dataset_cell
-from evaluation.reporting.texts import phrase
+from evaluation.reporting.texts import phrase, translated
 from evaluation.results.probes import Predictions, Score, read_predictions
 
 # Most rows of a dataset, and most characters of a text, that are shown: the page stays small.
@@ -96,7 +96,7 @@ def _content(inputs: Inputs, dataset: Dataset) -> dict[str, Any]:
         "name": name,
         "group": task.group.abbreviation,
         "language": inputs.any_score(name).language,
-        "question": task.question,
+        "question": translated(task.question),
         "labels": list(dataset.labels) if dataset.target == "label" else [],
         "encoders": list(inputs.datasets[name]),
         "count": len(rows),
@@ -200,7 +200,7 @@ def _told(dataset: Dataset, rows: pa.Table, drawn: Sequence[int]) -> list[list[s
     if dataset.target == "score":
         ranks = _ranks(gold)
         return [[f"{gold[i]:g}", phrase("above", share=100 * ranks[i])] for i in drawn]
-    words = TASKS[dataset.task].gold
+    words = translated(TASKS[dataset.task].gold)
     return [[words.format(dataset.labels[gold[i]]), ""] for i in drawn]
 
 

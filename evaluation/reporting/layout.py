@@ -7,9 +7,12 @@ from functools import partial
 from itertools import chain, count
 from typing import Any, Literal, TypeVar
 
-from evaluation.reporting.texts import paragraphs, phrase, title_of
+from evaluation.measures.intervals import COVERAGE
+from evaluation.reporting.texts import all_texts, phrase, translated
 
 NONE = "–"
+# The coverage of all intervals.
+COVERED = f"{100 * COVERAGE:.0f} %"
 SMALL, NOT_SHOWN, FEW, OTHERS, LEAKS = "*", "†", "‡", "§", "¶"
 TIED, SAMPLE, DIFFERENT = "≈", "(s)", "(d)"
 
@@ -31,6 +34,7 @@ class Cell:
         unit: of ``value``, in a column of several units; rows are sorted by unit first.
         title: what the text stands for, shown when it is pointed at.
         link: the part of the page that says more, and the state to show it in.
+        english: whether the text is English in reports of all languages, as that of data.
     """
 
     text: str
@@ -44,6 +48,7 @@ class Cell:
     unit: str = ""
     title: str = ""
     link: str = ""
+    english: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +138,7 @@ def lay_out(
     """
     return Table(
         name or key,
-        title_of(key, **words),
+        all_texts()[key].get("title", "").format(**words),
         tuple(
             h if isinstance(h := column.heading, Cell) else Cell(phrase(h)) for column in columns
         ),
@@ -142,6 +147,12 @@ def lay_out(
         texts,
         paragraphs(key, "caption", **words),
     )
+
+
+def paragraphs(key: str, part: str = "about", /, **words: object) -> tuple[str, ...]:
+    """Return what explains a table, "about" it or as its "caption"."""
+    written = (text.format(covered=COVERED, **words) for text in all_texts()[key].get(part, ()))
+    return tuple(filter(None, written))
 
 
 def cell_of(content: Content) -> Cell:
@@ -185,8 +196,8 @@ def counted(value: float, text: str = "{:,}", detail: str = "") -> Cell:
 
 
 def spaced(name: str) -> str:
-    """Return a name with spaces for underscores."""
-    return name.replace("_", " ")
+    """Return a name of the data in words."""
+    return translated(name.replace("_", " "))
 
 
 def titled(name: str) -> str:

@@ -11,9 +11,9 @@ from markupsafe import Markup
 from corpora_recipes.escaping import render_html
 from evaluation.reporting.averages import Average, Mean
 from evaluation.reporting.inputs import Inputs
-from evaluation.reporting.layout import bracketed, percent
+from evaluation.reporting.layout import COVERED, bracketed, percent
 from evaluation.reporting.tables.marks import people_mean
-from evaluation.reporting.texts import COVERED, phrase
+from evaluation.reporting.texts import phrase, translated
 
 # Most encoders that are drawn, the best ones; and most characters of a name.
 MOST, LONGEST = 20, 24
@@ -102,7 +102,7 @@ def _picture(inputs: Inputs, whole: Average) -> Picture:
         width = _NARROW if panels else _WIDE
         panels.append(_panel(inputs, average, [*shown], left, width))
         left += width + _GAP
-    return Picture(whole.benchmark, shown, len(order) - len(shown), tuple(panels))
+    return Picture(translated(whole.benchmark), shown, len(order) - len(shown), tuple(panels))
 
 
 def _panel(
@@ -115,7 +115,7 @@ def _panel(
     drawn = [trivial, *(end for mean in means.values() for end in mean.interval)]
     drawn += [] if people is None else [people]
     low, high = math.floor(10 * min(drawn)) / 10, math.ceil(10 * max(drawn)) / 10
-    title = average.group.title if average.group else phrase("all_groups")
+    title = translated(average.group.title) if average.group else phrase("all_groups")
     heading = (average.heading, *wrap(title, width // 6))
     return Panel(heading, means, trivial, people, (low, max(high, low + 0.1)), left, width)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from corpora_recipes.running.yaml_text import load_yaml
-from evaluation.reporting.texts import phrase
+from evaluation.reporting.texts import phrase, translated
 
 _FILE: dict[str, Any] = load_yaml(Path(__file__).with_name("published_scores.yaml"))
 # In the place of an encoder's name: the scores of people.
@@ -38,7 +38,7 @@ class Paper:
         if sample:
             return phrase("a_sample")
         if task in self.refused:
-            return self.refused[task]
+            return translated(self.refused[task])
         if abs(rows - self.rows[dataset]) > TOLERANCE * self.rows[dataset]:
             return phrase("other_rows", here=rows, there=self.rows[dataset])
         return ""

@@ -20,7 +20,7 @@ from evaluation.reporting.averages import Mean, mean_score, place
 from evaluation.reporting.inputs import Inputs
 from evaluation.reporting.layout import Cell, Column, Table, columns_of, lay_out
 from evaluation.reporting.tables.marks import given, mean_cell, sampled, trivial_row
-from evaluation.reporting.texts import paragraphs, phrase
+from evaluation.reporting.texts import phrase, translated
 
 # Of paradigms, the first of these ways that there is in two languages: vocabulary and casing.
 WAYS = ("shared lower", "shared as_is", "own lower", "own as_is")
@@ -77,7 +77,7 @@ def _chosen(scores: pd.DataFrame) -> pd.DataFrame:
     for way in WAYS:
         clusters = scores[(scores.measure == "suggestion") & (scores.way == way)]
         if clusters.language.nunique() > 1:
-            vocabulary, casing = layout.spaced(way).split(maxsplit=1)
+            vocabulary, casing = map(layout.spaced, way.split())
             shown = phrase("suggestion_of", vocabulary=vocabulary, casing=casing)
             chosen.append(clusters.assign(measure=shown))
             break
@@ -97,8 +97,9 @@ def _shared(inputs: Inputs, rows: pd.DataFrame) -> SharedTask:
         mean = Mean(row["value"], row["interval"])
         of_encoder = scores.setdefault(row["encoder"], {})
         of_encoder[row["language"]] = mean if row["way"] else mean_score([mean])
+    sources = ", ".join(map(layout.spaced, first.sources))
     return SharedTask(
-        name=layout.spaced(": ".join(filter(None, (first.task, ", ".join(first.sources))))),
+        name=": ".join(filter(None, (layout.spaced(first.task), sources))),
         group=TASKS[first.task].group,
         measure=first.measure,
         datasets=dict(sorted(zip(chosen.language, chosen.dataset, strict=True))),
@@ -175,7 +176,7 @@ def tasks_in_languages(inputs: Inputs) -> list[Table]:
 
     columns = [
         Column("task", lambda row: Cell(row[0].name, title=", ".join(row[0].datasets.values()))),
-        Column("measure", lambda row: row[0].measure),
+        Column("measure", lambda row: translated(row[0].measure)),
         Column("encoder", lambda row: row[1]),
         *columns_of(languages_of(tasks), score, lambda code: Cell(code, title=title_of(code))),
     ]
@@ -185,6 +186,6 @@ def tasks_in_languages(inputs: Inputs) -> list[Table]:
         columns,
         texts=3,
         group=lambda row: row[0].group.abbreviation,
-        more=() if averaged(tasks, inputs) else paragraphs("languages", tasks="")[:1],
+        more=() if averaged(tasks, inputs) else layout.paragraphs("languages", tasks="")[:1],
     )
     return [table]

@@ -15,7 +15,7 @@ from evaluation.reporting.tables.marks import (
 )
 from evaluation.reporting.tables.papers import published_means
 from evaluation.reporting.tables.scores import about_bold, about_scale, metric_of
-from evaluation.reporting.texts import phrase
+from evaluation.reporting.texts import phrase, translated
 from evaluation.results.comparison import tied_with
 
 # Most names that a sentence lists, if there are two others or more.
@@ -137,8 +137,10 @@ def _averages(inputs: Inputs, benchmark: str) -> Table:
             trivial_row(inputs, (average.datasets for average in averages)),
             *([Row((Cell(phrase("people_row")), *map(cell_of, people)))] if any(people) else []),
         ],
-        benchmark=benchmark,
-        groups=", ".join(f"{group.abbreviation} {group.title.lower()}" for group in titles),
+        benchmark=translated(benchmark),
+        groups=", ".join(
+            f"{group.abbreviation} {translated(group.title).lower()}" for group in titles
+        ),
         bold=about_bold(inputs.names, phrase("encoder_of_column")),
         missing=phrase("missing", names=", ".join(whole.missing)) if whole.missing else "",
         metric=metric_of(titles),

@@ -8,7 +8,7 @@ from evaluation.reporting import layout
 from evaluation.reporting.inputs import Inputs
 from evaluation.reporting.layout import Cell, Column, Table, columns_of, lay_out, unused_name
 from evaluation.reporting.tables.marks import by_dataset, difference_cell, sampled, tone
-from evaluation.reporting.texts import paragraphs, phrase
+from evaluation.reporting.texts import phrase, translated
 from evaluation.results.comparison import Difference
 from evaluation.results.editions import FLOOR
 
@@ -53,7 +53,14 @@ def pairs(inputs: Inputs, among: Iterable[Difference] | None = None) -> list[Tab
         name = f"pairs-{unused_name(benchmark)}"
         about = "" if tables else about
         tables.append(
-            lay_out("pairs", counts, columns, name=name, benchmark=benchmark, differences=about)
+            lay_out(
+                "pairs",
+                counts,
+                columns,
+                name=name,
+                benchmark=translated(benchmark),
+                differences=about,
+            )
         )
     return tables
 
@@ -110,7 +117,7 @@ def measure_differences(
 
 def about_differences(unit: str) -> str:
     """Return an explanation of the differences; ``unit``: what is left out, such as "cluster"."""
-    return paragraphs("difference", unit=unit)[0]
+    return layout.paragraphs("difference", unit=unit)[0]
 
 
 def alike(counts: Mapping[str, int]) -> list[str]:

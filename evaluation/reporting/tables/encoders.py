@@ -18,7 +18,7 @@ from evaluation.reporting.inputs import Inputs
 from evaluation.reporting.layout import Cell, Column, Table, columns_of, lay_out
 from evaluation.reporting.tables.marks import by_dataset
 from evaluation.reporting.tables.scores import metric_of
-from evaluation.reporting.texts import paragraphs, phrase
+from evaluation.reporting.texts import phrase, translated
 from evaluation.results.probes import Results
 
 # Scores that differ by less are equal: they are means over random starts.
@@ -32,7 +32,7 @@ def encoders(inputs: Inputs) -> list[Table]:
         Column("encoder", lambda results: results.encoder["encoder"]),
         Column("revision", lambda results: results.encoder["revision"] or layout.NONE),
         Column("layer", _layers),
-        Column("text", lambda results: results.encoder["form"]),
+        Column("text", lambda results: translated(results.encoder["form"])),
         Column("options", _options),
         Column("dimensions", _dimension),
     ]
@@ -123,7 +123,7 @@ class Profile:
         mean = {"avg": phrase("mean_of_layers")}
         return {
             "encoder": self.encoder,
-            "benchmark": self.benchmark,
+            "benchmark": translated(self.benchmark),
             "metric": metric_of(self.groups),
             "marked": marked,
             "apart": "".join(
@@ -196,7 +196,7 @@ def best_layers(inputs: Inputs) -> list[Table]:
     columns = [
         Column("encoder", layout.named),
         Column("layers", numbers),
-        *columns_of(found, best),
+        *columns_of(found, best, translated),
     ]
     return [lay_out("best-layers", of_encoders, columns, texts=2, kind="encoder")] if found else []
 
@@ -227,7 +227,7 @@ def layer_table(profile: Profile) -> Table:
 
 def about_layers(profile: Profile) -> str:
     """Return an explanation of the layers' scores on the page."""
-    return " ".join(paragraphs("layers", **profile.words(phrase("framed"))))
+    return " ".join(layout.paragraphs("layers", **profile.words(phrase("framed"))))
 
 
 def heatmaps(inputs: Inputs) -> list[Table]:

@@ -14,7 +14,7 @@ from evaluation.reporting.averages import OWN, Mean
 from evaluation.reporting.inputs import Inputs
 from evaluation.reporting.layout import NONE, Cell, Column, Row, Table, lay_out, percent_cell
 from evaluation.reporting.published import PAPERS
-from evaluation.reporting.texts import phrase, texts
+from evaluation.reporting.texts import all_texts, phrase, translated
 from evaluation.results.comparison import Difference, tied_with
 
 _VALUES = {
@@ -29,14 +29,16 @@ def notes_of(tables: Iterable[Table]) -> dict[str, str]:
     cells = list(chain.from_iterable(rows))
     used = {mark for cell in cells for mark in cell.marks}
     shown = [p for p in PAPERS if any(cell.text.endswith(p.paper) for cell in cells)]
-    papers = ". ".join(f"{paper.paper} {paper.about}" for paper in shown)
-    notes = ((mark, note) for mark, note in texts()["notes"].items() if mark in used)
+    papers = ". ".join(f"{paper.paper} {translated(paper.about)}" for paper in shown)
+    notes = ((mark, note) for mark, note in all_texts()["notes"].items() if mark in used)
     return {mark: note.format(papers=papers, **_VALUES) for mark, note in notes}
 
 
 def dataset_cell(inputs: Inputs, name: str) -> Cell:
     """Return the cell that names a dataset: what it is, and a link to its instances."""
-    title = ": ".join(filter(None, (inputs.groups[name].title, inputs.audit[name].get("title"))))
+    title = ": ".join(
+        filter(None, (group_cell(inputs.groups[name]).title, inputs.audit[name].get("title")))
+    )
     if inputs.benchmark(name) == OWN:
         title = phrase("own_dataset", title=title)
     link = f"#instances-title?dataset={name}" if name in inputs.datasets else ""
@@ -65,7 +67,7 @@ def given(marks: Mapping[str, bool]) -> tuple[str, ...]:
 
 def group_cell(group: Group) -> Cell:
     """Return the cell that names a group of tasks."""
-    return Cell(group.abbreviation, title=group.title)
+    return Cell(group.abbreviation, title=translated(group.title))
 
 
 def by_dataset(

@@ -21,7 +21,7 @@ from evaluation.reporting.tables.compared import about_differences, alike, measu
 from evaluation.reporting.tables.marks import compared, dataset_cell, sampled
 from evaluation.reporting.tables.papers import published_ranks
 from evaluation.reporting.tables.scores import about_bold
-from evaluation.reporting.texts import phrase
+from evaluation.reporting.texts import phrase, translated
 from evaluation.results.paradigms import MEASURES, ClusterScore, ParadigmScore
 from evaluation.results.rankings import MEASURES as RANK_MEASURES
 from evaluation.results.rankings import PLAIN, RankScore, SimilarityScore
@@ -62,13 +62,13 @@ def _ranks(inputs: Inputs, dataset: str, ranks: Ranks, name: str) -> Table:
             }
             key = f"{dataset} {measure.lower()} {similarity}"
             marked = compared(inputs, [dataset], cells, key, beating, among)
-            columns.append(Column(Cell(f"{measure}, {similarity}"), marked.get))
+            columns.append(Column(Cell(f"{measure}, {translated(similarity)}"), marked.get))
         measured += [(what, similarity) for what in (*RANK_MEASURES, "median")]
         medians = {
             encoder: sampled(inputs, [dataset], layout.counted(score.median_rank, "{:,.1f}"))
             for encoder, score in scores.items()
         }
-        median = Cell(phrase("median_rank", similarity=similarity))
+        median = Cell(phrase("median_rank", similarity=translated(similarity)))
         columns.append(Column(median, medians.get))
     bold = about_bold(encoders, phrase("encoder_of_column"))
     return lay_out(
@@ -78,7 +78,7 @@ def _ranks(inputs: Inputs, dataset: str, ranks: Ranks, name: str) -> Table:
         name=name,
         kind="encoder",
         last=published_ranks(inputs, next(iter(ranks.values())), measured),
-        dataset=f"{dataset}, {OWN}" if inputs.benchmark(dataset) == OWN else dataset,
+        dataset=f"{dataset}, {translated(OWN)}" if inputs.benchmark(dataset) == OWN else dataset,
         counts=_about_ranks(ranks),
         bold=f"{bold} {phrase('alike', what=phrase('of_texts'))}." if bold else "",
     )
@@ -108,7 +108,7 @@ def _about_ranks(ranks: Ranks) -> str:
         "unknown": {n: s.without_vector for (n, _), s in ranks.items() if s.without_vector},
         "fewer": {n: s.background for (n, _), s in ranks.items() if s.background < texts},
         "ties": {
-            phrase("by_similarity", encoder=n, similarity=how): s.ties
+            phrase("by_similarity", encoder=n, similarity=translated(how)): s.ties
             for (n, how), s in ranks.items()
             if s.ties
         },
@@ -124,7 +124,7 @@ def _about_ranks(ranks: Ranks) -> str:
 def rank_differences(inputs: Inputs) -> list[Table]:
     """Return the differences of every two encoders' ranks."""
     rows = {
-        score.key(measure): (dataset, similarity, measure)
+        score.key(measure): (dataset, translated(similarity), measure)
         for dataset, ranks in _ranked(inputs).items()
         for (_, similarity), score in ranks.items()
         for measure in RANK_MEASURES
@@ -182,7 +182,7 @@ def postprocessing(inputs: Inputs) -> list[Table]:
     of_similar = Cell(phrase("similarity_datasets", count=len(shipped)))
     columns = [
         Column("encoder", lambda way: layout.named(way[0])),
-        Column("similarity", lambda way: way[1]),
+        Column("similarity", lambda way: translated(way[1])),
         Column("vectors", lambda way: layout.spaced(way[2])),
         Column(of_similar, partial(cell, "similar")),
         *columns_of(ranked, cell, partial(dataset_cell, inputs)),
@@ -220,7 +220,7 @@ def paralex(inputs: Inputs) -> list[Table]:
     columns = [
         Column("dataset", lambda way: dataset_cell(inputs, way[0])),
         Column("language", lambda way: way[1]),
-        Column("vocabulary", lambda way: way[2]),
+        Column("vocabulary", lambda way: translated(way[2])),
         Column("casing", lambda way: layout.spaced(way[3])),
         *columns_of(measures, lambda of, way: cells[way, of[1]].get(of[0]), _heading),
     ]
@@ -240,7 +240,12 @@ def paralex(inputs: Inputs) -> list[Table]:
 def word_differences(inputs: Inputs) -> list[Table]:
     """Return the differences of every two encoders on clusters."""
     rows = {
-        next(iter(scores.values())).key(measure): (name, words, layout.spaced(casing), measure)
+        next(iter(scores.values())).key(measure): (
+            name,
+            translated(words),
+            layout.spaced(casing),
+            translated(measure),
+        )
         for (name, _, words, casing), scores in _clustered(inputs).items()
         for measure in MEASURES
     }
@@ -270,7 +275,7 @@ def _clusters(
     encoders = inputs.in_order({encoder for contents in rows.values() for encoder, _ in contents})
     columns = [
         Column("cluster", lambda row: row[0]),
-        Column("vocabulary", lambda row: row[1]),
+        Column("vocabulary", lambda row: translated(row[1])),
         Column("casing", lambda row: layout.spaced(row[2])),
         *columns_of(product(encoders, OF_CLUSTER), lambda of, row: rows[row].get(of), _heading),
     ]
@@ -279,7 +284,7 @@ def _clusters(
 
 def _heading(column: tuple[str, str]) -> str:
     encoder, measure = column
-    return f"{encoder}: {measure if measure in MEASURES else phrase(measure)}"
+    return f"{encoder}: {translated(measure) if measure in MEASURES else phrase(measure)}"
 
 
 def _of_cluster(cluster: ClusterScore) -> dict[str, Content]:

@@ -10,7 +10,7 @@ from evaluation.reporting.inputs import Inputs
 from evaluation.reporting.layout import NONE, Cell, Column, Row, Table, columns_of, lay_out
 from evaluation.reporting.published import PAPERS, PEOPLE, Paper, Published
 from evaluation.reporting.tables.marks import by_dataset
-from evaluation.reporting.texts import phrase
+from evaluation.reporting.texts import phrase, translated
 from evaluation.results.rankings import RankScore
 
 
@@ -109,7 +109,7 @@ def differs(inputs: Inputs) -> list[Table]:
             known.setdefault(text, {})[name] = None
     columns = [
         Column("differs_of", lambda text: ", ".join(known[text])),
-        Column("differs", str),
+        Column("differs", lambda text: Cell(text, english=True)),
     ]
     return [lay_out("differs", known, columns, texts=2)] if known else []
 
@@ -137,7 +137,7 @@ def _rows(benchmark: str, values_of: Callable[[Paper, Published], list[float | N
         for encoder, scores in paper.scores.items() if benchmark in paper.benchmarks else ():
             values = values_of(paper, scores)
             if any(value is not None for value in values):
-                name = Cell(f"{encoder}, {paper.paper}", marks=(layout.OTHERS,))
+                name = Cell(f"{translated(encoder)}, {paper.paper}", marks=(layout.OTHERS,))
                 cells = (
                     Cell(NONE) if v is None else Cell(f"{v:.1f}", value=v / 100) for v in values
                 )

@@ -24,7 +24,7 @@ from evaluation.reporting.tables.marks import (
     scored_dataset_cell,
 )
 from evaluation.reporting.tables.papers import published_ranges, published_scores
-from evaluation.reporting.texts import paragraphs, phrase, texts
+from evaluation.reporting.texts import all_texts, phrase, translated
 from evaluation.results.probes import Score
 
 
@@ -34,7 +34,7 @@ def introduction(inputs: Inputs) -> tuple[str, ...]:
     options = {name: value for name, value in protocol.items() if name not in ("name", "version")}
     models = [results.name for results in inputs.encoders if not results.probed]
     random = _random(chain.from_iterable(scores.values() for scores in inputs.datasets.values()))
-    return paragraphs(
+    return layout.paragraphs(
         "introduction",
         **{**first.intervals, **protocol, "coverage": 100 * first.intervals["coverage"]},
         random=f", {phrase('random')}" if random else "",
@@ -67,9 +67,9 @@ def _group_table(inputs: Inputs, average: Average, group: Group) -> Table:
     baselines = columns_of(scores, lambda dataset, fact: facts[fact](dataset))
     heading = partial(scored_dataset_cell, inputs)
     columns = columns_of(scores, lambda dataset, encoder: scores[dataset][encoder], heading)
-    name, title = group.abbreviation.lower(), f"{group.title} ({group.abbreviation})"
+    name, title = group.abbreviation.lower(), f"{translated(group.title)} ({group.abbreviation})"
     if average.benchmark == OWN:
-        name, title = f"own-{name}", f"{title}, {OWN}"
+        name, title = f"own-{name}", f"{title}, {translated(OWN)}"
     table = layout.lay_out(
         "group",
         inputs.names,
@@ -94,7 +94,7 @@ def _caption(inputs: Inputs, group: Group, table: Table) -> str:
         phrase("interval", coverage=100 * inputs.encoders[0].intervals["coverage"]),
         *([phrase("random")] if _random(chain.from_iterable(scores)) else []),
         *([phrase("best")] if len(inputs.names) > 1 else []),
-        *(f"{mark} {note}" for mark, note in texts()["brief"].items() if mark in used),
+        *(f"{mark} {note}" for mark, note in all_texts()["brief"].items() if mark in used),
     ]
     return "; ".join(parts) + "."
 
@@ -133,7 +133,7 @@ def _benchmark_scores(
         dataset=scored_dataset_cell,
         texts=2,
         name=f"scores-{layout.unused_name(benchmark)}",
-        benchmark=benchmark,
+        benchmark=translated(benchmark),
         more=about,
     )
 
@@ -258,5 +258,5 @@ def ablations(inputs: Inputs) -> list[Table]:
         return score.measures.get(ablated[dataset]) if simpler else score.value
 
     columns = columns_of(product(inputs.names, ("", f": {phrase('ablated')}")), share, "".join)
-    columns = [Column("ablation", ablated.get), *columns]
+    columns = [Column("ablation", lambda name: translated(ablated[name])), *columns]
     return by_dataset(inputs, "ablations", columns, ablated, texts=2)

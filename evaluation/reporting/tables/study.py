@@ -25,7 +25,7 @@ from evaluation.reporting import layout
 from evaluation.reporting.inputs import Inputs, probed_scores
 from evaluation.reporting.layout import Cell, Column, Table, columns_of, lay_out
 from evaluation.reporting.sources import Pairs
-from evaluation.reporting.texts import phrase
+from evaluation.reporting.texts import phrase, translated
 from evaluation.results.probes import Predictions, read_predictions
 from evaluation.results.rankings import PLAIN, PairRanks, read_ranks
 
@@ -98,13 +98,13 @@ def study_of(inputs: Inputs) -> Study:
                 add(f"{similar.dataset} Spearman, l2", ranked.name, similar.spearman)
         for rank in ranked.plain:
             for what, value in (*rank.measures.items(), (phrase("mean_rank"), rank.mean_rank)):
-                add(f"{rank.dataset} {what}, {rank.similarity}", ranked.name, value)
+                add(f"{rank.dataset} {what}, {translated(rank.similarity)}", ranked.name, value)
             add(f"{rank.dataset} {phrase('alignment')}", ranked.name, rank.alignment)
             add(f"{rank.dataset} {phrase('uniformity')}", ranked.name, rank.uniformity)
     scores = inputs.scores
     casing = "lower" if scores.way.str.endswith(" lower").any() else "as_is"
     for row in scores[scores.way == f"shared {casing}"].to_dict("records"):
-        add(f"{row['dataset']} {row['measure']}", row["encoder"], row["value"])
+        add(f"{row['dataset']} {translated(row['measure'])}", row["encoder"], row["value"])
     processed = {e.name for e in inputs.encoders if "postprocessing" in e.encoder["options"]}
     return Study(intrinsic, trained, frozenset(processed))
 
@@ -205,7 +205,9 @@ def study_datasets(inputs: Inputs) -> list[Table]:
 def _groups(inputs: Inputs, found: Study) -> dict[str, list[str]]:
     """Return benchmark and group to those of its datasets that a probe is trained for."""
     groups = {
-        average.name: [name for name in average.datasets if name in found.trained]
+        f"{translated(average.benchmark)} {average.group.abbreviation}": [
+            name for name in average.datasets if name in found.trained
+        ]
         for average in inputs.averages
         if average.group
     }
@@ -222,7 +224,7 @@ def scattered(found: Study) -> dict[str, tuple[Doubles, Doubles]]:
     return {
         name: (average_ranks(-_values(scores, found.encoders)), places)
         for name, scores in found.intrinsic.items()
-        if name == phrase("mean_similarity") or name.endswith(" MRR, cosine")
+        if name == phrase("mean_similarity") or name.endswith(f" {phrase('by_cosine')}")
         if scores.keys() >= {*found.encoders}
     }
 

@@ -1,8 +1,8 @@
 """All that a reader of the report sees, a file per language, key by key the same.
 
 Python and the template take a text by ``phrase``, the page's script its own by their names. The
-language is that of the running call, so that nobody has to pass it on through every table and cell,
-and no call sees that of another.
+language is a context variable: texts are needed in headings and cells that no object is passed to,
+and it does not leak into another call or thread.
 """
 
 from collections.abc import Iterator
@@ -13,12 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from corpora_recipes.running.yaml_text import load_yaml
-from evaluation.measures.intervals import COVERAGE
 
-FILES = {"en": "en.yaml"}
+FILES = {"en": "en.yaml", "es": "es.yaml"}
 """Language to its file."""
-# The coverage of all intervals.
-COVERED = f"{100 * COVERAGE:.0f} %"
 _LANGUAGE = ContextVar("language", default="en")
 
 
@@ -37,27 +34,20 @@ def language() -> str:
     return _LANGUAGE.get()
 
 
-def texts() -> dict[str, dict[str, Any]]:
+def all_texts() -> dict[str, dict[str, Any]]:
     """Return all texts; "phrases", "notes" …, those of a table by its name."""
     return _read(language())
 
 
 def phrase(key: str, /, **words: object) -> str:
     """Return a phrase, with words in its braces."""
-    text: str = texts()["phrases"][key]
+    text: str = all_texts()["phrases"][key]
     return text.format(**words)
 
 
-def title_of(key: str, /, **words: object) -> str:
-    """Return the title of a table."""
-    text: str = texts()[key].get("title", "")
-    return text.format(**words)
-
-
-def paragraphs(key: str, part: str = "about", /, **words: object) -> tuple[str, ...]:
-    """Return what explains a table, "about" it or as its "caption"."""
-    written = (text.format(covered=COVERED, **words) for text in texts()[key].get(part, ()))
-    return tuple(filter(None, written))
+def translated(name: str) -> str:
+    """Return a name of the data, such as a verdict, in the language; one of the user's as it is."""
+    return str(all_texts()["names"].get(name, name))
 
 
 @cache

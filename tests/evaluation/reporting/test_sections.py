@@ -11,7 +11,7 @@ from evaluation.reporting.formats import write_html, write_latex, write_markdown
 from evaluation.reporting.inputs import Inputs, read_inputs
 from evaluation.reporting.layout import Cell, Column, Table, rows_of
 from evaluation.reporting.sections import CHAPTERS, SECTIONS, Format, Section, sections_of
-from evaluation.reporting.texts import texts as reported
+from evaluation.reporting.texts import all_texts, in_language
 
 FORMATS: tuple[Format, ...] = get_args(Format)
 
@@ -65,6 +65,16 @@ def test_every_section_is_in_the_formats_that_it_names(inputs: Inputs) -> None:
     assert shown == {name: formats for name, formats in expected.items() if name not in missing}
 
 
+def test_in_spanish_nothing_that_the_project_writes_is_english(inputs: Inputs) -> None:
+    english = all_texts()["phrases"].values()
+    with in_language("es"):
+        shown = "".join(written(inputs).values())
+        spanish = all_texts()["phrases"].values()
+    assert "Líneas base triviales" in shown
+    written_out = {text for text in english if " " in text.strip() and "{" not in text}
+    assert {text for text in written_out - {*spanish} if text in shown} == set()
+
+
 @pytest.mark.parametrize("formats", [FORMATS, ("page",), ("markdown", "latex")])
 def test_a_new_section_is_a_function_and_a_line(
     inputs: Inputs, monkeypatch: pytest.MonkeyPatch, formats: tuple[Format, ...]
@@ -74,8 +84,8 @@ def test_a_new_section_is_a_function_and_a_line(
         rows = rows_of(inputs.names, [encoder, Column("Toys", lambda name: "a kite")])
         return [Table("toys", "Toys counted", (Cell("Encoder"), Cell("Toys")), rows)]
 
-    monkeypatch.setitem(reported()["notes"], "mine", "what it means")
-    monkeypatch.setitem(reported()["chapters"], "toys", {"name": "Toy", "title": "Toys?"})
+    monkeypatch.setitem(all_texts()["notes"], "mine", "what it means")
+    monkeypatch.setitem(all_texts()["chapters"], "toys", {"name": "Toy", "title": "Toys?"})
     section = Section("toys", "toys", toys, formats)
     monkeypatch.setattr(sections, "SECTIONS", (*SECTIONS[:3], section, *SECTIONS[3:]))
     texts = written(inputs)
