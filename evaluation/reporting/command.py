@@ -14,12 +14,14 @@ from corpora_recipes.running.left_out import read_left_out
 from corpora_recipes.running.memo import Memo, digests_of, remembering
 from corpora_recipes.running.telling import say
 from evaluation.entries import encoders_params
+from evaluation.reporting.texts import FILES, in_language, language
 from evaluation.stages import STAGES
 
 HELP = """\
 examples:
   probeta report
   probeta report results/mine results/theirs --out reports
+  probeta report --language es
 
 Without results, it reports on the encoders of params.yaml, and writes reports: index.html, one page
 that needs no network, report.md, tables.tex, items.csv (all rows, likely label errors first),
@@ -40,6 +42,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--rankings", "DIR", "with results: folders that rank wrote", **many)
     add("--paradigms", "FILE.json", "with results: files that paradigms wrote", **many)
     add("--out", "DIR", "folder (default: reports)", default=REPORT)
+    told = "of the page, tables and figures (default: en)"
+    parser.add_argument("--language", choices=list(FILES), default="en", help=told)
     add_stage(parser)
 
 
@@ -49,13 +53,22 @@ def run(options: argparse.Namespace) -> None:
     Raises:
         InputError: no encoder of the run has results; and see ``write_report``.
     """
-    if options.results:
-        from evaluation.reporting.writing import write_report
+    with in_language(options.language):
+        if options.results:
+            _of_results(options)
+        else:
+            _of_run(options)
 
-        given = options.rankings, options.paradigms
-        write_report(options.results, options.instances, options.out, *given)
-        print(f"report: {options.out / 'index.html'}")
-        return
+
+def _of_results(options: argparse.Namespace) -> None:
+    from evaluation.reporting.writing import write_report
+
+    given = options.rankings, options.paradigms
+    write_report(options.results, options.instances, options.out, *given)
+    print(f"report: {options.out / 'index.html'}")
+
+
+def _of_run(options: argparse.Namespace) -> None:
     names, results, rankings, paradigms = run_results(options.params)
     people = sorted(PEOPLE.glob("*.json"))
     left_out = {
@@ -67,7 +80,7 @@ def run(options: argparse.Namespace) -> None:
     with remembering(check=options.check):
         key = {
             "inputs": digests_of([*results, *rankings, *paradigms, *people, PACKAGE]),
-            "parameters": [names, left_out],
+            "parameters": [names, left_out, language()],
             "code": code_digest("evaluation.reporting.writing"),
             "versions": stage_versions("report"),
         }

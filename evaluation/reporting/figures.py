@@ -1,19 +1,16 @@
-"""The figures: the scores of all datasets; how they change over an encoder's layers; ranks."""
+"""The figures by matplotlib: how scores change over an encoder's layers; ranks."""
 
 import re
 from collections.abc import Mapping, Sequence
 from html import escape
 from io import BytesIO
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, Literal
-
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
 from builders.tasks.groups import Group
 from evaluation.arrays import Doubles
-from evaluation.reporting.inputs import Inputs
-from evaluation.reporting.layout import COVERED
 from evaluation.reporting.tables.encoders import Profile
+from evaluation.reporting.texts import phrase, translated
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -24,103 +21,15 @@ if TYPE_CHECKING:
 # see on white; each encoder has its marker, too.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00")
 MARKERS = ("o", "s", "D", "^", "v", "P")
-# With more datasets than this the figure has two columns.
-LONGEST = 16
 # Most pixels of a picture's height or width; matplotlib refuses 65,536.
 LARGEST = 30_000
-# Below a figure with scores of samples.
-SAMPLE = "Sample data: do not report"
 # Standard deviations at which the colours of the heatmap end.
 FARTHEST = 2.5
-
-
-def draw_scores(inputs: Inputs) -> "Figure":
-    """Draw the scores: one line per dataset, one dot per encoder, with intervals and baselines."""
-    from matplotlib.figure import Figure
-
-    names = list(inputs.datasets)
-    count = 1 if len(names) <= LONGEST else 2
-    lines = max(1, -(-len(names) // count))
-    height = 0.3 + 0.2 * len(inputs.names)
-    figure = Figure(figsize=(7 * count + 1, 1.6 + height * lines), layout="constrained")
-    for column, axes in enumerate(figure.subplots(1, count, squeeze=False)[0]):
-        handles = _draw_column(axes, inputs, names[column * lines : (column + 1) * lines])
-        axes.set_ylim(lines - 0.5, -0.5)
-    if inputs.samples:
-        figure.supxlabel(SAMPLE)
-    # Without handles, matplotlib drops names that begin with an underscore.
-    figure.legend(
-        list(handles.values()),
-        [_plain(name) for _, name in handles],
-        loc="outside upper center",
-        ncols=5,
-        frameon=False,
-    )
-    return figure
 
 
 def _plain(name: str) -> str:
     """Return a name escaped for matplotlib, which reads text between $ as a formula."""
     return name.replace("$", r"\$")
-
-
-def _draw_column(
-    axes: "Axes", inputs: Inputs, datasets: Sequence[str]
-) -> dict[tuple[str, str], Any]:
-    """Draw the scores on some datasets; return kind and name to the handles of a legend."""
-    handles: dict[tuple[str, str], Any] = {}
-    any_score = [inputs.any_score(name) for name in datasets]
-    ticks: list[tuple[str, list[float | None], str, Literal["solid", "dotted", "dashed"]]] = [
-        ("majority", [score.majority for score in any_score], "#666666", "solid"),
-        ("chance", [score.chance for score in any_score], "#666666", "dotted"),
-        ("best trivial", [inputs.best_trivial(n)[1] for n in datasets], "#000000", "dashed"),
-    ]
-    for label, values, colour, style in ticks:
-        # Correlations have neither majority nor chance.
-        known = [(line, value) for line, value in enumerate(values) if value is not None]
-        lines, places = np.array(known, float).reshape(-1, 2).T
-        handles["baseline", label] = axes.vlines(
-            100 * places, lines - 0.4, lines + 0.4, colour, style, linewidth=1.5, label=label
-        )
-    of_datasets = [inputs.datasets[name] for name in datasets]
-    for i, encoder in enumerate(inputs.names):
-        offset = 0.6 * ((i + 0.5) / len(inputs.names) - 0.5)
-        of_encoder = ((line, scores.get(encoder)) for line, scores in enumerate(of_datasets))
-        scores = [(line, score.value, *score.interval) for line, score in of_encoder if score]
-        lines, reached, low, high = np.array(scores, float).reshape(-1, 4).T
-        dots = axes.errorbar(
-            100 * reached,
-            lines + offset,
-            # The score can be just outside its interval.
-            xerr=100 * np.maximum(0.0, [reached - low, high - reached]),
-            # With more encoders than colours, those with the same colour differ by their markers.
-            fmt=MARKERS[(i + i // len(COLOURS)) % len(MARKERS)],
-            color=COLOURS[i % len(COLOURS)],
-            markersize=6,
-            capsize=3,
-            # A dot at 0 or 100 is drawn whole.
-            clip_on=False,
-            label=encoder,
-        )
-        for artist in dots.get_children():
-            # An encoder without scores here must not take up space.
-            artist.set_in_layout(bool(scores))
-        handles["encoder", encoder] = dots
-    ways = [f"{'in folds' if score.folds else 'test'}: {score.asked:,}" for score in any_score]
-    labels = [f"{_plain(name)}\n({way})" for name, way in zip(datasets, ways, strict=True)]
-    axes.set_yticks(range(len(datasets)), labels)
-    # Correlations can be negative.
-    ends = (score.interval[0] for each in of_datasets for score in each.values())
-    axes.set_xlim(min(0, 100 * min(ends, default=0.0)), 100)
-    metrics = {score.metric for score in any_score}
-    words = {"accuracy": "accuracy (%)", "pearson": "Pearson correlation (× 100)"}
-    shown = " or ".join(words[metric] for metric in words if metric in metrics)
-    axes.set_xlabel(f"{shown} on test, {COVERED} interval")
-    axes.grid(axis="x", color="#dddddd")
-    axes.set_axisbelow(True)
-    axes.spines[["top", "right", "left"]].set_visible(False)
-    axes.tick_params(axis="y", length=0)
-    return handles
 
 
 def draw_layers(profiles: Sequence[Profile], *, sample: bool = False) -> "Figure":
@@ -140,9 +49,9 @@ def draw_layers(profiles: Sequence[Profile], *, sample: bool = False) -> "Figure
     for axes, profile in zip(panels, profiles, strict=True):
         mesh = _draw_profile(axes, profile)
     if sample:
-        figure.supxlabel(SAMPLE)
+        figure.supxlabel(phrase("sample_figure"))
     bar = figure.colorbar(mesh, ax=list(panels), location="bottom", pad=0.01, aspect=40)
-    bar.set_label("standard deviations from the column's mean")
+    bar.set_label(phrase("deviations_axis"))
     bar.outline.set_visible(False)
     return figure
 
@@ -184,12 +93,16 @@ def draw_groups(profiles: Sequence[Profile], *, sample: bool = False) -> "Figure
                 marker=MARKERS[(i + i // len(COLOURS)) % len(MARKERS)],
                 markersize=4,
             )
-        axes.set_title(f"{group.abbreviation}, {_plain(benchmark)}", fontsize=10, loc="left")
+        axes.set_title(
+            f"{group.abbreviation}, {_plain(translated(benchmark))}", fontsize=10, loc="left"
+        )
         axes.grid(axis="y", color="#dddddd")
         axes.spines[["top", "right"]].set_visible(False)
         axes.xaxis.get_major_locator().set_params(integer=True)
-    figure.supxlabel(f"layer. {SAMPLE}" if sample else "layer", fontsize=10)
-    figure.supylabel("mean score (× 100)", fontsize=10)
+    label = phrase("layer_axis")
+    label = f"{label}. {phrase('sample_figure')}" if sample else label
+    figure.supxlabel(label, fontsize=10)
+    figure.supylabel(phrase("means_axis"), fontsize=10)
     labels = list(map(_plain, handles))
     figure.legend(
         list(handles.values()), labels, loc="outside upper center", ncols=5, frameon=False
@@ -236,8 +149,8 @@ def _draw_profile(axes: "Axes", profile: Profile) -> "QuadMesh":
         if start:
             axes.axvline(start, color="black", linewidth=1)
         start += width
-    axes.set_ylabel("layer")
-    title = _plain(f"{profile.encoder}, {profile.benchmark}\n{profile.best_layer}")
+    axes.set_ylabel(phrase("layer_axis"))
+    title = _plain(f"{profile.encoder}, {translated(profile.benchmark)}\n{profile.best_layer}")
     axes.set_title(title, fontsize=10, loc="left", pad=52)
     axes.tick_params(length=0)
     axes.spines[:].set_visible(False)
@@ -260,10 +173,10 @@ def draw_ranks(
         axes.plot(*places, "o", color=COLOURS[0])
         for name, x, y in zip(encoders, *places, strict=True):
             axes.annotate(_plain(name), (x, y), (4, 4), textcoords="offset points", fontsize=8)
-        axes.set(title=_plain(measure), xlabel="rank by this measure", ylabel="rank by tasks")
+        axes.set(title=_plain(measure), xlabel=phrase("by_measure"), ylabel=phrase("by_tasks"))
         axes.margins(0.35, 0.1)
     if sample:
-        figure.supxlabel(SAMPLE)
+        figure.supxlabel(phrase("sample_figure"))
     return figure
 
 

@@ -5,7 +5,7 @@ All three follow the one list of sections. The page needs no network and no othe
 
 import json
 from base64 import b64encode
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from itertools import groupby
 from pathlib import Path
@@ -16,25 +16,24 @@ from markupsafe import Markup
 from corpora_recipes.escaping import markdown, one_line, render_html
 from evaluation.reporting.figures import FARTHEST, draw_groups, inline
 from evaluation.reporting.inputs import Inputs
-from evaluation.reporting.layout import TIED, Cell, Row, Table, percent, sentence, titled
+from evaluation.reporting.layout import TIED, Cell, Row, Table, percent
+from evaluation.reporting.picture import draw, pictures
 from evaluation.reporting.sections import sections_of
 from evaluation.reporting.tables.audit import TONES
-from evaluation.reporting.tables.averages import answers, warning
+from evaluation.reporting.tables.averages import answers, facts, warnings
 from evaluation.reporting.tables.compared import FEW_ENCODERS
 from evaluation.reporting.tables.encoders import about_layers, profiles
 from evaluation.reporting.tables.marks import notes_of
 from evaluation.reporting.tables.scores import introduction
+from evaluation.reporting.texts import all_texts, language, phrase, translated
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _FOLDER = Path(__file__).parent
+_STYLES = ("page.css", "picture.css")
 # Colours of the heatmap on either side of the middle one.
 _SHADES = 5
-_HEAD = """\
-% Tables of a report of Probeta; with \\usepackage{booktabs,graphicx} and, for pdflatex,
-% \\usepackage[T1]{fontenc}.
-"""
 # Characters that are markup in LaTeX, and those that its fonts may lack.
 _WRITTEN = str.maketrans(
     {
@@ -64,10 +63,10 @@ _FIT = r"\resizebox{\ifdim\width>\textwidth\textwidth\else\width\fi}{!}{%"
 
 def write_markdown(inputs: Inputs) -> str:
     """Return the report as Markdown."""
-    lines = ["# Scores", ""]
-    if text := warning(inputs):
-        lines += [f"> **{markdown(text)}**", ""]
-    lines += [f"- {markdown(' '.join(answer))}" for answer in answers(inputs)] + [""]
+    said = (f"**{markdown(line)}** {markdown(more)}" for line, more in warnings(inputs).items())
+    measured, *answered = _summary(inputs)
+    lines = [f"# {phrase('scores')}", "", markdown(measured), ""]
+    lines += [f"> {text}\n" for text in said] + [f"- {markdown(text)}" for text in answered] + [""]
     for paragraph in introduction(inputs):
         lines += [markdown(paragraph), ""]
     for section, tables in sections_of(inputs, "markdown"):
@@ -76,8 +75,18 @@ def write_markdown(inputs: Inputs) -> str:
         for mark, note in notes_of(tables).items():
             lines += [markdown(f"{mark} {note}"), ""]
         if section.figure:
-            lines += [f"![{titled(section.figure)}](figures/{section.figure}.svg)", ""]
+            lines += [
+                f"![{all_texts()['figures'][section.figure]}](figures/{section.figure}.svg)",
+                "",
+            ]
     return "\n".join(lines)
+
+
+def _summary(inputs: Inputs) -> list[str]:
+    """Return a line of what was measured, and a line for each benchmark with an answer."""
+    measured = "; ".join(f"{what}: {value}" for what, value in facts(inputs).items())
+    answered = (f"{translated(name)}: {answer}" for name, answer in answers(inputs).items())
+    return [f"{measured}.", *answered]
 
 
 def table_lines(table: Table) -> list[str]:
@@ -102,10 +111,10 @@ def _markdown_cell(cell: Cell) -> str:
 
 def write_latex(inputs: Inputs) -> str:
     """Return the tables as LaTeX, one after the other, each a float with its notes."""
-    about = [*map(" ".join, answers(inputs)), *introduction(inputs)]
-    parts = [_HEAD + "".join(f"% {one_line(text)}\n" for text in about)]
-    if text := warning(inputs):
-        bold = rf"\textbf{{{latex(text)}}}"
+    about = (*phrase("latex").splitlines(), *_summary(inputs), *introduction(inputs))
+    parts = ["".join(f"% {one_line(text)}\n" for text in about)]
+    if found := warnings(inputs):
+        bold = " ".join(rf"\textbf{{{latex(line)}}} {latex(more)}" for line, more in found.items())
         parts.append(rf"\par\noindent\fbox{{\parbox{{0.95\linewidth}}{{{bold}}}}}\par")
     shown = (table for _, tables in sections_of(inputs, "latex") for table in tables)
     return "\n".join([*parts, *(latex_table(table) for table in shown if table.rows)])
@@ -172,27 +181,38 @@ def _latex_cell(cell: Cell) -> str:
 def write_html(
     inputs: Inputs,
     instances: Sequence[dict[str, Any]],
-    figure: "Figure",
     ranks: "Figure | None" = None,
+    docs: Mapping[str, str] | None = None,
 ) -> str:
-    """Return the page, with the browser's instances and the figures of scores and of ranks."""
+    """Return the page, with the browser's instances and the figure of ranks.
+
+    ``docs``: chapter to the address of a page of the documentation, where there is one.
+    """
     script = (_FOLDER / "page.js").read_text("utf-8")
-    sections = groupby(sections_of(inputs, "page"), lambda shown: shown[0].chapter)
-    described = sentence("page", names=", ".join(inputs.names), datasets=len(inputs.datasets))
+    shown = list(sections_of(inputs, "page"))
+    by_chapter = groupby(shown, lambda shown: shown[0].chapter)
+    chapters = {chapter: list(sections) for chapter, sections in by_chapter}
+    first = (table for _, tables in chapters.pop("averages", []) for table in tables)
+    drawn = {name: draw([picture]) for name, picture in pictures(inputs).items()}
     by_layer = profiles(inputs)
-    curves = inline(draw_groups(by_layer), sentence("curves")) if by_layer else ""
+    curves = inline(draw_groups(by_layer), phrase("curves")) if by_layer else ""
     return render_html(
         _FOLDER / "page.html",
         inputs=inputs,
-        chapters=[(chapter, list(shown)) for chapter, shown in sections],
-        groups={inputs.groups[dataset] for dataset in inputs.datasets},
-        titles={group.abbreviation: group.title for group in inputs.groups.values()},
-        warning=warning(inputs),
+        chapters=chapters,
+        about_chapters=all_texts()["chapters"],
+        docs=docs or {},
+        titles={group.abbreviation: translated(group.title) for group in inputs.groups.values()},
+        facts=facts(inputs),
+        warnings=warnings(inputs),
         answers=answers(inputs),
+        pictures=drawn,
+        averages=dict(zip(drawn, first, strict=True)),
+        best={name: next(iter(inputs.means(a.datasets)), "") for name, a in inputs.wholes.items()},
         tied=TIED,
         many=FEW_ENCODERS,
-        tones=TONES,
-        notes_of=notes_of,
+        tones={translated(verdict): tone for verdict, tone in TONES.items()},
+        notes=notes_of(table for _, tables in shown for table in tables),
         profiles=by_layer,
         curves=Markup(curves),
         about_layers=about_layers,
@@ -200,13 +220,21 @@ def write_html(
         percent=percent,
         shade=_shade,
         farthest=FARTHEST,
-        figure=Markup(inline(figure, described)),
-        ranks=Markup(inline(ranks, "Ranks of encoders by measures and by tasks")) if ranks else "",
+        ranks=Markup(inline(ranks, phrase("ranks"))) if ranks else "",
         instances=Markup(_json(instances)),
-        style=Markup((_FOLDER / "page.css").read_text("utf-8")),
+        language=language(),
+        phrase=_phrase,
+        translated=translated,
+        texts=Markup(_json(all_texts()["script"])),
+        style=Markup("".join((_FOLDER / name).read_text("utf-8") for name in _STYLES)),
         script=Markup(script),
         script_hash=b64encode(sha256(script.encode()).digest()).decode(),
     )
+
+
+def _phrase(key: str, /, **words: object) -> Markup:
+    """Return a phrase as HTML: words are escaped, unless they are HTML."""
+    return Markup.escape(all_texts()["phrases"][key]).format(**words)
 
 
 def _json(content: object) -> str:

@@ -9,7 +9,7 @@ from typing import Literal
 
 from evaluation.reporting import instances
 from evaluation.reporting.inputs import Inputs
-from evaluation.reporting.layout import Table, lay_out
+from evaluation.reporting.layout import Table
 from evaluation.reporting.tables import (
     across,
     audit,
@@ -34,7 +34,7 @@ class Section:
     """A section of the report.
 
     Attributes:
-        chapter: the part of the page that it is in, which the page links to.
+        chapter: the part of the page that it is in, of ``CHAPTERS``.
         tables: makes its tables; an empty list if the results have nothing to show.
         filters: how the page's tables can be filtered besides by text: "group" of tasks, "tone" of
             a verdict, "pair" of encoders; "text" by text only, "" without filters.
@@ -56,48 +56,61 @@ class Section:
 PAGE: tuple[Format, ...] = ("page",)
 TEXTS: tuple[Format, ...] = ("markdown", "latex")
 SCREEN: tuple[Format, ...] = ("page", "markdown")
+CHAPTERS = {
+    "averages": "scoring.md",
+    "scores": "scoring.md",
+    "compared": "scoring.md",
+    "layers": "encoders.md",
+    "languages": "languages.md",
+    "rankings": "rankings.md",
+    "study": "rankings.md",
+    "instances": "datasets.md",
+    "items": "validity.md",
+    "audit": "audit.md",
+    "encoders": "papers.md",
+}
+"""The parts of the page, in their order, with the page of the documentation that says more."""
 SECTIONS = (
-    Section("averages", "Averages", averages.averages),
-    Section("scores", "Scores", scores.scores, PAGE, filters="group"),
-    Section("groups", "Scores", scores.group_tables, TEXTS, figure="scores"),
-    Section("correlations", "Scores", scores.correlations),
-    Section("ablations", "Scores", scores.ablations),
-    Section("papers", "Papers", papers.papers, PAGE, filters="group", folded=True),
-    Section("differs", "Papers", papers.differs, SCREEN, filters="text", folded=True),
-    Section("figure", "Figure", lambda inputs: [lay_out("figure")], PAGE),
-    Section("heatmaps", "Layers", encoders.heatmaps, PAGE),
-    Section("layers", "Layers", encoders.layers, TEXTS, figure="layers"),
-    Section("best_layers", "Layers", encoders.best_layers, figure="layers_by_group"),
-    Section("transfer", "Transfer", transfer.transfer),
-    Section("transfer_layers", "Transfer", transfer.transfer_layers),
-    Section("pairs", "Compared", compared.pairs, PAGE, filters="pair"),
-    Section("best_pairs", "Compared", compared.best_pairs, TEXTS),
-    Section("differences", "Compared", compared.differences, SCREEN, "group pair", long=True),
-    Section("editions", "Editions", compared.editions),
-    Section("languages", "Languages", across.languages),
-    Section("tasks_in_languages", "Languages", across.tasks_in_languages, filters="group"),
-    Section("baselines", "Baselines", scores.baselines, filters="group", folded=True),
-    Section("evalrank", "EvalRank", neighbours.evalrank),
-    Section("rank_differences", "EvalRank", neighbours.rank_differences, SCREEN, "pair", long=True),
-    Section("postprocessing", "EvalRank", neighbours.postprocessing, filters="text", folded=True),
-    Section("paralex", "ParaLex", neighbours.paralex, filters="text"),
-    Section("word_differences", "ParaLex", neighbours.word_differences, SCREEN, "pair", long=True),
-    Section("clusters", "ParaLex", neighbours.clusters, PAGE, "text", long=True),
-    Section("study", "Study", study.study, filters="text", folded=True),
-    Section("scatter", "Study", study.scatter, SCREEN, figure="ranks"),
-    Section("study_datasets", "Study", study.study_datasets, PAGE, "text", long=True),
-    Section("intrinsic", "Study", study.measures, PAGE, "text", long=True),
-    Section("sources", "Study", study.sources, PAGE, "text", long=True),
-    Section("levels", "Study", study.levels, PAGE, "text", long=True),
-    Section("items", "Instances", items.items, SCREEN, filters="group"),
-    Section("examples", "Instances", items.examples, PAGE, filters="group", long=True),
-    Section("instances", "Instances", instances.browser, PAGE),
-    Section("verdicts", "Audit", audit.verdicts, PAGE, filters="group"),
-    Section("inherited", "Audit", audit.inherited, PAGE),
-    Section("published", "Audit", audit.published, PAGE),
-    Section("measurements", "Audit", audit.measurements, PAGE, "group tone", long=True),
-    Section("encoders", "Encoders", encoders.encoders, SCREEN),
-    Section("vocabulary", "Encoders", encoders.vocabulary, SCREEN, filters="group"),
+    Section("averages", "averages", averages.averages, figure="scores"),
+    Section("scores", "scores", scores.scores, PAGE, filters="group"),
+    Section("groups", "scores", scores.group_tables, TEXTS),
+    Section("correlations", "scores", scores.correlations),
+    Section("ablations", "scores", scores.ablations),
+    Section("baselines", "scores", scores.baselines, filters="group", folded=True),
+    Section("pairs", "compared", compared.pairs, PAGE, filters="pair"),
+    Section("best_pairs", "compared", compared.best_pairs, TEXTS),
+    Section("differences", "compared", compared.differences, SCREEN, "group pair", long=True),
+    Section("editions", "compared", compared.editions),
+    Section("heatmaps", "layers", encoders.heatmaps, PAGE),
+    Section("layers", "layers", encoders.layers, TEXTS, figure="layers"),
+    Section("best_layers", "layers", encoders.best_layers, figure="layers_by_group"),
+    Section("languages", "languages", across.languages),
+    Section("tasks_in_languages", "languages", across.tasks_in_languages, filters="group"),
+    Section("transfer", "languages", transfer.transfer),
+    Section("transfer_layers", "languages", transfer.transfer_layers),
+    Section("evalrank", "rankings", neighbours.evalrank),
+    Section("rank_differences", "rankings", neighbours.rank_differences, SCREEN, "pair", long=True),
+    Section("postprocessing", "rankings", neighbours.postprocessing, filters="text", folded=True),
+    Section("paralex", "rankings", neighbours.paralex, filters="text"),
+    Section("word_differences", "rankings", neighbours.word_differences, SCREEN, "pair", long=True),
+    Section("clusters", "rankings", neighbours.clusters, PAGE, "text", long=True),
+    Section("study", "study", study.study, filters="text", folded=True),
+    Section("scatter", "study", study.scatter, SCREEN, figure="ranks"),
+    Section("study_datasets", "study", study.study_datasets, PAGE, "text", long=True),
+    Section("intrinsic", "study", study.measures, PAGE, "text", long=True),
+    Section("sources", "study", study.sources, PAGE, "text", long=True),
+    Section("levels", "study", study.levels, PAGE, "text", long=True),
+    Section("instances", "instances", instances.browser, PAGE),
+    Section("items", "items", items.items, SCREEN, filters="group"),
+    Section("examples", "items", items.examples, PAGE, filters="group", long=True),
+    Section("verdicts", "audit", audit.verdicts, PAGE, filters="group"),
+    Section("inherited", "audit", audit.inherited, PAGE),
+    Section("published", "audit", audit.published, PAGE),
+    Section("measurements", "audit", audit.measurements, PAGE, "group tone", long=True),
+    Section("encoders", "encoders", encoders.encoders, SCREEN),
+    Section("vocabulary", "encoders", encoders.vocabulary, SCREEN, filters="group"),
+    Section("papers", "encoders", papers.papers, PAGE, filters="group", folded=True),
+    Section("differs", "encoders", papers.differs, SCREEN, filters="text", folded=True),
 )
 
 

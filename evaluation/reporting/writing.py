@@ -12,12 +12,13 @@ from evaluation.reporting.figures import (
     draw_groups,
     draw_layers,
     draw_ranks,
-    draw_scores,
     image,
 )
 from evaluation.reporting.formats import write_html, write_latex, write_markdown
 from evaluation.reporting.inputs import Inputs, read_inputs
 from evaluation.reporting.instances import browsed
+from evaluation.reporting.picture import draw, pictures
+from evaluation.reporting.sections import CHAPTERS
 from evaluation.reporting.sources import sources_of
 from evaluation.reporting.tables.encoders import profiles
 from evaluation.reporting.tables.study import scattered, study_of
@@ -56,14 +57,14 @@ def write_report(
     card = instances / "README.md"
     address = quote(Path(relpath(card, out)).as_posix()) if card.is_file() else ""
     browser = browsed(inputs, datasets, address)
-    figures = {"scores": draw_scores(inputs)}
+    figures = {}
     if by_layer := profiles(inputs):
         figures["layers"] = draw_layers(by_layer, sample=bool(inputs.samples))
         figures["layers_by_group"] = draw_groups(by_layer, sample=bool(inputs.samples))
     if ranks := scattered(found := study_of(inputs)):
         figures["ranks"] = draw_ranks(ranks, found.encoders, sample=bool(inputs.samples))
     files = {
-        "index.html": write_html(inputs, browser, figures["scores"], figures.get("ranks")),
+        "index.html": write_html(inputs, browser, figures.get("ranks"), _documented(out)),
         "report.md": write_markdown(inputs),
         "tables.tex": write_latex(inputs),
         "items.csv": inputs.items.to_csv(index=False, lineterminator="\n"),
@@ -74,8 +75,17 @@ def write_report(
         for name, figure in figures.items():
             for kind in ("svg", "png"):
                 (folder / f"{name}.{kind}").write_bytes(image(figure, kind))
+        if shown := [*pictures(inputs).values()]:
+            drawn = draw(shown, alone=True, sample=bool(inputs.samples))
+            (folder / "scores.svg").write_text(drawn, "utf-8")
         for page, text in zip(pages, files.values(), strict=True):
             page.write_text(text, "utf-8")
+
+
+def _documented(out: Path) -> dict[str, str]:
+    """Return chapter to the address of its page of the documentation, if that is beside ``out``."""
+    docs = out.parent / "docs"
+    return {name: f"../docs/{page}" for name, page in CHAPTERS.items() if (docs / page).is_file()}
 
 
 def open_inputs(

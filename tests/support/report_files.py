@@ -239,15 +239,6 @@ def of_encoder(
     )
 
 
-def many_datasets(inputs: Inputs, count: int) -> Inputs:
-    """Return inputs as if the encoder ``ONE`` had been probed on so many datasets."""
-    names = [f"sp_{number:03}" for number in range(count)]
-    scores = tuple(replace(SP, dataset=name) for name in names)
-    checks = [{"gate": "baselines", "what": "length", "value": 0.5}]
-    report = {"datasets": {name: {"checks": checks} for name in names}}
-    return replace(inputs, encoders=(replace(ONE, scores=scores),), report=report)
-
-
 def kept(folder: Path, *results: Results, right: Mapping[str, int] | None = None) -> list[Path]:
     """Keep results in folders, each score with 20 predictions, ``right`` or 10 of them right."""
     gold, ids = np.arange(20.0) % 4, np.array([f"i{number}" for number in range(20)], object)

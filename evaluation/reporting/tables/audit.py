@@ -9,6 +9,7 @@ from evaluation.reporting import layout
 from evaluation.reporting.inputs import Inputs
 from evaluation.reporting.layout import NONE, Cell, Column, Table, columns_of, lay_out
 from evaluation.reporting.tables.marks import by_dataset
+from evaluation.reporting.texts import translated
 
 TONES: Mapping[str, layout.Tone] = {
     "pass": "pass",
@@ -34,12 +35,12 @@ def verdicts(inputs: Inputs) -> list[Table]:
             verdict = max(verdict, SURFACE_FORM, key=[*TONES].index)
         return _verdict(verdict)
 
-    columns = columns_of(GATES, worst, GATES.__getitem__)
+    columns = columns_of(GATES, worst, lambda gate: translated(GATES[gate]))
     return by_dataset(inputs, "verdicts", columns, inputs.groups, texts=1 + len(GATES))
 
 
 def _verdict(verdict: str) -> Cell:
-    return Cell(verdict if verdict in TONES else NONE, tone=TONES.get(verdict, ""))
+    return Cell(translated(verdict), tone=TONES[verdict]) if verdict in TONES else Cell(NONE)
 
 
 def _trivial_is_near(inputs: Inputs, dataset: str) -> bool:
@@ -55,19 +56,23 @@ def _trivial_is_near(inputs: Inputs, dataset: str) -> bool:
 def inherited(inputs: Inputs) -> list[Table]:
     """Return the declared reasons for the gates that datasets miss because of their source."""
     rows = [
-        (dataset, GATES[gate], why)
+        (dataset, translated(GATES[gate]), why)
         for dataset, facts in inputs.audit.items()
         for gate, why in inherited_of(facts).items()
     ]
-    columns = [Column("Gate", lambda row: row[1]), Column("Reason", lambda row: row[2])]
-    return by_dataset(inputs, "inherited", columns, rows)
+    columns = [
+        Column("gate", lambda row: row[1]),
+        Column("reason", lambda row: Cell(row[2], english=True)),
+    ]
+    return by_dataset(inputs, "inherited", columns, rows, texts=3)
 
 
 def published(inputs: Inputs) -> list[Table]:
     """Return what is known of the rows that the sources publish: faults, differences from ours."""
     known = {dataset: facts.get("published") for dataset, facts in inputs.audit.items()}
     rows = filter(known.get, known)
-    return by_dataset(inputs, "published", [Column("Published rows", known.get)], rows)
+    columns = [Column("published_rows", lambda name: Cell(str(known[name]), english=True))]
+    return by_dataset(inputs, "published", columns, rows, texts=2)
 
 
 def measurements(inputs: Inputs) -> list[Table]:
@@ -79,15 +84,21 @@ def measurements(inputs: Inputs) -> list[Table]:
         if check["verdict"] != "not applicable"
     ]
     columns = [
-        Column("Dataset", lambda row: row[0]),
-        Column("Gate", lambda row: GATES[row[1]["gate"]]),
-        Column("Measured", lambda row: layout.spaced(row[1]["what"])),
-        Column("Verdict", lambda row: _judged(row[1])),
-        Column("Value", lambda row: _measured(row[1], "value")),
-        Column("Limit", lambda row: _measured(row[1], "limit")),
+        Column("dataset", lambda row: row[0]),
+        Column("gate", lambda row: translated(GATES[row[1]["gate"]])),
+        Column(
+            "measured", lambda row: Cell(layout.spaced(what := row[1]["what"]), english=" " in what)
+        ),
+        Column("verdict", lambda row: _judged(row[1])),
+        Column("value", lambda row: _measured(row[1], "value")),
+        Column("limit", lambda row: _measured(row[1], "limit")),
     ]
     group = {dataset: group.abbreviation for dataset, group in inputs.groups.items()}
-    return [lay_out("measurements", rows, columns, group=lambda row: group[row[0]])]
+    return [lay_out("measurements", rows, columns, texts=4, group=lambda row: group[row[0]])]
+
+
+def _what(measured: str) -> Cell:
+    return Cell(layout.spaced(measured), english=" " in measured)
 
 
 def _judged(check: Mapping[str, Any]) -> Cell | None:

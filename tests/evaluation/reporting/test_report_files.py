@@ -34,7 +34,6 @@ from report_files import (
     kept,
     kept_paradigms,
     kept_ranks,
-    many_datasets,
     of_encoder,
     whole_report,
     write_instances,
@@ -48,10 +47,8 @@ from corpora_recipes.running.errors import InputError
 from evaluation.data.instances import Dataset, find_datasets
 from evaluation.reporting.figures import (
     LARGEST,
-    LONGEST,
     draw_groups,
     draw_layers,
-    draw_scores,
     image,
     inline,
 )
@@ -59,13 +56,15 @@ from evaluation.reporting.formats import latex, write_latex
 from evaluation.reporting.inputs import read_inputs
 from evaluation.reporting.instances import LIMIT, browsed, draw, shown_texts
 from evaluation.reporting.instances import LONGEST as LONGEST_TEXT
+from evaluation.reporting.picture import draw as draw_averages
+from evaluation.reporting.picture import pictures
 from evaluation.reporting.tables.encoders import profiles
 from evaluation.reporting.writing import metrics, plotted, write_report
 from evaluation.results.probes import read_results
 from evaluation.results.stored import SCORES, write_stored
 
-NAMES = ("layers", "layers_by_group", "scores")
-FIGURES = [f"{name}.{kind}" for name in NAMES for kind in ("png", "svg")]
+NAMES = ("layers", "layers_by_group")
+FIGURES = [*(f"{name}.{kind}" for name in NAMES for kind in ("png", "svg")), "scores.svg"]
 
 
 @pytest.fixture(scope="module")
@@ -119,7 +118,7 @@ def test_what_dvc_shows_and_plots(
 def test_what_was_left_out_for_a_fault_stands_first(given: dict[str, Any], tmp_path: Path) -> None:
     fault = InputError("mine.jsonl", expected="texts", found="<b>none", todo="write some")
     write_report(**given, out=tmp_path, left_out={"read mine": str(fault), "embed all": "lost"})
-    warned = "incomplete: read mine (<b>none), embed all (lost). The whole messages are in data/"
+    warned = "found: read mine (<b>none), embed all (lost). The whole messages are in data/"
     assert escape(warned) in (tmp_path / "index.html").read_text("utf-8")
     first, _, _ = (tmp_path / "report.md").read_text("utf-8").partition("\n- ")
     assert markdown(warned) in first
@@ -325,7 +324,7 @@ def test_the_page_asks_for_nothing_and_hostile_texts_stay_texts(written_report: 
     assert not re.findall(r"""(?:src|href)=["'](?!#|data:)""", page)
     assert not re.findall(r"url\((?!#)", page)
     assert "@import" not in page
-    assert page.count("<script") == page.count("</script>") == 2
+    assert page.count("<script") == page.count("</script>") == 3
     assert HOSTILE.split("(")[0] not in page
     data = re.search(r'id="instances-data">(.*?)</script>', page, re.DOTALL)
     assert data
@@ -456,9 +455,9 @@ def test_figures(written_report: Path) -> None:
             assert content.startswith(b"\x89PNG")
             continue
         ElementTree.fromstring(content)
-        comments = [line for line in content.decode().splitlines() if "<!--" in line]
+        comments = [line for line in content.decode().splitlines() if re.search("<!--|<text", line)]
         words = {
-            "scores.svg": ["char_hash", "majority", "best trivial", "chance", "(test: 2)"],
+            "scores.svg": ["char_hash", "own datasets", "All (8)", "SP (1)", "Sentence position"],
             "layers.svg": ["deep, own datasets", "avg", "sp_x", "layer"],
             "layers_by_group.svg": ["deep", "SP, own datasets", "layer"],
         }
@@ -466,51 +465,15 @@ def test_figures(written_report: Path) -> None:
             assert any(word in line for line in comments), word
 
 
-def test_the_dots_stand_where_the_scores_are(tmp_path: Path) -> None:
-    axes: Any = draw_scores(inputs_of(tmp_path, replace(ONE, scores=(DR, STS, SP)), TWO)).axes[0]
-    lines = {each.get_label(): each.get_segments() for each in axes.collections}
-    for label, expected in {
-        "best trivial": [60.0, 43.71, 22.0],
-        "majority": [20.52, 25.0],
-        "chance": [20.0, 100 / 29],
-    }.items():
-        assert [segment[0][0] for segment in lines[label]] == pytest.approx(expected)
-    dots = {dot.get_label(): dot.lines[0].get_xdata().tolist() for dot in axes.containers}
-    assert dots == {"char_hash": pytest.approx([80.0, 45.21, 30.0]), "use": pytest.approx([60.0])}
-    labels = [text.get_text() for text in axes.get_yticklabels()]
-    assert labels == ["sts14_es\n(test: 804)", "sp_wiki\n(test: 4,000)", "dr_rst\n(test: 130)"]
-    assert axes.get_xlabel().startswith("accuracy (%) or Pearson correlation (× 100) on test, 95")
-
-
-@pytest.mark.slow
-@pytest.mark.filterwarnings("error")
-def test_a_figure_with_many_datasets(tmp_path: Path) -> None:
-    """They stand in columns that lose none, and in which encoders without scores take no room."""
-    inputs = inputs_of(tmp_path, replace(ONE, scores=(SP,)))
-    for count, columns in ((LONGEST, [16]), (LONGEST + 1, [9, 8]), (200, [100, 100])):
-        figure = draw_scores(many_datasets(inputs, count))
-        dots = [dot for axes in figure.axes for dot in axes.containers]
-        assert [len(dot.lines[0].get_xdata()) for dot in dots] == columns
-    figure.set_size_inches(4, 500)
-    assert int.from_bytes(image(figure, "png")[20:24]) == LARGEST
-    inputs = many_datasets(inputs, LONGEST + 1)
-    other = replace(ONE, name="other", scores=())
-    figure = draw_scores(replace(inputs, encoders=(*inputs.encoders, other)))
-    image(figure, "svg")
-    assert all(axes.get_position().width > 0.4 for axes in figure.axes)
-    assert [text.get_text() for text in figure.legends[0].get_texts()][3:] == ["char_hash", "other"]
-
-
 @pytest.mark.parametrize("name", ["_mine", r"x$\bad$", r"x\$", "majority", "a & <b>"])
 def test_any_name_stands_in_the_figures_as_it_is(tmp_path: Path, name: str) -> None:
     inputs = inputs_of(tmp_path, ONE, replace(DEEP, name=name))
-    figure = draw_scores(inputs)
-    svg = "{http://www.w3.org/2000/svg}text"
-    texts = [item.text for item in ElementTree.fromstring(inline(figure, "scores")).iter(svg)]
-    assert texts[-5:] == ["majority", "chance", "best trivial", name, "char_hash"]
-    assert len(figure.legends[0].legend_handles) == 5
-    layers = ElementTree.fromstring(inline(draw_layers(profiles(inputs)), "layers")).iter(svg)
-    assert any((text.text or "").startswith(f"{name}, spanish_discoeval") for text in layers)
+    figure = draw_layers(profiles(inputs))
+    for drawn in (inline(figure, "layers"), draw_averages([*pictures(inputs).values()])):
+        texts = ElementTree.fromstring(drawn).iter("{http://www.w3.org/2000/svg}text")
+        assert any((text.text or "").startswith(name) for text in texts)
+    figure.set_size_inches(4, 500)
+    assert int.from_bytes(image(figure, "png")[20:24]) == LARGEST
 
 
 def test_the_heatmap_has_the_standardised_scores_and_marks_the_best(tmp_path: Path) -> None:

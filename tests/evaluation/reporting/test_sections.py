@@ -1,17 +1,17 @@
 """The one list of sections: what it names is shown in the formats that it names."""
 
+from pathlib import Path
 from typing import get_args
 
 import pytest
 from report_files import whole_report
 
 from evaluation.reporting import sections
-from evaluation.reporting.figures import draw_scores
 from evaluation.reporting.formats import write_html, write_latex, write_markdown
 from evaluation.reporting.inputs import Inputs, read_inputs
 from evaluation.reporting.layout import Cell, Column, Table, rows_of
-from evaluation.reporting.sections import SECTIONS, Format, Section, sections_of
-from evaluation.reporting.tables.marks import NOTES
+from evaluation.reporting.sections import CHAPTERS, SECTIONS, Format, Section, sections_of
+from evaluation.reporting.texts import all_texts, in_language
 
 FORMATS: tuple[Format, ...] = get_args(Format)
 
@@ -26,7 +26,7 @@ def inputs(tmp_path_factory: pytest.TempPathFactory) -> Inputs:
 
 def written(inputs: Inputs) -> dict[Format, str]:
     return {
-        "page": write_html(inputs, [], draw_scores(inputs)).split("</style>", 1)[1],
+        "page": write_html(inputs, []).split("</style>", 1)[1],
         "markdown": write_markdown(inputs),
         "latex": write_latex(inputs),
     }
@@ -36,8 +36,10 @@ def test_sections_have_names_and_chapters_of_their_own() -> None:
     names = [section.name for section in SECTIONS]
     assert len(names) == len(set(names))
     chapters = [section.chapter for section in SECTIONS]
+    assert list(dict.fromkeys(chapters)) == list(CHAPTERS)
     # A chapter's sections follow each other.
     assert chapters == sorted(chapters, key=chapters.index)
+    assert all(Path("docs", page).is_file() for page in CHAPTERS.values())
     assert all(set(section.formats) <= set(FORMATS) and section.formats for section in SECTIONS)
 
 
@@ -63,6 +65,16 @@ def test_every_section_is_in_the_formats_that_it_names(inputs: Inputs) -> None:
     assert shown == {name: formats for name, formats in expected.items() if name not in missing}
 
 
+def test_in_spanish_nothing_that_the_project_writes_is_english(inputs: Inputs) -> None:
+    english = all_texts()["phrases"].values()
+    with in_language("es"):
+        shown = "".join(written(inputs).values())
+        spanish = all_texts()["phrases"].values()
+    assert "Líneas base triviales" in shown
+    written_out = {text for text in english if " " in text.strip() and "{" not in text}
+    assert {text for text in written_out - {*spanish} if text in shown} == set()
+
+
 @pytest.mark.parametrize("formats", [FORMATS, ("page",), ("markdown", "latex")])
 def test_a_new_section_is_a_function_and_a_line(
     inputs: Inputs, monkeypatch: pytest.MonkeyPatch, formats: tuple[Format, ...]
@@ -72,13 +84,17 @@ def test_a_new_section_is_a_function_and_a_line(
         rows = rows_of(inputs.names, [encoder, Column("Toys", lambda name: "a kite")])
         return [Table("toys", "Toys counted", (Cell("Encoder"), Cell("Toys")), rows)]
 
-    monkeypatch.setitem(NOTES, "mine", "what it means")
-    section = Section("toys", "Toy chapter", toys, formats)
+    monkeypatch.setitem(all_texts()["notes"], "mine", "what it means")
+    monkeypatch.setitem(all_texts()["chapters"], "toys", {"name": "Toy", "title": "Toys?"})
+    section = Section("toys", "toys", toys, formats)
     monkeypatch.setattr(sections, "SECTIONS", (*SECTIONS[:3], section, *SECTIONS[3:]))
     texts = written(inputs)
     for form, text in texts.items():
         for part in ("Toys counted", "a kite", "what it means"):
             assert (part in text) == (form in formats)
-    assert ('<a href="#toys-title">Toy chapter</a>' in texts["page"]) == ("page" in formats)
-    if "page" in formats:
-        assert '<h2 id="toys-title">Toys counted</h2>' in texts["page"]
+    for shown in (
+        '<a href="#chapter-toys">Toy</a>',
+        '<h2 id="chapter-toys">Toys?</h2>',
+        '<h3 id="toys-title">Toys counted</h3>',
+    ):
+        assert (shown in texts["page"]) == ("page" in formats)
