@@ -12,6 +12,7 @@ from statistics import fmean
 from builders.tasks import TASKS
 from builders.tasks.benchmarks import BENCHMARKS, WITHDRAWN, group_of
 from builders.tasks.groups import GROUPS, OF_BENCHMARKS, Group
+from evaluation.reporting.texts import phrase
 from evaluation.results.probes import Score
 
 OWN = "own datasets"
@@ -41,18 +42,20 @@ class Average:
     def heading(self) -> str:
         """The name of its column: "SP (3)", "SP (2 of 3)", or "All (11)"."""
         known, others = len(self.datasets), len(self.missing + self.too_small)
-        number = f"{known} of {known + others}" if others else str(known)
-        return f"{self.group.abbreviation if self.group else 'All'} ({number})"
+        number = phrase("some_of", count=known, all=known + others) if others else str(known)
+        return f"{self.group.abbreviation if self.group else phrase('all_short')} ({number})"
 
     @property
     def title(self) -> str:
         """What it is, in words."""
-        title = f"{self.group.title if self.group else 'All groups'}: {', '.join(self.datasets)}"
-        if self.too_small:
-            title += f"; test too small: {', '.join(self.too_small)}"
-        if self.missing:
-            title += f"; not in this report: {', '.join(self.missing)}"
-        return f"{title}; withdrawn: {', '.join(self.withdrawn)}" if self.withdrawn else title
+        title = self.group.title if self.group else phrase("all_groups")
+        others = {
+            phrase("of_too_small"): self.too_small,
+            phrase("of_missing"): self.missing,
+            phrase("of_withdrawn"): self.withdrawn,
+        }
+        known = {title: self.datasets} | {what: names for what, names in others.items() if names}
+        return "; ".join(f"{what}: {', '.join(names)}" for what, names in known.items())
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,8 @@ import numpy as np
 from builders.tasks.groups import Group
 from evaluation.arrays import Doubles
 from evaluation.reporting.inputs import Inputs
-from evaluation.reporting.layout import COVERED
 from evaluation.reporting.tables.encoders import Profile
+from evaluation.reporting.texts import COVERED, phrase
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -28,8 +28,6 @@ MARKERS = ("o", "s", "D", "^", "v", "P")
 LONGEST = 16
 # Most pixels of a picture's height or width; matplotlib refuses 65,536.
 LARGEST = 30_000
-# Below a figure with scores of samples.
-SAMPLE = "Sample data: do not report"
 # Standard deviations at which the colours of the heatmap end.
 FARTHEST = 2.5
 
@@ -47,7 +45,7 @@ def draw_scores(inputs: Inputs) -> "Figure":
         handles = _draw_column(axes, inputs, names[column * lines : (column + 1) * lines])
         axes.set_ylim(lines - 0.5, -0.5)
     if inputs.samples:
-        figure.supxlabel(SAMPLE)
+        figure.supxlabel(phrase("sample_figure"))
     # Without handles, matplotlib drops names that begin with an underscore.
     figure.legend(
         list(handles.values()),
@@ -71,9 +69,14 @@ def _draw_column(
     handles: dict[tuple[str, str], Any] = {}
     any_score = [inputs.any_score(name) for name in datasets]
     ticks: list[tuple[str, list[float | None], str, Literal["solid", "dotted", "dashed"]]] = [
-        ("majority", [score.majority for score in any_score], "#666666", "solid"),
-        ("chance", [score.chance for score in any_score], "#666666", "dotted"),
-        ("best trivial", [inputs.best_trivial(n)[1] for n in datasets], "#000000", "dashed"),
+        (phrase("majority_row"), [score.majority for score in any_score], "#666666", "solid"),
+        (phrase("chance_line"), [score.chance for score in any_score], "#666666", "dotted"),
+        (
+            phrase("best_trivial_line"),
+            [inputs.best_trivial(n)[1] for n in datasets],
+            "#000000",
+            "dashed",
+        ),
     ]
     for label, values, colour, style in ticks:
         # Correlations have neither majority nor chance.
@@ -106,16 +109,16 @@ def _draw_column(
             # An encoder without scores here must not take up space.
             artist.set_in_layout(bool(scores))
         handles["encoder", encoder] = dots
-    ways = [f"{'in folds' if score.folds else 'test'}: {score.asked:,}" for score in any_score]
+    ways = [phrase("folds_of" if s.folds else "test_of", rows=s.asked) for s in any_score]
     labels = [f"{_plain(name)}\n({way})" for name, way in zip(datasets, ways, strict=True)]
     axes.set_yticks(range(len(datasets)), labels)
     # Correlations can be negative.
     ends = (score.interval[0] for each in of_datasets for score in each.values())
     axes.set_xlim(min(0, 100 * min(ends, default=0.0)), 100)
     metrics = {score.metric for score in any_score}
-    words = {"accuracy": "accuracy (%)", "pearson": "Pearson correlation (× 100)"}
-    shown = " or ".join(words[metric] for metric in words if metric in metrics)
-    axes.set_xlabel(f"{shown} on test, {COVERED} interval")
+    words = {"accuracy": phrase("accuracy_axis"), "pearson": phrase("pearson_axis")}
+    shown = phrase("or").join(words[metric] for metric in words if metric in metrics)
+    axes.set_xlabel(phrase("scores_axis", measures=shown, covered=COVERED))
     axes.grid(axis="x", color="#dddddd")
     axes.set_axisbelow(True)
     axes.spines[["top", "right", "left"]].set_visible(False)
@@ -140,9 +143,9 @@ def draw_layers(profiles: Sequence[Profile], *, sample: bool = False) -> "Figure
     for axes, profile in zip(panels, profiles, strict=True):
         mesh = _draw_profile(axes, profile)
     if sample:
-        figure.supxlabel(SAMPLE)
+        figure.supxlabel(phrase("sample_figure"))
     bar = figure.colorbar(mesh, ax=list(panels), location="bottom", pad=0.01, aspect=40)
-    bar.set_label("standard deviations from the column's mean")
+    bar.set_label(phrase("deviations_axis"))
     bar.outline.set_visible(False)
     return figure
 
@@ -188,8 +191,10 @@ def draw_groups(profiles: Sequence[Profile], *, sample: bool = False) -> "Figure
         axes.grid(axis="y", color="#dddddd")
         axes.spines[["top", "right"]].set_visible(False)
         axes.xaxis.get_major_locator().set_params(integer=True)
-    figure.supxlabel(f"layer. {SAMPLE}" if sample else "layer", fontsize=10)
-    figure.supylabel("mean score (× 100)", fontsize=10)
+    label = phrase("layer_axis")
+    label = f"{label}. {phrase('sample_figure')}" if sample else label
+    figure.supxlabel(label, fontsize=10)
+    figure.supylabel(phrase("means_axis"), fontsize=10)
     labels = list(map(_plain, handles))
     figure.legend(
         list(handles.values()), labels, loc="outside upper center", ncols=5, frameon=False
@@ -236,7 +241,7 @@ def _draw_profile(axes: "Axes", profile: Profile) -> "QuadMesh":
         if start:
             axes.axvline(start, color="black", linewidth=1)
         start += width
-    axes.set_ylabel("layer")
+    axes.set_ylabel(phrase("layer_axis"))
     title = _plain(f"{profile.encoder}, {profile.benchmark}\n{profile.best_layer}")
     axes.set_title(title, fontsize=10, loc="left", pad=52)
     axes.tick_params(length=0)
@@ -260,10 +265,10 @@ def draw_ranks(
         axes.plot(*places, "o", color=COLOURS[0])
         for name, x, y in zip(encoders, *places, strict=True):
             axes.annotate(_plain(name), (x, y), (4, 4), textcoords="offset points", fontsize=8)
-        axes.set(title=_plain(measure), xlabel="rank by this measure", ylabel="rank by tasks")
+        axes.set(title=_plain(measure), xlabel=phrase("by_measure"), ylabel=phrase("by_tasks"))
         axes.margins(0.35, 0.1)
     if sample:
-        figure.supxlabel(SAMPLE)
+        figure.supxlabel(phrase("sample_figure"))
     return figure
 
 

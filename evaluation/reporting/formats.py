@@ -16,7 +16,7 @@ from markupsafe import Markup
 from corpora_recipes.escaping import markdown, one_line, render_html
 from evaluation.reporting.figures import FARTHEST, draw_groups, inline
 from evaluation.reporting.inputs import Inputs
-from evaluation.reporting.layout import TIED, Cell, Row, Table, percent, sentence, titled
+from evaluation.reporting.layout import TIED, Cell, Row, Table, percent
 from evaluation.reporting.sections import sections_of
 from evaluation.reporting.tables.audit import TONES
 from evaluation.reporting.tables.averages import answers, warning
@@ -24,6 +24,7 @@ from evaluation.reporting.tables.compared import FEW_ENCODERS
 from evaluation.reporting.tables.encoders import about_layers, profiles
 from evaluation.reporting.tables.marks import notes_of
 from evaluation.reporting.tables.scores import introduction
+from evaluation.reporting.texts import language, phrase, texts
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -31,10 +32,6 @@ if TYPE_CHECKING:
 _FOLDER = Path(__file__).parent
 # Colours of the heatmap on either side of the middle one.
 _SHADES = 5
-_HEAD = """\
-% Tables of a report of Probeta; with \\usepackage{booktabs,graphicx} and, for pdflatex,
-% \\usepackage[T1]{fontenc}.
-"""
 # Characters that are markup in LaTeX, and those that its fonts may lack.
 _WRITTEN = str.maketrans(
     {
@@ -64,7 +61,7 @@ _FIT = r"\resizebox{\ifdim\width>\textwidth\textwidth\else\width\fi}{!}{%"
 
 def write_markdown(inputs: Inputs) -> str:
     """Return the report as Markdown."""
-    lines = ["# Scores", ""]
+    lines = [f"# {phrase('scores')}", ""]
     if text := warning(inputs):
         lines += [f"> **{markdown(text)}**", ""]
     lines += [f"- {markdown(' '.join(answer))}" for answer in answers(inputs)] + [""]
@@ -76,7 +73,7 @@ def write_markdown(inputs: Inputs) -> str:
         for mark, note in notes_of(tables).items():
             lines += [markdown(f"{mark} {note}"), ""]
         if section.figure:
-            lines += [f"![{titled(section.figure)}](figures/{section.figure}.svg)", ""]
+            lines += [f"![{texts()['figures'][section.figure]}](figures/{section.figure}.svg)", ""]
     return "\n".join(lines)
 
 
@@ -103,7 +100,7 @@ def _markdown_cell(cell: Cell) -> str:
 def write_latex(inputs: Inputs) -> str:
     """Return the tables as LaTeX, one after the other, each a float with its notes."""
     about = [*map(" ".join, answers(inputs)), *introduction(inputs)]
-    parts = [_HEAD + "".join(f"% {one_line(text)}\n" for text in about)]
+    parts = ["".join(f"% {one_line(text)}\n" for text in (*phrase("latex").splitlines(), *about))]
     if text := warning(inputs):
         bold = rf"\textbf{{{latex(text)}}}"
         parts.append(rf"\par\noindent\fbox{{\parbox{{0.95\linewidth}}{{{bold}}}}}\par")
@@ -178,13 +175,13 @@ def write_html(
     """Return the page, with the browser's instances and the figures of scores and of ranks."""
     script = (_FOLDER / "page.js").read_text("utf-8")
     sections = groupby(sections_of(inputs, "page"), lambda shown: shown[0].chapter)
-    described = sentence("page", names=", ".join(inputs.names), datasets=len(inputs.datasets))
+    described = phrase("page", names=", ".join(inputs.names), datasets=len(inputs.datasets))
     by_layer = profiles(inputs)
-    curves = inline(draw_groups(by_layer), sentence("curves")) if by_layer else ""
+    curves = inline(draw_groups(by_layer), phrase("curves")) if by_layer else ""
     return render_html(
         _FOLDER / "page.html",
         inputs=inputs,
-        chapters=[(chapter, list(shown)) for chapter, shown in sections],
+        chapters=[(texts()["chapters"][key], list(shown)) for key, shown in sections],
         groups={inputs.groups[dataset] for dataset in inputs.datasets},
         titles={group.abbreviation: group.title for group in inputs.groups.values()},
         warning=warning(inputs),
@@ -201,12 +198,20 @@ def write_html(
         shade=_shade,
         farthest=FARTHEST,
         figure=Markup(inline(figure, described)),
-        ranks=Markup(inline(ranks, "Ranks of encoders by measures and by tasks")) if ranks else "",
+        ranks=Markup(inline(ranks, phrase("ranks"))) if ranks else "",
         instances=Markup(_json(instances)),
+        language=language(),
+        phrase=_phrase,
+        texts=Markup(_json(texts()["script"])),
         style=Markup((_FOLDER / "page.css").read_text("utf-8")),
         script=Markup(script),
         script_hash=b64encode(sha256(script.encode()).digest()).decode(),
     )
+
+
+def _phrase(key: str, /, **words: object) -> Markup:
+    """Return a phrase as HTML: words are escaped, unless they are HTML."""
+    return Markup.escape(texts()["phrases"][key]).format(**words)
 
 
 def _json(content: object) -> str:

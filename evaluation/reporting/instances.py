@@ -18,6 +18,7 @@ from evaluation.measures.metrics import average_ranks
 from evaluation.reporting.inputs import EXAMPLES, Inputs
 from evaluation.reporting.layout import Table, lay_out
 from evaluation.reporting.tables.marks import dataset_cell
+from evaluation.reporting.texts import phrase
 from evaluation.results.probes import Predictions, Score, read_predictions
 
 # Most rows of a dataset, and most characters of a text, that are shown: the page stays small.
@@ -135,7 +136,7 @@ def shown_texts(dataset: Dataset, row: Values) -> list[ShownText]:
     shown = [ShownText((_cut(text),), tag) for text, tag in zip(texts, tags, strict=True)]
     column_of_change, note = _CHANGES.get(dataset.task, ("", ""))
     if column_of_change and row[column_of_change] is not None:
-        return [replace(shown[0], note=note.format(**row), marked=True)]
+        return [replace(shown[0], note=phrase(note, **row), marked=True)]
     return _SHOWN[dataset.task](dataset, row, shown) if dataset.task in _SHOWN else shown
 
 
@@ -143,7 +144,7 @@ def _position(dataset: Dataset, row: Values, shown: list[ShownText]) -> list[Sho
     """The first sentence was moved to the front from the position that the class names."""
     first, *others = shown
     tags = [str(number + 1) for number in range(len(shown)) if number != row["label"]]
-    note = "moved to the front" if row["label"] else "at the front from the beginning"
+    note = phrase("moved") if row["label"] else phrase("not_moved")
     return [
         replace(first, tag=str(row["label"] + 1), note=note, marked=True),
         *(replace(text, tag=tag) for tag, text in zip(tags, others, strict=True)),
@@ -158,7 +159,7 @@ def _ordering(dataset: Dataset, row: Values, shown: list[ShownText]) -> list[Sho
 
 def _coherence(dataset: Dataset, row: Values, shown: list[ShownText]) -> list[ShownText]:
     if (number := row["replaced_position"]) is not None:
-        note = f"put in from {row['donor_id']}"
+        note = phrase("put_in", donor=row["donor_id"])
         shown[number - 1] = replace(shown[number - 1], note=note, marked=True)
     return shown
 
@@ -169,8 +170,8 @@ def _relation(dataset: Dataset, row: Values, shown: list[ShownText]) -> list[Sho
     sides = sorted(("left", "right"), key=lambda side: row[f"{side}_first"])
     for number, side in enumerate(sides):
         first, last = row[f"{side}_first"] + 1, row[f"{side}_last"] + 1
-        units = f"unit {first}" if first == last else f"units {first} to {last}"
-        tag = "satellite" if number == row["order"].find("S") else "nucleus"
+        units = phrase("unit" if first == last else "units", first=first, last=last)
+        tag = phrase("satellite" if number == row["order"].find("S") else "nucleus")
         parts.append(ShownText(tuple(map(_cut, row[side])), tag, units))
     return parts
 
@@ -183,14 +184,14 @@ _SHOWN: Mapping[str, Callable[[Dataset, Values, list[ShownText]], list[ShownText
     "nuclearity": _relation,
 }
 """Task to the function that marks what it changed in the texts; other tasks show them as is."""
-_SWAPPED = ("swapped", "swapped from token {position} on: {swapped}")
+_SWAPPED = ("swapped", "swapped")
 _CHANGES = {
     "bigram_shift": _SWAPPED,
     "ngram_shift": _SWAPPED,
-    "odd_word": ("original", "token {position} was {original}"),
-    "coordination_inversion": ("first_tokens", "the last {first_tokens} words came first"),
+    "odd_word": ("original", "odd_word"),
+    "coordination_inversion": ("first_tokens", "inverted"),
 }
-"""Task of one text to the column that tells what was changed, if anything, and a note of it."""
+"""Task of one text to the column that tells what was changed, if anything, and its phrase."""
 
 
 def _told(dataset: Dataset, rows: pa.Table, drawn: Sequence[int]) -> list[list[str]]:
@@ -198,7 +199,7 @@ def _told(dataset: Dataset, rows: pa.Table, drawn: Sequence[int]) -> list[list[s
     gold = array_of(rows[dataset.target])
     if dataset.target == "score":
         ranks = _ranks(gold)
-        return [[f"{gold[i]:g}", f"above {100 * ranks[i]:.0f} %"] for i in drawn]
+        return [[f"{gold[i]:g}", phrase("above", share=100 * ranks[i])] for i in drawn]
     words = TASKS[dataset.task].gold
     return [[words.format(dataset.labels[gold[i]]), ""] for i in drawn]
 
@@ -228,14 +229,14 @@ def _answers(dataset: Dataset, predictions: Predictions, drawn: Sequence[int]) -
         mean = predicted.mean(axis=0)
         ranks = _ranks(mean)
         far = np.abs(_ranks(gold) - ranks) > FAR
-        return [
-            [round(float(mean[i]), 3), bool(far[i]), f"above {100 * ranks[i]:.0f} %"] for i in drawn
-        ]
+        above = [phrase("above", share=100 * rank) for rank in ranks]
+        return [[round(float(mean[i]), 3), bool(far[i]), above[i]] for i in drawn]
     starts = len(predicted)
     votes = np.stack([(predicted == label).sum(axis=0) for label in range(len(dataset.labels))])
     # Ties go to the first label.
     answers = votes.argmax(axis=0)
-    most = [f"{count} of {starts} starts" if starts > 1 else "" for count in votes.max(axis=0)]
+    counts = votes.max(axis=0) if starts > 1 else ()
+    most = [phrase("starts", count=n, starts=starts) for n in counts] or [""] * len(answers)
     return [[int(answers[i]), bool(answers[i] != gold[i]), most[i]] for i in drawn]
 
 
@@ -264,7 +265,7 @@ def _node(row: Values) -> list[int]:
 def _cut(text: str) -> str:
     if len(text) <= LONGEST:
         return text
-    return f"{text[:LONGEST]} … ({len(text) - LONGEST:,} characters more)"
+    return phrase("cut", text=text[:LONGEST], count=len(text) - LONGEST)
 
 
 def _written(dataset: Dataset, column: str, value: Any) -> str:

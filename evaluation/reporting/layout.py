@@ -5,17 +5,11 @@ from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain, count
-from pathlib import Path
 from typing import Any, Literal, TypeVar
 
-from corpora_recipes.running.yaml_text import load_yaml
-from evaluation.measures.intervals import COVERAGE
+from evaluation.reporting.texts import paragraphs, phrase, title_of
 
 NONE = "–"
-# The coverage of all intervals.
-COVERED = f"{100 * COVERAGE:.0f} %"
-TEXTS: dict[str, dict[str, Any]] = load_yaml(Path(__file__).with_name("tables.yaml"))
-"""What is written above tables, by their names; "notes": mark to its explanation; "sentences"."""
 SMALL, NOT_SHOWN, FEW, OTHERS, LEAKS = "*", "†", "‡", "§", "¶"
 TIED, SAMPLE, DIFFERENT = "≈", "(s)", "(d)"
 
@@ -29,7 +23,7 @@ class Cell:
 
     Attributes:
         detail: further content, shown less visibly beside the text.
-        marks: of the notes in tables.yaml.
+        marks: of the notes in the table of texts.
         value: the sort key of rows; None to sort by the text.
         tone: its meaning as a colour; the text says the same.
         shade: -1 … 1, its place on the scale of a heatmap on the page.
@@ -88,7 +82,9 @@ Item = TypeVar("Item")
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column of a table; ``cell`` returns its content in the row about a subject."""
+    """A column of a table: its heading, or the key of its phrase; ``cell`` returns the content in
+    the row about a subject.
+    """
 
     heading: Cell | str
     cell: Callable[[Any], Content]
@@ -100,7 +96,7 @@ def columns_of(
     heading: Callable[[Item], Cell | str] = str,
 ) -> list[Column]:
     """Return a column for each item; ``cell`` takes the item, and what a row is about."""
-    return [Column(heading(item), partial(cell, item)) for item in items]
+    return [Column(cell_of(heading(item)), partial(cell, item)) for item in items]
 
 
 def rows_of(
@@ -122,7 +118,7 @@ def lay_out(
     columns: Sequence[Column] = (),
     *,
     name: str = "",
-    texts: int = 0,
+    texts: int = 1,
     more: Sequence[str] = (),
     kind: Kind = "fact",
     group: Callable[[Any], str] = lambda subject: "",
@@ -131,31 +127,21 @@ def lay_out(
 ) -> Table:
     """Return a table with a row about each subject, of a ``kind``, and the ``last`` rows.
 
-    ``key``: of the table in tables.yaml, which has its title, what explains it (``more``: further
-    paragraphs; ``words``: what stands in the braces) and, unless ``texts`` does, the number of text
-    columns. ``name``: of the table, if it is not the key; ``group``: returns a row's group.
+    ``key``: of its title and what explains it (``more``: further paragraphs; ``words``: what stands
+    in the braces) in the table of texts. ``name``: of the table, if it is not the key; ``texts``:
+    number of text columns; ``group``: returns a row's group.
     """
     return Table(
         name or key,
-        TEXTS[key].get("title", "").format(**words),
-        tuple(cell_of(column.heading) for column in columns),
+        title_of(key, **words),
+        tuple(
+            h if isinstance(h := column.heading, Cell) else Cell(phrase(h)) for column in columns
+        ),
         (*rows_of(subjects, columns, kind, group), *last),
         (*paragraphs(key, **words), *more),
-        texts or TEXTS[key].get("texts", 1),
+        texts,
         paragraphs(key, "caption", **words),
     )
-
-
-def paragraphs(key: str, part: str = "about", /, **words: object) -> tuple[str, ...]:
-    """Return what explains a table by tables.yaml, "about" it or as its "caption"."""
-    written = (text.format(covered=COVERED, **words) for text in TEXTS[key].get(part, ()))
-    return tuple(filter(None, written))
-
-
-def sentence(key: str, /, **words: object) -> str:
-    """Return a sentence of tables.yaml, with words in its braces."""
-    text: str = TEXTS["sentences"][key]
-    return text.format(**words)
 
 
 def cell_of(content: Content) -> Cell:

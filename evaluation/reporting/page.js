@@ -3,7 +3,13 @@
 
 const NONE = "–";
 const PER_PAGE = 10;
-const collator = new Intl.Collator("en", { numeric: true });
+const collator = new Intl.Collator(document.documentElement.lang, { numeric: true });
+const texts = JSON.parse(document.getElementById("texts").textContent);
+
+/* A text of the page's language, with words in its braces. */
+function phrase(key, words = {}) {
+  return texts[key].replace(/\{(\w+)\}/g, (_, name) => words[name]);
+}
 
 /* The state of the page is in its address, behind the place: #scores-title?dataset=mc&scores.find=x
    A setting is a control with a name; `apply` shows a value, "" for the usual one. */
@@ -83,7 +89,7 @@ function makeSortable(table) {
   headers.forEach((header, column) => {
     const link = header.querySelector("a");
     const button = element("button", { type: "button" }, ...(link ? [] : header.childNodes));
-    if (link) button.ariaLabel = `sort by ${link.textContent}`;
+    if (link) button.ariaLabel = phrase("sort_by", { column: link.textContent });
     header.append(button);
     button.addEventListener("click", () => {
       // Numbers are first sorted with the largest on top.
@@ -116,8 +122,8 @@ function makeFilterable(controls) {
   const rows = [...table.tBodies[0].rows].map(
     (row) => [row, folded(row.textContent), pairOf(row.cells[0])]
   );
-  const clear = element("button", { type: "button" }, "Show all rows");
-  const empty = element("p", { className: "empty" }, "No row has all of this. ", clear);
+  const clear = element("button", { type: "button" }, phrase("show_all"));
+  const empty = element("p", { className: "empty" }, `${phrase("no_row")} `, clear);
   table.closest(".frame").before(empty);
   const update = () => {
     for (const [row, text, names] of rows) {
@@ -128,7 +134,8 @@ function makeFilterable(controls) {
         Boolean(pair?.value && names && !names.includes(pair.value));
     }
     const count = rows.filter(([row]) => !row.hidden).length;
-    controls.querySelector(".count").textContent = `${count} of ${rows.length} rows`;
+    controls.querySelector(".count").textContent =
+      phrase("rows_shown", { count, all: rows.length });
     empty.hidden = count > 0;
     if (pair) showPairs(table, pair.value);
   };
@@ -223,11 +230,11 @@ function answersElement({ labels, encoders }, row) {
   const answers = row.answers.map(([answer, wrong, beside], index) => {
     const sign = element("span", { className: "sign", ariaHidden: "true" }, wrong ? "✗" : "✓");
     const text = labels.length ? labels[answer] : String(answer);
-    const fault = wrong ? (labels.length ? ", wrong" : ", far off") : "";
+    const fault = wrong ? `, ${phrase(labels.length ? "wrong" : "far_off")}` : "";
     const named = [sign, ` ${encoders[index]}: `];
     return answerElement(wrong ? "wrong" : "right", named, text, beside, fault);
   });
-  const first = answerElement("gold", ["gold: "], gold, told);
+  const first = answerElement("gold", [`${phrase("gold")}: `], gold, told);
   return element("ul", { className: "answers" }, first, ...answers);
 }
 
@@ -258,7 +265,7 @@ function treeElement(dataset, row) {
     });
     return drawing(
       "g", {},
-      drawing("title", {}, `${label}, units ${start + 1} to ${end + 1}`),
+      drawing("title", {}, phrase("node", { label, first: start + 1, last: end + 1 })),
       box(node[0], node[1], "nucleus"),
       box(node[2], node[3], label.startsWith("NN") ? "nucleus" : "satellite"),
       drawing("text", { x: (start - first) * width + 6, y: y + 16 }, short)
@@ -267,11 +274,11 @@ function treeElement(dataset, row) {
   const bottom = (deepest + 1) * height;
   const units = Array.from({ length: count }, (_, unit) =>
     drawing("text", { x: (unit + 0.5) * width, y: bottom + 13 }, String(first + unit + 1)));
-  const described = `Tree of the text, ${spans.length} relations over ${count} units`;
+  const described = phrase("tree", { relations: spans.length, units: count });
   const size = { width: count * width, height: bottom + 20, role: "img", "aria-label": described };
   return element(
     "div", { className: "tree", tabIndex: 0 },
-    element("span", { className: "label" }, "Tree of the text: nuclei in colour, this row framed"),
+    element("span", { className: "label" }, phrase("tree_legend")),
     drawing("svg", size, ...drawn, drawing("g", { class: "units" }, ...units))
   );
 }
@@ -327,9 +334,10 @@ function makeBrowser(datasets) {
     number = Math.min(to, pages - 1);
     const shown = rows.slice(number * PER_PAGE, (number + 1) * PER_PAGE);
     list.replaceChildren(...shown.map((row) => instanceElement(current, row)));
-    found.textContent =
-      `${rows.length} of ${current.rows.length} rows on this page; ${current.count.toLocaleString("en")} test rows in all`;
-    page.textContent = `page ${number + 1} of ${pages}`;
+    const asked = current.count.toLocaleString("en");
+    const all = current.rows.length;
+    found.textContent = phrase("rows_found", { count: rows.length, all, asked });
+    page.textContent = phrase("page_of", { page: number + 1, pages });
     previous.disabled = number === 0;
     next.disabled = number >= pages - 1;
   }
@@ -338,15 +346,15 @@ function makeBrowser(datasets) {
     current = datasets.find(({ name }) => name === dataset.value);
     const { encoders, labels, rows, title, card } = current;
     question.textContent = current.question;
-    about.replaceChildren(title, ...(card ? [" · ", element("a", { href: card }, "card")] : []));
+    about.replaceChildren(title, ...(card ? [" · ", element("a", { href: card }, phrase("card"))] : []));
     const before = encoder.value;
-    const all = encoders.length > 1 ? [option("all", "all encoders")] : [];
+    const all = encoders.length > 1 ? [option("all", phrase("all_encoders"))] : [];
     const names = encoders.map((name) => option(name));
-    encoder.replaceChildren(option("any", "any encoder"), ...all, ...names);
+    encoder.replaceChildren(option("any", phrase("any_encoder")), ...all, ...names);
     if ([...encoder.options].some(({ value }) => value === before)) encoder.value = before;
     const asked = labels.map((label, index) => [String(index), label])
       .filter(([index]) => rows.some((row) => String(row.gold) === index));
-    gold.replaceChildren(option("", "all"), ...asked.map(([index, label]) => option(index, label)));
+    gold.replaceChildren(option("", phrase("all")), ...asked.map(([index, label]) => option(index, label)));
     gold.closest("label").hidden = labels.length === 0;
     turn(0);
   }

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from corpora_recipes.running.yaml_text import load_yaml
+from evaluation.reporting.texts import phrase
 
 _FILE: dict[str, Any] = load_yaml(Path(__file__).with_name("published_scores.yaml"))
 # In the place of an encoder's name: the scores of people.
@@ -33,13 +34,13 @@ class Paper:
     def why_not(self, dataset: str, task: str, rows: int, *, sample: bool = False) -> str:
         """Return why scores on a dataset cannot stand beside those on ``rows`` rows, or ""."""
         if dataset not in self.rows:
-            return "not in the paper"
+            return phrase("not_in_paper")
         if sample:
-            return "a sample here"
+            return phrase("a_sample")
         if task in self.refused:
             return self.refused[task]
         if abs(rows - self.rows[dataset]) > TOLERANCE * self.rows[dataset]:
-            return f"{rows:,} rows here, {self.rows[dataset]:,} in the paper"
+            return phrase("other_rows", here=rows, there=self.rows[dataset])
         return ""
 
 

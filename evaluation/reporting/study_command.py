@@ -63,7 +63,7 @@ def _of_run(params: Path) -> "list[Table]":
 
     _, results, rankings, paradigms = run_results(params)
     inputs, _ = open_inputs(results, PACKAGE, rankings, paradigms)
-    chapter = [section for section in SECTIONS if section.chapter == "Study"]
+    chapter = [section for section in SECTIONS if section.chapter == "study"]
     return [t for section in chapter if not section.figure for t in section.tables(inputs)]
 
 

@@ -20,6 +20,7 @@ from evaluation.reporting.averages import Mean, mean_score, place
 from evaluation.reporting.inputs import Inputs
 from evaluation.reporting.layout import Cell, Column, Table, columns_of, lay_out
 from evaluation.reporting.tables.marks import given, mean_cell, sampled, trivial_row
+from evaluation.reporting.texts import paragraphs, phrase
 
 # Of paradigms, the first of these ways that there is in two languages: vocabulary and casing.
 WAYS = ("shared lower", "shared as_is", "own lower", "own as_is")
@@ -72,12 +73,13 @@ def shared_tasks(inputs: Inputs) -> list[SharedTask]:
 def _chosen(scores: pd.DataFrame) -> pd.DataFrame:
     """Return the rows of a ``long_table`` that are shown, their measures in words."""
     ranks = scores[(scores.measure == "MRR") & (scores.way == "cosine")]
-    chosen = [scores[scores.way == ""], ranks.assign(measure="MRR, cosine")]
+    chosen = [scores[scores.way == ""], ranks.assign(measure=phrase("by_cosine"))]
     for way in WAYS:
         clusters = scores[(scores.measure == "suggestion") & (scores.way == way)]
         if clusters.language.nunique() > 1:
-            words = layout.spaced(f"suggestion, {way.replace(' ', ' words, ')}")
-            chosen.append(clusters.assign(measure=words))
+            vocabulary, casing = layout.spaced(way).split(maxsplit=1)
+            shown = phrase("suggestion_of", vocabulary=vocabulary, casing=casing)
+            chosen.append(clusters.assign(measure=shown))
             break
     return pd.concat(chosen)
 
@@ -138,7 +140,7 @@ def languages(inputs: Inputs) -> list[Table]:
     table = lay_out(
         "languages",
         inputs.names,
-        [Column("Encoder", layout.named), *columns_of(datasets, mean, heading)],
+        [Column("encoder", layout.named), *columns_of(datasets, mean, heading)],
         kind="encoder",
         last=[trivial_row(inputs, datasets.values())],
         tasks="; ".join(task.name for task in tasks),
@@ -172,16 +174,17 @@ def tasks_in_languages(inputs: Inputs) -> list[Table]:
         return sampled(inputs, [dataset], replace(cell, title=title, shade=shade))
 
     columns = [
-        Column("Task", lambda row: Cell(row[0].name, title=", ".join(row[0].datasets.values()))),
-        Column("Measure", lambda row: row[0].measure),
-        Column("Encoder", lambda row: row[1]),
+        Column("task", lambda row: Cell(row[0].name, title=", ".join(row[0].datasets.values()))),
+        Column("measure", lambda row: row[0].measure),
+        Column("encoder", lambda row: row[1]),
         *columns_of(languages_of(tasks), score, lambda code: Cell(code, title=title_of(code))),
     ]
     table = lay_out(
         "tasks-in-languages",
         [(task, encoder) for task in tasks for encoder in task.scores],
         columns,
+        texts=3,
         group=lambda row: row[0].group.abbreviation,
-        more=() if averaged(tasks, inputs) else layout.paragraphs("languages", tasks="")[:1],
+        more=() if averaged(tasks, inputs) else paragraphs("languages", tasks="")[:1],
     )
     return [table]

@@ -59,15 +59,19 @@ def inherited(inputs: Inputs) -> list[Table]:
         for dataset, facts in inputs.audit.items()
         for gate, why in inherited_of(facts).items()
     ]
-    columns = [Column("Gate", lambda row: row[1]), Column("Reason", lambda row: row[2])]
-    return by_dataset(inputs, "inherited", columns, rows)
+    columns = [
+        Column("gate", lambda row: row[1]),
+        Column("reason", lambda row: row[2]),
+    ]
+    return by_dataset(inputs, "inherited", columns, rows, texts=3)
 
 
 def published(inputs: Inputs) -> list[Table]:
     """Return what is known of the rows that the sources publish: faults, differences from ours."""
     known = {dataset: facts.get("published") for dataset, facts in inputs.audit.items()}
     rows = filter(known.get, known)
-    return by_dataset(inputs, "published", [Column("Published rows", known.get)], rows)
+    columns = [Column("published_rows", known.get)]
+    return by_dataset(inputs, "published", columns, rows, texts=2)
 
 
 def measurements(inputs: Inputs) -> list[Table]:
@@ -79,15 +83,15 @@ def measurements(inputs: Inputs) -> list[Table]:
         if check["verdict"] != "not applicable"
     ]
     columns = [
-        Column("Dataset", lambda row: row[0]),
-        Column("Gate", lambda row: GATES[row[1]["gate"]]),
-        Column("Measured", lambda row: layout.spaced(row[1]["what"])),
-        Column("Verdict", lambda row: _judged(row[1])),
-        Column("Value", lambda row: _measured(row[1], "value")),
-        Column("Limit", lambda row: _measured(row[1], "limit")),
+        Column("dataset", lambda row: row[0]),
+        Column("gate", lambda row: GATES[row[1]["gate"]]),
+        Column("measured", lambda row: layout.spaced(row[1]["what"])),
+        Column("verdict", lambda row: _judged(row[1])),
+        Column("value", lambda row: _measured(row[1], "value")),
+        Column("limit", lambda row: _measured(row[1], "limit")),
     ]
     group = {dataset: group.abbreviation for dataset, group in inputs.groups.items()}
-    return [lay_out("measurements", rows, columns, group=lambda row: group[row[0]])]
+    return [lay_out("measurements", rows, columns, texts=4, group=lambda row: group[row[0]])]
 
 
 def _judged(check: Mapping[str, Any]) -> Cell | None:

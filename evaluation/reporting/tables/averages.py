@@ -6,7 +6,7 @@ from corpora_recipes.running.folders import LEFT_OUT
 from evaluation.reporting import layout
 from evaluation.reporting.averages import Average
 from evaluation.reporting.inputs import Inputs
-from evaluation.reporting.layout import Cell, Column, Table, columns_of, sentence
+from evaluation.reporting.layout import Cell, Column, Table, columns_of
 from evaluation.reporting.tables.marks import (
     compared,
     mean_cell,
@@ -14,6 +14,7 @@ from evaluation.reporting.tables.marks import (
 )
 from evaluation.reporting.tables.papers import published_means
 from evaluation.reporting.tables.scores import about_bold, about_scale, metric_of
+from evaluation.reporting.texts import phrase
 from evaluation.results.comparison import tied_with
 
 # Most encoders that a sentence lists, if there are two others or more.
@@ -27,15 +28,16 @@ def warning(inputs: Inputs) -> str:
     parts, missing = [], inputs.report.get("missing", {})
     if inputs.samples:
         samples, total = len(inputs.samples), len(inputs.groups)
-        which = f"all {total}" if samples == total else f"{samples} of {total}"
-        parts.append(sentence("samples", which=which, mark=layout.SAMPLE))
+        which = phrase("some_of", count=samples, all=total)
+        which = phrase("all_of", all=total) if samples == total else which
+        parts.append(phrase("samples", which=which, mark=layout.SAMPLE))
     # An audit of instances, which is not that of a package, has none.
     if missing:
         how = " ".join(dict.fromkeys(missing.values()))
-        parts.append(sentence("incomplete", names=", ".join(missing), how=how))
+        parts.append(phrase("incomplete", names=", ".join(missing), how=how))
     if inputs.left_out:
         faults = (f"{name} ({_in_short(why)})" for name, why in inputs.left_out.items())
-        parts.append(sentence("left_out", faults=", ".join(faults), folder=LEFT_OUT))
+        parts.append(phrase("left_out", faults=", ".join(faults), folder=LEFT_OUT))
     return " ".join(parts)
 
 
@@ -54,23 +56,23 @@ def answers(inputs: Inputs) -> list[tuple[str, str]]:
 def _answer(inputs: Inputs, average: Average) -> str:
     means = inputs.means(average.datasets)
     if not means:
-        return sentence("nobody" if average.datasets else "all_too_small")
+        return phrase("nobody" if average.datasets else "all_too_small")
     best, *others = means
     trivial = inputs.trivial(*average.datasets)
     below = [name for name, mean in means.items() if mean.interval[0] <= trivial]
     if not others:
-        beats = sentence("below", names=best) if below else sentence("it_beats")
-        return sentence("only", best=best, beats=beats)
+        beats = phrase("below", names=best) if below else phrase("it_beats")
+        return phrase("only", best=best, beats=beats)
     tied = tied_with(best, average.name, inputs.differences)
     among = _some([name for name in others if name in tied])
-    beats = sentence("all_beat")
+    beats = phrase("all_beat")
     if below:
-        beats = sentence("below" if len(below) < len(means) else "none_beats", names=_some(below))
-    return sentence(
+        beats = phrase("below" if len(below) < len(means) else "none_beats", names=_some(below))
+    return phrase(
         "best_mean",
         best=best,
         encoders=len(means),
-        test=sentence("tied", among=among) if among else sentence("distinct"),
+        test=phrase("tied", among=among) if among else phrase("distinct"),
         beats=beats,
     )
 
@@ -80,7 +82,7 @@ def _some(names: list[str]) -> str:
     others = len(names) - LISTED
     if others < 2:
         return ", ".join(names)
-    return sentence("others", names=", ".join(names[:LISTED]), others=others)
+    return phrase("others", names=", ".join(names[:LISTED]), others=others)
 
 
 def averages(inputs: Inputs) -> list[Table]:
@@ -105,7 +107,7 @@ def _averages(inputs: Inputs, benchmark: str) -> Table:
     return layout.lay_out(
         "averages",
         dict.fromkeys([*inputs.means(whole.datasets), *inputs.names]),
-        [Column("Encoder", Cell), *values],
+        [Column("encoder", Cell), *values],
         name=f"averages-{name}",
         more=_not_averaged(inputs, whole),
         kind="encoder",
@@ -115,8 +117,8 @@ def _averages(inputs: Inputs, benchmark: str) -> Table:
         ],
         benchmark=benchmark,
         groups=", ".join(f"{group.abbreviation} {group.title.lower()}" for group in titles),
-        bold=about_bold(inputs.names, "encoder of a column"),
-        missing=sentence("missing", names=", ".join(whole.missing)) if whole.missing else "",
+        bold=about_bold(inputs.names, phrase("encoder_of_column")),
+        missing=phrase("missing", names=", ".join(whole.missing)) if whole.missing else "",
         metric=metric_of(titles),
         protocol=inputs.protocol["name"],
         of_scale=about_scale(inputs),
@@ -125,14 +127,14 @@ def _averages(inputs: Inputs, benchmark: str) -> Table:
 
 def _not_averaged(inputs: Inputs, whole: Average) -> list[str]:
     """Return paragraphs on datasets that are too small, withdrawn, or that encoders lack."""
-    small = [sentence("too_small", names=", ".join(whole.too_small))] if whole.too_small else []
-    withdrawn = [sentence("withdrawn", name=name, why=why) for name, why in whole.withdrawn.items()]
+    small = [phrase("too_small", names=", ".join(whole.too_small))] if whole.too_small else []
+    withdrawn = [phrase("withdrawn", name=name, why=why) for name, why in whole.withdrawn.items()]
     lacking = {
         name: ", ".join(each for each in whole.datasets if name not in inputs.datasets[each])
         for name in inputs.names
     }
     return (
-        small + withdrawn + [sentence("lacks", name=n, datasets=d) for n, d in lacking.items() if d]
+        small + withdrawn + [phrase("lacks", name=n, datasets=d) for n, d in lacking.items() if d]
     )
 
 

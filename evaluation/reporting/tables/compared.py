@@ -8,6 +8,7 @@ from evaluation.reporting import layout
 from evaluation.reporting.inputs import Inputs
 from evaluation.reporting.layout import Cell, Column, Table, columns_of, lay_out, unused_name
 from evaluation.reporting.tables.marks import by_dataset, difference_cell, sampled, tone
+from evaluation.reporting.texts import paragraphs, phrase
 from evaluation.results.comparison import Difference
 from evaluation.results.editions import FLOOR
 
@@ -38,8 +39,8 @@ def pairs(inputs: Inputs, among: Iterable[Difference] | None = None) -> list[Tab
             for pair, of_pair in of_datasets.items()
         }
         columns = [
-            Column("Encoders", " − ".join),
-            Column("Better / tied / worse", counts.get),
+            Column("encoders", " − ".join),
+            Column("counts_of_tones", counts.get),
             *columns_of(
                 averages,
                 lambda average, pair: difference_cell(of_groups.get(pair, {}).get(average.name)),
@@ -48,7 +49,7 @@ def pairs(inputs: Inputs, among: Iterable[Difference] | None = None) -> list[Tab
                 ),
             ),
         ]
-        about = f"{about_differences('test document')} {layout.sentence('of_groups')}"
+        about = f"{about_differences(phrase('test_document'))} {phrase('of_groups')}"
         name = f"pairs-{unused_name(benchmark)}"
         about = "" if tables else about
         tables.append(
@@ -109,7 +110,7 @@ def measure_differences(
 
 def about_differences(unit: str) -> str:
     """Return an explanation of the differences; ``unit``: what is left out, such as "cluster"."""
-    return layout.paragraphs("difference", unit=unit)[0]
+    return paragraphs("difference", unit=unit)[0]
 
 
 def alike(counts: Mapping[str, int]) -> list[str]:
@@ -138,12 +139,13 @@ def editions(inputs: Inputs) -> list[Table]:
     """Return a table for each dataset that is an edition of another one."""
     tables: list[Table] = []
     for (new, old), of_encoders in groupby(inputs.editions, lambda each: (each.new, each.old)):
+        less = phrase("less_that_of", floor=FLOOR)
         columns = [
-            Column("Encoder", lambda edition: layout.named(edition.encoder)),
+            Column("encoder", lambda edition: layout.named(edition.encoder)),
             Column(sampled(inputs, (old,), Cell(old)), lambda edition: edition.old_score),
             Column(sampled(inputs, (new,), Cell(new)), lambda edition: edition.new_score),
-            Column("New − old", lambda edition: difference_cell(edition.gap)),
-            Column(f"Less that of {FLOOR}", lambda edition: difference_cell(edition.beyond_floor)),
+            Column("new_minus_old", lambda edition: difference_cell(edition.gap)),
+            Column(Cell(less), lambda edition: difference_cell(edition.beyond_floor)),
         ]
         name = unused_name(f"editions-{new}", [table.name for table in tables])
         words = {"new": new, "old": old, "floor": FLOOR}

@@ -15,9 +15,10 @@ from builders.tasks.groups import Group
 from evaluation.arrays import Doubles
 from evaluation.reporting import layout
 from evaluation.reporting.inputs import Inputs
-from evaluation.reporting.layout import Cell, Column, Table, columns_of, lay_out, sentence
+from evaluation.reporting.layout import Cell, Column, Table, columns_of, lay_out
 from evaluation.reporting.tables.marks import by_dataset
 from evaluation.reporting.tables.scores import metric_of
+from evaluation.reporting.texts import paragraphs, phrase
 from evaluation.results.probes import Results
 
 # Scores that differ by less are equal: they are means over random starts.
@@ -27,21 +28,21 @@ _SAME = 1e-9
 def encoders(inputs: Inputs) -> list[Table]:
     """Return the encoders with their layers and options."""
     columns = [
-        Column("Name", lambda results: layout.named(results.name)),
-        Column("Encoder", lambda results: results.encoder["encoder"]),
-        Column("Revision", lambda results: results.encoder["revision"] or layout.NONE),
-        Column("Layer", _layers),
-        Column("Text", lambda results: results.encoder["form"]),
-        Column("Options", _options),
-        Column("Dimensions", _dimension),
+        Column("name", lambda results: layout.named(results.name)),
+        Column("encoder", lambda results: results.encoder["encoder"]),
+        Column("revision", lambda results: results.encoder["revision"] or layout.NONE),
+        Column("layer", _layers),
+        Column("text", lambda results: results.encoder["form"]),
+        Column("options", _options),
+        Column("dimensions", _dimension),
     ]
-    return [lay_out("encoders", inputs.encoders, columns, kind="encoder")]
+    return [lay_out("encoders", inputs.encoders, columns, texts=6, kind="encoder")]
 
 
 def _layers(results: Results) -> str:
-    layers = results.encoder["layers"]
-    probed = f" (probed: {', '.join(layers)})" if len(layers) > 1 else ""
-    return f"{results.encoder['layer']}{probed}"
+    main, layers = str(results.encoder["layer"]), results.encoder["layers"]
+    several = len(layers) > 1
+    return phrase("probed_layers", layer=main, layers=", ".join(layers)) if several else main
 
 
 def _options(results: Results) -> str:
@@ -62,7 +63,9 @@ def vocabulary(inputs: Inputs) -> list[Table]:
         if score is None or not score.coverage:
             return None
         words, tokens = score.coverage["out_of_vocabulary"], score.coverage["tokens"]
-        return layout.percent_cell(words / max(1, tokens), f"({words:,} of {tokens:,})")
+        return layout.percent_cell(
+            words / max(1, tokens), f"({phrase('counted_of', count=words, all=tokens)})"
+        )
 
     encoders = (each for each in inputs.encoders if any(score.coverage for score in each.main))
     names = [results.name for results in encoders]
@@ -113,18 +116,18 @@ class Profile:
     def best_layer(self) -> str:
         """A sentence on the average best layer."""
         first, *_, last = self.layers
-        return sentence("best_layer", first=first, last=last, mean=f"{self.average_best:.1f}")
+        return phrase("best_layer", first=first, last=last, mean=f"{self.average_best:.1f}")
 
     def words(self, marked: str) -> dict[str, Any]:
         """Return what stands in the explanation of the layers; ``marked``: of the best ones."""
-        mean = {"avg": sentence("mean_of_layers")}
+        mean = {"avg": phrase("mean_of_layers")}
         return {
             "encoder": self.encoder,
             "benchmark": self.benchmark,
             "metric": metric_of(self.groups),
             "marked": marked,
             "apart": "".join(
-                sentence("of_averages", name=name, mean=mean.get(name, "")) for name in self.apart
+                phrase("of_averages", name=name, mean=mean.get(name, "")) for name in self.apart
             ),
             "best_layer": self.best_layer,
         }
@@ -187,11 +190,15 @@ def best_layers(inputs: Inputs) -> list[Table]:
 
     def numbers(encoder: str) -> str:
         first, *_, last = next(iter(of_encoders[encoder].values())).layers
-        return f"{first} to {last}"
+        return phrase("range", first=first, last=last)
 
     found = [name for name in inputs.wholes if any(name in each for each in of_encoders.values())]
-    columns = [Column("Encoder", layout.named), Column("Layers", numbers), *columns_of(found, best)]
-    return [lay_out("best-layers", of_encoders, columns, kind="encoder")] if found else []
+    columns = [
+        Column("encoder", layout.named),
+        Column("layers", numbers),
+        *columns_of(found, best),
+    ]
+    return [lay_out("best-layers", of_encoders, columns, texts=2, kind="encoder")] if found else []
 
 
 def layers(inputs: Inputs) -> list[Table]:
@@ -211,16 +218,16 @@ def layer_table(profile: Profile) -> Table:
     return lay_out(
         "layers",
         range(len(profile.rows)),
-        [Column("Layer", profile.rows.__getitem__), *columns],
+        [Column("layer", profile.rows.__getitem__), *columns],
         name=f"layers-{profile.name}",
         kind="encoder",
-        **profile.words("In bold"),
+        **profile.words(phrase("bold_marks")),
     )
 
 
 def about_layers(profile: Profile) -> str:
     """Return an explanation of the layers' scores on the page."""
-    return " ".join(layout.paragraphs("layers", **profile.words("Framed")))
+    return " ".join(paragraphs("layers", **profile.words(phrase("framed"))))
 
 
 def heatmaps(inputs: Inputs) -> list[Table]:

@@ -1,5 +1,6 @@
 """Rows that stand out: that no encoder answers, that all do, that only the worse ones do."""
 
+from typing import Any
 from urllib.parse import quote
 
 import pandas as pd
@@ -8,6 +9,7 @@ from evaluation.reporting import layout
 from evaluation.reporting.inputs import Inputs
 from evaluation.reporting.layout import Cell, Column, Table, lay_out
 from evaluation.reporting.tables.marks import by_dataset
+from evaluation.reporting.texts import phrase
 
 
 def items(inputs: Inputs) -> list[Table]:
@@ -16,11 +18,11 @@ def items(inputs: Inputs) -> list[Table]:
     if not found:
         return [lay_out("few-items", name="items")]
     columns = [
-        Column("Encoders", lambda name: layout.counted(found[name].encoders.iloc[0])),
-        Column("Rows", lambda name: layout.counted(len(found[name]))),
-        Column("Nobody", lambda name: _share(found[name].hits == 0)),
-        Column("Everybody", lambda name: _share(found[name].hits == found[name].encoders)),
-        Column("Negative", lambda name: _share(found[name].discrimination < 0)),
+        Column("encoders", lambda name: layout.counted(found[name].encoders.iloc[0])),
+        Column("rows", lambda name: layout.counted(len(found[name]))),
+        Column("nobody_column", lambda name: _share(found[name].hits == 0)),
+        Column("everybody", lambda name: _share(found[name].hits == found[name].encoders)),
+        Column("negative", lambda name: _share(found[name].discrimination < 0)),
     ]
     return by_dataset(inputs, "items", columns, [name for name in inputs.datasets if name in found])
 
@@ -32,11 +34,16 @@ def _share(which: "pd.Series[bool]") -> Cell:
 def examples(inputs: Inputs) -> list[Table]:
     """Return the first rows of each dataset with negative discrimination."""
     columns = [
-        Column("Row", lambda item: _row_cell(item.dataset, item.row)),
-        Column("Hits", lambda item: layout.counted(item.hits, "{:,} of " + f"{item.encoders:,}")),
-        Column("Discrimination", lambda item: item.discrimination),
+        Column("row", lambda item: _row_cell(item.dataset, item.row)),
+        Column("hits", _hits),
+        Column("discrimination", lambda item: item.discrimination),
     ]
-    return by_dataset(inputs, "examples", columns, inputs.examples.itertuples(index=False))
+    rows = inputs.examples.itertuples(index=False)
+    return by_dataset(inputs, "examples", columns, rows, texts=2)
+
+
+def _hits(item: Any) -> Cell:
+    return Cell(phrase("counted_of", count=item.hits, all=item.encoders), value=item.hits)
 
 
 def _row_cell(dataset: str, row: str) -> Cell:

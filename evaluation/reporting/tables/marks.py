@@ -13,14 +13,13 @@ from evaluation.reporting.averages import OWN, Mean
 from evaluation.reporting.inputs import Inputs
 from evaluation.reporting.layout import NONE, Cell, Column, Row, Table, lay_out, percent_cell
 from evaluation.reporting.published import PAPERS
+from evaluation.reporting.texts import phrase, texts
 from evaluation.results.comparison import Difference, tied_with
 
 _VALUES = {
     "detectable": 100 * DETECTABLE_AT_MOST,
     "least_documents": LEAST_DOCUMENTS,
 }
-NOTES = {mark: text.format(**_VALUES) for mark, text in layout.TEXTS["notes"].items()}
-"""Mark to its explanation; in that of papers, ``{papers}`` are those that a table shows."""
 
 
 def notes_of(tables: Iterable[Table]) -> dict[str, str]:
@@ -30,14 +29,15 @@ def notes_of(tables: Iterable[Table]) -> dict[str, str]:
     used = {mark for cell in cells for mark in cell.marks}
     shown = [p for p in PAPERS if any(cell.text.endswith(p.paper) for cell in cells)]
     papers = ". ".join(f"{paper.paper} {paper.about}" for paper in shown)
-    return {mark: note.replace("{papers}", papers) for mark, note in NOTES.items() if mark in used}
+    notes = ((mark, note) for mark, note in texts()["notes"].items() if mark in used)
+    return {mark: note.format(papers=papers, **_VALUES) for mark, note in notes}
 
 
 def dataset_cell(inputs: Inputs, name: str) -> Cell:
     """Return the cell that names a dataset: what it is, and a link to its instances."""
     title = ": ".join(filter(None, (inputs.groups[name].title, inputs.audit[name].get("title"))))
     if inputs.benchmark(name) == OWN:
-        title += " (own dataset)"
+        title = phrase("own_dataset", title=title)
     link = f"#instances-title?dataset={name}" if name in inputs.datasets else ""
     return sampled(inputs, [name], Cell(name, title=title, link=link))
 
@@ -86,7 +86,7 @@ def by_dataset(
         return row if isinstance(row, str) else row[0]
 
     subjects = list(inputs.datasets if rows is None else rows)
-    columns = [Column("Dataset", lambda row: dataset(inputs, of(row))), *columns]
+    columns = [Column("dataset", lambda row: dataset(inputs, of(row))), *columns]
     options = {"group": lambda row: inputs.groups[of(row)].abbreviation, **options}
     return [lay_out(key, subjects, columns, **options)] if subjects else []
 
@@ -102,7 +102,7 @@ def mean_cell(mean: Mean | None, trivial: float) -> Cell:
 def trivial_row(inputs: Inputs, columns: Iterable[Sequence[str]]) -> Row:
     """Return the row of the trivial baselines' means over the datasets of each column."""
     means = (percent_cell(inputs.trivial(*datasets)) for datasets in columns)
-    return Row((Cell("trivial baselines"), *means))
+    return Row((Cell(phrase("trivial_baselines")), *means))
 
 
 def sampled(inputs: Inputs, datasets: Iterable[str], cell: Cell) -> Cell:
@@ -142,8 +142,9 @@ def difference_cell(difference: Difference | None) -> Cell:
     if difference is None:
         return Cell(NONE)
     value, tie = difference.value, difference.tie
-    ends = layout.bracketed(difference.interval, layout.signed) + (" tie" if tie else "")
-    return Cell(layout.signed(value), ends, value=value, strong=not tie, tone=tone(difference))
+    ends = layout.bracketed(difference.interval, layout.signed)
+    detail = f"{ends} {phrase('tie')}" if tie else ends
+    return Cell(layout.signed(value), detail, value=value, strong=not tie, tone=tone(difference))
 
 
 def tone(difference: Difference) -> layout.Tone:

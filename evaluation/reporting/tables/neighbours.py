@@ -14,13 +14,14 @@ from builders.tasks.groups import EVALRANK, PARALEX
 from evaluation.reporting import layout
 from evaluation.reporting.averages import OWN
 from evaluation.reporting.inputs import Inputs
-from evaluation.reporting.layout import Cell, Column, Content, Table, columns_of, lay_out, sentence
+from evaluation.reporting.layout import Cell, Column, Content, Table, columns_of, lay_out
 from evaluation.reporting.published import PARALEX as REPORTED
 from evaluation.reporting.published import PARALEX_ENGLISH, VECTORS
 from evaluation.reporting.tables.compared import about_differences, alike, measure_differences
 from evaluation.reporting.tables.marks import compared, dataset_cell, sampled
 from evaluation.reporting.tables.papers import published_ranks
 from evaluation.reporting.tables.scores import about_bold
+from evaluation.reporting.texts import phrase
 from evaluation.results.paradigms import MEASURES, ClusterScore, ParadigmScore
 from evaluation.results.rankings import MEASURES as RANK_MEASURES
 from evaluation.results.rankings import PLAIN, RankScore, SimilarityScore
@@ -29,8 +30,8 @@ Ranks = Mapping[tuple[str, str], RankScore]
 """Encoder and similarity to the score on a dataset of the vectors as they are."""
 Way = tuple[str, str, str, str]
 """Dataset of ParaLex, language, vocabulary and casing."""
-COUNTS = "words / skipped / left out"
-OF_CLUSTER = (*MEASURES, "terms left, of how many")
+COUNTS = "word_counts"
+OF_CLUSTER = (*MEASURES, "terms_left")
 
 
 def evalrank(inputs: Inputs) -> list[Table]:
@@ -47,7 +48,7 @@ def evalrank(inputs: Inputs) -> list[Table]:
 
 def _ranks(inputs: Inputs, dataset: str, ranks: Ranks, name: str) -> Table:
     encoders = inputs.in_order({encoder for encoder, _ in ranks})
-    columns, measured = [Column("Encoder", layout.named)], list[tuple[str, str]]()
+    columns, measured = [Column("encoder", layout.named)], list[tuple[str, str]]()
     for similarity in _distinct(ranks):
         scores = {encoder: score for (encoder, by), score in ranks.items() if by == similarity}
         among = alike({encoder: score.background for encoder, score in scores.items()})
@@ -61,14 +62,15 @@ def _ranks(inputs: Inputs, dataset: str, ranks: Ranks, name: str) -> Table:
             }
             key = f"{dataset} {measure.lower()} {similarity}"
             marked = compared(inputs, [dataset], cells, key, beating, among)
-            columns.append(Column(f"{measure}, {similarity}", marked.get))
+            columns.append(Column(Cell(f"{measure}, {similarity}"), marked.get))
         measured += [(what, similarity) for what in (*RANK_MEASURES, "median")]
         medians = {
             encoder: sampled(inputs, [dataset], layout.counted(score.median_rank, "{:,.1f}"))
             for encoder, score in scores.items()
         }
-        columns.append(Column(f"Median rank, {similarity}", medians.get))
-    bold = about_bold(encoders, "encoder of a column")
+        median = Cell(phrase("median_rank", similarity=similarity))
+        columns.append(Column(median, medians.get))
+    bold = about_bold(encoders, phrase("encoder_of_column"))
     return lay_out(
         "ranks",
         encoders,
@@ -78,7 +80,7 @@ def _ranks(inputs: Inputs, dataset: str, ranks: Ranks, name: str) -> Table:
         last=published_ranks(inputs, next(iter(ranks.values())), measured),
         dataset=f"{dataset}, {OWN}" if inputs.benchmark(dataset) == OWN else dataset,
         counts=_about_ranks(ranks),
-        bold=f"{bold} {sentence('alike', what='texts')}." if bold else "",
+        bold=f"{bold} {phrase('alike', what=phrase('of_texts'))}." if bold else "",
     )
 
 
@@ -105,13 +107,17 @@ def _about_ranks(ranks: Ranks) -> str:
     remarks = {
         "unknown": {n: s.without_vector for (n, _), s in ranks.items() if s.without_vector},
         "fewer": {n: s.background for (n, _), s in ranks.items() if s.background < texts},
-        "ties": {f"{n} by {how}": s.ties for (n, how), s in ranks.items() if s.ties},
+        "ties": {
+            phrase("by_similarity", encoder=n, similarity=how): s.ties
+            for (n, how), s in ranks.items()
+            if s.ties
+        },
     }
-    parts = [sentence("ranked", texts=texts, queries=first.queries, pairs=first.pairs)]
+    parts = [phrase("ranked", texts=texts, queries=first.queries, pairs=first.pairs)]
     for key, counts in remarks.items():
         if counts:
             shown = ", ".join(f"{name} {count:,}" for name, count in counts.items())
-            parts.append(sentence(key, counts=shown))
+            parts.append(phrase(key, counts=shown))
     return " ".join(parts)
 
 
@@ -124,8 +130,9 @@ def rank_differences(inputs: Inputs) -> list[Table]:
         for measure in RANK_MEASURES
         if similarity in _distinct(ranks)
     }
-    about = about_differences("group of texts linked by positives")
-    return measure_differences(inputs, EVALRANK, ("Dataset", "Similarity", "Measure"), rows, about)
+    about = about_differences(phrase("group_of_texts"))
+    texts = (phrase("dataset"), phrase("similarity"), phrase("measure"))
+    return measure_differences(inputs, EVALRANK, texts, rows, about)
 
 
 def postprocessing(inputs: Inputs) -> list[Table]:
@@ -161,24 +168,28 @@ def postprocessing(inputs: Inputs) -> list[Table]:
 
     on_average = []
     for done, rows_of in changes.groupby(level="done", sort=False):
-        frames = {"Spearman's correlation": rows_of[["similar"]], "the MRR": rows_of[ranked]}
+        frames = {phrase("spearman"): rows_of[["similar"]], phrase("the_mrr"): rows_of[ranked]}
         known = {measure: frame.to_numpy().ravel() for measure, frame in frames.items()}
         known = {measure: values[~np.isnan(values)] for measure, values in known.items()}
-        phrases = [
-            f"{m} by {layout.signed(fmean(values))}" for m, values in known.items() if len(values)
+        changed = [
+            phrase("changed_by", measure=measure, difference=layout.signed(fmean(values)))
+            for measure, values in known.items()
+            if len(values)
         ]
-        if phrases:
-            on_average.append(f"{layout.spaced(str(done))} changes {' and '.join(phrases)}")
+        if changed:
+            words = {"done": layout.spaced(str(done)), "measures": phrase("and").join(changed)}
+            on_average.append(phrase("changes", **words))
+    of_similar = Cell(phrase("similarity_datasets", count=len(shipped)))
     columns = [
-        Column("Encoder", lambda way: layout.named(way[0])),
-        Column("Similarity", lambda way: way[1]),
-        Column("Vectors", lambda way: layout.spaced(way[2])),
-        Column(f"Similarity datasets ({len(shipped)})", partial(cell, "similar")),
+        Column("encoder", lambda way: layout.named(way[0])),
+        Column("similarity", lambda way: way[1]),
+        Column("vectors", lambda way: layout.spaced(way[2])),
+        Column(of_similar, partial(cell, "similar")),
         *columns_of(ranked, cell, partial(dataset_cell, inputs)),
     ]
-    words: dict[str, Any] = {"similar": ", ".join(shipped) or "none"}
-    words["on_average"] = "; ".join(on_average)
-    return [lay_out("postprocessing", ways, columns, kind="encoder", **words)]
+    facts: dict[str, Any] = {"similar": ", ".join(shipped) or phrase("none")}
+    facts["on_average"] = "; ".join(on_average)
+    return [lay_out("postprocessing", ways, columns, texts=3, kind="encoder", **facts)]
 
 
 def _ranked(inputs: Inputs) -> dict[str, dict[tuple[str, str], RankScore]]:
@@ -203,20 +214,21 @@ def paralex(inputs: Inputs) -> list[Table]:
         for way, of_way in scores.items()
         for measure in (*MEASURES, COUNTS)
     }
-    fewer = sentence("fewer_words", alike=sentence("alike", what="words"))
-    bold = about_bold(names, "encoder of a row")
+    fewer = phrase("fewer_words", alike=phrase("alike", what=phrase("of_words")))
+    bold = about_bold(names, phrase("encoder_of_row"))
     measures = product(names, (*MEASURES, COUNTS))
     columns = [
-        Column("Dataset", lambda way: dataset_cell(inputs, way[0])),
-        Column("Language", lambda way: way[1]),
-        Column("Vocabulary", lambda way: way[2]),
-        Column("Casing", lambda way: layout.spaced(way[3])),
-        *columns_of(measures, lambda of, way: cells[way, of[1]].get(of[0]), ": ".join),
+        Column("dataset", lambda way: dataset_cell(inputs, way[0])),
+        Column("language", lambda way: way[1]),
+        Column("vocabulary", lambda way: way[2]),
+        Column("casing", lambda way: layout.spaced(way[3])),
+        *columns_of(measures, lambda of, way: cells[way, of[1]].get(of[0]), _heading),
     ]
     table = lay_out(
         "paralex",
         scores,
         columns,
+        texts=4,
         threshold=inputs.paradigms[0].coherence_threshold,
         bold=f"{bold} {fewer}" if bold else "",
         papers=_reported(dict.fromkeys(w[1] for w in scores if w[0] not in inputs.samples)),
@@ -232,8 +244,8 @@ def word_differences(inputs: Inputs) -> list[Table]:
         for (name, _, words, casing), scores in _clustered(inputs).items()
         for measure in MEASURES
     }
-    texts = ("Dataset", "Vocabulary", "Casing", "Measure")
-    about = f"{about_differences('cluster')} {sentence('other_words')}"
+    texts = (phrase("dataset"), phrase("vocabulary"), phrase("casing"), phrase("measure"))
+    about = f"{about_differences(phrase('one_cluster'))} {phrase('other_words')}"
     return measure_differences(inputs, PARALEX, texts, rows, about)
 
 
@@ -257,20 +269,26 @@ def _clusters(
             contents |= {(encoder, what): shown for what, shown in _of_cluster(cluster).items()}
     encoders = inputs.in_order({encoder for contents in rows.values() for encoder, _ in contents})
     columns = [
-        Column("Cluster", lambda row: row[0]),
-        Column("Vocabulary", lambda row: row[1]),
-        Column("Casing", lambda row: layout.spaced(row[2])),
-        *columns_of(product(encoders, OF_CLUSTER), lambda of, row: rows[row].get(of), ": ".join),
+        Column("cluster", lambda row: row[0]),
+        Column("vocabulary", lambda row: row[1]),
+        Column("casing", lambda row: layout.spaced(row[2])),
+        *columns_of(product(encoders, OF_CLUSTER), lambda of, row: rows[row].get(of), _heading),
     ]
-    return lay_out("clusters", rows, columns, name=name, dataset=dataset)
+    return lay_out("clusters", rows, columns, name=name, texts=3, dataset=dataset)
+
+
+def _heading(column: tuple[str, str]) -> str:
+    encoder, measure = column
+    return f"{encoder}: {measure if measure in MEASURES else phrase(measure)}"
 
 
 def _of_cluster(cluster: ClusterScore) -> dict[str, Content]:
     """Return what is shown of an encoder's score on a cluster, by ``OF_CLUSTER``."""
     suggestion = f"{layout.percent(cluster.suggestion)} ± {layout.percent(cluster.deviation)}"
     reasons = {why: ", ".join(terms) for why, terms in cluster.left_out.items() if terms}
-    left = layout.counted(cluster.left, f"{{}} of {cluster.terms}", _reasons(reasons))
-    contents = (Cell(suggestion, value=cluster.suggestion), cluster.coherence, left)
+    left = phrase("counted_of", count=cluster.left, all=cluster.terms)
+    terms = Cell(left, _reasons(reasons), value=cluster.left)
+    contents = (Cell(suggestion, value=cluster.suggestion), cluster.coherence, terms)
     return dict(zip(OF_CLUSTER, contents, strict=True))
 
 
@@ -290,9 +308,11 @@ def _not_scored(inputs: Inputs) -> str:
     reasons: dict[str, list[str]] = {}
     for results in inputs.paradigms:
         for dataset, reason in results.left_out.items():
-            reasons.setdefault(f"with {results.name}, {reason}", []).append(dataset)
+            reasons.setdefault(
+                phrase("with_encoder", encoder=results.name, reason=reason), []
+            ).append(dataset)
     parts = (f"{', '.join(datasets)} {reason}" for reason, datasets in reasons.items())
-    return sentence("not_scored", datasets="; ".join(parts)) if reasons else ""
+    return phrase("not_scored", datasets="; ".join(parts)) if reasons else ""
 
 
 def _measured(inputs: Inputs, scores: Mapping[str, ParadigmScore], measure: str) -> dict[str, Cell]:
@@ -332,5 +352,5 @@ def _reported(languages: Iterable[str]) -> str:
             shown.append(f"{language}: {', '.join(known)}")
         if language == "en":
             table = ", ".join(f"{name} {score:g}" for name, score in PARALEX_ENGLISH.items())
-            shown.append(f"en, suggestion by Table 1: {table}")
-    return sentence("words", languages="; ".join(shown)) if shown else ""
+            shown.append(phrase("by_table_1", scores=table))
+    return phrase("reported", languages="; ".join(shown)) if shown else ""

@@ -10,6 +10,7 @@ from evaluation.reporting.inputs import Inputs
 from evaluation.reporting.layout import NONE, Cell, Column, Row, Table, columns_of, lay_out
 from evaluation.reporting.published import PAPERS, PEOPLE, Paper, Published
 from evaluation.reporting.tables.marks import by_dataset
+from evaluation.reporting.texts import phrase
 from evaluation.results.rankings import RankScore
 
 
@@ -90,24 +91,27 @@ def papers(inputs: Inputs) -> list[Table]:
         if inputs.benchmark(dataset) in paper.benchmarks and dataset in paper.rows
     ]
     columns = [
-        Column("Paper", lambda row: row[1].paper),
-        Column("Beside ours", lambda row: _why_not(inputs, row[1], row[0]) or "yes"),
-        Column("Rows here", lambda row: layout.counted(inputs.any_score(row[0]).asked)),
-        Column("Rows there", lambda row: layout.counted(row[1].rows[row[0]])),
+        Column("paper", lambda row: row[1].paper),
+        Column("beside_ours", lambda row: _why_not(inputs, row[1], row[0]) or phrase("beside")),
+        Column("rows_here", lambda row: layout.counted(inputs.any_score(row[0]).asked)),
+        Column("rows_there", lambda row: layout.counted(row[1].rows[row[0]])),
     ]
-    return by_dataset(inputs, "papers", columns, rows)
+    return by_dataset(inputs, "papers", columns, rows, texts=3)
 
 
 def differs(inputs: Inputs) -> list[Table]:
     """Return how the probes and the datasets here depart from those of their papers, and why."""
     known: dict[str, dict[str, None]] = {}
     if said := DIFFERENCES["protocols"].get(inputs.protocol["name"]):
-        known[said] = {f"protocol {inputs.protocol['name']}": None}
+        known[said] = {phrase("protocol", name=inputs.protocol["name"]): None}
     for name, task in _tasks(inputs):
         for text in differences_of(name, task, str(inputs.audit[name].get("benchmark", ""))):
             known.setdefault(text, {})[name] = None
-    columns = [Column("Of", lambda text: ", ".join(known[text])), Column("Differs", str)]
-    return [lay_out("differs", known, columns)] if known else []
+    columns = [
+        Column("differs_of", lambda text: ", ".join(known[text])),
+        Column("differs", str),
+    ]
+    return [lay_out("differs", known, columns, texts=2)] if known else []
 
 
 def _tasks(inputs: Inputs) -> Iterator[tuple[str, str]]:

@@ -13,7 +13,7 @@ from evaluation.probing.protocols.problem import ABLATIONS
 from evaluation.reporting import layout
 from evaluation.reporting.averages import OWN, Average
 from evaluation.reporting.inputs import Inputs
-from evaluation.reporting.layout import NONE, Cell, Column, Content, Table, columns_of, sentence
+from evaluation.reporting.layout import NONE, Cell, Column, Content, Table, columns_of
 from evaluation.reporting.tables.marks import (
     by_dataset,
     compared,
@@ -24,6 +24,7 @@ from evaluation.reporting.tables.marks import (
     scored_dataset_cell,
 )
 from evaluation.reporting.tables.papers import published_ranges, published_scores
+from evaluation.reporting.texts import paragraphs, phrase, texts
 from evaluation.results.probes import Score
 
 
@@ -33,16 +34,16 @@ def introduction(inputs: Inputs) -> tuple[str, ...]:
     options = {name: value for name, value in protocol.items() if name not in ("name", "version")}
     models = [results.name for results in inputs.encoders if not results.probed]
     random = _random(chain.from_iterable(scores.values() for scores in inputs.datasets.values()))
-    return layout.paragraphs(
+    return paragraphs(
         "introduction",
         **{**first.intervals, **protocol, "coverage": 100 * first.intervals["coverage"]},
-        random=f", {sentence('random')}" if random else "",
+        random=f", {phrase('random')}" if random else "",
         options="".join(layout.spaced(f", {name} {value}") for name, value in options.items()),
         seed=first.seed,
         of_scale=f" {of_scale}" if (of_scale := about_scale(inputs)) else "",
-        bold=about_bold(inputs.names, "encoder on each dataset or average"),
-        people=sentence("people") if inputs.people else "",
-        models=sentence("models", names=", ".join(models)) if models else "",
+        bold=about_bold(inputs.names, phrase("encoder_of_all")),
+        people=phrase("people") if inputs.people else "",
+        models=phrase("models", names=", ".join(models)) if models else "",
     )
 
 
@@ -54,14 +55,14 @@ def group_tables(inputs: Inputs) -> list[Table]:
 
 def _group_table(inputs: Inputs, average: Average, group: Group) -> Table:
     facts: dict[str, Callable[[str], Content]] = {
-        "Train / validation / test": lambda dataset: _sizes(inputs.any_score(dataset)),
-        "Chance": lambda dataset: inputs.any_score(dataset).chance,
-        "Majority": lambda dataset: inputs.any_score(dataset).majority,
-        "Best trivial": partial(_best_trivial, inputs),
+        phrase("sizes"): lambda dataset: _sizes(inputs.any_score(dataset)),
+        phrase("chance"): lambda dataset: inputs.any_score(dataset).chance,
+        phrase("majority"): lambda dataset: inputs.any_score(dataset).majority,
+        phrase("best_trivial"): partial(_best_trivial, inputs),
     }
     datasets = (*average.datasets, *average.too_small)
     if inputs.people.keys() & {*datasets}:
-        facts["People (n)"] = partial(_people, inputs)
+        facts[phrase("people_column")] = partial(_people, inputs)
     scores = {dataset: _scores(inputs, dataset) for dataset in datasets}
     baselines = columns_of(scores, lambda dataset, fact: facts[fact](dataset))
     heading = partial(scored_dataset_cell, inputs)
@@ -72,13 +73,15 @@ def _group_table(inputs: Inputs, average: Average, group: Group) -> Table:
     table = layout.lay_out(
         "group",
         inputs.names,
-        [Column("", layout.named), *columns],
+        [Column(Cell(""), layout.named), *columns],
         name=name,
         kind="encoder",
         last=published_scores(inputs, average.benchmark, datasets),
         title=title,
     )
-    table = replace(table, rows=layout.rows_of(facts, [Column("", Cell), *baselines]) + table.rows)
+    table = replace(
+        table, rows=layout.rows_of(facts, [Column(Cell(""), Cell), *baselines]) + table.rows
+    )
     return replace(table, caption=(_caption(inputs, group, table),))
 
 
@@ -87,11 +90,11 @@ def _caption(inputs: Inputs, group: Group, table: Table) -> str:
     scores = (inputs.datasets[n].values() for n in inputs.datasets if inputs.groups[n] == group)
     used = notes_of([table])
     parts = [
-        sentence("on_test", metric=metric_of([group])),
-        sentence("interval", coverage=100 * inputs.encoders[0].intervals["coverage"]),
-        *([sentence("random")] if _random(chain.from_iterable(scores)) else []),
-        *([sentence("best")] if len(inputs.names) > 1 else []),
-        *(f"{mark} {note}" for mark, note in layout.TEXTS["brief"].items() if mark in used),
+        phrase("on_test", metric=metric_of([group])),
+        phrase("interval", coverage=100 * inputs.encoders[0].intervals["coverage"]),
+        *([phrase("random")] if _random(chain.from_iterable(scores)) else []),
+        *([phrase("best")] if len(inputs.names) > 1 else []),
+        *(f"{mark} {note}" for mark, note in texts()["brief"].items() if mark in used),
     ]
     return "; ".join(parts) + "."
 
@@ -110,17 +113,17 @@ def _benchmark_scores(
     inputs: Inputs, benchmark: str, datasets: Sequence[str], about: Sequence[str]
 ) -> list[Table]:
     scores = {dataset: _scores(inputs, dataset) for dataset in datasets}
-    people = Column("People (n)", partial(_people, inputs))
+    people = Column("people_column", partial(_people, inputs))
     columns = [
-        Column("Group", lambda dataset: group_cell(inputs.groups[dataset])),
+        Column("group", lambda dataset: group_cell(inputs.groups[dataset])),
         *columns_of(inputs.names, lambda encoder, dataset: scores[dataset][encoder]),
-        Column("Best trivial", partial(_best_trivial, inputs)),
-        Column("Majority", lambda dataset: inputs.any_score(dataset).majority),
-        Column("Chance", lambda dataset: inputs.any_score(dataset).chance),
+        Column("best_trivial", partial(_best_trivial, inputs)),
+        Column("majority", lambda dataset: inputs.any_score(dataset).majority),
+        Column("chance", lambda dataset: inputs.any_score(dataset).chance),
         *([people] if inputs.people.keys() & {*datasets} else []),
         *published_ranges(inputs, benchmark, datasets),
-        Column("Detectable", lambda dataset: detectable_of(inputs.audit[dataset])),
-        Column("Test rows", lambda dataset: _asked(inputs.any_score(dataset))),
+        Column("detectable", lambda dataset: detectable_of(inputs.audit[dataset])),
+        Column("test_rows", lambda dataset: _asked(inputs.any_score(dataset))),
     ]
     return by_dataset(
         inputs,
@@ -128,6 +131,7 @@ def _benchmark_scores(
         columns,
         datasets,
         dataset=scored_dataset_cell,
+        texts=2,
         name=f"scores-{layout.unused_name(benchmark)}",
         benchmark=benchmark,
         more=about,
@@ -152,9 +156,9 @@ def correlations(inputs: Inputs) -> list[Table]:
         cell = Cell(f"{layout.percent(pearson)} / {layout.percent(spearman)}", value=pearson)
         return sampled(inputs, [dataset], cell)
 
-    subset = Column("Rows", lambda row: row[1].partition(", ")[2] or "all")
+    subset = Column("rows", lambda row: row[1].partition(", ")[2] or phrase("all"))
     columns = [subset, *columns_of(inputs.names, both)]
-    return by_dataset(inputs, "correlations", columns, rows)
+    return by_dataset(inputs, "correlations", columns, rows, texts=2)
 
 
 def baselines(inputs: Inputs) -> list[Table]:
@@ -171,19 +175,19 @@ def metric_of(groups: Iterable[Group]) -> str:
     """Return what the scores of groups of tasks measure, in words."""
     correlated = {group in SIMILARITIES for group in groups}
     if correlated == {True}:
-        return sentence("correlation")
-    return sentence("accuracy_or_correlation" if True in correlated else "accuracy")
+        return phrase("correlation")
+    return phrase("accuracy_or_correlation" if True in correlated else "accuracy")
 
 
 def about_scale(inputs: Inputs) -> str:
     """Return a warning if a change of the embeddings' scale may change the scores."""
     protocol = PROTOCOLS.get(inputs.protocol["name"])
-    return sentence("of_scale") if protocol and protocol.scale_matters else ""
+    return phrase("of_scale") if protocol and protocol.scale_matters else ""
 
 
 def about_bold(encoders: Sequence[str], of: str) -> str:
     """Return an explanation of what ``compared`` marks, if there is something to compare."""
-    return f" {sentence('bold', of=of)}" if len(encoders) > 1 else ""
+    return f" {phrase('bold', of=of)}" if len(encoders) > 1 else ""
 
 
 def _random(scores: Iterable[Score]) -> bool:
@@ -221,17 +225,18 @@ def _best_trivial(inputs: Inputs, dataset: str) -> Cell:
 def _people(inputs: Inputs, dataset: str) -> Cell | None:
     if (found := inputs.people.get(dataset)) is None:
         return None
-    detail = f"{layout.bracketed(found.interval)} ({len(found.accuracies)} × {found.rows} rows)"
-    return layout.percent_cell(found.value, detail)
+    rows = phrase("rows_of_people", people=len(found.accuracies), rows=found.rows)
+    return layout.percent_cell(found.value, f"{layout.bracketed(found.interval)} ({rows})")
 
 
 def _asked(score: Score) -> Cell:
-    return layout.counted(score.asked, detail=f"in {score.folds} folds" if score.folds else "")
+    folds = phrase("folds", folds=score.folds) if score.folds else ""
+    return layout.counted(score.asked, detail=folds)
 
 
 def _sizes(score: Score) -> str:
     if score.folds:
-        return f"{score.asked:,} in {score.folds} folds"
+        return f"{score.asked:,} {phrase('folds', folds=score.folds)}"
     counts = (score.rows.get(split) for split in SPLITS)
     return " / ".join(NONE if count is None else f"{count:,}" for count in counts)
 
@@ -252,5 +257,6 @@ def ablations(inputs: Inputs) -> list[Table]:
             return None
         return score.measures.get(ablated[dataset]) if simpler else score.value
 
-    columns = columns_of(product(inputs.names, ("", ": ablated")), share, "".join)
-    return by_dataset(inputs, "ablations", [Column("Ablation", ablated.get), *columns], ablated)
+    columns = columns_of(product(inputs.names, ("", f": {phrase('ablated')}")), share, "".join)
+    columns = [Column("ablation", ablated.get), *columns]
+    return by_dataset(inputs, "ablations", columns, ablated, texts=2)

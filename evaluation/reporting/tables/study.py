@@ -23,8 +23,9 @@ from evaluation.measures.metrics import average_ranks, spearman
 from evaluation.ranking.evaluating import measure_ranks
 from evaluation.reporting import layout
 from evaluation.reporting.inputs import Inputs, probed_scores
-from evaluation.reporting.layout import Cell, Column, Table, columns_of, lay_out, sentence
+from evaluation.reporting.layout import Cell, Column, Table, columns_of, lay_out
 from evaluation.reporting.sources import Pairs
+from evaluation.reporting.texts import phrase
 from evaluation.results.probes import Predictions, read_predictions
 from evaluation.results.rankings import PLAIN, PairRanks, read_ranks
 
@@ -35,7 +36,6 @@ STATISTICS: tuple[Statistic, ...] = ("Spearman", "Pearson")
 LEAST, LEAST_OF_INTERVAL = 3, 6
 # Rounding, since the mean of the same numbers in another order may differ in the last digits.
 DECIMALS = 12
-SIMILARITY_MEAN = "mean similarity"
 # Parts of the scale of people's scores: of 0 to 5 they are [5, 3], [4, 2], [3, 1], [2, 0].
 LEVELS = ((0.6, 1.0), (0.4, 0.8), (0.2, 0.6), (0.0, 0.4))
 _NORMAL = NormalDist().inv_cdf((1 + COVERAGE) / 2)
@@ -90,17 +90,17 @@ def study_of(inputs: Inputs) -> Study:
     alike = inputs.shipped(n for n in inputs.datasets if f"{n} Pearson" in intrinsic)
     for name in inputs.names if len(alike) > 1 else ():
         values = [intrinsic[f"{dataset} Pearson"].get(name, math.nan) for dataset in alike]
-        add(SIMILARITY_MEAN, name, float(np.mean(values)))
+        add(phrase("mean_similarity"), name, float(np.mean(values)))
     for ranked in inputs.rankings:
         for similar in ranked.similarities:
             if (similar.postprocessing, similar.similarity) == (PLAIN, "l2"):
                 add(f"{similar.dataset} Pearson, l2", ranked.name, similar.pearson)
                 add(f"{similar.dataset} Spearman, l2", ranked.name, similar.spearman)
         for rank in ranked.plain:
-            for what, value in (*rank.measures.items(), ("mean rank", rank.mean_rank)):
+            for what, value in (*rank.measures.items(), (phrase("mean_rank"), rank.mean_rank)):
                 add(f"{rank.dataset} {what}, {rank.similarity}", ranked.name, value)
-            add(f"{rank.dataset} alignment", ranked.name, rank.alignment)
-            add(f"{rank.dataset} uniformity", ranked.name, rank.uniformity)
+            add(f"{rank.dataset} {phrase('alignment')}", ranked.name, rank.alignment)
+            add(f"{rank.dataset} {phrase('uniformity')}", ranked.name, rank.uniformity)
     scores = inputs.scores
     casing = "lower" if scores.way.str.endswith(" lower").any() else "as_is"
     for row in scores[scores.way == f"shared {casing}"].to_dict("records"):
@@ -167,11 +167,11 @@ def relations(
         table = lay_out(
             "more-relations" if tables or group else "relations",
             [row for row in found.items() if any(row[1])],
-            [Column("Score", lambda row: Cell(row[0])), *shown],
+            [Column("score", lambda row: Cell(row[0])), *shown],
             name=layout.unused_name(f"study {group} {statistic.lower()} {part}"),
             statistic=statistic,
-            tasks=group or "tasks",
-            apart=", without post-processed encoders" if part else "",
+            tasks=group or phrase("tasks"),
+            apart=phrase("unprocessed") if part else "",
             count=len(encoders),
             surely=layout.percent(surely),
         )
@@ -184,8 +184,8 @@ def study(inputs: Inputs) -> list[Table]:
     found = study_of(inputs)
     if not (found.intrinsic and found.trained):
         return []
-    if len(inputs.encoders) < LEAST:
-        few = sentence("few", count=("one", "two")[len(inputs.encoders) - 1])
+    if (count := len(inputs.encoders)) < LEAST:
+        few = phrase("few", count=phrase("one" if count == 1 else "two"))
         return [lay_out("study", few=few)]
     groups = _groups(inputs, found).items()
     columns = [(Cell(f"{name} ({len(members)})"), members) for name, members in groups]
@@ -222,7 +222,7 @@ def scattered(found: Study) -> dict[str, tuple[Doubles, Doubles]]:
     return {
         name: (average_ranks(-_values(scores, found.encoders)), places)
         for name, scores in found.intrinsic.items()
-        if name == SIMILARITY_MEAN or name.endswith(" MRR, cosine")
+        if name == phrase("mean_similarity") or name.endswith(" MRR, cosine")
         if scores.keys() >= {*found.encoders}
     }
 
@@ -247,15 +247,16 @@ def levels(inputs: Inputs) -> list[Table]:
         inside = (share >= level[0]) & (share <= level[1])
         if inside.sum() < LEAST:
             return None
-        detail = f"mean {layout.percent(float(predicted[inside].mean()))}, n = {inside.sum():,}"
+        mean = layout.percent(float(predicted[inside].mean()))
+        detail = phrase("mean_of", mean=mean, count=inside.sum())
         return layout.percent_cell(spearman(gold[inside], predicted[inside]), detail)
 
     columns = [
-        Column("Dataset", lambda row: row[0]),
-        Column("Encoder", lambda row: row[1]),
+        Column("dataset", lambda row: row[0]),
+        Column("encoder", lambda row: row[1]),
         *columns_of(LEVELS, cell, lambda level: f"{100 * level[0]:.0f}–{100 * level[1]:.0f} %"),
     ]
-    return [lay_out("levels", rows, columns)] if rows else []
+    return [lay_out("levels", rows, columns, texts=2)] if rows else []
 
 
 def sources(inputs: Inputs) -> list[Table]:
@@ -279,8 +280,11 @@ def sources(inputs: Inputs) -> list[Table]:
             if any((s.dataset, s.similarity) == (dataset, "cosine") for s in each.plain)
         ]
         columns = [
-            Column("Encoder", lambda row: layout.named(row[0])),
-            *(Column(name or "no dataset", partial(cell, linked)) for name, linked in sets.items()),
+            Column("encoder", lambda row: layout.named(row[0])),
+            *(
+                Column(Cell(name or phrase("no_dataset")), partial(cell, linked))
+                for name, linked in sets.items()
+            ),
         ]
         name = layout.unused_name(f"sources {dataset}", [table.name for table in tables])
         tables += [lay_out("sources", ranked, columns, name=name, dataset=dataset)]
@@ -296,5 +300,5 @@ def measures(inputs: Inputs) -> list[Table]:
         return None if value is None else layout.counted(value, "{:,.3f}")
 
     encoders = inputs.in_order({name for scores in found.values() for name in scores})
-    columns = [Column("Score", Cell), *columns_of(encoders, cell)]
+    columns = [Column("score", Cell), *columns_of(encoders, cell)]
     return [lay_out("intrinsic", found, columns)] if found else []

@@ -9,9 +9,10 @@ from evaluation.reporting import layout
 from evaluation.reporting.inputs import Inputs
 from evaluation.reporting.layout import Cell, Column, Row, Table, columns_of, lay_out
 from evaluation.reporting.tables.marks import given, sampled
+from evaluation.reporting.texts import phrase
 from evaluation.results.probes import Results, Score
 
-ALL_OTHERS = "all others"
+ALL_OTHERS = ""
 
 
 class Matrix(NamedTuple):
@@ -66,16 +67,26 @@ def _table(inputs: Inputs, name: str, matrix: Matrix) -> Table:
     return lay_out(
         "transfer",
         matrix.others,
-        [Column("Trained on", str), *columns_of(matrix.usual, cell, lambda usual: usual.dataset)],
+        [
+            Column("trained_on", _source),
+            *columns_of(matrix.usual, cell, lambda usual: usual.dataset),
+        ],
         name=name,
         last=[
             Row(
-                (Cell("majority"), *(layout.percent_cell(usual.majority) for usual in matrix.usual))
+                (
+                    Cell(phrase("majority_row")),
+                    *(layout.percent_cell(u.majority) for u in matrix.usual),
+                )
             )
         ],
         task=matrix.task,
         encoder=matrix.results.name,
     )
+
+
+def _source(source: str) -> str:
+    return source or phrase("all_the_others")
 
 
 def transfer_layers(inputs: Inputs) -> list[Table]:
@@ -87,11 +98,11 @@ def transfer_layers(inputs: Inputs) -> list[Table]:
         return fmean(each.value for of in chosen for each in of.values()) if chosen else None
 
     columns = [
-        Column("Encoder", lambda matrix: matrix.results.name),
-        Column("Task", lambda matrix: matrix.task),
-        Column("Layer", lambda matrix: matrix.layer),
-        Column("Itself", lambda matrix: fmean(usual.value for usual in matrix.usual)),
-        Column("Another", partial(mean, False)),
-        Column("All others", partial(mean, True)),
+        Column("encoder", lambda matrix: matrix.results.name),
+        Column("task", lambda matrix: matrix.task),
+        Column("layer", lambda matrix: matrix.layer),
+        Column("itself", lambda matrix: fmean(usual.value for usual in matrix.usual)),
+        Column("another", partial(mean, False)),
+        Column("all_others", partial(mean, True)),
     ]
-    return [lay_out("transfer-layers", rows, columns)] if rows else []
+    return [lay_out("transfer-layers", rows, columns, texts=3)] if rows else []

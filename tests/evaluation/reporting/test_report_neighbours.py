@@ -423,7 +423,7 @@ def test_downstream_needs_three_encoders_and_scores_of_both_kinds(tmp_path: Path
 def test_markdown_and_latex_have_the_same_tables(tmp_path: Path) -> None:
     ranked, clustered = of_encoder(SIX[0], RANKED, CLUSTERED)
     inputs = inputs_of(tmp_path, SIX, [ranked], [clustered])
-    chapters = ("EvalRank", "ParaLex", "Study")
+    chapters = ("evalrank", "paralex", "study")
     shown = [t for s, t in sections.sections_of(inputs, "latex") if s.chapter in chapters]
     assert [table.name for tables in shown for table in tables] == [
         *("evalrank", "evalrank-evalrank-es", "evalrank-evalrank-words-es", "postprocessing"),

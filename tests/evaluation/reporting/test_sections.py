@@ -11,7 +11,7 @@ from evaluation.reporting.formats import write_html, write_latex, write_markdown
 from evaluation.reporting.inputs import Inputs, read_inputs
 from evaluation.reporting.layout import Cell, Column, Table, rows_of
 from evaluation.reporting.sections import SECTIONS, Format, Section, sections_of
-from evaluation.reporting.tables.marks import NOTES
+from evaluation.reporting.texts import texts as reported
 
 FORMATS: tuple[Format, ...] = get_args(Format)
 
@@ -72,8 +72,9 @@ def test_a_new_section_is_a_function_and_a_line(
         rows = rows_of(inputs.names, [encoder, Column("Toys", lambda name: "a kite")])
         return [Table("toys", "Toys counted", (Cell("Encoder"), Cell("Toys")), rows)]
 
-    monkeypatch.setitem(NOTES, "mine", "what it means")
-    section = Section("toys", "Toy chapter", toys, formats)
+    monkeypatch.setitem(reported()["notes"], "mine", "what it means")
+    monkeypatch.setitem(reported()["chapters"], "toys", "Toy chapter")
+    section = Section("toys", "toys", toys, formats)
     monkeypatch.setattr(sections, "SECTIONS", (*SECTIONS[:3], section, *SECTIONS[3:]))
     texts = written(inputs)
     for form, text in texts.items():
