@@ -25,6 +25,7 @@ from evaluation.reporting.tables.encoders import about_layers, profiles
 from evaluation.reporting.tables.marks import notes_of
 from evaluation.reporting.tables.scores import introduction
 from evaluation.reporting.texts import language, phrase, texts
+from evaluation.results.comparison import MANY
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -188,6 +189,7 @@ def write_html(
         answers=answers(inputs),
         tied=TIED,
         many=FEW_ENCODERS,
+        most=MANY,
         tones=TONES,
         notes_of=notes_of,
         profiles=by_layer,
