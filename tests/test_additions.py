@@ -97,7 +97,7 @@ def test_a_task_an_encoder_and_a_section(
     assert main(["list"]) == 0
     assert main(["repro"]) == 0
     assert "toy_mine" in Path("dist/hub/README.md").read_text("utf-8")
-    assert TOY_TASK.question in Path("dist/hub/README.md").read_text("utf-8")
+    assert TOY_TASK.question in Path("dist/hub/docs/toy_mine.md").read_text("utf-8")
     (score,) = json.loads(Path("reports/scores.json").read_bytes())
     assert (score["encoder"], score["dataset"]) == ("toy", "toy_mine")
     assert 0 <= score["score"] <= 1

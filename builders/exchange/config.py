@@ -30,7 +30,6 @@ class Config:
         folds: number of folds; 0 if it has splits.
         labels: names of the classes; empty if rows have no label.
         first_row: of its first split, column to value.
-        num_bytes: split to the size in memory.
         counts: the numbers of documents and passages by outcome, from `build`.
         changes: version to its changes, the latest first.
     """
@@ -44,8 +43,6 @@ class Config:
     labels: list[str]
     first_row: Mapping[str, Any]
     rows: dict[str, int]
-    num_bytes: dict[str, int]
-    download_size: int
     content: dict[str, str]
     counts: dict[str, dict[str, int]]
     audit: dict[str, Any]
@@ -169,9 +166,3 @@ class Config:
         texts = [" ".join(origin.corpus.facts.citation.split()) for origin in self.origins]
         texts += [ranking.CITATION] if self.is_ranking else []
         return [text for text in dict.fromkeys(texts) if text]
-
-    def shown_rows(self, split: Split) -> str:
-        """Return the number of rows of a split, for the card."""
-        if split not in self.rows:
-            return "–"
-        return f"{self.rows[split]:,}" + (f" ({self.folds} folds)" if self.folds else "")

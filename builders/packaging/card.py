@@ -1,5 +1,6 @@
 """The Markdown of a package: its card, the page of each dataset, and the licences."""
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -7,11 +8,21 @@ from typing import Any
 import yaml
 
 from builders.auditing.markdown import render
-from builders.auditing.report import DETECTABLE_AT_MOST, SMALL_TEST, detectable_of, inherited_of
+from builders.auditing.report import (
+    DETECTABLE_AT_MOST,
+    GATES,
+    SMALL_TEST,
+    SURFACE_FORM,
+    VERDICTS,
+    Verdict,
+    detectable_of,
+    inherited_of,
+    verdict_of,
+)
 from builders.auditing.statistics import ERRORS
 from builders.exchange.config import LISTED_CLASSES, Config
 from builders.plan.origins import licence_id
-from builders.tasks import TASKS, ranking
+from builders.tasks import ranking
 from builders.tasks.task import Answer, Kind
 
 _CATEGORIES: dict[Answer, str] = {
@@ -56,23 +67,20 @@ def card(
         asked: number of datasets that language models can be asked, see ``write_tasks``.
     """
     restricted = [config.dataset.name for config in configs if config.is_restricted]
-    # A mapping or list without others in it takes one line.
-    style: dict[str, Any] = {"default_flow_style": None, "sort_keys": False, "width": 1000}
-    header = yaml.safe_dump(_header(configs, restricted), allow_unicode=True, **style)
-    used = dict.fromkeys(config.task.name for config in configs)
     return render(
         CARD,
         {
-            "header": header,
+            "header": _header(configs, restricted),
             "configs": configs,
+            "groups": _grouped(configs),
+            "languages": {config.dataset.language for config in configs},
+            "rows": sum(sum(config.rows.values()) for config in configs),
             "missing": missing,
             "failed": failed,
             "asked": asked,
             "restricted": restricted,
-            "tasks": [TASKS[name] for name in used],
             "sample": any(config.dataset.sample for config in configs),
-            "audits": {config.dataset.name: config.audit for config in configs},
-            "errors": ERRORS,
+            "found": _found(configs),
         },
     )
 
@@ -84,6 +92,7 @@ def dataset_page(config: Config) -> str:
         "small_test": SMALL_TEST,
         "detectable": detectable_of(config.audit),
         "detectable_at_most": DETECTABLE_AT_MOST,
+        "errors": ERRORS,
     }
     return render(DATASET, facts)
 
@@ -108,10 +117,35 @@ def licences(configs: Sequence[Config]) -> str:
     return render(LICENCES, {"configs": configs, "sources": _sources(configs), "method": method})
 
 
-def _header(configs: Sequence[Config], restricted: Sequence[str]) -> dict[str, Any]:
+def _grouped(configs: Sequence[Config]) -> dict[tuple[str, ...], list[Config]]:
+    """Return the datasets of each group of tasks, language, title and licence."""
+    groups: dict[tuple[str, ...], list[Config]] = {}
+    for config in configs:
+        about = (config.task.group.title, config.dataset.language, config.title)
+        groups.setdefault((*about, config.dataset.licence), []).append(config)
+    return groups
+
+
+def _found(configs: Sequence[Config]) -> dict[tuple[str, Verdict], list[str]]:
+    """Return the datasets of each gate and verdict that is worse than a pass."""
+    found: dict[tuple[str, Verdict], list[str]] = {}
+    for gate in GATES:
+        for config in configs:
+            verdict = verdict_of(config.audit["checks"], gate)
+            if verdict in VERDICTS[VERDICTS.index(SURFACE_FORM) :]:
+                found.setdefault((gate, verdict), []).append(config.dataset.name)
+    return found
+
+
+def _header(configs: Sequence[Config], restricted: Sequence[str]) -> str:
+    """Return the head of the card, which is YAML.
+
+    Sizes and features are not repeated: they are in the files. The Hub loads a dataset fastest, and
+    in this order, if its splits are listed (its documentation, "Manual Configuration").
+    """
     total = sum(sum(config.rows.values()) for config in configs)
     gate = {"extra_gated_prompt": GATED.format(", ".join(restricted))} if restricted else {}
-    return {
+    head = {
         "language": sorted({config.dataset.language for config in configs}),
         **_licence(configs),
         # Shown if access is gated in the settings of the repository.
@@ -121,19 +155,20 @@ def _header(configs: Sequence[Config], restricted: Sequence[str]) -> dict[str, A
         "source_datasets": _source_datasets(configs),
         "size_categories": [_size_category(total)],
         "tags": ["sentence-embeddings", "discourse", "probing", "benchmark"],
-        "configs": [
-            {
-                "config_name": config.dataset.name,
-                "data_files": [
-                    {"split": split, "path": f"{config.dataset.name}/{split}-*"}
-                    for split in config.rows
-                ],
-                **({"default": True} if index == 0 else {}),
-            }
-            for index, config in enumerate(configs)
-        ],
-        "dataset_info": [_info(config) for config in configs],
     }
+    listed = [
+        {
+            "config_name": (name := config.dataset.name),
+            "data_files": [{"split": s, "path": f"{name}/{s}-*"} for s in config.rows],
+            **({"default": True} if config is configs[0] else {}),
+        }
+        for config in configs
+    ]
+    # A key or a dataset takes one line.
+    style: dict[str, Any] = {"sort_keys": False, "width": math.inf, "allow_unicode": True}
+    lines = [yaml.safe_dump(head, default_flow_style=None, **style), "configs:\n"]
+    lines += (f"- {yaml.safe_dump(one, default_flow_style=True, **style)}" for one in listed)
+    return "".join(lines)
 
 
 def _licence(configs: Sequence[Config]) -> dict[str, Any]:
@@ -159,20 +194,6 @@ def _source_datasets(configs: Sequence[Config]) -> list[str]:
     }
     made = any(origin.corpus.facts.records != "examples" for c in configs for origin in c.origins)
     return ["original", *sorted(taken)] if made else sorted(taken)
-
-
-def _info(config: Config) -> dict[str, Any]:
-    # Without features: they are in the files, and a thousand classes would take half of the card.
-    return {
-        "config_name": config.dataset.name,
-        "description": config.summary,
-        "splits": [
-            {"name": s, "num_bytes": config.num_bytes[s], "num_examples": config.rows[s]}
-            for s in config.rows
-        ],
-        "download_size": config.download_size,
-        "dataset_size": sum(config.num_bytes.values()),
-    }
 
 
 def _size_category(rows: int) -> str:

@@ -153,8 +153,7 @@ def _configs(
         built = json.loads((instances / group.folder / "build.json").read_text("utf-8"))
         for dataset in group.datasets:
             name = dataset.name
-            paths = shards_in(folder / name)
-            with opened(next(iter(paths.values()))[0]) as file:
+            with opened(next(iter(shards_in(folder / name).values()))[0]) as file:
                 schema = file.schema_arrow
                 first = next(file.iter_batches(1)).to_pylist()[0]
             changed = changes.get(name, {})
@@ -170,8 +169,6 @@ def _configs(
                     labels=labels_of(schema),
                     first_row=first,
                     rows={split: part["rows"] for split, part in digests[name].items()},
-                    num_bytes={split: sum(map(_uncompressed, p)) for split, p in paths.items()},
-                    download_size=sum(p.stat().st_size for part in paths.values() for p in part),
                     content=audits[name]["content"],
                     counts=counts,
                     audit=audits[name],
@@ -198,8 +195,3 @@ def _audited(report: Mapping[str, Any], name: str, digests: Digests) -> dict[str
         found = "none" if facts is None else f"that of {facts.get('content')}"
         raise OutputError(f"audit.json: {name}", f"the audit of the instances, {content}", found)
     return dict(facts)
-
-
-def _uncompressed(path: Path) -> int:
-    metadata = pq.read_metadata(path)
-    return sum(metadata.row_group(i).total_byte_size for i in range(metadata.num_row_groups))

@@ -21,7 +21,11 @@ HELP = """\
 examples:
   probeta report
   probeta report results/mine results/theirs --out reports
+  probeta report submissions --instances dist/hub --out leaderboard
   probeta report --language es
+
+Results that are named are verified first, as `probeta verify` does; those that differ are refused,
+and the page says why. The others are reported together.
 
 Without results, it reports on the encoders of params.yaml, and writes reports: index.html, one page
 that needs no network, report.md, tables.tex, items.csv (all rows, likely label errors first),
@@ -35,12 +39,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     def add(name: str, metavar: str, told: str, **how: Any) -> None:
         parser.add_argument(name, type=Path, metavar=metavar, help=told, **how)
 
-    many: dict[str, Any] = {"nargs": "*", "default": []}
-    add("results", "DIR", "folders that probe or score wrote (default: those of the run)", **many)
+    told = "what others made: folders of score, probe or rank, files of paradigms, folders of these"
+    add("results", "RESULTS", f"{told} (default: the results of the run)", nargs="*", default=[])
     datasets = "with results: folder of their datasets, with audit.json (default: dist/hub)"
     add("--instances", "DIR", datasets, default=PACKAGE)
-    add("--rankings", "DIR", "with results: folders that rank wrote", **many)
-    add("--paradigms", "FILE.json", "with results: files that paradigms wrote", **many)
     add("--out", "DIR", "folder (default: reports)", default=REPORT)
     told = "of the page, tables and figures (default: en)"
     parser.add_argument("--language", choices=list(FILES), default="en", help=told)
@@ -61,10 +63,14 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _of_results(options: argparse.Namespace) -> None:
+    from evaluation.reporting.submissions import verified
     from evaluation.reporting.writing import write_report
 
-    given = options.rankings, options.paradigms
-    write_report(options.results, options.instances, options.out, *given)
+    given = verified(options.results, options.instances)
+    for path, why in given.refused.items():
+        say(f"refused: {path}: {why}")
+    kinds = given.results, options.instances, options.out, given.rankings, given.paradigms
+    write_report(*kinds, refused=given.refused)
     print(f"report: {options.out / 'index.html'}")
 
 

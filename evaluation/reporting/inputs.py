@@ -33,6 +33,7 @@ from evaluation.reporting.averages import (
 )
 from evaluation.reporting.sources import Sources
 from evaluation.results.comparison import (
+    MANY,
     Difference,
     Measured,
     compare,
@@ -68,6 +69,7 @@ class Inputs:
         left_out: what stages have left out for a fault, such as "build mine", and the fault.
         people: dataset to how well people answer its rows, as they were probed.
         sources: of the rankings' pairs, see ``sources_of``.
+        refused: results of others that are not shown, and why; None if none was verified.
     """
 
     encoders: tuple[Results, ...]
@@ -81,6 +83,7 @@ class Inputs:
     left_out: Mapping[str, str]
     people: Mapping[str, People]
     sources: Sources
+    refused: Mapping[str, str] | None = None
 
     @cached_property
     def datasets(self) -> Datasets:
@@ -146,6 +149,12 @@ class Inputs:
             *compare_ranks(ranked),
             *compare_paradigms(self.paradigms),
         ]
+
+    @cached_property
+    def pairs(self) -> list[Difference]:
+        """The differences to show: of many encoders, those of the first one."""
+        every, first = len(self.names) <= MANY, self.names[0]
+        return [each for each in self.differences if every or first in (each.one, each.other)]
 
     @cached_property
     def editions(self) -> list[Edition]:
@@ -253,6 +262,7 @@ def read_inputs(
     left_out: Mapping[str, str] | None = None,
     people: Sequence[Path] = (),
     sources: Sources | None = None,
+    refused: Mapping[str, str] | None = None,
 ) -> Inputs:
     """Read results, and check that they are comparable; see ``write_report``.
 
@@ -279,8 +289,12 @@ def read_inputs(
         left_out=left_out or {},
         people={},
         sources=sources or {},
+        refused=refused,
     )
-    _check_comparable(inputs.encoders, inputs.rankings, inputs.paradigms)
+    facts: dict[str, tuple[Any, str]] = {}
+    given: list[AnyResults] = [*inputs.encoders, *inputs.rankings, *inputs.paradigms]
+    for each in given:
+        facts = agreeing(facts, each)
     _check_audited(inputs, audit)
     measured = measure_all([(found, partial(read_predictions, path)) for found, path in folders])
     best_first = list(inputs.means(inputs.shipped(inputs.datasets)))
@@ -358,21 +372,26 @@ def _scored(kind: Sequence[RankingResults] | Sequence[ParadigmResults]) -> list[
     return sorted({score.dataset for results in kind for score in results.scores})
 
 
-def _check_comparable(*kinds: Sequence[AnyResults]) -> None:
-    """Check that all results have the facts in common that they share by name."""
+def agreeing(
+    first: Mapping[str, tuple[Any, str]], results: AnyResults
+) -> dict[str, tuple[Any, str]]:
+    """Return the facts that all results share by name, with those of one more.
+
+    ``first``: fact to its value, and to the encoder whose results have it first.
+
+    Raises:
+        InputError: a fact of the results is another one.
+    """
+    where, once = f"results of {results.name}", f"{type(results).__name__} of {results.name}"
     todo = "score all encoders on the same instances in the same way: `probeta repro`"
-    first: dict[str, tuple[Any, str]] = {}
-    for kind in kinds:
-        names = set[str]()
-        for results in kind:
-            where = f"results of {results.name}"
-            if results.name in names:
-                raise InputError(where, "the results of one run per encoder", "several runs", todo)
-            names.add(results.name)
-            for what, value in _facts(results):
-                expected, other = first.setdefault(what, (value, results.name))
-                if value != expected:
-                    raise InputError(where, f"the {what} of {other}, {expected}", str(value), todo)
+    if once in first:
+        raise InputError(where, "the results of one run per encoder", "several runs", todo)
+    new = {once: (True, results.name)}
+    for what, value in _facts(results):
+        expected, other = first.get(what) or new.setdefault(what, (value, results.name))
+        if value != expected:
+            raise InputError(where, f"the {what} of {other}, {expected}", str(value), todo)
+    return {**first, **new}
 
 
 def _facts(results: AnyResults) -> Iterator[tuple[str, Any]]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from evaluation.reporting.inputs import EXAMPLES, Inputs
 from evaluation.reporting.layout import Table, lay_out
 from evaluation.reporting.tables.marks import dataset_cell
 from evaluation.reporting.texts import phrase, translated
+from evaluation.results.comparison import MANY
 from evaluation.results.probes import Predictions, Score, read_predictions
 
 # Most rows of a dataset, and most characters of a text, that are shown: the page stays small.
@@ -82,9 +84,10 @@ def _content(inputs: Inputs, dataset: Dataset) -> dict[str, Any]:
     examples = {*inputs.examples.row[inputs.examples.dataset == name]}
     places = {number for number, row in enumerate(ids) if row in examples}
     drawn = sorted(places.union(draw(ids, inputs.encoders[0].seed, name)))
+    scores = dict(islice(inputs.datasets[name].items(), MANY))
     answers = [
         _answers(dataset, _read_checked(inputs.folders[encoder], score, rows), drawn)
-        for encoder, score in inputs.datasets[name].items()
+        for encoder, score in scores.items()
     ]
     told = _told(dataset, rows, drawn)
     # Those that are shown nowhere else.
@@ -98,13 +101,13 @@ def _content(inputs: Inputs, dataset: Dataset) -> dict[str, Any]:
         "language": inputs.any_score(name).language,
         "question": translated(task.question),
         "labels": list(dataset.labels) if dataset.target == "label" else [],
-        "encoders": list(inputs.datasets[name]),
+        "encoders": list(scores),
         "count": len(rows),
         "columns": columns,
         "rows": [
             {
                 "id": row["id"],
-                "parts": [asdict(part) for part in shown_texts(dataset, row)],
+                "parts": [_short(part) for part in shown_texts(dataset, row)],
                 "gold": row[dataset.target],
                 "told": told[number],
                 "values": [_written(dataset, column, row[column]) for column in columns],
@@ -201,7 +204,7 @@ def _told(dataset: Dataset, rows: pa.Table, drawn: Sequence[int]) -> list[list[s
         ranks = _ranks(gold)
         return [[f"{gold[i]:g}", phrase("above", share=100 * ranks[i])] for i in drawn]
     words = translated(TASKS[dataset.task].gold)
-    return [[words.format(dataset.labels[gold[i]]), ""] for i in drawn]
+    return [[words.format(dataset.labels[gold[i]])] for i in drawn]
 
 
 def _rows(dataset: Dataset) -> pa.Table:
@@ -230,14 +233,19 @@ def _answers(dataset: Dataset, predictions: Predictions, drawn: Sequence[int]) -
         ranks = _ranks(mean)
         far = np.abs(_ranks(gold) - ranks) > FAR
         above = [phrase("above", share=100 * rank) for rank in ranks]
-        return [[round(float(mean[i]), 3), bool(far[i]), above[i]] for i in drawn]
+        return [_kept(round(float(mean[i]), 3), bool(far[i]), above[i]) for i in drawn]
     starts = len(predicted)
     votes = np.stack([(predicted == label).sum(axis=0) for label in range(len(dataset.labels))])
     # Ties go to the first label.
     answers = votes.argmax(axis=0)
     counts = votes.max(axis=0) if starts > 1 else ()
     most = [phrase("starts", count=n, starts=starts) for n in counts] or [""] * len(answers)
-    return [[int(answers[i]), bool(answers[i] != gold[i]), most[i]] for i in drawn]
+    return [_kept(int(answers[i]), bool(answers[i] != gold[i]), most[i]) for i in drawn]
+
+
+def _kept(answer: float, wrong: bool, remark: str) -> list[Any]:
+    """Return an answer without what is empty at its end."""
+    return [answer, wrong, remark] if remark else [answer, wrong] if wrong else [answer]
 
 
 def _ranks(values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
@@ -262,6 +270,11 @@ def _node(row: Values) -> list[int]:
     return [row[f"{side}_{end}"] for side in ("left", "right") for end in ("first", "last")]
 
 
+def _short(part: ShownText) -> dict[str, Any]:
+    """Return what is not empty."""
+    return {name: value for name, value in asdict(part).items() if value}
+
+
 def _cut(text: str) -> str:
     if len(text) <= LONGEST:
         return text
@@ -276,4 +289,5 @@ def _written(dataset: Dataset, column: str, value: Any) -> str:
 
 def browser(inputs: Inputs) -> list[Table]:
     """Return the heading of the browser of instances."""
-    return [lay_out("instances", limit=LIMIT, longest=LONGEST, far=100 * FAR, examples=EXAMPLES)]
+    words: dict[str, Any] = {"encoders": MANY, "limit": LIMIT, "longest": LONGEST}
+    return [lay_out("instances", **words, far=100 * FAR, examples=EXAMPLES)]

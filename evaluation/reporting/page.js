@@ -3,6 +3,7 @@
 
 const NONE = "–";
 const PER_PAGE = 10;
+const MOST_ROWS = 200;
 const collator = new Intl.Collator(document.documentElement.lang, { numeric: true });
 const texts = JSON.parse(document.getElementById("texts").textContent);
 
@@ -75,6 +76,29 @@ function sorted(rows, column, descending) {
   return keyed.map(([row]) => row);
 }
 
+/* Of a long table only the first rows are laid out, until all are asked for. */
+
+const whole = new Set();
+
+function shorten(table) {
+  let count = 0;
+  for (const row of table.tBodies[0].rows) {
+    count += !row.hidden;
+    row.classList.toggle("beyond", count > MOST_ROWS && !whole.has(table));
+  }
+  const frame = table.closest(".frame");
+  const isShort = count > MOST_ROWS && !whole.has(table);
+  if (frame.nextElementSibling?.className === "pages") frame.nextElementSibling.remove();
+  if (!isShort) return;
+  const button = element("button", { type: "button" }, phrase("show_all"));
+  button.addEventListener("click", () => {
+    whole.add(table);
+    shorten(table);
+  });
+  const shown = phrase("rows_shown", { count: MOST_ROWS, all: count });
+  frame.after(element("div", { className: "pages" }, button, shown));
+}
+
 function makeSortable(table) {
   const headers = [...table.tHead.rows[0].cells];
   const [body] = table.tBodies;
@@ -87,6 +111,7 @@ function makeSortable(table) {
     for (const header of headers) header.removeAttribute("aria-sort");
     headers[column]?.setAttribute("aria-sort", descending ? "descending" : "ascending");
     body.append(...(headers[column] ? sorted(first, column, descending) : first));
+    shorten(table);
   };
   headers.forEach((header, column) => {
     const link = header.querySelector("a");
@@ -104,6 +129,7 @@ function makeSortable(table) {
     });
   });
   settings.set(name, apply);
+  shorten(table);
 }
 
 /* Filters of tables. */
@@ -140,6 +166,7 @@ function makeFilterable(controls) {
       phrase("rows_shown", { count, all: rows.length });
     empty.hidden = count > 0;
     if (pair) showPairs(table, pair.value);
+    shorten(table);
   };
   const present = [find, group, tone, pair].filter(Boolean);
   for (const control of present) {
@@ -201,7 +228,7 @@ function makeHinting(frame) {
 
 function element(name, properties = {}, ...children) {
   const made = Object.assign(document.createElement(name), properties);
-  made.append(...children.filter((child) => child !== ""));
+  made.append(...children.filter(Boolean));
   return made;
 }
 

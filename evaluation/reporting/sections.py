@@ -3,6 +3,7 @@
 A new section is a function from the results to tables, and a line in ``SECTIONS``.
 """
 
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Literal
@@ -25,8 +26,8 @@ from evaluation.reporting.tables import (
 )
 
 Format = Literal["page", "markdown", "latex"]
-# A long table with more numbers than this is in the page only.
-SHORT = 60
+# A long table with more numbers than this is in the page only; with still more, nowhere.
+SHORT, LONG = 60, 5000
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +109,7 @@ SECTIONS = (
     Section("published", "audit", audit.published, PAGE),
     Section("measurements", "audit", audit.measurements, PAGE, "group tone", long=True),
     Section("encoders", "encoders", encoders.encoders, SCREEN),
+    Section("verified", "encoders", encoders.verified, SCREEN),
     Section("vocabulary", "encoders", encoders.vocabulary, SCREEN, filters="group"),
     Section("papers", "encoders", papers.papers, PAGE, filters="group", folded=True),
     Section("differs", "encoders", papers.differs, SCREEN, filters="text", folded=True),
@@ -118,7 +120,8 @@ def sections_of(inputs: Inputs, form: Format) -> Iterator[tuple[Section, list[Ta
     """Yield the sections that a format shows, with their tables; a section has one or more."""
     for section in SECTIONS:
         tables = section.tables(inputs) if form in section.formats else []
-        if section.long and form != "page":
-            tables = [t for t in tables if len(t.rows) * (len(t.header) - t.texts) <= SHORT]
+        if section.long or section.folded:
+            most = LONG if form == "page" else SHORT if section.long else sys.maxsize
+            tables = [t for t in tables if len(t.rows) * (len(t.header) - t.texts) <= most]
         if tables:
             yield section, tables

@@ -32,6 +32,7 @@ def write_report(
     paradigms: Sequence[Path] = (),
     left_out: Mapping[str, str] | None = None,
     people: Sequence[Path] = (),
+    refused: Mapping[str, str] | None = None,
 ) -> None:
     """Write index.html, report.md, tables.tex, three files of data, and figures/ into a folder.
 
@@ -48,12 +49,15 @@ def write_report(
         paradigms: the files that ``paradigms`` wrote, one per encoder, likewise.
         left_out: what stages have left out for a fault, and the fault.
         people: the files that ``sheet --score`` wrote, one per dataset, if they are to be shown.
+        refused: see ``Inputs``.
 
     Raises:
         InputError: there are no results, they are not comparable, or the instances, the audit,
             the predictions or the ranks are of other rows.
     """
-    inputs, datasets = open_inputs(results, instances, rankings, paradigms, left_out, people)
+    inputs, datasets = open_inputs(
+        results, instances, rankings, paradigms, left_out, people, refused
+    )
     card = instances / "README.md"
     address = quote(Path(relpath(card, out)).as_posix()) if card.is_file() else ""
     browser = browsed(inputs, datasets, address)
@@ -95,12 +99,13 @@ def open_inputs(
     paradigms: Sequence[Path] = (),
     left_out: Mapping[str, str] | None = None,
     people: Sequence[Path] = (),
+    refused: Mapping[str, str] | None = None,
 ) -> tuple[Inputs, list[Dataset]]:
     """Return the results of a report, and the datasets of its instances; see ``write_report``."""
     datasets = find_datasets(instances)
     samples = {dataset.name for dataset in datasets if dataset.sample}
     audit, sources = instances / "audit.json", sources_of(datasets) if rankings else {}
-    given = rankings, paradigms, samples, left_out, people, sources
+    given = rankings, paradigms, samples, left_out, people, sources, refused
     return read_inputs(results, audit, *given), datasets
 
 

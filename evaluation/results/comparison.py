@@ -8,13 +8,15 @@ compared in the same way: the units are the groups of texts linked by positives,
 that both encoders have.
 Where the interval contains 0 the two are tied. On a dataset, on a group and by a measure, the
 intervals of all pairs of encoders cover together: the chance that any two that are equally good
-seem to differ is at most 1 - ``intervals.COVERAGE``, be there two encoders or twenty.
+seem to differ is at most 1 - ``intervals.COVERAGE``, be there two encoders or twenty. Of more than
+``MANY`` encoders, only the pairs with the best one are returned, which readers can still use.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import comb
+from statistics import fmean
 from typing import Literal
 
 import numpy as np
@@ -28,6 +30,8 @@ from evaluation.results.probes import Predictions, Results
 from evaluation.results.rankings import MEASURES as RANK_MEASURES
 from evaluation.results.rankings import PairRanks, RankingResults, measure_pairs
 
+MANY = 10
+"""The most encoders of which every two are compared."""
 # Rounding, so that equal scores do not differ by floating-point error.
 _DECIMALS = 12
 
@@ -117,15 +121,20 @@ def compare(
     Returns:
         The differences: pair by pair in the order of ``measured``, datasets by name, then groups.
     """
-    differences = []
-    for one, other in combinations(measured, 2):
-        shared = sorted(measured[one].keys() & measured[other].keys())
-        names: list[tuple[Literal["dataset", "group"], str, Sequence[str]]] = [
-            *(("dataset", dataset, [dataset]) for dataset in shared),
-            *(("group", group, of) for group, of in groups.items() if set(of) <= set(shared)),
-        ]
-        for level, what, datasets in names:
-            pairs = comb(sum(set(datasets) <= scores.keys() for scores in measured.values()), 2)
+    every = sorted({dataset for scores in measured.values() for dataset in scores})
+    kinds: list[tuple[Literal["dataset", "group"], str, Sequence[str]]] = [
+        *(("dataset", dataset, [dataset]) for dataset in every),
+        *(("group", group, datasets) for group, datasets in groups.items()),
+    ]
+    differences: dict[tuple[str, str], list[Difference]] = {}
+    for level, what, datasets in kinds:
+        means = {
+            name: fmean(scores[dataset].value for dataset in datasets)
+            for name, scores in measured.items()
+            if scores.keys() >= {*datasets}
+        }
+        pairs = comb(len(means), 2)
+        for one, other in _pairs(means, next(iter(measured))):
             values, reaches, largest = np.array(
                 [subtract(measured[one][name], measured[other][name], pairs) for name in datasets]
             ).T
@@ -133,8 +142,17 @@ def compare(
             # The variance of a mean of independent differences.
             far = float(np.sqrt(np.square(reaches).sum())) / len(datasets)
             ends = around(value, far, float(largest.mean()))
-            differences.append(Difference(level, what, one, other, value, ends))
-    return differences
+            found = Difference(level, what, one, other, value, ends)
+            differences.setdefault((one, other), []).append(found)
+    return [found for pair in combinations(measured, 2) for found in differences.get(pair, ())]
+
+
+def _pairs(scores: Mapping[str, float], first: str) -> Iterator[tuple[str, str]]:
+    """Yield every two encoders; of many, only those with the best one, or the ``first`` of all."""
+    best = {first, max(scores, key=scores.__getitem__, default=first)}
+    for pair in combinations(scores, 2):
+        if len(scores) <= MANY or best.intersection(pair):
+            yield pair
 
 
 def compare_ranks(results: Sequence[tuple[RankingResults, Ranks]]) -> list[Difference]:
@@ -229,7 +247,8 @@ def _compare_means(
     """Compare every two encoders by the means of their values, float64 [measures, rows]."""
     differences = []
     units, pairs = effective_units(documents), comb(len(values), 2)
-    for one, other in combinations(values, 2):
+    means = {name: float(of_encoder[0].mean()) for name, of_encoder in values.items()}
+    for one, other in _pairs(means, next(iter(values))):
         apart = (values[one] - values[other]).round(_DECIMALS)
         left_out = leave_out_means(apart, documents)
         for what, of_rows, without in zip(whats, apart, left_out, strict=True):

@@ -1,7 +1,6 @@
 """`probeta verify`: whether stored scores are those that the stored answers give."""
 
 import argparse
-from functools import partial
 from pathlib import Path
 
 from corpora_recipes.running.commands import add_params, names, positive
@@ -73,29 +72,15 @@ def run(options: argparse.Namespace) -> None:
     """
     from evaluation.data.finding import check_names, data_folder
     from evaluation.data.instances import find_datasets
-    from evaluation.results.paradigms import read_paradigms
-    from evaluation.results.probes import read_results
-    from evaluation.results.rankings import RANKS, read_rankings
-    from evaluation.verifying.check import Check
-    from evaluation.verifying.neighbours import verify_paradigms, verify_rankings
-    from evaluation.verifying.probes import verify_probes
+    from evaluation.verifying.results import verify_results
     from evaluation.verifying.vectors import verify_vectors
 
     folder = data_folder(options.data, options.datasets)
     datasets = {dataset.name: dataset for dataset in find_datasets(folder)}
     check_names(f"datasets of {folder}", options.datasets, datasets)
-    make = partial(Check, folder=folder, datasets=datasets, asked=options.datasets)
     differing = 0
     for path in options.results:
-        if path.is_file():
-            paradigms = read_paradigms(path)
-            verify_paradigms(check := make(paradigms), paradigms)
-        elif (path / RANKS).is_file():
-            rankings = read_rankings(path)
-            verify_rankings(check := make(rankings), rankings, path)
-        else:
-            results = read_results(path)
-            verify_probes(check := make(results), results, path)
+        check = verify_results(path, folder, datasets, options.datasets)
         name, count = check.results.name, f"{check.recomputed:,} scores recomputed"
         _print(f"{path}: {check.kind} of {name}: {count}")
         if options.encode and not check.differences:
@@ -105,9 +90,6 @@ def run(options: argparse.Namespace) -> None:
         for note in dict.fromkeys(check.notes):
             _print(f"  {note}")
         differing += len(check.differences)
-        if not check.recomputed and not check.differences:
-            expected = f"scores on {', '.join(options.datasets or datasets)}"
-            raise InputError(path, expected, "none", "name datasets that the results have")
     proved = [] if differing else [_PROVED]
     print(*proved, _NOT_PROVED, *([] if options.encode else [_OF_VECTORS]), sep="\n")
     if differing:

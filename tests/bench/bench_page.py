@@ -1,14 +1,15 @@
 """Measures the page of a report on many encoders: its size, its first paint, the sorting of tables.
 
-    python tests/bench/bench_page.py [encoders] [folder of screenshots]
+    python tests/bench/bench_page.py [encoders] [datasets] [folder of screenshots]
 
 Run it where `dvc repro` has run. The encoders (20) are copies of the results in data/results whose
-answers are changed at random. Prints the CPU time of the report, the size of the page, the first
+answers are changed at random, on so many datasets (60) as far as there are. Prints the CPU time and the memory of the report, the size of the page, the first
 paint in Chromium, and the longest time that a table takes to be sorted (the best of five, as other
-processes disturb). With a folder, the page is photographed too: 1440 and 420 pixels wide, light and
+processes disturb; if it is folded, it is the only open one). With a folder, the page is photographed too: 1440 and 420 pixels wide, light and
 dark.
 """
 
+import resource
 import shutil
 import sys
 import time
@@ -34,8 +35,9 @@ from evaluation.results.stored import write_stored
 
 WIDTHS = (1440, 420)
 SORT = """() => {
-    document.querySelectorAll("details").forEach((part) => { part.open = true; });
     const longest = [...document.querySelectorAll("table.sortable")].map((table) => {
+        const part = table.closest("details");
+        if (part) part.open = true;
         const [first, second] = table.tHead.rows[0].cells;
         const times = [0, 1, 2, 3, 4].map(() => {
             const begin = performance.now();
@@ -43,6 +45,7 @@ SORT = """() => {
             table.getBoundingClientRect();
             return performance.now() - begin;
         });
+        if (part) part.open = false;
         return [Math.min(...times), table.id];
     });
     return longest.sort((one, other) => other[0] - one[0])[0];
@@ -50,23 +53,24 @@ SORT = """() => {
 PAINT = "performance.getEntriesByName('first-contentful-paint')[0]?.startTime"
 
 
-def copies(count: int, folder: Path) -> Iterator[tuple[Path, Path, Path]]:
+def copies(count: int, most: int, folder: Path) -> Iterator[tuple[Path, Path, Path]]:
     """Yield the results, the rankings and the paradigms of so many encoders."""
     generator = np.random.default_rng(1)
     names = sorted(path.name for path in Path("data/results").iterdir())
     for number in range(count):
         name = names[number % len(names)]
-        yield copy_of(name, f"{name}_{number:02}", 0.02 * number, generator, folder)
+        yield copy_of(name, f"{name}_{number:03}", 0.8 * number / count, generator, most, folder)
 
 
 def copy_of(
-    name: str, new: str, noise: float, generator: np.random.Generator, folder: Path
+    name: str, new: str, noise: float, generator: np.random.Generator, most: int, folder: Path
 ) -> tuple[Path, Path, Path]:
     """Write the results of an encoder, with a share of its answers changed."""
     path = Path("data/results", name)
     probed = read_results(path)
     scores, tables = [], []
-    for score in probed.scores:
+    datasets = sorted({score.dataset for score in probed.scores})[:most]
+    for score in (score for score in probed.scores if score.dataset in datasets):
         answers = read_predictions(path, score.dataset, score.layer)
         changed = generator.random(answers.predicted.shape) < noise
         predicted = np.where(changed, generator.permutation(answers.gold), answers.predicted)
@@ -118,14 +122,16 @@ def open_page(page: Path, pictures: Path | None) -> None:
 def main() -> None:
     """Write the report, and open it."""
     count = int(sys.argv[1]) if len(sys.argv) > 1 else 20
-    pictures = Path(sys.argv[2]) if len(sys.argv) > 2 else None
+    most = int(sys.argv[2]) if len(sys.argv) > 2 else 60
+    pictures = Path(sys.argv[3]) if len(sys.argv) > 3 else None
     with TemporaryDirectory() as temporary:
         folder = Path(temporary)
-        probed, ranked, clustered = map(list, zip(*copies(count, folder), strict=True))
+        probed, ranked, clustered = map(list, zip(*copies(count, most, folder), strict=True))
         begin = time.process_time()
         write_report(probed, Path("dist/hub"), folder / "report", ranked, clustered)
         page = folder / "report" / "index.html"
-        print(f"report: {time.process_time() - begin:.1f} CPU-s")
+        most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
+        print(f"report: {time.process_time() - begin:.1f} CPU-s, {most:.2f} GB")
         print(f"page: {page.stat().st_size / 1e6:.2f} MB")
         open_page(page, pictures)
 

@@ -114,8 +114,6 @@ def write(question: Asked, folder: Path) -> Config:
         labels=list(question.labels),
         first_row={},
         rows=dict.fromkeys(splits, size),
-        num_bytes={},
-        download_size=0,
         content=dict.fromkeys(splits, "0" * 64),
         counts={},
         audit={"benchmark": "spanish_discoeval" if dataset.language == "es" else ""},

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
+from typing import Any
 
 from builders.tasks.groups import Group
 from evaluation.reporting import layout
@@ -9,7 +10,7 @@ from evaluation.reporting.inputs import Inputs
 from evaluation.reporting.layout import Cell, Column, Table, columns_of, lay_out, unused_name
 from evaluation.reporting.tables.marks import by_dataset, difference_cell, sampled, tone
 from evaluation.reporting.texts import phrase, translated
-from evaluation.results.comparison import Difference
+from evaluation.results.comparison import MANY, Difference
 from evaluation.results.editions import FLOOR
 
 # As a share of the largest number of texts, or words, with vectors. An encoder with fewer has an
@@ -25,7 +26,7 @@ Differences = Mapping[Pair, Mapping[str, Difference]]
 
 def pairs(inputs: Inputs, among: Iterable[Difference] | None = None) -> list[Table]:
     """Return the differences of every two encoders over groups of tasks, by benchmark."""
-    differences = inputs.differences if among is None else list(among)
+    differences = inputs.pairs if among is None else list(among)
     of_datasets, of_groups = (_by_pair(differences, level) for level in ("dataset", "group"))
     compared = {name for of_pair in of_groups.values() for name in of_pair}
     tables: list[Table] = []
@@ -52,16 +53,9 @@ def pairs(inputs: Inputs, among: Iterable[Difference] | None = None) -> list[Tab
         about = f"{about_differences(phrase('test_document'))} {phrase('of_groups')}"
         name = f"pairs-{unused_name(benchmark)}"
         about = "" if tables else about
-        tables.append(
-            lay_out(
-                "pairs",
-                counts,
-                columns,
-                name=name,
-                benchmark=translated(benchmark),
-                differences=about,
-            )
-        )
+        more = () if tables else _of_many(inputs)
+        options: dict[str, Any] = {"name": name, "more": more, "benchmark": translated(benchmark)}
+        tables.append(lay_out("pairs", counts, columns, **options, differences=about))
     return tables
 
 
@@ -73,6 +67,11 @@ def best_pairs(inputs: Inputs) -> list[Table]:
     )
 
 
+def _of_many(inputs: Inputs) -> tuple[str, ...]:
+    """Return a sentence on pairs that are not shown, if there are any."""
+    return (phrase("first_pairs", many=MANY),) if len(inputs.names) > MANY else ()
+
+
 def _counts(tones: Sequence[str]) -> Cell:
     better, tied, worse = map(tones.count, ("better", "tie", "worse"))
     return Cell(f"{better} / {tied} / {worse}", value=better - worse)
@@ -80,7 +79,7 @@ def _counts(tones: Sequence[str]) -> Cell:
 
 def differences(inputs: Inputs) -> list[Table]:
     """Return the differences of every two encoders on every dataset."""
-    of_datasets = _by_pair(inputs.differences, "dataset")
+    of_datasets = _by_pair(inputs.pairs, "dataset")
     rows = inputs.datasets if of_datasets else ()
     return by_dataset(inputs, "differences", _columns(of_datasets), rows)
 
@@ -96,7 +95,7 @@ def measure_differences(
 
     ``rows``: key of a measure to what names its row, in columns with the headings ``texts``.
     """
-    measured = [each for each in inputs.differences if each.what in rows]
+    measured = [each for each in inputs.pairs if each.what in rows]
     names = {difference.what for difference in measured}
     if not names:
         return []
@@ -108,6 +107,7 @@ def measure_differences(
             *_columns(_by_pair(measured, "measure")),
         ],
         name=f"differences-{group.abbreviation.lower()}",
+        more=_of_many(inputs),
         texts=len(texts),
         abbreviation=group.abbreviation,
         differences=about,

@@ -39,6 +39,14 @@ def encoders(inputs: Inputs) -> list[Table]:
     return [lay_out("encoders", inputs.encoders, columns, texts=6, kind="encoder")]
 
 
+def verified(inputs: Inputs) -> list[Table]:
+    """Return what was verified, and the results of others that were refused, if some were given."""
+    if inputs.refused is None:
+        return []
+    columns = [Column("results", lambda item: item[0]), Column("reason", lambda item: item[1])]
+    return [lay_out("verified", inputs.refused.items(), columns)]
+
+
 def _layers(results: Results) -> str:
     main, layers = str(results.encoder["layer"]), results.encoder["layers"]
     several = len(layers) > 1

@@ -25,6 +25,7 @@ from evaluation.reporting.tables.marks import (
 )
 from evaluation.reporting.tables.papers import published_ranges, published_scores
 from evaluation.reporting.texts import all_texts, phrase, translated
+from evaluation.results.comparison import MANY
 from evaluation.results.probes import Score
 
 
@@ -100,7 +101,13 @@ def _caption(inputs: Inputs, group: Group, table: Table) -> str:
 
 
 def scores(inputs: Inputs) -> list[Table]:
-    """Return all scores, one row per dataset, one table per benchmark."""
+    """Return all scores, one row per dataset, one table per benchmark.
+
+    Of many encoders, they are the rows, with a table per group of tasks.
+    """
+    if len(inputs.names) > MANY:
+        first, *others = group_tables(inputs)
+        return [replace(first, about=(*introduction(inputs), *first.about)), *others]
     tables: list[Table] = []
     for benchmark, average in inputs.wholes.items():
         about = () if tables else introduction(inputs)

@@ -164,9 +164,10 @@ def test_examples_load_and_their_card_says_what_they_are(
     rows = {name: found[0] for name, found in loaded.items()}
     assert rows == of_opinions | {"words/train": 82, "sts/test": 12}
     for line in (
-        "| [`opinions`](docs/opinions.md) | sentence classification | Mine | 27 | 3 | 10 | ",
-        "(docs/words.md) | linguistic probing | Mine | 82 (10 folds) | – | – | 41 classes | ",
-        "(docs/sts.md) | similarity | Mine | – | – | 12 | score 1 … 5 | 1.0.0 |",
+        "| Sentence classification | es | Mine | 10 | CC0 1.0 | [`opinions`](docs/opinions.md) |",
+        "- Rows: train 27, validation 3, test 10; 2 classes.",
+        "- Rows: train 82; 41 classes.",
+        "- Rows: test 12; score 1 … 5.",
         "numbered in this order, with the source's spelling in brackets: "
         "0 `negative` (`N`); 1 `positive` (`P`).",
         "\n\nWhich class does the text belong to: what does it say, ask for or feel?\n\n- Classes",
@@ -352,12 +353,12 @@ def test_rankings_and_clusters_load_and_their_card_says_what_they_are(
     assert loaded == expected(neighbours)
     assert (loaded["rank/test"][0], loaded["para/test"][0]) == (76, 2)
     card = pages(neighbours)
-    row = "(docs/rank.md) | sentence ranking | Pairs + More | – | – | 76 | 16 pairs | 1.0.0 | "
-    assert row + "CC0 1.0; CC BY 4.0 |" in card
-    assert "(docs/para.md) | paradigms | Pairs | – | – | 2 | 2 clusters | 1.0.0 | CC0 1.0 |" in card
-    assert "## Sentence ranking (EvalRank)\n" in card
-    assert "## Paradigms (ParaLex)\n" in card
     for line in (
+        "| Ranks of paraphrases | es | Pairs + More | 16 | CC0 1.0; CC BY 4.0 | [`rank`](docs/rank",
+        "| Paradigms of words | es | Pairs | 2 | CC0 1.0 | [`para`](docs/para.md) |",
+        "- Rows: test 76; 16 pairs.",
+        "- Rows: test 2; 2 clusters.",
+        "## Example\n\n| text | positive |\n",
         "- Positives from `pairs/scored`: its top 25 % of pairs by score, ties included (a score "
         "of 3 or more: 14 of 35 different pairs, 40%); 14 different pairs.",
         "- Positives from `more/plain`: its pairs; 2 different pairs that no collection above has.",
@@ -470,6 +471,9 @@ def test_the_head_says_what_the_hub_asks(packaged_once: Path, neighbours: Path) 
     assert made["source_datasets"] == ["original"]
     assert taken["source_datasets"][0].startswith("extended|other-")
     assert "extra_gated_prompt" not in made
+    # A key or a dataset takes one line.
+    head = (packaged_once / "hub" / "README.md").read_text("utf-8").split("---\n")[1]
+    assert head.count("\n") == len(made) + len(made["configs"])
 
 
 def test_a_licence_without_a_name_on_the_hub_is_linked(tmp_path, make_corpus) -> None:
