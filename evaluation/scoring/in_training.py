@@ -1,0 +1,50 @@
+"""An evaluator of sentence-transformers: scores of a model while it is trained."""
+
+from collections.abc import Callable
+from pathlib import Path
+from statistics import fmean
+from typing import TYPE_CHECKING, Any
+
+from sentence_transformers.base.evaluation import BaseEvaluator
+
+if TYPE_CHECKING:
+    from sentence_transformers import SentenceTransformer
+
+    from evaluation.results.scores import Scores
+
+
+class ProbetaEvaluator(BaseEvaluator):  # type: ignore[misc]
+    """See ``evaluation.scoring.evaluator``, which makes it.
+
+    Args:
+        score: ``probeta.score``, with all arguments but the encoder and the name of its results.
+        name: of the evaluator, before the names of its metrics.
+    """
+
+    def __init__(self, score: "Callable[..., Scores]", name: str) -> None:
+        super().__init__()
+        self._score = score
+        self.name = name
+        self.primary_metric = f"{name}_mean"
+
+    def __call__(
+        self,
+        model: "SentenceTransformer",
+        output_path: str | None = None,
+        epoch: float = -1,
+        steps: int = -1,
+    ) -> dict[str, float]:
+        """Score the model; save the results in ``output_path``, if there is one.
+
+        Returns:
+            NAME_mean and NAME_DATASET, fractions.
+        """
+        name = f"{self.name}_{steps}" if steps >= 0 else self.name
+        scores = self._score(model, name=name)
+        if output_path is not None:
+            scores.save(Path(output_path) / name)
+        values = {score.dataset: score.value for score in scores.results.main}
+        found: dict[str, Any] = {"mean": fmean(values.values())} | values
+        metrics: dict[str, float] = self.prefix_name_to_metrics(found, self.name)
+        self.store_metrics_in_model_card_data(model, metrics, epoch, steps)
+        return metrics
