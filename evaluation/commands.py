@@ -90,6 +90,7 @@ VERBS = {
         "evaluation.reporting.study_command",
         "correlate scores that need no probe with those of tasks, over encoders",
     ),
+    "site": Verb("evaluation.reporting.site_command", "build the site of documentation and report"),
     "completion": Verb("evaluation.completion", "print what lets a shell complete commands"),
     "check": Verb("evaluation.checking", "show the averages, and what a run has left out"),
 }
