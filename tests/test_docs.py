@@ -163,8 +163,9 @@ for text, printed in {examples!r}:
     assert printed in (None, out.getvalue()), (text, out.getvalue())
 """
     folder = (copy / notebook).parent if notebook else copy
-    ours = {"HF_HOME": str(copy / ".hf"), "PYTHONPATH": str(copy), "TMPDIR": str(copy)}
-    done = run(f"python -c {shlex.quote(script)}", folder, **ours)
+    # A kernel of Jupyter names such a backend, which is not installed beside us.
+    ours = {"HF_HOME": str(copy / ".hf"), "MPLBACKEND": "module://kernel", "TMPDIR": str(copy)}
+    done = run(f"python -c {shlex.quote(script)}", folder, PYTHONPATH=str(copy), **ours)
     assert done.returncode == 0, done.stderr
 
 

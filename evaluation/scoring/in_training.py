@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 from statistics import fmean
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sentence_transformers.base.evaluation import BaseEvaluator
 
@@ -14,12 +14,7 @@ if TYPE_CHECKING:
 
 
 class ProbetaEvaluator(BaseEvaluator):  # type: ignore[misc]
-    """See ``evaluation.scoring.evaluator``, which makes it.
-
-    Args:
-        score: ``probeta.score``, with all arguments but the encoder and the name of its results.
-        name: of the evaluator, before the names of its metrics.
-    """
+    """See ``probeta.evaluator``; ``score`` is the function, given its data and options."""
 
     def __init__(self, score: "Callable[..., Scores]", name: str) -> None:
         super().__init__()
@@ -34,17 +29,13 @@ class ProbetaEvaluator(BaseEvaluator):  # type: ignore[misc]
         epoch: float = -1,
         steps: int = -1,
     ) -> dict[str, float]:
-        """Score the model; save the results in ``output_path``, if there is one.
-
-        Returns:
-            NAME_mean and NAME_DATASET, fractions.
-        """
+        """Return NAME_mean and NAME_DATASET, fractions; save the results in ``output_path``."""
         name = f"{self.name}_{steps}" if steps >= 0 else self.name
         scores = self._score(model, name=name)
         if output_path is not None:
             scores.save(Path(output_path) / name)
         values = {score.dataset: score.value for score in scores.results.main}
-        found: dict[str, Any] = {"mean": fmean(values.values())} | values
-        metrics: dict[str, float] = self.prefix_name_to_metrics(found, self.name)
+        metrics = {f"{self.name}_{key}": value for key, value in values.items()}
+        metrics[self.primary_metric] = fmean(values.values())
         self.store_metrics_in_model_card_data(model, metrics, epoch, steps)
         return metrics

@@ -26,6 +26,7 @@ def test_a_model_is_scored_while_it_learns(hub_folder: Path, minilm: Path) -> No
         eval_strategy="steps",
         eval_steps=1,
         save_strategy="best",
+        save_only_model=True,
         metric_for_best_model="probeta_mean",
         use_cpu=True,
         report_to="none",
@@ -44,10 +45,6 @@ def test_a_model_is_scored_while_it_learns(hub_folder: Path, minilm: Path) -> No
     differences = compare("run/eval/probeta_2", "run/eval/probeta_1").to_dict()
     assert differences["sts_own/difference"] == pytest.approx(
         logged[1]["eval_probeta_sts_own"] - logged[0]["eval_probeta_sts_own"]
-    )
-    assert of_both(model) == pytest.approx(
-        {"probeta_mean": sum(values.values()) / 2, "probeta_bso_own": values["bso_own"]}
-        | {"probeta_sts_own": values["sts_own"]}
     )
 
 
