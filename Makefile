@@ -8,12 +8,17 @@ export UV_PYTHON_DOWNLOADS := never
 # DVC starts `probeta`, tests start `dvc`.
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
 
-.PHONY: repro test test-slow test-torch test-harnesses fuzz faults lint
+.PHONY: repro site test test-slow test-torch test-harnesses fuzz faults lint
 
 # Without git (a tarball, a container), DVC is told so.
 repro: .venv/installed
 	git rev-parse --git-dir >/dev/null 2>&1 || .venv/bin/dvc config --local core.no_scm true
 	.venv/bin/dvc repro
+
+# The documentation and the report of `make repro`, as a static site in site/.
+site: repro | $(UV)
+	$(UV) sync --locked --inexact --quiet --extra site
+	.venv/bin/probeta site
 
 # Two processes: see pytest_xdist_make_scheduler in tests/conftest.py. `pytest -m unit` leaves out
 # the run of all stages too.
@@ -36,12 +41,14 @@ test-torch: .venv-torch/installed
 	touch $@
 
 # The tests with other harnesses, after those with torch alone: the same environment (torch is most
-# of it) gets the two extras only then, so that `test-torch` notices what the extra `torch` lacks.
+# of it) gets the two extras, and what a trainer needs, only then, so that `test-torch` notices what
+# the extra `torch` lacks.
 test-harnesses: .venv-torch/harnesses
 	.venv-torch/bin/python -m pytest -n 2 tests/with_harnesses
 
 .venv-torch/harnesses: .venv-torch/installed
-	$(UV) pip install --quiet --python .venv-torch/bin/python --editable '.[audit,lm-eval,mteb,torch]'
+	$(UV) pip install --quiet --python .venv-torch/bin/python --editable '.[audit,lm-eval,mteb,torch]' \
+		accelerate
 	touch $@
 
 # Each stage, killed at twenty points and more, and refused disk and memory at ten: some minutes.

@@ -4,8 +4,9 @@
     print(score("char_hash", data="dist/hub"))
 
 ``score`` scores an encoder on datasets, ``compare`` compares two such scores, ``load`` returns the
-rows of a dataset, ``benchmark`` gives mteb the datasets as tasks, ``audit`` measures the gates on
-datasets of others, and ``InputError`` is what they raise. ``Scores`` is what ``score`` returns.
+rows of a dataset, ``benchmark`` gives mteb the datasets as tasks, ``evaluator`` scores a model that
+sentence-transformers trains, ``audit`` measures the gates on datasets of others, and ``InputError``
+is what they raise. ``Scores`` is what ``score`` returns.
 """
 
 import sys
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from evaluation.results.compared import Comparison as Comparison
     from evaluation.results.compared import compare as compare
     from evaluation.results.scores import Scores as Scores
+    from evaluation.scoring import evaluator as evaluator
     from evaluation.scoring import score as score
 
 _MODULES = {
@@ -30,6 +32,7 @@ _MODULES = {
     "audit": "builders.auditing.auditing",
     "benchmark": "evaluation.exchange",
     "compare": "evaluation.results.compared",
+    "evaluator": "evaluation.scoring",
     "load": "evaluation.data.finding",
     "score": "evaluation.scoring",
 }

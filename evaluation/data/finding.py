@@ -84,7 +84,7 @@ def load(dataset: str, data: str | Path | None = None) -> dict[str, pa.Table]:
 
     Args:
         dataset: its name.
-        data: as of ``find_data``.
+        data: see ``score``.
 
     Returns:
         Split ("train", "validation", "test") to its table; only "train" for a dataset in folds, and

@@ -17,16 +17,11 @@ nothing: export those on published datasets.
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `probeta export`."""
-    parser.add_argument(
-        "results", type=Path, nargs="+", metavar="DIR", help="folders that probe or score wrote"
-    )
-    parser.add_argument(
-        "--repo", required=True, metavar="ORG/NAME", help="the datasets on the Hugging Face Hub"
-    )
-    parser.add_argument(
-        "--revision", metavar="R", help="tag or commit of the datasets there (default: none)"
-    )
-    parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder to write to")
+    add = parser.add_argument
+    add("results", type=Path, nargs="+", metavar="DIR", help="folders that probe or score wrote")
+    add("--repo", required=True, metavar="ORG/NAME", help="the datasets on the Hugging Face Hub")
+    add("--revision", metavar="R", help="tag or commit of the datasets there (default: none)")
+    add("--out", type=Path, required=True, metavar="DIR", help="folder to write to")
 
 
 def run(options: argparse.Namespace) -> None:

@@ -1,7 +1,8 @@
-"""The function ``score``: an encoder, on some datasets."""
+"""The functions ``score``: an encoder, on some datasets; ``evaluator``: the same, in training."""
 
 from collections.abc import Callable, Collection, Mapping
 from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Protocol
@@ -11,6 +12,7 @@ from evaluation.results.scores import Scores
 
 if TYPE_CHECKING:
     from evaluation.probing.params import Probing
+    from evaluation.scoring.in_training import ProbetaEvaluator
 
 
 class Encodes(Protocol):
@@ -106,6 +108,49 @@ def score(
             workers=workers,
         )
     return Scores(results, tuple(predictions), found.trivial, found.samples, target.store)
+
+
+def evaluator(
+    data: str | Path | None = None,
+    *,
+    datasets: Collection[str] | None = None,
+    groups: Collection[str] | None = None,
+    name: str = "probeta",
+    prompts: Mapping[str, str] | None = None,
+    protocol: str | None = None,
+) -> "ProbetaEvaluator":
+    """Return an evaluator for the trainer of sentence-transformers, which scores its model.
+
+        SentenceTransformerTrainer(model, arguments, rows, evaluator=evaluator(groups=["SP"]))
+
+    The metrics are NAME_DATASET, the scores as fractions, and NAME_mean, their mean, by which the
+    trainer can choose the best model. Each evaluation is saved as ``Scores.save`` does, in
+    NAME_STEP of the folder that the trainer gives: `probeta compare` tells which are different.
+
+    Args:
+        data: see ``score``, also for all that is not explained here.
+        datasets: names of datasets.
+        groups: abbreviations of groups.
+        name: of the evaluator, letters, digits, _ and -.
+        prompts: of the texts.
+        protocol: of the probes.
+
+    Raises:
+        InputError: sentence-transformers is not installed; there is no such folder, dataset or
+            group. When a model is scored, as ``score`` says.
+    """
+    from corpora_recipes.running.extras import load_packages
+    from evaluation.data.finding import find_data
+    from evaluation.results.scores import check_name
+
+    load_packages("evaluator", "sentence_transformers")
+    # Only with sentence-transformers, from whose class it makes another.
+    from evaluation.scoring.in_training import ProbetaEvaluator
+
+    check_name(name)
+    find_data(data, datasets, groups)
+    scored = partial(score, data=data, datasets=datasets, groups=groups)
+    return ProbetaEvaluator(partial(scored, prompts=prompts, protocol=protocol), name)
 
 
 def _read_params(path: Path, protocol: str | None) -> "tuple[dict[str, dict[str, Any]], Probing]":

@@ -30,42 +30,21 @@ folder of a model, or a file of word vectors. params.yaml is not needed; if ther
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `probeta score`."""
-    parser.add_argument("encoder", nargs="?", metavar="ENCODER", help="what to score: see below")
-    parser.add_argument(
-        "--from-lm-eval",
-        type=Path,
-        metavar="DIR",
-        help="instead of ENCODER: the answers of a language model, that lm-eval wrote to DIR",
-    )
-    parser.add_argument(
-        "--data",
-        metavar="DATA",
-        help="folder of the datasets, or their id on the Hugging Face Hub (default: dist/hub)",
-    )
-    parser.add_argument(
-        "--datasets", type=_names, metavar="A,B", help="names of datasets (default: all)"
-    )
-    parser.add_argument("--groups", type=_names, metavar="SP,DR", help="groups, or benchmarks")
-    parser.add_argument(
-        "--protocol", metavar="NAME", help="standard or senteval (default: that of params.yaml)"
-    )
-    parser.add_argument(
-        "--name", metavar="NAME", help="name of the results (default: from ENCODER)"
-    )
-    parser.add_argument(
-        "--revision",
-        metavar="R",
-        help="of a function: a version of its vectors, which are then kept; of a model on the Hub: "
-        "branch, tag or commit",
-    )
-    parser.add_argument(
-        "--prompts",
-        metavar="YAML",
-        help="""prompts of the texts, such as 'default: "query: "' or '{SP: "a: ", SS: "b: "}'""",
-    )
-    parser.add_argument(
-        "--out", type=Path, metavar="DIR", help="folder for the results (default: results/NAME)"
-    )
+    add = parser.add_argument
+    add("encoder", nargs="?", metavar="ENCODER", help="what to score: see below")
+    told = "instead of ENCODER: the answers of a language model, that lm-eval wrote to DIR"
+    add("--from-lm-eval", type=Path, metavar="DIR", help=told)
+    told = "folder of the datasets, or their id on the Hugging Face Hub (default: dist/hub)"
+    add("--data", metavar="DATA", help=told)
+    add("--datasets", type=_names, metavar="A,B", help="names of datasets (default: all)")
+    add("--groups", type=_names, metavar="SP,DR", help="groups, or benchmarks")
+    add("--protocol", metavar="NAME", help="standard or senteval (default: that of params.yaml)")
+    add("--name", metavar="NAME", help="name of the results (default: from ENCODER)")
+    told = "of a function: a version of its vectors, which are then kept; of a model on the Hub: "
+    add("--revision", metavar="R", help=f"{told}branch, tag or commit")
+    told = """prompts of the texts, such as 'default: "query: "' or '{SP: "a: ", SS: "b: "}'"""
+    add("--prompts", metavar="YAML", help=told)
+    add("--out", type=Path, metavar="DIR", help="folder for the results (default: results/NAME)")
     add_params(parser)
     add_workers(parser)
 

@@ -1,4 +1,4 @@
-"""The pages of the documentation and their code blocks."""
+"""The pages of the documentation, notebooks as pages, and their code blocks."""
 
 import re
 from pathlib import Path
@@ -6,10 +6,16 @@ from typing import NamedTuple
 
 from imports import REPOSITORY
 
+from evaluation.reporting.site import notebook_page
+
 PAGES = {
     path.relative_to(REPOSITORY).as_posix(): path.read_text("utf-8")
     for name in ("README.md", "CONTRIBUTING.md", "docs/*.md")
     for path in sorted(REPOSITORY.glob(name))
+}
+NOTEBOOKS = {
+    path.relative_to(REPOSITORY).as_posix(): notebook_page(path.read_text("utf-8"))
+    for path in sorted(REPOSITORY.glob("docs/notebooks/*.ipynb"))
 }
 _BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
@@ -26,8 +32,7 @@ def blocks(*languages: str, page: str = "") -> list[Block]:
     """Return the code blocks in some languages, of one page or of all."""
     return [
         Block(name, language, text)
-        for name, content in PAGES.items()
-        if page in ("", name)
+        for name, content in ({page: (PAGES | NOTEBOOKS)[page]} if page else PAGES).items()
         for language, text in _BLOCK.findall(content)
         if language in languages
     ]

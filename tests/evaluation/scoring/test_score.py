@@ -15,7 +15,7 @@ from imports import REPOSITORY
 
 from corpora_recipes.running.errors import InputError
 from evaluation.commands import main
-from probeta import score
+from probeta import evaluator, score
 
 MODULE = """import numpy as np
 
@@ -220,3 +220,9 @@ def test_it_runs_in_a_program_outside_a_clone_and_starts_fast(hub_folder: Path) 
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("3\nset()\ndataset ")
+
+
+def test_an_evaluator_needs_sentence_transformers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "sentence_transformers", None)
+    with pytest.raises(InputError, match=r"probeta\[torch\]"):
+        evaluator()
