@@ -87,6 +87,51 @@ class Cost(Checked):
     minutes: StrictInt = 0
 
 
+_Domain = Literal[
+    "Academic",
+    "Constructed",
+    "Encyclopaedic",
+    "Fiction",
+    "Government",
+    "Medical",
+    "News",
+    "Non-fiction",
+    "Reviews",
+    "Social",
+    "Spoken",
+    "Subtitles",
+    "Web",
+    "Written",
+]
+_Creation = Literal[
+    "found", "created", "human-translated", "human-translated and localized", "multiple"
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Provenance(Checked):
+    """How the texts of a corpus and their labels came about, in the words of mteb's metadata.
+
+    Attributes:
+        domains: what the texts are, in alphabetical order.
+        years: the first and the last one in which they were collected, or, if nobody says when,
+            published as a corpus; None if they are collected anew, when the corpus is fetched.
+        annotations: who made the labels or scores that the corpus itself has.
+        creation: how the texts came about; None if nobody says.
+        dialects: BCP 47 codes, if the texts are of certain ones.
+        subtypes: what is asked about them, as mteb names it.
+    """
+
+    domains: tuple[_Domain, ...]
+    annotations: Literal["expert-annotated", "human-annotated", "derived", "automatic"]
+    creation: _Creation | None
+    years: tuple[StrictInt, StrictInt] | None = None
+    dialects: tuple[str, ...] = ()
+    subtypes: tuple[
+        Literal["Emotion classification", "Sentiment/Hate speech", "Textual Entailment"], ...
+    ] = ()
+
+
 @dataclass(frozen=True, slots=True)
 class CollectionFacts(Checked):
     """The facts on a collection of examples.
@@ -103,6 +148,7 @@ class CollectionFacts(Checked):
         scale: the lowest and the highest score, None if the examples have no scores.
         columns: name to meaning of the further columns of an example.
         file: upstream name, if each collection is a file.
+        provenance: of its texts and labels, if not that of the corpus.
     """
 
     about: str
@@ -114,6 +160,7 @@ class CollectionFacts(Checked):
     scale: tuple[Number, Number] | None = None
     columns: Mapping[str, str] = field(default_factory=dict)
     file: str = ""
+    provenance: Provenance | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +177,7 @@ class TreebankFacts(Checked):
         licence_url: of the text of the licence.
         redistributable: whether its texts may be redistributed.
         tokenised: whether its texts are tokens with spaces between them.
+        provenance: of its texts and labels, if not that of the corpus.
     """
 
     name: str
@@ -141,6 +189,7 @@ class TreebankFacts(Checked):
     licence_url: str | None = None
     redistributable: StrictBool = False
     tokenised: StrictBool = False
+    provenance: Provenance | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,6 +249,7 @@ class CorpusFacts(Checked):
         citation: the paper to cite.
         homepage: of the corpus.
         people: whose data it holds; None if only the users know, as of their own documents.
+        provenance: of its texts and labels; None as there.
         sample_languages: of the sample, if the recipe reads several; with two or more, `sample/`
             has a folder for each.
         shipped: whether the sample is the corpus itself.
@@ -227,6 +277,7 @@ class CorpusFacts(Checked):
     citation: str = ""
     homepage: str | None = None
     people: People | None = None
+    provenance: Provenance | None = None
     sample_languages: tuple[str, ...] = ()
     shipped: StrictBool = False
     options: Mapping[str, Any] = field(default_factory=dict)

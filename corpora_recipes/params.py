@@ -157,6 +157,8 @@ def corpus_of(params: Mapping[str, Any], path: Path, name: str) -> Corpus:
         defaults: dict[str, Any] = {"name": name, "licence": "not stated", "redistributable": False}
         keys = {"name", "licence", "citation", "homepage", "description", "redistributable"}
         given = {key: options[key] or defaults.get(key, "") for key in keys & options.keys()}
+        if "path" in options:
+            given["provenance"] = None
         facts = replace(facts, **given)
     if facts.treebanks and options["treebank"] != ANY_TREEBANK:
         facts = _of_treebank(facts, options["treebank"], language, where)
@@ -181,5 +183,5 @@ def _of_treebank(facts: CorpusFacts, name: str, language: str, where: str) -> Co
     what = f" (treebanks in {language})"
     one_of(name, [ANY_TREEBANK, *fitting], f"{where}.treebank", what, "correct it, or `language`")
     treebank = facts.treebanks[name]
-    keys = ("name", "licence", "licence_url", "citation", "homepage", "redistributable")
-    return replace(facts, **{key: getattr(treebank, key) for key in keys})
+    keys = ["name", "licence", "licence_url", "citation", "homepage", "redistributable"]
+    return replace(facts, **{key: getattr(treebank, key) for key in [*keys, "provenance"]})

@@ -13,6 +13,8 @@ DESCRIPTION = (
     "encoders, rebuilt from raw corpora."
 )
 FRAMEWORK = "mteb"
+# In a package: what ``mteb_facts`` states of its datasets.
+FACTS = "mteb.json"
 
 
 def task_name(dataset: str) -> str:

@@ -11,8 +11,9 @@ import pyarrow.parquet as pq
 from builders.auditing.report import read_audit
 from builders.exchange.config import Config
 from builders.exchange.croissant import croissant
-from builders.exchange.leaderboard import eval_yaml
+from builders.exchange.leaderboard import FACTS, eval_yaml
 from builders.exchange.lm_eval import write_tasks
+from builders.exchange.mteb_facts import mteb_facts
 from builders.packaging.card import PAGES, card, dataset_page, licences, limitations
 from builders.packaging.changes import dataset_changes, latest_date
 from builders.packaging.rows import Content, Digests, keep_rows, kept_rows, write_rows
@@ -47,8 +48,9 @@ def package(
     corpora of the datasets, the benchmarks that they belong to, and the datasets that are left out,
     because their corpora must be asked for ("missing") or they have a fault ("left_out"), with the
     reason, and the versions of what made the files ("made_by"); eval.yaml, for the leaderboards of
-    the Hub; and the folder lm_eval with the datasets as tasks of lm-evaluation-harness. The pages
-    show the misses of the audit; they are not errors here.
+    the Hub; mteb.json, from which tasks of mteb are made; and the folder lm_eval with the datasets
+    as tasks of lm-evaluation-harness. The pages show the misses of the audit; they are not errors
+    here.
 
     Args:
         groups: the datasets to package, of which there are all.
@@ -109,7 +111,8 @@ def package(
             "LICENSE.md": licences(configs),
             "eval.yaml": eval_yaml(_asked(configs)),
             "croissant.json": croissant(configs, latest_date(), limitations(configs), hub),
-            "audit.json": json.dumps(report | found, ensure_ascii=False, indent=2) + "\n",
+            "audit.json": _json(report | found),
+            FACTS: _json(mteb_facts(configs, latest_date())),
         }
         # A dataset may have that name.
         (folder / PAGES).mkdir(exist_ok=True)
@@ -121,6 +124,10 @@ def package(
             keep_rows(memo, name, digests[name], content, out)
         memo.retain(digests)
     return len(new)
+
+
+def _json(content: Mapping[str, Any]) -> str:
+    return json.dumps(content, ensure_ascii=False, indent=2) + "\n"
 
 
 def _check_built(dataset: Dataset, source: Path, entry: str) -> None:

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from builders.auditing.report import best_baseline, read_audit
+from builders.exchange.leaderboard import FACTS
 from builders.store.schema import about_of
 from builders.tasks import TASKS
 from builders.tasks.benchmarks import groupings_of
@@ -133,7 +134,7 @@ def _downloaded(repository: str, datasets: Collection[str] | None) -> Path:
 
     names = datasets or ["*"]
     try:
-        patterns = [AUDIT, *(f"{name}/*.parquet" for name in names)]
+        patterns = [AUDIT, FACTS, *(f"{name}/*.parquet" for name in names)]
         folder = Path(snapshot_download(repository, repo_type="dataset", allow_patterns=patterns))
         if not all((folder / name).is_dir() for name in datasets or ()):
             files = map(Path, HfApi().list_repo_files(repository, repo_type="dataset"))

@@ -1,6 +1,7 @@
 """Tasks of mteb: its encoders, with the features, probes and intervals of this project."""
 
-from collections.abc import Collection
+import json
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, get_args
@@ -10,17 +11,23 @@ import pyarrow.parquet as pq
 from datasets import Dataset as Rows
 from datasets import DatasetDict
 from mteb import Benchmark, TaskMetadata
+from mteb.abstasks._statistics_calculation import (
+    calculate_label_statistics,
+    calculate_score_statistics,
+    calculate_text_statistics,
+)
 from mteb.abstasks.abstask import AbsTask
 from mteb.types import Licenses
 
-from builders.exchange.leaderboard import DESCRIPTION, NAME, mteb_language, task_name
+from builders.exchange.leaderboard import DESCRIPTION, FACTS, NAME, mteb_language, task_name
 from builders.plan.origins import licence_id
 from builders.store.schema import about_of
 from builders.tasks import TASKS
 from corpora_recipes.running.errors import ParamsError
+from corpora_recipes.running.limits import read_whole
 from evaluation.data.finding import PACKAGE, find_data
 from evaluation.data.instances import Dataset
-from evaluation.data.texts import text_columns, texts_of
+from evaluation.data.texts import text_columns
 from evaluation.embedding.embedding import embed_datasets
 from evaluation.encoders.callable import Called, GivenEncoder
 from evaluation.encoders.mteb_model import TASK_TYPES, encode_with, instruction
@@ -51,12 +58,7 @@ class ProbedDataset(AbsTask):  # type: ignore[misc]
     def load_data(self, *_: Any, **__: Any) -> None:
         """Read the rows of all splits, from where they are."""
         if not self.data_loaded:
-            self.dataset = DatasetDict(
-                {
-                    split: Rows(pa.concat_tables([pq.ParquetFile(file).read() for file in files]))
-                    for split, files in self.source.files.items()
-                }
-            )
+            self.dataset = rows_of(self.source)
             self.data_loaded = True
 
     def _evaluate_subset(
@@ -91,42 +93,15 @@ class ProbedDataset(AbsTask):  # type: ignore[misc]
     def _calculate_descriptive_statistics_from_split(self, split: str, **_: Any) -> dict[str, Any]:
         """Return the number of rows of a split, the lengths of its texts, and its answers."""
         self.load_data()
-        rows = self.dataset[split].data.table
-        texts = [
-            text
-            for column in text_columns(self.source.task, "natural")
-            for text in texts_of(rows, column)[0].to_pylist()
-        ]
-        lengths = [len(text) for text in texts]
-        answers = rows[self.source.target].to_pylist()
-        found: dict[str, Any] = {
-            "num_samples": len(rows),
-            "text_statistics": {
-                "total_text_length": sum(lengths),
-                "min_text_length": min(lengths),
-                "average_text_length": sum(lengths) / len(lengths),
-                "max_text_length": max(lengths),
-                "unique_texts": len(set(texts)),
-            },
-        }
+        rows = self.dataset[split]
+        found: dict[str, Any] = {"num_samples": len(rows)}
+        for column in text_columns(self.source.task, "natural"):
+            texts = [cell if isinstance(cell, str) else " ".join(cell) for cell in rows[column]]
+            found[f"{column}_statistics"] = calculate_text_statistics(texts)
+        answers = [*rows[self.source.target]]
         if self.source.target == "label":
-            names = self.source.labels
-            found["label_statistics"] = {
-                "min_labels_per_text": 1,
-                "average_label_per_text": 1.0,
-                "max_labels_per_text": 1,
-                "unique_labels": len(set(answers)),
-                "labels": {
-                    name: {"count": answers.count(number)} for number, name in enumerate(names)
-                },
-            }
-        else:
-            found["score_statistics"] = {
-                "min_score": min(answers),
-                "avg_score": sum(answers) / len(answers),
-                "max_score": max(answers),
-            }
-        return found
+            return found | {"label_statistics": calculate_label_statistics(answers)}
+        return found | {"score_statistics": calculate_score_statistics(answers)}
 
 
 def make_benchmark(
@@ -141,33 +116,61 @@ def make_benchmark(
     found = find_data(data, datasets, groups)
     probing = Probing(protocol, engine=PROTOCOLS[protocol].engines[0])
     path = str(PACKAGE if data is None else data)
-    tasks = [_task_of(dataset, path, probing)(seed=found.seed) for dataset in found.datasets]
+    facts = read_mteb_facts(found.folder)
+    tasks = []
+    for dataset in found.datasets:
+        metadata = metadata_of(
+            dataset,
+            facts.get(dataset.name, {}),
+            name=task_name(dataset.name),
+            type=TASK_TYPES[TASKS[dataset.task].group.abbreviation],
+            eval_splits=[dataset.tested],
+            main_score=METRICS[dataset.target],
+            dataset_at={"path": path, "revision": dataset.version},
+        )
+        attributes = {"metadata": metadata, "source": dataset, "probing": probing}
+        tasks.append(type(metadata.name, (ProbedDataset,), attributes)(seed=found.seed))
     return Benchmark(name=NAME, tasks=tasks, description=DESCRIPTION)
 
 
-def _task_of(dataset: Dataset, path: str, probing: Probing) -> type[ProbedDataset]:
-    """Return the class of a dataset's task."""
-    task = TASKS[dataset.task]
-    kind = TASK_TYPES[task.group.abbreviation]
-    split = dataset.tested
-    about = about_of(pq.read_schema(dataset.files[split][0]))
-    metadata = TaskMetadata(
-        name=task_name(dataset.name),
-        description=f"{task.group.title} ({dataset.corpus}). {task.question}",
-        type=kind,
-        prompt=instruction(kind),
-        category="t2t" if dataset.target == "score" else "t2c",
-        eval_splits=[split],
-        eval_langs=[mteb_language(dataset.language)],
-        main_score=METRICS[dataset.target],
-        license=_licence(about.get("licence", "")),
-        dataset={"path": path, "name": dataset.name, "revision": dataset.version},
+def read_mteb_facts(folder: Path) -> dict[str, dict[str, Any]]:
+    """Return dataset to what its package states for mteb; of older packages, nothing is known."""
+    file = folder / FACTS
+    facts: dict[str, dict[str, Any]] = json.loads(read_whole(file)) if file.is_file() else {}
+    return facts
+
+
+def rows_of(dataset: Dataset) -> DatasetDict:
+    """Return all rows of a dataset, from where they are, by split."""
+    return DatasetDict(
+        {
+            split: Rows(pa.concat_tables([pq.ParquetFile(file).read() for file in files]))
+            for split, files in dataset.files.items()
+        }
     )
-    attributes = {"metadata": metadata, "source": dataset, "probing": probing}
-    return type(metadata.name, (ProbedDataset,), attributes)
 
 
-def _licence(name: str) -> str | None:
-    """Return a licence as mteb names it; None for one that it has no name for."""
-    known = licence_id(name)
-    return known if known in get_args(Licenses) else None
+def metadata_of(
+    dataset: Dataset, facts: Mapping[str, Any], *, dataset_at: Mapping[str, str], **given: Any
+) -> TaskMetadata:
+    """Return what mteb is told of a dataset.
+
+    Args:
+        facts: of it, from ``read_mteb_facts``.
+        dataset_at: the path and the revision of the data.
+        given: what depends on the form of the task: its name, type, splits and main score.
+    """
+    task, (file, *_) = TASKS[dataset.task], dataset.files[dataset.tested]
+    licence = licence_id(about_of(pq.read_schema(file)).get("licence", ""))
+    if licence not in get_args(Licenses):
+        licence = facts.get("license_url") or ("not specified" if facts else None)
+    return TaskMetadata(
+        description=f"{task.group.title} ({dataset.corpus}). {task.question}",
+        prompt=instruction(given["type"]),
+        category="t2c" if given["type"] == "Classification" else "t2t",
+        eval_langs=[mteb_language(dataset.language)],
+        license=licence,
+        dataset={"name": dataset.name, **dataset_at},
+        **{name: fact for name, fact in facts.items() if name in TaskMetadata.model_fields},
+        **given,
+    )
