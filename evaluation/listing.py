@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from builders.auditing.report import DETECTABLE_AT_MOST, detectable_of, read_audit
+from builders.plan.groups import load_groups
 from builders.plan.listing import datasets_listing
 from corpora_recipes.languages import languages_listing
 from corpora_recipes.listing import listing
@@ -17,6 +18,7 @@ from corpora_recipes.running.folders import AUDIT
 from evaluation.data.texts import check_prompt_names
 from evaluation.entries import encoders_of, encoders_params
 from evaluation.paradigms.params import paralex_params
+from evaluation.probing.costs import costs_listing
 from evaluation.probing.params import probing_params
 from evaluation.ranking.params import evalrank_params
 from evaluation.training.params import trained_params
@@ -99,9 +101,12 @@ def show(path: Path) -> None:
     if trained:
         check_packages("train", "torch", "sentence_transformers")
     _check_sections(params, path)
-    probing = asdict(probing_params(params, path))
-    probing["transfer"] = " ".join(probing["transfer"]) or "none"
-    print("Probing: " + ", ".join(f"{key} {value}" for key, value in probing.items()))
+    probing = probing_params(params, path)
+    settings = asdict(probing) | {"transfer": " ".join(probing.transfer) or "none"}
+    print("Probing: " + ", ".join(f"{key} {value}" for key, value in settings.items()))
+    built = [dataset for group in load_groups(path) for dataset in group.datasets]
+    if costs := costs_listing(built, probing):
+        print(costs)
 
 
 def _detected() -> dict[str, str]:

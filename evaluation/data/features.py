@@ -105,10 +105,19 @@ def features(
         _vectors(task, table, column, count, lookup)
         for column, count in zip(text_columns(task, form), counts, strict=True)
     ]
+    return _combined(task, pair_features)(x[0] if len(x) == 1 else np.concatenate(x, axis=1))
+
+
+def width(task: str, dimension: int, pair_features: PairFeatures) -> int:
+    """Return the number of features of a row of a task, for vectors of a dimension."""
+    texts = sum(text.count or 1 for text in TASKS[task].texts)
+    x = _combined(task, pair_features)(np.zeros((1, texts, dimension), np.float32))
+    return int(x.shape[1])
+
+
+def _combined(task: str, pair_features: PairFeatures) -> Combine:
     combine = FEATURES.get(task, side_by_side)
-    if isinstance(combine, Mapping):
-        combine = combine[pair_features]
-    return combine(x[0] if len(x) == 1 else np.concatenate(x, axis=1))
+    return combine[pair_features] if isinstance(combine, Mapping) else combine
 
 
 def _vectors(task: str, table: pa.Table, column: str, count: int | None, lookup: Lookup) -> Floats:

@@ -28,10 +28,11 @@ from evaluation.encoders.encoder import Description, Encoder, describe
 from evaluation.measures.metrics import measure
 from evaluation.measures.similarity import cosines
 from evaluation.measures.threads import one_thread
+from evaluation.probing.costs import effort
 from evaluation.probing.measuring import INTERVALS, METRICS, learnt_rows, score_answers
 from evaluation.probing.params import Probing
 from evaluation.probing.protocols import PROTOCOLS
-from evaluation.probing.protocols.problem import ABLATIONS, Problem, Protocol
+from evaluation.probing.protocols.problem import ABLATIONS, Problem
 from evaluation.results.probes import (
     FORMAT,
     PREDICTIONS,
@@ -178,8 +179,7 @@ def _probe_all(
     """Probe datasets with a layer each, in as many processes as are worth their start."""
     if not jobs:
         return []
-    protocol = PROTOCOLS[probing.protocol]
-    efforts = {dataset.name: dimension * _effort(dataset, protocol) for dataset, _ in jobs}
+    efforts = {dataset.name: _effort(dataset, dimension, probing) for dataset, _ in jobs}
     # The longest first, so that at the end no process is left alone with one of them.
     jobs = sorted(jobs, key=lambda job: (-efforts[job[0].name], job[0].name, job[1]))
     if executor == "local":
@@ -254,13 +254,11 @@ def _facts(dataset: Dataset, store: Path, engine: str) -> dict[str, Any]:
     }
 
 
-def _effort(dataset: Dataset, protocol: Protocol) -> int:
-    """Return the nanoseconds, very roughly, of a probe for each number of a vector."""
+def _effort(dataset: Dataset, dimension: int, probing: Probing) -> int:
     files = chain.from_iterable(dataset.files.values())
-    rows: int = sum(pq.read_metadata(file).num_rows for file in files)
-    # Of ten folds, each is probed without each other one.
-    times = 10 if dataset.folds else 1
-    return rows * times * protocol.effort(dataset.task, max(1, len(dataset.labels)))
+    rows = sum(pq.read_metadata(file).num_rows for file in files)
+    classes = len(dataset.labels)
+    return effort(dataset.task, rows, classes, dimension, probing, folds=dataset.folds)
 
 
 def probe_dataset(

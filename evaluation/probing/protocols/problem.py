@@ -61,8 +61,9 @@ class Protocol:
         answer: trains and answers: problem, the run's seed, engine. It is called with the BLAS on
             one thread, in any process, and depends on nothing else.
         scale_matters: whether embeddings times a number could get another score.
-        effort: task and number of classes to the nanoseconds, very roughly, that a row takes for
-            each number of a vector.
+        effort: task and number of classes to the nanoseconds, roughly, that a row takes for each
+            of its features (measured on a CPU of 2026).
+        in_folds: how many times as long it takes, roughly, if rows are in folds.
     """
 
     name: str
@@ -70,7 +71,8 @@ class Protocol:
     engines: tuple[str, ...]
     answer: Callable[[Problem, int, str], Answers]
     scale_matters: bool = False
-    effort: Callable[[str, int], int] = lambda task, classes: 300 * classes
+    effort: Callable[[str, int], int] = lambda task, classes: int(80 * classes**0.5)
+    in_folds: int = 5
 
 
 @dataclass(frozen=True, slots=True)

@@ -105,12 +105,14 @@ def answer(problem: Problem, seed: int, engine: str, starts: int = SEEDS) -> Ans
 
 
 def effort(task: str, classes: int) -> int:
-    """Return the units of a task's layers, for each strength and pass."""
+    """Return a fifth of the units of a task's layers, for each strength and pass."""
     schedule = SCHEDULES.get(task, Schedule())
-    return (schedule.hidden or classes) * len(schedule.strengths) * schedule.passes
+    return (schedule.hidden or classes) * len(schedule.strengths) * schedule.passes // 5
 
 
-PROTOCOL = Protocol("senteval", 2, ("numpy", "torch"), answer, scale_matters=True, effort=effort)
+PROTOCOL = Protocol(
+    "senteval", 2, ("numpy", "torch"), answer, scale_matters=True, effort=effort, in_folds=40
+)
 
 
 def _answer_splits(
