@@ -10,13 +10,11 @@ import numpy as np
 
 from evaluation.arrays import Doubles, Floats, Labels, Values
 from evaluation.measures.metrics import measure
+from evaluation.probing.protocols.adam import adam, compiled_adam
 from evaluation.probing.protocols.engine import Array, Data
 from evaluation.probing.protocols.targets import answers
 
 BATCH = 64
-# Adam's step size, and its decay rates and epsilon (Kingma and Ba 2015, algorithm 1).
-STEP = 1e-3
-DECAY1, DECAY2, EPSILON = 0.9, 0.999, 1e-8
 # Rows that are answered at once.
 CHUNK = 1024
 STRENGTHS = (1e-5, 1e-4, 1e-3, 1e-2)
@@ -190,9 +188,14 @@ class Network:
     def _adam(self) -> None:
         """Take a step from the gradients, which are overwritten."""
         self._steps += 1
+        numbers = self._steps * sum(weights.size for weights in self._weights)
+        compiled = compiled_adam(numbers) if self._library is np else None
         for layer in zip(self._weights, self._gradients, self._means, self._squares, strict=True):
             runs, fits, *_ = layer[0].shape
             flat = [array.reshape(runs * fits, -1) for array in layer]
+            if compiled:
+                compiled(self._steps, self._decay.ravel() if self._has_decay else None, *flat)
+                continue
             size = flat[0].shape[1]
             height = max(1, self._data.engine.chunk // size)
             for top in range(0, runs * fits, height):
@@ -202,38 +205,6 @@ class Network:
                     columns = slice(left, left + self._data.engine.chunk)
                     chunk = (array[rows, columns] for array in flat)
                     adam(self._library, self._steps, decay, *chunk)
-
-
-def adam(
-    library: Any,
-    steps: int,
-    decay: Array | None,
-    weights: Array,
-    gradient: Array,
-    mean: Array,
-    square: Array,
-) -> None:
-    """Take a step of Adam (Kingma and Ba 2015, algorithm 1), in place.
-
-    The running means lack their factors 1 - decay rate and the correction for their start at 0;
-    the step's size and epsilon make up for both (as in section 2, last paragraph).
-
-    Steps count this one; decay are L2 strengths that multiply with weights; the gradient is
-    overwritten; mean and square are those of gradients up to now, without the factors.
-    """
-    scale = ((1 - DECAY2**steps) / (1 - DECAY2)) ** 0.5
-    if decay is not None:
-        gradient += weights * decay
-    mean *= DECAY1
-    mean += gradient
-    gradient *= gradient
-    square *= DECAY2
-    square += gradient
-    library.sqrt(square, out=gradient)
-    gradient += EPSILON * scale
-    library.divide(mean, gradient, out=gradient)
-    gradient *= STEP * scale * (1 - DECAY1) / (1 - DECAY1**steps)
-    weights -= gradient
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,9 @@ from builders.auditing.statistics import pearson
 from builders.tasks import TASKS
 from corpora_recipes.running.errors import InputError
 from evaluation.measures.metrics import measure
+from evaluation.probing.protocols import adam as adam_module
 from evaluation.probing.protocols import network, senteval
+from evaluation.probing.protocols.adam import adam, compiled_adam
 from evaluation.probing.protocols.engine import make_data, make_engine
 from evaluation.probing.protocols.network import (
     STRENGTHS,
@@ -23,7 +25,6 @@ from evaluation.probing.protocols.network import (
     Run,
     Schedule,
     Stopping,
-    adam,
     train_runs,
 )
 from evaluation.probing.protocols.problem import SEEDS
@@ -185,6 +186,33 @@ def test_adam_is_the_papers(seed, steps, scale):
     assert np.allclose(moved, naive_adam(weights, gradients, decay), rtol=0, atol=2e-6 * steps)
 
 
+@pytest.mark.parametrize("decays", [True, False])
+def test_compiled_steps_are_those_of_numpy(decays, monkeypatch):
+    pytest.importorskip("numba")
+    monkeypatch.setattr(adam_module, "WORTH", 0)
+    random, step = generator(5), compiled_adam(1)
+    plain = [random.normal(size=(3, 1001)).astype(np.float32), *np.zeros((2, 3, 1001), np.float32)]
+    fused = [array.copy() for array in plain]
+    decay = np.array([0.0, 1e-5, 0.01], np.float32)
+    for steps in range(1, 30):
+        gradient = (random.normal(size=(3, 1001)) * 10.0 ** random.integers(-9, 3)).astype("f4")
+        gradient[:, ::7] = 0
+        step(steps, decay if decays else None, fused[0], gradient, *fused[1:])
+        adam(np, steps, decay[:, None] if decays else None, plain[0], gradient, *plain[1:])
+        assert [array.tobytes() for array in fused] == [array.tobytes() for array in plain]
+
+
+def test_the_compiled_loop_changes_no_answer(monkeypatch):
+    pytest.importorskip("numba")
+    problem, _ = splits("discourse_coherence", (64, 16, 16))
+    monkeypatch.setattr(network, "compiled_adam", lambda numbers: None)
+    expected = solve(problem, 1)
+    monkeypatch.setattr(network, "compiled_adam", lambda numbers: adam_module._compile())
+    found = solve(problem, 1)
+    assert np.array_equal(found.predictions, expected.predictions)
+    assert (found.chosen, found.validation) == (expected.chosen, expected.validation)
+
+
 def naive_step(task_metric, weights, x, wanted):
     """Return the gradient of the mean loss of a batch by finite differences, in float64."""
 
@@ -222,6 +250,7 @@ def test_gradients(metric, hidden, monkeypatch):
         found.append(gradient.ravel().copy())
 
     monkeypatch.setattr(network, "adam", catch)
+    monkeypatch.setattr(network, "compiled_adam", lambda numbers: None)
     fits.train_pass()
     assert np.concatenate(found) == pytest.approx(expected, abs=1e-5)
 
