@@ -92,14 +92,11 @@ def _pools() -> dict[str, Any]:
     """Return for each scheme the pool of such connections."""
     from urllib3.poolmanager import pool_classes_by_scheme
 
-    return {
-        scheme: type(
-            pool.__name__,
-            (pool,),
-            {"ConnectionCls": type("Connection", (_Bounded, pool.ConnectionCls), {})},
-        )
-        for scheme, pool in pool_classes_by_scheme.items()
-    }
+    pools: dict[str, Any] = dict(pool_classes_by_scheme)
+    for scheme, pool in pools.items():
+        connection = type("Connection", (_Bounded, pool.ConnectionCls), {})
+        pools[scheme] = type("Pool", (pool,), {"ConnectionCls": connection})
+    return pools
 
 
 def user_agent() -> str:

@@ -21,7 +21,8 @@ from builders.exchange.lm_eval import BY_LENGTH, METRICS
 from corpora_recipes.formats.json_lines import Line, parse_lines
 from corpora_recipes.running.code import code_digest
 from corpora_recipes.running.errors import InputError
-from corpora_recipes.running.limits import read_whole, whole_lines
+from corpora_recipes.running.limits import whole_lines
+from corpora_recipes.running.outputs import load_json
 from evaluation.arrays import Labels
 from evaluation.data.features import ProbeRows
 from evaluation.data.finding import find_data
@@ -239,7 +240,7 @@ def read_answers(task: LoggedTask, dataset: Dataset) -> Labels:
 def _read_results(file: Path) -> Log:
     """Read the results of a run."""
     try:
-        content = json.loads(read_whole(file))
+        content = load_json(file)
         config = content["config"]
         arguments = config["model_args"] or {}
         if not isinstance(arguments, dict):
@@ -273,7 +274,7 @@ def _read_results(file: Path) -> Log:
             tasks=tasks,
         )
         # What could not be written to the results.
-        json.dumps(asdict(log), allow_nan=False, ensure_ascii=False, default=str).encode()
+        json.dumps(asdict(log), allow_nan=False, default=str)
         return log
     except (ValueError, RecursionError, KeyError, TypeError, AttributeError) as error:
         fault = f"{type(error).__name__}: {error}"

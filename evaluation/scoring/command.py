@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from corpora_recipes.running.commands import add_params, add_workers, names
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.telling import tell
-from corpora_recipes.running.yaml_text import parse_yaml
 
 if TYPE_CHECKING:
     from evaluation.results.scores import Scores
@@ -87,6 +86,7 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _encoder(options: argparse.Namespace) -> "Scores":
+    from corpora_recipes.running.yaml_text import parse_yaml
     from evaluation.scoring import score
 
     return score(
