@@ -89,8 +89,8 @@ class _Check(_Read):
     what: str
     value: Number
     verdict: Verdict
+    limit: Number | None
     correlation: bool = False
-    limit: Number | None = None
     validation: Number | None = None
 
 
@@ -104,6 +104,8 @@ class _Audited(_Read):
     rows: dict[str, int]
     inherited: dict[str, _Declared]
     checks: list[_Check]
+    title: str = ""
+    benchmark: str | None = None
     chosen: str | None = None
     failures: Sequence[str] = ()
     undeclared: Sequence[str] = ()
@@ -185,7 +187,7 @@ def entries_of(report: Mapping[str, Any]) -> str:
 def verdict_of(checks: Sequence[Mapping[str, Any]], gate: str) -> Verdict:
     """Return the worst verdict of a gate's checks."""
     verdicts: list[Verdict] = [check["verdict"] for check in checks if check["gate"] == gate]
-    return max(verdicts, key=VERDICTS.index)
+    return max(verdicts, key=VERDICTS.index, default=VERDICTS[0])
 
 
 def shown_number(value: float, correlation: bool) -> str:

@@ -181,6 +181,7 @@ def answers_digest(answers: Predictions) -> str:
 def _made(content: dict[str, Any]) -> Results:
     results: Results = typed(Results, content)
     typed(str, results.protocol["name"], "protocol")
+    typed(float, results.intervals["coverage"], "intervals")
     return results
 
 
