@@ -9,9 +9,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Literal, TypedDict, get_args
+from typing import Annotated, Any, Literal, TypedDict, get_args
 
-from pydantic import ConfigDict
+from pydantic import ConfigDict, Field
 
 from corpora_recipes.checking import Number, checked
 from corpora_recipes.hashing import sha256_of
@@ -100,6 +100,12 @@ class _Declared(_Read):
 
 
 @dataclass(frozen=True, slots=True)
+class _Made(_Read):
+    options: dict[str, Any]
+    sources: Annotated[list[str], Field(alias="from")]
+
+
+@dataclass(frozen=True, slots=True)
 class _Audited(_Read):
     rows: dict[str, int]
     inherited: dict[str, _Declared]
@@ -110,6 +116,14 @@ class _Audited(_Read):
     failures: Sequence[str] = ()
     undeclared: Sequence[str] = ()
     entry: str = ""
+    made: _Made | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Report(_Read):
+    datasets: dict[str, _Audited]
+    missing: dict[str, str] | None = None
+    left_out: dict[str, str] | None = None
 
 
 def read_audit(path: Path) -> dict[str, Any]:
@@ -121,7 +135,7 @@ def read_audit(path: Path) -> dict[str, Any]:
     todo = "run the audit again"
     report = read_report(path, FORMAT, "the report of `probeta audit`", todo)
     try:
-        checked(dict[str, _Audited], report.get("datasets"), f"{path}: datasets")
+        checked(_Report, report, path)
     except ParamsError as error:
         raise InputError(error.where, error.expected, error.found, todo) from None
     return report
