@@ -1,6 +1,7 @@
 """The encoders of params.yaml, given or trained, and their vectors."""
 
 import json
+from collections import Counter
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
@@ -8,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from corpora_recipes.checking import NOTHING, checked, described
 from corpora_recipes.params import load_params
-from corpora_recipes.running.errors import OutputError
+from corpora_recipes.running.errors import OutputError, ParamsError
 from corpora_recipes.running.folders import EMBEDDINGS, TRAINED
 from corpora_recipes.running.left_out import read_left_out
 from corpora_recipes.running.memo import Memo, digests_of
@@ -32,14 +33,19 @@ def encoders_params(params: Mapping[str, Any], path: Path) -> dict[str, dict[str
         Name to options.
 
     Raises:
-        InputError: an entry is no mapping.
+        InputError: an entry is no mapping, or two names differ in case alone.
     """
     given = checked(dict[str, Options], params["encoders"], f"{path}: encoders")
     trained = {
         name: {"encoder": "sentence_transformers", "model": (TRAINED / name).as_posix()}
         for name in params.get("trained", {})
     }
-    return {name: entry or {} for name, entry in given.items()} | trained
+    entries = {name: entry or {} for name, entry in given.items()} | trained
+    lower = Counter(name.lower() for name in entries)
+    if alike := [name for name in entries if lower[name.lower()] > 1]:
+        expected = "names that differ in more than case: some systems have one folder for them"
+        raise ParamsError(f"{path}: encoders", expected, ", ".join(alike), "rename one")
+    return entries
 
 
 def encoders_of(path: Path) -> "dict[str, Callable[[], Encoder]]":

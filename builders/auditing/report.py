@@ -6,14 +6,19 @@ It is imported by the report of scores, and imports no gate and no dataset.
 import json
 import platform
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Literal, TypedDict, get_args
+from typing import Annotated, Any, Literal, TypedDict, get_args
 
+from pydantic import ConfigDict, Field
+
+from corpora_recipes.checking import Number, checked
 from corpora_recipes.hashing import sha256_of
 from corpora_recipes.records import Split
 from corpora_recipes.running.code import code_digest
 from corpora_recipes.running.environment import LIBRARIES
+from corpora_recipes.running.errors import InputError, ParamsError
 from corpora_recipes.running.outputs import read_report, whole_file
 
 FORMAT = 4
@@ -71,13 +76,69 @@ Inherited = Mapping[str, Declared]
 """Dataset to its declarations."""
 
 
+class _Read:
+    """Base of what is read of a report, which may come from others; it may say more."""
+
+    __slots__ = ()
+    __pydantic_config__ = ConfigDict(allow_inf_nan=False)
+
+
+@dataclass(frozen=True, slots=True)
+class _Check(_Read):
+    gate: str
+    what: str
+    value: Number
+    verdict: Verdict
+    limit: Number | None
+    correlation: bool = False
+    validation: Number | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Declared(_Read):
+    because: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Made(_Read):
+    options: dict[str, Any]
+    sources: Annotated[list[str], Field(alias="from")]
+
+
+@dataclass(frozen=True, slots=True)
+class _Audited(_Read):
+    rows: dict[str, int]
+    inherited: dict[str, _Declared]
+    checks: list[_Check]
+    title: str = ""
+    benchmark: str | None = None
+    chosen: str | None = None
+    failures: Sequence[str] = ()
+    undeclared: Sequence[str] = ()
+    entry: str = ""
+    made: _Made | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Report(_Read):
+    datasets: dict[str, _Audited]
+    missing: dict[str, str] | None = None
+    left_out: dict[str, str] | None = None
+
+
 def read_audit(path: Path) -> dict[str, Any]:
     """Read the report that ``audit`` wrote.
 
     Raises:
-        InputError: the file is missing, or in another format.
+        InputError: the file is missing, or in another format, or not of the types above.
     """
-    return read_report(path, FORMAT, "the report of `probeta audit`", "run the audit again")
+    todo = "run the audit again"
+    report = read_report(path, FORMAT, "the report of `probeta audit`", todo)
+    try:
+        checked(_Report, report, path)
+    except ParamsError as error:
+        raise InputError(error.where, error.expected, error.found, todo) from None
+    return report
 
 
 def baselines_of(report: Mapping[str, Any], dataset: str) -> dict[str, float]:
@@ -105,7 +166,7 @@ def best_baseline(report: Mapping[str, Any], dataset: str) -> tuple[str, float] 
     name = report["datasets"][dataset].get("chosen") or max(
         others, key=others.__getitem__, default=None
     )
-    return (name, others[name]) if name else None
+    return (name, others[name]) if name in others else None
 
 
 def detectable_of(facts: Mapping[str, Any]) -> float | None:
@@ -140,7 +201,7 @@ def entries_of(report: Mapping[str, Any]) -> str:
 def verdict_of(checks: Sequence[Mapping[str, Any]], gate: str) -> Verdict:
     """Return the worst verdict of a gate's checks."""
     verdicts: list[Verdict] = [check["verdict"] for check in checks if check["gate"] == gate]
-    return max(verdicts, key=VERDICTS.index)
+    return max(verdicts, key=VERDICTS.index, default=VERDICTS[0])
 
 
 def shown_number(value: float, correlation: bool) -> str:

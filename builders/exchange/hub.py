@@ -3,6 +3,7 @@
 Data files alone are downloaded, at one commit.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatch
@@ -80,7 +81,16 @@ def repository_targets(
         )
     title = repository.split("/")[-1]
     locations = [
-        Location(name, paths, None, language, None, Columns(), folders=(title, name))
+        # The name may become that of a folder.
+        Location(
+            re.sub(r"[^\w.-]", "_", name),
+            paths,
+            None,
+            language,
+            None,
+            Columns(),
+            folders=(title, name),
+        )
         for name, splits in configs.items()
         if (paths := {split: [Path(top, path) for path in of] for split, of in splits.items()})
     ] or find_targets(Path(top, folder), language=language)
@@ -104,18 +114,24 @@ def _data_files(info: DatasetInfo, folder: str) -> list[str]:
 def _configs(card: Mapping[str, Any], files: Sequence[str]) -> dict[str, dict[Split, list[str]]]:
     """Return the configurations that the card lists: name to split to files."""
     configs = {}
-    for config in card.get("configs") or ():
+    for config in _mappings(card.get("configs")):
         splits: dict[Split, list[str]] = {}
-        entries = config.get("data_files")
-        for entry in entries if isinstance(entries, list) else ():
-            split = SPLIT_NAMES.get(str(entry.get("split"))) if isinstance(entry, dict) else None
-            if split:
-                patterns = entry.get("path") or ()
-                patterns = [patterns] if isinstance(patterns, str) else patterns
+        for entry in _mappings(config.get("data_files")):
+            if split := SPLIT_NAMES.get(str(entry.get("split"))):
+                patterns = _listed(entry.get("path"))
                 splits[split] = [n for n in files if any(fnmatch(n, str(p)) for p in patterns)]
         if ordered := {split: splits[split] for split in SPLITS if splits.get(split)}:
             configs[str(config.get("config_name", "default"))] = ordered
     return configs
+
+
+def _listed(stated: Any) -> list[Any]:
+    """Return what a card states once, or several times, as a list."""
+    return stated if isinstance(stated, list) else [stated] if stated else []
+
+
+def _mappings(stated: Any) -> list[Mapping[str, Any]]:
+    return [each for each in _listed(stated) if isinstance(each, dict)]
 
 
 def _converted(
@@ -143,8 +159,7 @@ def _converted(
 
 
 def _language(repository: str, card: Mapping[str, Any]) -> str:
-    stated = card.get("language") or []
-    languages = [stated] if isinstance(stated, str) else stated
+    languages = _listed(card.get("language"))
     if len(languages) != 1:
         found = ", ".join(map(str, languages)) or "none"
         raise InputError(

@@ -12,13 +12,14 @@ from datetime import UTC, datetime
 from fnmatch import fnmatchcase
 from hashlib import file_digest, sha1
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 from zipfile import is_zipfile
 
+from corpora_recipes.checking import checked
 from corpora_recipes.facts import Pin
 from corpora_recipes.hashing import sha256_of
-from corpora_recipes.running.errors import InputError
-from corpora_recipes.running.outputs import release, try_lock, whole_file
+from corpora_recipes.running.errors import InputError, ParamsError
+from corpora_recipes.running.outputs import load_json, release, try_lock, whole_file
 
 # Nothing is known of the file.
 ANY = Pin()
@@ -106,18 +107,21 @@ def _ends_bz2(end: bytes) -> bool:
     return any(bits >> 32 + spare & 0xFFFFFFFFFFFF == _BZ2_END for spare in range(8))
 
 
-def read_note(path: Path, make: Callable[[Any], _T], todo: str) -> _T | None:
-    """Return what ``make`` makes of the JSON in a file that fetch wrote; None without it.
+def read_note(path: Path, kind: Callable[..., _T], todo: str) -> _T | None:
+    """Return the JSON in a file that fetch wrote, of a type for ``checked``; None without it.
 
     Raises:
         InputError: it is damaged; ``todo`` is the advice then.
     """
     try:
-        return make(json.loads(path.read_text("utf-8")))
+        return checked(kind, load_json(path), path)
     except FileNotFoundError:
         return None
-    except (ValueError, TypeError, AttributeError, RecursionError) as error:
-        raise InputError(path, "the JSON that fetch wrote", str(error), todo) from None
+    except ParamsError as error:
+        found = f"{error.where}: {error.found}, not {error.expected}"
+    except (ValueError, RecursionError) as error:
+        found = str(error)
+    raise InputError(path, "the JSON that fetch wrote", found, todo)
 
 
 def write_note(path: Path, note: object, indent: int | None = None) -> None:
@@ -142,7 +146,7 @@ class Locked:
 def read_lock() -> dict[str, Locked]:
     """Return the first address of each locked file, and the file."""
     todo = "restore the file, or remove it to accept what the servers have now"
-    return read_note(LOCK, lambda f: {url: Locked(**entry) for url, entry in f.items()}, todo) or {}
+    return read_note(LOCK, dict[str, Locked], todo) or {}
 
 
 def today() -> str:
@@ -167,15 +171,14 @@ class Fetched:
 
     source: str  # their origin, in words
     files: list[str]  # relative to the folder; patterns, where only servers know the names
-    complete: bool  # False until the fetch has ended
+    complete: bool = False  # until the fetch has ended; earlier versions did not note it
     sha256: dict[str, str] = field(default_factory=dict)  # of files that nothing pins
 
 
 def read_fetched(folder: Path) -> Fetched | None:
     """Return the manifest of a folder, None if no fetch was ever there."""
     todo = f"remove {folder}, and run fetch again"
-    # Earlier versions did not note the end of a fetch.
-    return read_note(folder / MANIFEST, lambda note: Fetched(**{"complete": False, **note}), todo)
+    return read_note(folder / MANIFEST, Fetched, todo)
 
 
 def write_fetched(folder: Path, fetched: Fetched) -> None:

@@ -69,7 +69,7 @@ def read_manifest(file: Path) -> Manifest | None:
     """
     folder = parts_folder(file)
     todo = f"remove {folder}, and run fetch again"
-    return read_note(folder / "manifest.json", lambda found: Manifest(**found), todo)
+    return read_note(folder / "manifest.json", Manifest, todo)
 
 
 class RangeFetcher:

@@ -172,8 +172,9 @@ def _users_files(corpus: Corpus, path: Path, tell: bool) -> list[tuple[str, Path
     """
     patterns = [source.file for source in list_sources(corpus)]
     top = path if path.is_dir() else path.parent
-    there = sorted(p for p in path.rglob("*") if p.is_file()) if path.is_dir() else [path]
-    paths = [p for p in there if not any(n.startswith(".") for n in p.relative_to(top).parts)]
+    there = sorted(path.rglob("*")) if path.is_dir() else [path]
+    shown = (p for p in there if not any(n.startswith(".") for n in p.relative_to(top).parts))
+    paths = [p for p in shown if _is_file(p)]
     files = [p for p in paths if any(fnmatchcase(p.name, pattern) for pattern in patterns)]
     if not files or not path.exists():
         found = f"a folder of {len(paths) or 'no'} other files" if path.is_dir() else path.name
@@ -222,15 +223,22 @@ def _mirror_files(corpus: Corpus, mirror: Path, out: Path, tell: bool) -> list[t
 def _in_mirror(source: Source, folder: Path, date: str | None) -> list[tuple[str, Path]]:
     """List the files of one source, or of those instead of it: name in out, path."""
     if source.is_pattern:
-        paths = sorted(path for path in folder.glob(source.file) if path.is_file())
+        paths = sorted(path for path in folder.glob(source.file) if _is_file(path))
     else:
         names = [source.file, *([source.file.replace("latest", date)] if date else [])]
-        paths = [folder / name for name in names if (folder / name).is_file()][:1]
+        paths = [folder / name for name in names if _is_file(folder / name)][:1]
     if paths:
         return [(path.relative_to(folder).as_posix(), path) for path in paths]
     if source.packed is not None and (folder / source.packed.file).is_file():
         return [(source.file, folder / source.packed.file)]
     return [file for other in source.instead for file in _in_mirror(other, folder, date)]
+
+
+def _is_file(path: Path) -> bool:
+    """Return whether there is a file; a link that leads nowhere is one that is missing."""
+    if path.is_symlink() and not path.exists():
+        raise InputError(path, "a file", "a link that leads nowhere", "mend or remove the link")
+    return path.is_file()
 
 
 def _newest(folder: Path, listed: Sequence[Source]) -> str | None:

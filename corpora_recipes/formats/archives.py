@@ -157,7 +157,9 @@ class _Zip:
         # Other methods unpack without regard to how much is asked for.
         if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
             raise NotImplementedError(f"the compression method {info.compress_type}")
-        return self.archive.read(info)
+        with self.archive.open(info) as member:
+            # Unlike read(), it unpacks no more than the directory says.
+            return member.read(info.file_size + 1)
 
 
 @dataclass(frozen=True, slots=True)

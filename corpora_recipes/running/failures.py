@@ -4,6 +4,7 @@ import errno
 import os
 import shutil
 from collections.abc import Iterator
+from traceback import format_exception_only
 
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.extras import explain_import
@@ -81,7 +82,9 @@ def _is_of_memory(error: BaseException) -> bool:
     if isinstance(error, InputError):
         return False
     has_number = isinstance(error, OSError) and error.errno == errno.ENOMEM
-    has_words = any(words in str(error) for words in _NO_MEMORY)
+    # Unlike str(), it never raises an exception of its own.
+    said = "".join(format_exception_only(error))
+    has_words = any(words in said for words in _NO_MEMORY)
     return isinstance(error, MemoryError) or has_number or has_words
 
 

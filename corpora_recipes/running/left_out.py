@@ -36,5 +36,5 @@ def read_left_out(stage: str) -> dict[str, LeftOut]:
     try:
         reasons = json.loads((LEFT_OUT / f"{stage}.json").read_bytes())
         return {name: LeftOut(**reason) for name, reason in reasons.items()}
-    except (OSError, ValueError, TypeError, AttributeError):
+    except (OSError, ValueError, TypeError, AttributeError, RecursionError):
         return {}

@@ -69,9 +69,9 @@ def digest_of(path: Path) -> str:
     stat = path.stat()
     now = [stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns, stat.st_ino]
     name = os.path.realpath(path)
-    known = (_stats or {}).get(name)
-    if known and known[:4] == now and known[4] - max(now[1:3]) > COARSE:
-        return str(known[5])
+    match (_stats or {}).get(name):
+        case [*then, int(read), str(digest)] if then == now and read - max(now[1:3]) > COARSE:
+            return digest
     read = time.time_ns()
     with path.open("rb") as file:
         digest = file_digest(file, "sha256").hexdigest()
@@ -161,6 +161,6 @@ def _read(path: Path) -> dict[str, Any]:
     """Return the JSON of a file; nothing if it is missing or damaged."""
     try:
         note = json.loads(path.read_bytes())
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return {}
     return note if isinstance(note, dict) else {}

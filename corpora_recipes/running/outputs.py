@@ -23,6 +23,7 @@ from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Any
 
 from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.limits import read_whole
 
 if TYPE_CHECKING:
     from filelock import BaseFileLock
@@ -117,13 +118,27 @@ def read_report(path: Path, number: int, what: str, todo: str) -> dict[str, Any]
         InputError: the file is missing, not JSON, or in another format.
     """
     try:
-        report: dict[str, Any] = json.loads(path.read_bytes())
+        report: dict[str, Any] = load_json(path)
         if report["format"] != number:
             raise ValueError(f"format {report['format']}")
     except (OSError, ValueError, RecursionError, KeyError, TypeError) as error:
         found = f"{type(error).__name__}: {error}"
         raise InputError(path, f"{what}, format {number}", found, todo) from None
     return report
+
+
+def load_json(path: Path) -> Any:
+    """Return the JSON of a file.
+
+    Raises:
+        InputError: it is larger than ``limits`` allows.
+        ValueError, RecursionError: it is no JSON, or has half a character, which no file can have.
+    """
+    data = read_whole(path)
+    value = json.loads(data)
+    if b"\\ud" in data.lower():
+        json.dumps(value, ensure_ascii=False).encode("utf-8")
+    return value
 
 
 @contextmanager

@@ -99,10 +99,10 @@ def parse_yaml(text: str, where: Path | str) -> Any:
     except _Refused as refused:
         line, expected, found = refused.args
         where = f"{where}, line {line}" if line else where
-        raise InputError(where, expected, found, "correct the file") from None
+        raise InputError(where, expected, found, "correct the YAML") from None
     # A number of thousands of digits, or a date such as 2026-99-99, is a ValueError.
     except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise InputError(where, "YAML", str(error), "correct the file") from None
+        raise InputError(where, "YAML", str(error), "correct the YAML") from None
     return value
 
 

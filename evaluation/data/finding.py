@@ -120,7 +120,7 @@ def data_folder(data: str | Path | None, datasets: Collection[str] | None) -> Pa
     folder = PACKAGE if data is None else Path(data)
     if folder.is_dir():
         return folder
-    if not re.fullmatch(r"[\w-][\w.-]*/[\w.-]+", str(data)):
+    if folder.exists() or not re.fullmatch(r"[\w-][\w.-]*/[\w.-]+", str(data)):
         expected = "a folder such as dist/hub, or an id of the Hugging Face Hub such as me/name"
         found = "a file" if folder.exists() else "no such folder"
         raise InputError(folder, expected, found, "correct the path")

@@ -10,7 +10,7 @@ from hashlib import sha256
 from importlib.util import find_spec
 from inspect import signature
 from pathlib import Path
-from traceback import extract_tb
+from traceback import extract_tb, format_exception_only
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -27,6 +27,8 @@ FORMS = ("natural", "tokens")
 ALIKE = 0.05
 # The first text, for the number of layers and the dimension.
 SHORT_TEXT = "Hola ."
+# What a user's code may raise: a script that ends itself would end the run as if all were done.
+_FAULTS = (Exception, SystemExit)
 # Folders of packages that are installed.
 _INSTALLED = {"site-packages", "dist-packages"}
 
@@ -79,7 +81,7 @@ class Called:
             vectors: np.ndarray[Any, Any] = np.asarray(returned)
         except InputError:
             raise
-        except Exception as error:
+        except _FAULTS as error:
             todo = "correct the function; the vectors encoded before are kept"
             raise InputError(self.where, "vectors", f"{_told(error)}, {batch}", todo) from error
         if np.issubdtype(vectors.dtype, np.integer):
@@ -204,7 +206,7 @@ def function_of(given: object) -> Callable[..., Any] | None:
     return function if callable(function) else None
 
 
-def _told(error: Exception) -> str:
+def _told(error: BaseException) -> str:
     """Return an exception, with the place where the user's code raised it."""
     places = [
         f" ({Path(frame.filename).name}, line {frame.lineno})"
@@ -212,7 +214,8 @@ def _told(error: Exception) -> str:
         if frame.filename not in (__file__, importlib.__file__)
         and not frame.filename.startswith("<frozen importlib")
     ]
-    return f"{type(error).__name__}: {error}{''.join(places[-1:])}"
+    # Unlike str(), it never raises an exception of its own.
+    return "".join([format_exception_only(error)[-1].strip(), *places[-1:]])
 
 
 @cache
@@ -273,7 +276,7 @@ def _file(name: str) -> str | None:
     _look_here()
     try:
         spec = find_spec(module)
-    except Exception:  # anything that importing the package of the module raises
+    except _FAULTS:  # anything that importing the package of the module raises
         spec = None
     if spec is None:
         # It says what is wrong, unless the module was made by a program.
@@ -290,18 +293,20 @@ def _called(name: str) -> Called:
     here = _look_here()
     try:
         target: Any = importlib.import_module(module_name)
-    except Exception as error:
+    except _FAULTS as error:
         expected = f"a module {module_name}, in {here} or installed"
         todo = "correct the name of the module, or install the missing package"
         raise InputError(where, expected, _told(error), todo) from error
     file = getattr(target, "__file__", module_name)
     expected = f"a function {path} in {file}, or an object with a method `encode`"
     todo = "correct the name of the function"
-    for part in path.split("."):
-        if not hasattr(target, part):
-            raise InputError(where, expected, "no such name", todo)
-        target = getattr(target, part)
-    if (function := function_of(target)) is None:
+    try:
+        for part in path.split("."):
+            target = getattr(target, part)
+        function = function_of(target)
+    except _FAULTS as error:
+        raise InputError(where, expected, _told(error), todo) from error
+    if function is None:
         raise InputError(where, expected, type(target).__name__, todo)
     return Called(function, where)
 

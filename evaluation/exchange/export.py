@@ -13,6 +13,7 @@ from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.outputs import whole_folder
 from evaluation.results.probes import Results, Score, read_results
 
+_NO_REVISION = "no_revision_available"
 _HUB_ID = re.compile(r"[\w-][\w.-]*/[\w.-]+")
 # What mteb knows of a model, besides its name and revision.
 _UNKNOWN = dict.fromkeys(
@@ -96,8 +97,9 @@ def export(folders: Iterable[Path], repo: str, revision: str | None, out: Path) 
 
 def _model_of(results: Results) -> Model:
     """Return the model of the Hub that encoded; what else encodes is named after its results."""
-    model = results.encoder["options"].get("model", "")
-    revision = re.sub(r"[^\w.-]", "_", results.encoder["revision"])
+    model = str(results.encoder["options"].get("model", ""))
+    # It is the name of a folder; mteb calls a model without a revision so.
+    revision = re.sub(r"[^\w.-]", "_", results.encoder["revision"]).strip(".") or _NO_REVISION
     # Folders have a name without an organisation.
     if _HUB_ID.fullmatch(model):
         return Model(model, revision, on_hub=True)

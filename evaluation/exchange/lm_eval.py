@@ -11,7 +11,7 @@
 import json
 import math
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,8 @@ from builders.exchange.lm_eval import BY_LENGTH, METRICS
 from corpora_recipes.formats.json_lines import Line, parse_lines
 from corpora_recipes.running.code import code_digest
 from corpora_recipes.running.errors import InputError
-from corpora_recipes.running.limits import read_whole, whole_lines
+from corpora_recipes.running.limits import whole_lines
+from corpora_recipes.running.outputs import load_json
 from evaluation.arrays import Labels
 from evaluation.data.features import ProbeRows
 from evaluation.data.finding import find_data
@@ -203,6 +204,10 @@ def read_answers(task: LoggedTask, dataset: Dataset) -> Labels:
         InputError: a row is missing, occurs twice, or is not that of the dataset; or a line is
             damaged, or does not agree with itself.
     """
+    classes = len(dataset.labels)
+    if task.lengths is not None and len(task.lengths) != classes:
+        found = f"one of {len(task.lengths)} choices"
+        raise InputError(task.samples, f"a task of {classes} choices", found, _AGAIN)
     columns = [dataset.target, *text_columns(dataset.task, "natural")]
     table = dataset.read(dataset.tested, ["id", *columns])
     rows = {row["id"]: (place, row) for place, row in enumerate(table.to_pylist())}
@@ -223,7 +228,7 @@ def read_answers(task: LoggedTask, dataset: Dataset) -> Labels:
                 if doc.get(column) != row[column]:
                     found = f"{name} with the {column} {str(doc.get(column))[:80]!r}"
                     raise _of_other_rows(line, task, dataset, found)
-            answers[place] = _answer(line, sample, task, len(dataset.labels), row[dataset.target])
+            answers[place] = _answer(line, sample, task, classes, row[dataset.target])
     missing = [name for name in rows if name not in seen]
     if missing:
         expected = f"an answer to each of the {len(rows):,} rows of {dataset.name}"
@@ -235,7 +240,7 @@ def read_answers(task: LoggedTask, dataset: Dataset) -> Labels:
 def _read_results(file: Path) -> Log:
     """Read the results of a run."""
     try:
-        content = json.loads(read_whole(file))
+        content = load_json(file)
         config = content["config"]
         arguments = config["model_args"] or {}
         if not isinstance(arguments, dict):
@@ -251,7 +256,7 @@ def _read_results(file: Path) -> Log:
                 )
                 examples = max(examples, content["n-shot"][name])
         model = str(content["model_name"] or config["model"])
-        return Log(
+        log = Log(
             model=model,
             revision=str(config.get("model_sha") or config.get("model_revision") or ""),
             options={
@@ -268,6 +273,9 @@ def _read_results(file: Path) -> Log:
             },
             tasks=tasks,
         )
+        # What could not be written to the results.
+        json.dumps(asdict(log), allow_nan=False, default=str)
+        return log
     except (ValueError, RecursionError, KeyError, TypeError, AttributeError) as error:
         fault = f"{type(error).__name__}: {error}"
         raise InputError(file, "the results of lm-eval 0.4.13 or later", fault, _RUN) from None
@@ -278,6 +286,8 @@ def _task(config: dict[str, Any], facts: dict[str, Any], samples: Path) -> Logge
         expected = f"the answers to the rows of {facts['dataset']}"
         raise InputError(samples, expected, "no such file", "run lm-eval with --log_samples")
     choices = config["doc_to_choice"]
+    if not all(choices):
+        raise ValueError(f"an empty choice among {choices}")
     return LoggedTask(
         dataset=str(facts["dataset"]),
         version=str(facts["version"]),
@@ -311,7 +321,8 @@ def _answer(line: Line, sample: dict[str, Any], task: LoggedTask, classes: int, 
     except (KeyError, TypeError, ValueError, IndexError) as error:
         expected = f"log-likelihoods under `filtered_resps`, and {task.metric}"
         raise line.error(expected, f"{type(error).__name__}: {error}", _AGAIN) from None
-    if len(likelihoods) != classes or any(map(math.isnan, likelihoods)):
+    # NaN is not below infinity either.
+    if len(likelihoods) != classes or not all(value < math.inf for value in likelihoods):
         raise line.error(f"{classes} log-likelihoods", str(likelihoods)[:80], _AGAIN)
     weighed = np.array(likelihoods)
     if task.metric == BY_LENGTH and task.lengths is not None:

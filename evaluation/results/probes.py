@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from builders.tasks import TASKS
 from corpora_recipes.parquet import array_of
 from corpora_recipes.running.errors import InputError
 from evaluation.arrays import Values
@@ -28,6 +29,7 @@ FORMAT = 7
 PREDICTIONS = "predictions.parquet"
 # The protocol of results that are not of a probe: a language model was asked.
 ASKED = "lm-eval"
+_COVERAGE = {"tokens": 0, "out_of_vocabulary": 0}
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,6 +183,11 @@ def answers_digest(answers: Predictions) -> str:
 def _made(content: dict[str, Any]) -> Results:
     results: Results = typed(Results, content)
     typed(str, results.protocol["name"], "protocol")
+    typed(float, results.intervals["coverage"], "intervals")
+    for score in (*results.scores, *(transfer.score for transfer in results.transfers)):
+        part, coverage = "train" if score.folds else "test", score.coverage or _COVERAGE
+        if score.task not in TASKS or part not in score.rows or coverage.keys() != _COVERAGE.keys():
+            raise ValueError(f"{score.dataset}: another task, no {part}, or another coverage")
     return results
 
 

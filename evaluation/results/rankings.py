@@ -189,6 +189,8 @@ def _made(content: dict[str, Any]) -> RankingResults:
     typed(list[Literal["cosine", "l2"]], results.evalrank["similarities"], "similarities")
     if not (results.evalrank["similarities"] and results.evalrank["postprocessings"]):
         raise ValueError("evalrank: no similarity or post-processing")
+    if any(score.hits.keys() != {*map(str, HITS)} for score in results.scores):
+        raise ValueError("scores: other hits")
     return results
 
 

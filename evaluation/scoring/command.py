@@ -2,9 +2,9 @@
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from corpora_recipes.running.commands import add_params, add_workers
+from corpora_recipes.running.commands import add_params, add_workers, names
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.telling import tell
 
@@ -36,8 +36,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--from-lm-eval", type=Path, metavar="DIR", help=told)
     told = "folder of the datasets, or their id on the Hugging Face Hub (default: dist/hub)"
     add("--data", metavar="DATA", help=told)
-    add("--datasets", type=_names, metavar="A,B", help="names of datasets (default: all)")
-    add("--groups", type=_names, metavar="SP,DR", help="groups, or benchmarks")
+    add("--datasets", type=names, metavar="A,B", help="names of datasets (default: all)")
+    add("--groups", type=names, metavar="SP,DR", help="groups, or benchmarks")
     add("--protocol", metavar="NAME", help="standard or senteval (default: that of params.yaml)")
     add("--name", metavar="NAME", help="name of the results (default: from ENCODER)")
     told = "of a function: a version of its vectors, which are then kept; of a model on the Hub: "
@@ -55,7 +55,7 @@ def run(options: argparse.Namespace) -> None:
         given = "neither" if options.encoder is None else "both"
         todo = "name what to score, see `probeta score --help`"
         raise InputError("probeta score", "ENCODER, or --from-lm-eval DIR", given, todo)
-    scores = _encoder(options) if options.encoder else _language_model(options)
+    scores = _language_model(options) if options.encoder is None else _encoder(options)
     out = options.out or Path("results", scores.results.name)
     scores.save(out)
     print(scores)
@@ -65,6 +65,7 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _encoder(options: argparse.Namespace) -> "Scores":
+    from corpora_recipes.running.yaml_text import parse_yaml
     from evaluation.scoring import score
 
     return score(
@@ -74,7 +75,7 @@ def _encoder(options: argparse.Namespace) -> "Scores":
         groups=options.groups,
         name=options.name,
         revision=options.revision,
-        prompts=_mapping(options.prompts) if options.prompts else None,
+        prompts=parse_yaml(options.prompts, "--prompts") if options.prompts else None,
         protocol=options.protocol,
         params=options.params,
         workers=options.workers,
@@ -95,17 +96,3 @@ def _language_model(options: argparse.Namespace) -> "Scores":
         groups=options.groups,
         name=options.name,
     )
-
-
-def _mapping(text: str) -> Any:
-    """Return what YAML says; ``score`` checks it."""
-    import yaml
-
-    try:
-        return yaml.safe_load(text)
-    except yaml.YAMLError:
-        return text
-
-
-def _names(text: str) -> list[str]:
-    return [name.strip() for name in text.split(",") if name.strip()]

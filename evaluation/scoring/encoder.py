@@ -118,7 +118,7 @@ def _options(
         return given, dict(entries[given])
     if given in ready:
         return given, {}
-    if path.is_dir():
+    if given and path.is_dir():
         return path.resolve().name, _model(given, revision)
     if path.is_file():
         return path.name, {"encoder": "static", "path": given}

@@ -55,9 +55,9 @@ def of_large_member(raw: Path) -> None:
 
 
 def of_lying_member(raw: Path) -> None:
-    """Make a member of 200 MB that says it has 1,000 bytes."""
+    """Make a member of 400 MB that says it has 1,000 bytes."""
     path = raw / "corpusCine.zip"
-    _zip(path, {"corpusCriticasCine/1.xml": 200})
+    _zip(path, {"corpusCriticasCine/1.xml": 400})
     data = bytearray(path.read_bytes())
     for mark, offset in ((b"PK\3\4", 22), (b"PK\1\2", 24)):
         at = data.index(mark) + offset

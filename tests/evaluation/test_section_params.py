@@ -63,6 +63,7 @@ def test_values_that_are_given() -> None:
         ("probing", {"pair_features": 4}, ".pair_features", "difference_product, four_part"),
         ("probing", {"ablations": "no"}, ".ablations", "true or false"),
         ("encoders", {"a": 512}, ".a", "dimension: 512"),
+        ("encoders", {"e5": {}, "b": {}, "E5": {}}, "", "e5, E5"),
     ],
 )
 def test_what_is_wrong_is_said(section, given, where, word) -> None:

@@ -15,7 +15,7 @@ import warnings
 import zipfile
 import zlib
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import cache, partial
 from typing import NamedTuple, TypeVar
 
 from corpora_recipes.hashing import keyed_choice
@@ -56,6 +56,12 @@ TOKENS = (
 _WORD = re.compile(rb"[\w.-]+")
 _TAG = re.compile(rb"<[^<>]*>")
 _VALUE = re.compile(rb'"[^"\n]*"|-?\d+(?:\.\d+)?|\bnull\b|\btrue\b')
+# What is nested: an element with its content; an innermost object or list; a key, or an attribute
+# with its value; lines up to a blank one, as of a parsed sentence.
+_WHOLE_ELEMENT = re.compile(rb"<([\w:]+)\b[^<>]*>.{0,5000}?</\1>", re.DOTALL)
+_CONTAINER = re.compile(rb"\{[^{}\[\]]*\}|\[[^{}\[\]]*\]")
+_KEY = re.compile(rb'"[^"\n]{0,80}"\s*:|\s[\w:]+="[^"<>]*"')
+_BLOCK = re.compile(rb"(?:[^\n]+\n)+\n")
 _HEADER = re.compile(rb"PK[\x01-\x08][\x01-\x08]|BZh\d|\x1f\x8b|ustar|PAR1")
 _ELEMENT = re.compile(rb"<(page|record)>.*?</\1>", re.DOTALL)
 
@@ -408,18 +414,6 @@ def _replace(pattern: re.Pattern[bytes], data: bytes, chance: Chance) -> bytes:
     return data[:begin] + chance.of((chance.of(TOKENS), other, other * 2)) + data[end:]
 
 
-def _word(data: bytes, chance: Chance) -> bytes:
-    return _replace(_WORD, data, chance)
-
-
-def _tag(data: bytes, chance: Chance) -> bytes:
-    return _replace(_TAG, data, chance)
-
-
-def _value(data: bytes, chance: Chance) -> bytes:
-    return _replace(_VALUE, data, chance)
-
-
 def _lines(data: bytes, chance: Chance) -> bytes:
     lines = data.split(b"\n")
     here, there = chance.below(len(lines)), chance.below(len(lines))
@@ -439,5 +433,7 @@ def _lines(data: bytes, chance: Chance) -> bytes:
 
 _CHANGES: Sequence[Callable[[bytes, Chance], bytes]] = (
     *(_flip, _cut, _end, _repeat, _move, _insert, _insert),
-    *(_word, _word, _tag, _value, _value, _lines, _lines),
+    *(partial(_replace, part) for part in (_WORD, _WORD, _TAG, _VALUE, _VALUE)),
+    *(partial(_replace, part) for part in (_WHOLE_ELEMENT, _CONTAINER, _KEY, _BLOCK)),
+    *(_lines, _lines),
 )

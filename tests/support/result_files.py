@@ -39,7 +39,7 @@ RESULTS = Results(
         "options": {},
     },
     protocol={"name": "standard", "version": 3},
-    intervals={"method": "jackknife"},
+    intervals={"method": "jackknife", "coverage": 0.95},
     seed=3,
     versions={"python": "3"},
     code="0123456789abcdef",

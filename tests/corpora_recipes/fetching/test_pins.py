@@ -74,11 +74,26 @@ def test_patterns_that_no_file_fits_are_missing(tmp_path: Path) -> None:
     check_complete(tmp_path / "here", "mine")
 
 
-@pytest.mark.parametrize("text", ["", "[1]", '{"source": "sample"}', '{"other": 1}', "null"])
+DAMAGED = ["", "[1]", '{"source": "sample"}', '{"other": 1}', "null", "[" * 100_000]
+DAMAGED += ['{"source": "a", "files": 3}', r'{"source": "\ud800", "files": []}']
+
+
+@pytest.mark.parametrize("text", DAMAGED)
 def test_a_damaged_manifest_is_named(tmp_path: Path, text: str) -> None:
     (tmp_path / MANIFEST).write_text(text, "utf-8")
     with pytest.raises(InputError, match="JSON that fetch wrote"):
         read_fetched(tmp_path)
+
+
+@pytest.mark.parametrize("size", ["many", None, [1], 1.5])
+def test_an_edited_lock_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: object
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    entry = {"date": "2026-01-01", "file": "a", "size": size}
+    Path("sources.lock").write_text(json.dumps({"http://a": entry}), "utf-8")
+    with pytest.raises(InputError, match=r"JSON that fetch wrote\n.*size"):
+        read_lock()
 
 
 def packed() -> bytes:

@@ -252,6 +252,12 @@ class TestLocal:
         sources.fetch(corpus(entries), "mirror", tmp_path / "out")
         assert listing(tmp_path / "out") == ["here/1.xml"]
         assert "there/*.xml" in capsys.readouterr().err
+        link = page.parent.with_name("there") / "2.xml"
+        link.parent.mkdir()
+        link.symlink_to("nowhere")
+        with pytest.raises(InputError, match="a link that leads nowhere"):
+            sources.fetch(corpus(entries), "mirror", tmp_path / "out")
+        link.unlink()
         page.unlink()
         with pytest.raises(InputError, match="no such file"):
             sources.fetch(corpus(entries), "mirror", tmp_path / "out")

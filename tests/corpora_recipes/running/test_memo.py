@@ -109,7 +109,14 @@ def test_damaged_notes_make_nothing_old_look_new() -> None:
         make()
     whole = STATS.read_bytes()
     write("out/a", "text of out/A")
-    for data in (*flipped(whole, 20), b"[]", b"\xff", b""):
+    for data in (
+        *flipped(whole, 20),
+        b"[]",
+        b"\xff",
+        b"",
+        b"[" * 100_000,
+        whole.replace(b"[", b"[3, "),
+    ):
         STATS.write_bytes(data)
         with remembering():
             assert kept() is None, data

@@ -1,5 +1,7 @@
 """Which datasets are meant: a folder or a repository, names and groups; errors name the nearest."""
 
+import json
+import math
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -39,15 +41,43 @@ def test_all_names_groups(hub_folder: Path) -> None:
         (["dist/hub/words", None, None], ["train-00000-of-00001.parquet", "no such file"]),
         (["./nowhere", None, None], ["nowhere", "no such folder", "correct the path"]),
         (["dist/hub/audit.json", None, None], ["a file", "correct the path"]),
+        (["hub/audit.json", None, None], ["a file", "correct the path"]),
     ],
 )
 def test_what_is_not_there(
     hub_folder: Path, arguments: tuple[str, list[str], list[str]], words: list[str]
 ) -> None:
+    shutil.copytree("dist/hub", "hub")  # in the form of an id of the Hub
     with pytest.raises(InputError) as caught:
         find_data(*arguments)
     for word in words:
         assert word in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("place", "value"),
+    [
+        ([], []),
+        (["bso_own"], None),
+        (["bso_own", "rows"], 3),
+        (["bso_own", "checks"], [1]),
+        (["bso_own", "checks", 1, "what"], ["length"]),
+        (["bso_own", "checks", 1, "value"], "0.6"),
+        (["bso_own", "checks", 1, "value"], math.nan),
+        (["bso_own", "chosen"], ["length"]),
+    ],
+)
+def test_an_audit_of_others_is_checked(
+    hub_folder: Path, place: list[str | int], value: object
+) -> None:
+    report = json.loads((hub_folder / "audit.json").read_bytes())
+    inner, (*parents, last) = report, ["datasets", *place]
+    for name in parents:
+        inner = inner[name]
+    inner[last] = value
+    (hub_folder / "audit.json").write_text(json.dumps(report))
+    with pytest.raises(InputError, match=r"audit.json: datasets(.|\n)*run the audit again"):
+        find_data("dist/hub", ["bso_own"], None)
 
 
 def test_without_data_it_says_how_to_get_some(

@@ -51,6 +51,27 @@ class Model:
 model = Model()
 
 
+class Closed:
+    def __getattr__(self, name):
+        raise KeyError(name)
+
+
+closed = Closed()
+
+
+class Speechless(Exception):
+    def __str__(self):
+        raise RuntimeError
+
+
+def speechless(texts):
+    raise Speechless
+
+
+def ends(texts):
+    raise SystemExit(0)
+
+
 def dies(texts):
     if len(texts) > 1:
         raise KeyError("no such word")
@@ -64,10 +85,11 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Work in a folder with the module ``mine``, and forget it afterwards."""
     (tmp_path / "mine.py").write_text(MODULE, "utf-8")
     (tmp_path / "faulty.py").write_text("import no_such_package\n", "utf-8")
+    (tmp_path / "ended.py").write_text("raise SystemExit(0)\n", "utf-8")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", list(sys.path))
     yield
-    for name in ("mine", "faulty"):
+    for name in ("mine", "faulty", "ended"):
         sys.modules.pop(name, None)
     functions._called.cache_clear()
     functions._digest.cache_clear()
@@ -111,9 +133,13 @@ def test_layers(tmp_path: Path) -> None:
     [
         ("nowhere:encode", "ModuleNotFoundError: No module named 'nowhere'"),
         ("faulty:encode", "no_such_package' (faulty.py, line 1)"),
-        ("mine:encode", "no such name"),
+        ("mine:encode", "AttributeError: module 'mine' has no attribute 'encode'"),
         ("mine:number", "int"),
-        ("mine:model.decode", "no such name"),
+        ("mine:model.decode", "has no attribute 'decode'"),
+        ("mine:closed", "KeyError: 'encode' (mine.py, line"),
+        ("mine:ends", "SystemExit: 0 (mine.py, line"),
+        ("mine:speechless", "<exception str() failed> (mine.py, line"),
+        ("ended:encode", "SystemExit: 0 (ended.py, line 1)"),
         ("mine:ragged", "ValueError"),
         ("mine:bare", "float64 of shape [3]"),
         ("mine:truths", "bool of shape [3, 3], in the batch of 3 texts that begins with 'la casa'"),

@@ -99,11 +99,13 @@ def test_a_model_of_the_hub(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
 
 def test_a_language_model_has_no_dimension(tmp_path: Path) -> None:
     asked = {key: value for key, value in MODEL.items() if key != "dimension"}
+    asked |= {"revision": "", "options": {"model": 3}}
     write_stored(results_of(asked), tmp_path / "mine" / SCORES)
     out = tmp_path / "out"
     assert main(["export", str(tmp_path / "mine"), "--repo", "org/data", "--out", str(out)]) == 0
     (meta,) = (out / "mteb").rglob("model_meta.json")
     assert json.loads(meta.read_bytes())["embed_dim"] is None
+    assert meta.parent.name == "no_revision_available"
 
 
 def test_what_is_not_on_the_hub_has_no_repository_there(

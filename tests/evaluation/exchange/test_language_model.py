@@ -1,6 +1,7 @@
 """Language models: the answers that lm-eval logged, scored as those of encoders."""
 
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -138,6 +139,7 @@ def test_missing_repeated_and_foreign_rows_are_named(logged: Path) -> None:
     [
         ({"filtered_resps": [["-1", "False"]]}, "2 log-likelihoods"),
         ({"filtered_resps": [["nan", "False"], ["-1", "False"]]}, "2 log-likelihoods"),
+        ({"filtered_resps": [["-1", "False"], ["inf", "False"]]}, "2 log-likelihoods"),
         ({"filtered_resps": ["x", "y"]}, "log-likelihoods under `filtered_resps`"),
         ({"filtered_resps": [["-9", "False"], ["-9", "False"]], "acc": 7}, "as acc says"),
         ({"doc": 3}, "its id under `doc`"),
@@ -159,6 +161,20 @@ def test_what_is_no_log_is_told(logged: Path, hub_folder: Path, tmp_path: Path) 
         score_language_model(hub_folder)
     with pytest.raises(InputError, match=r"answers about tass_own"):
         score_language_model(logged, datasets=["tass_own"])
+    results = json.loads((logged / f"results_{DATE}.json").read_bytes())
+    ((task, facts),) = results["configs"].items()
+    for wrong in (
+        {"config": results["config"] | {"model_args": {"x": math.nan}}},
+        {"config": results["config"] | {"model_sha": "\ud800"}},
+        {"configs": {task: facts | {"doc_to_choice": ["", "b"]}}},
+    ):
+        (logged / f"results_{DATE}.json").write_text(json.dumps(results | wrong))
+        with pytest.raises(InputError, match=r"the results of lm-eval 0\.4\.13 or later"):
+            score_language_model(logged)
+    facts["doc_to_choice"] = ["a", "b", "c"]
+    (logged / f"results_{DATE}.json").write_text(json.dumps(results))
+    with pytest.raises(InputError, match="a task of 2 choices"):
+        score_language_model(logged)
     (logged / SAMPLES).unlink()
     with pytest.raises(InputError, match="--log_samples"):
         score_language_model(logged)

@@ -48,9 +48,17 @@ def test_prompts_are_yaml(hub_folder: Path, capsys: pytest.CaptureFixture[str]) 
     assert main([*command, 'default: "query: "', "--out", "here"]) == 0
     assert '"default": "query: "' in Path("here/scores.json").read_text()
     capsys.readouterr()
-    for wrong in ("query", "a: [", "7"):
-        assert main([*command, wrong]) == 1
-        assert "prompts\n  expected: prompts: texts, such as" in capsys.readouterr().err
+    mapping = "prompts: texts, such as"
+    wrong = {
+        "query": mapping,
+        "7": mapping,
+        "a: [": "YAML",
+        "2026-99-99": "YAML",
+        "[" * 3000: "YAML",
+    }
+    for given, expected in wrong.items():
+        assert main([*command, given]) == 1
+        assert f"prompts\n  expected: {expected}" in capsys.readouterr().err
 
 
 def test_what_else_a_folder_holds_is_not_replaced(
