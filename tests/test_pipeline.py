@@ -77,7 +77,7 @@ def test_the_report_has_every_dataset_and_encoder(project: Path) -> None:
         assert set(means) == set(params["encoders"])
     made = {path.relative_to(reports).as_posix() for path in reports.rglob("*") if path.is_file()}
     figures = {"figures/scores.png", "figures/scores.svg"}
-    pages = {"index.html", "report.md", "tables.tex"}
+    pages = {"index.html", "report.md", "tables.json", "tables.tex"}
     assert made == figures | pages | {"items.csv", "metrics.json", "scores.json"}
 
 

@@ -24,8 +24,8 @@ examples:
   probeta report --language es
 
 Without results, it reports on the encoders of params.yaml, and writes reports: index.html, one page
-that needs no network, report.md, tables.tex, items.csv (all rows, likely label errors first),
-figures, and for DVC metrics.json and scores.json.
+that needs no network, report.md, tables.tex, tables.json, items.csv (all rows, likely label errors
+first), figures, and for DVC metrics.json and scores.json.
 """
 
 
