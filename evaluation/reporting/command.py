@@ -28,8 +28,8 @@ Results that are named are verified first, as `probeta verify` does; those that 
 and the page says why. The others are reported together.
 
 Without results, it reports on the encoders of params.yaml, and writes reports: index.html, one page
-that needs no network, report.md, tables.tex, items.csv (all rows, likely label errors first),
-figures, and for DVC metrics.json and scores.json.
+that needs no network, report.md, tables.tex, tables.json, items.csv (all rows, likely label errors
+first), figures, and for DVC metrics.json and scores.json.
 """
 
 
