@@ -254,8 +254,9 @@ def write_json(inputs: Inputs) -> str:
 
 
 def _facts(cell: Cell) -> str | dict[str, Any]:
-    facts = {"value": cell.value, "detail": cell.detail, "marks": cell.marks}
-    known = {key: fact for key, fact in facts.items() if fact not in (None, "", ())}
+    value = None if cell.value is None else float(cell.value)
+    facts = {"value": value, "detail": cell.detail or None, "marks": cell.marks or None}
+    known = {key: fact for key, fact in facts.items() if fact is not None}
     return {"text": cell.text, **known} if known else cell.text
 
 
