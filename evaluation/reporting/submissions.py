@@ -75,6 +75,7 @@ def _results_in(path: Path) -> Iterator[Path]:
     """Yield the results in a folder; or the path, if it has none inside and may be one itself."""
     inside = [] if not path.is_dir() or (path / SCORES).exists() else sorted(path.iterdir())
     inside = [each for each in inside if each.is_dir() or each.suffix == ".json"]
+    inside = [each for each in inside if not each.name.startswith(".")]
     for each in inside:
         yield from _results_in(each)
     if not inside:
