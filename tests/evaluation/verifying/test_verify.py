@@ -533,7 +533,7 @@ def test_results_of_others_are_reported_if_they_can_be_verified(run: Path) -> No
     assert given[:3] == ([board / "good"], [Path("board/ranked")], [Path("board/two.json")])
     whys = dict(given.refused)
     told = {
-        "forged": "expected what the answers give; found mc_own",
+        "forged": "expected what the answers give; found ",
         "malformed": "expected what `probeta probe` wrote",
         "twice": "expected the results of one run per encoder",
         "unlike": "expected the seed of two, 7; found 8",
