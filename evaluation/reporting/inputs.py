@@ -48,6 +48,7 @@ from evaluation.results.probes import Results, Score, read_predictions, read_res
 from evaluation.results.rankings import RankingResults, read_rankings, read_ranks
 
 AnyResults = Results | RankingResults | ParadigmResults
+Facts = dict[str, tuple[Any, str]]
 Datasets = Mapping[str, Mapping[str, Score]]
 """Dataset to encoder to the score of its main layer, ordered by group, then by name."""
 # Rows of a dataset that the page shows as likely label errors.
@@ -291,7 +292,7 @@ def read_inputs(
         sources=sources or {},
         refused=refused,
     )
-    facts: dict[str, tuple[Any, str]] = {}
+    facts: Facts = {}
     given: list[AnyResults] = [*inputs.encoders, *inputs.rankings, *inputs.paradigms]
     for each in given:
         facts = agreeing(facts, each)
@@ -372,21 +373,16 @@ def _scored(kind: Sequence[RankingResults] | Sequence[ParadigmResults]) -> list[
     return sorted({score.dataset for results in kind for score in results.scores})
 
 
-def agreeing(
-    first: Mapping[str, tuple[Any, str]], results: AnyResults
-) -> dict[str, tuple[Any, str]]:
-    """Return the facts that all results share by name, with those of one more.
+def agreeing(first: Facts, results: AnyResults) -> Facts:
+    """Return the facts that results share, with those of one more; ``InputError`` if one differs.
 
-    ``first``: fact to its value, and to the encoder whose results have it first.
-
-    Raises:
-        InputError: a fact of the results is another one.
+    Fact to its value, and to the encoder whose results have it first.
     """
     where, once = f"results of {results.name}", f"{type(results).__name__} of {results.name}"
     todo = "score all encoders on the same instances in the same way: `probeta repro`"
     if once in first:
         raise InputError(where, "the results of one run per encoder", "several runs", todo)
-    new = {once: (True, results.name)}
+    new: Facts = {once: (True, results.name)}
     for what, value in _facts(results):
         expected, other = first.get(what) or new.setdefault(what, (value, results.name))
         if value != expected:

@@ -3,10 +3,11 @@
     python tests/bench/bench_page.py [encoders] [datasets] [folder of screenshots]
 
 Run it where `dvc repro` has run. The encoders (20) are copies of the results in data/results whose
-answers are changed at random, on so many datasets (60) as far as there are. Prints the CPU time and the memory of the report, the size of the page, the first
-paint in Chromium, and the longest time that a table takes to be sorted (the best of five, as other
-processes disturb; if it is folded, it is the only open one). With a folder, the page is photographed too: 1440 and 420 pixels wide, light and
-dark.
+answers are changed at random, on so many datasets (60) as far as there are. Prints CPU time and
+memory of the report, the size of the page, the first paint in Chromium, and the longest time that a
+table takes to be sorted (the best of five, as other processes disturb; a folded table is opened
+first, and is the only one). With a folder, the page is photographed too: 1440 and 420 pixels wide,
+light and dark.
 """
 
 import resource

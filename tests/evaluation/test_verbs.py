@@ -125,8 +125,9 @@ def test_ranks_and_their_differences(here: Path, capsys: Capsys) -> None:
     assert len(re.findall(r"^\| words \| (?:cosine|l2) \| MRR \| ", text, re.MULTILINE)) == 2
     # What an older version wrote.
     Path("old.json").write_text("{}")
-    assert main(["report", "data/results/char_hash", "--rankings", "old.json"]) == 1
-    assert "remove it" in capsys.readouterr().err
+    assert main(["report", "data/results/char_hash", "old.json", "--out", "board"]) == 0
+    assert "refused: old.json: expected what `probeta paradigms` wrote" in capsys.readouterr().out
+    assert "| old.json | expected what" in Path("board/report.md").read_text("utf-8")
 
 
 @pytest.mark.parametrize(
@@ -135,7 +136,7 @@ def test_ranks_and_their_differences(here: Path, capsys: Capsys) -> None:
         ("embed --only bert", "--only bert", "char_hash, use_multilingual"),
         ("probe --only char_hsah", "--only char_hsah", "did you mean char_hash?"),
         ("embed --params p.yaml", "p.yaml", "no such file"),
-        ("report r", "r/scores.json", "what `probeta probe` wrote"),
+        ("report r", "r", "what `probeta probe` wrote"),
         ("report", "data/results", "the results of an encoder of params.yaml"),
     ],
 )

@@ -44,7 +44,7 @@ def verified(inputs: Inputs) -> list[Table]:
     if inputs.refused is None:
         return []
     columns = [Column("results", lambda item: item[0]), Column("reason", lambda item: item[1])]
-    return [lay_out("verified", inputs.refused.items(), columns)]
+    return [lay_out("verified", inputs.refused.items(), columns, texts=2)]
 
 
 def _layers(results: Results) -> str:

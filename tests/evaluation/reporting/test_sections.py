@@ -19,8 +19,9 @@ FORMATS: tuple[Format, ...] = get_args(Format)
 @pytest.fixture(scope="module")
 def inputs(tmp_path_factory: pytest.TempPathFactory) -> Inputs:
     given = whole_report(tmp_path_factory.mktemp("sections"))
+    audit, refused = given["instances"] / "audit.json", {"x": "forged"}
     return read_inputs(
-        given["results"], given["instances"] / "audit.json", given["rankings"], given["paradigms"]
+        given["results"], audit, given["rankings"], given["paradigms"], refused=refused
     )
 
 
@@ -61,7 +62,6 @@ def test_every_section_is_in_the_formats_that_it_names(inputs: Inputs) -> None:
     # These have nothing to show here.
     missing = {"ablations", "vocabulary", "study_datasets", "languages", "tasks_in_languages"}
     missing |= {"examples", "papers", "scatter", "sources", "transfer", "transfer_layers"}
-    missing.add("verified")
     expected = {section.name: set(section.formats) for section in SECTIONS}
     assert shown == {name: formats for name, formats in expected.items() if name not in missing}
 

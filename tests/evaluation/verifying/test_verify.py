@@ -20,6 +20,7 @@ from logged_files import write_log
 from paradigm_files import write_paradigms_dataset
 from scoring_files import write_hub
 
+from corpora_recipes.running.errors import InputError
 from evaluation.commands import main
 from evaluation.data.features import ProbeRows
 from evaluation.data.instances import find_datasets
@@ -27,6 +28,7 @@ from evaluation.embedding.store import describe_datasets, sums_of
 from evaluation.encoders import make_encoder
 from evaluation.exchange.lm_eval import score_language_model
 from evaluation.probing.measuring import score_answers
+from evaluation.reporting.submissions import verified
 from evaluation.results.probes import all_predictions
 
 PROBED, RANKED, COMPLETED = Path("data/results/two"), Path("data/rankings/two"), "data/paradigms"
@@ -514,6 +516,32 @@ def test_other_data(verify, run: Path) -> None:
     shutil.rmtree(run / "words")
     status, out, _ = verify(ALL[2])
     assert (status, out.count("shared vocabularies not compared")) == (0, 1)
+
+
+def test_results_of_others_are_reported_if_they_can_be_verified(run: Path) -> None:
+    board = Path("board")
+    for name in ("good", "twice", "forged", "malformed", "unlike", ".hidden"):
+        shutil.copytree(PROBED, board / "by_name" / name)
+    shutil.copytree(RANKED, board / "ranked")
+    shutil.copy(f"{COMPLETED}/two.json", board)
+    (board / "empty").mkdir()
+    board = board / "by_name"
+    change(board / "forged" / "scores.json", {"name": "a", "scores.0.value": 1.0})
+    change(board / "malformed" / "scores.json", {"scores.0.interval": None})
+    change(board / "unlike" / "scores.json", {"name": "a", "seed": 8})
+    given = verified([board.parent], run)
+    assert given[:3] == ([board / "good"], [Path("board/ranked")], [Path("board/two.json")])
+    whys = dict(given.refused)
+    told = {
+        "forged": "expected what the answers give; found ",
+        "malformed": "expected what `probeta probe` wrote",
+        "twice": "expected the results of one run per encoder",
+        "unlike": "expected the seed of two, 7; found 8",
+    }
+    assert all(why in whys.pop(f"board/by_name/{name}") for name, why in told.items())
+    assert [*whys] == ["board/empty"]
+    with pytest.raises(InputError, match="results of an encoder or a language model"):
+        verified([Path("board/two.json")], run)
 
 
 def test_answers_of_a_language_model(verify, run: Path) -> None:
