@@ -348,7 +348,10 @@ function makeBrowser(datasets) {
     current = datasets.find(({ name }) => name === dataset.value);
     const { encoders, labels, rows, title, card } = current;
     question.textContent = current.question;
-    about.replaceChildren(title, ...(card ? [" · ", element("a", { href: card }, phrase("card"))] : []));
+    const links = [[phrase("audit"), `#verdicts-title?verdicts.find=${current.name}`], [phrase("card"), card]];
+    const shown = links.filter(([, href]) => href)
+      .flatMap(([text, href]) => [" · ", element("a", { href }, text)]);
+    about.replaceChildren(title, ...shown);
     const before = encoder.value;
     const all = encoders.length > 1 ? [option("all", phrase("all_encoders"))] : [];
     const names = encoders.map((name) => option(name));

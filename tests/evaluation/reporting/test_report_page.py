@@ -228,7 +228,10 @@ def test_names_lead_to_instances_and_groups_to_their_scores(page: Any) -> None:
     assert link.get_attribute("title") == "Section prediction (own dataset)"
     link.click()
     assert page.locator("#dataset").input_value() == "ssp_x"
-    assert page.locator("#about-dataset").inner_text() == "Section prediction (own dataset)"
+    about = page.locator("#about-dataset")
+    assert about.inner_text() == "Section prediction (own dataset) · audit"
+    about.get_by_role("link", name="audit").click()
+    assert column(page, "verdicts", 1) == ["ssp_x"]
     page.locator("#averages-own-datasets thead a", has_text="SPC").click()
     assert [name.rstrip("*‡¶") for name in column(page, SCORES, 1)] == ["nli_x"]
 
