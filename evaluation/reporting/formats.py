@@ -219,16 +219,11 @@ def write_json(inputs: Inputs) -> str:
     A cell is a text, or has besides it a value (of a score, as a fraction), a detail, such as an
     interval, or marks.
     """
-    tables = {
-        table.name: {
-            "title": table.title,
-            "columns": [cell.text for cell in table.header],
-            "rows": [list(map(_facts, row.cells)) for row in table.rows],
-        }
-        for _, tables in sections_of(inputs, "page")
-        for table in tables
-        if table.rows
-    }
+    tables = {}
+    for table in (table for _, tables in sections_of(inputs, "page") for table in tables):
+        columns = [cell.text for cell in table.header]
+        rows = [list(map(_facts, row.cells)) for row in table.rows]
+        tables[table.name] = {"title": table.title, "columns": columns, "rows": rows}
     return json.dumps(tables, ensure_ascii=False, separators=(",", ":")) + "\n"
 
 

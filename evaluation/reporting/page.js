@@ -224,10 +224,11 @@ const formats = {
 
 function makeDownloadable(table) {
   const buttons = Object.entries(formats).map(([kind, write]) => {
-    const button = element("button", { type: "button" }, kind.toUpperCase());
+    const title = `${table.id}.${kind}`;
+    const button = element("button", { type: "button", title }, kind.toUpperCase());
     button.addEventListener("click", () => {
       const href = URL.createObjectURL(new Blob([write(linesOf(table))]));
-      element("a", { href, download: `${table.id}.${kind}` }).click();
+      element("a", { href, download: title }).click();
       URL.revokeObjectURL(href);
     });
     return button;
