@@ -76,7 +76,7 @@ def test_the_report_has_every_dataset_and_encoder(project: Path) -> None:
     for means in metrics.values():
         assert set(means) == set(params["encoders"])
     made = {path.relative_to(reports).as_posix() for path in reports.rglob("*") if path.is_file()}
-    pages = {"figures/scores.svg", "index.html", "report.md", "tables.tex"}
+    pages = {"figures/scores.svg", "index.html", "report.md", "tables.json", "tables.tex"}
     assert made == pages | {"items.csv", "metrics.json", "scores.json"}
 
 

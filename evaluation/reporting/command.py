@@ -24,8 +24,8 @@ examples:
   probeta report --language es
 
 Without results, it reports on the encoders of params.yaml, and writes reports: index.html, one page
-that needs no network, report.md, tables.tex, items.csv (all rows, likely label errors first),
-figures, and for DVC metrics.json and scores.json.
+that needs no network, report.md, tables.tex, tables.json, items.csv (all rows, likely label errors
+first), figures, and for DVC metrics.json and scores.json.
 """
 
 
@@ -55,42 +55,34 @@ def run(options: argparse.Namespace) -> None:
     """
     with in_language(options.language):
         if options.results:
-            _of_results(options)
-        else:
-            _of_run(options)
-
-
-def _of_results(options: argparse.Namespace) -> None:
-    from evaluation.reporting.writing import write_report
-
-    given = options.rankings, options.paradigms
-    write_report(options.results, options.instances, options.out, *given)
-    print(f"report: {options.out / 'index.html'}")
-
-
-def _of_run(options: argparse.Namespace) -> None:
-    names, results, rankings, paradigms = run_results(options.params)
-    people = sorted(PEOPLE.glob("*.json"))
-    left_out = {
-        f"{stage.name} {name}": fault.why
-        for stage in STAGES
-        for name, fault in read_left_out(stage.name).items()
-        if not fault.asked_for
-    }
-    with remembering(check=options.check):
-        key = {
-            "inputs": digests_of([*results, *rankings, *paradigms, *people, PACKAGE]),
-            "parameters": [names, left_out, language()],
-            "code": code_digest("evaluation.reporting.writing"),
-            "versions": stage_versions("report"),
-        }
-        memo = Memo("report")
-        if memo.kept("all", key) is None:
             from evaluation.reporting.writing import write_report
 
-            write_report(results, PACKAGE, REPORT, rankings, paradigms, left_out, people)
-            memo.keep("all", key, [REPORT])
-    say(f"report: {REPORT / 'index.html'}")
+            given = options.rankings, options.paradigms
+            write_report(options.results, options.instances, options.out, *given)
+            print(f"report: {options.out / 'index.html'}")
+            return
+        names, results, rankings, paradigms = run_results(options.params)
+        people = sorted(PEOPLE.glob("*.json"))
+        left_out = {
+            f"{stage.name} {name}": fault.why
+            for stage in STAGES
+            for name, fault in read_left_out(stage.name).items()
+            if not fault.asked_for
+        }
+        with remembering(check=options.check):
+            key = {
+                "inputs": digests_of([*results, *rankings, *paradigms, *people, PACKAGE]),
+                "parameters": [names, left_out, language()],
+                "code": code_digest("evaluation.reporting.writing"),
+                "versions": stage_versions("report"),
+            }
+            memo = Memo("report")
+            if memo.kept("all", key) is None:
+                from evaluation.reporting.writing import write_report
+
+                write_report(results, PACKAGE, REPORT, rankings, paradigms, left_out, people)
+                memo.keep("all", key, [REPORT])
+        say(f"report: {REPORT / 'index.html'}")
 
 
 def run_results(params: Path) -> tuple[list[str], list[Path], list[Path], list[Path]]:

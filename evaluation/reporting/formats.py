@@ -232,6 +232,26 @@ def write_html(
     )
 
 
+def write_json(inputs: Inputs) -> str:
+    """Return the page's tables as JSON: name to title, columns and rows of cells.
+
+    A cell is a text, or has besides it a value (of a score, as a fraction), a detail, such as an
+    interval, or marks.
+    """
+    tables = {}
+    for table in (table for _, tables in sections_of(inputs, "page") for table in tables):
+        columns = [cell.text for cell in table.header]
+        rows = [list(map(_facts, row.cells)) for row in table.rows]
+        tables[table.name] = {"title": table.title, "columns": columns, "rows": rows}
+    return json.dumps(tables, ensure_ascii=False, separators=(",", ":")) + "\n"
+
+
+def _facts(cell: Cell) -> str | dict[str, Any]:
+    facts = {"value": cell.value, "detail": cell.detail, "marks": cell.marks}
+    known = {key: fact for key, fact in facts.items() if fact not in (None, "", ())}
+    return {"text": cell.text, **known} if known else cell.text
+
+
 def _phrase(key: str, /, **words: object) -> Markup:
     """Return a phrase as HTML: words are escaped, unless they are HTML."""
     return Markup.escape(all_texts()["phrases"][key]).format(**words)

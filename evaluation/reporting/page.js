@@ -179,6 +179,65 @@ function showPairs(table, encoder) {
   }
 }
 
+/* Every table as CSV and JSON: shares and correlations as fractions, as in the data of the report,
+   the ends of an interval, further content and marks in columns of their own. */
+
+const PARTS = ["value", "low", "high", "note", "mark"];
+
+function factsOf(cell) {
+  const copy = cell.cloneNode(true);
+  const [mark, detail] = ["sup", ".detail"].map((name) => {
+    const part = copy.querySelector(name);
+    part?.remove();
+    return part?.textContent ?? "";
+  });
+  const [ends = "", low = "", high = ""] = detail.match(/^\[(\S+), (\S+)\] ?/) ?? [];
+  const share = (end) => end && Number((end / 100).toFixed(4));
+  const { value } = cell.dataset;
+  const text = copy.textContent.trim();
+  const note = detail.slice(ends.length);
+  // Of several numbers in a cell, one is what rows are sorted by.
+  const number = value !== undefined && !text.includes(" / ");
+  const content = number ? Number(value) : text === NONE ? "" : text;
+  return { value: content, low: share(low), high: share(high), note, mark };
+}
+
+function linesOf(table) {
+  const [names, ...rows] = [[...table.tHead.rows].at(-1), ...table.tBodies[0].rows].map(
+    (row) => [...row.cells].map(factsOf)
+  );
+  const columns = names.flatMap(({ value: name }, place) =>
+    PARTS.filter((part) => part === "value" || rows.some((row) => row[place][part] !== ""))
+      .map((part) => [part === "value" ? name : `${name} ${phrase(part)}`, place, part]));
+  const values = rows.map((row) => columns.map(([, place, part]) => row[place][part]));
+  return [columns.map(([name]) => name), ...values];
+}
+
+const formats = {
+  csv(lines) {
+    const quoted = (field) => /[",\n]/.test(field) ? `"${field.replaceAll('"', '""')}"` : field;
+    return lines.map((line) => line.map(String).map(quoted).join(",") + "\n").join("");
+  },
+  json([names, ...lines]) {
+    const row = (line) => Object.fromEntries(names.map((name, place) => [name, line[place]]));
+    return JSON.stringify(lines.map(row), null, 1);
+  },
+};
+
+function makeDownloadable(table) {
+  const buttons = Object.entries(formats).map(([kind, write]) => {
+    const title = `${table.id}.${kind}`;
+    const button = element("button", { type: "button", title }, kind.toUpperCase());
+    button.addEventListener("click", () => {
+      const href = URL.createObjectURL(new Blob([write(linesOf(table))]));
+      element("a", { href, download: title }).click();
+      URL.revokeObjectURL(href);
+    });
+    return button;
+  });
+  table.closest(".frame").after(element("p", { className: "downloads" }, ...buttons));
+}
+
 /* Boxes that scroll sideways show a shadow at an edge with more content beyond it. */
 
 function makeHinting(frame) {
@@ -396,6 +455,7 @@ function makeBrowser(datasets) {
 }
 
 document.querySelectorAll("table.sortable").forEach(makeSortable);
+document.querySelectorAll("main table").forEach(makeDownloadable);
 document.querySelectorAll(".filters[data-table]").forEach(makeFilterable);
 const nav = document.querySelector("nav");
 new ResizeObserver(() => {

@@ -14,7 +14,7 @@ from evaluation.reporting.figures import (
     draw_ranks,
     image,
 )
-from evaluation.reporting.formats import write_html, write_latex, write_markdown
+from evaluation.reporting.formats import write_html, write_json, write_latex, write_markdown
 from evaluation.reporting.inputs import Inputs, read_inputs
 from evaluation.reporting.instances import browsed
 from evaluation.reporting.picture import draw, pictures
@@ -33,10 +33,11 @@ def write_report(
     left_out: Mapping[str, str] | None = None,
     people: Sequence[Path] = (),
 ) -> None:
-    """Write index.html, report.md, tables.tex, three files of data, and figures/ into a folder.
+    """Write index.html, report.md, tables.tex, four files of data, and figures/ into a folder.
 
-    metrics.json has the means of each benchmark, scores.json every score; items.csv the rows that
-    three encoders or more were asked, see ``items_of``; ``figures/`` scores and, if an encoder was
+    tables.json has the page's tables, see ``write_json``, metrics.json the means of each benchmark,
+    scores.json every score; items.csv the rows that three encoders or more were asked, see
+    ``items_of``; ``figures/`` scores and, if an encoder was
     probed on several layers, layers and layers_by_group, and with three encoders and scores of both
     kinds, ranks, as SVG and PNG. All appear together. The same results give the same bytes.
 
@@ -67,6 +68,7 @@ def write_report(
         "index.html": write_html(inputs, browser, figures.get("ranks"), _documented(out)),
         "report.md": write_markdown(inputs),
         "tables.tex": write_latex(inputs),
+        "tables.json": write_json(inputs),
         "items.csv": inputs.items.to_csv(index=False, lineterminator="\n"),
         "metrics.json": json.dumps(metrics(inputs), indent=2) + "\n",
         "scores.json": json.dumps(plotted(inputs), indent=2) + "\n",

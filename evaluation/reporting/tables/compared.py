@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
+from typing import Any
 
 from builders.tasks.groups import Group
 from evaluation.reporting import layout
@@ -51,17 +52,9 @@ def pairs(inputs: Inputs, among: Iterable[Difference] | None = None) -> list[Tab
         ]
         about = f"{about_differences(phrase('test_document'))} {phrase('of_groups')}"
         name = f"pairs-{unused_name(benchmark)}"
-        about = "" if tables else about
-        tables.append(
-            lay_out(
-                "pairs",
-                counts,
-                columns,
-                name=name,
-                benchmark=translated(benchmark),
-                differences=about,
-            )
-        )
+        words: dict[str, Any] = {"benchmark": translated(benchmark)}
+        words["differences"] = "" if tables else about
+        tables.append(lay_out("pairs", counts, columns, name=name, **words))
     return tables
 
 
@@ -146,13 +139,13 @@ def editions(inputs: Inputs) -> list[Table]:
     """Return a table for each dataset that is an edition of another one."""
     tables: list[Table] = []
     for (new, old), of_encoders in groupby(inputs.editions, lambda each: (each.new, each.old)):
-        less = phrase("less_that_of", floor=FLOOR)
+        less = Cell(phrase("less_that_of", floor=FLOOR))
         columns = [
             Column("encoder", lambda edition: layout.named(edition.encoder)),
             Column(sampled(inputs, (old,), Cell(old)), lambda edition: edition.old_score),
             Column(sampled(inputs, (new,), Cell(new)), lambda edition: edition.new_score),
             Column("new_minus_old", lambda edition: difference_cell(edition.gap)),
-            Column(Cell(less), lambda edition: difference_cell(edition.beyond_floor)),
+            Column(less, lambda edition: difference_cell(edition.beyond_floor)),
         ]
         name = unused_name(f"editions-{new}", [table.name for table in tables])
         words = {"new": new, "old": old, "floor": FLOOR}

@@ -1,10 +1,13 @@
 """The page in a browser: it renders, sorts, filters and browses, and asks for nothing."""
 
+import csv
+import json
 import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 from report_files import (
@@ -197,6 +200,26 @@ def test_sorting(page: Any) -> None:
     page.locator(f"#{SCORES} thead th").first.get_by_role("button").click()
     assert header.get_attribute("aria-sort") is None
     assert column(page, SCORES, 1) == sorted(before)
+
+
+def test_a_table_is_saved_with_its_numbers(page: Any) -> None:
+    saved = page.locator(f".frame:has(#{SCORES}) + .downloads")
+    texts = []
+    for kind in ("CSV", "JSON"):
+        with page.expect_download() as download:
+            saved.get_by_role("button", name=kind).click()
+        texts.append(Path(download.value.path()).read_text("utf-8"))
+    rows, objects = list(csv.DictReader(texts[0].splitlines())), json.loads(texts[1])
+    assert download.value.suggested_filename == f"{SCORES}.json"
+    assert [{name: str(value) for name, value in row.items()} for row in objects] == rows
+    (mc,) = (row for row in objects if row["Dataset"] == "mc_x")
+    written = json.loads(Path(urlsplit(page.url).path).with_name("tables.json").read_text("utf-8"))
+    ((_, _, cell, *_),) = (row for row in written[SCORES]["rows"] if "mc_x" in str(row[0]))
+    name = written[SCORES]["columns"][2]
+    assert mc[name] == cell["value"]
+    ends = [f"{100 * mc[f'{name} {end}']:.1f}" for end in ("low", "high")]
+    assert f"[{', '.join(ends)}]" == cell["detail"]
+    assert mc.get(f"{name} mark", "") == " ".join(cell.get("marks", ()))
 
 
 def test_the_state_is_in_the_address(page: Any, context: Any) -> None:
