@@ -11,6 +11,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from markupsafe import Markup
 
 from corpora_recipes.escaping import markdown, one_line, render_html
@@ -247,8 +248,10 @@ def write_json(inputs: Inputs) -> str:
 
 
 def _facts(cell: Cell) -> str | dict[str, Any]:
-    facts = {"value": cell.value, "detail": cell.detail, "marks": cell.marks}
-    known = {key: fact for key, fact in facts.items() if fact not in (None, "", ())}
+    # Counts of pandas are no numbers of JSON.
+    value = None if cell.value is None else np.asarray(cell.value).item()
+    facts = {"value": value, "detail": cell.detail or None, "marks": cell.marks or None}
+    known = {key: fact for key, fact in facts.items() if fact is not None}
     return {"text": cell.text, **known} if known else cell.text
 
 
