@@ -57,46 +57,38 @@ def run(options: argparse.Namespace) -> None:
     """
     with in_language(options.language):
         if options.results:
-            _of_results(options)
-        else:
-            _of_run(options)
-
-
-def _of_results(options: argparse.Namespace) -> None:
-    from evaluation.reporting.submissions import verified
-    from evaluation.reporting.writing import write_report
-
-    given = verified(options.results, options.instances)
-    for path, why in given.refused.items():
-        say(f"refused: {path}: {why}")
-    kinds = given.results, options.instances, options.out, given.rankings, given.paradigms
-    write_report(*kinds, refused=given.refused)
-    print(f"report: {options.out / 'index.html'}")
-
-
-def _of_run(options: argparse.Namespace) -> None:
-    names, results, rankings, paradigms = run_results(options.params)
-    people = sorted(PEOPLE.glob("*.json"))
-    left_out = {
-        f"{stage.name} {name}": fault.why
-        for stage in STAGES
-        for name, fault in read_left_out(stage.name).items()
-        if not fault.asked_for
-    }
-    with remembering(check=options.check):
-        key = {
-            "inputs": digests_of([*results, *rankings, *paradigms, *people, PACKAGE]),
-            "parameters": [names, left_out, language()],
-            "code": code_digest("evaluation.reporting.writing"),
-            "versions": stage_versions("report"),
-        }
-        memo = Memo("report")
-        if memo.kept("all", key) is None:
+            from evaluation.reporting.submissions import verified
             from evaluation.reporting.writing import write_report
 
-            write_report(results, PACKAGE, REPORT, rankings, paradigms, left_out, people)
-            memo.keep("all", key, [REPORT])
-    say(f"report: {REPORT / 'index.html'}")
+            given = verified(options.results, options.instances)
+            for path, why in given.refused.items():
+                say(f"refused: {path}: {why}")
+            kinds = given.results, options.instances, options.out, given.rankings, given.paradigms
+            write_report(*kinds, refused=given.refused)
+            print(f"report: {options.out / 'index.html'}")
+            return
+        names, results, rankings, paradigms = run_results(options.params)
+        people = sorted(PEOPLE.glob("*.json"))
+        left_out = {
+            f"{stage.name} {name}": fault.why
+            for stage in STAGES
+            for name, fault in read_left_out(stage.name).items()
+            if not fault.asked_for
+        }
+        with remembering(check=options.check):
+            key = {
+                "inputs": digests_of([*results, *rankings, *paradigms, *people, PACKAGE]),
+                "parameters": [names, left_out, language()],
+                "code": code_digest("evaluation.reporting.writing"),
+                "versions": stage_versions("report"),
+            }
+            memo = Memo("report")
+            if memo.kept("all", key) is None:
+                from evaluation.reporting.writing import write_report
+
+                write_report(results, PACKAGE, REPORT, rankings, paradigms, left_out, people)
+                memo.keep("all", key, [REPORT])
+        say(f"report: {REPORT / 'index.html'}")
 
 
 def run_results(params: Path) -> tuple[list[str], list[Path], list[Path], list[Path]]:

@@ -11,6 +11,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from markupsafe import Markup
 
 from corpora_recipes.escaping import markdown, one_line, render_html
@@ -240,20 +241,16 @@ def write_json(inputs: Inputs) -> str:
     A cell is a text, or has besides it a value (of a score, as a fraction), a detail, such as an
     interval, or marks.
     """
-    tables = {
-        table.name: {
-            "title": table.title,
-            "columns": [cell.text for cell in table.header],
-            "rows": [list(map(_facts, row.cells)) for row in table.rows],
-        }
-        for _, tables in sections_of(inputs, "page")
-        for table in tables
-        if table.rows
-    }
+    tables = {}
+    for table in (table for _, tables in sections_of(inputs, "page") for table in tables):
+        columns = [cell.text for cell in table.header]
+        rows = [list(map(_facts, row.cells)) for row in table.rows]
+        tables[table.name] = {"title": table.title, "columns": columns, "rows": rows}
     return json.dumps(tables, ensure_ascii=False, separators=(",", ":")) + "\n"
 
 
 def _facts(cell: Cell) -> str | dict[str, Any]:
+    # Some are of numpy, which JSON does not know.
     value = None if cell.value is None else float(cell.value)
     facts = {"value": value, "detail": cell.detail or None, "marks": cell.marks or None}
     known = {key: fact for key, fact in facts.items() if fact is not None}

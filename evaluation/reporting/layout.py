@@ -87,9 +87,7 @@ Item = TypeVar("Item")
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column of a table: its heading, or the key of its phrase; ``cell`` returns the content in
-    the row about a subject.
-    """
+    """A column: its heading or the key of its phrase; ``cell`` returns the content about a row."""
 
     heading: Cell | str
     cell: Callable[[Any], Content]
@@ -198,11 +196,6 @@ def counted(value: float, text: str = "{:,}", detail: str = "") -> Cell:
 def spaced(name: str) -> str:
     """Return a name of the data in words."""
     return translated(name.replace("_", " "))
-
-
-def titled(name: str) -> str:
-    """Return a name in words, as a heading."""
-    return spaced(name).capitalize()
 
 
 def unused_name(text: str, used: Container[str] = ()) -> str:

@@ -253,10 +253,11 @@ const formats = {
 
 function makeDownloadable(table) {
   const buttons = Object.entries(formats).map(([kind, write]) => {
-    const button = element("button", { type: "button" }, kind.toUpperCase());
+    const title = `${table.id}.${kind}`;
+    const button = element("button", { type: "button", title }, kind.toUpperCase());
     button.addEventListener("click", () => {
       const href = URL.createObjectURL(new Blob([write(linesOf(table))]));
-      element("a", { href, download: `${table.id}.${kind}` }).click();
+      element("a", { href, download: title }).click();
       URL.revokeObjectURL(href);
     });
     return button;
@@ -433,7 +434,10 @@ function makeBrowser(datasets) {
     current = datasets.find(({ name }) => name === dataset.value);
     const { encoders, labels, rows, title, card } = current;
     question.textContent = current.question;
-    about.replaceChildren(title, ...(card ? [" · ", element("a", { href: card }, phrase("card"))] : []));
+    const links = [[phrase("audit"), `#verdicts-title?verdicts.find=${current.name}`], [phrase("card"), card]];
+    const shown = links.filter(([, href]) => href)
+      .flatMap(([text, href]) => [" · ", element("a", { href }, text)]);
+    about.replaceChildren(title, ...shown);
     const before = encoder.value;
     const all = encoders.length > 1 ? [option("all", phrase("all_encoders"))] : [];
     const names = encoders.map((name) => option(name));

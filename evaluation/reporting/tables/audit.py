@@ -56,14 +56,11 @@ def _trivial_is_near(inputs: Inputs, dataset: str) -> bool:
 def inherited(inputs: Inputs) -> list[Table]:
     """Return the declared reasons for the gates that datasets miss because of their source."""
     rows = [
-        (dataset, translated(GATES[gate]), why)
+        (dataset, translated(GATES[gate]), Cell(why, english=True))
         for dataset, facts in inputs.audit.items()
         for gate, why in inherited_of(facts).items()
     ]
-    columns = [
-        Column("gate", lambda row: row[1]),
-        Column("reason", lambda row: Cell(row[2], english=True)),
-    ]
+    columns = [Column("gate", lambda row: row[1]), Column("reason", lambda row: row[2])]
     return by_dataset(inputs, "inherited", columns, rows, texts=3)
 
 
@@ -86,19 +83,13 @@ def measurements(inputs: Inputs) -> list[Table]:
     columns = [
         Column("dataset", lambda row: row[0]),
         Column("gate", lambda row: translated(GATES[row[1]["gate"]])),
-        Column(
-            "measured", lambda row: Cell(layout.spaced(what := row[1]["what"]), english=" " in what)
-        ),
+        Column("measured", lambda row: Cell(layout.spaced(row[1]["what"]), english=True)),
         Column("verdict", lambda row: _judged(row[1])),
         Column("value", lambda row: _measured(row[1], "value")),
         Column("limit", lambda row: _measured(row[1], "limit")),
     ]
     group = {dataset: group.abbreviation for dataset, group in inputs.groups.items()}
     return [lay_out("measurements", rows, columns, texts=4, group=lambda row: group[row[0]])]
-
-
-def _what(measured: str) -> Cell:
-    return Cell(layout.spaced(measured), english=" " in measured)
 
 
 def _judged(check: Mapping[str, Any]) -> Cell | None:

@@ -52,10 +52,10 @@ def pairs(inputs: Inputs, among: Iterable[Difference] | None = None) -> list[Tab
         ]
         about = f"{about_differences(phrase('test_document'))} {phrase('of_groups')}"
         name = f"pairs-{unused_name(benchmark)}"
-        about = "" if tables else about
-        more = () if tables else _of_many(inputs)
-        options: dict[str, Any] = {"name": name, "more": more, "benchmark": translated(benchmark)}
-        tables.append(lay_out("pairs", counts, columns, **options, differences=about))
+        words: dict[str, Any] = {"benchmark": translated(benchmark)}
+        words |= {"more": () if tables else _of_many(inputs)}
+        words["differences"] = "" if tables else about
+        tables.append(lay_out("pairs", counts, columns, name=name, **words))
     return tables
 
 
@@ -146,13 +146,13 @@ def editions(inputs: Inputs) -> list[Table]:
     """Return a table for each dataset that is an edition of another one."""
     tables: list[Table] = []
     for (new, old), of_encoders in groupby(inputs.editions, lambda each: (each.new, each.old)):
-        less = phrase("less_that_of", floor=FLOOR)
+        less = Cell(phrase("less_that_of", floor=FLOOR))
         columns = [
             Column("encoder", lambda edition: layout.named(edition.encoder)),
             Column(sampled(inputs, (old,), Cell(old)), lambda edition: edition.old_score),
             Column(sampled(inputs, (new,), Cell(new)), lambda edition: edition.new_score),
             Column("new_minus_old", lambda edition: difference_cell(edition.gap)),
-            Column(Cell(less), lambda edition: difference_cell(edition.beyond_floor)),
+            Column(less, lambda edition: difference_cell(edition.beyond_floor)),
         ]
         name = unused_name(f"editions-{new}", [table.name for table in tables])
         words = {"new": new, "old": old, "floor": FLOOR}

@@ -71,9 +71,8 @@ def vocabulary(inputs: Inputs) -> list[Table]:
         if score is None or not score.coverage:
             return None
         words, tokens = score.coverage["out_of_vocabulary"], score.coverage["tokens"]
-        return layout.percent_cell(
-            words / max(1, tokens), f"({phrase('counted_of', count=words, all=tokens)})"
-        )
+        detail = phrase("counted_of", count=words, all=tokens)
+        return layout.percent_cell(words / max(1, tokens), f"({detail})")
 
     encoders = (each for each in inputs.encoders if any(score.coverage for score in each.main))
     names = [results.name for results in encoders]
@@ -201,11 +200,8 @@ def best_layers(inputs: Inputs) -> list[Table]:
         return phrase("range", first=first, last=last)
 
     found = [name for name in inputs.wholes if any(name in each for each in of_encoders.values())]
-    columns = [
-        Column("encoder", layout.named),
-        Column("layers", numbers),
-        *columns_of(found, best, translated),
-    ]
+    first = [Column("encoder", layout.named), Column("layers", numbers)]
+    columns = [*first, *columns_of(found, best, translated)]
     return [lay_out("best-layers", of_encoders, columns, texts=2, kind="encoder")] if found else []
 
 

@@ -1,6 +1,6 @@
 """Rows that stand out: that no encoder answers, that all do, that only the worse ones do."""
 
-from typing import Any
+from functools import partial
 from urllib.parse import quote
 
 import pandas as pd
@@ -33,17 +33,14 @@ def _share(which: "pd.Series[bool]") -> Cell:
 
 def examples(inputs: Inputs) -> list[Table]:
     """Return the first rows of each dataset with negative discrimination."""
+    of = partial(phrase, "counted_of")
     columns = [
         Column("row", lambda item: _row_cell(item.dataset, item.row)),
-        Column("hits", _hits),
+        Column("hits", lambda item: Cell(of(count=item.hits, all=item.encoders), value=item.hits)),
         Column("discrimination", lambda item: item.discrimination),
     ]
     rows = inputs.examples.itertuples(index=False)
     return by_dataset(inputs, "examples", columns, rows, texts=2)
-
-
-def _hits(item: Any) -> Cell:
-    return Cell(phrase("counted_of", count=item.hits, all=item.encoders), value=item.hits)
 
 
 def _row_cell(dataset: str, row: str) -> Cell:

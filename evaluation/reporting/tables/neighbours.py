@@ -68,8 +68,8 @@ def _ranks(inputs: Inputs, dataset: str, ranks: Ranks, name: str) -> Table:
             encoder: sampled(inputs, [dataset], layout.counted(score.median_rank, "{:,.1f}"))
             for encoder, score in scores.items()
         }
-        median = Cell(phrase("median_rank", similarity=translated(similarity)))
-        columns.append(Column(median, medians.get))
+        median = phrase("median_rank", similarity=translated(similarity))
+        columns.append(Column(Cell(median), medians.get))
     bold = about_bold(encoders, phrase("encoder_of_column"))
     return lay_out(
         "ranks",
@@ -104,14 +104,11 @@ def _chance(score: RankScore) -> float:
 def _about_ranks(ranks: Ranks) -> str:
     """Return the number of texts that are ranked, and the encoders' exceptions."""
     first, texts = next(iter(ranks.values())), max(score.background for score in ranks.values())
+    tied, by = (of for of in ranks.items() if of[1].ties), partial(phrase, "by_similarity")
     remarks = {
         "unknown": {n: s.without_vector for (n, _), s in ranks.items() if s.without_vector},
         "fewer": {n: s.background for (n, _), s in ranks.items() if s.background < texts},
-        "ties": {
-            phrase("by_similarity", encoder=n, similarity=translated(how)): s.ties
-            for (n, how), s in ranks.items()
-            if s.ties
-        },
+        "ties": {by(encoder=n, similarity=translated(how)): s.ties for (n, how), s in tied},
     }
     parts = [phrase("ranked", texts=texts, queries=first.queries, pairs=first.pairs)]
     for key, counts in remarks.items():
@@ -240,13 +237,8 @@ def paralex(inputs: Inputs) -> list[Table]:
 def word_differences(inputs: Inputs) -> list[Table]:
     """Return the differences of every two encoders on clusters."""
     rows = {
-        next(iter(scores.values())).key(measure): (
-            name,
-            translated(words),
-            layout.spaced(casing),
-            translated(measure),
-        )
-        for (name, _, words, casing), scores in _clustered(inputs).items()
+        next(iter(scores.values())).key(measure): (name, *map(layout.spaced, (*way, measure)))
+        for (name, _, *way), scores in _clustered(inputs).items()
         for measure in MEASURES
     }
     texts = (phrase("dataset"), phrase("vocabulary"), phrase("casing"), phrase("measure"))
@@ -313,9 +305,8 @@ def _not_scored(inputs: Inputs) -> str:
     reasons: dict[str, list[str]] = {}
     for results in inputs.paradigms:
         for dataset, reason in results.left_out.items():
-            reasons.setdefault(
-                phrase("with_encoder", encoder=results.name, reason=reason), []
-            ).append(dataset)
+            why = phrase("with_encoder", encoder=results.name, reason=reason)
+            reasons.setdefault(why, []).append(dataset)
     parts = (f"{', '.join(datasets)} {reason}" for reason, datasets in reasons.items())
     return phrase("not_scored", datasets="; ".join(parts)) if reasons else ""
 

@@ -80,9 +80,8 @@ def _group_table(inputs: Inputs, average: Average, group: Group) -> Table:
         last=published_scores(inputs, average.benchmark, datasets),
         title=title,
     )
-    table = replace(
-        table, rows=layout.rows_of(facts, [Column(Cell(""), Cell), *baselines]) + table.rows
-    )
+    rows = (*layout.rows_of(facts, [Column(Cell(""), Cell), *baselines]), *table.rows)
+    table = replace(table, rows=rows)
     return replace(table, caption=(_caption(inputs, group, table),))
 
 
@@ -173,7 +172,7 @@ def baselines(inputs: Inputs) -> list[Table]:
     columns = columns_of(
         dict.fromkeys(chain.from_iterable(inputs.baselines.values())),
         lambda baseline, dataset: inputs.baselines[dataset].get(baseline),
-        layout.titled,
+        lambda name: layout.spaced(name).capitalize(),
     )
     return by_dataset(inputs, "baselines", columns)
 

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from functools import partial
+from operator import attrgetter
 from statistics import fmean
 from typing import NamedTuple
 
@@ -9,10 +10,10 @@ from evaluation.reporting import layout
 from evaluation.reporting.inputs import Inputs
 from evaluation.reporting.layout import Cell, Column, Row, Table, columns_of, lay_out
 from evaluation.reporting.tables.marks import given, sampled
-from evaluation.reporting.texts import phrase
+from evaluation.reporting.texts import phrase, translated
 from evaluation.results.probes import Results, Score
 
-ALL_OTHERS = ""
+ALL_OTHERS = "all others"
 
 
 class Matrix(NamedTuple):
@@ -64,29 +65,17 @@ def _table(inputs: Inputs, name: str, matrix: Matrix) -> Table:
         shown = layout.percent_cell(score.value, detail, marks, strong=score is usual)
         return sampled(inputs, {source, usual.dataset}, replace(shown, shade=kept))
 
+    dataset = attrgetter("dataset")
+    majority = (layout.percent_cell(usual.majority) for usual in matrix.usual)
     return lay_out(
         "transfer",
         matrix.others,
-        [
-            Column("trained_on", _source),
-            *columns_of(matrix.usual, cell, lambda usual: usual.dataset),
-        ],
+        [Column("trained_on", translated), *columns_of(matrix.usual, cell, dataset)],
         name=name,
-        last=[
-            Row(
-                (
-                    Cell(phrase("majority_row")),
-                    *(layout.percent_cell(u.majority) for u in matrix.usual),
-                )
-            )
-        ],
+        last=[Row((Cell(phrase("majority_row")), *majority))],
         task=matrix.task,
         encoder=matrix.results.name,
     )
-
-
-def _source(source: str) -> str:
-    return source or phrase("all_the_others")
 
 
 def transfer_layers(inputs: Inputs) -> list[Table]:

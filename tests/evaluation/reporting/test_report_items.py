@@ -1,5 +1,6 @@
 """Rows that stand out: their counts, the examples on the page, and where these are shown."""
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -7,6 +8,7 @@ import numpy as np
 from report_files import DR, ONE, SP, STS, TWO, cells, inputs_of, one, whole_report
 
 from evaluation.data.instances import find_datasets
+from evaluation.reporting.formats import write_json
 from evaluation.reporting.inputs import read_inputs
 from evaluation.reporting.instances import LIMIT, browsed
 from evaluation.reporting.tables.items import examples, items
@@ -49,5 +51,9 @@ def test_examples_are_in_the_browser(tmp_path: Path) -> None:
     shown = {
         item["name"]: item["rows"] for item in browsed(inputs, find_datasets(given["instances"]))
     }
+    of_mc = next(
+        row for row in json.loads(write_json(inputs))["items"]["rows"] if "mc_x" in str(row)
+    )
+    assert of_mc[1] == {"text": "3", "value": 3}
     # That row is not among those that are drawn.
     assert (len(shown["mc_x"]), shown["mc_x"][0]["id"]) == (LIMIT + 1, "mc_x-0")
