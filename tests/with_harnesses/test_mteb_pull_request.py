@@ -9,6 +9,7 @@ from pathlib import Path
 
 import mteb
 import pytest
+from documentation import blocks
 from instance_files import write_dataset
 from test_mteb_tasks import write_more
 
@@ -59,9 +60,22 @@ def exported(hub_folder: Path, capsys: pytest.CaptureFixture[str]) -> Path:
     # The package states nothing of `words`, which has no synonyms.
     names = [path.name for path in hub_folder.iterdir() if path.name != "words"]
     facts = dict.fromkeys(names, KNOWN) | {"dr_own": KNOWN | {"sample_creation": None}}
+    configs = [
+        {
+            "config_name": name,
+            "data_files": [
+                {"split": file.name.partition("-")[0], "path": f"{name}/{file.name}"}
+                for file in sorted((hub_folder / name).glob("*.parquet"))
+            ],
+        }
+        for name in names
+        if (hub_folder / name).is_dir()
+    ]
+    (hub_folder / "README.md").write_text(f"---\n{json.dumps({'configs': configs})}\n---\n")
     (hub_folder / FACTS).write_text(json.dumps(facts))
-    command = ["export", "--mteb-tasks", "dist/hub", "--repo", "dist/hub", "--models", RANDOM]
-    assert main([*command, "--out", "out"]) == 0
+    (block,) = blocks("sh", page="docs/mteb.md")
+    command = block.text.replace("ORG/NAME", "dist/hub").replace("pull_request", "out").split()[1:]
+    assert main([*command, "--models", RANDOM]) == 0
     assert "left out: dr_own: nobody states its sample_creation" in capsys.readouterr().out
     return Path("out")
 
@@ -75,14 +89,15 @@ def test_a_copy_of_mteb_has_the_tasks(exported: Path) -> None:
     subprocess.run(["git", "apply", patch], cwd=copy, check=True)
     path = {"PYTHONPATH": str(copy.resolve()), "HF_HUB_OFFLINE": "1", "HF_HOME": str(copy / "hf")}
     answer = subprocess.run(
-        [sys.executable, "-c", ASKED], env=os.environ | path, check=True, capture_output=True
+        [sys.executable, "-c", ASKED], env=os.environ | path, capture_output=True, text=True
     )
+    assert answer.returncode == 0, answer.stderr[-2000:]
     found = json.loads(answer.stdout.splitlines()[-1])
     assert {name: kind for name, (*_, kind) in found.items()} == {
         "ProbetaBsoOwn": "Classification",
         "ProbetaFolds": "Classification",
         "ProbetaParaOwn": "Retrieval",
-        "ProbetaPawsOwn": "Classification",
+        "ProbetaPawsOwn": "PairClassification",
         "ProbetaRankOwn": "Retrieval",
         "ProbetaSickOwn": "STS",
         "ProbetaSpOwn": "Classification",
