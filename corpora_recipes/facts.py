@@ -87,25 +87,16 @@ class Cost(Checked):
     minutes: StrictInt = 0
 
 
-_Domain = Literal[
-    "Academic",
-    "Constructed",
-    "Encyclopaedic",
-    "Fiction",
-    "Government",
-    "Medical",
-    "News",
-    "Non-fiction",
-    "Reviews",
-    "Social",
-    "Spoken",
-    "Subtitles",
-    "Web",
-    "Written",
+_Domain = Annotated[
+    str,
+    described(
+        "a domain of mteb",
+        pattern="^(Academic|Constructed|Encyclopaedic|Fiction|Government|Medical|News|Non-fiction|"
+        "Reviews|Social|Spoken|Subtitles|Web|Written)$",
+    ),
 ]
-_Creation = Literal[
-    "found", "created", "human-translated", "human-translated and localized", "multiple"
-]
+_Translated = Literal["human-translated", "human-translated and localized"]
+_Subtype = Literal["Emotion classification", "Sentiment/Hate speech", "Textual Entailment"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,12 +115,10 @@ class Provenance(Checked):
 
     domains: tuple[_Domain, ...]
     annotations: Literal["expert-annotated", "human-annotated", "derived", "automatic"]
-    creation: _Creation | None
+    creation: Literal["found", "created", "multiple"] | _Translated | None
     years: tuple[StrictInt, StrictInt] | None = None
     dialects: tuple[str, ...] = ()
-    subtypes: tuple[
-        Literal["Emotion classification", "Sentiment/Hate speech", "Textual Entailment"], ...
-    ] = ()
+    subtypes: tuple[_Subtype, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -153,7 +153,9 @@ def write_tasks(configs: Sequence[Config], folder: Path, hub: tuple[str, str] | 
     for file, content in files.items():
         text = yaml.safe_dump(content, allow_unicode=True, sort_keys=False, width=1000)
         (folder / FOLDER / file).write_text(text, "utf-8")
+    cited = {text for c in configs if c.dataset.name not in left_out for text in c.citations}
     page = {"tasks": tasks, "groups": groups, "left_out": left_out, "hub": hub}
+    page["citations"] = sorted(cited)
     (folder / FOLDER / "README.md").write_text(render(PAGE, page), "utf-8")
     return len(tasks)
 

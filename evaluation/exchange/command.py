@@ -42,11 +42,12 @@ def run(options: argparse.Namespace) -> None:
         # Only with mteb, from whose classes it makes others.
         from evaluation.exchange.pull_request import export_tasks
 
-        data, models = options.mteb_tasks, options.models
-        written = export_tasks(data, options.repo, options.revision, models, options.out)
-        for dataset, fields in written.left_out.items():
+        tasks, left_out = export_tasks(
+            options.mteb_tasks, options.repo, options.revision, options.models, options.out
+        )
+        for dataset, fields in left_out.items():
             print(f"left out: {dataset}: nobody states its {', '.join(fields)}")
-        print(f"{len(written.tasks)} tasks")
+        print(f"{len(tasks)} tasks")
     else:
         from evaluation.exchange.export import export
 

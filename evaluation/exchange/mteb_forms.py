@@ -5,6 +5,7 @@ with texts that occurred before are left out, and so are training texts that are
 tasks have mteb's own measures: scores differ from those of Probeta's probes.
 """
 
+from collections import defaultdict
 from collections.abc import Collection, Hashable, Sequence
 from hashlib import sha256
 from typing import Any
@@ -45,8 +46,9 @@ class ProbetaClassification(AbsTaskClassification):  # type: ignore[misc]
         between: what is between two texts.
     """
 
+    dataset: Any
     columns: tuple[str, ...]
-    between: str = " "
+    between: str
 
     def dataset_transform(self, num_proc: int | None = None, **_: Any) -> None:
         """Choose the rows; of those with folds, which keep documents together, half are tested."""
@@ -54,25 +56,21 @@ class ProbetaClassification(AbsTaskClassification):  # type: ignore[misc]
         if "fold" in train.column_names:
             folds = train["fold"]
             tested = (max(folds) + 1) // 2
-            parts = [
-                train.select([row for row, fold in enumerate(folds) if (fold < tested) == is_test])
-                for is_test in (True, False)
-            ]
+            test = train.select([row for row, fold in enumerate(folds) if fold < tested])
+            train = train.select([row for row, fold in enumerate(folds) if fold >= tested])
         else:
-            parts = [self.dataset["test"], train]
-        test, train = map(self._joined, parts)
+            test = self.dataset["test"]
+        test, train = self._joined(test), self._joined(train)
         test = _chosen(test, test["text"], TESTED)
         train = _chosen(train, train["text"], taken={*test["text"]})
         self.dataset = DatasetDict(train=train, test=test)
 
     def _joined(self, rows: Dataset) -> Dataset:
-        columns = [rows[column] for column in self.columns]
-        texts = [
-            self.between.join(
-                text for cell in cells for text in ([cell] if isinstance(cell, str) else cell)
-            )
-            for cells in zip(*columns, strict=True)
+        columns = [
+            [text if isinstance(text, str) else self.between.join(text) for text in rows[column]]
+            for column in self.columns
         ]
+        texts = [self.between.join(cells) for cells in zip(*columns, strict=True)]
         kept = rows.select_columns(["id", "label"]).add_column("text", texts)
         return kept.select([row for row, text in enumerate(texts) if len(text) >= SHORTEST])
 
@@ -84,6 +82,7 @@ class ProbetaPairClassification(AbsTaskPairClassification):  # type: ignore[misc
         classes: the two classes.
     """
 
+    dataset: Any
     classes: tuple[str, str]
 
     def dataset_transform(self, num_proc: int | None = None, **_: Any) -> None:
@@ -100,6 +99,8 @@ class ProbetaPairClassification(AbsTaskPairClassification):  # type: ignore[misc
 class ProbetaSTS(AbsTaskSTS):  # type: ignore[misc]
     """Pairs with a score."""
 
+    dataset: Any
+
     def dataset_transform(self, num_proc: int | None = None, **_: Any) -> None:
         """Choose the rows."""
         test = self.dataset["test"]
@@ -114,6 +115,7 @@ class ProbetaRetrieval(AbsTaskRetrieval):  # type: ignore[misc]
     """
 
     ignore_identical_ids = True
+    data_loaded: bool = False
 
     def load_data(self, num_proc: int | None = None, **_: Any) -> None:
         """Read the rows, and make queries, corpus and judgements of them."""
@@ -126,25 +128,18 @@ class ProbetaRetrieval(AbsTaskRetrieval):  # type: ignore[misc]
         """Make queries, corpus and judgements; a term of several clusters has all their terms."""
         rows = self.dataset["test"]
         if "terms" in rows.column_names:
-            terms = sorted({term for cluster in rows["terms"] for term in cluster})
-            others = {term: {*()} for term in terms}
+            others: defaultdict[str, set[str]] = defaultdict(set)
             for cluster in rows["terms"]:
                 for term in cluster:
                     others[term] |= {*cluster} - {term}
+            terms = sorted(others)
             corpus = Dataset.from_dict({"id": terms, "text": terms})
         else:
-            others = dict(zip(rows["id"], map(set, rows["positives"]), strict=True))
+            others = defaultdict(set, zip(rows["id"], map(set, rows["positives"]), strict=True))
             corpus = rows.select_columns(["id", "text"])
         found = {query: dict.fromkeys(sorted(found), 1) for query, found in others.items() if found}
         queries = corpus.select([row for row, name in enumerate(corpus["id"]) if name in found])
         queries = _chosen(queries, queries["id"], TESTED)
-        self.dataset = {
-            "default": {
-                "test": {
-                    "queries": queries,
-                    "corpus": corpus,
-                    "relevant_docs": {query: found[query] for query in queries["id"]},
-                    "top_ranked": None,
-                }
-            }
-        }
+        judged = {query: found[query] for query in queries["id"]}
+        test = {"queries": queries, "corpus": corpus, "relevant_docs": judged, "top_ranked": None}
+        self.dataset = {"default": {"test": test}}

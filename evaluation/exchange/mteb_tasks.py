@@ -122,11 +122,11 @@ def make_benchmark(
         metadata = metadata_of(
             dataset,
             facts.get(dataset.name, {}),
+            {"path": path, "revision": dataset.version},
             name=task_name(dataset.name),
             type=TASK_TYPES[TASKS[dataset.task].group.abbreviation],
             eval_splits=[dataset.tested],
             main_score=METRICS[dataset.target],
-            dataset_at={"path": path, "revision": dataset.version},
         )
         attributes = {"metadata": metadata, "source": dataset, "probing": probing}
         tasks.append(type(metadata.name, (ProbedDataset,), attributes)(seed=found.seed))
@@ -151,26 +151,31 @@ def rows_of(dataset: Dataset) -> DatasetDict:
 
 
 def metadata_of(
-    dataset: Dataset, facts: Mapping[str, Any], *, dataset_at: Mapping[str, str], **given: Any
+    dataset: Dataset, facts: Mapping[str, Any], at: Mapping[str, str], **given: Any
 ) -> TaskMetadata:
     """Return what mteb is told of a dataset.
 
     Args:
         facts: of it, from ``read_mteb_facts``.
-        dataset_at: the path and the revision of the data.
+        at: the path and the revision of the data.
         given: what depends on the form of the task: its name, type, splits and main score.
     """
     task, (file, *_) = TASKS[dataset.task], dataset.files[dataset.tested]
-    licence = licence_id(about_of(pq.read_schema(file)).get("licence", ""))
-    if licence not in get_args(Licenses):
-        licence = facts.get("license_url") or ("not specified" if facts else None)
+    about = about_of(pq.read_schema(file))
     return TaskMetadata(
         description=f"{task.group.title} ({dataset.corpus}). {task.question}",
         prompt=instruction(given["type"]),
         category="t2c" if given["type"] == "Classification" else "t2t",
         eval_langs=[mteb_language(dataset.language)],
-        license=licence,
-        dataset={"name": dataset.name, **dataset_at},
+        license=_licence(about.get("licence", ""), facts),
+        dataset={"name": dataset.name, **at},
         **{name: fact for name, fact in facts.items() if name in TaskMetadata.model_fields},
         **given,
     )
+
+
+def _licence(said: str, facts: Mapping[str, Any]) -> str | None:
+    """Return a licence as mteb names it, or its address."""
+    if (known := licence_id(said)) in get_args(Licenses):
+        return known
+    return facts.get("license_url") or ("not specified" if facts else None)

@@ -29,6 +29,7 @@ COLUMNS = {
     "linguistic_probing": {"sentence": ONE, "tokens": ONE},
     "sentence_ranking": {"text": ONE, "tokens": ONE, "positives": LISTS},
     "word_ranking": {"text": ONE, "tokens": ONE, "positives": LISTS},
+    "paradigms": {"terms": LISTS, "tokens": LISTS},
     **dict.fromkeys(
         ("pair_classification", "relatedness", "similarity"),
         dict.fromkeys(("sentence1", "sentence2", "tokens1", "tokens2"), ONE),

@@ -129,16 +129,18 @@ def test_metadata(hub_folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "name"),
+    ("said", "facts", "name"),
     [
-        ("Apache-2.0", "apache-2.0"),
-        ("CC BY-SA 4.0", "cc-by-sa-4.0"),
-        ("CC0 1.0", "cc0-1.0"),
-        ("unknown (the publishers state none)", None),
+        ("Apache-2.0", {}, "apache-2.0"),
+        ("CC BY-SA 4.0", {"license_url": "https://x.org/"}, "cc-by-sa-4.0"),
+        ("CC0 1.0", {}, "cc0-1.0"),
+        ("unknown (the publishers state none)", {}, None),
+        ("unknown (the publishers state none)", {"license_url": None}, "not specified"),
+        ("LDC", {"license_url": "https://x.org/"}, "https://x.org/"),
     ],
 )
-def test_licences_are_named_as_mteb_does(said: str, name: str | None) -> None:
-    assert _licence(said) == name
+def test_licences_are_named_as_mteb_does(said: str, facts: Any, name: str | None) -> None:
+    assert _licence(said, facts) == name
 
 
 def test_statistics(hub_folder: Path) -> None:
@@ -146,11 +148,12 @@ def test_statistics(hub_folder: Path) -> None:
     found = tasks["accuracy"]._calculate_descriptive_statistics_from_split("test")
     assert found["num_samples"] == 8
     assert found["label_statistics"]["labels"] == {
-        "negative": {"count": 4},
-        "positive": {"count": 4},
+        "0": {"count": 4},
+        "1": {"count": 4},
     }
     found = tasks["pearson"]._calculate_descriptive_statistics_from_split("test")
-    assert found["text_statistics"]["unique_texts"] == 6
+    uniques = [found[f"sentence{place}_statistics"]["unique_texts"] for place in (1, 2)]
+    assert uniques == [1, 5]
     assert found["score_statistics"] == {"min_score": 0.0, "avg_score": 2.0, "max_score": 4.0}
 
 

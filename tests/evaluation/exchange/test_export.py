@@ -141,3 +141,9 @@ def test_a_wrong_repository_is_refused(tmp_path: Path, capsys: pytest.CaptureFix
     given = write(tmp_path / "mine", results_of(MODEL))
     assert main(["export", given, "--repo", "dist/hub/x", "--out", str(tmp_path / "e")]) == 1
     assert "organisation/name" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("more", [[], ["results/mine", "--mteb-tasks", "dist/hub"]])
+def test_either_results_or_tasks(more: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["export", *more, "--repo", "org/data", "--out", "out"]) == 1
+    assert "--mteb-tasks" in capsys.readouterr().err
