@@ -70,14 +70,8 @@ def tidy(text: str, language: str) -> str:
     begins ("la casa.El río" → "la casa. El río"). A straight quotation mark closes before a stop
     and at the end; for the others see ``pair_quotes``. Spaces stay where the language has them
     (writing.yaml): in French before ; : ! ? and inside « »; and so they do inside of quotation
-    marks that the language uses the other way round, as German.
-
-    Args:
-        text: clean text (see ``clean``).
-        language: ISO 639 code.
-
-    Returns:
-        The text; tidying it again changes nothing.
+    marks that the language uses the other way round, as German. The text is clean (see ``clean``);
+    tidying it again changes nothing.
     """
     if not _UNTIDY.search(text):
         return text
@@ -173,15 +167,9 @@ def pair_quotes(sentence: str) -> str:
 
 
 def tidy_sentences(text: str, language: str) -> list[str]:
-    """Split running text into sentences with their punctuation in order.
+    """Split the clean text of a paragraph into sentences with their punctuation in order.
 
-    Args:
-        text: clean text (see ``clean``) of one paragraph.
-        language: ISO 639 code.
-
-    Returns:
-        The sentences, as ``split_sentences`` splits them, with one full stop for two,
-        tidied (see ``tidy``) and with their straight quotation marks paired (see ``pair_quotes``).
+    That is with one full stop for two, tidied, and with straight quotation marks paired.
     """
     return [
         # Without these marks there is nothing left to do.

@@ -48,10 +48,15 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """The rules of corpus.yaml that apply to a language, in the file's order."""
+    """The rules of corpus.yaml that apply to a language, in the file's order.
+
+    Without ``signs``, only the rules ``of_words`` can match; none of these is a mark.
+    """
 
     language: str
     rules: Sequence[Rule]
+    of_words: Sequence[Rule]
+    signs: re.Pattern[str]
 
     def apply(self, line: str, drops: Drops) -> tuple[str, str | None]:
         """Return the line without marks, and the reason for dropping it or None.
@@ -60,7 +65,7 @@ class Rules:
         """
         reason = "too_long" if len(line) > LONGEST else damage(line)
         marked = False
-        for rule in self.rules:
+        for rule in self.rules if self.signs.search(line) else self.of_words:
             if reason is not None:
                 return line, reason
             if rule.put is not None:
@@ -79,18 +84,19 @@ class Rules:
 @cache
 def load_rules(language: str) -> Rules:
     """Return the rules for a language (ISO 639 code), compiled once in each process."""
-    return Rules(
-        language,
-        [
-            Rule(
-                rule.get("mark") or rule["drop"],
-                re.compile(rule["pattern"]),
-                rule.get("put", "") if "mark" in rule else None,
-            )
-            for rule in load_facts("opensubtitles").special["rules"]
-            if rule.get("language", language) == language
-        ],
-    )
+    every = load_facts("opensubtitles").special["rules"]
+    of_language = [rule for rule in every if rule.get("language", language) == language]
+    rules = [
+        Rule(
+            rule.get("mark") or rule["drop"],
+            re.compile(rule["pattern"]),
+            rule.get("put", "") if "mark" in rule else None,
+        )
+        for rule in of_language
+    ]
+    signs = [rule.get("signs", "") for rule in of_language]
+    of_words = [rule for rule, sign in zip(rules, signs, strict=True) if not sign]
+    return Rules(language, rules, of_words, re.compile(f"[{''.join(signs)}]"))
 
 
 def read_lines(lines: Iterable[str], rules: Rules, drops: Drops) -> list[list[str]]:

@@ -177,9 +177,9 @@ def fault(
 
     Args:
         sentence: clean text, with marks where something could not be rendered.
-        language: language of the sentence.
+        language: of the sentence.
         first: whether it begins a paragraph.
-        last: whether it ends one. Otherwise the splitter found another sentence after it.
+        last: whether it ends one.
         suspect: False if its paragraph contains no character that only damage leaves.
         hollow: False if nothing is missing in its paragraph between punctuation marks or words.
 

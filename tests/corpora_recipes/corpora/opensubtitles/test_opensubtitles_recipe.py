@@ -97,13 +97,17 @@ class TestFacts:
     )
     def test_marks(self, rule: dict[str, str]) -> None:
         assert re.sub(rule["pattern"], rule.get("put", ""), rule["example"]) == rule["leaves"]
+        for match in re.finditer(rule["pattern"], rule["example"]):
+            assert re.search(f"[{rule['signs']}]", match[0])
 
     @pytest.mark.parametrize(
         "rule", [r for r in FACTS.special["rules"] if "drop" in r], ids=lambda rule: rule["drop"]
     )
     def test_drops(self, rule: dict[str, Any]) -> None:
         for example in rule["examples"]:
-            assert re.search(rule["pattern"], example), example
+            match = re.search(rule["pattern"], example)
+            assert match, example
+            assert "signs" not in rule or re.search(f"[{rule['signs']}]", match[0]), example
         for example in rule["keeps"]:
             assert not re.search(rule["pattern"], example), example
             assert talk(example)[1]["turns"]["kept"] == 1
