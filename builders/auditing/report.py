@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal, TypedDict, get_args
 
 from pydantic import ConfigDict, Field
 
-from corpora_recipes.checking import Number, checked
+from corpora_recipes.checking import NOTHING, Number, checked
 from corpora_recipes.hashing import sha256_of
 from corpora_recipes.records import Split
 from corpora_recipes.running.code import code_digest
@@ -116,7 +116,7 @@ class _Audited(_Read):
     failures: Sequence[str] = ()
     undeclared: Sequence[str] = ()
     entry: str = ""
-    made: _Made | None = None
+    made: Annotated[_Made | None, NOTHING] = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,10 @@ configs:
   data_files:
   - {split: train, path: "op/a-*.parquet"}
   - {split: test, path: op/b.parquet}
-- config_name: frases
+- 3
+- config_name: nada
+  data_files: [todo, {split: train, path: 3}, {split: [train], path: {a: b}}]
+- config_name: ../frases
   data_files:
   - {split: validation, path: "frases*.csv"}
 ---
@@ -50,7 +53,7 @@ def test_the_configurations_of_the_card_are_datasets(served: Path, requests) -> 
     (served / "train.pkl").write_bytes(pickle.dumps([]))
     source, locations = hub_targets(NAME, None)
     assert (source.repository, source.revision) == ("org/data", commit(served))
-    assert [location.name for location in locations] == ["data_opiniones", "data_frases"]
+    assert [location.name for location in locations] == ["data_opiniones", "data_.._frases"]
     first, second = map(load_target, locations)
     rows = {split: len(part.texts) for split, part in first.parts.items()}
     assert rows == {"train": 2, "test": 3}

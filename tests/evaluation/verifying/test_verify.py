@@ -298,6 +298,10 @@ def test_consistent_forgeries_are_named_as_not_proved(verify, run: Path) -> None
         {"scores.0.version": GONE},
         {"scores.0.colour": "red"},
         {"format": 5},
+        {"intervals": {}},
+        {"scores.0.task": "x"},
+        {"scores.0.rows": {}},
+        {"scores.0.coverage": {"tokens": 3}},
     ],
 )
 def test_malformed_scores(verify, changes: dict[str, Any]) -> None:
@@ -352,7 +356,7 @@ def test_answers_of_any_size(verify) -> None:
     [
         ({"scores.0.answers": "ab"}, "words, 0, none, cosine: answers"),
         ({"scores.1.mrr": 0.9}, "words, 1, none, cosine: mrr: stored 0.9"),
-        ({"scores.1.hits": {}}, "words, 1, none, cosine: hits 1: stored None"),
+        ({"scores.1.hits.1": 0.1}, "words, 1, none, cosine: hits 1: stored 0.1"),
         ({"scores.1.answers": ""}, "words, 1, none, cosine: answers"),
         ({"scores.1.texts": ""}, "words, 1, none, cosine: texts"),
         ({"scores.3.digest": "ab"}, "words, 1, centre, cosine: digest"),
@@ -432,6 +436,7 @@ def test_forged_paradigms(verify, changes: dict[str, Any], said: str) -> None:
         (RANKED / "scores.json", {"evalrank.similarities": []}),
         (RANKED / "scores.json", {"evalrank.similarities": ["best"]}),
         (RANKED / "scores.json", {"scores.0.hits": [1]}),
+        (RANKED / "scores.json", {"scores.0.hits": {}}),
         (RANKED / "scores.json", {"similarities": None}),
         (ALL[2], {"scores.0.casing": "upper"}),
         (ALL[2], {"scores.0.clusters.0": "colours"}),
