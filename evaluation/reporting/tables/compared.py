@@ -51,10 +51,9 @@ def pairs(inputs: Inputs, among: Iterable[Difference] | None = None) -> list[Tab
             ),
         ]
         about = f"{about_differences(phrase('test_document'))} {phrase('of_groups')}"
+        words: dict[str, Any] = {"differences": "" if tables else about}
+        words |= {"more": () if tables else _of_many(inputs), "benchmark": translated(benchmark)}
         name = f"pairs-{unused_name(benchmark)}"
-        words: dict[str, Any] = {"benchmark": translated(benchmark)}
-        words |= {"more": () if tables else _of_many(inputs)}
-        words["differences"] = "" if tables else about
         tables.append(lay_out("pairs", counts, columns, name=name, **words))
     return tables
 
