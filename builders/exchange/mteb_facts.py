@@ -14,7 +14,7 @@ from builders.tasks.groups import BSO, CONN, DC, DR, NUC, PDTB_E, PDTB_I, SP, SS
 from corpora_recipes.facts import Provenance
 
 _DISCOURSE = (SP, BSO, DC, SSP, DR, PDTB_E, PDTB_I, NUC, CONN)
-# An article in a citation of corpus.yaml; what else is cited, such as a web page, is none.
+# An article in a citation of corpus.yaml; it matches nothing else, such as a web page.
 _ARTICLE = re.compile(
     r"^(?:.*First used for evaluation by |.*for ordering sentences by )?(?P<author>\w.+?) "
     r"\((?P<year>\d{4})\)\. (?P<title>.+?)[.?] (?P<note>.+?\.?)(?: (?P<url>https?://\S+?))?"
@@ -80,7 +80,7 @@ def _provenances(config: Config) -> Iterator[Provenance | None]:
 
 
 def _bibtex(citation: str) -> str:
-    """Return an article as an entry of BibTeX; "" for what is none."""
+    """Return an article as an entry of BibTeX; "" for what is no article."""
     if not (match := _ARTICLE.match(citation)):
         return ""
     fields = {name: text for name, text in match.groupdict().items() if text}

@@ -104,7 +104,8 @@ class ProbetaSTS(AbsTaskSTS):  # type: ignore[misc]
     def dataset_transform(self, num_proc: int | None = None, **_: Any) -> None:
         """Choose the rows."""
         test = self.dataset["test"]
-        keys = [*zip(test["sentence1"], test["sentence2"], strict=True)]
+        # In either order.
+        keys = [*map(frozenset, zip(test["sentence1"], test["sentence2"], strict=True))]
         self.dataset = DatasetDict(test=_chosen(test, keys, TESTED))
 
 
