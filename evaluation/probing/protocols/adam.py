@@ -13,7 +13,7 @@ from evaluation.arrays import Floats
 STEP = 1e-3
 DECAY1, DECAY2, EPSILON = 0.9, 0.999, 1e-8
 # The loop saves about 1 ns for each number of the weights; to import numba and compile takes 1.6 s.
-WORTH = 1_000_000_000
+WORTH = 2_000_000_000
 
 
 def adam(
