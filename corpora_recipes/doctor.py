@@ -31,18 +31,6 @@ Ask = Callable[[str], Remote]
 # Seconds for which all hosts are asked at once whether there is a network.
 FIRST_LOOK = 5.0
 
-HELP = """\
-examples:
-  probeta doctor
-  probeta doctor wikipedia theses --json
-
-Asks first whether there is a network. Then it asks the servers, without downloading, whether each
-file is there, of the right size, and no web page in its place; whether repositories offer the
-records; and whether the disk holds all. With `sources: sample` or a mirror it looks for the files
-there. The exit code is 1 if something is wrong, or nothing can be asked; a corpus that must be
-asked for and is not there is only named.
-"""
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `probeta doctor`."""

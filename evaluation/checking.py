@@ -14,13 +14,6 @@ from evaluation.stages import STAGES
 
 # Characters of a name that are shown, so that lines have 80 at most.
 LONGEST = 71
-HELP = """\
-examples:
-  probeta check
-
-The last stage. Its exit code is 1 if a stage has left something out for a fault, and 0 if corpora
-are missing only because people must ask for them.
-"""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

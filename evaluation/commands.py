@@ -5,25 +5,25 @@ import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
+from pathlib import Path
 from typing import NamedTuple, Protocol, cast
 
 from corpora_recipes.running import telling
 from corpora_recipes.running.commands import open_streams, run
+from corpora_recipes.running.yaml_text import load_yaml
 
 
 class Verb(NamedTuple):
-    """A verb: its module, see ``VerbModule``, and what is kept of its work if interrupted."""
+    """A verb, see verbs.yaml; ``module`` is a ``VerbModule``."""
 
     module: str
     summary: str
+    help: str
     kept: str = "what was there before is unchanged"
 
 
 class VerbModule(Protocol):
     """A module with a verb. Its import is cheap: ``run`` imports all that a run needs."""
-
-    HELP: str
-    """The text of `--help` below the options: examples and notes."""
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         """Add the verb's arguments to its parser."""
@@ -32,67 +32,8 @@ class VerbModule(Protocol):
         """Do the work; see ``corpora_recipes.running.commands.run`` for errors."""
 
 
-_DOWNLOADED = "the next run resumes the download"
 VERBS = {
-    "init": Verb("evaluation.starting.command", "write a params.yaml for a language"),
-    "list": Verb("evaluation.listing", "list and check the entries of params.yaml"),
-    "schema": Verb("evaluation.schema", "write the JSON Schema of params.yaml, for editors"),
-    "doctor": Verb("corpora_recipes.doctor", "check that the corpora can be fetched"),
-    "fetch": Verb("corpora_recipes.fetching.command", "get the raw files of a corpus", _DOWNLOADED),
-    "read": Verb(
-        "corpora_recipes.reading.command",
-        "fetch raw files, and convert them to records (Parquet)",
-        _DOWNLOADED,
-    ),
-    "build": Verb(
-        "builders.building.command", "build the instances of a corpus's datasets from records"
-    ),
-    "compose": Verb("builders.composing.command", "build the instances of a ranking from records"),
-    "audit": Verb("builders.auditing.command", "measure every gate on the datasets of a folder"),
-    "package": Verb(
-        "builders.packaging.command", "collect all instances in one folder for the Hub"
-    ),
-    "publish": Verb(
-        "builders.packaging.publish_command",
-        "upload the datasets that may be redistributed",
-        "a version is published whole or not at all",
-    ),
-    "digest": Verb("builders.store.command", "identify datasets by their content"),
-    "train": Verb(
-        "evaluation.training.command",
-        "train an encoder on the structure of documents",
-        "the next run goes on from its last checkpoint",
-    ),
-    "embed": Verb(
-        "evaluation.embedding.command",
-        "encode the sentences of all instances",
-        "the vectors encoded before are kept",
-    ),
-    "probe": Verb("evaluation.probing.command", "train and score a probe on every dataset"),
-    "rank": Verb("evaluation.ranking.command", "rank paraphrases among all texts (EvalRank)"),
-    "paradigms": Verb("evaluation.paradigms.command", "complete paradigms of words (ParaLex)"),
-    "score": Verb("evaluation.scoring.command", "score one encoder on some datasets"),
-    "compare": Verb(
-        "evaluation.scoring.compare_command", "show the differences of two encoders, with intervals"
-    ),
-    "sheet": Verb("evaluation.people.command", "ask people about rows, and score their answers"),
-    "export": Verb(
-        "evaluation.exchange.command", "write results for mteb and the Hugging Face Hub"
-    ),
-    "verify": Verb("evaluation.verifying.command", "compute stored scores again from the answers"),
-    "repro": Verb(
-        "evaluation.repro",
-        "run all stages, and show where the run is and its scores",
-        "the finished stages are kept",
-    ),
-    "report": Verb("evaluation.reporting.command", "write the page, tables and figures"),
-    "study": Verb(
-        "evaluation.reporting.study_command",
-        "correlate scores that need no probe with those of tasks, over encoders",
-    ),
-    "site": Verb("evaluation.reporting.site_command", "build the site of documentation and report"),
-    "completion": Verb("evaluation.completion", "print what lets a shell complete commands"),
-    "check": Verb("evaluation.checking", "show the averages, and what a run has left out"),
+    name: Verb(**entry) for name, entry in load_yaml(Path(__file__).with_name("verbs.yaml")).items()
 }
 
 _TOLD = ("--quiet", "--verbose")
@@ -134,7 +75,7 @@ def _call(name: str, given: Sequence[str]) -> None:
     parser = argparse.ArgumentParser(
         prog=f"probeta {name}",
         description=f"{summary[0].upper()}{summary[1:]}.",
-        epilog=module.HELP,
+        epilog=VERBS[name].help,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add_arguments(parser, module)

@@ -6,15 +6,6 @@ from typing import Any
 
 from evaluation import commands
 
-HELP = """\
-examples:
-  probeta completion bash > ~/.local/share/bash-completion/completions/probeta
-  probeta completion zsh > ~/.zfunc/_probeta
-  probeta completion fish > ~/.config/fish/completions/probeta.fish
-
-The names of datasets are those in dist/hub of the current folder: write it again when they change.
-"""
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the argument of `probeta completion`."""

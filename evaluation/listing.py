@@ -23,16 +23,6 @@ from evaluation.probing.params import probing_params
 from evaluation.ranking.params import evalrank_params
 from evaluation.training.params import trained_params
 
-HELP = """\
-examples:
-  probeta list
-  probeta list --params other.yaml
-  probeta list --languages
-
-Checks every entry, too, and that files of corpora, and packages, files and functions of encoders
-are there, without a download and without loading a model.
-"""
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `probeta list`."""

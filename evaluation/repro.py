@@ -21,17 +21,6 @@ from evaluation.stages import STAGES, Stage
 # Sections whose entries are of a kind: with some of one kind alone, all of the other are taken.
 KINDS = (frozenset({"corpora", "rankings"}), frozenset({"encoders", "trained"}))
 
-HELP = """\
-examples:
-  probeta repro
-  probeta repro --params my_domain.yaml
-  probeta repro --only sqc,char_hash
-
-Reads params.yaml in the current folder; without one, that of the samples is put there. What an
-earlier run has made, and nothing has changed, is kept. `dvc repro` runs the same stages, and keeps
-their history.
-"""
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `probeta repro`."""

@@ -26,14 +26,6 @@ from evaluation.probing.params import Probing
 from evaluation.ranking.params import EvalRank
 from evaluation.training.params import Training
 
-HELP = """\
-examples:
-  probeta schema --out docs/params.schema.json
-
-The first line of params.yaml names the file for editors. What depends on other entries, such as the
-name of a collection, only `probeta list` checks.
-"""
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `probeta schema`."""

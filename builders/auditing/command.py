@@ -23,21 +23,6 @@ from corpora_recipes.running.walking import tell_outcome
 if TYPE_CHECKING:
     from builders.exchange.target import Columns
 
-HELP = """\
-examples:
-  probeta audit
-  probeta audit somebody/elses/benchmark --out audit --json audit.json
-  probeta audit hf://datasets/ORG/NAME@REVISION --language es --out audit
-  probeta audit mteb:STSES --out audit
-
-Without a target, it audits the datasets of params.yaml in data/instances, and writes data/audit. A
-dataset that misses a gate is left out of all that follows if it is constructed here; misses of
-source data are only shown, with the entries for params.yaml that declare them.
-
-A folder may hold files of others in one of the layouts of docs/audit.md: Parquet, text with tabs,
-CSV, JSON, parallel files, a file for each class. The exit code is 1 if one of them misses a gate.
-"""
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `probeta audit`."""

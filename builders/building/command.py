@@ -18,15 +18,6 @@ from corpora_recipes.running.memo import Key, digest_of, remembering
 from corpora_recipes.running.telling import tell
 from corpora_recipes.running.walking import Entry, walk
 
-HELP = """\
-examples:
-  probeta build
-  probeta build --only theses
-
-Writes data/instances/corpora/CORPUS/DATASET. build.json beside the datasets counts the documents
-and passages that are used or left out, by reason.
-"""
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `probeta build`."""

@@ -16,16 +16,6 @@ from corpora_recipes.running.memo import Key, digest_of, remembering
 from corpora_recipes.running.telling import tell
 from corpora_recipes.running.walking import Entry, walk
 
-HELP = """\
-examples:
-  probeta compose
-  probeta compose --only evalrank_es
-
-A ranking (EvalRank) has pairs of paraphrases, and other texts to rank them among. It is written to
-data/instances/rankings/RANKING, with the numbers of pairs used or left out, by reason, in
-build.json.
-"""
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `probeta compose`."""

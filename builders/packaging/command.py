@@ -12,14 +12,6 @@ from corpora_recipes.running.folders import AUDIT, INSTANCES, PACKAGE
 from corpora_recipes.running.memo import Memo, digests_of, remembering
 from corpora_recipes.running.walking import tell_outcome
 
-HELP = """\
-examples:
-  probeta package
-
-Writes dist/hub: the Parquet files of every dataset, with the spaCy tokens of the texts, the dataset
-card and a Croissant description.
-"""
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `probeta package`."""

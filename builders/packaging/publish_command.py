@@ -8,14 +8,6 @@ from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.folders import AUDIT, INSTANCES, PACKAGE
 from corpora_recipes.running.memo import remembering
 
-HELP = """\
-examples:
-  probeta publish --repo ORG/NAME --version 1.0.0 --dry-run
-  probeta publish --repo ORG/NAME --version 1.0.0 --include-restricted
-
-Takes what the stages have left in data/instances and data/audit, and unchanged rows from dist/hub.
-"""
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `probeta publish`."""

@@ -3,14 +3,6 @@
 import argparse
 from pathlib import Path
 
-HELP = """\
-examples:
-  probeta digest dist/hub
-
-Prints, tab-separated: config, split, rows, SHA-256 of the files, and a hash of the content that
-does not depend on the version of pyarrow.
-"""
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `probeta digest`."""

@@ -12,16 +12,6 @@ from corpora_recipes.running.folders import RAW
 from corpora_recipes.running.memo import Memo, remembering
 from corpora_recipes.running.walking import chosen
 
-HELP = """\
-examples:
-  probeta fetch
-  probeta fetch --only wikipedia
-
-Raw files go to data/raw/CORPUS. `sources` in params.yaml is their origin: the sample in the
-project, the servers that publish the corpus, or a folder. `probeta read` fetches too. An
-interrupted download is resumed; complete files are not fetched again.
-"""
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `probeta fetch`."""

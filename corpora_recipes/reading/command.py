@@ -17,19 +17,6 @@ from corpora_recipes.running.memo import Key, remembering
 from corpora_recipes.running.telling import tell
 from corpora_recipes.running.walking import Entry, walk
 
-HELP = """\
-examples:
-  probeta read
-  probeta read --only theses,tass
-  probeta read --executor tcp://scheduler:8786
-
-Fetches what is missing into data/raw, as `probeta fetch` does, and writes to data/records
-CORPUS.parquet and, as JSON, the numbers of documents kept and of documents dropped by reason. A
-corpus is read again if its files, its entry in params.yaml, the code or a library has changed. One
-that cannot be had is left out, and so is all that follows from it. The records do not depend on the
-number of workers.
-"""
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `probeta read`."""

@@ -22,16 +22,6 @@ from evaluation.entries import encoders_of, encoders_params, stores_of
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
-HELP = """\
-examples:
-  probeta embed
-  probeta embed --only use_multilingual --workers 2
-
-Writes data/embeddings/ENCODER. Every sentence is encoded once, however many datasets have it. A run
-that was killed goes on where it stopped. Vectors are encoded again if the encoder's revision,
-options, code or libraries have changed. They do not depend on the number of workers.
-"""
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `probeta embed`."""

@@ -6,20 +6,6 @@ from pathlib import Path
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.extras import load_packages
 
-HELP = """\
-examples:
-  probeta export data/results/* --repo ORG/NAME --out export
-  probeta export results/e5 --repo ORG/NAME --revision v0.1.0 --out export
-  probeta export --mteb-tasks dist/hub --repo ORG/NAME --revision COMMIT --out pull_request
-
-Writes the scores of the main layers. The folder `mteb` is a cache of mteb's results
-(`mteb.ResultCache`). Of models on the Hugging Face Hub, `hub/MODEL` has the file in `.eval_results`
-that goes to the model's repository, for the leaderboards of the datasets. Scores on samples mean
-nothing: export those on published datasets.
-
-With --mteb-tasks, writes what a pull request to mteb needs: the datasets as its tasks.
-"""
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `probeta export`."""

@@ -15,17 +15,6 @@ from evaluation.encoders.encoder import Encoder
 from evaluation.paradigms.params import paralex_params
 from evaluation.per_encoder import score_encoders
 
-HELP = """\
-examples:
-  probeta paradigms
-  probeta paradigms --only char_hash
-
-ParaLex (Sumbler et al. 2018): whether the words of a cluster are found among the nearest neighbours
-of two of them, and of each other. Candidates are the words of the language's word rankings; for an
-encoder that is a file of word vectors, also its own vocabulary. `paralex` in params.yaml has the
-coherence threshold and the casings. Writes data/paradigms/ENCODER.json.
-"""
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `probeta paradigms`."""

@@ -7,17 +7,6 @@ from corpora_recipes.running.commands import positive
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.folders import PEOPLE
 
-HELP = f"""\
-examples:
-  probeta sheet sp_wiki --rows 50
-  probeta sheet --score ana.csv luis.csv
-
-Writes rows without their labels to {PEOPLE}: DATASET.html, a page that is filled in offline and
-saves its answers as CSV, and DATASET.csv, the same for a spreadsheet. --score reads what people
-have filled in, all of the same sheet, prints the accuracy with its interval (of two people also
-Cohen's kappa), and writes {PEOPLE}/DATASET.json, which `probeta report` shows.
-"""
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `probeta sheet`."""

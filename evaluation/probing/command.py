@@ -16,19 +16,6 @@ from evaluation.encoders.encoder import Encoder
 from evaluation.per_encoder import score_encoders
 from evaluation.probing.params import probing_params
 
-HELP = """\
-examples:
-  probeta probe
-  probeta probe --only char_hash
-
-Writes data/results/ENCODER. A dataset is not probed again if its rows, the vectors of its texts,
-parameters, code and libraries are unchanged. The results do not depend on that, nor on the number
-of workers. In params.yaml, `probing: {protocol: senteval}` probes by the schedule of the papers,
-five times; `pair_features: four_part` probes pairs on [x1, x2, x1*x2, |x1-x2|] instead of
-[|x1-x2|, x1*x2]. `transfer: [nuclearity]` also tests the probe of each dataset of a task on its
-others with the same classes, such as those in other languages.
-"""
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `probeta probe`."""

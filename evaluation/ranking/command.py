@@ -14,16 +14,6 @@ from evaluation.encoders.encoder import Encoder
 from evaluation.per_encoder import score_encoders
 from evaluation.ranking.params import evalrank_params
 
-HELP = """\
-examples:
-  probeta rank
-  probeta rank --only char_hash
-
-EvalRank (Wang et al. 2022) on the datasets of `rankings` in params.yaml: the rank of each positive
-among all other texts. `evalrank` in params.yaml lists the similarities, and the post-processing of
-the vectors. Writes data/rankings/ENCODER, with the ranks of all pairs.
-"""
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `probeta rank`."""

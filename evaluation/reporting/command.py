@@ -17,21 +17,6 @@ from evaluation.entries import encoders_params
 from evaluation.reporting.texts import FILES, in_language, language
 from evaluation.stages import STAGES
 
-HELP = """\
-examples:
-  probeta report
-  probeta report results/mine results/theirs --out reports
-  probeta report submissions --instances dist/hub --out leaderboard
-  probeta report --language es
-
-Results that are named are verified first, as `probeta verify` does; those that differ are refused,
-and the page says why. The others are reported together.
-
-Without results, it reports on the encoders of params.yaml, and writes reports: index.html, one page
-that needs no network, report.md, tables.tex, tables.json, items.csv (all rows, likely label errors
-first), figures, and for DVC metrics.json and scores.json.
-"""
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `probeta report`."""

@@ -11,13 +11,6 @@ from corpora_recipes.running.extras import check_packages
 from corpora_recipes.running.outputs import whole_folder
 from evaluation.reporting.site import REPORT
 
-HELP = """\
-examples:
-  probeta site
-  python -m http.server --directory site
-
-In a clone, after a run: its documentation, with reports/index.html. Any server of files will do.
-"""
 _NEEDED = {
     Path("mkdocs.yml"): "run it in a clone: what is installed has no documentation",
     REPORT: "run `probeta repro`, which writes it",

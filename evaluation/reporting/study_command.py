@@ -13,17 +13,6 @@ if TYPE_CHECKING:
     from evaluation.reporting.layout import Table
     from evaluation.reporting.tables.study import Study
 
-HELP = """\
-examples:
-  probeta study
-  probeta study --scores scores.tsv
-
-Prints, as Markdown, the study of Wang, Kuo and Li (2022) over the encoders of a run, three or more:
-the chapter Study of the report. With --scores, over the models of a file of tab-separated values
-with the columns folder, model, task, dataset, measure and value: rows of the task classification
-are scores of tasks, all others measures, named by folder, dataset (or task) and measure. Where a
-score is there twice, the first one counts; and a task has one score a model, whatever its folder.
-"""
 COLUMNS = ("folder", "model", "task", "dataset", "measure", "value")
 
 

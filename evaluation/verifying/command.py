@@ -6,19 +6,6 @@ from pathlib import Path
 from corpora_recipes.running.commands import add_params, names, positive
 from corpora_recipes.running.errors import InputError
 
-HELP = """\
-examples:
-  probeta verify data/results/char_hash data/rankings/char_hash data/paradigms/char_hash.json
-  probeta verify results/e5 --data ORG/NAME
-  probeta verify results/e5 --data dist/hub --datasets sp_wiki,fac
-  probeta verify data/results/char_hash --encode
-
-From the answers that results hold, and from the data, scores and intervals are computed again, and
-digests of files, texts and answers compared; each layer and row must be there once, in order. What
-differs is named, and the exit status is 1. No vectors are needed; with --encode, those that
-`probeta embed` has left for an encoder of params.yaml are compared with the digests in the scores,
-and N texts of each dataset encoded again. What this proves, and what not, stands at the end.
-"""
 _PROVED = """\
 proved: these are the data; scores recomputed, and their intervals, follow from the stored answers
 proved: of the datasets with a score, no layer, row or answer is missing or there twice"""
