@@ -4,24 +4,10 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from builders.plan.datasets import Dataset, ExampleDataset
-from evaluation.data.features import width
 from evaluation.probing.params import Probing
-from evaluation.probing.protocols import PROTOCOLS
+from evaluation.probing.protocols import PROTOCOLS, effort
 
 _DIMENSION = 768
-
-
-def effort(
-    task: str, rows: int, classes: int, dimension: int, probing: Probing, *, folds: bool
-) -> int:
-    """Return the nanoseconds of CPU that a probe takes, roughly, without transfer or ablations.
-
-    ``rows`` are those of all splits; ``folds``: whether they are in folds instead.
-    """
-    protocol = PROTOCOLS[probing.protocol]
-    times = protocol.in_folds if folds else 1
-    features = width(task, dimension, probing.pair_features)
-    return rows * times * features * protocol.effort(task, max(1, classes))
 
 
 def costs_listing(datasets: Iterable[Dataset], probing: Probing) -> str:

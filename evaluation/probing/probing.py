@@ -28,10 +28,9 @@ from evaluation.encoders.encoder import Description, Encoder, describe
 from evaluation.measures.metrics import measure
 from evaluation.measures.similarity import cosines
 from evaluation.measures.threads import one_thread
-from evaluation.probing.costs import effort
 from evaluation.probing.measuring import INTERVALS, METRICS, learnt_rows, score_answers
 from evaluation.probing.params import Probing
-from evaluation.probing.protocols import PROTOCOLS
+from evaluation.probing.protocols import PROTOCOLS, effort
 from evaluation.probing.protocols.problem import ABLATIONS, Problem
 from evaluation.results.probes import (
     FORMAT,

@@ -4,8 +4,9 @@ import pytest
 from imports import REPOSITORY
 
 from builders.plan.groups import load_groups
-from evaluation.probing.costs import costs_listing, effort
+from evaluation.probing.costs import costs_listing
 from evaluation.probing.params import Probing
+from evaluation.probing.protocols import effort
 
 
 # Seconds of CPU that docs/scale.md gives for 768 dimensions.
