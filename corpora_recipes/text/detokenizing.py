@@ -3,118 +3,24 @@
 import re
 from collections.abc import Sequence
 from functools import cache
+from pathlib import Path
+from typing import Any
 
+from corpora_recipes.running.yaml_text import load_yaml
 from corpora_recipes.text.writing import UNSPACED, writing_of
 
-_UNIT = r"(?:km|cm|mm|m|kg|g|ha|h|seg|s|min|ml|l)[²³]?"
-_APOSTROPHE = "['’´]"
-# A string that the rules need, to the rules: most lines skip most of them.
-_RULES = {
-    "$": [(r"(?<=\bUS) (?=\$(?!\S))", "")],
-    "°": [
-        (r"(?<!\S)° (?=[CFK]\b)", "°"),
-        (r"\b(\d+|[Nn]) \. (?=°)", r"\1."),
-        (r"(?<=[\dNn.]) (?=°(?!\S))", ""),
-        (rf"(?<=\d° )(\d+) (?={_APOSTROPHE}|′)", r"\1"),  # minutes of a degree, and seconds
-        (rf"(?<=\d{_APOSTROPHE} )([\d.,]+) (?=[\"”″])", r"\1"),
-    ],
-    **{
-        mark: [(rf"\b(\d+|[Nn]) \. (?={mark})", r"\1."), (rf"(?<=[\dNn.]) (?={mark}(?!\S))", "")]
-        for mark in "ºª"
-    },
-    "²": [(r"(?<=m) (?=²(?!\S))", "")],
-    "³": [(r"(?<=m) (?=³(?!\S))", "")],
-    "/": [
-        (r"(?<=\d) / (?=\d)", "/"),
-        (rf"(?<!\S)(\d[\d.,]*|hab ?\.|{_UNIT}) / (?={_UNIT}(?!\w))", r"\1/"),
-        (r"\b([YyEe]) / (?=[OoUu]\b)", r"\1/"),
-        (r"(?<=\w[aeo]|[aeo]s) / (?=[ao]s?(?!\S))", "/"),
-    ],
-    " : ": [(r"(?<!\S)(\d\d?) : (?=\d\d?(?!\S))", r"\1:")],
-    " , ": [(r"(?<=[^\W\d_] )(\d\d?) , (?=\d{3}(?!\S))(?!\d{3} , \d)", r"\1,")],
-    " .": [(r"(?<=\b\w) (?=\.\w+\.)", ""), (r"(?<=\d) (?=\.\d{3}(?!\d))", "")],
-    "–": [(r"(?<=\d) – (?=\d)", "–"), (r"(?<=[^\W\d_] )– (?=\d+ kg)", "–")],
-    "—": [(r"(?<=\w) — (?![A-ZÁÉÍÓÚÑ])([^—]*[^—\s]) —(?=[\s,.;:?!)])", r" —\1—")],
-    "‘": [(r"(‘[^‘’]*[^\s‘’]) (?=’(?!\w))", r"\1")],
-    "#": [(r"(?<![CF] )(?<!\S)# (?=\w)", "#")],
-    "_": [(r"(?<=\w) _ (?=\w)", "_")],
-    "&": [
-        (r"\b([A-Z]{1,2}) & (?=[A-Z]\b)", r"\1&"),
-        (r"(?<!\S)& (?=(?:#?\d+|amp|[lg]t|nbsp|quot) ?;)", "&"),
-    ],
-    "+": [(r"(?<=\b[Cc]anal) \+(?!\S)", "+"), (r"(?<=[^\W\d_]{2} )\+ (?=\d)", "+")],
-    "< ": [(r"(?<!\S)< (/?) ?([a-z]+) (/?) ?>", r"<\1\2\3>")],
-    **{
-        mark: [
-            # English: Macy's, don't.
-            (
-                rf"(?<=\w) {mark} (?=(?:[sS]|re|ve|ll|d|m|(?<=n . )t)(?!\w)(?! {_APOSTROPHE}))",
-                mark,
-            ),
-            # Names: d'Artagnan, O'Neill.
-            (
-                rf"(?<!{_APOSTROPHE} )\b([b-df-hj-np-tv-xzB-DF-HJ-TV-XZ]|[Qq]u|[Aa]ll|[Dd]ell)"
-                rf" {mark} (?=[^\W\d_])",
-                rf"\1{mark}",
-            ),
-            (rf"(?<=\d) {mark} (?=\d\d?(?!\S))", mark),
-        ]
-        for mark in "'’´"
-    },
-    " n't": [(r"(?<=\w) (?=n't(?!\w))", "")],
-    " '": [(r"(?<=\w) (?='(?:s|re|ve|ll|d|m)(?!\w))", "")],
-}
-_COMPILED = [
-    (key, [(re.compile(pattern), put) for pattern, put in rules]) for key, rules in _RULES.items()
-]
+_TABLE: dict[str, Any] = load_yaml(Path(__file__).with_suffix(".yaml"))
+_NAMED = re.compile("|".join(_TABLE["patterns"]))
 
-# Of texts that are known to be tokens, by language. In English, a hyphen before one of these words
-# is a dash. In Portuguese, contractions and clitics were taken apart: "em_ uma", "vê# -la"; in
-# Spanish, clitics. French and Italian elide before vowels; Chinese and Thai have no blanks between
-# words.
-_DASHED = (
-    r"(?:an?|and|but|or|so|as|if|it|he|she|they|we|you|I|is|are|was|not|just|no|yes|that|which|this"
-    r"|these|those|who|what|when|where|why|how|then|there|because|with|for|from|on|in|about|my|our"
-    r"|your|his|her|their)\b"
-)
-_CLITIC = (
-    r"(?:(?:se|me|te|nos|les?)(?!\w)|l[ao]s?(?= ?[,.;:)]|\Z| (?:a|como|con|e|en|o|pues|y)(?!\w)))"
-)
-_TOKENS = {
-    language: [(re.compile(pattern), put) for pattern, put in rules]
-    for language, rules in {
-        "en": [
-            (r"(?<=\w) (?=n[’']t(?!\w))", ""),
-            (r"(?<=\w) (?=[’'](?:s|re|ve|ll|d|m)(?!\w))", ""),
-            (r"\b([Gg]on|[Ww]an) (?=na\b)", r"\1"),
-            (rf"(?<=\w) - (?=\w)(?!{_DASHED})", "-"),
-        ],
-        "pt": [
-            (r"\b([Dd])e_ (?=\w)", r"\1"),
-            (r"\bem_ (?=\w)", "n"),
-            (r"\bEm_ (?=\w)", "N"),
-            (r"\b([Aa])_ (?=os?\b)", r"\1"),
-            (r"\ba_ a(?=s?\b)", "à"),
-            (r"\bA_ a(?=s?\b)", "À"),
-            (r"\b([Pp])or_ (?=[oa]s?\b)", r"\1el"),
-            (r"(?<=\w)#? (?=-\w)", ""),
-        ],
-        # "mover se", "animando les"; "lo" and the like only where no noun follows.
-        "es": [
-            (rf"(?i)(?<!\bcu)ando (?={_CLITIC})", "ándo"),
-            (rf"(?i)iendo (?={_CLITIC})", "iéndo"),
-            (rf"(?i)\b((?!ayer|lugar|mujer|particular)\w+[aeií]r) (?={_CLITIC})", r"\1"),
-        ],
-        # "l' eau", "après - midi"; "un po' alla" stays.
-        "fr": [
-            (r"(?<=\w) - (?=\w)", "-"),
-            (r"(?i)((?:\b[cdjlmnst]|qu)['’]) (?=\w)", r"\1"),
-            (r"\b([Aa]ujourd['’]) (?=hui)", r"\1"),
-        ],
-        "it": [(r"(?i)\b((?!(?:po|mo|da|fa|va|sta)['’])\w+['’]) (?=[aeiouhàèéìòù])", r"\1")],
-    }.items()
-}
 
+def _compiled(rules: list[list[str]]) -> list[tuple[re.Pattern[str], str]]:
+    """Return rules with their patterns, in which names stand for other patterns."""
+    inner = _TABLE["patterns"]
+    return [(re.compile(_NAMED.sub(lambda name: inner[name[0]], rule)), put) for rule, put in rules]
+
+
+_NEEDED = [(needed, _compiled(rules)) for needed, rules in _TABLE["needed"].items()]
+_TOKENS = {language: _compiled(rules) for language, rules in _TABLE["tokens"].items()}
 # Marks that open and close alike, each with the one that only opens in the manner of TeX.
 _QUOTES = (('"', '"'), ("'", "`"), ("''", "``"))
 _QUOTE = r"(?:\"|''?|``?)"
@@ -181,7 +87,7 @@ def detokenize(text: str, language: str, *, tokens: bool = False) -> str:
         return text
     joined = _BLANKS.sub(" ", text).strip(" ")
     rules_of_tokens = _TOKENS.get(language.partition("-")[0], []) if tokens else []
-    for key, rules in _COMPILED:
+    for key, rules in _NEEDED:
         if key in joined and not (tokens and key == "—"):  # which Spanish sets close
             for pattern, put in rules:
                 joined = pattern.sub(put, joined)
