@@ -1,9 +1,13 @@
 """The probe protocols, by the name that `probing` in params.yaml gives, and what a probe costs."""
 
+from typing import TYPE_CHECKING
+
 from evaluation.data.features import width
-from evaluation.probing.params import Probing
 from evaluation.probing.protocols import senteval, standard
 from evaluation.probing.protocols.problem import Protocol
+
+if TYPE_CHECKING:
+    from evaluation.probing.params import Probing
 
 PROTOCOLS: dict[str, Protocol] = {
     protocol.name: protocol for protocol in (standard.PROTOCOL, senteval.PROTOCOL)
@@ -11,7 +15,7 @@ PROTOCOLS: dict[str, Protocol] = {
 
 
 def effort(
-    task: str, rows: int, classes: int, dimension: int, probing: Probing, *, folds: bool
+    task: str, rows: int, classes: int, dimension: int, probing: "Probing", *, folds: bool
 ) -> int:
     """Return the nanoseconds of CPU that a probe takes, roughly, without transfer or ablations.
 
