@@ -256,8 +256,8 @@ def _facts(dataset: Dataset, store: Path, engine: str) -> dict[str, Any]:
 def _effort(dataset: Dataset, dimension: int, probing: Probing) -> int:
     files = chain.from_iterable(dataset.files.values())
     rows = sum(pq.read_metadata(file).num_rows for file in files)
-    classes = len(dataset.labels)
-    return effort(dataset.task, rows, classes, dimension, probing, folds=dataset.folds)
+    how = probing.protocol, probing.pair_features, dataset.folds
+    return effort(dataset.task, rows, len(dataset.labels), dimension, *how)
 
 
 def probe_dataset(
