@@ -26,45 +26,24 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `probeta audit`."""
-    parser.add_argument(
-        "target",
-        nargs="?",
-        metavar="DIR|NAME",
-        help="folder with datasets of others, hf://datasets/ORG/NAME[@REVISION][/FOLDER], or "
-        "mteb:TASK (default: the datasets of params.yaml)",
-    )
-    parser.add_argument(
-        "--out",
-        type=Path,
-        metavar="DIR",
-        help="folder for audit.json and audit.md (default: data/audit; needed with a target)",
-    )
-    parser.add_argument(
-        "--json",
-        type=Path,
-        metavar="FILE",
-        help="file for the audit as JSON that can be cited: revision, digests, versions, findings",
-    )
-    parser.add_argument(
-        "--task", help="task of files that do not state it, such as sentence_position"
-    )
-    parser.add_argument(
-        "--language",
-        help="language of files that do not state it (default: that of the Hub's card, or of the "
-        "task of mteb; es in a folder)",
-    )
-    parser.add_argument(
-        "--records",
-        choices=KINDS,
-        help="content of files that do not state it: sentences, turns, discourse units, "
-        "labelled texts of any kind, or sentences of treebanks",
-    )
-    parser.add_argument(
-        "--columns",
-        default="",
-        help="comma-separated columns of files that do not name them: texts by name, labels or "
-        "scores as label=NAME or score=NAME (default: found by name and content)",
-    )
+    add = parser.add_argument
+    told = """folder with datasets of others, hf://datasets/ORG/NAME[@REVISION][/FOLDER], or
+        mteb:TASK (default: the datasets of params.yaml)"""
+    add("target", nargs="?", metavar="DIR|NAME", help=told)
+    told = "folder for audit.json and audit.md (default: data/audit; needed with a target)"
+    add("--out", type=Path, metavar="DIR", help=told)
+    told = "file for the audit as JSON that can be cited: revision, digests, versions, findings"
+    add("--json", type=Path, metavar="FILE", help=told)
+    add("--task", help="task of files that do not state it, such as sentence_position")
+    told = """language of files that do not state it (default: that of the Hub's card, or of the
+        task of mteb; es in a folder)"""
+    add("--language", help=told)
+    told = """content of files that do not state it: sentences, turns, discourse units, labelled
+        texts of any kind, or sentences of treebanks"""
+    add("--records", choices=KINDS, help=told)
+    told = """comma-separated columns of files that do not name them: texts by name, labels or
+        scores as label=NAME or score=NAME (default: found by name and content)"""
+    add("--columns", default="", help=told)
     add_stage(parser)
     add_workers(parser)
 

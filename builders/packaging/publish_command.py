@@ -12,17 +12,13 @@ from corpora_recipes.running.memo import remembering
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `probeta publish`."""
     add_params(parser)
-    parser.add_argument(
-        "--repo", required=True, metavar="ORG/NAME", help="dataset repository on the Hub"
-    )
-    help = "of what is published, in three numbers; its tag on the Hub is v and this version"
-    parser.add_argument("--version", required=True, metavar="VERSION", help=help)
-    parser.add_argument("--dry-run", action="store_true", help="list the files, upload nothing")
-    parser.add_argument(
-        "--include-restricted",
-        action="store_true",
-        help="also publish datasets that may not be redistributed, to a private repository",
-    )
+    add = parser.add_argument
+    add("--repo", required=True, metavar="ORG/NAME", help="dataset repository on the Hub")
+    told = "of what is published, in three numbers; its tag on the Hub is v and this version"
+    add("--version", required=True, metavar="VERSION", help=told)
+    add("--dry-run", action="store_true", help="list the files, upload nothing")
+    told = "also publish datasets that may not be redistributed, to a private repository"
+    add("--include-restricted", action="store_true", help=told)
 
 
 def run(options: argparse.Namespace) -> None:

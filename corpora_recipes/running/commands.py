@@ -75,36 +75,28 @@ def positive(text: str) -> int:
 
 def add_params(parser: argparse.ArgumentParser) -> None:
     """Add the option that names params.yaml."""
-    parser.add_argument(
-        "--params",
-        type=Path,
-        default=PARAMS,
-        metavar="FILE",
-        help="the parameters of the run (default: params.yaml)",
-    )
+    told = "the parameters of the run (default: params.yaml)"
+    parser.add_argument("--params", type=Path, default=PARAMS, metavar="FILE", help=told)
+
+
+def add_data(parser: argparse.ArgumentParser) -> None:
+    """Add the option that names datasets."""
+    told = "folder of the datasets, or their id on the Hugging Face Hub (default: dist/hub)"
+    parser.add_argument("--data", metavar="DATA", help=told)
 
 
 def add_stage(parser: argparse.ArgumentParser, entries: str = "") -> None:
     """Add the options of all stages; ``entries`` are what it walks, "" if it walks nothing."""
     add_params(parser)
+    add = parser.add_argument
     if entries:
-        parser.add_argument(
-            "--only",
-            type=names,
-            metavar="NAME,…",
-            help=f"these {entries} only (default: all of params.yaml)",
-        )
-    parser.add_argument(
-        "--strict",
-        action="store_true",
-        help="stop at the first fault (default: leave out what has one, and say so)",
-    )
-    parser.add_argument(
-        "--check",
-        action="store_true",
-        help="read all files again whose contents are remembered (default: those whose size or "
-        "times have changed)",
-    )
+        told = f"these {entries} only (default: all of params.yaml)"
+        add("--only", type=names, metavar="NAME,…", help=told)
+    told = "stop at the first fault (default: leave out what has one, and say so)"
+    add("--strict", action="store_true", help=told)
+    told = """read all files again whose contents are remembered (default: those whose size or times
+        have changed)"""
+    add("--check", action="store_true", help=told)
 
 
 def names(text: str) -> list[str]:
@@ -114,27 +106,16 @@ def names(text: str) -> list[str]:
 
 def add_workers(parser: argparse.ArgumentParser) -> None:
     """Add the option for the number of processes."""
-    parser.add_argument(
-        "--workers",
-        type=positive,
-        default=os.cpu_count() or 1,
-        metavar="N",
-        help="number of processes (default: one per CPU)",
-    )
+    cpus, told = os.cpu_count() or 1, "number of processes (default: one per CPU)"
+    parser.add_argument("--workers", type=positive, default=cpus, metavar="N", help=told)
 
 
 def add_executor(parser: argparse.ArgumentParser, what: str) -> None:
     """Add the options for processes of this machine or a cluster, for ``what``: "blocks read"."""
-    parser.add_argument(
-        "--workers",
-        type=positive,
-        metavar="N",
-        help=f"{what} at once (default: one per CPU, or one per thread of the cluster)",
-    )
-    parser.add_argument(
-        "--executor",
-        default=os.environ.get("PROBETA_EXECUTOR") or "local",
-        metavar="local|tcp://HOST:PORT",
-        help="processes of this machine, or a Dask scheduler (default: the environment variable "
-        "PROBETA_EXECUTOR, or local)",
-    )
+    told = f"{what} at once (default: one per CPU, or one per thread of the cluster)"
+    parser.add_argument("--workers", type=positive, metavar="N", help=told)
+    default = os.environ.get("PROBETA_EXECUTOR") or "local"
+    told = """processes of this machine, or a Dask scheduler (default: the environment variable
+        PROBETA_EXECUTOR, or local)"""
+    where = "local|tcp://HOST:PORT"
+    parser.add_argument("--executor", default=default, metavar=where, help=told)

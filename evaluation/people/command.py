@@ -3,29 +3,19 @@
 import argparse
 from pathlib import Path
 
-from corpora_recipes.running.commands import positive
+from corpora_recipes.running.commands import add_data, positive
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.folders import PEOPLE
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `probeta sheet`."""
-    parser.add_argument("dataset", nargs="?", metavar="DATASET", help="a dataset with classes")
-    parser.add_argument(
-        "--rows", type=positive, default=50, metavar="N", help="number of rows (default: 50)"
-    )
-    parser.add_argument(
-        "--data",
-        metavar="DATA",
-        help="folder of the datasets, or their id on the Hugging Face Hub (default: dist/hub)",
-    )
-    parser.add_argument(
-        "--score",
-        type=Path,
-        nargs="+",
-        metavar="FILE",
-        help="instead of DATASET: sheets that were filled in, one for each person",
-    )
+    add, told = parser.add_argument, "number of rows (default: 50)"
+    add("dataset", nargs="?", metavar="DATASET", help="a dataset with classes")
+    add("--rows", type=positive, default=50, metavar="N", help=told)
+    add_data(parser)
+    told = "instead of DATASET: sheets that were filled in, one for each person"
+    add("--score", type=Path, nargs="+", metavar="FILE", help=told)
 
 
 def run(options: argparse.Namespace) -> None:

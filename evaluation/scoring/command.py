@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from corpora_recipes.running.commands import add_params, add_workers, names
+from corpora_recipes.running.commands import add_data, add_params, add_workers, names
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.telling import tell
 
@@ -18,8 +18,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("encoder", nargs="?", metavar="ENCODER", help="what to score: see below")
     told = "instead of ENCODER: the answers of a language model, that lm-eval wrote to DIR"
     add("--from-lm-eval", type=Path, metavar="DIR", help=told)
-    told = "folder of the datasets, or their id on the Hugging Face Hub (default: dist/hub)"
-    add("--data", metavar="DATA", help=told)
+    add_data(parser)
     add("--datasets", type=names, metavar="A,B", help="names of datasets (default: all)")
     add("--groups", type=names, metavar="SP,DR", help="groups, or benchmarks")
     add("--protocol", metavar="NAME", help="standard or senteval (default: that of params.yaml)")

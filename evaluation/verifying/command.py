@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from corpora_recipes.running.commands import add_params, names, positive
+from corpora_recipes.running.commands import add_data, add_params, names, positive
 from corpora_recipes.running.errors import InputError
 
 _PROVED = """\
@@ -22,32 +22,16 @@ _LONGEST = 1000
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `probeta verify`."""
-    parser.add_argument(
-        "results",
-        type=Path,
-        nargs="+",
-        metavar="RESULTS",
-        help="folders that score, probe or rank wrote, or files of paradigms",
+    add, told = (
+        parser.add_argument,
+        "folders that score, probe or rank wrote, or files of paradigms",
     )
-    parser.add_argument(
-        "--data",
-        metavar="DATA",
-        help="folder of the datasets, or their id on the Hugging Face Hub (default: dist/hub)",
-    )
-    parser.add_argument(
-        "--datasets",
-        type=names,
-        metavar="A,B",
-        help="verify these only (default: all of the results)",
-    )
-    parser.add_argument(
-        "--encode",
-        type=positive,
-        nargs="?",
-        const=16,
-        metavar="N",
-        help="encode N texts of each dataset again (default: none; without a number: 16)",
-    )
+    add("results", type=Path, nargs="+", metavar="RESULTS", help=told)
+    add_data(parser)
+    told = "verify these only (default: all of the results)"
+    add("--datasets", type=names, metavar="A,B", help=told)
+    told = "encode N texts of each dataset again (default: none; without a number: 16)"
+    add("--encode", type=positive, nargs="?", const=16, metavar="N", help=told)
     add_params(parser)
 
 
