@@ -79,7 +79,7 @@ def test_a_task_an_encoder_and_a_section(
 ) -> None:
     monkeypatch.setitem(TASKS, "toy_order", TOY_TASK)
     monkeypatch.setitem(ENCODERS, "toy", ToyEncoder)
-    section = sections.Section("toy", "Toy", toy_section)
+    section = sections.Section("toy", "encoders", toy_section)
     monkeypatch.setattr(sections, "SECTIONS", (*sections.SECTIONS, section))
     documents = repository / "corpora_recipes/corpora/documents/sample/documents.jsonl"
     params = {

@@ -84,7 +84,7 @@ def test_a_fault_is_local(capsys: Capsys) -> None:
         for named in ("  left out mine:\n", "left out by read: mine\n"):
             assert named in said.out
         assert "1 left out for a fault" in said.err
-        assert "incomplete: read mine (" in Path("reports/report.md").read_text("utf-8")
+        assert "What was found: read mine (" in Path("reports/report.md").read_text("utf-8")
     Path("params.yaml").write_text(PARAMS % "")
     assert main(["repro"]) == 0
     assert "mine" not in Path("reports/report.md").read_text("utf-8")

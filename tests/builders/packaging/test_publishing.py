@@ -35,11 +35,8 @@ NAMES = [
     *(f"bso_mine/{name}" for name in FILES),
     *("croissant.json", "docs/bso_mine.md", "docs/sp_mine.md", "eval.yaml"),
     *("lm_eval/README.md", "lm_eval/common"),
-    *(
-        "lm_eval/group.probeta.yaml",
-        "lm_eval/probeta_bso_mine.yaml",
-        "lm_eval/probeta_sp_mine.yaml",
-    ),
+    *("lm_eval/group.probeta.yaml", "lm_eval/probeta_bso_mine.yaml"),
+    *("lm_eval/probeta_sp_mine.yaml", "mteb.json"),
     *(f"sp_mine/{name}" for name in FILES),
 ]
 
