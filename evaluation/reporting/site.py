@@ -30,7 +30,10 @@ def on_files(files: Any, config: Any) -> Any:
     for path in sorted((root / "docs/notebooks").glob("*.ipynb")):
         page = notebook_page(path.read_text("utf-8"))
         files.append(File.generated(config, f"notebooks/{path.stem}.md", content=page))
-    files.append(File.generated(config, "report/index.html", abs_src_path=str(root / REPORT)))
+    report = re.sub(
+        r'(href="\.\.)/docs/(\w+)\.md', r"\1/\2.html", (root / REPORT).read_text("utf-8")
+    )
+    files.append(File.generated(config, "report/index.html", content=report))
     return files
 
 
