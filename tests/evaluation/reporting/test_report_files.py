@@ -207,7 +207,7 @@ def test_answers(browser: dict[str, dict[str, Any]]) -> None:
 
 def test_where_the_card_and_the_facts_of_a_dataset_are(given: dict[str, Any]) -> None:
     inputs = read_inputs(given["results"], given["instances"] / "audit.json")
-    for card, link in (("../hub/README.md", "../hub/README.md#mc_x"), ("", "")):
+    for card, link in (("../hub/docs", "../hub/docs/mc_x.md"), ("", "")):
         (first, *_) = browsed(inputs, find_datasets(given["instances"]), card)
         assert (first["title"], first["card"]) == ("Sentence classification (own dataset)", link)
 
