@@ -214,7 +214,7 @@ const PARTS = ["value", "low", "high", "note", "mark"];
 
 function factsOf(cell) {
   const copy = cell.cloneNode(true);
-  const [mark, detail] = ["sup", ".detail"].map((name) => {
+  const [mark, detail] = ["sup", "small"].map((name) => {
     const part = copy.querySelector(name);
     part?.remove();
     return part?.textContent ?? "";

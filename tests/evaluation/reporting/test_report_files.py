@@ -396,7 +396,7 @@ def test_latex(tmp_path: Path) -> None:
     inputs = inputs_of(tmp_path, replace(ONE, scores=(STS, SP)), TWO, DEEP)
     text = write_latex(inputs)
     assert text.count(r"\begin{table*}") == text.count(r"\end{table*}") == 10
-    table = text[text.index(r"\caption{Sentence position (SP).") :].split("\n\\par")[0].splitlines()
+    table = text[text.index(r"\caption{Sentence position (SP), ") :].split("\n\\par")[0].splitlines()
     assert table[0].endswith(r"best; \textdagger{} not shown to beat a trivial baseline.}")
     assert table[3:18] == [
         r"\begin{tabular}{@{}lr@{}}",
