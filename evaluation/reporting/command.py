@@ -63,7 +63,7 @@ def run(options: argparse.Namespace) -> None:
         with remembering(check=options.check):
             key = {
                 "inputs": digests_of([*results, *rankings, *paradigms, *people, PACKAGE]),
-                "parameters": [names, left_out, language()],
+                "parameters": [names, left_out, language(), str(options.out)],
                 "code": code_digest("evaluation.reporting.writing"),
                 "versions": stage_versions("report"),
             }
@@ -71,9 +71,10 @@ def run(options: argparse.Namespace) -> None:
             if memo.kept("all", key) is None:
                 from evaluation.reporting.writing import write_report
 
-                write_report(results, PACKAGE, REPORT, rankings, paradigms, left_out, people)
-                memo.keep("all", key, [REPORT])
-        say(f"report: {REPORT / 'index.html'}")
+                kinds = results, PACKAGE, options.out, rankings, paradigms
+                write_report(*kinds, left_out, people)
+                memo.keep("all", key, [options.out])
+        say(f"report: {options.out / 'index.html'}")
 
 
 def run_results(params: Path) -> tuple[list[str], list[Path], list[Path], list[Path]]:

@@ -47,10 +47,10 @@ class ShownText:
     marked: bool = False
 
 
-def browsed(inputs: Inputs, datasets: Sequence[Dataset], card: str = "") -> list[dict[str, Any]]:
+def browsed(inputs: Inputs, datasets: Sequence[Dataset], cards: str = "") -> list[dict[str, Any]]:
     """Return the content of the browser of instances, as the page's script reads it.
 
-    Of each dataset there are ``card`` (its part of the card at this address, or ""), ``labels``
+    Of each dataset there are ``card`` (its address in the folder ``cards``, or ""), ``labels``
     (empty for scores), ``encoders`` (those that answered), ``count`` (rows asked), ``columns`` (of
     provenance), ``rows`` …, and for trees ``trees``, document to its nodes: first and last unit of
     the left and of the right span, and the class. A row has ``parts`` (``ShownText``), ``told``
@@ -73,7 +73,7 @@ def browsed(inputs: Inputs, datasets: Sequence[Dataset], card: str = "") -> list
             raise InputError(where, f"{probed}, SHA-256 {expected}", found, todo)
         content = _content(inputs, by_name[name])
         title = dataset_cell(inputs, name).title
-        contents.append(content | {"title": title, "card": card and f"{card}#{name}"})
+        contents.append(content | {"title": title, "card": cards and f"{cards}/{name}.md"})
     return contents
 
 

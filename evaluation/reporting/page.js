@@ -147,21 +147,22 @@ function makeFilterable(controls) {
   const [find, group, tone, pair] = [".find", ".group", ".tone", ".pair"].map(
     (name) => controls.querySelector(name)
   );
-  const rows = [...table.tBodies[0].rows].map(
-    (row) => [row, folded(row.textContent), pairOf(row.cells[0])]
-  );
+  const rows = [...table.tBodies[0].rows];
+  const names = rows.map((row) => pair && pairOf(row.cells[0]));
+  let searched;
   const clear = element("button", { type: "button" }, phrase("show_all"));
   const empty = element("p", { className: "empty" }, `${phrase("no_row")} `, clear);
   table.closest(".frame").before(empty);
   const update = () => {
-    for (const [row, text, names] of rows) {
+    if (find.value) searched ??= rows.map((row) => folded(row.textContent));
+    rows.forEach((row, index) => {
       row.hidden =
-        !hasAll(find.value, text) ||
+        Boolean(find.value && !hasAll(find.value, searched[index])) ||
         Boolean(group?.value && row.dataset.group !== group.value) ||
         Boolean(tone?.value && !row.querySelector(".tone-" + tone.value)) ||
-        Boolean(pair?.value && names && !names.includes(pair.value));
-    }
-    const count = rows.filter(([row]) => !row.hidden).length;
+        Boolean(pair?.value && names[index] && !names[index].includes(pair.value));
+    });
+    const count = rows.filter((row) => !row.hidden).length;
     controls.querySelector(".count").textContent =
       phrase("rows_shown", { count, all: rows.length });
     empty.hidden = count > 0;
@@ -267,20 +268,30 @@ function makeDownloadable(table) {
 
 /* Boxes that scroll sideways show a shadow at an edge with more content beyond it. */
 
+function hint(frames) {
+  // All are measured before one is changed, or else the page is laid out again for each.
+  const changes = frames.map((frame) => {
+    const scroller = frame.firstElementChild;
+    const left = Math.abs(scroller.scrollLeft);
+    const right = scroller.scrollWidth - scroller.clientWidth - left;
+    const bar = scroller.offsetWidth - scroller.clientWidth - 2 * scroller.clientLeft;
+    const room = frame.parentElement.clientWidth - 2 - scroller.firstElementChild.offsetWidth;
+    return [frame, { "more-left": left > 1, "more-right": right > 1, fits: room >= 0 }, bar];
+  });
+  for (const [frame, classes, bar] of changes) {
+    for (const [name, applies] of Object.entries(classes)) frame.classList.toggle(name, applies);
+    frame.style.setProperty("--bar", `${bar}px`);
+  }
+}
+
+const observer = new ResizeObserver((resized) => {
+  hint([...new Set(resized.map(({ target }) => target.closest(".frame")))]);
+});
+
 function makeHinting(frame) {
   const scroller = frame.firstElementChild;
-  const update = () => {
-    const left = Math.abs(scroller.scrollLeft);
-    frame.classList.toggle("more-left", left > 1);
-    frame.classList.toggle("more-right", scroller.scrollWidth - scroller.clientWidth - left > 1);
-    const bar = scroller.offsetWidth - scroller.clientWidth - 2 * scroller.clientLeft;
-    frame.style.setProperty("--bar", `${bar}px`);
-    const content = scroller.firstElementChild;
-    frame.classList.toggle("fits", content.offsetWidth <= frame.parentElement.clientWidth - 2);
-  };
-  scroller.addEventListener("scroll", update, { passive: true });
-  const observer = new ResizeObserver(update);
-  for (const box of [frame.parentElement, scroller, ...scroller.children]) observer.observe(box);
+  scroller.addEventListener("scroll", () => hint([frame]), { passive: true });
+  for (const box of [scroller, ...scroller.children]) observer.observe(box);
 }
 
 /* The browser of instances. */

@@ -3,9 +3,8 @@
 A new section is a function from the results to tables, and a line in ``SECTIONS``.
 """
 
-import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from evaluation.reporting import instances
@@ -24,9 +23,10 @@ from evaluation.reporting.tables import (
     study,
     transfer,
 )
+from evaluation.reporting.texts import phrase
 
 Format = Literal["page", "markdown", "latex"]
-# A long table with more numbers than this is in the page only; with still more, nowhere.
+# A long table with more numbers than this is in the page only; with still more, a note is.
 SHORT, LONG = 60, 5000
 
 
@@ -120,8 +120,20 @@ def sections_of(inputs: Inputs, form: Format) -> Iterator[tuple[Section, list[Ta
     """Yield the sections that a format shows, with their tables; a section has one or more."""
     for section in SECTIONS:
         tables = section.tables(inputs) if form in section.formats else []
-        if section.long or section.folded:
-            most = LONG if form == "page" else SHORT if section.long else sys.maxsize
-            tables = [t for t in tables if len(t.rows) * (len(t.header) - t.texts) <= most]
+        if form == "page" and (section.long or section.folded):
+            tables = [_shown(table) for table in tables]
+        elif section.long:
+            tables = [table for table in tables if _numbers(table) <= SHORT]
         if tables:
             yield section, tables
+
+
+def _shown(table: Table) -> Table:
+    """Return a table; if it has too many numbers, a note in its place."""
+    if (count := _numbers(table)) <= LONG:
+        return table
+    return replace(table, rows=(), about=(phrase("too_long", count=count, most=LONG),))
+
+
+def _numbers(table: Table) -> int:
+    return len(table.rows) * (len(table.header) - table.texts)

@@ -59,8 +59,8 @@ def write_report(
     inputs, datasets = open_inputs(
         results, instances, rankings, paradigms, left_out, people, refused
     )
-    card = instances / "README.md"
-    address = quote(Path(relpath(card, out)).as_posix()) if card.is_file() else ""
+    cards = instances / "docs"
+    address = quote(Path(relpath(cards, out)).as_posix()) if cards.is_dir() else ""
     browser = browsed(inputs, datasets, address)
     figures = {}
     if by_layer := profiles(inputs):

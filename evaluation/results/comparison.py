@@ -9,10 +9,11 @@ that both encoders have.
 Where the interval contains 0 the two are tied. On a dataset, on a group and by a measure, the
 intervals of all pairs of encoders cover together: the chance that any two that are equally good
 seem to differ is at most 1 - ``intervals.COVERAGE``, be there two encoders or twenty. Of more than
-``MANY`` encoders, only the pairs with the best one are returned, which readers can still use.
+``MANY`` encoders, only the pairs with the first one, or with one that is best by a measure, are
+returned, which readers can still use.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import comb
@@ -129,7 +130,7 @@ def compare(
     differences: dict[tuple[str, str], list[Difference]] = {}
     for level, what, datasets in kinds:
         means = {
-            name: fmean(scores[dataset].value for dataset in datasets)
+            name: [fmean(scores[dataset].value for dataset in datasets)]
             for name, scores in measured.items()
             if scores.keys() >= {*datasets}
         }
@@ -147,12 +148,14 @@ def compare(
     return [found for pair in combinations(measured, 2) for found in differences.get(pair, ())]
 
 
-def _pairs(scores: Mapping[str, float], first: str) -> Iterator[tuple[str, str]]:
-    """Yield every two encoders; of many, only those with the best one, or the ``first`` of all."""
-    best = {first, max(scores, key=scores.__getitem__, default=first)}
-    for pair in combinations(scores, 2):
-        if len(scores) <= MANY or best.intersection(pair):
-            yield pair
+def _pairs(means: Mapping[str, Sequence[float]], first: str) -> list[tuple[str, str]]:
+    """Return every two encoders; of many, those with the best by a measure, or the ``first``."""
+    pairs = list(combinations(means, 2))
+    if len(means) <= MANY:
+        return pairs
+    names, best = list(means), np.array([*means.values()]).argmax(axis=0)
+    shown = {first, *(names[index] for index in best)}
+    return [pair for pair in pairs if shown.intersection(pair)]
 
 
 def compare_ranks(results: Sequence[tuple[RankingResults, Ranks]]) -> list[Difference]:
@@ -247,7 +250,7 @@ def _compare_means(
     """Compare every two encoders by the means of their values, float64 [measures, rows]."""
     differences = []
     units, pairs = effective_units(documents), comb(len(values), 2)
-    means = {name: float(of_encoder[0].mean()) for name, of_encoder in values.items()}
+    means = {name: of_encoder.mean(axis=1).round(_DECIMALS) for name, of_encoder in values.items()}
     for one, other in _pairs(means, next(iter(values))):
         apart = (values[one] - values[other]).round(_DECIMALS)
         left_out = leave_out_means(apart, documents)

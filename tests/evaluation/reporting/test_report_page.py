@@ -143,7 +143,8 @@ def test_the_names_of_columns_stay_above_a_long_table(page: Any) -> None:
     for width, fits in ((1280, True), (380, False)):
         page.set_viewport_size({"width": width, "height": 400})
         for table in ("measurements", "scores-own-datasets"):
-            # The observer answers after the next frame.
+            # What is not on the screen is not measured; the observer answers after the next frame.
+            page.locator(f"#{table}").scroll_into_view_if_needed()
             page.wait_for_timeout(200)
             fit, above, moved = page.evaluate(
                 """(id) => {

@@ -1,5 +1,6 @@
 """What the report shows: rows of every table, marks, and results that must not be compared."""
 
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -54,7 +55,8 @@ def report(folder: Path, *results: Results, **how: Any) -> str:
 
 def section(text: str, title: str) -> str:
     """Return what stands between a heading and the next one."""
-    return text.split(f"## {title}\n\n")[1].split("\n\n## ")[0].rstrip("\n")
+    _, found, *_ = re.split(rf"## {re.escape(title)}(?:, .*)?\n\n", text)
+    return found.split("\n\n## ")[0].rstrip("\n")
 
 
 def without_papers(text: str) -> str:
@@ -148,8 +150,10 @@ def test_own_datasets_stand_apart_and_change_no_average_of_a_benchmark(tmp_path:
     assert mine.rows[0].cells[1].text == "99.0"
     assert [table.title for table in scores(found)][1:] == ["Scores: own datasets"]
     tables = group_tables(found)
-    assert [table.name for table in tables] == ["sp", "dr", "own-sp"]
-    assert tables[2].title == f"{tables[0].title}, own datasets"
+    assert [table.name for table in tables] == [
+        *("spanish-discoeval-SP", "spanish-discoeval-DR", "own-datasets-SP"),
+    ]
+    assert tables[2].title == "Sentence position (SP), own datasets"
     of_benchmark, of_own = pairs(found)
     assert of_benchmark == one(pairs(alone))
     assert names(of_own)[2:] == ["All (1)", "SP (1)"]

@@ -5,6 +5,7 @@ Of probes, of ranks and of clusters.
 
 from dataclasses import replace
 from functools import partial
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -204,6 +205,14 @@ def test_ranks_of_the_same_pairs(tmp_path: Path) -> None:
     assert found[-2].value == 0
     assert found[-2].tie
     assert [d.tie for d in found] == [False, False, True] * 2 + [True] * 3
+
+
+def test_of_many_encoders_those_with_the_best_by_each_measure(tmp_path: Path) -> None:
+    ranks = {"m": ranks_of(0.6) ** 9.0, "n": np.full(ROWS, 2.0)}
+    encoders = [ranked(tmp_path, n, ranks.get(n, np.full(ROWS, 50.0))) for n in "abcdefghijkmn"]
+    found = {(d.one, d.other) for d in compare_ranks(encoders)}
+    # A is the first, M has the best MRR and hits@1, N the best hits@3.
+    assert found == {pair for pair in combinations("abcdefghijkmn", 2) if {*pair} & {*"amn"}}
 
 
 def test_equal_ranks_are_a_tie_whatever_the_rounding(tmp_path: Path) -> None:
