@@ -1,7 +1,7 @@
 """Identifies the language of a text, with the model of py3langid."""
 
 import re
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 from corpora_recipes.running.errors import ParamsError
@@ -28,8 +28,7 @@ def identify(text: str) -> str:
     """
     from py3langid import classify
 
-    language: str = classify(text)[0]
-    return language
+    return str(classify(text)[0])
 
 
 def is_language(text: str, language: str) -> bool:
@@ -63,11 +62,10 @@ def is_language(text: str, language: str) -> bool:
         raise ParamsError(f"language {language!r}", expected, repr(code))
     if is_too_short(text):
         return True
-    words = _words(text)
     # Most texts are in the expected language: only for the others, rank takes twice the time.
-    likeliest, probability = identifier.classify(words)
+    likeliest, probability = identifier.classify(_words(text))
     if likeliest != code:
-        probability = dict(identifier.rank(words))[code]
+        probability = dict(identifier.rank(_words(text)))[code]
     return bool(probability >= MINIMUM_PROBABILITY)
 
 
@@ -81,6 +79,8 @@ def is_too_short(text: str) -> bool:
     return sum(character.isalpha() for character in _words(text)) < MINIMUM_LETTERS
 
 
+# A text is asked about by is_too_short and is_language, one after the other.
+@lru_cache(maxsize=1)
 def _words(text: str) -> str:
     """Return a text's words without a capital or a digit: names and figures have no language."""
     return " ".join(

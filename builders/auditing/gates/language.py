@@ -20,7 +20,8 @@ def _measure(target: Target) -> Iterator[Check]:
     """Identify the language of every row, and count the rows that are too short for that."""
     places = list(target.rows())
     rows = [" ".join(part.sentences[number]) for part, number in places]
-    other = [n for n, row in enumerate(rows) if not is_language(row, target.language)]
+    judged = [(is_language(row, target.language), is_too_short(row)) for row in rows]
+    other = [n for n, (in_language, _) in enumerate(judged) if not in_language]
     found = ((*places[n], f"rather {identify(rows[n])}") for n in other)
     what = f"rows that are not in the dataset's language, {target.language}"
     yield share_check("language", what, len(other) / len(rows), OTHER_LANGUAGE, len(rows), found)
@@ -28,7 +29,7 @@ def _measure(target: Target) -> Iterator[Check]:
         f"rows too short to identify their language (under {MINIMUM_LETTERS} letters in words "
         "without a capital)"
     )
-    yield stated("language", what, sum(map(is_too_short, rows)) / len(rows))
+    yield stated("language", what, sum(short for _, short in judged) / len(rows))
 
 
 def _applies(target: Target) -> bool:
