@@ -247,7 +247,9 @@ def load_model(source: Source, count: int, deepest: int, dtype: str) -> _Loaded:
     """Load a model and its tokeniser, with its first ``deepest`` of ``count`` layers."""
     torch, transformers = load_packages("encoder transformers", "torch", "transformers")
     transformers.utils.logging.disable_progress_bar()
-    tokenizer = source.load(transformers.AutoTokenizer, padding_side="right")
+    # Left out, the library asks at the terminal whether to run a model's own code.
+    refused = {"trust_remote_code": False}
+    tokenizer = source.load(transformers.AutoTokenizer, padding_side="right", **refused)
     source.check_vocabulary(tokenizer)
     if tokenizer.pad_token is None:
         if tokenizer.eos_token is None:
@@ -256,7 +258,7 @@ def load_model(source: Source, count: int, deepest: int, dtype: str) -> _Loaded:
             raise source.error(expected, "neither of them", todo)
         tokenizer.pad_token = tokenizer.eos_token
     model, info = source.load(
-        transformers.AutoModel, dtype=getattr(torch, dtype), output_loading_info=True
+        transformers.AutoModel, dtype=getattr(torch, dtype), output_loading_info=True, **refused
     )
     # The pooler is not used, and some models have no weights for it.
     if missing := sorted(key for key in info["missing_keys"] if "pooler" not in key):

@@ -63,6 +63,15 @@ def test_files_that_are_not_right(bert: Path, spoil: Callable[[Path], object], f
     assert found in error.found
 
 
+def test_code_of_a_model_is_not_run_whatever_is_typed(
+    bert: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    change(model_type="own", auto_map={"AutoConfig": "own.C", "AutoModel": "own.M"})(bert)
+    (bert / "own.py").write_text("raise SystemExit")
+    monkeypatch.setattr("builtins.input", lambda *_: "y")
+    assert "custom code" in error_of(bert).found
+
+
 def test_a_layer_that_is_not_there(bert: Path) -> None:
     assert error_of(bert, layer="3").found == "layer 3"
 
