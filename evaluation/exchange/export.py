@@ -17,21 +17,11 @@ _NO_REVISION = "no_revision_available"
 _HUB_ID = re.compile(r"[\w-][\w.-]*/[\w.-]+")
 # What mteb knows of a model, besides its name and revision.
 _UNKNOWN = dict.fromkeys(
-    [
-        "loader",
-        "release_date",
-        "languages",
-        "n_parameters",
-        "memory_usage_mb",
-        "max_tokens",
-        "license",
-        "open_weights",
-        "public_training_code",
-        "public_training_data",
-        "similarity_fn_name",
-        "use_instructions",
-        "training_datasets",
-    ]
+    (
+        *("loader", "release_date", "languages", "n_parameters", "memory_usage_mb", "max_tokens"),
+        *("license", "open_weights", "public_training_code", "public_training_data"),
+        *("similarity_fn_name", "use_instructions", "training_datasets"),
+    )
 )
 
 

@@ -271,13 +271,9 @@ def _task(config: dict[str, Any], facts: dict[str, Any], samples: Path) -> Logge
     choices = config["doc_to_choice"]
     if not all(choices):
         raise ValueError(f"an empty choice among {choices}")
-    return LoggedTask(
-        dataset=str(facts["dataset"]),
-        version=str(facts["version"]),
-        metric=str(facts["answer"]),
-        lengths=tuple(map(len, choices)) if isinstance(choices, list) else None,
-        samples=samples,
-    )
+    lengths = tuple(map(len, choices)) if isinstance(choices, list) else None
+    dataset, version, metric = (str(facts[name]) for name in ("dataset", "version", "answer"))
+    return LoggedTask(dataset, version, metric, lengths, samples)
 
 
 def _doc(line: Line, sample: Any) -> dict[str, Any]:
