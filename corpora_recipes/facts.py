@@ -111,6 +111,7 @@ class Provenance(Checked):
         creation: how the texts came about; None if nobody says.
         dialects: BCP 47 codes, if the texts are of certain ones.
         subtypes: what is asked about them, as mteb names it.
+        adapted_from: the tasks that mteb itself has with texts of the same source.
     """
 
     domains: tuple[_Domain, ...]
@@ -119,6 +120,7 @@ class Provenance(Checked):
     years: tuple[StrictInt, StrictInt] | None = None
     dialects: tuple[str, ...] = ()
     subtypes: tuple[_Subtype, ...] = ()
+    adapted_from: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

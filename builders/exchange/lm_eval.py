@@ -170,11 +170,8 @@ def _data(config: Config, hub: tuple[str, str] | None) -> dict[str, Any]:
     name = config.dataset.name
     if hub:
         repository, tag = hub
-        return {
-            "dataset_path": repository,
-            "dataset_name": name,
-            "dataset_kwargs": {"revision": tag},
-        }
+        place = {"dataset_path": repository, "dataset_name": name}
+        return place | {"dataset_kwargs": {"revision": tag}}
     # Not ".", which `datasets` refuses.
     files = {split: f"{name}/{split}-*.parquet" for split in config.rows}
     return {"dataset_path": "parquet", "dataset_kwargs": {"data_files": files}}
@@ -209,9 +206,5 @@ def _group(name: str, members: Sequence[str]) -> dict[str, Any]:
     means = [
         {"metric": metric, "aggregation": "mean", "weight_by_size": False} for metric in METRICS
     ]
-    return {
-        "group": name,
-        "task": list(members),
-        "aggregate_metric_list": means,
-        "metadata": {"version": 1},
-    }
+    group = {"group": name, "task": list(members), "aggregate_metric_list": means}
+    return group | {"metadata": {"version": 1}}

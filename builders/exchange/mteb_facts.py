@@ -29,9 +29,9 @@ def mteb_facts(configs: Sequence[Config], built: str) -> dict[str, dict[str, Any
         built: when texts were collected of which corpus.yaml names no years, as in 2026-01-31.
 
     Returns:
-        reference, date, domains, task_subtypes, annotations_creators, dialect, sample_creation,
-        bibtex_citation and is_public as there; license_url, if the texts are of one corpus;
-        scale, the lowest and the highest score.
+        reference, date, domains, task_subtypes, annotations_creators, dialect, adapted_from,
+        sample_creation, bibtex_citation and is_public as there; license_url, if the texts are of
+        one corpus; scale, the lowest and the highest score.
     """
     return {config.dataset.name: _facts(config, built) for config in configs}
 
@@ -62,6 +62,7 @@ def _facts(config: Config, built: str) -> dict[str, Any]:
         "task_subtypes": discourse or sorted({name for each in texts for name in each.subtypes}),
         "annotations_creators": "derived" if constructed else texts[0].annotations,
         "dialect": sorted({code for each in texts for code in each.dialects}),
+        "adapted_from": sorted({name for each in texts for name in each.adapted_from}) or None,
         "sample_creation": "multiple" if len(ways) > 1 else ways.pop(),
     }
 

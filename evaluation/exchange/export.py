@@ -18,19 +18,9 @@ _HUB_ID = re.compile(r"[\w-][\w.-]*/[\w.-]+")
 # What mteb knows of a model, besides its name and revision.
 _UNKNOWN = dict.fromkeys(
     (
-        "loader",
-        "release_date",
-        "languages",
-        "n_parameters",
-        "memory_usage_mb",
-        "max_tokens",
-        "license",
-        "open_weights",
-        "public_training_code",
-        "public_training_data",
-        "similarity_fn_name",
-        "use_instructions",
-        "training_datasets",
+        *("loader", "release_date", "languages", "n_parameters", "memory_usage_mb", "max_tokens"),
+        *("license", "open_weights", "public_training_code", "public_training_data"),
+        *("similarity_fn_name", "use_instructions", "training_datasets"),
     )
 )
 
@@ -171,20 +161,14 @@ def _write_hub(results: Results, repo: str, revision: str | None, folder: Path) 
                 "value": round(100 * score.value, 5),
                 "notes": f"95 % interval {low:.1f} to {high:.1f}; protocol {protocol}, layer "
                 f"{score.layer}",
-                "source": source,
+                # A copy, which YAML does not write as an alias.
+                "source": {**source},
             }
         )
     path = folder / ".eval_results" / f"{NAME.lower()}.yaml"
     path.parent.mkdir(parents=True)
-    text = yaml.dump(entries, Dumper=_WithoutAliases, sort_keys=False, width=1000)
+    text = yaml.safe_dump(entries, sort_keys=False, width=1000)
     path.write_text(text, "utf-8")
-
-
-class _WithoutAliases(yaml.SafeDumper):
-    """Writes what is in several places each time."""
-
-    def ignore_aliases(self, data: Any) -> bool:
-        return True
 
 
 def _write_json(content: Any, path: Path) -> None:

@@ -30,14 +30,7 @@ from evaluation.data.instances import Dataset
 from evaluation.data.texts import text_columns
 from evaluation.measures.threads import one_thread
 from evaluation.probing.measuring import INTERVALS, score_answers
-from evaluation.results.probes import (
-    ASKED,
-    FORMAT,
-    Predictions,
-    Results,
-    Score,
-    predictions_table,
-)
+from evaluation.results.probes import ASKED, FORMAT, Results, predictions_table
 from evaluation.results.scores import Scores, check_name, name_of
 from evaluation.results.stored import library_versions
 
@@ -123,11 +116,24 @@ def score_language_model(
             todo = f"run the task probeta_{dataset.name} too, or name other datasets"
             asked = f"those about {', '.join(log.tasks)}"
             raise InputError(folder, f"answers about {dataset.name}", asked, todo)
-    scored = [_score(dataset, log.tasks[dataset.name]) for dataset in found.datasets]
+    scored = []
+    for dataset in found.datasets:
+        parts = {split: ProbeRows(dataset, split) for split in dataset.files}
+        answers = read_answers(log.tasks[dataset.name], dataset)
+        with one_thread():
+            scored.append(score_answers(dataset, LAYER, parts, answers[None]))
     results = Results(
         format=FORMAT,
         name=name or name_of(log.model.rpartition("/")[2]),
-        encoder=_facts(log),
+        # As that of an encoder, without a dimension.
+        encoder={
+            "encoder": "lm-eval",
+            "revision": log.revision,
+            "form": "natural",
+            "layers": [LAYER],
+            "layer": LAYER,
+            "options": log.options,
+        },
         protocol={"name": ASKED, "version": 1},
         intervals=dict(INTERVALS),
         seed=found.seed,
@@ -137,24 +143,6 @@ def score_language_model(
     )
     tables = tuple(predictions_table(score.dataset, LAYER, answers) for score, answers in scored)
     return Scores(results, tables, found.trivial, found.samples, None)
-
-
-def _score(dataset: Dataset, task: LoggedTask) -> tuple[Score, Predictions]:
-    parts = {split: ProbeRows(dataset, split) for split in dataset.files}
-    with one_thread():
-        return score_answers(dataset, LAYER, parts, read_answers(task, dataset)[None])
-
-
-def _facts(log: Log) -> dict[str, Any]:
-    """Return a model's description for results: as that of an encoder, without a dimension."""
-    return {
-        "encoder": "lm-eval",
-        "revision": log.revision,
-        "form": "natural",
-        "layers": [LAYER],
-        "layer": LAYER,
-        "options": log.options,
-    }
 
 
 def read_log(folder: Path) -> Log:
@@ -182,11 +170,10 @@ def read_log(folder: Path) -> Log:
                 raise InputError(file, expected, str(here), todo)
         for dataset, task in log.tasks.items():
             if dataset in tasks:
+                expected = f"the answers about {dataset} once"
+                todo = "keep the files of one of the two runs in another folder"
                 raise InputError(
-                    task.samples,
-                    f"the answers about {dataset} once",
-                    f"others in {tasks[dataset].samples.name}",
-                    "keep the files of one of the two runs in another folder",
+                    task.samples, expected, f"others in {tasks[dataset].samples.name}", todo
                 )
             tasks[dataset] = task
     if not tasks:
@@ -259,17 +246,13 @@ def _read_results(file: Path) -> Log:
         log = Log(
             model=model,
             revision=str(config.get("model_sha") or config.get("model_revision") or ""),
-            options={
-                "model": model,
-                "backend": config["model"],
-                **{key: value for key, value in arguments.items() if value != model},
-                **({"dtype": config["model_dtype"]} if config.get("model_dtype") else {}),
-                "examples": examples,
-                **{key: content[key] for key in _FURTHER if content.get(key)},
-            },
+            options={"model": model, "backend": config["model"]}
+            | {key: value for key, value in arguments.items() if value != model}
+            | ({"dtype": config["model_dtype"]} if config.get("model_dtype") else {})
+            | {"examples": examples}
+            | {key: content[key] for key in _FURTHER if content.get(key)},
             versions={
-                "lm_eval": str(content["lm_eval_version"]),
-                "transformers": str(content["transformers_version"]),
+                name: str(content[f"{name}_version"]) for name in ("lm_eval", "transformers")
             },
             tasks=tasks,
         )
@@ -288,13 +271,9 @@ def _task(config: dict[str, Any], facts: dict[str, Any], samples: Path) -> Logge
     choices = config["doc_to_choice"]
     if not all(choices):
         raise ValueError(f"an empty choice among {choices}")
-    return LoggedTask(
-        dataset=str(facts["dataset"]),
-        version=str(facts["version"]),
-        metric=str(facts["answer"]),
-        lengths=tuple(map(len, choices)) if isinstance(choices, list) else None,
-        samples=samples,
-    )
+    lengths = tuple(map(len, choices)) if isinstance(choices, list) else None
+    dataset, version, metric = (str(facts[name]) for name in ("dataset", "version", "answer"))
+    return LoggedTask(dataset, version, metric, lengths, samples)
 
 
 def _doc(line: Line, sample: Any) -> dict[str, Any]:

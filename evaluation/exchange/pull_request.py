@@ -7,7 +7,7 @@ The tasks have mteb's own forms and measures (``mteb_forms``): mteb runs them wi
 import difflib
 import shutil
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import redirect_stderr
 from io import StringIO
 from pathlib import Path
@@ -19,7 +19,6 @@ from mteb import TaskMetadata
 from mteb.abstasks.abstask import AbsTask
 
 from builders.exchange.leaderboard import DESCRIPTION, NAME
-from builders.tasks import TASKS
 from corpora_recipes.escaping import render
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.outputs import whole_folder
@@ -78,7 +77,7 @@ def export_tasks(
     facts, at = read_mteb_facts(folder), {"path": repo, "revision": revision or UNPUBLISHED}
     left_out: dict[str, list[str]] = {}
     modules: defaultdict[tuple[str, str], list[AbsTask]] = defaultdict(list)
-    words = []
+    short = []
     with whole_folder(out) as whole:
         for dataset in find_datasets(folder):
             said = facts.get(dataset.name, {})
@@ -96,9 +95,9 @@ def export_tasks(
             # Their progress goes to stderr, column by column.
             with redirect_stderr(StringIO()):
                 task.dataset_transform()
-                task.calculate_descriptive_statistics(overwrite_results=True)
+                statistics = task.calculate_descriptive_statistics(overwrite_results=True)
             modules[place, metadata.languages[0]].append(task)
-            words += [name] if TASKS[dataset.task].unit == "word" else []
+            short += [name] if _has_short_texts(statistics.values()) else []
         tasks = {task.metadata.name: task for of in modules.values() for task in of}
         if not tasks:
             found = "; ".join(f"{name}: no {', '.join(of)}" for name, of in left_out.items())
@@ -108,13 +107,24 @@ def export_tasks(
         scores = {}
         for model in models:
             results = mteb.evaluate(
-                mteb.get_model(model), [*tasks.values()], cache=None, show_progress_bar=False
+                mteb.get_model(model),
+                [*tasks.values()],
+                cache=None,
+                encode_kwargs={"show_progress_bar": False},
+                show_progress_bar=False,
             ).task_results
             scores[model] = {result.task_name: result.get_score() for result in results}
-        page = {"at": at, "left_out": left_out, "scores": scores, "tasks": tasks, "words": words}
+        page = {"at": at, "left_out": left_out, "scores": scores, "tasks": tasks, "short": short}
         text = render(_HERE / "pull_request.md.jinja", page | {"version": mteb.__version__})
         (whole / "README.md").write_text(text, "utf-8")
     return [*tasks], left_out
+
+
+def _has_short_texts(splits: Iterable[Mapping[str, Any]]) -> bool:
+    """Return whether mteb's test of quality finds the texts of a task too short."""
+    columns = [column for split in splits for column in split.values() if isinstance(column, dict)]
+    shortest = mteb_forms.SHORTEST
+    return any(column.get("min_text_length", shortest) < shortest for column in columns)
 
 
 def _form(dataset: Dataset, facts: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
