@@ -150,9 +150,8 @@ def test_own_datasets_stand_apart_and_change_no_average_of_a_benchmark(tmp_path:
     assert mine.rows[0].cells[1].text == "99.0"
     assert [table.title for table in scores(found)][1:] == ["Scores: own datasets"]
     tables = group_tables(found)
-    assert [table.name for table in tables] == [
-        *("spanish-discoeval-SP", "spanish-discoeval-DR", "own-datasets-SP"),
-    ]
+    ours = ["spanish-discoeval-SP", "spanish-discoeval-DR", "own-datasets-SP"]
+    assert [table.name for table in tables] == ours
     assert tables[2].title == "Sentence position (SP), own datasets"
     of_benchmark, of_own = pairs(found)
     assert of_benchmark == one(pairs(alone))
