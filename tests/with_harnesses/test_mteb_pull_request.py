@@ -117,7 +117,8 @@ def test_a_copy_of_mteb_has_the_tasks(exported: Path) -> None:
     assert judged["relevant_docs_statistics"]["max_relevant_docs_per_query"] == 3
     shown = (exported / "README.md").read_text()
     # "sí" and "no" are shorter than mteb's test of quality allows.
-    assert '\n"ProbetaParaOwn",' in shown and '\n"ProbetaTassOwn",' not in shown
+    assert '\n"ProbetaParaOwn",' in shown
+    assert '\n"ProbetaTassOwn",' not in shown
     for name, (_, _, score, _) in found.items():
         assert name in shown
         assert 0 <= score <= 1 or name.endswith("StsOwn") or name.endswith("SickOwn")
