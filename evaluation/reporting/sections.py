@@ -27,7 +27,7 @@ from evaluation.reporting.texts import phrase
 
 Format = Literal["page", "markdown", "latex"]
 # A long table with more numbers than this is in the page only; with still more, a note is.
-SHORT, LONG = 60, 5000
+SHORT, LONG = 60, 10_000
 
 
 @dataclass(frozen=True, slots=True)
