@@ -6,6 +6,7 @@ A checkpoint is what a killed training goes on from: one file, written whole, wi
 import json
 import math
 import time
+from hashlib import sha256
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any
@@ -121,8 +122,17 @@ def save_checkpoint(
         for key, value in optimizer.state[parameter].items():
             tensors[f"{key}/{name}"] = value
     tensors = {name: value.cpu().contiguous() for name, value in tensors.items()}
+    text = json.dumps(state)
     with whole_file(path) as temporary:
-        save_file(tensors, temporary, {"state": json.dumps(state)})
+        save_file(tensors, temporary, {"state": text, "digest": _digest(tensors, text)})
+
+
+def _digest(tensors: dict[str, Tensor], state: str) -> str:
+    """Return the SHA-256 of all weights and moments, and of where the training is."""
+    digest = sha256(state.encode())
+    for name, tensor in sorted(tensors.items()):
+        digest.update(name.encode() + tensor.reshape(-1).view(torch.uint8).numpy().tobytes())
+    return digest.hexdigest()
 
 
 def load_checkpoint(path: Path, learner: Learner, optimizer: torch.optim.Optimizer) -> Any:
@@ -130,17 +140,20 @@ def load_checkpoint(path: Path, learner: Learner, optimizer: torch.optim.Optimiz
     if not path.exists():
         return None
     try:
-        with safe_open(path, "pt") as file, torch.no_grad():
-            names = set(file.keys())
+        with safe_open(path, "pt") as file:
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+            facts = file.metadata()
+        if facts["digest"] != _digest(tensors, facts["state"]):
+            raise ValueError("other content than was written")
+        with torch.no_grad():
             for name, parameter in learner.parameters():
-                parameter.copy_(file.get_tensor(name))
+                parameter.copy_(tensors[name])
                 # What had no gradient yet, as no batch had its target, has no moments.
-                if f"step/{name}" in names:
-                    optimizer.state[parameter] = {
-                        key: file.get_tensor(f"{key}/{name}").to(parameter.device)
-                        for key in _STATES
-                    }
-            return json.loads(file.metadata()["state"])
+                if f"step/{name}" in tensors:
+                    moments = {key: tensors[f"{key}/{name}"] for key in _STATES}
+                    moved = {key: value.to(parameter.device) for key, value in moments.items()}
+                    optimizer.state[parameter] = moved
+        return json.loads(facts["state"])
     except (SafetensorError, RuntimeError, KeyError, TypeError, ValueError) as error:
         found, todo = f"{type(error).__name__}: {error}", f"remove {path.parent}, to begin again"
         raise InputError(path, "the checkpoint of this training", found, todo) from None

@@ -12,7 +12,7 @@ from typing import Any
 from corpora_recipes.running.code import code_digest
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.memo import Memo
-from corpora_recipes.running.outputs import locked_folder, whole_file, whole_folder
+from corpora_recipes.running.outputs import load_json, locked_folder, whole_file, whole_folder
 from evaluation.encoders import word_gru
 from evaluation.encoders.sentence_transformer import WORD_GRU
 from evaluation.training.loop import learn
@@ -111,7 +111,10 @@ def _begin_or_resume(unfinished: Path, setting: dict[str, Any]) -> None:
     if not path.exists():
         with whole_file(path) as temporary:
             temporary.write_text(json.dumps(setting, indent=2) + "\n", "utf-8")
-    before = json.loads(path.read_bytes())
+    try:
+        before = dict(load_json(path))
+    except (ValueError, TypeError, RecursionError):
+        before = {}
     if differing := [key for key, value in setting.items() if before.get(key) != value]:
         found = f"one with another {', '.join(differing)} (see {path.name} there)"
         todo = "remove the folder to begin again, or change back what has changed"

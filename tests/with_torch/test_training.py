@@ -164,7 +164,7 @@ def test_killed_at_any_step_and_resumed_it_ends_with_the_same_bytes(
     assert contents(MODEL) == whole
 
 
-def test_a_killed_process_is_resumed(toy: Toy) -> None:
+def test_a_killed_process_is_resumed(toy: Toy, capsys: Capsys) -> None:
     command = toy(epochs=2)
     child = os.fork()
     if not child:
@@ -181,7 +181,12 @@ def test_a_killed_process_is_resumed(toy: Toy) -> None:
         os._exit(0)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
     # The seventh checkpoint was not in its place yet: it goes on from the sixth.
-    assert (UNFINISHED / "checkpoint.safetensors").exists()
+    checkpoint = UNFINISHED / "checkpoint.safetensors"
+    content = checkpoint.read_bytes()
+    checkpoint.write_bytes(content[:-9] + bytes([content[-9] ^ 1]) + content[-8:])
+    assert main(command) == 1
+    assert "other content than was written" in capsys.readouterr().err
+    checkpoint.write_bytes(content)
     assert main(command) == 0
     resumed = contents(MODEL)
     shutil.rmtree(MODEL)
