@@ -219,8 +219,7 @@ Gates = Annotated[
 
 
 _UnitAndReason = Annotated[
-    str,
-    described("a unit, a point and a reason, as in examples.empty_text", pattern=r"^\w+\.\w+$"),
+    str, described("a unit, a point and a reason, as in examples.empty_text", pattern=r"^\w+\.\w+$")
 ]
 
 

@@ -314,11 +314,7 @@ class Drops:
         table = {}
         for unit in units:
             reasons = {r: n for (u, r), n in sorted(self.dropped.items()) if u == unit}
-            table[unit] = {
-                "seen": self.seen[unit],
-                "kept": self.kept(unit),
-                "dropped": reasons,
-            }
+            table[unit] = {"seen": self.seen[unit], "kept": self.kept(unit), "dropped": reasons}
         return table
 
 

@@ -23,12 +23,7 @@ from scoring_files import write_hub
 
 from corpora_recipes.facts import CollectionFacts
 from corpora_recipes.reading.blocks import read_corpus
-from corpora_recipes.recipe import (
-    BlockResult,
-    Corpus,
-    load_facts,
-    load_recipe,
-)
+from corpora_recipes.recipe import BlockResult, Corpus, load_facts, load_recipe
 from corpora_recipes.records import Dialogue, Document, Drops, Example, Section, decide_split
 from corpora_recipes.rows import record_schema, to_row
 

@@ -64,11 +64,7 @@ def whole_run(folder: Path, texts: list[str], monkeypatch: pytest.MonkeyPatch) -
             }
         },
         "audit": {
-            "inherited": {
-                "bso_mine": {
-                    "text": {"at_most": 1.0, "because": " ".join(texts)},
-                }
-            }
+            "inherited": {"bso_mine": {"text": {"at_most": 1.0, "because": " ".join(texts)}}}
         },
         "encoders": {"char_hash": {"dimension": 64}},
     }

@@ -149,11 +149,7 @@ pytest.main(["--collect-only", "-q", "-s", "-p", "no:cacheprovider"], plugins=[F
 def test_every_test_file_is_collected() -> None:
     """A folder named `build` or `dist`, say, would be passed over without a word."""
     done = subprocess.run(
-        [sys.executable, "-c", COLLECT],
-        cwd=REPOSITORY,
-        capture_output=True,
-        text=True,
-        check=True,
+        [sys.executable, "-c", COLLECT], cwd=REPOSITORY, capture_output=True, text=True, check=True
     )
     collected = set(done.stdout.splitlines())
     files = {

@@ -129,9 +129,7 @@ def lookup_check(shared: Shared) -> Check:
     return share_check("leakage", what, share, LOOKED_UP, shared.rows)
 
 
-def _in_several(
-    indices: Mapping[str, Index],
-) -> Iterator[dict[str, list[tuple[int, int]]]]:
+def _in_several(indices: Mapping[str, Index]) -> Iterator[dict[str, list[tuple[int, int]]]]:
     """Yield for each text that several datasets hold: dataset to (row, place) of its rows there."""
     names, each = list(indices), indices.values()
     marks = np.concatenate([index.marks for index in each])

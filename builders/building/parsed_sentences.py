@@ -8,12 +8,7 @@ from typing import Any
 
 from builders.plan.datasets import TreebankDataset
 from builders.plan.origins import SAMPLE_LICENCE
-from builders.sampling.candidates import (
-    Candidate,
-    balanced,
-    in_folds,
-    with_drawn_classes,
-)
+from builders.sampling.candidates import Candidate, balanced, in_folds, with_drawn_classes
 from builders.sampling.folds import FOLDS, LEAST_FOLDS
 from builders.sampling.tree import Tree, WordCounts
 from builders.store.record_files import read_records

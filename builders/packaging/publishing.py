@@ -239,10 +239,7 @@ def _upload(
         api.create_repo(repo, repo_type="dataset", private=private or None, exist_ok=True)
         # Not upload_folder, which may stop between two of its commits.
         commit = api.create_commit(
-            repo,
-            [*deletions, *additions],
-            commit_message=f"Probeta {tag}",
-            repo_type="dataset",
+            repo, [*deletions, *additions], commit_message=f"Probeta {tag}", repo_type="dataset"
         )
         api.create_tag(repo, tag=tag, revision=commit.oid, repo_type="dataset")
     return f"{api.endpoint}/datasets/{repo}/tree/{tag}"

@@ -48,10 +48,7 @@ def load_groups(path: Path) -> list[BuildGroup]:
 
 
 def groups_of(
-    corpora: Sequence[Corpus],
-    rankings: Mapping[str, Any],
-    sources: str,
-    path: Path = PARAMS,
+    corpora: Sequence[Corpus], rankings: Mapping[str, Any], sources: str, path: Path = PARAMS
 ) -> list[BuildGroup]:
     """Return everything that is built: the datasets of each corpus, then each ranking.
 

@@ -82,10 +82,7 @@ class RankingDataset(Dataset):
 
 
 def rankings_of(
-    rankings: Mapping[str, Any],
-    corpora: Sequence[Corpus],
-    sources: str,
-    path: Path = PARAMS,
+    rankings: Mapping[str, Any], corpora: Sequence[Corpus], sources: str, path: Path = PARAMS
 ) -> list[RankingDataset]:
     """Return the rankings of params.yaml, in its order, given its ``corpora`` and ``sources``.
 

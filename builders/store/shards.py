@@ -86,11 +86,7 @@ def describe_rows(dataset: str, report: dict[str, Any]) -> str:
 
 
 def write_split(
-    rows: Sequence[dict[str, Any]],
-    dataset: Dataset,
-    split: Split,
-    labels: list[str],
-    folder: Path,
+    rows: Sequence[dict[str, Any]], dataset: Dataset, split: Split, labels: list[str], folder: Path
 ) -> list[dict[str, Any]]:
     """Complete the rows of one split, put them in keyed order, write them, and return them.
 

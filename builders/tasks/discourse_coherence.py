@@ -9,13 +9,7 @@ from typing import Any
 
 from builders.sampling.donors import Donors, Fits, Likeness
 from builders.sampling.draw import Draw
-from builders.sampling.passages import (
-    Passage,
-    any_sentences,
-    in_keyed_order,
-    one_passage,
-    windows,
-)
+from builders.sampling.passages import Passage, any_sentences, in_keyed_order, one_passage, windows
 from builders.tasks.groups import DC
 from builders.tasks.task import Column, Option, PassageTask, about, sentences
 from corpora_recipes.records import Dialogue, Document
@@ -130,9 +124,7 @@ def _nearest(
         others = taker.sentences[:place] + taker.sentences[place + 1 :]
         original = likeness.of(taker.sentences[place], others)
         return donors.take_nearest(
-            taker,
-            fits,
-            lambda donor: abs(likeness.of(donor.sentences[place], others) - original),
+            taker, fits, lambda donor: abs(likeness.of(donor.sentences[place], others) - original)
         )
 
     return take

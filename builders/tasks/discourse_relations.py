@@ -120,10 +120,6 @@ TASK = Task(
 TASKS = (
     TASK,
     replace(
-        TASK,
-        **about(NUCLEARITY),
-        group=NUC,
-        labels=tuple(sorted(_ORDERS.values())),
-        options={},
+        TASK, **about(NUCLEARITY), group=NUC, labels=tuple(sorted(_ORDERS.values())), options={}
     ),
 )

@@ -40,34 +40,11 @@ def _relation_task(name: str, group: Group) -> ExampleTask:
 
 
 TASKS = (
-    ExampleTask(
-        **about("sentence_classification"),
-        group=SC,
-        texts=_ONE,
-    ),
-    ExampleTask(
-        **about("pair_classification"),
-        group=SPC,
-        texts=_TWO,
-    ),
-    ExampleTask(
-        **about("relatedness"),
-        group=SS,
-        texts=_TWO,
-        target="score",
-    ),
-    ExampleTask(
-        **about("similarity"),
-        group=SS,
-        texts=_TWO,
-        target="score",
-        trained=False,
-    ),
-    ExampleTask(
-        **about("linguistic_probing"),
-        group=LPT,
-        texts=_ONE,
-    ),
+    ExampleTask(**about("sentence_classification"), group=SC, texts=_ONE),
+    ExampleTask(**about("pair_classification"), group=SPC, texts=_TWO),
+    ExampleTask(**about("relatedness"), group=SS, texts=_TWO, target="score"),
+    ExampleTask(**about("similarity"), group=SS, texts=_TWO, target="score", trained=False),
+    ExampleTask(**about("linguistic_probing"), group=LPT, texts=_ONE),
     _relation_task("explicit_relations", PDTB_E),
     _relation_task("implicit_relations", PDTB_I),
     # A probe of 17 classes is costly, and with ten folds there are four times as many.

@@ -12,13 +12,7 @@ import numpy as np
 
 from corpora_recipes.running.extras import check_packages, load_packages
 from evaluation.encoders.encoder import Prompts, check_prompts, option
-from evaluation.encoders.pretrained import (
-    Pretrained,
-    Source,
-    is_local,
-    label,
-    prepare_torch,
-)
+from evaluation.encoders.pretrained import Pretrained, Source, is_local, label, prepare_torch
 
 if TYPE_CHECKING:
     import torch

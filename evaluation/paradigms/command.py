@@ -32,13 +32,7 @@ def run(options: argparse.Namespace) -> None:
         from evaluation.results.stored import write_stored
 
         results, _ = evaluate_paradigms(
-            name,
-            encoder,
-            datasets,
-            store,
-            seed=seed,
-            **paralex,
-            memo=Memo(f"completed/{name}"),
+            name, encoder, datasets, store, seed=seed, **paralex, memo=Memo(f"completed/{name}")
         )
         write_stored(results, out)
         for score in results.main:

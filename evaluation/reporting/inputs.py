@@ -23,14 +23,7 @@ from builders.tasks.groups import EVALRANK, PARALEX, Group
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.telling import say
 from evaluation.people.scoring import People, read_people
-from evaluation.reporting.averages import (
-    OWN,
-    Average,
-    Mean,
-    averages_of,
-    mean_score,
-    place,
-)
+from evaluation.reporting.averages import OWN, Average, Mean, averages_of, mean_score, place
 from evaluation.reporting.sources import Sources
 from evaluation.results.comparison import (
     MANY,

@@ -8,12 +8,7 @@ from urllib.parse import quote
 
 from corpora_recipes.running.outputs import whole_outputs
 from evaluation.data.instances import Dataset, find_datasets
-from evaluation.reporting.figures import (
-    draw_groups,
-    draw_layers,
-    draw_ranks,
-    image,
-)
+from evaluation.reporting.figures import draw_groups, draw_layers, draw_ranks, image
 from evaluation.reporting.formats import write_html, write_json, write_latex, write_markdown
 from evaluation.reporting.inputs import Inputs, read_inputs
 from evaluation.reporting.instances import browsed

@@ -20,12 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from evaluation.arrays import Values
-from evaluation.measures.intervals import (
-    effective_units,
-    leave_out,
-    reach,
-    score_interval,
-)
+from evaluation.measures.intervals import effective_units, leave_out, reach, score_interval
 from evaluation.measures.metrics import Metric, measure
 
 DOCUMENTS = (8, 20, 60, 200, 600)

@@ -230,10 +230,7 @@ def test_without_a_network(
     said = capsys.readouterr()
     lines = said.out.splitlines()
     assert lines[0] == f"you seem to be offline: none of {len(asked)} hosts answers"
-    assert lines[1:3] == [
-        "xnli: unknown; no server was asked",
-        "fac: unknown; no server was asked",
-    ]
+    assert lines[1:3] == ["xnli: unknown; no server was asked", "fac: unknown; no server was asked"]
     assert len(asked) == len(set(asked)) == sum(line.startswith("host ") for line in lines)
     assert any(line.startswith("disk: to download unknown, ") for line in lines)
     assert "a network" in said.err

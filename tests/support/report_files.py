@@ -19,19 +19,9 @@ from evaluation.data.instances import find_datasets
 from evaluation.reporting.inputs import Inputs, read_inputs
 from evaluation.reporting.layout import Table
 from evaluation.results.paradigms import FORMAT as PARADIGMS
-from evaluation.results.paradigms import (
-    ClusterScore,
-    ParadigmResults,
-    ParadigmScore,
-)
+from evaluation.results.paradigms import ClusterScore, ParadigmResults, ParadigmScore
 from evaluation.results.probes import FORMAT as PROBES
-from evaluation.results.probes import (
-    Predictions,
-    Results,
-    Score,
-    predictions_table,
-    write_results,
-)
+from evaluation.results.probes import Predictions, Results, Score, predictions_table, write_results
 from evaluation.results.rankings import FORMAT as RANKINGS
 from evaluation.results.rankings import (
     PairRanks,

@@ -147,10 +147,7 @@ def test_statistics(hub_folder: Path) -> None:
     tasks = {task.metadata.main_score: task for task in benchmark(hub_folder).tasks}
     found = tasks["accuracy"]._calculate_descriptive_statistics_from_split("test")
     assert found["num_samples"] == 8
-    assert found["label_statistics"]["labels"] == {
-        "0": {"count": 4},
-        "1": {"count": 4},
-    }
+    assert found["label_statistics"]["labels"] == {"0": {"count": 4}, "1": {"count": 4}}
     found = tasks["pearson"]._calculate_descriptive_statistics_from_split("test")
     uniques = [found[f"sentence{place}_statistics"]["unique_texts"] for place in (1, 2)]
     assert uniques == [1, 5]

@@ -17,9 +17,7 @@ def word_tokenizer(padding_side: str = "right", **special: str) -> Any:
     tokenizer = Tokenizer(model)
     tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
     return PreTrainedTokenizerFast(
-        tokenizer_object=tokenizer,
-        padding_side=padding_side,
-        **{"unk_token": "<unk>"} | special,
+        tokenizer_object=tokenizer, padding_side=padding_side, **{"unk_token": "<unk>"} | special
     )
 
 

@@ -125,16 +125,8 @@ TASKS = (
         feature="Gender",
         carrier="nouns that are objects",
     ),
-    TreebankTask(
-        **about("voice"),
-        labels=("active", "passive"),
-        find=properties.voice,
-    ),
-    TreebankTask(
-        **about("subject_order"),
-        labels=("SV", "VS"),
-        find=properties.order,
-    ),
+    TreebankTask(**about("voice"), labels=("active", "passive"), find=properties.voice),
+    TreebankTask(**about("subject_order"), labels=("SV", "VS"), find=properties.order),
     TreebankTask(
         **about("dropped_subject"),
         find=properties.dropped_subject,

@@ -178,9 +178,7 @@ class Style:
         after = len(re.findall(rf"{verb}(?:--|[-—–])[.,;:]", text))
         before = len(re.findall(rf"{verb}\.(?:--|—|–)\s*[A-Z¡¿]", text))
         return cls(
-            hyphens=hyphens > openings,
-            closing=after >= before,
-            glued=speakers > GLUED * openings,
+            hyphens=hyphens > openings, closing=after >= before, glued=speakers > GLUED * openings
         )
 
 

@@ -18,13 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from corpora_recipes.corpora.peerread.pdf import (
-    LOST,
-    paragraphs,
-    parse_heading,
-    reasons,
-    words_of,
-)
+from corpora_recipes.corpora.peerread.pdf import LOST, paragraphs, parse_heading, reasons, words_of
 from corpora_recipes.formats.archives import ARCHIVES, Member, contents, members
 from corpora_recipes.missing import no_files
 from corpora_recipes.recipe import BlockResult, Corpus, Dropped

@@ -9,13 +9,7 @@ from pathlib import Path
 
 from corpora_recipes.corpora.wikipedia import editions, partial, prose, upstream
 from corpora_recipes.corpora.wikipedia.pages import Page, parse_page, read_pages
-from corpora_recipes.corpora.wikipedia.plan import (
-    DumpBlock,
-    Site,
-    find_dump,
-    list_blocks,
-    wiki_of,
-)
+from corpora_recipes.corpora.wikipedia.plan import DumpBlock, Site, find_dump, list_blocks, wiki_of
 from corpora_recipes.corpora.wikipedia.wikiextractor import extract
 from corpora_recipes.corpora.wikipedia.wikitext import Article, Parser
 from corpora_recipes.facts import Source

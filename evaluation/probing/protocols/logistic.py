@@ -38,11 +38,7 @@ class Regressions:
     """
 
     def __init__(
-        self,
-        x: Floats,
-        targets: Targets,
-        used: Flags | None = None,
-        scales: Floats | None = None,
+        self, x: Floats, targets: Targets, used: Flags | None = None, scales: Floats | None = None
     ) -> None:
         """Begin with weights of 0, which answer with the shares of the classes.
 

@@ -7,12 +7,7 @@ from evaluation.reporting import layout
 from evaluation.reporting.averages import Average
 from evaluation.reporting.inputs import Inputs
 from evaluation.reporting.layout import Cell, Column, Row, Table, cell_of, columns_of, percent
-from evaluation.reporting.tables.marks import (
-    compared,
-    mean_cell,
-    people_mean,
-    trivial_row,
-)
+from evaluation.reporting.tables.marks import compared, mean_cell, people_mean, trivial_row
 from evaluation.reporting.tables.papers import published_means
 from evaluation.reporting.tables.scores import about_bold, about_scale, metric_of
 from evaluation.reporting.texts import phrase, translated

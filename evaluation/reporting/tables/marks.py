@@ -17,10 +17,7 @@ from evaluation.reporting.published import PAPERS
 from evaluation.reporting.texts import all_texts, phrase, translated
 from evaluation.results.comparison import Difference, tied_with
 
-_VALUES = {
-    "detectable": 100 * DETECTABLE_AT_MOST,
-    "least_documents": LEAST_DOCUMENTS,
-}
+_VALUES = {"detectable": 100 * DETECTABLE_AT_MOST, "least_documents": LEAST_DOCUMENTS}
 
 
 def notes_of(tables: Iterable[Table]) -> dict[str, str]:

@@ -85,9 +85,7 @@ def test_classes_are_equal_in_every_cell(candidates: list[Candidate]) -> None:
 
 
 @given(several)
-def test_drawn_classes_lose_one_sentence_of_a_fold_and_stratum(
-    candidates: list[Candidate],
-) -> None:
+def test_drawn_classes_lose_one_sentence_of_a_fold_and_stratum(candidates: list[Candidate]) -> None:
     drawn = with_drawn_classes(candidates, CLASSES, DRAW)
     of_class = Counter((c.fold, c.stratum, c.label) for c in drawn)
     for (fold, stratum), count in Counter((c.fold, c.stratum) for c in candidates).items():

@@ -128,10 +128,7 @@ def test_two_words_are_swapped_and_the_spaces_stay() -> None:
         joined={"del": 2},
     )
     texts = {find("bigram_shift", sentence, Draw(seed, "ds")).changed for seed in range(20)}
-    assert texts == {
-        "Vuelve, pues, del muy mar tarde hoy.",
-        "Vuelve, pues, del mar muy hoy tarde.",
-    }
+    assert texts == {"Vuelve, pues, del muy mar tarde hoy.", "Vuelve, pues, del mar muy hoy tarde."}
 
 
 def test_words_without_spaces_are_swapped() -> None:

@@ -111,10 +111,7 @@ def test_structure_decides_where_the_type_of_a_relation_does_not(parse, header):
         ([*in_group[:2], multinuclear], "Reformulación(1* 2*)"),
         ([segment(1), *of_segment[:1]], "Reformulación(1* 2)"),
         ([segment(1), *of_segment], "Reformulación(Reformulación(1* 2)* 3)"),
-        (
-            [*lists, *in_group[2:], multinuclear],
-            "Reformulación(Reformulación(Lista(1* 2*)* 3)* 4)",
-        ),
+        ([*lists, *in_group[2:], multinuclear], "Reformulación(Reformulación(Lista(1* 2*)* 3)* 4)"),
     ):
         assert shape(parse(*body, header=header).root) == expected
 

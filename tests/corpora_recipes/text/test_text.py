@@ -14,12 +14,7 @@ from hypothesis import strategies as st
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.text.cleaning import clean, damage, has_markup, unescape
 from corpora_recipes.text.sentences import ends_in_abbreviation, split_sentences
-from corpora_recipes.text.tidying import (
-    has_stray_quote,
-    pair_quotes,
-    tidy,
-    tidy_sentences,
-)
+from corpora_recipes.text.tidying import has_stray_quote, pair_quotes, tidy, tidy_sentences
 from corpora_recipes.text.tokens import check_language, has_rules, tokenize
 
 HARD = [

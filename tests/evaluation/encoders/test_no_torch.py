@@ -51,8 +51,7 @@ def test_entries_that_are_switched_off_are_right(repository: Path, tmp_path: Pat
 
 
 @pytest.mark.parametrize(
-    ("kind", "file"),
-    [("transformers", "config.json"), ("sentence_transformers", "modules.json")],
+    ("kind", "file"), [("transformers", "config.json"), ("sentence_transformers", "modules.json")]
 )
 def test_a_missing_package_says_what_to_install(
     kind: str, file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -45,13 +45,7 @@ from builders.tasks.task import Task, Text, sentences
 from corpora_recipes.escaping import markdown
 from corpora_recipes.running.errors import InputError
 from evaluation.data.instances import Dataset, find_datasets
-from evaluation.reporting.figures import (
-    LARGEST,
-    draw_groups,
-    draw_layers,
-    image,
-    inline,
-)
+from evaluation.reporting.figures import LARGEST, draw_groups, draw_layers, image, inline
 from evaluation.reporting.formats import latex, write_latex
 from evaluation.reporting.inputs import read_inputs
 from evaluation.reporting.instances import LIMIT, browsed, draw, shown_texts
@@ -276,10 +270,7 @@ def test_the_page_marks_changed_sentences(task: str, change: dict[str, Any], not
     ],
 )
 def test_a_new_task_is_in_the_report_without_a_line_here(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    texts: tuple[Text, ...],
-    column: dict[str, Any],
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, texts: tuple[Text, ...], column: dict[str, Any]
 ) -> None:
     group = Group("TOY", "Counting of toys")
     toy = replace(section_prediction.TASK, name="toy", group=group, texts=texts, gold="{} toys")

@@ -69,7 +69,7 @@ def test_the_same_task_stands_side_by_side(tmp_path: Path) -> None:
     assert english.shade == pytest.approx((0.6 - 0.3) / (1 - 0.3))
     assert (english.title, english.detail) == ("news_en [58.0, 62.0]", "")
     assert [cell.title for cell in one(tasks_in_languages(inputs)).header[3:]] == [
-        *("English", "Spanish", "Portuguese"),
+        *("English", "Spanish", "Portuguese")
     ]
     # Of the two, only one is in all languages.
     table = one(languages(inputs))

@@ -31,13 +31,7 @@ from builders.tasks import groups
 from corpora_recipes.running.errors import InputError
 from evaluation.reporting.formats import table_lines, write_latex, write_markdown
 from evaluation.reporting.inputs import read_inputs
-from evaluation.reporting.layout import (
-    Cell,
-    Row,
-    Table,
-    percent,
-    unused_name,
-)
+from evaluation.reporting.layout import Cell, Row, Table, percent, unused_name
 from evaluation.reporting.published import PAPERS
 from evaluation.reporting.tables.audit import measurements, published, verdicts
 from evaluation.reporting.tables.averages import answers, averages, warnings
@@ -124,7 +118,7 @@ def test_scores_by_dataset(tmp_path: Path) -> None:
         ["sts14_es", "SS", "80.0", "–", "60.0", "–", "–", "31.2 … 83.1", "–", "804"],
     ]
     assert cells(discoeval) == [
-        ["sp_wiki", "SP", "45.2", "60.0", "43.7", "20.5", "20.0", "42.8 … 52.0", "–", "4,000"],
+        ["sp_wiki", "SP", "45.2", "60.0", "43.7", "20.5", "20.0", "42.8 … 52.0", "–", "4,000"]
     ]
     mc, sts = senteval.rows
     assert (mc.group, mc.cells[9].detail) == ("SC", "in 10 folds")

@@ -21,10 +21,7 @@ def test_read_as_written(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("changes", "message"),
-    [
-        ({"format": 0}, "format 0"),
-        ({"scores": [{"dataset": "x"}]}, "missing or unknown: 'casing'"),
-    ],
+    [({"format": 0}, "format 0"), ({"scores": [{"dataset": "x"}]}, "missing or unknown: 'casing'")],
 )
 def test_what_is_no_result(tmp_path: Path, changes: dict[str, object], message: str) -> None:
     path = tmp_path / "mine.json"

@@ -389,10 +389,7 @@ def test_forged_rankings(verify, changes: dict[str, Any], said: str) -> None:
         ),
         (lambda groups: groups[0].pop(), "cosine: pairs of texts: stored 1, in the data 2"),
         (lambda groups: groups.pop(), "row groups of ranks.parquet: none of words, l2"),
-        (
-            lambda groups: groups.append(groups[0]),
-            "ranks.parquet: words, cosine: 2 times",
-        ),
+        (lambda groups: groups.append(groups[0]), "ranks.parquet: words, cosine: 2 times"),
         (lambda groups: groups.reverse(), "row groups of ranks.parquet: in another order"),
     ],
 )
@@ -412,10 +409,7 @@ def test_forged_ranks(verify, forge: Callable[[list[Rows]], Any], said: str) -> 
         ({"scores.0.clusters.0.terms": 4}, "as_is, 0, colours: terms: stored 4, recomputed 3"),
         ({"scores.0.clusters.0": GONE}, "as_is, 0: clusters: none of colours"),
         ({"scores.0.clusters": []}, "as_is, 0: clusters: none of colours"),
-        (
-            {"scores.0.clusters": lambda kept: [*kept, kept[0]]},
-            "0: clusters: colours: 2 times",
-        ),
+        ({"scores.0.clusters": lambda kept: [*kept, kept[0]]}, "0: clusters: colours: 2 times"),
         ({"scores.0.vocabulary_digest": "ab"}, "as_is, 0: vocabulary_digest: stored ab"),
         ({"scores.0.digest": "ab"}, "as_is, 0: digest: stored ab"),
         ({"scores.0": GONE}, "scores: none of paralex, shared, as_is, 0"),

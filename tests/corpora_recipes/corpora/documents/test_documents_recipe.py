@@ -224,8 +224,7 @@ class TestTexts:
         assert [document.id for document in read(tmp_path)[0]] == ["a"]
 
     @pytest.mark.parametrize(
-        ("data", "found"),
-        [(b"\x89PNG\r\n", "can't decode byte 0x89"), (b"a\0b", "a zero byte")],
+        ("data", "found"), [(b"\x89PNG\r\n", "can't decode byte 0x89"), (b"a\0b", "a zero byte")]
     )
     def test_binary_files(self, tmp_path: Path, data: bytes, found: str) -> None:
         (tmp_path / "a.txt").write_bytes(data)

@@ -12,13 +12,7 @@ from conftest import corpus_of, read_blocks
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpora_recipes.corpora.tass.recipe import (
-    TASK1,
-    TEST_LABELS,
-    TEST_TWEETS,
-    blocks,
-    unquote,
-)
+from corpora_recipes.corpora.tass.recipe import TASK1, TEST_LABELS, TEST_TWEETS, blocks, unquote
 from corpora_recipes.recipe import RECIPES
 from corpora_recipes.records import Drops, Example
 from corpora_recipes.running.errors import InputError

@@ -70,10 +70,7 @@ FRENCH_LEAD = [
     "Elle peint un mur de 12,5 m au XXe siècle.",
 ]
 MUSEUM = "Elle expose au musée du village : c'est « le moulin »."
-FRENCH_SECTIONS = [
-    ("", 1, [FRENCH_LEAD]),
-    ("Œuvre", 2, [[MUSEUM, "Elle vend 15 000 toiles."]]),
-]
+FRENCH_SECTIONS = [("", 1, [FRENCH_LEAD]), ("Œuvre", 2, [[MUSEUM, "Elle vend 15 000 toiles."]])]
 
 
 @pytest.mark.parametrize(

@@ -28,12 +28,7 @@ from evaluation.probing.protocols.network import (
     train_runs,
 )
 from evaluation.probing.protocols.problem import SEEDS
-from evaluation.probing.protocols.senteval import (
-    PROTOCOL,
-    SCHEDULES,
-    answer,
-    choose_strengths,
-)
+from evaluation.probing.protocols.senteval import PROTOCOL, SCHEDULES, answer, choose_strengths
 
 
 def solve(problem, starts=2):
