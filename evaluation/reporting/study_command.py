@@ -57,7 +57,7 @@ def _of_run(params: Path) -> "list[Table]":
 
 
 def read_scores(path: Path) -> "Study":
-    """Read a file of scores, see ``HELP``.
+    """Read a file of scores, see `probeta study --help`.
 
     Raises:
         InputError: a line is not of ``COLUMNS``.
