@@ -120,7 +120,7 @@ def test_it_renders(page: Any) -> None:
 
 
 def test_a_long_table_shows_its_first_rows_until_all_are_asked_for(page: Any) -> None:
-    page.locator("details:has(#measurements) summary").click()
+    page.locator("details:has(#measurements) summary").press("Enter")
     page.evaluate(
         """() => {
             const table = document.getElementById("measurements");
@@ -139,7 +139,7 @@ def test_a_long_table_shows_its_first_rows_until_all_are_asked_for(page: Any) ->
 
 
 def test_the_names_of_columns_stay_above_a_long_table(page: Any) -> None:
-    page.locator("details:has(#measurements) summary").click()
+    page.locator("details:has(#measurements) summary").press("Enter")
     for width, fits in ((1280, True), (380, False)):
         page.set_viewport_size({"width": width, "height": 400})
         for table in ("measurements", "scores-own-datasets"):
@@ -280,7 +280,7 @@ def test_names_lead_to_instances_and_groups_to_their_scores(page: Any) -> None:
 
 
 def test_numbers_are_sorted_unit_by_unit(page: Any) -> None:
-    page.locator("details:has(#measurements) summary").click()
+    page.locator("details:has(#measurements) summary").press("Enter")
     header = page.locator("#measurements thead th").nth(4)
     assert header.inner_text().strip() == "Value"
     cells = page.locator("#measurements tbody tr > :nth-child(5)")
@@ -322,14 +322,14 @@ def test_filtering(page: Any) -> None:
     filters.get_by_label("Find").fill("")
     filters.get_by_label("Group").select_option("")
     assert len(column(page, SCORES, 1)) == 8
-    page.locator("details:has(#measurements) summary").click()
+    page.locator("details:has(#measurements) summary").press("Enter")
     filters = page.locator(".filters[data-table=measurements]")
     filters.get_by_label("Verdict").select_option("inherited")
     assert column(page, "measurements", 1) == ["mc_x"]
 
 
 def test_clusters_unfold_and_are_found_by_the_terms_left_out(page: Any) -> None:
-    page.locator("summary", has_text="Clusters of paralex_es").click()
+    page.locator("summary", has_text="Clusters of paralex_es").press("Enter")
     assert page.locator("#clusters-paralex-es").is_visible()
     assert column(page, "clusters-paralex-es", 1) == ["capitals", "weekdays"] * 2
     filters = page.locator(".filters[data-table=clusters-paralex-es]")
