@@ -168,20 +168,24 @@ def test_the_names_of_columns_stay_above_a_long_table(page: Any) -> None:
 def test_a_table_shows_that_it_scrolls_sideways(page: Any) -> None:
     frame = page.locator(".frame:has(#scores-own-datasets)")
 
-    def shown() -> list[bool]:
-        # The observer answers after the next frame.
-        page.wait_for_timeout(300)
+    def shows(*expected: bool) -> bool:
         opacity = "node => getComputedStyle(node, '::after').opacity"
         shadow = "node => getComputedStyle(node.querySelector('tbody th')).boxShadow"
-        return [frame.evaluate(shadow) != "none", frame.evaluate(opacity) == "1"]
+        for _ in range(100):
+            # What is off the screen is not laid out, and the observer answers later.
+            frame.scroll_into_view_if_needed()
+            page.wait_for_timeout(100)
+            if (frame.evaluate(shadow) != "none", frame.evaluate(opacity) == "1") == expected:
+                return True
+        return False
 
-    assert shown() == [False, False]
+    assert shows(False, False)
     page.set_viewport_size({"width": 380, "height": 800})
-    assert shown() == [False, True]
+    assert shows(False, True)
     frame.evaluate("node => { node.firstElementChild.scrollLeft = 40; }")
-    assert shown() == [True, True]
+    assert shows(True, True)
     frame.evaluate("node => { node.firstElementChild.scrollLeft = 9999; }")
-    assert shown() == [True, False]
+    assert shows(True, False)
 
 
 def test_the_first_screen_says_which_encoder_is_best(page: Any) -> None:
@@ -297,7 +301,7 @@ def test_numbers_are_sorted_unit_by_unit(page: Any) -> None:
 
 
 def test_what_has_no_value_is_sorted_to_the_end(page: Any) -> None:
-    page.locator("details:has(#baselines) summary").click()
+    page.locator("details:has(#baselines) summary").press("Enter")
     header = page.locator("#baselines thead th").nth(1)
     assert column(page, "baselines", 2)[2] == "–"
     for _ in range(2):
