@@ -39,12 +39,14 @@ with suppress(ImportError):
 
 # Files whose tests use `project`: with -n, one process has them all, so that it is made once.
 OF_PROJECT = ("test_docs.py", "test_pipeline.py", "test_rehearsal.py")
+# The files that take longest, the first ones to begin.
+LONGEST = (*OF_PROJECT, "test_documented_runs.py")
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Let the files of ``project`` come first, as they take longest; mark what is not slow."""
-    items.sort(key=lambda item: item.path.name not in OF_PROJECT)
+    """Let the longest files come first; mark what is not slow."""
+    items.sort(key=lambda item: item.path.name not in LONGEST)
     for item in items:
         fixtures = getattr(item, "fixturenames", ())
         used = "project" in fixtures

@@ -1,6 +1,5 @@
 """The documentation: its commands run, its examples work, and what it names is there."""
 
-import csv
 import re
 import shlex
 import shutil
@@ -13,7 +12,7 @@ import yaml
 from conftest import corpus_of, read_blocks
 from documentation import NOTEBOOKS, PAGES, anchors, blocks, without_blocks
 from imports import REPOSITORY
-from projects import copy_of_project, run
+from projects import run
 from test_layout import ROOMS
 
 import probeta
@@ -68,47 +67,6 @@ def run_page(page: str, folder: Path, **environment: str) -> str:
 @pytest.mark.parametrize("page", sorted({block.page for block in blocks("console")} - {RUNS}))
 def test_commands_run(copy: Path, page: str) -> None:
     run_page(page, copy)
-
-
-@pytest.mark.slow
-def test_runs_and_experiments(tmp_path: Path) -> None:
-    """The commands of docs/runs.md, in a clone with one corpus and one encoder."""
-    folder = copy_of_project(tmp_path / "probeta")
-    params = yaml.safe_load((folder / "params.yaml").read_text("utf-8"))
-    params = {"seed": 1111, "corpora": {"theses": params["corpora"]["theses"]}}
-    (folder / "params.yaml").write_text(yaml.safe_dump(params | {"encoders": {"char_hash": {}}}))
-    who = {
-        f"GIT_{role}_{what}": "me" for role in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")
-    }
-    for command in ("git init --quiet", "git add .", "git commit --quiet --message start"):
-        assert run(command, folder, **who).returncode == 0
-    said = run_page(RUNS, folder, **who)
-    assert re.search(r"params.yaml +seed +1111 +2\n", said)
-    assert re.search(r"metrics.json +spanish_discoeval.char_hash( +-?[\d.]+){3}\n", said)
-    assert (folder / "dvc_plots" / "index.html").exists()
-    # The last command of the page is for those without git.
-    assert run("dvc config --local --unset core.no_scm", folder).returncode == 0
-    shown = run("dvc exp show --csv", folder).stdout
-    seeds = [line["seed"] for line in csv.DictReader(shown.splitlines())]
-    assert seeds == ["2", "1111", "3", "2"]
-    assert run("git status --porcelain", folder).stdout.split() == [
-        "M",
-        "dvc.lock",
-        "M",
-        "params.yaml",
-    ]
-
-
-@pytest.mark.slow
-def test_a_domain_of_ones_own(tmp_path: Path) -> None:
-    """The two lines of the page, in a folder with documents and nothing else."""
-    sample = REPOSITORY / "corpora_recipes" / "corpora" / "documents" / "sample"
-    shutil.copytree(sample, tmp_path / "reviews")
-    (command,) = [block.text for block in blocks("sh", page="docs/own_domain.md")]
-    done = run(f"bash -ec {shlex.quote(command)}", tmp_path, PYTHONPATH=str(REPOSITORY))
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "own datasets" in done.stdout
-    assert "sp_reviews" in (tmp_path / "reports" / "report.md").read_text("utf-8")
 
 
 @pytest.mark.slow
