@@ -188,7 +188,7 @@ class Network:
     def _adam(self) -> None:
         """Take a step from the gradients, which are overwritten."""
         self._steps += 1
-        numbers = self._steps * sum(weights.size for weights in self._weights)
+        numbers = self._steps * sum(math.prod(weights.shape) for weights in self._weights)
         compiled = compiled_adam(numbers) if self._library is np else None
         for layer in zip(self._weights, self._gradients, self._means, self._squares, strict=True):
             runs, fits, *_ = layer[0].shape
