@@ -11,7 +11,7 @@ import numpy as np
 
 from corpora_recipes.running.code import code_digest
 from corpora_recipes.running.errors import OutputError
-from corpora_recipes.running.memo import Key, Memo
+from corpora_recipes.running.memo import Memo
 from corpora_recipes.running.telling import progress
 from evaluation.data.instances import Dataset
 from evaluation.data.texts import DEFAULT, text_columns
@@ -31,7 +31,8 @@ from evaluation.results.paradigms import (
     ParadigmResults,
     ParadigmScore,
 )
-from evaluation.results.stored import encoder_facts, library_versions, typed
+from evaluation.results.parts import Part, score_parts
+from evaluation.results.stored import encoder_facts, library_versions
 
 
 def evaluate_paradigms(
@@ -103,43 +104,29 @@ def evaluate_paradigms(
         ]
         for dataset in asked.values()
     }
-    keys = {of: _key(results, encoded) for of, encoded in described.items()}
-    kept = {of: memo.kept(of, key) for of, key in keys.items()} if memo else {}
-    scores: list[ParadigmScore] = [
-        typed(ParadigmScore, facts) for of_dataset in kept.values() for facts in of_dataset or ()
-    ]
-    new = [
-        _Paradigms(dataset, _read_clusters(dataset, known.form), described[of])
-        for of, dataset in asked.items()
-        if kept.get(of) is None
-    ]
-    vocabulary = open_vocabulary(store, encoder) if new else None
-    with one_thread(), progress(None, f"paradigms {name}", "score") as bar:
-        for paradigms, space in _spaces(new, vocabulary, rankings, opened, known, casings):
-            scores.append(_score(paradigms, space, coherence_threshold))
-            bar.update()
-    scores.sort(
-        key=lambda score: (
-            score.dataset,
-            score.vocabulary,
-            casings.index(score.casing),
-            known.layers.index(score.layer),
-        )
-    )
-    if memo:
-        for of, key in keys.items():
-            memo.keep(of, key, facts=[asdict(score) for score in scores if score.dataset == of])
-        memo.retain(keys)
-    return replace(results, scores=tuple(scores)), len(new)
 
+    def compute(new: Sequence[str]) -> Iterator[tuple[str, Part]]:
+        every = [
+            _Paradigms(asked[of], _read_clusters(asked[of], known.form), described[of])
+            for of in new
+        ]
+        scores: dict[str, list[ParadigmScore]] = {of: [] for of in new}
+        vocabulary = open_vocabulary(store, encoder) if new else None
+        with one_thread(), progress(None, f"paradigms {name}", "score") as bar:
+            for paradigms, space in _spaces(every, vocabulary, rankings, opened, known, casings):
+                of_dataset = _score(paradigms, space, coherence_threshold)
+                scores[paradigms.dataset.name].append(of_dataset)
+                bar.update()
+        yield from ((of, Part(of_dataset)) for of, of_dataset in scores.items())
 
-def _key(results: ParadigmResults, described: Sequence[EncodedDataset]) -> Key:
-    """Return all that decides the scores on a dataset; the results are still without scores."""
-    facts = asdict(results)
-    del facts["scores"], facts["left_out"]
-    code, versions = facts.pop("code"), facts.pop("versions")
-    inputs = [asdict(encoded) for encoded in described]
-    return {"inputs": inputs, "parameters": facts, "code": code, "versions": versions}
+    def place(score: ParadigmScore) -> tuple[Any, ...]:
+        order = casings.index(score.casing), known.layers.index(score.layer)
+        return score.dataset, score.vocabulary, *order
+
+    inputs = {of: [asdict(encoded) for encoded in every] for of, every in described.items()}
+    parts, new = score_parts(results, inputs, ParadigmScore, compute, memo)
+    found = sorted((score for part in parts.values() for score in part.scores), key=place)
+    return replace(results, scores=tuple(found)), len(new)
 
 
 @dataclass(frozen=True, slots=True)

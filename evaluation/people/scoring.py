@@ -14,7 +14,7 @@ from evaluation.arrays import Values
 from evaluation.data.instances import Dataset
 from evaluation.measures.intervals import leave_out_means, score_interval
 from evaluation.people.sheet import COLUMNS, KEY, row_key
-from evaluation.results.stored import read_stored, typed
+from evaluation.results.stored import Stored, parsed, read_stored
 
 FORMAT = 1
 _TODO = "fill in the sheet as `probeta sheet` wrote it, its answers alone"
@@ -23,7 +23,7 @@ _FIRST = 2
 
 
 @dataclass(frozen=True, slots=True)
-class People:
+class People(Stored):
     """How well people answer rows of a dataset; shares are 0 … 1.
 
     Attributes:
@@ -147,6 +147,6 @@ def read_people(path: Path) -> People:
     Raises:
         InputError: the file is missing, or not in that format.
     """
-    make = partial(typed, People)
+    make = partial(parsed, People)
     people: People = read_stored(path, FORMAT, make, "sheet --score")
     return people

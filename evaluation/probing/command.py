@@ -10,6 +10,7 @@ from corpora_recipes.params import load_params
 from corpora_recipes.running.commands import add_executor, add_stage
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.folders import PACKAGE, PROBED
+from corpora_recipes.running.memo import Memo
 from corpora_recipes.running.telling import tell
 from evaluation.data.instances import find_probed
 from evaluation.encoders.encoder import Encoder
@@ -44,7 +45,7 @@ def run(options: argparse.Namespace) -> None:
             probing=probing,
             workers=options.workers,
             executor=options.executor,
-            earlier=out,
+            memo=Memo(f"probed/{name}"),
             faults=faults,
         )
         if probing.transfer and probing.protocol == "standard":

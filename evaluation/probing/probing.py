@@ -1,7 +1,7 @@
 """Probing all datasets with one encoder, each of its layers for itself."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
 from functools import partial
 from itertools import chain, product
 from pathlib import Path
@@ -17,7 +17,7 @@ from corpora_recipes.running.code import code_digest
 from corpora_recipes.running.environment import versions_of
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.executors import CPUS, as_completed, open_executor
-from corpora_recipes.running.memo import Key, Memo
+from corpora_recipes.running.memo import Memo
 from corpora_recipes.running.telling import progress
 from evaluation.arrays import Floats
 from evaluation.data.features import MORE, ProbeRows
@@ -32,28 +32,12 @@ from evaluation.probing.measuring import INTERVALS, METRICS, learnt_rows, score_
 from evaluation.probing.params import Probing
 from evaluation.probing.protocols import PROTOCOLS, effort
 from evaluation.probing.protocols.problem import ABLATIONS, Problem
-from evaluation.results.probes import (
-    FORMAT,
-    PREDICTIONS,
-    Results,
-    Score,
-    answers_digest,
-    predictions_of,
-    predictions_table,
-    read_tables,
-)
-from evaluation.results.stored import encoder_facts, library_versions, typed
+from evaluation.results.parts import Part, score_parts
+from evaluation.results.probes import FORMAT, Results, Score, predictions_table
+from evaluation.results.stored import encoder_facts, library_versions
 
 # Nanoseconds of work for which another process is started: a start takes one to two seconds.
 WORK_OF_A_PROCESS = 10 * 10**9
-
-
-@dataclass(frozen=True, slots=True)
-class Probed:
-    """The score of one dataset and layer, and its rows of predictions.parquet."""
-
-    score: Score
-    predictions: pa.Table
 
 
 def probe_datasets(
@@ -66,7 +50,7 @@ def probe_datasets(
     probing: Probing,
     workers: int | None = 1,
     executor: str = "local",
-    earlier: Path | None = None,
+    memo: Memo | None = None,
     faults: dict[str, InputError] | None = None,
 ) -> tuple[Results, list[pa.Table], int]:
     """Probe every dataset with every layer of one encoder, in parallel.
@@ -82,8 +66,7 @@ def probe_datasets(
             CPU, or one per thread of the cluster. The scores do not depend on it.
         executor: "local" or the address of a Dask scheduler, whose workers see the files of the
             datasets and of the store under the same paths.
-        earlier: folder with the results of an earlier run, of which those are kept that the memory
-            answers for, and probing again could not change.
+        memo: what remembers the scores of datasets; None to probe all.
         faults: gets the datasets that cannot be probed, which are left out; None to raise the
             error of the first.
 
@@ -110,105 +93,66 @@ def probe_datasets(
         code=code_digest(__name__),
         scores=(),
     )
-    memo = Memo(f"probed/{name}")
-    described = {dataset.name: read_described(store, dataset) for dataset in datasets}
-    keys = {dataset: key_of(results, asdict(of)) for dataset, of in described.items()}
-    probed = _kept(memo, keys, earlier) if earlier else []
-    kept = {(one.score.dataset, one.score.layer) for one in probed}
-    jobs = [job for job in product(datasets, known.layers) if (job[0].name, job[1]) not in kept]
-    probed += _probe_all(
-        name, jobs, known, store, seed, probing, opened.dimension, workers, executor, faults
-    )
-    probed.sort(key=lambda one: (one.score.dataset, known.layers.index(one.score.layer)))
-    probed = [one for one in probed if one.score.dataset not in (faults or {})]
-    scores = tuple(one.score for one in probed)
-    new = {dataset.name for dataset, _ in jobs} - (faults or {}).keys()
-    if earlier:
-        for new_name in new:
-            facts = [asdict(score) for score in scores if score.dataset == new_name]
-            memo.keep(new_name, keys[new_name], facts=facts)
-        memo.retain(keys)
-    return replace(results, scores=scores), [one.predictions for one in probed], len(new)
+    jobs = {f"{d.name} {layer}": (d, layer) for d, layer in product(datasets, known.layers)}
+    described = {dataset.name: asdict(read_described(store, dataset)) for dataset in datasets}
+    inputs = {part: described[dataset.name] for part, (dataset, _) in jobs.items()}
 
+    def compute(new: Sequence[str]) -> Iterator[tuple[str, Part]]:
+        on = known, store, seed, probing
+        yield from _probe_all(
+            name, {n: jobs[n] for n in new}, on, opened.dimension, workers, executor, faults
+        )
 
-def key_of(results: Results, described: Any) -> Key:
-    """Return all that decides the scores on datasets; ``described`` is what the store says."""
-    facts = asdict(replace(results, scores=(), transfers=()))
-    del facts["scores"], facts["transfers"]
-    code, versions = facts.pop("code"), facts.pop("versions")
-    return {"inputs": described, "parameters": facts, "code": code, "versions": versions}
-
-
-def _kept(memo: Memo, keys: Mapping[str, Key], earlier: Path) -> list[Probed]:
-    """Return what is remembered of datasets, where the answers of the earlier run are the same."""
-    tables = read_tables(earlier)
-    kept = []
-    for name, key in keys.items():
-        scores: list[Score] = [typed(Score, facts) for facts in memo.kept(name, key) or ()]
-        answers = [tables.get((name, score.layer)) for score in scores]
-        resting = [Probed(*one) for one in zip(scores, answers, strict=True) if _rests_on(*one)]
-        kept += resting if len(resting) == len(scores) else []
-    return kept
-
-
-def _rests_on(score: Score, table: pa.Table | None) -> bool:
-    """Return whether a score is that of the answers in a table."""
-    if table is None:
-        return False
-    try:
-        answers = predictions_of(table, Path(PREDICTIONS))
-    except InputError:
-        return False
-    values = [measure(score.metric, answers.gold, predicted) for predicted in answers.predicted]
-    return answers_digest(answers) == score.answers and float(np.mean(values)) == score.value
+    parts, new = score_parts(results, inputs, Score, compute, memo)
+    sound = [n for n in jobs if n in parts and jobs[n][0].name not in (faults or {})]
+    sound.sort(key=lambda part: (jobs[part][0].name, known.layers.index(jobs[part][1])))
+    scores = tuple(score for part in sound for score in parts[part].scores)
+    tables = [table for part in sound for table in parts[part].tables]
+    probed = {jobs[part][0].name for part in new} - (faults or {}).keys()
+    return replace(results, scores=scores), tables, len(probed)
 
 
 def _probe_all(
     name: str,
-    jobs: Sequence[tuple[Dataset, str]],
-    encoder: Description,
-    store: Path,
-    seed: int,
-    probing: Probing,
+    jobs: Mapping[str, tuple[Dataset, str]],
+    on: tuple[Description, Path, int, Probing],
     dimension: int,
     workers: int | None,
     executor: str,
     faults: dict[str, InputError] | None,
-) -> list[Probed]:
+) -> Iterator[tuple[str, Part]]:
     """Probe datasets with a layer each, in as many processes as are worth their start."""
     if not jobs:
-        return []
-    efforts = {dataset.name: _effort(dataset, dimension, probing) for dataset, _ in jobs}
+        return
+    probing = on[-1]
+    efforts = {part: _effort(dataset, dimension, probing) for part, (dataset, _) in jobs.items()}
     # The longest first, so that at the end no process is left alone with one of them.
-    jobs = sorted(jobs, key=lambda job: (-efforts[job[0].name], job[0].name, job[1]))
+    order = sorted(jobs, key=lambda part: (-efforts[part], part))
     if executor == "local":
-        worth = 1 + sum(efforts[dataset.name] for dataset, _ in jobs) // WORK_OF_A_PROCESS
+        worth = 1 + sum(efforts.values()) // WORK_OF_A_PROCESS
         # What a GPU computes, one process computes.
         most = 1 if probing.engine == "torch" else workers or CPUS
         workers = min(most, len(jobs), worth)
+    calls: Iterator[tuple[Any, ...]] = ((*jobs[part], *on) for part in order)
     with (
         open_executor(executor, workers) as pool,
         progress(len(jobs), f"probe {name}", "probe") as bar,
     ):
         if isinstance(pool, Cluster):
-            remote_calls = _remote_calls(jobs, encoder, store, seed, probing)
-            outcomes = as_completed(pool, call_alike, remote_calls)
+            outcomes = as_completed(pool, call_alike, _remote_calls(calls))
         else:
-            calls = ((*job, encoder, store, seed, probing) for job in jobs)
             outcomes = as_completed(pool, _try_to_probe, calls)
-        probed = []
         for number, outcome in outcomes:
             bar.update()
-            if isinstance(outcome, Probed):
-                probed.append(outcome)
+            if isinstance(outcome, Part):
+                yield order[number], outcome
             elif faults is None:
                 raise outcome
             else:
-                faults[jobs[number][0].name] = outcome
-    return probed
+                faults[jobs[order[number]][0].name] = outcome
 
 
-def _try_to_probe(dataset: Dataset, *arguments: Any) -> Probed | InputError:
+def _try_to_probe(dataset: Dataset, *arguments: Any) -> Part | InputError:
     """Return what ``probe_dataset`` does, or its error."""
     try:
         return probe_dataset(dataset, *arguments)
@@ -216,21 +160,14 @@ def _try_to_probe(dataset: Dataset, *arguments: Any) -> Probed | InputError:
         return error
 
 
-def _remote_calls(
-    jobs: Sequence[tuple[Dataset, str]],
-    encoder: Description,
-    store: Path,
-    seed: int,
-    probing: Probing,
-) -> Iterator[tuple[Any, ...]]:
+def _remote_calls(calls: Iterable[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
     """Yield the arguments of ``call_alike`` for ``probe_dataset`` in the workers of a cluster."""
     # Workers on other machines have other working directories.
-    store = store.absolute()
-    for dataset, layer in jobs:
+    for dataset, layer, encoder, store, seed, probing in calls:
         files = {
             split: tuple(f.absolute() for f in dataset.files[split]) for split in dataset.files
         }
-        dataset = replace(dataset, files=files)
+        dataset, store = replace(dataset, files=files), store.absolute()
         find = partial(_facts, dataset, store, probing.engine)
         yield find(), find, _try_to_probe, dataset, layer, encoder, store, seed, probing
 
@@ -262,7 +199,7 @@ def _effort(dataset: Dataset, dimension: int, probing: Probing) -> int:
 
 def probe_dataset(
     dataset: Dataset, layer: str, encoder: Description, store: Path, seed: int, probing: Probing
-) -> Probed:
+) -> Part:
     """Probe one dataset with one layer; depends on the arguments and the files they name alone."""
     described = read_described(store, dataset)
     parts, x = features_of(dataset, layer, encoder, store, probing)
@@ -285,7 +222,7 @@ def probe_dataset(
     vectors = described.vectors[layer]
     score = replace(score, coverage=described.coverage, texts=described.texts, vectors=vectors)
     score = replace(score, fitted_on=fitted_on(encoder, dataset))
-    return Probed(score, predictions_table(dataset.name, layer, predictions))
+    return Part([score], [predictions_table(dataset.name, layer, predictions)])
 
 
 def features_of(

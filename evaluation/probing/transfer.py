@@ -9,7 +9,6 @@ multilingual discourse generalization through a unified label set", ACL) do so o
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import asdict, replace
-from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
@@ -26,11 +25,11 @@ from evaluation.encoders.encoder import Description, Encoder, describe
 from evaluation.measures.threads import one_thread
 from evaluation.probing.measuring import score_answers
 from evaluation.probing.params import Probing
-from evaluation.probing.probing import features_of, key_of
+from evaluation.probing.probing import features_of
 from evaluation.probing.protocols import standard
 from evaluation.probing.protocols.problem import Problem
+from evaluation.results.parts import Part, score_parts
 from evaluation.results.probes import Results, Transfer
-from evaluation.results.stored import typed
 
 
 class _Side(NamedTuple):
@@ -65,25 +64,32 @@ def with_transfers(
         InputError: the store of vectors lacks a sentence, or a dataset is damaged.
     """
     scored = {score.dataset for score in results.scores}
-    memo, known = Memo(f"transferred/{results.name}"), describe(encoder)
-    transfers: dict[str, list[Transfer]] = {}
-    for family in families_of((d for d in datasets if d.name in scored), probing.transfer):
-        name = f"{family[0].task} {family[0].name}"
-        described = [asdict(read_described(store, dataset)) for dataset in family]
-        key = key_of(replace(results, code=code_digest(__name__)), described)
-        if (kept := memo.kept(name, key)) is not None:
-            transfers[name] = [typed(Transfer, facts) for facts in kept]
-            continue
-        transfers[name] = []
-        for layer in known.layers:
-            sides = [_side(dataset, layer, known, store, probing) for dataset in family]
-            split = [([side], [other for other in sides if other is not side]) for side in sides]
-            ways = split + [(others, one) for one, others in split if len(others) > 1]
-            with one_thread("scipy.linalg"):
-                transfers[name] += [each for way in ways for each in _carried(*way, layer)]
-        memo.keep(name, key, facts=[asdict(transfer) for transfer in transfers[name]])
-    memo.retain(transfers)
-    return replace(results, transfers=tuple(chain.from_iterable(transfers.values())))
+    known = describe(encoder)
+    families = {
+        f"{family[0].task} {family[0].name}": family
+        for family in families_of((d for d in datasets if d.name in scored), probing.transfer)
+    }
+    inputs = {
+        name: [asdict(read_described(store, dataset)) for dataset in family]
+        for name, family in families.items()
+    }
+
+    def compute(new: Sequence[str]) -> Iterator[tuple[str, Part]]:
+        for name in new:
+            transfers: list[Transfer] = []
+            for layer in known.layers:
+                sides = [_side(dataset, layer, known, store, probing) for dataset in families[name]]
+                split = [
+                    ([side], [other for other in sides if other is not side]) for side in sides
+                ]
+                ways = split + [(others, one) for one, others in split if len(others) > 1]
+                with one_thread("scipy.linalg"):
+                    transfers += [each for way in ways for each in _carried(*way, layer)]
+            yield name, Part(transfers)
+
+    own = replace(results, code=code_digest(__name__))
+    parts, _ = score_parts(own, inputs, Transfer, compute, Memo(f"transferred/{results.name}"))
+    return replace(results, transfers=tuple(t for name in families for t in parts[name].scores))
 
 
 def _side(

@@ -12,7 +12,6 @@ d / 100), lets ties count in favour of the positive and other positives against 
 ``ranks``), and computes the positive's score with another matrix product than the other scores.
 """
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import groupby, product
@@ -27,8 +26,8 @@ from builders.tasks.ranking import TASKS
 from corpora_recipes.parquet import array_of
 from corpora_recipes.running.code import code_digest
 from corpora_recipes.running.errors import InputError, OutputError
-from corpora_recipes.running.executors import open_executor
-from corpora_recipes.running.memo import Key, Memo
+from corpora_recipes.running.executors import as_completed, open_executor
+from corpora_recipes.running.memo import Memo
 from corpora_recipes.running.telling import progress
 from evaluation.arrays import Doubles, Flags, Floats, Rows, Values
 from evaluation.data.features import ProbeRows
@@ -42,6 +41,7 @@ from evaluation.measures.metrics import spearman
 from evaluation.measures.similarity import alignment, cosines, inverse_distances, uniformity
 from evaluation.measures.threads import one_thread
 from evaluation.ranking.ranks import Similarity, rank_positives
+from evaluation.results.parts import Part, score_parts
 from evaluation.results.rankings import (
     FORMAT,
     HITS,
@@ -53,11 +53,9 @@ from evaluation.results.rankings import (
     SimilarityScore,
     measure_pairs,
     ranks_digest,
-    ranks_of,
     ranks_table,
-    read_tables,
 )
-from evaluation.results.stored import encoder_facts, library_versions, typed
+from evaluation.results.stored import encoder_facts, library_versions
 
 RANKED = tuple(task.name for task in TASKS)
 
@@ -78,7 +76,7 @@ def rank_datasets(
     similarities: Sequence[Similarity],
     postprocessings: Sequence[Postprocess],
     workers: int = 1,
-    earlier: Path | None = None,
+    memo: Memo | None = None,
 ) -> tuple[RankingResults, list[pa.Table], int]:
     """Rank the positives of every ranking dataset with every layer of one encoder.
 
@@ -93,8 +91,7 @@ def rank_datasets(
             whitened if there are no more texts than dimensions. Those of an encoder that has a
             post-processing of its own (fitted on each dataset's texts) get no other.
         workers: largest number of processes; the results do not depend on it.
-        earlier: folder with the results of an earlier run, of which those are kept that the memory
-            answers for, and ranking again could not change.
+        memo: what remembers the scores of datasets; None to rank all.
 
     Returns:
         The results; the ranks of the main layer's vectors as they are, if they are among
@@ -136,48 +133,33 @@ def rank_datasets(
         part: {dataset.name: read_described(store, dataset) for dataset in members}
         for part, members in parts.items()
     }
-    keys = {part: _key(results, facts) for part, facts in described.items()}
-    memo = Memo(f"ranked/{name}")
-    scored = _kept(memo, keys, earlier) if earlier else {}
-    # The largest first, so that at the end no process is left alone with one of them.
-    new = sorted(parts.keys() - scored.keys(), key=lambda part: (-_size(parts[part]), part))
+    inputs = {part: {n: asdict(of) for n, of in d.items()} for part, d in described.items()}
     ways: list[_Way] = list(product(postprocessings, similarities))
-    jobs = [(parts[part], described[part], known, store, ways) for part in new]
-    worth = 1 + sum(_size(parts[part]) for part in new) // BYTES_A_WORKER
-    with (
-        open_executor("local", max(1, min(workers, len(jobs), worth))) as executor,
-        progress(len(jobs), f"rank {name}", "job") as bar,
-    ):
-        if executor is None:
-            done = (_score_part(*job) for job in jobs)
-        else:
-            waiting = [executor.submit(_score_part, *job) for job in jobs]
-            done = (future.result() for future in waiting)
-        for part, part_scored in zip(new, done, strict=True):
-            scored[part] = part_scored
-            bar.update()
-    if earlier:
-        for part, key in keys.items():
-            memo.keep(part, key, facts=[asdict(score) for score in scored[part].scores])
-        memo.retain(keys)
-    in_order = [part_scored for _, part_scored in sorted(scored.items())]
-    scores = [score for part_scored in in_order for score in part_scored.scores]
+
+    def compute(new: Sequence[str]) -> Iterator[tuple[str, Part]]:
+        # The largest first, so that at the end no process is left alone with one of them.
+        order = sorted(new, key=lambda part: (-_size(parts[part]), part))
+        jobs = ((parts[part], described[part], known, store, ways) for part in order)
+        worth = 1 + sum(_size(parts[part]) for part in new) // BYTES_A_WORKER
+        with (
+            open_executor("local", max(1, min(workers, len(new), worth))) as executor,
+            progress(len(new), f"rank {name}", "job") as bar,
+        ):
+            for number, part in as_completed(executor, _score_part, jobs):
+                yield order[number], part
+                bar.update()
+
+    scored, new = score_parts(results, inputs, RankScore | SimilarityScore, compute, memo)
+    in_order = [part for _, part in sorted(scored.items())]
+    scores = [score for part in in_order for score in part.scores]
     alike = [score for score in scores if isinstance(score, SimilarityScore)]
     results = replace(
         results,
         scores=tuple(score for score in scores if isinstance(score, RankScore)),
         similarities=tuple(sorted(alike, key=lambda score: score.dataset)),
     )
-    tables = [table for part_scored in in_order for table in part_scored.tables]
+    tables = [table for part in in_order for table in part.tables]
     return results, tables, sum(len(parts[part]) for part in new)
-
-
-@dataclass(frozen=True, slots=True)
-class _Scored:
-    """The scores of datasets, and the rows of ranks.parquet behind them."""
-
-    scores: Sequence[RankScore | SimilarityScore]
-    tables: Sequence[pa.Table] = ()
 
 
 def _size(datasets: Sequence[Dataset]) -> int:
@@ -195,10 +177,10 @@ def _score_part(
     encoder: Description,
     store: Path,
     ways: Sequence[_Way],
-) -> _Scored:
+) -> Part:
     """Score one ranking dataset, or the similarity datasets of one language and prompt."""
     if datasets[0].task == "similarity":
-        return _Scored(_compare(datasets, described, encoder, store, ways))
+        return Part(_compare(datasets, described, encoder, store, ways))
     (dataset,) = datasets
     linked = _read(dataset, encoder.form)
     opened = EmbeddingStore(store, encoder, prompt_of(encoder, dataset))
@@ -215,44 +197,7 @@ def _score_part(
                     tables.append(ranks_table(pairs))
                     score = replace(score, answers=ranks_digest(pairs))
                 scores.append(score)
-    return _Scored(scores, tables)
-
-
-def _key(results: RankingResults, described: Mapping[str, EncodedDataset]) -> Key:
-    """Return all that decides the scores on datasets that are scored together."""
-    facts = asdict(results)
-    del facts["scores"], facts["similarities"]
-    code, versions = facts.pop("code"), facts.pop("versions")
-    inputs = {name: asdict(encoded) for name, encoded in described.items()}
-    return {"inputs": inputs, "parameters": facts, "code": code, "versions": versions}
-
-
-def _kept(memo: Memo, keys: Mapping[str, Key], earlier: Path) -> dict[str, _Scored]:
-    """Return what is remembered, where the ranks of the earlier run are the same."""
-    tables = read_tables(earlier)
-    kept = {}
-    for part, key in keys.items():
-        facts = memo.kept(part, key) or []
-        if facts and "mrr" not in facts[0]:
-            kept[part] = _Scored([SimilarityScore(**fact) for fact in facts])
-            continue
-        scores = typed(list[RankScore], facts)
-        stored = [
-            (score, tables.get((score.dataset, score.similarity)))
-            for score in scores
-            if score.answers
-        ]
-        if scores and all(table and _rests_on(score, table) for score, table in stored):
-            kept[part] = _Scored(scores, [table for _, table in stored])
-    return kept
-
-
-def _rests_on(score: RankScore, table: pa.Table) -> bool:
-    """Return whether a score is that of the ranks in a table."""
-    pairs = ranks_of(table, score.dataset, score.similarity)
-    mrr = float(measure_pairs(pairs.ranks)[0].mean())
-    # The ranks are stored in another order than that of their sum.
-    return ranks_digest(pairs) == score.answers and math.isclose(mrr, score.mrr, rel_tol=1e-12)
+    return Part(scores, tables)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,17 +3,17 @@
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from builders.tasks.examples import FEWEST_TERMS
-from evaluation.results.stored import read_stored, typed
+from evaluation.results.stored import EncoderResults, Stored, parsed, read_stored
 
 FORMAT = 5
 MEASURES = ("suggestion", "coherence")
 
 
 @dataclass(frozen=True, slots=True)
-class ClusterScore:
+class ClusterScore(Stored):
     """The scores of a cluster of terms.
 
     Attributes:
@@ -40,7 +40,7 @@ class ClusterScore:
 
 
 @dataclass(frozen=True, slots=True)
-class ParadigmScore:
+class ParadigmScore(Stored):
     """The two scores of one dataset of clusters, in one layer, vocabulary and casing.
 
     Attributes:
@@ -88,32 +88,19 @@ class ParadigmScore:
 
 
 @dataclass(frozen=True, slots=True)
-class ParadigmResults:
-    """The scores of one encoder and what they depend on.
+class ParadigmResults(EncoderResults):
+    """The scores of one encoder by ParaLex: by dataset, then vocabulary, casing and layer.
 
     Attributes:
-        format, name, encoder, seed, versions, code: as of ``probes.Results``.
         coherence_threshold: how many seeds must suggest a term for it to become a seed.
         casings: those that params.yaml asks for.
-        scores: by dataset, then vocabulary, casing and layer.
         left_out: dataset to why it was not scored, in words.
     """
 
-    format: int
-    name: str
-    encoder: dict[str, Any]
+    scores: tuple[ParadigmScore, ...]
     coherence_threshold: int
     casings: list[str]
-    seed: int
-    versions: dict[str, str]
-    code: str
-    scores: tuple[ParadigmScore, ...]
     left_out: dict[str, str]
-
-    @property
-    def main(self) -> tuple[ParadigmScore, ...]:
-        """The scores of the main layer."""
-        return tuple(score for score in self.scores if score.layer == self.encoder["layer"])
 
 
 def read_paradigms(path: Path) -> ParadigmResults:
@@ -122,6 +109,6 @@ def read_paradigms(path: Path) -> ParadigmResults:
     Raises:
         InputError: the file is missing, or not in the present layout.
     """
-    make = partial(typed, ParadigmResults)
+    make = partial(parsed, ParadigmResults)
     results: ParadigmResults = read_stored(path, FORMAT, make, "paradigms")
     return results

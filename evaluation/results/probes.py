@@ -23,7 +23,7 @@ from corpora_recipes.parquet import array_of
 from corpora_recipes.running.errors import InputError
 from evaluation.arrays import Values
 from evaluation.measures.metrics import Metric
-from evaluation.results.stored import ScoresFolder, typed
+from evaluation.results.stored import EncoderResults, ScoresFolder, Stored, parsed
 
 FORMAT = 7
 PREDICTIONS = "predictions.parquet"
@@ -33,7 +33,7 @@ _COVERAGE = {"tokens": 0, "out_of_vocabulary": 0}
 
 
 @dataclass(frozen=True, slots=True)
-class Score:
+class Score(Stored):
     """The result of one layer of an encoder on one dataset; accuracies 0 … 1, correlations -1 … 1.
 
     Attributes:
@@ -105,7 +105,7 @@ class Score:
 
 
 @dataclass(frozen=True, slots=True)
-class Transfer:
+class Transfer(Stored):
     """The score on a dataset of a probe that was trained on one other dataset, or on all others."""
 
     sources: tuple[str, ...]
@@ -113,44 +113,25 @@ class Transfer:
 
 
 @dataclass(frozen=True, slots=True)
-class Results:
-    """The scores of one encoder and what they depend on.
+class Results(EncoderResults):
+    """The scores of one encoder by probes, or of a language model.
 
     Attributes:
-        format: version of this layout.
-        name: key of the encoder's entry in params.yaml.
-        encoder: its name, revision, form, dimension, layers, main layer and options; a language
-            model has no dimension.
         protocol: name and version of the probe's protocol, its engine and the pair features;
             ``ASKED`` and a version for a language model.
         intervals: how they were made.
-        seed: the run's seed.
-        versions: of Python, the libraries that compute, Probeta and the platform.
-        code: digest of the code that probes.
-        scores: one per dataset and layer, by dataset, then in the order of the layers.
         transfers: of probes to datasets that they were not trained on, if they were asked for.
     """
 
-    format: int
-    name: str
-    encoder: dict[str, Any]
+    scores: tuple[Score, ...]
     protocol: dict[str, Any]
     intervals: dict[str, Any]
-    seed: int
-    versions: dict[str, str]
-    code: str
-    scores: tuple[Score, ...]
     transfers: tuple[Transfer, ...] = ()
 
     @property
     def probed(self) -> bool:
         """Whether a probe was trained on embeddings; if not, a language model was asked."""
         return bool(self.protocol["name"] != ASKED)
-
-    @property
-    def main(self) -> tuple[Score, ...]:
-        """The scores of the main layer."""
-        return tuple(score for score in self.scores if score.layer == self.encoder["layer"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,9 +162,9 @@ def answers_digest(answers: Predictions) -> str:
 
 
 def _made(content: dict[str, Any]) -> Results:
-    results: Results = typed(Results, content)
-    typed(str, results.protocol["name"], "protocol")
-    typed(float, results.intervals["coverage"], "intervals")
+    results: Results = parsed(Results, content)
+    parsed(str, results.protocol["name"])
+    parsed(float, results.intervals["coverage"])
     for score in (*results.scores, *(transfer.score for transfer in results.transfers)):
         part, coverage = "train" if score.folds else "test", score.coverage or _COVERAGE
         if score.task not in TASKS or part not in score.rows or coverage.keys() != _COVERAGE.keys():
@@ -196,8 +177,7 @@ _NUMBERS = (("gold", pa.float64()), ("predicted", pa.list_(pa.float64())))
 SCHEMA = pa.schema([*((name, pa.string()) for name in _NAMES), *_NUMBERS])
 """Of predictions.parquet."""
 _FOLDER = ScoresFolder("probe", FORMAT, _made, PREDICTIONS, SCHEMA, ["dataset", "layer"])
-# Tables are those of ``predictions_table``, by dataset and layer.
-write_results, read_results, read_tables = _FOLDER.write, _FOLDER.read, _FOLDER.tables
+write_results, read_results = _FOLDER.write, _FOLDER.read
 
 
 def predictions_table(dataset: str, layer: str, answers: Predictions) -> pa.Table:

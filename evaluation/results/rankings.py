@@ -20,7 +20,7 @@ import pyarrow as pa
 
 from corpora_recipes.parquet import array_of
 from evaluation.arrays import Doubles, Values
-from evaluation.results.stored import ScoresFolder, typed
+from evaluation.results.stored import EncoderResults, ScoresFolder, Stored, parsed
 
 FORMAT = 7
 RANKS = "ranks.parquet"
@@ -31,7 +31,7 @@ PLAIN: Literal["none"] = "none"
 
 
 @dataclass(frozen=True, slots=True)
-class RankScore:
+class RankScore(Stored):
     """The ranks of the positives of one ranking dataset, in one layer, by one similarity.
 
     Attributes:
@@ -92,7 +92,7 @@ class RankScore:
 
 
 @dataclass(frozen=True, slots=True)
-class SimilarityScore:
+class SimilarityScore(Stored):
     """How well a similarity agrees with people's scores, for comparison with the ranks.
 
     Attributes:
@@ -116,31 +116,19 @@ class SimilarityScore:
 
 
 @dataclass(frozen=True, slots=True)
-class RankingResults:
-    """The scores of one encoder and what they depend on.
+class RankingResults(EncoderResults):
+    """The scores of one encoder by EvalRank.
 
     Attributes:
-        format, name, encoder, seed, versions, code: as of ``probes.Results``.
         evalrank: "similarities" and "postprocessings", those that params.yaml asks for.
         scores: by dataset; the main layer with every similarity and post-processing, the others
             with the first similarity alone.
         similarities: the same of the datasets of similarity, of the main layer alone.
     """
 
-    format: int
-    name: str
-    encoder: dict[str, Any]
-    evalrank: dict[str, list[str]]
-    seed: int
-    versions: dict[str, str]
-    code: str
     scores: tuple[RankScore, ...]
+    evalrank: dict[str, list[str]]
     similarities: tuple[SimilarityScore, ...]
-
-    @property
-    def main(self) -> tuple[RankScore, ...]:
-        """The scores of the main layer."""
-        return tuple(score for score in self.scores if score.layer == self.encoder["layer"])
 
     @property
     def plain(self) -> tuple[RankScore, ...]:
@@ -185,8 +173,8 @@ def measure_pairs(ranks: Doubles) -> Doubles:
 
 
 def _made(content: dict[str, Any]) -> RankingResults:
-    results: RankingResults = typed(RankingResults, content)
-    typed(list[Literal["cosine", "l2"]], results.evalrank["similarities"], "similarities")
+    results: RankingResults = parsed(RankingResults, content)
+    parsed(list[Literal["cosine", "l2"]], results.evalrank["similarities"])
     if not (results.evalrank["similarities"] and results.evalrank["postprocessings"]):
         raise ValueError("evalrank: no similarity or post-processing")
     if any(score.hits.keys() != {*map(str, HITS)} for score in results.scores):
@@ -199,8 +187,7 @@ SCHEMA = pa.schema([*((name, pa.string()) for name in _NAMES), ("rank", pa.float
 """Of ranks.parquet."""
 _REPEATED = ["dataset", "similarity", "document_id"]
 _FOLDER = ScoresFolder("rank", FORMAT, _made, RANKS, SCHEMA, _REPEATED)
-# Tables are those of ``ranks_table``, one for each of ``RankingResults.plain``.
-write_rankings, read_rankings, read_tables = _FOLDER.write, _FOLDER.read, _FOLDER.tables
+write_rankings, read_rankings = _FOLDER.write, _FOLDER.read
 
 
 def ranks_table(pairs: PairRanks) -> pa.Table:

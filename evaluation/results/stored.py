@@ -1,26 +1,17 @@
 """Results in files, and what they say of encoder and versions; read back with a clear error."""
 
 import json
-import math
 import platform
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import MISSING, asdict, dataclass, fields, is_dataclass
+from dataclasses import asdict, dataclass
+from functools import cache
 from pathlib import Path
-from types import NoneType, UnionType
-from typing import (
-    TYPE_CHECKING,
-    Any,
-    Generic,
-    Literal,
-    TypeVar,
-    get_args,
-    get_origin,
-    get_type_hints,
-)
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
+from pydantic import ConfigDict, TypeAdapter
 
 from corpora_recipes.parquet import parquet_writer
 from corpora_recipes.running.environment import LIBRARIES, versions_of
@@ -31,7 +22,7 @@ from evaluation.encoders.encoder import Described, Description
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
-Stored = TypeVar("Stored")
+Read = TypeVar("Read")
 SCORES = "scores.json"
 
 
@@ -59,10 +50,10 @@ def description_of(facts: Mapping[str, Any]) -> Description:
     """
     described = {name: facts[name] for name in ("revision", "layers", "layer", "form", "options")}
     described |= {"name": facts["encoder"], "packages": []}
-    options = typed(dict[str, Any], described["options"])
+    options = parsed(dict[str, Any], described["options"])
     described["prompts"] = options.get("prompts", {})
     described["postprocessing"] = options.get("postprocessing", "none")
-    description: Description = typed(Description, described, "encoder")
+    description: Description = parsed(Description, described)
     if description.layer not in description.layers:
         raise ValueError("encoder: a main layer that is not among the layers")
     return description
@@ -81,45 +72,48 @@ def library_versions(stage: str, made_by: Mapping[str, Any] | None = None) -> di
     return dict(sorted({"platform": platform.platform(), **encoding, **ours}.items()))
 
 
-def typed(kind: Any, value: Any, where: str = "results") -> Any:
-    """Return a JSON value as a type says.
+class Stored:
+    """Base of what is stored as JSON: of the types that it declares, finite, without other keys."""
 
-    Args:
-        kind: a dataclass, tuple, list, mapping, ``Literal``, optional or plain type.
-        value: as JSON has it: a tuple is a list, a whole number may be a float.
-        where: the name of the value, for messages.
+    __slots__ = ()
+    __pydantic_config__ = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
 
-    Raises:
-        ValueError: it does not fit, or is not finite.
+
+@dataclass(frozen=True, slots=True)
+class EncoderResults(Stored):
+    """The scores of one encoder and what they depend on.
+
+    Attributes:
+        format: version of the layout.
+        name: key of the encoder's entry in params.yaml.
+        encoder: its name, revision, form, dimension, layers, main layer and options; a language
+            model has no dimension.
+        seed: the run's seed.
+        versions: of Python, the libraries that compute, Probeta and the platform.
+        code: digest of the code that scores.
+        scores: by dataset, then in the order of the layers.
     """
-    origin, parts = get_origin(kind) or kind, get_args(kind)
-    if kind is Any or (type(value) is kind and kind is not float):
-        return value
-    if origin is UnionType:
-        if value is None and NoneType in parts:
-            return None
-        return typed(parts[0], value, where)
-    if origin is Literal and value in parts:
-        return value
-    if kind is float and type(value) in (int, float) and math.isfinite(value):
-        return float(value)
-    if origin is dict and isinstance(value, dict):
-        return {key: typed(parts[1], item, f"{where}.{key}") for key, item in value.items()}
-    if origin in (list, tuple) and isinstance(value, list):
-        kinds = parts[:1] * len(value) if origin is list or ... in parts else parts
-        if len(kinds) == len(value):
-            pairs = zip(kinds, value, strict=True)
-            return origin(typed(*pair, f"{where}[{at}]") for at, pair in enumerate(pairs))
-    if is_dataclass(kind) and isinstance(kind, type) and isinstance(value, dict):
-        known = get_type_hints(kind)
-        needed = {f.name for f in fields(kind) if f.default is f.default_factory is MISSING}
-        if wrong := sorted((needed - value.keys()) | (value.keys() - known.keys())):
-            raise ValueError(f"{where}: missing or unknown: {', '.join(map(repr, wrong))}")
-        return kind(
-            **{key: typed(known[key], item, f"{where}.{key}") for key, item in value.items()}
-        )
-    name = kind.__name__ if kind is origin else kind
-    raise ValueError(f"{where}: {name} expected, {value!r} found")
+
+    format: int
+    name: str
+    encoder: dict[str, Any]
+    seed: int
+    versions: dict[str, str]
+    code: str
+    scores: tuple[Any, ...]
+
+    @property
+    def main(self) -> tuple[Any, ...]:
+        """The scores of the main layer."""
+        return tuple(score for score in self.scores if score.layer == self.encoder["layer"])
+
+
+_adapter: Callable[..., TypeAdapter[Any]] = cache(TypeAdapter)
+
+
+def parsed(kind: Any, value: Any) -> Any:
+    """Return a JSON value as a type says; ValueError if it does not fit, or is not finite."""
+    return _adapter(kind).validate_json(json.dumps(value))
 
 
 def write_stored(results: "DataclassInstance", path: Path) -> None:
@@ -130,14 +124,14 @@ def write_stored(results: "DataclassInstance", path: Path) -> None:
 
 
 def read_stored(
-    path: Path, number: int, make: Callable[[dict[str, Any]], Stored], command: str
-) -> Stored:
+    path: Path, number: int, make: Callable[[dict[str, Any]], Read], command: str
+) -> Read:
     """Read what ``write_stored`` wrote.
 
     Args:
         path: the file.
         number: of the format that is understood.
-        make: makes the results of what the file holds, see ``typed``.
+        make: makes the results of what the file holds, see ``parsed``.
         command: which wrote the file, for messages.
 
     Raises:
@@ -156,13 +150,13 @@ def read_stored(
 
 
 @dataclass(frozen=True, slots=True)
-class ScoresFolder(Generic[Stored]):
+class ScoresFolder(Generic[Read]):
     """A folder of results: scores.json, and a Parquet file with a row group for some scores.
 
     Attributes:
         command: which writes it.
         number: of the format.
-        make: makes the results of what scores.json holds, see ``typed``.
+        make: makes the results of what scores.json holds, see ``parsed``.
         file: name of the Parquet file.
         schema: of its rows; the first two columns are strings, and equal within a row group.
         repeated: its columns that have few different values.
@@ -170,7 +164,7 @@ class ScoresFolder(Generic[Stored]):
 
     command: str
     number: int
-    make: Callable[[dict[str, Any]], Stored]
+    make: Callable[[dict[str, Any]], Read]
     file: str
     schema: pa.Schema
     repeated: list[str]
@@ -184,7 +178,7 @@ class ScoresFolder(Generic[Stored]):
                 for table in tables:
                     writer.write_table(table, row_group_size=max(1, len(table)))
 
-    def read(self, folder: Path) -> Stored:
+    def read(self, folder: Path) -> Read:
         """Read the results in a folder.
 
         Raises:
@@ -194,13 +188,6 @@ class ScoresFolder(Generic[Stored]):
             todo = f"remove it, if it is old, or name the folder that {self.command} wrote"
             raise InputError(folder, "a folder of results", "a file", todo)
         return read_stored(folder / SCORES, self.number, self.make, self.command)
-
-    def tables(self, folder: Path) -> dict[tuple[str, str], pa.Table]:
-        """Return the row groups by their first two columns; none if the file is damaged."""
-        try:
-            return dict(self.row_groups(folder))
-        except InputError:
-            return {}
 
     def table(self, folder: Path, wanted: tuple[str, str], what: str) -> pa.Table:
         """Read the row group that has certain values in its first two columns.
