@@ -12,7 +12,7 @@ from corpora_recipes.params import load_params
 from corpora_recipes.running.errors import OutputError, ParamsError
 from corpora_recipes.running.folders import EMBEDDINGS, TRAINED
 from corpora_recipes.running.left_out import read_left_out
-from corpora_recipes.running.memo import Memo, digests_of
+from corpora_recipes.running.memo import Cache, digest_files
 
 if TYPE_CHECKING:
     from evaluation.encoders.encoder import Encoder
@@ -100,7 +100,7 @@ def vectors_of(name: str) -> dict[str, str]:
     Raises:
         InputError: they are not those that `embed` has left.
     """
-    files, known = digests_of([EMBEDDINGS / name]), Memo("embed").files(name)
+    files, known = digest_files([EMBEDDINGS / name]), Cache("embed").files(name)
     if known and files != known:
         wrong = sorted(path for path in {*files, *known} if files.get(path) != known.get(path))
         expected = f"the vectors of {name} as `probeta embed` has left them"

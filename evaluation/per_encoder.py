@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 from corpora_recipes.running.code import code_digest
 from corpora_recipes.running.environment import stage_versions
 from corpora_recipes.running.folders import EMBEDDINGS
-from corpora_recipes.running.memo import Key, remembering
+from corpora_recipes.running.memo import Key, open_cache
 from corpora_recipes.running.walking import Entry, walk
 from evaluation.data.instances import Dataset
 from evaluation.encoders.encoder import Encoder
@@ -61,7 +61,7 @@ def score_encoders(
     ) -> Mapping[str, Any]:
         return score(name, make(), EMBEDDINGS / store, out)
 
-    with remembering(check=options.check):
+    with open_cache(verify=options.check):
         entries = {}
         for name, (make, store) in embedded_encoders(options.params).items():
             out = folder / f"{name}{suffix}"

@@ -13,7 +13,7 @@ from corpora_recipes.running.commands import PARAMS, add_stage
 from corpora_recipes.running.errors import ParamsError, nearest
 from corpora_recipes.running.extras import MODULES, check_packages
 from corpora_recipes.running.left_out import read_left_out
-from corpora_recipes.running.memo import remembering
+from corpora_recipes.running.memo import open_cache
 from corpora_recipes.running.telling import clock
 from evaluation import listing
 from evaluation.stages import STAGES, Stage
@@ -49,7 +49,7 @@ def run(options: argparse.Namespace) -> None:
     left_out: set[str] = set()
     try:
         telling.brief = not options.verbose
-        with remembering(check=options.check):
+        with open_cache(verify=options.check):
             for number, stage in enumerate(STAGES, 1):
                 telling.heading = f"[{clock(time.monotonic() - begin)}] {number}/{len(STAGES)} "
                 _run(stage, options, left_out)

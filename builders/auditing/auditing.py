@@ -40,7 +40,7 @@ from corpora_recipes.running.commands import PARAMS
 from corpora_recipes.running.errors import ParamsError
 from corpora_recipes.running.executors import open_executor
 from corpora_recipes.running.extras import check_packages
-from corpora_recipes.running.memo import Key, Memo
+from corpora_recipes.running.memo import Cache, Key
 from corpora_recipes.running.outputs import whole_folder
 from corpora_recipes.running.telling import progress
 
@@ -71,7 +71,7 @@ def audit(
     workers: int = 1,
     cited: Path | None = None,
     asked: Iterable[Path] | None = None,
-    memo: Memo | None = None,
+    memo: Cache | None = None,
 ) -> dict[str, Any]:
     """Measure the gates on every dataset of a folder, or of a name.
 
@@ -174,7 +174,7 @@ def _measured(
     locations: Sequence[Location],
     boilerplate: Mapping[str, Sequence[re.Pattern[str]]],
     corpora: Mapping[str, str],
-    memo: Memo | None,
+    memo: Cache | None,
     workers: int,
 ) -> dict[str, Measured]:
     """Return the measurements on each dataset, by name: those that are remembered, or new ones."""
@@ -200,7 +200,7 @@ def _measured(
                 keep_measured(memo, location.name, keys[location.name], results)
             bar.update()
     if memo:
-        memo.retain(keys)
+        memo.prune(keys)
     return {location.name: measured[location.name] for location in locations}
 
 

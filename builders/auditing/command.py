@@ -17,7 +17,7 @@ from corpora_recipes.running.environment import stage_versions
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.folders import AUDIT, INSTANCES
 from corpora_recipes.running.left_out import LeftOut, write_left_out
-from corpora_recipes.running.memo import Memo, digests_of, remembering
+from corpora_recipes.running.memo import Cache, digest_files, open_cache
 from corpora_recipes.running.walking import tell_outcome
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def columns_of(option: str) -> "Columns":
 def run(options: argparse.Namespace) -> None:
     """Audit the datasets of params.yaml, or those of others."""
     if options.target is None:
-        with remembering(check=options.check):
+        with open_cache(verify=options.check):
             _audit_ours(options)
         return
     if options.out is None:
@@ -105,7 +105,7 @@ def _audit_ours(options: argparse.Namespace) -> None:
     inherited = inherited_of(load_params(options.params), options.params, groups)
     recipes = {origin.corpus.recipe for group in groups for origin in group.origins}
     key = {
-        "inputs": digests_of(places.values()),
+        "inputs": digest_files(places.values()),
         "parameters": [inherited, options.strict, [group.name for group in groups], sorted(places)],
         "code": code_digest(
             "builders.auditing.auditing",
@@ -113,10 +113,10 @@ def _audit_ours(options: argparse.Namespace) -> None:
         ),
         "versions": stage_versions("audit"),
     }
-    memo = Memo("audit")
-    measured = Memo("measured")
+    memo = Cache("audit")
+    measured = Cache("measured")
     # What is cited is no output that the memory knows; the measurements are kept all the same.
-    failed = None if options.json else memo.kept("all", key)
+    failed = None if options.json else memo.get("all", key)
     if failed is None:
         datasets = list(places.values())
         report = _audit(options, INSTANCES, AUDIT, groups, inherited, asked=datasets, memo=measured)
@@ -128,10 +128,10 @@ def _audit_ours(options: argparse.Namespace) -> None:
             for name, facts in report["datasets"].items()
             if facts["failures"]
         }
-        memo.keep("all", key, [AUDIT], failed)
+        memo.put("all", key, [AUDIT], failed)
     left_out = {name: LeftOut(why) for name, why in failed.items()}
     write_left_out("audit", left_out)
-    tell_outcome("audit", "datasets", len(places), measured.made, left_out)
+    tell_outcome("audit", "datasets", len(places), measured.written, left_out)
 
 
 def _audit(

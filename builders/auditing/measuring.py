@@ -18,7 +18,7 @@ from builders.store.shards import digest
 from corpora_recipes.running.code import code_digest
 from corpora_recipes.running.environment import stage_versions
 from corpora_recipes.running.errors import InputError
-from corpora_recipes.running.memo import Key, Memo, digest_of
+from corpora_recipes.running.memo import Cache, Key, digest_file
 from corpora_recipes.running.outputs import whole_file
 
 
@@ -42,7 +42,7 @@ class Measured:
 def key_of(location: Location, boilerplate: Iterable[Pattern[str]]) -> Key:
     """Return all that the measurements of a dataset depend on; patterns are those of its corpus."""
     files = {
-        split: [[p.name, digest_of(p)] for p in paths] for split, paths in location.files.items()
+        split: [[p.name, digest_file(p)] for p in paths] for split, paths in location.files.items()
     }
     return {
         "inputs": files,
@@ -52,7 +52,7 @@ def key_of(location: Location, boilerplate: Iterable[Pattern[str]]) -> Key:
     }
 
 
-def keep_measured(memo: Memo, name: str, key: Key, measured: Measured) -> None:
+def keep_measured(memo: Cache, name: str, key: Key, measured: Measured) -> None:
     """Keep the measurements on a dataset."""
     arrays = {array.name: getattr(measured.index, array.name) for array in fields(Index)}
     if measured.replacing is not None:
@@ -61,12 +61,12 @@ def keep_measured(memo: Memo, name: str, key: Key, measured: Measured) -> None:
         np.savez(file, **arrays)
     checks = [asdict(check) for check in measured.checks]
     facts = {"corpus": measured.corpus, "facts": measured.facts, "checks": checks}
-    memo.keep(name, key, [_file(memo, name)], facts)
+    memo.put(name, key, [_file(memo, name)], facts)
 
 
-def kept_measured(memo: Memo, name: str, key: Key) -> Measured | None:
+def kept_measured(memo: Cache, name: str, key: Key) -> Measured | None:
     """Return the measurements on a dataset; None if it must be measured."""
-    kept = memo.kept(name, key)
+    kept = memo.get(name, key)
     if kept is None:
         return None
     with np.load(_file(memo, name)) as arrays:
@@ -76,8 +76,8 @@ def kept_measured(memo: Memo, name: str, key: Key) -> Measured | None:
     return Measured(kept["corpus"], kept["facts"], checks, index, replacing)
 
 
-def _file(memo: Memo, name: str) -> Path:
-    return memo.place(name) / "measured.npz"
+def _file(memo: Cache, name: str) -> Path:
+    return memo.folder(name) / "measured.npz"
 
 
 def measure(location: Location, boilerplate: Mapping[str, Sequence[Pattern[str]]]) -> Measured:

@@ -6,7 +6,13 @@ from pathlib import Path
 from typing import Any
 
 from builders.plan.datasets import Dataset, ExampleDataset
-from builders.sampling.folds import Marks, assign, choose, same_text, tested_part
+from builders.sampling.folds import (
+    TextKey,
+    assign_splits,
+    filter_examples,
+    source_test_split,
+    text_key,
+)
 from builders.store.record_files import no_examples, read_examples, read_records
 from builders.store.shards import Made, Rows
 from builders.tasks import discourse_relations
@@ -28,9 +34,9 @@ def example_rows(
         # Not by the dataset's name: all datasets of a collection share its splits.
         name = f"{corpus.name}/{dataset.collection}"
         # Nothing is learnt for an untrained task: of a source with parts, only its test is asked.
-        tested = None if dataset.task.trained else tested_part(examples)
+        tested = None if dataset.task.trained else source_test_split(examples)
         asked = [example for example in examples if tested in (None, example.split)]
-        chosen, left_out = choose(asked, dataset.task.once, dataset.task.least_in_class)
+        chosen, left_out = filter_examples(asked, dataset.task.once, dataset.task.least_in_class)
         if tested:
             left_out["not_test"] = len(examples) - len(asked)
         splits = rows_of(chosen, dataset.task, dataset.seed, name)
@@ -54,9 +60,9 @@ def rows_of(
     examples: Sequence[Example], task: ExampleTask, seed: int, name: str
 ) -> dict[Split, list[dict[str, Any]]]:
     """Return the rows of a dataset by split; splits without rows are left out."""
-    splits, of_fold = assign(examples, seed, name, trained=task.trained, number=task.folds)
-    holders: dict[Marks, set[Split]] = {}
-    texts = [same_text(example) for example in examples]
+    splits, of_fold = assign_splits(examples, seed, name, trained=task.trained, n_folds=task.folds)
+    holders: dict[TextKey, set[Split]] = {}
+    texts = [text_key(example) for example in examples]
     for example, text in zip(examples, texts, strict=True):
         holders.setdefault(text, set()).add(splits[example.id])
     rows: dict[Split, list[dict[str, Any]]] = {}

@@ -16,7 +16,7 @@ from builders.plan.datasets import (
     check_tokens,
     datasets_of,
 )
-from builders.sampling.folds import LEAST_FOLDS
+from builders.sampling.folds import MIN_FOLDS
 from builders.store.record_files import window_of
 from builders.store.shards import Made, describe, write_dataset, write_report
 from corpora_recipes.recipe import Corpus
@@ -127,7 +127,7 @@ def _check_sizes(dataset: Dataset, made: Made) -> None:
     parts, part = 1, "split"
     if sizes.keys() == {"train"}:
         sizes = Counter(f"fold {row['fold']}" for row in made.rows["train"])
-        parts, part = LEAST_FOLDS, f"of {LEAST_FOLDS} folds or more"
+        parts, part = MIN_FOLDS, f"of {MIN_FOLDS} folds or more"
     if len(sizes) >= parts and min(sizes.values()) >= least:
         return
     found = ", ".join(f"{name} {size} rows" for name, size in sorted(sizes.items())) or "none"

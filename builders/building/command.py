@@ -14,7 +14,7 @@ from corpora_recipes.running.environment import stage_versions
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.folders import CORPORA, INSTANCES, records_of
 from corpora_recipes.running.left_out import read_left_out
-from corpora_recipes.running.memo import Key, digest_of, remembering
+from corpora_recipes.running.memo import Key, digest_file, open_cache
 from corpora_recipes.running.telling import tell
 from corpora_recipes.running.walking import Entry, walk
 
@@ -37,14 +37,14 @@ def run(options: argparse.Namespace) -> None:
         for group in load_groups(options.params)
         if not group.of_ranking and group.name not in without
     }
-    with remembering(check=options.check):
+    with open_cache(verify=options.check):
         how = {"only": options.only, "strict": options.strict}
         walk("build", entries, unit="corpora", folder=CORPORA, **how)
 
 
 def _key(corpus: Corpus, sources: str) -> Key:
     return {
-        "inputs": digest_of(records_of(corpus.name)),
+        "inputs": digest_file(records_of(corpus.name)),
         "parameters": [corpus.asked, corpus.datasets, repr(corpus.facts), sources],
         "code": code_digest("builders.building.building"),
         "versions": stage_versions("build"),

@@ -9,7 +9,7 @@ from typing import Any
 from builders.plan.datasets import TreebankDataset
 from builders.plan.origins import SAMPLE_LICENCE
 from builders.sampling.candidates import Candidate, balanced, in_folds, with_drawn_classes
-from builders.sampling.folds import FOLDS, LEAST_FOLDS
+from builders.sampling.folds import MIN_FOLDS, N_FOLDS
 from builders.sampling.tree import Tree, WordCounts
 from builders.store.record_files import read_records
 from builders.store.shards import Made, Rows
@@ -20,7 +20,7 @@ from corpora_recipes.running.errors import InputError
 
 # The share of words with the feature below which a treebank is taken to lack it.
 LEAST_WITH_FEATURE = 0.5
-# A small dataset has fewer folds than ``FOLDS``, so that each has rows of all classes.
+# A small dataset has fewer folds than ``N_FOLDS``, so that each has rows of all classes.
 ROWS_A_FOLD = 20
 _ADDRESS = re.compile(r"https?:|www\.|\S@\S")
 
@@ -82,7 +82,7 @@ def _made(sentences: _Gathered, read: int) -> Made:
 
     labels = list(task.labels) or sorted(classes)
     most = len(chosen(settled, labels))
-    number = max(LEAST_FOLDS, min(FOLDS, most // ROWS_A_FOLD, most // max(len(labels), 1)))
+    number = max(MIN_FOLDS, min(N_FOLDS, most // ROWS_A_FOLD, most // max(len(labels), 1)))
     dealt = in_folds(settled, number, draw, by_length=task.by_length)
     if not task.labels:
         of_folds = [{c.label for c in dealt if c.fold == fold} for fold in range(number)]

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from builders.plan.datasets import PassageDataset
-from builders.sampling.folds import FOLDS, LEAST_FOLDS
+from builders.sampling.folds import MIN_FOLDS, N_FOLDS
 from builders.sampling.lengths import level_lengths
 from builders.sampling.passages import Passage, first_ranks, in_keyed_order
 from builders.sampling.same_text import without_repeated
@@ -19,7 +19,7 @@ from corpora_recipes.text.writing import is_finished
 
 # Passages held in memory per passage that rows can take, as some turn out unusable.
 SPARE = 2
-# A small dataset has fewer folds than ``FOLDS``, so that each has rows of several documents.
+# A small dataset has fewer folds than ``N_FOLDS``, so that each has rows of several documents.
 DOCUMENTS_A_FOLD = 10
 
 
@@ -167,7 +167,7 @@ def _parts(
     documents = sorted(
         {p.document_id for p in passages}, key=lambda name: dataset.draw.hash(name, "fold")
     )
-    number = max(LEAST_FOLDS, min(FOLDS, len(documents) // DOCUMENTS_A_FOLD))
+    number = max(MIN_FOLDS, min(N_FOLDS, len(documents) // DOCUMENTS_A_FOLD))
     folds = {name: rank % number for rank, name in enumerate(documents)}
     quota = dataset.quota("train") // number
     return [

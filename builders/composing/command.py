@@ -12,7 +12,7 @@ from corpora_recipes.running.commands import add_stage
 from corpora_recipes.running.environment import stage_versions
 from corpora_recipes.running.folders import RANKINGS, RECORDS, records_of
 from corpora_recipes.running.left_out import read_left_out
-from corpora_recipes.running.memo import Key, digest_of, remembering
+from corpora_recipes.running.memo import Key, digest_file, open_cache
 from corpora_recipes.running.telling import tell
 from corpora_recipes.running.walking import Entry, walk
 
@@ -37,7 +37,7 @@ def run(options: argparse.Namespace) -> None:
         for ranking in rankings
         if not any(corpus.name in without for corpus in ranking.corpora)
     }
-    with remembering(check=options.check):
+    with open_cache(verify=options.check):
         how = {"only": options.only, "strict": options.strict}
         walk("compose", entries, unit="rankings", folder=RANKINGS, **how)
 
@@ -46,7 +46,7 @@ def _key(ranking: RankingDataset, sources: str) -> Key:
     # The datasets of a corpus decide what is left out of it, which about() states.
     corpora = [replace(corpus, datasets={}) for corpus in ranking.corpora]
     return {
-        "inputs": {corpus.name: digest_of(records_of(corpus.name)) for corpus in corpora},
+        "inputs": {corpus.name: digest_file(records_of(corpus.name)) for corpus in corpora},
         "parameters": repr([ranking.about(), sources, corpora]),
         "code": code_digest("builders.composing.composing"),
         "versions": stage_versions("compose"),

@@ -12,7 +12,7 @@ from builders.composing.vocabulary import as_word, frequent_words
 from builders.plan.datasets import check_tokens
 from builders.plan.origins import Collection, collection_facts, licence_of, missing_parts
 from builders.plan.rankings import RankingDataset
-from builders.sampling.folds import tested_part
+from builders.sampling.folds import source_test_split
 from builders.sampling.same_text import has_words
 from builders.store.record_files import no_examples, read_examples
 from builders.store.shards import Counts, describe, write_dataset, write_report
@@ -175,7 +175,7 @@ class _Composition:
         parts: Counter[str] = Counter(example.split or "all" for example in examples)
         facts = collection_facts(corpus, collection.name, corpus.language)
         probed = collection.path in self._dataset.probed
-        tested = tested_part(examples) if probed else None
+        tested = source_test_split(examples) if probed else None
         kept = [example for example in examples if tested is None or example.split != tested]
         self.collections[collection.path] = {
             "source_parts": {p: parts[p] for p in (*SPLITS, "all") if parts[p]},

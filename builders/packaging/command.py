@@ -9,7 +9,7 @@ from corpora_recipes.running.commands import add_stage
 from corpora_recipes.running.environment import stage_versions
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.folders import AUDIT, INSTANCES, PACKAGE
-from corpora_recipes.running.memo import Memo, digests_of, remembering
+from corpora_recipes.running.memo import Cache, digest_files, open_cache
 from corpora_recipes.running.walking import tell_outcome
 
 
@@ -29,9 +29,9 @@ def run(options: argparse.Namespace) -> None:
         found = "none that could be made without a fault"
         raise InputError(INSTANCES, "at least one dataset", found, todo)
     facts = {origin.corpus.recipe: origin.corpus.facts for g in groups for origin in g.origins}
-    with remembering(check=options.check):
+    with open_cache(verify=options.check):
         key = {
-            "inputs": digests_of([*folders, AUDIT / "audit.json"]),
+            "inputs": digest_files([*folders, AUDIT / "audit.json"]),
             "parameters": [
                 *(params[name] for name in ("seed", "sources", "corpora", "rankings")),
                 repr(facts),
@@ -40,11 +40,11 @@ def run(options: argparse.Namespace) -> None:
             "code": code_digest("builders.packaging.hub"),
             "versions": stage_versions("package"),
         }
-        memo, new = Memo("package"), 0
-        if memo.kept("all", key) is None:
+        memo, new = Cache("package"), 0
+        if memo.get("all", key) is None:
             from builders.packaging.hub import package
 
             audit = AUDIT / "audit.json"
             new = package(made, INSTANCES, audit, PACKAGE, left_out=left_out, earlier=PACKAGE)
-            memo.keep("all", key, [PACKAGE])
+            memo.put("all", key, [PACKAGE])
         tell_outcome("package", "datasets", sum(len(group.datasets) for group in made), new, {})

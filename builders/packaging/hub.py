@@ -26,7 +26,7 @@ from builders.store.shards import NO_COUNTS, digest, opened, shards_in
 from corpora_recipes.records import Split
 from corpora_recipes.running.errors import OutputError
 from corpora_recipes.running.left_out import LeftOut
-from corpora_recipes.running.memo import Memo
+from corpora_recipes.running.memo import Cache
 from corpora_recipes.running.outputs import whole_folder
 
 
@@ -119,10 +119,10 @@ def package(
         for name, text in pages.items():
             (folder / name).write_text(text, "utf-8")
     if out == earlier:
-        memo = Memo("tokens")
+        memo = Cache("tokens")
         for name, content in new.items():
             keep_rows(memo, name, digests[name], content, out)
-        memo.retain(digests)
+        memo.prune(digests)
     return len(new)
 
 

@@ -6,7 +6,7 @@ from builders.plan.groups import left_out_datasets, load_groups, without
 from corpora_recipes.running.commands import add_params
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.folders import AUDIT, INSTANCES, PACKAGE
-from corpora_recipes.running.memo import remembering
+from corpora_recipes.running.memo import open_cache
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -31,7 +31,7 @@ def run(options: argparse.Namespace) -> None:
         found = f"{', '.join(faults)}: left out, see `probeta check`"
         todo = "mend the faults, or remove the datasets, and run all stages again"
         raise InputError(options.params, "datasets without a fault", found, todo)
-    with remembering():
+    with open_cache():
         publication = publish(
             without(groups, left_out),
             INSTANCES,

@@ -10,7 +10,7 @@ from builders.store.shards import copy_shards, digest, shards_in
 from corpora_recipes.records import Split
 from corpora_recipes.running.code import code_digest
 from corpora_recipes.running.environment import versions_of
-from corpora_recipes.running.memo import Key, Memo
+from corpora_recipes.running.memo import Cache, Key
 from corpora_recipes.running.telling import progress
 
 # Split to ``rows``, ``sha256`` and ``content`` of its shards, see ``digest``.
@@ -35,16 +35,16 @@ def write_rows(dataset: Dataset, instances: Path, digests: Digests, folder: Path
 
 def kept_rows(name: str, digests: Digests, earlier: Path, folder: Path) -> Content | None:
     """Copy the rows of a dataset from an earlier package, if they would be written the same."""
-    content: Content | None = Memo("tokens").kept(name, _key(digests))
+    content: Content | None = Cache("tokens").get(name, _key(digests))
     if content is not None:
         copy_shards(earlier / name, folder / name)
     return content
 
 
-def keep_rows(memo: Memo, name: str, digests: Digests, content: Content, package: Path) -> None:
+def keep_rows(memo: Cache, name: str, digests: Digests, content: Content, package: Path) -> None:
     """Remember the rows of a dataset in a package."""
     shards = [path for paths in shards_in(package / name).values() for path in paths]
-    memo.keep(name, _key(digests), shards, content)
+    memo.put(name, _key(digests), shards, content)
 
 
 def _key(digests: Digests) -> Key:

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Any
 
 from builders.sampling.draw import Draw
-from builders.sampling.folds import linked
+from builders.sampling.folds import connected_groups
 from builders.sampling.tree import Tree
 from corpora_recipes.casing import lower_case
 
@@ -85,10 +85,10 @@ def in_folds(
     folds to the smallest.
     """
     frequency = Counter(candidate.label for candidate in candidates)
-    groups = linked(
+    groups = connected_groups(
         in_drawn_order(candidates, draw),
         lambda c: (c.document_id, *((form,) for form in c.forms)),
-        most=len(candidates) // (2 * number),
+        max_merged=len(candidates) // (2 * number),
     )
     groups.sort(key=lambda group: (min(frequency[c.label] for c in group), -len(group)))
     dealt: list[Candidate] = []

@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple
 
 from builders.sampling.candidates import Candidate
 from builders.sampling.draw import Draw
-from builders.sampling.folds import FOLDS
+from builders.sampling.folds import N_FOLDS
 from builders.sampling.passages import Passage
 from builders.sampling.tree import Tree, WordCounts
 from builders.tasks.groups import LPT, Group
@@ -212,7 +212,7 @@ class ExampleTask(Task):
     named_by_language: bool = False
     once: bool = False
     least_in_class: int = 0
-    folds: int = FOLDS
+    folds: int = N_FOLDS
 
     def fits(self, facts: CollectionFacts) -> bool:
         """Return whether a collection (its part of corpus.yaml) has what the task needs."""
@@ -247,7 +247,7 @@ def further_columns(facts: CollectionFacts) -> dict[str, Column]:
     }
 
 
-FOLD = {"fold": Column("integer", f"0 … {FOLDS - 1}, for cross-validation")}
+FOLD = {"fold": Column("integer", f"0 … {N_FOLDS - 1}, for cross-validation")}
 ORIGIN = FOLD | {
     "treebank": Column("string", "the treebank that the sentence is of"),
     "length": Column("integer", "number of tokens as the text shows them"),

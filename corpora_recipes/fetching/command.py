@@ -9,7 +9,7 @@ from corpora_recipes.recipe import Corpus
 from corpora_recipes.running.code import code_digest
 from corpora_recipes.running.commands import add_stage
 from corpora_recipes.running.folders import RAW
-from corpora_recipes.running.memo import Memo, remembering
+from corpora_recipes.running.memo import Cache, open_cache
 from corpora_recipes.running.walking import chosen
 
 
@@ -22,7 +22,7 @@ def run(options: argparse.Namespace) -> None:
     """Fetch corpora, until one cannot be had."""
     sources = load_params(options.params)["sources"]
     corpora = {corpus.name: corpus for corpus in load_corpora(options.params)}
-    with remembering(check=options.check):
+    with open_cache(verify=options.check):
         for name in chosen(corpora, options.only, "corpora"):
             print(f"{name}: {len(fetched(corpora[name], sources)):,} files")
 
@@ -40,7 +40,7 @@ def fetched(corpus: Corpus, sources: str) -> dict[str, str]:
     Raises:
         InputError: see ``fetch``.
     """
-    out, memo, origin = RAW / corpus.name, Memo("fetch"), origin_of(corpus, sources)
+    out, memo, origin = RAW / corpus.name, Cache("fetch"), origin_of(corpus, sources)
     try:
         local = origin != "upstream"
         # Links are absolute: in a copy of a folder they lead to the files of the other one.
@@ -55,9 +55,9 @@ def fetched(corpus: Corpus, sources: str) -> dict[str, str]:
     if not local and corpus.options.get("partial"):
         # Its code decides which parts are needed.
         key["code"] = code_digest(f"corpora_recipes.corpora.{corpus.recipe}.recipe")
-    if memo.kept(corpus.name, key) is None:
+    if memo.get(corpus.name, key) is None:
         # What is there is not whole until this one has ended.
-        memo.forget(corpus.name)
+        memo.delete(corpus.name)
         fetch(corpus, sources, out)
-        memo.keep(corpus.name, key, [out])
+        memo.put(corpus.name, key, [out])
     return memo.files(corpus.name)

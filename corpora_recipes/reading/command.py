@@ -13,7 +13,7 @@ from corpora_recipes.running.commands import add_executor, add_stage
 from corpora_recipes.running.environment import stage_versions, write_environment
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.folders import RAW, RECORDS, records_of
-from corpora_recipes.running.memo import Key, remembering
+from corpora_recipes.running.memo import Key, open_cache
 from corpora_recipes.running.telling import tell
 from corpora_recipes.running.walking import Entry, walk
 
@@ -39,7 +39,7 @@ def run(options: argparse.Namespace) -> None:
         )
         for corpus in load_corpora(options.params)
     }
-    with remembering(check=options.check):
+    with open_cache(verify=options.check):
         facts_of = walk(
             "read",
             entries,

@@ -10,7 +10,7 @@ from typing import Any
 from corpora_recipes.running.errors import InputError, LostWorkers, NoWorkers, nearest
 from corpora_recipes.running.failures import explain
 from corpora_recipes.running.left_out import LeftOut, read_left_out, write_left_out
-from corpora_recipes.running.memo import Key, Memo
+from corpora_recipes.running.memo import Cache, Key
 from corpora_recipes.running.telling import counted, say
 
 
@@ -20,7 +20,7 @@ class Entry:
 
     Attributes:
         outputs: the files and folders that are made.
-        key: returns all that decides them, see ``Memo``; or raises.
+        key: returns all that decides them, see ``Cache``; or raises.
         make: makes them, and returns facts on them, JSON that is not None; or raises. If the facts
             have ``left_out``, these parts of the entry were left out, name to reason.
     """
@@ -58,7 +58,7 @@ def walk(
     Raises:
         InputError: ``only`` names no entry; or a fault ends the run.
     """
-    memo, results, new = Memo(stage), {}, 0
+    memo, results, new = Cache(stage), {}, 0
     names = chosen(entries, only, unit)
     left_out = {
         name: reason
@@ -68,10 +68,10 @@ def walk(
     for name in names:
         try:
             key = entries[name].key()
-            facts = memo.kept(name, key)
+            facts = memo.get(name, key)
             if facts is None or (strict and _parts_left_out(facts)):
                 facts = entries[name].make()
-                memo.keep(name, key, entries[name].outputs, facts)
+                memo.put(name, key, entries[name].outputs, facts)
                 new += 1
             results[name] = facts
             parts = _parts_left_out(facts)
@@ -80,10 +80,10 @@ def walk(
             fault = _left_out_for(error, any_fault=any_fault)
             if fault is None or strict:
                 raise
-            memo.forget(name)
+            memo.delete(name)
             left_out[name] = LeftOut.because(fault)
     if only is None:
-        memo.retain(entries)
+        memo.prune(entries)
     if folder is not None:
         outputs = [entries[name].outputs for name in entries if name not in left_out]
         remove_others(folder, {path for paths in outputs for path in paths})

@@ -10,7 +10,7 @@ from corpora_recipes.params import load_params
 from corpora_recipes.running.code import code_digest
 from corpora_recipes.running.commands import add_executor, add_stage
 from corpora_recipes.running.folders import EMBEDDINGS, PACKAGE
-from corpora_recipes.running.memo import Key, Memo, remembering
+from corpora_recipes.running.memo import Cache, Key, open_cache
 from corpora_recipes.running.telling import counted, tell
 from corpora_recipes.running.walking import Entry, walk
 from evaluation.data.instances import Dataset, find_datasets
@@ -33,7 +33,7 @@ def run(options: argparse.Namespace) -> None:
     """Encode new texts, and print their number."""
     stores = stores_of(encoders_params(load_params(options.params), options.params))
     datasets = find_datasets(PACKAGE)
-    with remembering(check=options.check):
+    with open_cache(verify=options.check):
         entries = {
             name: Entry(
                 [EMBEDDINGS / name],
@@ -69,7 +69,7 @@ def _embed(
 
     encoder: Encoder = make()
     check_prompt_names(encoder, (dataset.name for dataset in datasets))
-    store, known = EMBEDDINGS / name, Memo("embed").files(name)
+    store, known = EMBEDDINGS / name, Cache("embed").files(name)
     try:
         with all_threads():
             described, new = embed_datasets(

@@ -25,7 +25,7 @@ import numpy as np
 from corpora_recipes.running.code import code_digest
 from corpora_recipes.running.environment import versions_of
 from corpora_recipes.running.errors import OutputError
-from corpora_recipes.running.memo import digest_of
+from corpora_recipes.running.memo import digest_file
 from corpora_recipes.running.outputs import clear, whole_file
 from evaluation.arrays import Counts, Flags, Floats, Rows, Values
 from evaluation.data.instances import Dataset
@@ -347,7 +347,7 @@ def _is_sound(folder: Path, name: str, chunk: _Chunk, known: Mapping[str, str]) 
     files = [_file(folder, name, kind) for kind in kinds]
     before = [known.get(file.as_posix()) for file in files]
     if any(before):
-        return before == [digest_of(file) for file in files]
+        return before == [digest_file(file) for file in files]
     return all(
         (sums_of(chunk.keys, of_layer.vectors) == of_layer.sums).all()
         for of_layer in chunk.layers.values()

@@ -19,7 +19,7 @@ from zipfile import BadZipFile
 import numpy as np
 
 from corpora_recipes.running.errors import OutputError
-from corpora_recipes.running.memo import digests_of
+from corpora_recipes.running.memo import digest_files
 from corpora_recipes.running.outputs import locked_folder, whole_folder
 from evaluation.arrays import Doubles, Floats
 from evaluation.embedding.store import HEADER, fingerprint
@@ -72,7 +72,7 @@ def write_vocabulary(
         if not isinstance(encoder, HasWords):
             shutil.rmtree(folder / FOLDER, ignore_errors=True)
             return None
-        now = digests_of([folder / HEADER, folder / FOLDER])
+        now = digest_files([folder / HEADER, folder / FOLDER])
         is_same = now.items() <= (known or {}).items()
         vocabulary = _read(folder / FOLDER, encoder) if is_same else None
         if vocabulary is None:

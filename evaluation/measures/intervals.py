@@ -74,7 +74,7 @@ def effective_units(documents: Values) -> float:
     return effective_number(np.bincount(_units(documents)))
 
 
-def reach(value: float, left_out: Doubles, units: float, pairs: int = 1) -> float:
+def jackknife_half_width(value: float, left_out: Doubles, units: float, pairs: int = 1) -> float:
     """Return half the width of an interval around a value: Student's t times the standard error.
 
     Args:
@@ -104,14 +104,14 @@ def score_interval(
     units, rows = effective_units(documents), len(documents)
     if metric == "pearson":
         z = math.atanh(_inside(value))
-        far = reach(z, np.arctanh(_inside(left_out)), units)
+        far = jackknife_half_width(z, np.arctanh(_inside(left_out)), units)
         low, high = math.tanh(z - far), math.tanh(z + far)
     elif len(left_out) < 2:
         low, high = 0.0, 1.0
     else:
         # Wilson's interval: p whose squared distance to the value is ``ratio`` times p (1 - p).
         spread, most = value * (1 - value), student(units - 1) ** 2 / units
-        ratio = (rows * reach(value, left_out, units) ** 2 + _PRIOR * most) / (
+        ratio = (rows * jackknife_half_width(value, left_out, units) ** 2 + _PRIOR * most) / (
             rows * spread + _PRIOR
         )
         middle, half = value + ratio / 2, math.sqrt(ratio * spread + ratio**2 / 4)

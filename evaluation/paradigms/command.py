@@ -8,7 +8,7 @@ from typing import Any
 from corpora_recipes.params import load_params
 from corpora_recipes.running.commands import add_stage
 from corpora_recipes.running.folders import COMPLETED, PACKAGE
-from corpora_recipes.running.memo import Memo
+from corpora_recipes.running.memo import Cache
 from corpora_recipes.running.telling import tell
 from evaluation.data.instances import find_datasets
 from evaluation.encoders.encoder import Encoder
@@ -32,7 +32,7 @@ def run(options: argparse.Namespace) -> None:
         from evaluation.results.stored import write_stored
 
         results, _ = evaluate_paradigms(
-            name, encoder, datasets, store, seed=seed, **paralex, memo=Memo(f"completed/{name}")
+            name, encoder, datasets, store, seed=seed, **paralex, memo=Cache(f"completed/{name}")
         )
         write_stored(results, out)
         for score in results.main:

@@ -1,17 +1,17 @@
 """ParaLex for one encoder: its scores on every dataset of paradigms."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from hashlib import sha256
-from itertools import product
+from itertools import chain, groupby, product
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from corpora_recipes.running.code import code_digest
 from corpora_recipes.running.errors import OutputError
-from corpora_recipes.running.memo import Memo
+from corpora_recipes.running.memo import Cache
 from corpora_recipes.running.telling import progress
 from evaluation.data.instances import Dataset
 from evaluation.data.texts import DEFAULT, text_columns
@@ -34,6 +34,8 @@ from evaluation.results.paradigms import (
 from evaluation.results.parts import Part, score_parts
 from evaluation.results.stored import encoder_facts, library_versions
 
+VOCABULARIES: tuple[Literal["own", "shared"], ...] = ("own", "shared")
+
 
 def evaluate_paradigms(
     name: str,
@@ -44,7 +46,7 @@ def evaluate_paradigms(
     seed: int,
     coherence_threshold: int,
     casings: Sequence[Casing],
-    memo: Memo | None = None,
+    memo: Cache | None = None,
 ) -> tuple[ParadigmResults, int]:
     """Score every dataset of paradigms.
 
@@ -105,28 +107,48 @@ def evaluate_paradigms(
         for dataset in asked.values()
     }
 
+    jobs = {
+        f"{dataset.name} {vocabulary} {casing}": _Job(dataset.name, vocabulary, casing)
+        for vocabulary, casing, dataset in product(VOCABULARIES, casings, asked.values())
+        if (isinstance(encoder, HasWords) if vocabulary == "own" else dataset.language in rankings)
+    }
+    inputs = {part: [asdict(each) for each in described[jobs[part].dataset]] for part in jobs}
+
     def compute(new: Sequence[str]) -> Iterator[tuple[str, Part]]:
-        every = [
-            _Paradigms(asked[of], _read_clusters(asked[of], known.form), described[of])
-            for of in new
-        ]
-        scores: dict[str, list[ParadigmScore]] = {of: [] for of in new}
-        vocabulary = open_vocabulary(store, encoder) if new else None
-        with one_thread(), progress(None, f"paradigms {name}", "score") as bar:
-            for paradigms, space in _spaces(every, vocabulary, rankings, opened, known, casings):
-                of_dataset = _score(paradigms, space, coherence_threshold)
-                scores[paradigms.dataset.name].append(of_dataset)
+        paradigms = {
+            dataset: _Paradigms(
+                asked[dataset], _read_clusters(asked[dataset], known.form), described[dataset]
+            )
+            for dataset in dict.fromkeys(jobs[part].dataset for part in new)
+        }
+        own = {part: jobs[part] for part in new if jobs[part].vocabulary == "own"}
+        shared = {part: jobs[part] for part in new if part not in own}
+        words = open_vocabulary(store, encoder) if own else None
+        spaces = chain(
+            _own_spaces(own, words, known) if words is not None else (),
+            _shared_spaces(shared, paradigms, rankings, opened, known, casings),
+        )
+        with one_thread(), progress(len(new), f"paradigms {name}", "part") as bar:
+            for part, in_spaces in spaces:
+                of_dataset = paradigms[jobs[part].dataset]
+                yield part, Part([_score(of_dataset, s, coherence_threshold) for s in in_spaces])
                 bar.update()
-        yield from ((of, Part(of_dataset)) for of, of_dataset in scores.items())
 
     def place(score: ParadigmScore) -> tuple[Any, ...]:
         order = casings.index(score.casing), known.layers.index(score.layer)
         return score.dataset, score.vocabulary, *order
 
-    inputs = {of: [asdict(encoded) for encoded in every] for of, every in described.items()}
     parts, new = score_parts(results, inputs, ParadigmScore, compute, memo)
-    found = sorted((score for part in parts.values() for score in part.scores), key=place)
-    return replace(results, scores=tuple(found)), len(new)
+    scores = sorted((score for part in parts.values() for score in part.scores), key=place)
+    return replace(results, scores=tuple(scores)), len({jobs[part].dataset for part in new})
+
+
+class _Job(NamedTuple):
+    """What is scored together: a dataset with a vocabulary in a casing, in all layers."""
+
+    dataset: str
+    vocabulary: Literal["own", "shared"]
+    casing: Casing
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,35 +219,47 @@ def _words_of(rankings: Sequence[Dataset], form: Form) -> dict[str, str]:
     return words
 
 
-def _spaces(
-    every: Sequence[_Paradigms],
-    vocabulary: Vocabulary | None,
+def _own_spaces(
+    jobs: Mapping[str, _Job], vocabulary: Vocabulary, encoder: Description
+) -> Iterator[tuple[str, Iterable[_Space]]]:
+    """Yield each part with its space among the encoder's own words."""
+    vocabulary = _processed(vocabulary, encoder)
+    # They may be many: they are in memory in one casing at a time.
+    for casing, parts in groupby(jobs, lambda part: jobs[part].casing):
+        space = _make_space("own", "", vocabulary, encoder.layer, casing)
+        yield from ((part, [space]) for part in parts)
+
+
+def _shared_spaces(
+    jobs: Mapping[str, _Job],
+    paradigms: Mapping[str, _Paradigms],
     rankings: Mapping[str, Sequence[Dataset]],
     store: EmbeddingStore,
     encoder: Description,
     casings: Sequence[Casing],
-) -> Iterator[tuple[_Paradigms, _Space]]:
-    """Yield each dataset with every space in which it is scored."""
-    # An own vocabulary may be large: its words are in memory in one casing at a time.
-    if vocabulary is not None:
-        vocabulary = _processed(vocabulary, encoder)
-        for casing in casings:
-            space = _make_space("own", "", vocabulary, encoder.layer, casing)
-            for paradigms in every:
-                yield paradigms, space
-    for language in rankings.keys() & {paradigms.dataset.language for paradigms in every}:
-        ranked = _words_of(rankings[language], encoder.form)
-        digest = vocabulary_digest(rankings[language])
-        of_language = [each for each in every if each.dataset.language == language]
-        for paradigms, casing in product(of_language, casings):
-            words = dict(ranked)
-            for cluster in paradigms.clusters.values():
-                for term, encoded in cluster.items():
-                    words.setdefault(cased(term, casing), cased(encoded, casing))
-            for layer in encoder.layers if casing == casings[0] else [encoder.layer]:
-                vectors = store.lookup(list(words.values()), layer)
-                shared = _processed(Vocabulary(list(words), vectors, norms_of(vectors)), encoder)
-                yield paradigms, _make_space("shared", digest, shared, layer, casing)
+) -> Iterator[tuple[str, Iterable[_Space]]]:
+    """Yield each part with its spaces among the words of the word rankings and its own terms."""
+    for part, (dataset, _, casing) in jobs.items():
+        ranked = rankings[paradigms[dataset].dataset.language]
+        words = _words_of(ranked, encoder.form)
+        for cluster in paradigms[dataset].clusters.values():
+            for term, encoded in cluster.items():
+                words.setdefault(cased(term, casing), cased(encoded, casing))
+        layers = encoder.layers if casing == casings[0] else [encoder.layer]
+        yield part, (_shared_space(words, ranked, store, encoder, at, casing) for at in layers)
+
+
+def _shared_space(
+    words: Mapping[str, str],
+    rankings: Sequence[Dataset],
+    store: EmbeddingStore,
+    encoder: Description,
+    layer: str,
+    casing: Casing,
+) -> _Space:
+    vectors = store.lookup(list(words.values()), layer)
+    shared = _processed(Vocabulary(list(words), vectors, norms_of(vectors)), encoder)
+    return _make_space("shared", vocabulary_digest(rankings), shared, layer, casing)
 
 
 def _processed(vocabulary: Vocabulary, encoder: Description) -> Vocabulary:

@@ -10,7 +10,7 @@ from corpora_recipes.params import load_params
 from corpora_recipes.running.commands import add_executor, add_stage
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.folders import PACKAGE, PROBED
-from corpora_recipes.running.memo import Memo
+from corpora_recipes.running.memo import Cache
 from corpora_recipes.running.telling import tell
 from evaluation.data.instances import find_probed
 from evaluation.encoders.encoder import Encoder
@@ -32,7 +32,7 @@ def run(options: argparse.Namespace) -> None:
 
     def score(name: str, encoder: Encoder, store: Path, out: Path) -> Mapping[str, Any]:
         from evaluation.probing.probing import probe_datasets
-        from evaluation.probing.transfer import with_transfers
+        from evaluation.probing.transfer import add_transfers
         from evaluation.results.probes import write_results
 
         faults: dict[str, InputError] | None = None if options.strict else {}
@@ -45,11 +45,11 @@ def run(options: argparse.Namespace) -> None:
             probing=probing,
             workers=options.workers,
             executor=options.executor,
-            memo=Memo(f"probed/{name}"),
+            memo=Cache(f"probed/{name}"),
             faults=faults,
         )
         if probing.transfer and probing.protocol == "standard":
-            results = with_transfers(results, encoder, datasets, store, probing)
+            results = add_transfers(results, encoder, datasets, store, probing)
         write_results(results, predictions, out)
         for result in results.main:
             majority = result.majority

@@ -17,7 +17,7 @@ from corpora_recipes.running.code import code_digest
 from corpora_recipes.running.environment import versions_of
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.executors import CPUS, as_completed, open_executor
-from corpora_recipes.running.memo import Memo
+from corpora_recipes.running.memo import Cache
 from corpora_recipes.running.telling import progress
 from evaluation.arrays import Floats
 from evaluation.data.features import MORE, ProbeRows
@@ -50,7 +50,7 @@ def probe_datasets(
     probing: Probing,
     workers: int | None = 1,
     executor: str = "local",
-    memo: Memo | None = None,
+    memo: Cache | None = None,
     faults: dict[str, InputError] | None = None,
 ) -> tuple[Results, list[pa.Table], int]:
     """Probe every dataset with every layer of one encoder, in parallel.

@@ -1,14 +1,17 @@
-"""Transfer: a probe that is trained on one dataset, or on all others, is tested on another one.
+"""Transfer: a probe is trained on one or several datasets, and tested on another one.
 
-Datasets of one task with the same classes are a family, such as a task in several languages. The
-probe is that of the protocol "standard". Its strength is chosen where it is trained: on validation,
-or on the first fold of a dataset in folds, which then is not trained on. Of a dataset in folds that
-is tested, all rows are asked, as its own probe is. Eichin et al. (2025, "Probing LLMs for
-multilingual discourse generalization through a unified label set", ACL) do so over languages.
+Datasets of one task with the same classes form a family, such as a task in several languages. In a
+family, a probe is trained on each dataset and tested on each other one, and trained on all others
+together and tested on each. It is the probe of the protocol "standard"; its regularisation is
+chosen on the validation rows of the training datasets, of a dataset in folds on its first fold,
+which is then not trained on. Of a test dataset in folds all rows are tested, as by its own probe.
+Eichin et al. (2025, "Probing LLMs for multilingual discourse generalization through a unified label
+set", ACL) transfer over languages in this way.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import asdict, replace
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
@@ -16,7 +19,7 @@ import numpy as np
 
 from corpora_recipes.records import Split
 from corpora_recipes.running.code import code_digest
-from corpora_recipes.running.memo import Memo
+from corpora_recipes.running.memo import Cache
 from evaluation.arrays import Floats, Values
 from evaluation.data.features import ProbeRows
 from evaluation.data.instances import Dataset
@@ -32,20 +35,18 @@ from evaluation.results.parts import Part, score_parts
 from evaluation.results.probes import Results, Transfer
 
 
-class _Side(NamedTuple):
-    """A dataset, its rows, and the features of the tested ones.
-
-    ``learnt`` has features and classes of train, then of validation, numbered as in its family.
-    """
+class _Member(NamedTuple):
+    """A dataset of a family; its classes (y) are numbered in the order of the sorted labels."""
 
     dataset: Dataset
-    parts: dict[Split, ProbeRows]
-    learnt: tuple[Floats, Values, Floats, Values]
-    test: Floats
+    rows: dict[Split, ProbeRows]
+    train: tuple[Floats, Values]
+    validation: tuple[Floats, Values]
+    x_test: Floats
 
 
-def families_of(datasets: Iterable[Dataset], tasks: Collection[str]) -> list[list[Dataset]]:
-    """Return the families of two datasets or more of some tasks, each sorted by name."""
+def find_families(datasets: Iterable[Dataset], tasks: Collection[str]) -> list[list[Dataset]]:
+    """Return the families of two or more datasets of these tasks, each sorted by name."""
     families: dict[tuple[str, frozenset[str]], list[Dataset]] = {}
     for dataset in sorted(datasets, key=lambda dataset: dataset.name):
         if dataset.task in tasks:
@@ -53,69 +54,92 @@ def families_of(datasets: Iterable[Dataset], tasks: Collection[str]) -> list[lis
     return [family for family in families.values() if len(family) > 1]
 
 
-def with_transfers(
+def add_transfers(
     results: Results, encoder: Encoder, datasets: Iterable[Dataset], store: Path, probing: Probing
 ) -> Results:
-    """Return results of an encoder with the transfers among the datasets that they score.
+    """Return the results with the transfers among the datasets that they score.
 
-    What the memory answers for is not computed again. ``probing.transfer`` has the tasks.
+    Cached transfers are reused. The tasks are those of ``probing.transfer``.
 
     Raises:
-        InputError: the store of vectors lacks a sentence, or a dataset is damaged.
+        InputError: the vectors of a sentence are missing, or a dataset is damaged.
     """
     scored = {score.dataset for score in results.scores}
-    known = describe(encoder)
+    description = describe(encoder)
     families = {
         f"{family[0].task} {family[0].name}": family
-        for family in families_of((d for d in datasets if d.name in scored), probing.transfer)
+        for family in find_families((d for d in datasets if d.name in scored), probing.transfer)
     }
     inputs = {
-        name: [asdict(read_described(store, dataset)) for dataset in family]
-        for name, family in families.items()
+        entry: [asdict(read_described(store, dataset)) for dataset in family]
+        for entry, family in families.items()
     }
 
-    def compute(new: Sequence[str]) -> Iterator[tuple[str, Part]]:
-        for name in new:
-            transfers: list[Transfer] = []
-            for layer in known.layers:
-                sides = [_side(dataset, layer, known, store, probing) for dataset in families[name]]
-                split = [
-                    ([side], [other for other in sides if other is not side]) for side in sides
-                ]
-                ways = split + [(others, one) for one, others in split if len(others) > 1]
-                with one_thread("scipy.linalg"):
-                    transfers += [each for way in ways for each in _carried(*way, layer)]
-            yield name, Part(transfers)
+    def compute(entries: Sequence[str]) -> Iterator[tuple[str, Part]]:
+        for entry in entries:
+            yield entry, Part(_compute_transfers(families[entry], description, store, probing))
 
-    own = replace(results, code=code_digest(__name__))
-    parts, _ = score_parts(own, inputs, Transfer, compute, Memo(f"transferred/{results.name}"))
-    return replace(results, transfers=tuple(t for name in families for t in parts[name].scores))
+    facts = replace(results, code=code_digest(__name__))
+    cache = Cache(f"transferred/{results.name}")
+    parts, _ = score_parts(facts, inputs, Transfer, compute, cache)
+    transfers = chain.from_iterable(parts[entry].scores for entry in families)
+    return replace(results, transfers=tuple(transfers))
 
 
-def _side(
+def _compute_transfers(
+    family: Sequence[Dataset], encoder: Description, store: Path, probing: Probing
+) -> list[Transfer]:
+    """Return, layer by layer, the transfers from one dataset, then those from all others."""
+    transfers: list[Transfer] = []
+    for layer in encoder.layers:
+        members = [_load_member(dataset, layer, encoder, store, probing) for dataset in family]
+        others = [[other for other in members if other is not member] for member in members]
+        with one_thread("scipy.linalg"):
+            for source, targets in zip(members, others, strict=True):
+                transfers += _transfer([source], targets, layer)
+            for target, sources in zip(members, others, strict=True):
+                if len(sources) > 1:
+                    transfers += _transfer(sources, [target], layer)
+    return transfers
+
+
+def _load_member(
     dataset: Dataset, layer: str, encoder: Description, store: Path, probing: Probing
-) -> _Side:
-    parts, x = features_of(dataset, layer, encoder, store, probing)
-    numbers = np.array([sorted(dataset.labels).index(name) for name in dataset.labels])
-    rows = {split: (x[split], numbers[parts[split].y]) for split in parts}
-    test, y = rows[dataset.tested]
+) -> _Member:
+    rows, x = features_of(dataset, layer, encoder, store, probing)
+    to_family = np.array([sorted(dataset.labels).index(label) for label in dataset.labels])
+    splits = {split: (x[split], to_family[rows[split].y]) for split in rows}
     if dataset.folds:
-        first = parts["train"].folds == parts["train"].folds.min()
-        rows = {"train": (test[~first], y[~first]), "validation": (test[first], y[first])}
-    return _Side(dataset, parts, (*rows["train"], *rows["validation"]), test)
+        x_all, y_all = splits["train"]
+        first = rows["train"].folds == rows["train"].folds.min()
+        splits = {
+            "train": (x_all[~first], y_all[~first]),
+            "validation": (x_all[first], y_all[first]),
+        }
+    return _Member(dataset, rows, splits["train"], splits["validation"], x[dataset.tested])
 
 
-def _carried(sources: Sequence[_Side], targets: Sequence[_Side], layer: str) -> Iterator[Transfer]:
-    """Train on all sources together, and yield the score on each target."""
+def _transfer(
+    sources: Sequence[_Member], targets: Sequence[_Member], layer: str
+) -> Iterator[Transfer]:
+    """Train one probe on all sources together, and yield its score on each target."""
+    x, y = _concatenate([source.train for source in sources])
+    validation = _concatenate([source.validation for source in sources])
+    x_test = np.concatenate([target.x_test for target in targets])
+    problem = Problem("", sources[0].dataset.task, "accuracy", x, y, validation, x_test)
+    answers = standard.answer(problem, 0, "numpy")
+    ends = np.cumsum([len(target.x_test) for target in targets])
+    predictions = np.split(answers.predictions, ends[:-1], axis=1)
     names = tuple(source.dataset.name for source in sources)
-    x, y, *held_out = map(np.concatenate, zip(*(side.learnt for side in sources), strict=True))
-    tests = [target.test for target in targets]
-    task, validation = sources[0].dataset.task, (held_out[0], held_out[1])
-    problem = Problem("", task, "accuracy", x, y, validation, np.concatenate(tests))
-    given = standard.answer(problem, 0, "numpy")
-    answers = np.split(given.predictions, np.cumsum([*map(len, tests)])[:-1], axis=1)
-    for (dataset, parts, *_), answered in zip(targets, answers, strict=True):
-        numbers = np.array([dataset.labels.index(name) for name in sorted(dataset.labels)])
-        how = given.chosen, given.validation
-        score, _ = score_answers(dataset, layer, parts, numbers[answered], *how)
+    for target, predicted in zip(targets, predictions, strict=True):
+        dataset, rows = target.dataset, target.rows
+        to_dataset = np.array([dataset.labels.index(label) for label in sorted(dataset.labels)])
+        score, _ = score_answers(
+            dataset, layer, rows, to_dataset[predicted], answers.chosen, answers.validation
+        )
         yield Transfer(names, score)
+
+
+def _concatenate(parts: Sequence[tuple[Floats, Values]]) -> tuple[Floats, Values]:
+    """Return the features and the classes of all parts, one after the other."""
+    return np.concatenate([x for x, _ in parts]), np.concatenate([y for _, y in parts])

@@ -8,7 +8,7 @@ from typing import Any
 from corpora_recipes.params import load_params
 from corpora_recipes.running.commands import add_stage, add_workers
 from corpora_recipes.running.folders import PACKAGE, RANKED
-from corpora_recipes.running.memo import Memo
+from corpora_recipes.running.memo import Cache
 from corpora_recipes.running.telling import tell
 from evaluation.data.instances import find_datasets
 from evaluation.encoders.encoder import Encoder
@@ -40,7 +40,7 @@ def run(options: argparse.Namespace) -> None:
             seed=seed,
             **evalrank,
             workers=options.workers,
-            memo=Memo(f"ranked/{name}"),
+            memo=Cache(f"ranked/{name}"),
         )
         write_rankings(results, ranks, out)
         for score in results.plain:

@@ -27,7 +27,7 @@ from corpora_recipes.parquet import array_of
 from corpora_recipes.running.code import code_digest
 from corpora_recipes.running.errors import InputError, OutputError
 from corpora_recipes.running.executors import as_completed, open_executor
-from corpora_recipes.running.memo import Memo
+from corpora_recipes.running.memo import Cache
 from corpora_recipes.running.telling import progress
 from evaluation.arrays import Doubles, Flags, Floats, Rows, Values
 from evaluation.data.features import ProbeRows
@@ -76,7 +76,7 @@ def rank_datasets(
     similarities: Sequence[Similarity],
     postprocessings: Sequence[Postprocess],
     workers: int = 1,
-    memo: Memo | None = None,
+    memo: Cache | None = None,
 ) -> tuple[RankingResults, list[pa.Table], int]:
     """Rank the positives of every ranking dataset with every layer of one encoder.
 

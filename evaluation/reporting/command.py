@@ -11,7 +11,7 @@ from corpora_recipes.running.environment import stage_versions
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.folders import COMPLETED, PACKAGE, PEOPLE, PROBED, RANKED, REPORT
 from corpora_recipes.running.left_out import read_left_out
-from corpora_recipes.running.memo import Memo, digests_of, remembering
+from corpora_recipes.running.memo import Cache, digest_files, open_cache
 from corpora_recipes.running.telling import say
 from evaluation.entries import encoders_params
 from evaluation.reporting.texts import FILES, in_language, language
@@ -60,20 +60,20 @@ def run(options: argparse.Namespace) -> None:
             for name, fault in read_left_out(stage.name).items()
             if not fault.asked_for
         }
-        with remembering(check=options.check):
+        with open_cache(verify=options.check):
             key = {
-                "inputs": digests_of([*results, *rankings, *paradigms, *people, PACKAGE]),
+                "inputs": digest_files([*results, *rankings, *paradigms, *people, PACKAGE]),
                 "parameters": [names, left_out, language(), str(options.out)],
                 "code": code_digest("evaluation.reporting.writing"),
                 "versions": stage_versions("report"),
             }
-            memo = Memo("report")
-            if memo.kept("all", key) is None:
+            memo = Cache("report")
+            if memo.get("all", key) is None:
                 from evaluation.reporting.writing import write_report
 
                 kinds = results, PACKAGE, options.out, rankings, paradigms
                 write_report(*kinds, left_out, people)
-                memo.keep("all", key, [options.out])
+                memo.put("all", key, [options.out])
         say(f"report: {options.out / 'index.html'}")
 
 

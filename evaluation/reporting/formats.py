@@ -26,7 +26,7 @@ from evaluation.reporting.tables.encoders import about_layers, profiles
 from evaluation.reporting.tables.marks import notes_of
 from evaluation.reporting.tables.scores import introduction
 from evaluation.reporting.texts import all_texts, language, phrase, translated
-from evaluation.results.comparison import MANY
+from evaluation.results.comparison import ALL_PAIRS_LIMIT
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -212,7 +212,7 @@ def write_html(
         best={name: next(iter(inputs.means(a.datasets)), "") for name, a in inputs.wholes.items()},
         tied=TIED,
         many=FEW_ENCODERS,
-        most=MANY,
+        most=ALL_PAIRS_LIMIT,
         tones={translated(verdict): tone for verdict, tone in TONES.items()},
         notes=notes_of(table for _, tables in shown for table in tables),
         profiles=by_layer,

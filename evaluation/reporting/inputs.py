@@ -23,12 +23,19 @@ from builders.tasks.groups import EVALRANK, PARALEX, Group
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.telling import say
 from evaluation.people.scoring import People, read_people
-from evaluation.reporting.averages import OWN, Average, Mean, averages_of, mean_score, place
+from evaluation.reporting.averages import (
+    OWN,
+    Average,
+    Mean,
+    group_sort_key,
+    list_averages,
+    mean_score,
+)
 from evaluation.reporting.sources import Sources
 from evaluation.results.comparison import (
-    MANY,
+    ALL_PAIRS_LIMIT,
     Difference,
-    Measured,
+    JackknifeScore,
     compare,
     compare_paradigms,
     compare_ranks,
@@ -71,7 +78,7 @@ class Inputs:
     paradigms: tuple[ParadigmResults, ...]
     folders: Mapping[str, Path]
     ranks_folders: Mapping[str, Path]
-    measured: Mapping[str, Mapping[str, Measured]]
+    measured: Mapping[str, Mapping[str, JackknifeScore]]
     report: Mapping[str, Any]
     samples: frozenset[str]
     left_out: Mapping[str, str]
@@ -86,7 +93,7 @@ class Inputs:
         for name, score in probed_scores(self.encoders):
             datasets.setdefault(score.dataset, {})[name] = score
         of_one = {name: next(iter(scores.values())) for name, scores in datasets.items()}
-        names = sorted(datasets, key=lambda name: place(self._group(of_one[name])))
+        names = sorted(datasets, key=lambda name: group_sort_key(self._group(of_one[name])))
         return {name: datasets[name] for name in names}
 
     @cached_property
@@ -117,7 +124,7 @@ class Inputs:
     def averages(self) -> list[Average]:
         """The datasets that scores are averaged over."""
         tasks = {name: self.any_score(name).task for name in self.datasets}
-        return averages_of(tasks, {name: self.benchmark(name) for name in tasks}, self.too_small)
+        return list_averages(tasks, {name: self.benchmark(name) for name in tasks}, self.too_small)
 
     @cached_property
     def too_small(self) -> frozenset[str]:
@@ -147,8 +154,8 @@ class Inputs:
     @cached_property
     def pairs(self) -> list[Difference]:
         """The differences to show: of many encoders, those of the first one."""
-        every, first = len(self.names) <= MANY, self.names[0]
-        return [each for each in self.differences if every or first in (each.one, each.other)]
+        every, first = len(self.names) <= ALL_PAIRS_LIMIT, self.names[0]
+        return [each for each in self.differences if every or first in (each.first, each.second)]
 
     @cached_property
     def editions(self) -> list[Edition]:
@@ -353,7 +360,7 @@ def probed_scores(encoders: Sequence[Results]) -> list[tuple[str, Score]]:
     """Return the scores of main layers with their encoders: by group, dataset, then as given."""
     return sorted(
         ((results.name, score) for results in encoders for score in results.main),
-        key=lambda row: (*place(TASKS[row[1].task].group), row[1].dataset),
+        key=lambda row: (*group_sort_key(TASKS[row[1].task].group), row[1].dataset),
     )
 
 

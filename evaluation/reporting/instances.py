@@ -20,7 +20,7 @@ from evaluation.reporting.inputs import EXAMPLES, Inputs
 from evaluation.reporting.layout import Table, lay_out
 from evaluation.reporting.tables.marks import dataset_cell
 from evaluation.reporting.texts import phrase, translated
-from evaluation.results.comparison import MANY
+from evaluation.results.comparison import ALL_PAIRS_LIMIT
 from evaluation.results.probes import Predictions, Score, read_predictions
 
 # Most rows of a dataset, and most characters of a text, that are shown: the page stays small.
@@ -84,7 +84,7 @@ def _content(inputs: Inputs, dataset: Dataset) -> dict[str, Any]:
     examples = {*inputs.examples.row[inputs.examples.dataset == name]}
     places = {number for number, row in enumerate(ids) if row in examples}
     drawn = sorted(places.union(draw(ids, inputs.encoders[0].seed, name)))
-    scores = dict(islice(inputs.datasets[name].items(), MANY))
+    scores = dict(islice(inputs.datasets[name].items(), ALL_PAIRS_LIMIT))
     answers = [
         _answers(dataset, _read_checked(inputs.folders[encoder], score, rows), drawn)
         for encoder, score in scores.items()
@@ -289,5 +289,5 @@ def _written(dataset: Dataset, column: str, value: Any) -> str:
 
 def browser(inputs: Inputs) -> list[Table]:
     """Return the heading of the browser of instances."""
-    words: dict[str, Any] = {"encoders": MANY, "limit": LIMIT, "longest": LONGEST}
+    words: dict[str, Any] = {"encoders": ALL_PAIRS_LIMIT, "limit": LIMIT, "longest": LONGEST}
     return [lay_out("instances", **words, far=100 * FAR, examples=EXAMPLES)]

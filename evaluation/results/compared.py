@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Protocol
 
 from corpora_recipes.running.errors import InputError, nearest
 from evaluation.results import comparison
-from evaluation.results.comparison import Answers, Difference
+from evaluation.results.comparison import Difference, ReadPredictions
 from evaluation.results.probes import Predictions, Results, read_predictions, read_results
 from evaluation.results.shown import Shown, group_of, interval, percent
 
@@ -55,7 +55,7 @@ class Comparison(Shown):
         return [
             {
                 "level": found.level,
-                "what": found.what,
+                "what": found.target,
                 "difference": found.value,
                 "low": found.interval[0],
                 "high": found.interval[1],
@@ -69,7 +69,7 @@ class Comparison(Shown):
         return [
             header,
             *(
-                (d.level, d.what, percent(d.value), interval(d.interval), "tie" if d.tie else "")
+                (d.level, d.target, percent(d.value), interval(d.interval), "tie" if d.tie else "")
                 for d in self.differences
             ),
         ]
@@ -106,7 +106,7 @@ def compare(one: Given, other: Given) -> Comparison:
     return Comparison(ours.name, theirs.name, tuple(found))
 
 
-def _results(given: Given) -> tuple[Results, Answers]:
+def _results(given: Given) -> tuple[Results, ReadPredictions]:
     """Return the results that are meant, and the answers behind them."""
     if not isinstance(given, str | Path):
         return given.results, given.answers

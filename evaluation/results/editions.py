@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from math import hypot
 
-from evaluation.results.comparison import Difference, Measured, around, subtract
+from evaluation.results.comparison import Difference, JackknifeScore, clip_interval, difference
 
 # The encoder without any training, which cannot have seen a text.
 FLOOR = "char_hash"
@@ -38,7 +38,7 @@ class Edition:
 
 
 def compare_editions(
-    measured: Mapping[str, Mapping[str, Measured]],
+    measured: Mapping[str, Mapping[str, JackknifeScore]],
     editions_of: Mapping[str, str],
     floor: str | None,
 ) -> list[Edition]:
@@ -69,15 +69,15 @@ def _gap(
     encoder: str,
     new: str,
     old: str,
-    scores: Mapping[str, Measured],
+    scores: Mapping[str, JackknifeScore],
     floor: str = "",
-    floors: Mapping[str, Measured] | None = None,
+    floors: Mapping[str, JackknifeScore] | None = None,
 ) -> Difference:
     """Return newer minus older score; with a floor, of the encoder's score minus the floor's."""
     (one, far, largest), (two, further, _) = (
-        subtract(scores[name], floors[name] if floors else None) for name in (new, old)
+        difference(scores[name], floors[name] if floors else None) for name in (new, old)
     )
     value = one - two
     # Two scores differ by at most their range, and two differences by twice as much.
-    interval = around(value, hypot(far, further), largest * (2 if floors else 1))
+    interval = clip_interval(value, hypot(far, further), largest * (2 if floors else 1))
     return Difference("edition", new, encoder, floor, value, interval)

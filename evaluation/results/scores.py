@@ -47,7 +47,8 @@ class Scores(Shown):
         Raises:
             KeyError: it was not scored.
         """
-        return {score.dataset: score for score in self.results.main}[dataset]
+        scores: dict[str, Score] = {score.dataset: score for score in self.results.main}
+        return scores[dataset]
 
     def to_dict(self) -> dict[str, float]:
         """Return "DATASET/score", "DATASET/low" and "DATASET/high" to fractions.

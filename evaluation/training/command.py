@@ -16,7 +16,7 @@ from corpora_recipes.running.environment import stage_versions
 from corpora_recipes.running.extras import check_packages
 from corpora_recipes.running.folders import PACKAGE, TRAINED, records_of
 from corpora_recipes.running.left_out import read_left_out
-from corpora_recipes.running.memo import Key, Memo, digest_of, remembering
+from corpora_recipes.running.memo import Cache, Key, digest_file, open_cache
 from corpora_recipes.running.outputs import whole_file
 from corpora_recipes.running.telling import tell
 from corpora_recipes.running.walking import Entry, walk
@@ -37,7 +37,7 @@ def run(options: argparse.Namespace) -> None:
     params = load_params(options.params)
     facts = {corpus.name: repr(corpus.facts) for corpus in load_corpora(options.params)}
     without = read_left_out("read")
-    with remembering(check=options.check):
+    with open_cache(verify=options.check):
         entries = {
             name: Entry(
                 [TRAINED / name],
@@ -64,7 +64,10 @@ def _key(training: Training, facts: str) -> Key:
 
     check_packages("train", "torch", "sentence_transformers")
     return {
-        "inputs": [digest_of(records_of(training.corpus)), *map(digest_of, parquet_files(PACKAGE))],
+        "inputs": [
+            digest_file(records_of(training.corpus)),
+            *map(digest_file, parquet_files(PACKAGE)),
+        ],
         "parameters": [asdict(training), facts],
         "code": code_digest(__name__),
         "versions": stage_versions("train"),
@@ -84,7 +87,7 @@ def _train(name: str, training: Training, corpora: Mapping[str, Any]) -> dict[st
         held_out,
         TRAINED / name,
         lambda trained: _model_card(name, corpora, records, held_out, trained),
-        Memo("models"),
+        Cache("models"),
     )
     counts = trained.counts
     tell(

@@ -11,7 +11,7 @@ from typing import Any
 
 from corpora_recipes.running.code import code_digest
 from corpora_recipes.running.errors import InputError
-from corpora_recipes.running.memo import Memo
+from corpora_recipes.running.memo import Cache
 from corpora_recipes.running.outputs import load_json, locked_folder, whole_file, whole_folder
 from evaluation.encoders import word_gru
 from evaluation.encoders.sentence_transformer import WORD_GRU
@@ -56,7 +56,7 @@ def train(
     held_out: HeldOut,
     out: Path,
     card: Callable[[Trained], str],
-    memo: Memo | None = None,
+    memo: Cache | None = None,
 ) -> tuple[Trained, bool]:
     """Train an encoder, and write it as a model of sentence-transformers.
 
@@ -81,7 +81,7 @@ def train(
             "code": code_digest(__name__),
             "versions": {library: version(library) for library in _LIBRARIES},
         }
-        kept = memo.kept(name, setting) if memo else None
+        kept = memo.get(name, setting) if memo else None
         if kept is None:
             _begin_or_resume(unfinished, setting)
             curve = learn(name, training, learner, material, unfinished / "checkpoint.safetensors")
@@ -92,7 +92,7 @@ def train(
             with whole_file(out / CARD) as temporary:
                 temporary.write_text(card(trained), "utf-8")
         if memo:
-            memo.keep(name, setting, [out], asdict(trained))
+            memo.put(name, setting, [out], asdict(trained))
         shutil.rmtree(unfinished, ignore_errors=True)  # Windows keeps the lock
     return trained, kept is not None
 

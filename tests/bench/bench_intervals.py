@@ -20,7 +20,12 @@ from typing import NamedTuple
 import numpy as np
 
 from evaluation.arrays import Values
-from evaluation.measures.intervals import effective_units, leave_out, reach, score_interval
+from evaluation.measures.intervals import (
+    effective_units,
+    jackknife_half_width,
+    leave_out,
+    score_interval,
+)
 from evaluation.measures.metrics import Metric, measure
 
 DOCUMENTS = (8, 20, 60, 200, 600)
@@ -125,7 +130,7 @@ def wrongly_worse(
         for value, others in zip(values, left_out, strict=True):
             apart = values[best] - value, left_out[best] - others, units
             pairs = (comb(encoders, 2), 1)
-            worse[number] |= [apart[0] > reach(*apart, count) for count in pairs]
+            worse[number] |= [apart[0] > jackknife_half_width(*apart, count) for count in pairs]
     corrected, single = worse.mean(axis=0)
     return float(corrected), float(single)
 

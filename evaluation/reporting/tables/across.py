@@ -16,7 +16,7 @@ from builders.tasks import TASKS
 from builders.tasks.groups import Group
 from corpora_recipes.languages import title_of
 from evaluation.reporting import layout
-from evaluation.reporting.averages import Mean, mean_score, place
+from evaluation.reporting.averages import Mean, group_sort_key, mean_score
 from evaluation.reporting.inputs import Inputs
 from evaluation.reporting.layout import Cell, Column, Table, columns_of, lay_out
 from evaluation.reporting.tables.marks import given, mean_cell, sampled, trivial_row
@@ -67,7 +67,7 @@ def shared_tasks(inputs: Inputs) -> list[SharedTask]:
         for _, rows in scores.groupby(["task", "measure", "sources"], sort=False)
         if rows.language.nunique() > 1
     ]
-    return sorted(tasks, key=lambda task: (place(task.group), task.name))
+    return sorted(tasks, key=lambda task: (group_sort_key(task.group), task.name))
 
 
 def _chosen(scores: pd.DataFrame) -> pd.DataFrame:

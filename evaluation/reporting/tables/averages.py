@@ -11,7 +11,7 @@ from evaluation.reporting.tables.marks import compared, mean_cell, people_mean, 
 from evaluation.reporting.tables.papers import published_means
 from evaluation.reporting.tables.scores import about_bold, about_scale, metric_of
 from evaluation.reporting.texts import phrase, translated
-from evaluation.results.comparison import MANY, tied_with
+from evaluation.results.comparison import ALL_PAIRS_LIMIT, tied_with
 
 # Most names that a sentence lists, if there are two others or more.
 LISTED = 3
@@ -114,7 +114,7 @@ def _averages(inputs: Inputs, benchmark: str) -> Table:
     def heading(average: Average) -> Cell:
         group = f"?scores-{name}.group={average.group.abbreviation}" if average.group else ""
         link = f"#scores-{name}-title{group}"
-        if len(inputs.names) > MANY:
+        if len(inputs.names) > ALL_PAIRS_LIMIT:
             link = f"#{layout.unused_name(average.name)}-title" if average.group else ""
         return Cell(average.heading, title=average.title, link=link)
 

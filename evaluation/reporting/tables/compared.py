@@ -10,7 +10,7 @@ from evaluation.reporting.inputs import Inputs
 from evaluation.reporting.layout import Cell, Column, Table, columns_of, lay_out, unused_name
 from evaluation.reporting.tables.marks import by_dataset, difference_cell, sampled, tone
 from evaluation.reporting.texts import phrase, translated
-from evaluation.results.comparison import MANY, Difference
+from evaluation.results.comparison import ALL_PAIRS_LIMIT, Difference
 from evaluation.results.editions import FLOOR
 
 # As a share of the largest number of texts, or words, with vectors. An encoder with fewer has an
@@ -62,13 +62,17 @@ def best_pairs(inputs: Inputs) -> list[Table]:
     """Return the same; of many encoders, only the pairs with the one that has the best rank."""
     few, best = len(inputs.names) <= FEW_ENCODERS, inputs.names[0]
     return pairs(
-        inputs, (each for each in inputs.differences if few or best in (each.one, each.other))
+        inputs, (each for each in inputs.differences if few or best in (each.first, each.second))
     )
 
 
 def _of_many(inputs: Inputs) -> tuple[str, ...]:
     """Return a sentence on pairs that are not shown, if there are any."""
-    return (phrase("first_pairs", many=MANY),) if len(inputs.names) > MANY else ()
+    return (
+        (phrase("first_pairs", many=ALL_PAIRS_LIMIT),)
+        if len(inputs.names) > ALL_PAIRS_LIMIT
+        else ()
+    )
 
 
 def _counts(tones: Sequence[str]) -> Cell:
@@ -94,8 +98,8 @@ def measure_differences(
 
     ``rows``: key of a measure to what names its row, in columns with the headings ``texts``.
     """
-    measured = [each for each in inputs.pairs if each.what in rows]
-    names = {difference.what for difference in measured}
+    measured = [each for each in inputs.pairs if each.target in rows]
+    names = {difference.target for difference in measured}
     if not names:
         return []
     table = lay_out(
@@ -136,8 +140,8 @@ def _by_pair(differences: Iterable[Difference], level: str) -> Differences:
     by_pair: dict[Pair, dict[str, Difference]] = {}
     for difference in differences:
         if difference.level == level:
-            pair = (difference.one, difference.other)
-            by_pair.setdefault(pair, {})[difference.what] = difference
+            pair = (difference.first, difference.second)
+            by_pair.setdefault(pair, {})[difference.target] = difference
     return by_pair
 
 

@@ -25,7 +25,7 @@ from evaluation.reporting.tables.marks import (
 )
 from evaluation.reporting.tables.papers import published_ranges, published_scores
 from evaluation.reporting.texts import all_texts, phrase, translated
-from evaluation.results.comparison import MANY
+from evaluation.results.comparison import ALL_PAIRS_LIMIT
 from evaluation.results.probes import Score
 
 
@@ -101,7 +101,7 @@ def scores(inputs: Inputs) -> list[Table]:
 
     Of many encoders, they are the rows, with a table per group of tasks.
     """
-    if len(inputs.names) > MANY:
+    if len(inputs.names) > ALL_PAIRS_LIMIT:
         first, *others = group_tables(inputs)
         return [replace(first, about=(*introduction(inputs), *first.about)), *others]
     tables: list[Table] = []

@@ -15,7 +15,7 @@ from builders.auditing.auditing import audit
 from builders.auditing.report import failures_of
 from builders.building.building import build
 from builders.exchange.finding import find_targets
-from corpora_recipes.running.memo import Memo
+from corpora_recipes.running.memo import Cache
 
 INSTANCES, OUT = Path("instances"), Path("audit")
 TASKS = {"sp_a": {"task": "sentence_position"}, "dc_a": {"task": "discourse_coherence"}}
@@ -31,9 +31,9 @@ def instances(tmp_path, monkeypatch, make_corpus) -> None:
 
 def new(**options: Any) -> int:
     """Audit the datasets, and return how many were measured."""
-    memo = Memo("measured")
+    memo = Cache("measured")
     audit(INSTANCES, OUT, memo=memo, **options)
-    return memo.made
+    return memo.written
 
 
 def test_nothing_is_measured_twice(monkeypatch) -> None:

@@ -14,7 +14,7 @@ from contents import contents
 
 from builders.building.annotated import rows_of
 from builders.building.building import build
-from builders.sampling.folds import FOLDS
+from builders.sampling.folds import N_FOLDS
 from builders.store.schema import labels_of
 from builders.tasks.examples import TASKS
 from corpora_recipes.records import Example
@@ -108,7 +108,7 @@ def test_classes_that_the_files_decide_are_sorted(make: Build) -> None:
     (path,) = (folder / "wc").iterdir()
     assert labels_of(pq.read_schema(path)) == ["barco", "casa", "río", "árbol"]
     in_fold = Counter(row["fold"] for row in rows_in(path.parent, "train").values())
-    assert in_fold == dict.fromkeys(range(FOLDS), 4)
+    assert in_fold == dict.fromkeys(range(N_FOLDS), 4)
 
 
 def test_rows_do_not_depend_on_the_order_of_the_records(make: Build) -> None:

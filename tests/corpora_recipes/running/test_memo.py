@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.folders import MEMORY
-from corpora_recipes.running.memo import Memo, digest_of, digests_of, remembering
+from corpora_recipes.running.memo import Cache, digest_file, digest_files, open_cache
 
 KEY = {"code": "c0de", "parameters": {"task": ["order", None]}, "inputs": {"raw": "0"}}
 FACTS = {"rows": 2}
@@ -33,28 +33,28 @@ def write(path: str, text: str) -> None:
     Path(path).write_text(text, "utf-8")
 
 
-def make() -> Memo:
+def make() -> Cache:
     """Make the entry "sqc": a folder of two files, and a file."""
     for path in ("out/a", "out/deep/b", "out.json"):
         write(path, f"text of {path}")
-    memo = Memo("build")
-    memo.keep("sqc", KEY, [Path("out"), Path("out.json")], FACTS)
+    memo = Cache("build")
+    memo.put("sqc", KEY, [Path("out"), Path("out.json")], FACTS)
     return memo
 
 
 def kept(**changes: Any) -> Any:
     """Return what the next run keeps, if parts of the key have changed."""
-    return Memo("build").kept("sqc", KEY | changes)
+    return Cache("build").get("sqc", KEY | changes)
 
 
 def test_an_entry_is_kept_with_its_key_and_its_facts() -> None:
     assert kept() is None
     memo = make()
-    assert memo.made == 1
+    assert memo.written == 1
     assert kept() == FACTS
-    assert list(Memo("build").files("sqc")) == ["out/a", "out/deep/b", "out.json"]
-    assert Memo("audit").kept("sqc", KEY) is None
-    assert Memo("build").kept("fac", KEY) is None
+    assert list(Cache("build").files("sqc")) == ["out/a", "out/deep/b", "out.json"]
+    assert Cache("audit").get("sqc", KEY) is None
+    assert Cache("build").get("fac", KEY) is None
     for changes in ({"code": "c0df", "inputs": {"raw": "1"}}, {"versions": {"python": "3"}}):
         assert kept(**changes) is None
 
@@ -105,7 +105,7 @@ def test_no_flipped_bit_is_kept(file: Path) -> None:
 
 
 def test_damaged_notes_make_nothing_old_look_new() -> None:
-    with remembering():
+    with open_cache():
         make()
     whole = STATS.read_bytes()
     write("out/a", "text of out/A")
@@ -118,30 +118,30 @@ def test_damaged_notes_make_nothing_old_look_new() -> None:
         whole.replace(b"[", b"[3, "),
     ):
         STATS.write_bytes(data)
-        with remembering():
+        with open_cache():
             assert kept() is None, data
 
 
 @given(facts=st.recursive(st.booleans() | st.integers() | st.floats() | st.text(), st.lists))
 @settings(max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_facts_come_back(facts: object) -> None:
-    Memo("build").keep("fac", KEY, facts={"": facts})
-    assert repr(Memo("build").kept("fac", KEY)) == repr({"": facts})
+    Cache("build").put("fac", KEY, facts={"": facts})
+    assert repr(Cache("build").get("fac", KEY)) == repr({"": facts})
 
 
 def test_entries_are_forgotten() -> None:
     memo = make()
     for name in ("fac", "sts"):
-        memo.keep(name, KEY)
-    write(f"{memo.place('fac')}/measured.npz", "numbers")
-    memo.retain(["sqc", "sts"])
+        memo.put(name, KEY)
+    write(f"{memo.folder('fac')}/measured.npz", "numbers")
+    memo.prune(["sqc", "sts"])
     assert sorted(path.name for path in (MEMORY / "build").iterdir()) == ["sqc", "sts"]
-    memo.forget("sqc")
-    memo.forget("never")
+    memo.delete("sqc")
+    memo.delete("never")
     assert kept() is None
     assert memo.files("sqc") == {}
-    assert memo.kept("sts", KEY) is True
-    Memo("never").retain([])
+    assert memo.get("sts", KEY) is True
+    Cache("never").prune([])
 
 
 def test_hidden_files_are_of_others() -> None:
@@ -149,10 +149,10 @@ def test_hidden_files_are_of_others() -> None:
     write("out/.a.x.part", "half")
     write("out/.git/head", "main")
     assert kept() == FACTS
-    assert list(digests_of([Path("out")])) == ["out/a", "out/deep/b"]
+    assert list(digest_files([Path("out")])) == ["out/a", "out/deep/b"]
     # Where the folder itself is, decides nothing.
     write(".mine/a", "a")
-    assert list(digests_of([Path(".mine"), Path("missing")])) == [".mine/a"]
+    assert list(digest_files([Path(".mine"), Path("missing")])) == [".mine/a"]
 
 
 # --- files whose size and times are as they were -------------------------------------------------
@@ -168,13 +168,13 @@ def is_read_again(file: Path, *, later: bool = True, check: bool = False) -> boo
     note[-1] = "wrong"
     note[-2] += 10**10 if later else 0
     STATS.write_text(json.dumps(notes), "utf-8")
-    with remembering(check=check):
-        return digest_of(file) != "wrong"
+    with open_cache(verify=check):
+        return digest_file(file) != "wrong"
 
 
 def noted(file: Path) -> Path:
-    with remembering():
-        digest_of(file)
+    with open_cache():
+        digest_file(file)
     return file
 
 
@@ -200,9 +200,9 @@ def test_a_link_is_as_old_as_what_it_leads_to() -> None:
     noted(Path("raw"))
     Path("link").symlink_to("raw")
     assert not is_read_again(Path("link"))
-    digest = digest_of(Path("link"))
+    digest = digest_file(Path("link"))
     write("raw", "new")
-    assert digest_of(Path("link")) != digest
+    assert digest_file(Path("link")) != digest
     # Notes on files that are gone go.
     write("other", "")
     Path("raw").unlink()
@@ -214,18 +214,18 @@ def test_a_link_is_as_old_as_what_it_leads_to() -> None:
 
 
 def interrupted(*, check: bool = False) -> None:
-    with remembering(check=check):
-        digest_of(Path("raw"))
+    with open_cache(verify=check):
+        digest_file(Path("raw"))
         raise KeyboardInterrupt
 
 
 def test_a_memory_that_is_open_is_opened_again() -> None:
     write("raw", "")
     write("other", "")
-    with remembering():
+    with open_cache():
         with pytest.raises(KeyboardInterrupt):
             interrupted(check=True)
-        digest_of(Path("other"))
+        digest_file(Path("other"))
         assert not STATS.exists()
     assert len(json.loads(STATS.read_bytes())) == 2
     # An interruption closes it; even one while the notes are written.
@@ -234,7 +234,7 @@ def test_a_memory_that_is_open_is_opened_again() -> None:
     assert not is_read_again(Path("raw"))
     STATS.unlink()
     STATS.mkdir()
-    with pytest.raises(InputError, match="a file to write"), remembering():
+    with pytest.raises(InputError, match="a file to write"), open_cache():
         pass
     STATS.rmdir()
     assert not is_read_again(noted(Path("raw")))
@@ -244,13 +244,13 @@ def test_what_killed_runs_left_is_cleared() -> None:
     left = [Path(name, ".a.abcd1234.part") for name in ("data/records", "data/memory/read/a")]
     for path in left:
         path.mkdir(parents=True)
-    with remembering():
+    with open_cache():
         assert not any(path.exists() for path in left)
 
 
 def test_another_run_waits(repository: Path) -> None:
-    code = "from corpora_recipes.running.memo import remembering\nwith remembering(): print('in')"
-    with remembering():
+    code = "from corpora_recipes.running.memo import open_cache\nwith open_cache(): print('in')"
+    with open_cache():
         other = subprocess.Popen(
             [sys.executable, "-c", code],
             env=os.environ | {"PYTHONPATH": str(repository)},

@@ -12,7 +12,7 @@ from corpora_recipes.missing import missing_corpus
 from corpora_recipes.params import corpus_of
 from corpora_recipes.running.errors import InputError, LostWorkers
 from corpora_recipes.running.left_out import LeftOut, read_left_out, write_left_out
-from corpora_recipes.running.memo import Memo
+from corpora_recipes.running.memo import Cache
 from corpora_recipes.running.telling import counted
 from corpora_recipes.running.walking import Entry, walk
 
@@ -217,7 +217,7 @@ def test_what_is_asked_for_no_more_is_removed(options: Any, remembered: list[str
     stage.walk(**options)
     assert outputs() == [".of_another_run", "a"]
     assert read_left_out("cook") == {}
-    assert [name for name in "abc" if Memo("cook").files(name)] == remembered
+    assert [name for name in "abc" if Cache("cook").files(name)] == remembered
     # Without a folder nothing is removed.
     walk("cook", {}, unit="meals")
     assert outputs() == [".of_another_run", "a"]

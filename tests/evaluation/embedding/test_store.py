@@ -20,7 +20,7 @@ from stores import fill_store, in_project
 
 from corpora_recipes.running import environment
 from corpora_recipes.running.errors import InputError
-from corpora_recipes.running.memo import digests_of
+from corpora_recipes.running.memo import digest_files
 from evaluation.data.instances import find_datasets
 from evaluation.embedding import embedding, store
 from evaluation.embedding.embedding import embed, embed_datasets
@@ -250,7 +250,7 @@ def test_what_was_changed_is_refused_and_encoded_again(
 
 def test_a_consistent_forgery_is_told_by_the_files_of_the_earlier_run(tmp_path: Path) -> None:
     fill_store(tmp_path, Fake(), words(12))
-    before, known = contents(tmp_path), digests_of([tmp_path])
+    before, known = contents(tmp_path), digest_files([tmp_path])
     file = sorted(tmp_path.glob("*.vectors.1.npy"))[1]
     keys, sums = (Path(str(file).replace("vectors.1", kind)) for kind in ("keys", "sums.1"))
     np.save(file, 2 * np.load(file))

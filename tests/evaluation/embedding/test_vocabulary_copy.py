@@ -9,7 +9,7 @@ import pytest
 from paradigm_files import Words, static
 
 from corpora_recipes.running.errors import InputError
-from corpora_recipes.running.memo import digests_of
+from corpora_recipes.running.memo import digest_files
 from evaluation.arrays import Doubles, Floats
 from evaluation.embedding.vocabulary import open_vocabulary, write_vocabulary
 from evaluation.encoders import make_encoder
@@ -41,7 +41,7 @@ def test_a_vocabulary_is_copied_and_mapped(tmp_path: Path, encoder: Any) -> None
 
 def test_it_is_kept_only_if_its_files_and_revision_are_known(tmp_path: Path, encoder: Any) -> None:
     write_vocabulary(tmp_path, encoder)
-    known = digests_of([tmp_path / "vocabulary"])
+    known = digest_files([tmp_path / "vocabulary"])
     encoder.blocks = [(["otra"], [[1, 2]])]
     assert write_vocabulary(tmp_path, encoder, known) == 5
     encoder.revision = "2"
@@ -62,7 +62,7 @@ NONSENSE = [None, b"", b"null", b"3", b"[]", b"PK\x03\x04"]
 @pytest.mark.parametrize("file", ["vectors.npy", "norms.npy", "words.json", "vocabulary.json"])
 def test_a_damaged_copy_is_made_again(tmp_path: Path, encoder: Any, file: str) -> None:
     write_vocabulary(tmp_path, encoder)
-    known = digests_of([tmp_path / "vocabulary"])
+    known = digest_files([tmp_path / "vocabulary"])
     damaged = tmp_path / "vocabulary" / file
     whole = damaged.read_bytes()
     for content in (*NONSENSE, whole[:-9]):

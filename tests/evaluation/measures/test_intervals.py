@@ -12,9 +12,9 @@ from scipy import stats
 from evaluation.measures.intervals import (
     LEAST_DOCUMENTS,
     effective_units,
+    jackknife_half_width,
     leave_out,
     leave_out_means,
-    reach,
     score_interval,
     student,
 )
@@ -67,7 +67,7 @@ def test_the_reach_of_a_mean_is_that_of_students_t() -> None:
     values = np.random.default_rng(6).exponential(size=12)
     (left_out,) = leave_out_means(np.repeat(values, 2)[None], np.arange(24) // 2)
     expected = stats.t.ppf(0.975, 11) * stats.sem(values)
-    assert reach(values.mean(), left_out, 12) == pytest.approx(expected, rel=1e-5)
+    assert jackknife_half_width(values.mean(), left_out, 12) == pytest.approx(expected, rel=1e-5)
 
 
 def test_the_interval_of_an_accuracy_is_wilsons() -> None:
@@ -109,7 +109,7 @@ def test_one_row_says_nothing() -> None:
     assert interval([True], one) == (0, 1)
     assert correlation_interval(np.ones(1), np.ones(1), one) == (-1, 1)
     (left_out,) = leave_out_means(np.ones((1, 1)), one)
-    assert reach(1.0, left_out, 1) == math.inf
+    assert jackknife_half_width(1.0, left_out, 1) == math.inf
 
 
 def test_the_interval_of_a_correlation_is_that_of_fisher() -> None:
@@ -157,5 +157,5 @@ def test_paired_answers_tell_more_than_two_intervals() -> None:
     worse[np.flatnonzero(right)[:30]] = False
     both = leave_out("accuracy", np.ones(1000, bool), np.stack([right, worse]), np.arange(1000))
     half = 1.9623 * math.sqrt(0.03 * 0.97 / 999)
-    assert reach(0.03, both[0] - both[1], 1000) == pytest.approx(half, rel=1e-4)
+    assert jackknife_half_width(0.03, both[0] - both[1], 1000) == pytest.approx(half, rel=1e-4)
     assert interval(right, np.arange(1000))[0] < interval(worse, np.arange(1000))[1]

@@ -12,7 +12,7 @@ from paradigm_files import Layered, static, write_paradigms_dataset, write_words
 from stores import fill_for
 
 from corpora_recipes.running.errors import InputError
-from corpora_recipes.running.memo import Memo
+from corpora_recipes.running.memo import Cache
 from evaluation.data.instances import Dataset, find_datasets
 from evaluation.embedding.store import EmbeddingStore
 from evaluation.embedding.vocabulary import write_vocabulary
@@ -217,7 +217,7 @@ def test_what_changed_alone_is_scored_anew(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.chdir(tmp_path)
     vectors = {f"{letter}{i}": directed(i, d) for d, letter in enumerate("abc") for i in range(40)}
     encoder = static(Path("v.vec"), vectors)
-    instances, store, memo = Path("i"), Path("store"), Memo("completed/n")
+    instances, store, memo = Path("i"), Path("store"), Cache("completed/n")
     clusters = [("a", ["a1", "a2", "a3"]), ("b", ["b1", "b2", "c3"])]
     for language in ("es", "en"):
         write_words(instances / f"words_{language}", sorted(vectors), language=language)
@@ -252,7 +252,7 @@ def test_what_changed_alone_is_scored_anew(tmp_path: Path, monkeypatch: pytest.M
     assert scored() == 1
     for changes in ({"seed": 8}, {"coherence_threshold": 1}, {"casings": ["lower"]}, {}):
         assert scored(**changes) == 2
-    (memo.place("p_en") / "made.json").write_bytes(b"{")
+    (memo.folder("p_en") / "made.json").write_bytes(b"{")
     assert scored() == 1
     with monkeypatch.context() as patch:
         patch.setattr(evaluating, "code_digest", lambda *modules: "other")

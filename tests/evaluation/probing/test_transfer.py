@@ -16,7 +16,7 @@ from evaluation.probing.params import Probing
 from evaluation.probing.probing import probe_datasets
 from evaluation.probing.protocols import standard
 from evaluation.probing.protocols.problem import Answers, Problem
-from evaluation.probing.transfer import families_of, with_transfers
+from evaluation.probing.transfer import add_transfers, find_families
 from evaluation.reporting.formats import _shade
 from evaluation.reporting.tables.transfer import transfer as tables_of
 from evaluation.reporting.tables.transfer import transfer_layers
@@ -65,7 +65,7 @@ def transferred() -> Results:
     datasets = find_datasets(Path("i"))
     embed_datasets(Path("store"), ENCODER, datasets)
     found = probe_datasets("mine", ENCODER, datasets, Path("store"), seed=1, probing=PROBING)[0]
-    return with_transfers(found, ENCODER, datasets, Path("store"), PROBING)
+    return add_transfers(found, ENCODER, datasets, Path("store"), PROBING)
 
 
 def of(results: Results, target: str, *sources: str) -> Score:
@@ -79,10 +79,10 @@ def usual(results: Results, name: str) -> Score:
 
 
 def test_a_family_has_one_task_and_the_same_classes(results: Results) -> None:
-    (family,) = families_of(find_datasets(Path("i")), [TASK])
+    (family,) = find_families(find_datasets(Path("i")), [TASK])
     names = [dataset.name for dataset in family]
     assert names == ["contrary", "folded", "one", "renumbered", "same"]
-    assert families_of(find_datasets(Path("i")), ["similarity"]) == []
+    assert find_families(find_datasets(Path("i")), ["similarity"]) == []
     pairs = {(one, other) for one in names for other in names if one != other}
     single = [t for t in results.transfers if len(t.sources) == 1]
     assert {(t.sources[0], t.score.dataset) for t in single} == pairs

@@ -7,7 +7,7 @@ from report_files import SP
 
 from builders.tasks import groups
 from builders.tasks.benchmarks import BENCHMARKS, WITHDRAWN
-from evaluation.reporting.averages import OWN, averages_of, mean_score
+from evaluation.reporting.averages import OWN, list_averages, mean_score
 
 TASKS = {
     "mc": "sentence_classification",
@@ -19,7 +19,7 @@ SHIPPED = {"mc": "spanish_senteval", "sp_wiki": "spanish_discoeval", "dr_rst": "
 
 
 def test_averages_are_per_benchmark_and_say_what_is_missing() -> None:
-    found = averages_of(TASKS, SHIPPED)
+    found = list_averages(TASKS, SHIPPED)
     assert [(one.name, one.heading, one.datasets) for one in found] == [
         ("spanish_senteval SC", "SC (1 of 5)", ("mc",)),
         ("spanish_senteval", "All (1 of 20)", ("mc",)),
@@ -33,7 +33,7 @@ def test_averages_are_per_benchmark_and_say_what_is_missing() -> None:
     assert found[2].title == "Sentence position: sp_wiki; not in this report: sp_mlsum, sp_thesis"
     assert {item.benchmark for item in found} == {"spanish_senteval", "spanish_discoeval", OWN}
     assert (found[0].group, found[1].group) == (groups.SC, None)
-    *_, small, _, every, of_users, _ = averages_of(TASKS, SHIPPED, {"sp_wiki", "sp_mine"})
+    *_, small, _, every, of_users, _ = list_averages(TASKS, SHIPPED, {"sp_wiki", "sp_mine"})
     assert (small.datasets, small.too_small, small.heading) == ((), ("sp_wiki",), "SP (0 of 3)")
     assert (every.datasets, every.heading) == (("dr_rst",), "All (1 of 11)")
     assert of_users.title == "Sentence position: ; test too small: sp_mine"
@@ -41,12 +41,12 @@ def test_averages_are_per_benchmark_and_say_what_is_missing() -> None:
 
 def test_a_whole_benchmark_misses_nothing_not_even_what_is_withdrawn() -> None:
     tasks = {name: entry["task"] for name, entry in BENCHMARKS["spanish_discoeval"].items()}
-    found = averages_of(tasks, dict.fromkeys(tasks, "spanish_discoeval"))
+    found = list_averages(tasks, dict.fromkeys(tasks, "spanish_discoeval"))
     headings = [one.heading for one in found]
     assert headings == ["SP (3)", "BSO (3)", "DC (3)", "SSP (1)", "DR (1)", "All (11)"]
     assert not any(one.missing for one in found)
     tasks = {name: entry["task"] for name, entry in BENCHMARKS["spanish_senteval"].items()}
-    *others, probing, every = averages_of(tasks, dict.fromkeys(tasks, "spanish_senteval"))
+    *others, probing, every = list_averages(tasks, dict.fromkeys(tasks, "spanish_senteval"))
     assert (probing.heading, probing.missing) == ("LPT (8)", ())
     assert probing.title.endswith("; withdrawn: somo")
     assert every.heading == "All (20)"
@@ -55,7 +55,7 @@ def test_a_whole_benchmark_misses_nothing_not_even_what_is_withdrawn() -> None:
     assert not any(one.withdrawn for one in others)
     # In a package of before, it is one of the datasets.
     tasks["somo"] = "linguistic_probing"
-    before = averages_of(tasks, dict.fromkeys(tasks, "spanish_senteval"))
+    before = list_averages(tasks, dict.fromkeys(tasks, "spanish_senteval"))
     assert [one.heading for one in before[-2:]] == ["LPT (9)", "All (21)"]
     assert not any(one.withdrawn for one in before)
 

@@ -15,11 +15,11 @@ from report_files import CLUSTERED, PARADIGM, RANK, RANKED
 from result_files import RESULTS, SCORE
 
 from corpora_recipes.running.errors import InputError
-from evaluation.measures.intervals import leave_out_means, reach
+from evaluation.measures.intervals import jackknife_half_width, leave_out_means
 from evaluation.results.comparison import (
-    Answers,
     Difference,
-    Ranks,
+    ReadPredictions,
+    ReadRanks,
     compare,
     compare_paradigms,
     compare_ranks,
@@ -54,7 +54,7 @@ def answers(right: float, *, starts: int = 1, first: int = 0) -> Any:
     return found
 
 
-def probed(folder: Path, name: str, predicted: dict[str, Any]) -> tuple[Results, Answers]:
+def probed(folder: Path, name: str, predicted: dict[str, Any]) -> tuple[Results, ReadPredictions]:
     """Write results with these answers; a dataset's task is told by its name."""
     tasks = {"bso": "sentence_ordering", "sp": "sentence_position"}
     scores = tuple(
@@ -92,7 +92,7 @@ def test_every_pair_on_every_shared_dataset_and_group(tmp_path: Path) -> None:
     b = probed(tmp_path, "b", {"bso_x": answers(0.7), "bso_y": answers(0.6)})
     c = probed(tmp_path, "c", {"bso_x": answers(0.9), "sp_x": answers(0.5)})
     found = compared([a, b, c])
-    assert [(d.one, d.other, d.level, d.what) for d in found] == [
+    assert [(d.first, d.second, d.level, d.target) for d in found] == [
         ("a", "b", "dataset", "bso_x"),
         ("a", "b", "dataset", "bso_y"),
         ("a", "b", "group", "BSO"),
@@ -121,7 +121,7 @@ def test_the_same_accuracy_on_other_rows_is_a_tie(tmp_path: Path) -> None:
     assert difference.value == 0
     assert difference.interval[0] < 0 < difference.interval[1]
     assert difference.tie
-    assert replace(group, level="dataset", what="bso_x") == difference
+    assert replace(group, level="dataset", target="bso_x") == difference
 
 
 def test_random_starts_count_by_their_mean(tmp_path: Path) -> None:
@@ -158,7 +158,7 @@ def test_a_difference_that_touches_zero_is_a_tie() -> None:
 
 def ranked(
     folder: Path, name: str, ranks: Any, *, positive: str = "p", **score: Any
-) -> tuple[RankingResults, Ranks]:
+) -> tuple[RankingResults, ReadRanks]:
     """Write these ranks, of pairs of which two are of a group."""
     plain = replace(RANK, **score)
     others = (replace(plain, postprocessing="abtt"), replace(plain, layer="0"))
@@ -189,7 +189,7 @@ def test_ranks_of_the_same_pairs(tmp_path: Path) -> None:
     ]
     found = compare_ranks(encoders)
     measures = [f"evalrank_es {what} cosine" for what in ("mrr", "hits@1", "hits@3")]
-    assert [(d.one, d.other, d.what) for d in found] == [
+    assert [(d.first, d.second, d.target) for d in found] == [
         (*pair, what) for pair in ("ab", "ac", "bc") for what in measures
     ]
     assert {d.level for d in found} == {"measure"}
@@ -210,7 +210,7 @@ def test_ranks_of_the_same_pairs(tmp_path: Path) -> None:
 def test_of_many_encoders_those_with_the_best_by_each_measure(tmp_path: Path) -> None:
     ranks = {"m": ranks_of(0.6) ** 9.0, "n": np.full(ROWS, 2.0)}
     encoders = [ranked(tmp_path, n, ranks.get(n, np.full(ROWS, 50.0))) for n in "abcdefghijkmn"]
-    found = {(d.one, d.other) for d in compare_ranks(encoders)}
+    found = {(d.first, d.second) for d in compare_ranks(encoders)}
     # A is the first, M has the best MRR and hits@1, N the best hits@3.
     assert found == {pair for pair in combinations("abcdefghijkmn", 2) if {*pair} & {*"amn"}}
 
@@ -263,12 +263,12 @@ def test_clusters() -> None:
     ]
     found = compare_paradigms(encoders)
     measures = [f"paralex_es {what} shared lower" for what in ("suggestion", "coherence")]
-    assert [(d.one, d.other, d.what) for d in found] == [
+    assert [(d.first, d.second, d.target) for d in found] == [
         (*pair, what) for pair in ("ab", "ac", "bc") for what in measures
     ]
     apart = values[0] - values[1]
     (left_out,) = leave_out_means(apart[None], np.array(NAMES))
-    far = reach(apart.mean(), left_out, 30, pairs=3)
+    far = jackknife_half_width(apart.mean(), left_out, 30, pairs=3)
     assert found[0].value == pytest.approx(apart.mean())
     assert found[0].interval == pytest.approx((apart.mean() - far, apart.mean() + far))
     assert found[1].value == pytest.approx(apart.mean() / 2)

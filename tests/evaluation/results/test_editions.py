@@ -8,19 +8,19 @@ import numpy as np
 import pytest
 from report_files import DEEP, MC, ONE, SP, audit_file, kept, one, say_of_dataset
 
-from evaluation.measures.intervals import leave_out_means, reach
+from evaluation.measures.intervals import jackknife_half_width, leave_out_means
 from evaluation.reporting.formats import write_markdown
 from evaluation.reporting.inputs import Inputs, read_inputs
 from evaluation.reporting.tables.compared import editions
-from evaluation.results.comparison import Measured
+from evaluation.results.comparison import JackknifeScore
 from evaluation.results.editions import compare_editions
 
 
-def measured(right: np.ndarray) -> Measured:
+def measured(right: np.ndarray) -> JackknifeScore:
     """Return the accuracy of answers, [rows], of two rows a document."""
     documents = np.arange(len(right)) // 2
     (left_out,) = leave_out_means(right[None].astype(float), documents)
-    return Measured("accuracy", float(right.mean()), left_out, len(right) / 2)
+    return JackknifeScore("accuracy", float(right.mean()), left_out, len(right) / 2)
 
 
 def answers(rows: int, wrong: int, first: int = 0) -> np.ndarray:
@@ -37,7 +37,8 @@ def test_variances_of_both_editions_add() -> None:
     assert (first, second) == (("mine", pytest.approx(0.7), 0.9), ("floor", 0.4, 0.5))
     assert found[0].gap.value == pytest.approx(-0.2)
     ends = [
-        reach(mine[name].value, mine[name].left_out, mine[name].units) for name in ("new", "old")
+        jackknife_half_width(mine[name].value, mine[name].replicates, mine[name].units)
+        for name in ("new", "old")
     ]
     assert found[0].gap.interval == pytest.approx((-0.2 - hypot(*ends), -0.2 + hypot(*ends)))
     assert not found[0].gap.tie
@@ -45,7 +46,7 @@ def test_variances_of_both_editions_add() -> None:
     assert beyond is not None
     assert beyond.value == pytest.approx(-0.1)
     ends = [
-        reach(one.value - other.value, one.left_out - other.left_out, one.units)
+        jackknife_half_width(one.value - other.value, one.replicates - other.replicates, one.units)
         for one, other in zip(mine.values(), floor.values(), strict=True)
     ]
     assert beyond.interval == pytest.approx((-0.1 - hypot(*ends), -0.1 + hypot(*ends)))

@@ -72,7 +72,7 @@ def test_compared_as_in_the_report(floor: Scores, capsys: pytest.CaptureFixture[
     groups = {"BSO": ["bso_own"], "SC": ["tass_own"], "SS": ["sts_own"]}
     names = ["level", "what", "difference", "low", "high", "tie"]
     assert found[names].to_numpy().tolist() == [
-        [d.level, d.what, d.value, *d.interval, d.tie] for d in compare(measured, groups)
+        [d.level, d.target, d.value, *d.interval, d.tie] for d in compare(measured, groups)
     ]
     assert found.what.tolist() == ["bso_own", "sts_own", "BSO", "SS"]
     assert found.difference[0] == floor["bso_own"].value - other["bso_own"].value
