@@ -92,9 +92,6 @@ def checked(kind: Callable[..., T], value: object, where: Path | str) -> T:
         kind: the type.
         value: what the file says.
         where: the file as a path, or a place in it.
-
-    Raises:
-        InputError: a key is unknown or missing, or a value is not as declared.
     """
     try:
         return _adapter(kind).validate_python(value)  # type: ignore[no-any-return]
@@ -138,11 +135,7 @@ def unknown_key(where: str, key: object, known: Collection[str]) -> ParamsError:
 
 
 def one_of(value: Any, known: Iterable[str], where: str, what: str = "", todo: str = "") -> Any:
-    """Return a value if it is among the known ones; ``what`` says of what kind these are.
-
-    Raises:
-        InputError: it is not.
-    """
+    """Return a value if it is among the known ones; ``what`` says of what kind these are."""
     if value in (known := list(known)):
         return value
     near = nearest([str(value)], known)
@@ -157,11 +150,7 @@ def one_of(value: Any, known: Iterable[str], where: str, what: str = "", todo: s
 def options_like(
     defaults: Mapping[str, Any], given: Mapping[str, Any], where: str
 ) -> dict[str, Any]:
-    """Return options, each like its default; None is that of a text, or nothing, ``...`` of a text.
-
-    Raises:
-        InputError: one is unknown, or of another type.
-    """
+    """Return options, each like its default; None is that of a text, or nothing, ``...`` of a text."""
     if unknown := [key for key in given if key not in defaults]:
         raise unknown_key(f"{where}.{unknown[0]}", unknown[0], defaults)
     checks = {

@@ -295,12 +295,7 @@ class CorpusFacts(Checked):
 
 
 def read_facts(path: Path) -> CorpusFacts:
-    """Read a corpus.yaml.
-
-    Raises:
-        InputError: it is not YAML (see ``parse_yaml``), a key is missing or unknown, or a value has
-            another type.
-    """
+    """Read a corpus.yaml."""
     return _facts(read_yaml(path), path)
 
 

@@ -24,11 +24,7 @@ def corpora_by_language() -> dict[str, list[str]]:
 
 
 def corpora_in(language: str) -> dict[str, str]:
-    """Return the recipes that have a language, each with its own code of it, sorted.
-
-    Raises:
-        InputError: none has it; languages with a similar code or name are suggested.
-    """
+    """Return the recipes that have a language, each with its own code of it, sorted."""
     names = {name for some in corpora_by_language().values() for name in some}
     codes = {name: load_facts(name).code_of(language) for name in sorted(names)}
     corpora = {name: code for name, code in codes.items() if code is not None}

@@ -20,10 +20,6 @@ def listing(path: Path) -> Iterator[str]:
 
     Args:
         path: of params.yaml.
-
-    Raises:
-        InputError: params.yaml is invalid. For a fault in one entry or in its corpus.yaml, or a
-            file that is not there, the error comes after the last line.
     """
     faults = []
     sizes: list[int | None] = []

@@ -50,12 +50,7 @@ class Params(Checked):
 
 
 def load_params(path: Path) -> dict[str, Any]:
-    """Read params.yaml; return its ``Params`` as a dict, its top level and all names checked.
-
-    Raises:
-        InputError: the file is missing or not YAML, a key is unknown, a value has another type, or
-            a name is invalid or repeated.
-    """
+    """Read params.yaml; return its ``Params`` as a dict, its top level and all names checked."""
     try:
         params = vars(checked(Params, load_yaml(path), path))
     except FileNotFoundError:
@@ -126,10 +121,6 @@ def corpus_of(params: Mapping[str, Any], path: Path, name: str) -> Corpus:
     """Return an entry of ``corpora``, checked and joined with the facts of its recipe.
 
     ``params`` is what ``load_params`` returned for the file ``path``.
-
-    Raises:
-        InputError: the entry does not exist, has an unknown recipe or key, or a value of another
-            type, or lacks the path of the user's own files.
     """
     one_of(name, sorted(params["corpora"]), f"{path}: corpora", todo="correct it, or add an entry")
     where = f"{path}: corpora.{name}"

@@ -165,11 +165,7 @@ def recipe_names() -> list[str]:
 
 
 def load_recipe(name: str) -> Recipe:
-    """Return the recipe's code; the name is one of ``recipe_names()``.
-
-    Raises:
-        InputError: it has no recipe.py, or that lacks a function that every recipe has.
-    """
+    """Return the recipe's code; the name is one of ``recipe_names()``."""
     path, module = RECIPES / name / "recipe.py", {}
     if path.is_file():
         module = vars(importlib.import_module(f"corpora_recipes.corpora.{name}.recipe"))
@@ -181,9 +177,5 @@ def load_recipe(name: str) -> Recipe:
 
 
 def load_facts(name: str) -> CorpusFacts:
-    """Return the recipe's corpus.yaml; the name is one of ``recipe_names()``.
-
-    Raises:
-        InputError: see ``read_facts``.
-    """
+    """Return the recipe's corpus.yaml; the name is one of ``recipe_names()``."""
     return read_facts(RECIPES / name / "corpus.yaml")

@@ -22,11 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Print the averages, and what was left out.
-
-    Raises:
-        InputError: something was left out for a fault.
-    """
+    """Print the averages, and what was left out."""
     params = load_params(options.params)
     if not (REPORT / "metrics.json").is_file():
         todo = "run `dvc repro` or `probeta repro`"

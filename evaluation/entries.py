@@ -31,9 +31,6 @@ def encoders_params(params: Mapping[str, Any], path: Path) -> dict[str, dict[str
 
     Returns:
         Name to options.
-
-    Raises:
-        InputError: an entry is no mapping, or two names differ in case alone.
     """
     given = checked(dict[str, Options], params["encoders"], f"{path}: encoders")
     trained = {
@@ -53,9 +50,6 @@ def encoders_of(path: Path) -> "dict[str, Callable[[], Encoder]]":
 
     Args:
         path: of params.yaml.
-
-    Raises:
-        InputError: an entry is no mapping. What is wrong in it, is said when it is made.
     """
     from evaluation.encoders import make_encoder
 
@@ -95,11 +89,7 @@ def embedded_encoders(path: Path) -> "dict[str, tuple[Callable[[], Encoder], str
 
 
 def vectors_of(name: str) -> dict[str, str]:
-    """Return path to SHA-256 of the files of an encoder's vectors.
-
-    Raises:
-        InputError: they are not those that `embed` has left.
-    """
+    """Return path to SHA-256 of the files of an encoder's vectors."""
     files, known = digest_files([EMBEDDINGS / name]), Cache("embed").files(name)
     if known and files != known:
         wrong = sorted(path for path in {*files, *known} if files.get(path) != known.get(path))

@@ -45,9 +45,6 @@ def check(path: Path) -> list[str]:
 
     Returns:
         The names of its corpora, rankings and encoders.
-
-    Raises:
-        InputError: it is invalid.
     """
     datasets_listing(path)
     return _check_sections(load_params(path), path)
@@ -60,11 +57,7 @@ def _check_sections(params: dict[str, Any], path: Path) -> list[str]:
 
 
 def show(path: Path) -> None:
-    """Print what a file of parameters asks for.
-
-    Raises:
-        InputError: it is invalid, or a file or package that it needs is not there.
-    """
+    """Print what a file of parameters asks for."""
     for line in listing(path):
         print(line)
     print(f"Datasets of {path}:")

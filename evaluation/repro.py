@@ -28,12 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Run all stages, with a line for each.
-
-    Raises:
-        InputError: a library is missing, params.yaml is invalid, a stage failed, or something was
-            left out.
-    """
+    """Run all stages, with a line for each."""
     needed = (module for extra in ("audit", "build", "report") for module in MODULES[extra])
     check_packages("probeta repro", *needed)
     if options.params == PARAMS and not PARAMS.exists():

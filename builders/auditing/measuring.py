@@ -81,11 +81,7 @@ def _file(memo: Cache, name: str) -> Path:
 
 
 def measure(location: Location, boilerplate: Mapping[str, Sequence[Pattern[str]]]) -> Measured:
-    """Read a dataset and measure its gates; ``boilerplate`` has the patterns of each corpus.
-
-    Raises:
-        InputError: a file is damaged, its rows do not fit together, or its language is unknown.
-    """
+    """Read a dataset and measure its gates; ``boilerplate`` has the patterns of each corpus."""
     target = load_target(location)
     target = replace(target, boilerplate=boilerplate.get(target.corpus, ()))
     try:

@@ -127,11 +127,7 @@ class _Report(_Read):
 
 
 def read_audit(path: Path) -> dict[str, Any]:
-    """Read the report that ``audit`` wrote.
-
-    Raises:
-        InputError: the file is missing, or in another format, or not of the types above.
-    """
+    """Read the report that ``audit`` wrote."""
     todo = "run the audit again"
     report = read_report(path, FORMAT, "the report of `probeta audit`", todo)
     try:

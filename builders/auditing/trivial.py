@@ -238,11 +238,7 @@ def _cosines(first: Sparse, second: Sparse) -> Doubles:
 
 
 def _lengths(part: Texts) -> Doubles:
-    """Return a row's lengths, [rows, features].
-
-    For each text the logarithms of its characters, words and characters per word; their
-    differences to the first text and to the neighbour; their deviation over the texts.
-    """
+    """Return a row's lengths, [rows, features]."""
     word = re.compile(WORD)
     sizes = [[(len(text), len(word.findall(text))) for text in row] for row in part.texts]
     logs = np.log1p(np.array(sizes, np.float64))
@@ -284,12 +280,7 @@ def _side_by_side(blocks: Sequence[Both]) -> Both:
 
 
 def _overlaps(words: Sequence[Both]) -> tuple[Doubles, Doubles]:
-    """Return how much the words of a row's texts overlap, for train and test, [rows, features].
-
-    For each pair of texts the Jaccard index and the overlap coefficient of their words, and the
-    cosine of their tf-idf; with three texts or more also each text's mean with the others, in
-    ascending order: a text from elsewhere has the lowest, at any position.
-    """
+    """Return how much the words of a row's texts overlap, for train and test, [rows, features]."""
     from scipy.sparse import vstack
     from sklearn.feature_extraction.text import TfidfTransformer
 

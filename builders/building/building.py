@@ -98,10 +98,7 @@ def build(
 
 
 def _leave_out_unlearnt(dataset: Dataset, made: Made) -> None:
-    """Leave out tested documents with a class that no row has which a probe learns from.
-
-    A whole document, since a tree without one of its relations is not whole. They are counted.
-    """
+    """Leave out tested documents with a class that no row has which a probe learns from."""
     if dataset.task.target != "label" or not dataset.task.trained:
         return
     train = made.rows.get("train", [])
@@ -139,10 +136,7 @@ def _check_sizes(dataset: Dataset, made: Made) -> None:
 
 
 def _check_donors(dataset: Dataset, made: Made) -> None:
-    """Raise an InputError if most donors are of the document of their row, as with few documents.
-
-    The dataset would ask another question; a sample may, as it only shows that things work.
-    """
+    """Raise an InputError if most donors are of the document of their row, as with few documents."""
     donors = made.counts.get("donors", {})
     same, used = donors.get("of_the_same_document", 0), donors.get("used", 0)
     if dataset.sample or 2 * same <= used:

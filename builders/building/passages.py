@@ -82,12 +82,7 @@ def _offered(
     owner: dict[str, str],
     datasets: Sequence[PassageDataset],
 ) -> list[Passage]:
-    """Return the passages that a dataset may take, in the order in which it takes them.
-
-    Passages of the documents assigned to it come first. If both tasks lend documents, those of
-    other datasets follow: a large corpus fills every dataset without them, so that the datasets
-    have no document in common.
-    """
+    """Return the passages that a dataset may take, in the order in which it takes them."""
     lenders = {d.name for d in datasets if d.task.lends_documents}
     owners = {dataset.name, *(lenders if dataset.name in lenders else ())}
     ordered = in_keyed_order(passages, dataset.draw, "select")
@@ -158,10 +153,7 @@ def _one_dataset(
 def _parts(
     dataset: PassageDataset, passages: Sequence[Passage]
 ) -> list[tuple[Split, int, dict[str, int], list[Passage]]]:
-    """Return the splits, or the folds, with their quotas, further columns and passages.
-
-    Documents are dealt to folds in keyed order, so that each fold has as many, or one more.
-    """
+    """Return the splits, or the folds, with their quotas, further columns and passages."""
     if not dataset.folds:
         return [(s, dataset.quota(s), {}, [p for p in passages if p.split == s]) for s in SPLITS]
     documents = sorted(

@@ -53,10 +53,6 @@ def compose(dataset: RankingDataset, records: Path, out: Path, sources: str) -> 
         the numbers of ``different`` usable pairs, of those ``chosen`` as paraphrases, and of
         ``positives`` that no collection before it has, and the ``lowest_score`` of those chosen
         (None without scores).
-
-    Raises:
-        InputError: records are missing or of another kind, no pair can be used, scores do not
-            separate the top quarter, or the vocabulary has no words. Nothing is written then.
     """
     check_tokens(dataset)
     composition = _Composition(dataset, records, sources)

@@ -63,9 +63,6 @@ def find_targets(
     path, joined by "_", if two would have the same name; without Parquet it is always the path.
 
     Args: see ``Location``.
-
-    Raises:
-        InputError: no dataset was found, a split or a name is ambiguous, or the task is unknown.
     """
     tasks = [name for name in TASKS if TASKS[name].target == "label"]
     if task is not None and task not in tasks:

@@ -27,9 +27,6 @@ def locate(
 
     Returns:
         Where they come from, None for a folder; and where their files are.
-
-    Raises:
-        InputError: there are no datasets, or they cannot be downloaded.
     """
     name = str(target)
     columns = columns or Columns()

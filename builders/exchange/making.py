@@ -71,9 +71,6 @@ def choose(
         wanted: what users have named.
         where: the first file, for messages.
         shown: all columns, for messages; the names in ``columns`` if left out.
-
-    Raises:
-        InputError: there is no column with text, or no column of a name that was given.
     """
     label, score = wanted.label, wanted.score
     if not label and not score:

@@ -166,10 +166,7 @@ def _read(path: Path) -> tuple[Sequence[str], _Numbered]:
 
 
 def _csv_rows(path: Path) -> _Numbered:
-    """Read values separated by commas or semicolons, with quotation marks and a header.
-
-    A row may extend over several lines; its number is that of its last line.
-    """
+    """Read values separated by commas or semicolons, with quotation marks and a header."""
     text = _decoded(path)
     header = text[: text.find("\n")]
     delimiter = ";" if header.count(";") > header.count(",") else ","
@@ -219,11 +216,7 @@ def _parsed(text: str, path: Path, number: int) -> Any:
 
 
 def _take_header(files: _Files, rows: _Rows) -> Sequence[str]:
-    """Remove the header from the rows, and return it; nothing of files without one.
-
-    A header is the same in all splits, or has a usual name of a column. What looks like one but is
-    neither is refused: a label that is not a number and occurs only in the first line.
-    """
+    """Remove the header from the rows, and return it; nothing of files without one."""
     (first, *others) = [of_split[0][1] for of_split in rows.values()]
     like_names = all(_NAME.fullmatch(name) and not NUMBER.fullmatch(name) for name in first)
     same = bool(others) and all(row == first for row in others)

@@ -138,11 +138,7 @@ def _found(configs: Sequence[Config]) -> dict[tuple[str, Verdict], list[str]]:
 
 
 def _header(configs: Sequence[Config], restricted: Sequence[str]) -> str:
-    """Return the head of the card, which is YAML.
-
-    Sizes and features are not repeated: they are in the files. The Hub loads a dataset fastest, and
-    in this order, if its splits are listed (its documentation, "Manual Configuration").
-    """
+    """Return the head of the card, which is YAML."""
     total = sum(sum(config.rows.values()) for config in configs)
     gate = {"extra_gated_prompt": GATED.format(", ".join(restricted))} if restricted else {}
     head = {

@@ -63,10 +63,6 @@ def package(
 
     Returns:
         The number of datasets whose rows are new.
-
-    Raises:
-        InputError: a dataset of params.yaml has not been built or audited, or was built with other
-            parameters, or spaCy cannot tokenise its language.
     """
     report = read_audit(audit)
     digests: dict[str, Digests] = {}

@@ -84,10 +84,6 @@ def publish(
         dry_run: do not contact the Hub; return what would be published.
         include_restricted: publish also corpora whose corpus.yaml says ``redistributable: false``,
             and the rankings made of them.
-
-    Raises:
-        InputError: what is asked for must not be published, is not complete or is published
-            already, or the Hub cannot be reached or refuses. No tag is made then.
     """
     named = "ORG/NAME: a user or organisation of the Hub, and a name"
     _check("--repo", repo, r"[\w.-]+/[\w.-]+", named)

@@ -52,10 +52,7 @@ def _tokenised(
 
 
 def _rules_for(task: Task, language: str) -> str:
-    """Return the language whose rules split the texts of a task into tokens.
-
-    Words of a language without rules in spaCy are split by those for any language ("xx").
-    """
+    """Return the language whose rules split the texts of a task into tokens."""
     if task.unit == "word":
         try:
             tokenize("", language)

@@ -132,11 +132,7 @@ class TreebankDataset(Dataset):
 
 
 def datasets_of(corpus: Corpus, sources: str) -> list[Dataset]:
-    """Return the datasets of a corpus, sorted by name; empty if only rankings use the corpus.
-
-    Raises:
-        InputError: one has an unknown task or key, or an invalid value.
-    """
+    """Return the datasets of a corpus, sorted by name; empty if only rankings use the corpus."""
     return [
         _dataset(corpus, sources, name, corpus.datasets[name]) for name in sorted(corpus.datasets)
     ]

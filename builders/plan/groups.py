@@ -53,10 +53,6 @@ def groups_of(
     """Return everything that is built: the datasets of each corpus, then each ranking.
 
     Of params.yaml it needs `corpora`, `rankings`, `sources`, and the path, for messages.
-
-    Raises:
-        InputError: a corpus has neither a dataset nor a ranking that uses it; and see
-            ``datasets_of``, ``check_editions`` and ``rankings_of``.
     """
     composed = rankings_of(rankings, corpora, sources, path)
     used = {corpus.name for ranking in composed for corpus in ranking.corpora}

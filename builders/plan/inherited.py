@@ -24,9 +24,6 @@ def inherited_of(
 
     An entry of `audit.inherited` of params.yaml, the file ``path``, replaces that of the same
     dataset in a corpus.yaml.
-
-    Raises:
-        InputError: `audit` has an unknown key, or an entry is malformed.
     """
     declared = {
         name: gates

@@ -84,11 +84,7 @@ class RankingDataset(Dataset):
 def rankings_of(
     rankings: Mapping[str, Any], corpora: Sequence[Corpus], sources: str, path: Path = PARAMS
 ) -> list[RankingDataset]:
-    """Return the rankings of params.yaml, in its order, given its ``corpora`` and ``sources``.
-
-    Raises:
-        InputError: an entry is not as it should be, or has the name of a corpus or dataset.
-    """
+    """Return the rankings of params.yaml, in its order, given its ``corpora`` and ``sources``."""
     return [
         _ranking(name, entry, corpora, sources, f"{path}: rankings.{name}")
         for name, entry in checked(dict[str, Section], rankings, f"{path}: rankings").items()

@@ -25,11 +25,7 @@ def window_of(path: Path) -> dict[str, Any] | None:
 def record_batches(
     path: Path, kind: str, columns: Sequence[str] | None = None
 ) -> Iterator[pa.RecordBatch]:
-    """Yield the rows of a file of records of a kind in batches, of all columns if none is named.
-
-    Raises:
-        InputError: the file is missing or damaged, or holds records of another kind.
-    """
+    """Yield the rows of a file of records of a kind in batches, of all columns if none is named."""
     try:
         file = pq.ParquetFile(path)
     except (OSError, pa.ArrowInvalid) as error:

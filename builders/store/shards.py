@@ -126,11 +126,7 @@ def _complete(
 
 @contextmanager
 def opened(path: Path) -> Iterator[pq.ParquetFile]:
-    """Yield a Parquet file, for reading alone.
-
-    Raises:
-        InputError: what is read of it, also of its metadata, is damaged.
-    """
+    """Yield a Parquet file, for reading alone."""
     try:
         # Not read_table, which would take folder names for columns.
         with pq.ParquetFile(path) as file:
@@ -149,9 +145,6 @@ def digests(folder: Path) -> Iterator[dict[str, Any]]:
         ``config`` (dataset), ``split``, ``rows``, ``sha256`` (of the files, in order of name) and
         ``content``: SHA-256 over the rows as canonical JSON lines, which does not depend on the
         version of pyarrow that wrote them.
-
-    Raises:
-        InputError: the folder has no dataset.
     """
     datasets = list(datasets_in(folder))
     for config, split, shards in datasets:

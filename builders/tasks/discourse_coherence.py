@@ -111,12 +111,7 @@ def _match(
 def _nearest(
     takers: Sequence[Passage], places: dict[str, int], donors: Donors
 ) -> Callable[[Passage, Fits], Passage | None]:
-    """Return the function that takes the donor whose sentence fits in as the original does.
-
-    Its words are as like those of the row's other sentences as the replaced sentence's are. Then
-    the overlap of words alone solves 57 % of the rows of 3,600 English Wikipedia articles, instead
-    of 71 % with random donors.
-    """
+    """Return the function that takes the donor whose sentence fits in as the original does."""
     likeness = Likeness([sentence for taker in takers for sentence in taker.sentences])
 
     def take(taker: Passage, fits: Fits) -> Passage | None:

@@ -36,9 +36,6 @@ def fetched(corpus: Corpus, sources: str) -> dict[str, str]:
     Args:
         corpus: the corpus.
         sources: `sources` of params.yaml.
-
-    Raises:
-        InputError: see ``fetch``.
     """
     out, memo, origin = RAW / corpus.name, Cache("fetch"), origin_of(corpus, sources)
     try:

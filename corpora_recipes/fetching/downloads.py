@@ -113,11 +113,7 @@ def _announce(sources: Iterable[Source], out: Path) -> dict[str, int]:
 
 
 def announce(sizes: Collection[int | None], origin: str, out: Path) -> None:
-    """Say how many files of which sizes will be downloaded into a folder.
-
-    Raises:
-        InputError: the disk is too small for them.
-    """
+    """Say how many files of which sizes will be downloaded into a folder."""
     needed, free = sum(size or 0 for size in sizes), free_at(out)
     cost = f"{sizes_in_words(sizes)}; {in_words(free)} free on the disk"
     _say(f"{out}: {_files(len(sizes))} from {origin}, {cost}")
@@ -223,10 +219,6 @@ def download(
 
     Returns:
         What was downloaded, or is there already.
-
-    Raises:
-        InputError: from all addresses: no answer after several attempts, an answer such as 404, or
-            wrong content.
     """
     if pin.has_digest and target.is_file():
         sha256 = sha256_of(target)

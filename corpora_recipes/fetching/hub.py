@@ -30,11 +30,7 @@ class Found:
 
 
 def name_parts(name: str) -> tuple[str, str, str]:
-    """Return repository, revision and folder of ``hf://datasets/ORG/NAME[@REVISION][/FOLDER]``.
-
-    Raises:
-        InputError: it has another form.
-    """
+    """Return repository, revision and folder of ``hf://datasets/ORG/NAME[@REVISION][/FOLDER]``."""
     match = _NAME.fullmatch(name)
     if match is None:
         form = "hf://datasets/ORG/NAME[@REVISION][/FOLDER], the parts in brackets at will"
@@ -47,9 +43,6 @@ def found_on_hub(name: str, patterns: Sequence[str]) -> Found:
     """Return the files of a dataset whose names match a pattern; for the name, see ``name_parts``.
 
     Without a revision, it is the commit that sources.lock has, or else the newest.
-
-    Raises:
-        InputError: there is no such dataset, or no such file in it, or the Hub cannot be asked.
     """
     repository, asked, folder = name_parts(name)
     if not asked and (locked := read_lock().get(f"{HUB}datasets/{repository}")):
@@ -70,11 +63,7 @@ def found_on_hub(name: str, patterns: Sequence[str]) -> Found:
 
 
 def download(name: str, patterns: Sequence[str], out: Path) -> None:
-    """Download the files of ``found_on_hub`` into a folder, and lock their commit.
-
-    Raises:
-        InputError: see ``found_on_hub``; or the disk is too small.
-    """
+    """Download the files of ``found_on_hub`` into a folder, and lock their commit."""
     from huggingface_hub import snapshot_download
 
     found = found_on_hub(name, patterns)
@@ -96,11 +85,7 @@ def download(name: str, patterns: Sequence[str], out: Path) -> None:
 
 
 def dataset_info(repository: str, revision: str | None) -> "DatasetInfo":
-    """Return what the Hub says of a dataset and the sizes of its files.
-
-    Raises:
-        InputError: there is no such dataset or revision, or the Hub cannot be asked.
-    """
+    """Return what the Hub says of a dataset and the sizes of its files."""
     from huggingface_hub import HfApi
 
     with hub_failures(repository):

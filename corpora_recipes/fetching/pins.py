@@ -108,11 +108,7 @@ def _ends_bz2(end: bytes) -> bool:
 
 
 def read_note(path: Path, kind: Callable[..., _T], todo: str) -> _T | None:
-    """Return the JSON in a file that fetch wrote, of a type for ``checked``; None without it.
-
-    Raises:
-        InputError: it is damaged; ``todo`` is the advice then.
-    """
+    """Return the JSON in a file that fetch wrote, of a type for ``checked``; None without it."""
     try:
         return checked(kind, load_json(path), path)
     except FileNotFoundError:

@@ -62,11 +62,7 @@ def part_range(name: str) -> tuple[int, int]:
 
 
 def read_manifest(file: Path) -> Manifest | None:
-    """Return the manifest of a file's parts, None if it does not exist.
-
-    Raises:
-        InputError: it is damaged.
-    """
+    """Return the manifest of a file's parts, None if it does not exist."""
     folder = parts_folder(file)
     todo = f"remove {folder}, and run fetch again"
     return read_note(folder / "manifest.json", Manifest, todo)
@@ -84,11 +80,7 @@ class RangeFetcher:
     """
 
     def __init__(self, urls: Sequence[str], file: Path, size: int | None = None) -> None:
-        """Prepare to fetch parts of the file that would be stored whole as ``file``.
-
-        Raises:
-            InputError: the parts that are there are of another file.
-        """
+        """Prepare to fetch parts of the file that would be stored whole as ``file``."""
         self.file = file
         self.manifest = read_manifest(file)
         self.fetched = 0
@@ -110,13 +102,7 @@ class RangeFetcher:
         self._stack.close()
 
     def fetch(self, start: int, stop: int) -> None:
-        """Fetch the bytes from ``start`` up to ``stop``, exclusive, into the folder if missing.
-
-        Raises:
-            NoRanges: the server does not support ranges, or state the file's version or size.
-            InputError: the file is another one than that of the first part, or has another size
-                than it should, it ends before ``stop``, or no address works.
-        """
+        """Fetch the bytes from ``start`` up to ``stop``, exclusive, into the folder if missing."""
         target = parts_folder(self.file) / part_name(start, stop)
         if target.is_file() and target.stat().st_size == stop - start:
             return
@@ -249,11 +235,7 @@ class PartialFile:
         return b"".join(chunks)
 
     def fetch(self, start: int, stop: int) -> None:
-        """Fetch those bytes from ``start`` up to ``stop`` that are not here; threads may call it.
-
-        Raises:
-            NoRanges, InputError: see ``RangeFetcher.fetch``.
-        """
+        """Fetch those bytes from ``start`` up to ``stop`` that are not here; threads may call it."""
         assert self._fetcher is not None
         for missing in self._parts.missing(start, stop):
             self._fetcher.fetch(*missing)

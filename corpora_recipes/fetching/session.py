@@ -127,10 +127,6 @@ def request(
     """Send a request, follow redirects, and yield the response, its body unread.
 
     ``silence`` are the seconds to wait for a byte; patience.SILENCE if None.
-
-    Raises:
-        Broken: no answer.
-        InputError: the address is wrong, the server's certificate is, or redirects do not end.
     """
     import requests
     import urllib3

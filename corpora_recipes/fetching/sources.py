@@ -37,11 +37,6 @@ def fetch(corpus: Corpus, sources: str, out: Path) -> None:
     ``path`` names the user's files: "sample", "upstream" for its servers, or a folder laid out as
     ``<folder>/<recipe>/<upstream file name>``. Local files become symbolic links, because dumps are
     large and so that changes are noticed, or copies on systems without links.
-
-    Raises:
-        MissingCorpus: the corpus must be asked for, and its files are not there.
-        InputError: a file is missing, wrong or not available there, or another fetch is running in
-            the folder.
     """
     sources = origin_of(corpus, sources)
     # Two fetches would write into one partial download.
@@ -63,10 +58,6 @@ def check_files(corpus: Corpus, sources: str, out: Path) -> None:
     """Check that the files are there that ``fetch`` would link or that people must get.
 
     Servers are not asked. For the arguments, see ``fetch``.
-
-    Raises:
-        MissingCorpus: the corpus must be asked for, and its files are not there.
-        InputError: a file or folder is missing.
     """
     sources = origin_of(corpus, sources)
     try:
@@ -80,11 +71,7 @@ def check_files(corpus: Corpus, sources: str, out: Path) -> None:
 
 
 def list_sources(corpus: Corpus) -> list[Source]:
-    """Return the raw files of the corpus, with its language and options filled in.
-
-    Raises:
-        InputError: an option would name a file outside the corpus's folder.
-    """
+    """Return the raw files of the corpus, with its language and options filled in."""
     values = {"language": corpus.language, **corpus.options}
     listed = load_recipe(corpus.recipe).sources(corpus)
     return [_filled_in(source, values, corpus) for source in listed]
@@ -147,11 +134,7 @@ def local_files(
 
 
 def sample_folder(corpus: Corpus) -> Path:
-    """Return the folder of the recipe's sample in the language of the corpus.
-
-    Raises:
-        InputError: the recipe is for several languages, and its sample is in another one.
-    """
+    """Return the folder of the recipe's sample in the language of the corpus."""
     folder, language = RECIPES / corpus.recipe / "sample", corpus.language.partition("-")[0]
     languages = corpus.facts.sample_languages
     if languages and language not in languages:
@@ -165,11 +148,7 @@ def sample_folder(corpus: Corpus) -> Path:
 
 
 def _users_files(corpus: Corpus, path: Path, tell: bool) -> list[tuple[str, Path]]:
-    """List the user's file, or the files of the user's folder: name in out, path.
-
-    Of a folder and its sub-folders, only files that match the recipe's patterns are listed; with
-    ``tell``, the others are counted. Hidden ones are passed over.
-    """
+    """List the user's file, or the files of the user's folder: name in out, path."""
     patterns = [source.file for source in list_sources(corpus)]
     top = path if path.is_dir() else path.parent
     there = sorted(path.rglob("*")) if path.is_dir() else [path]
@@ -263,11 +242,7 @@ def _link(path: Path, target: Path) -> None:
 def _claimed(
     out: Path, source: str, patterns: Sequence[str], by_hand: Sequence[str] = ()
 ) -> Iterator[None]:
-    """Make ``out`` a folder that holds only files of this source; at the end it holds all.
-
-    ``patterns`` are their names, or patterns of names; ``by_hand`` those of files that the user may
-    have put there, which are left alone. Another file that no fetch has put there is an error.
-    """
+    """Make ``out`` a folder that holds only files of this source; at the end it holds all."""
     before = read_fetched(out) or Fetched("", [], complete=False)
     known, listed = set(before.files), set(patterns)
     for folder in (out, *(path for path in out.rglob("*") if path.is_dir())):

@@ -156,12 +156,6 @@ class Transfer:
 
         The answer may be the whole file, or end before ``stop`` (None for the end of the file).
         ``version`` is that of the bytes that are here; None without any.
-
-        Raises:
-            Broken: it failed in a way that may pass.
-            Changed: the range is of another version.
-            BeyondEnd: the file ends before ``start``.
-            InputError: it failed in a way that will not pass.
         """
         self._attempts += 1
         headers = {}
@@ -313,11 +307,7 @@ LARGEST = 1 << 24  # bytes
 
 
 def read_document(urls: Sequence[str], largest: int = LARGEST) -> bytes:
-    """Return the whole of a small document; a web page only if the address ends in .html or "/".
-
-    Raises:
-        InputError: no address works, or the document is larger. NotFound if no server has it.
-    """
+    """Return the whole of a small document; a web page only if the address ends in .html or "/"."""
 
     def attempt(transfer: Transfer) -> bytes:
         data = bytearray()

@@ -58,10 +58,6 @@ def contents(files: Iterable[Member], most: int = LARGEST_FILE) -> Iterator[byte
     Args:
         files: plain, or in archives.
         most: the largest size, in bytes, of a plain file.
-
-    Raises:
-        InputError: an archive is damaged or encrypted, or a file is larger than allowed or
-            compressed in an unknown way.
     """
     for path, group in groupby(files, lambda file: file.path):
         if not path.name.endswith(ARCHIVES):
@@ -81,10 +77,6 @@ def members(path: Path, raw: Path) -> list[Member]:
     """Return the files of an archive, sorted by name, or the file itself if it is not an archive.
 
     Their keys are relative to ``raw``.
-
-    Raises:
-        InputError: the archive cannot be read, holds another archive, or more than ``MOST_MEMBERS``
-            files or ``LARGEST_ARCHIVE`` bytes.
     """
     key = path.relative_to(raw).as_posix()
     if not path.name.endswith(ARCHIVES):
@@ -102,11 +94,7 @@ def members(path: Path, raw: Path) -> list[Member]:
 
 
 def existing(raw: Path, names: Iterable[str], corpus: Corpus) -> list[Member]:
-    """Return those of some files of a folder that exist; for an archive the files in it.
-
-    Raises:
-        InputError: none exists; or see ``members``.
-    """
+    """Return those of some files of a folder that exist; for an archive the files in it."""
     paths = [raw / name for name in names if (raw / name).is_file()]
     if not paths:
         raise no_files(corpus, raw, " or ".join(names))

@@ -53,9 +53,6 @@ def pieces(path: Path, offset: int = 0, end: int | None = None, line: int = 1) -
 
     ``offset`` is that of the first sentence, in bytes, and of line number ``line``; at ``end`` the
     last one has ended (None for the end of the file).
-
-    Raises:
-        InputError: a line or a sentence is too long.
     """
     held: list[bytes] = []
     size = 0
@@ -84,11 +81,7 @@ def pieces(path: Path, offset: int = 0, end: int | None = None, line: int = 1) -
 
 
 def comments(piece: Piece, path: Path) -> dict[str, str]:
-    """Return the comments above a sentence: the name before "=", without blanks, to the value.
-
-    Raises:
-        InputError: one is not in UTF-8.
-    """
+    """Return the comments above a sentence: the name before "=", without blanks, to the value."""
     values: dict[str, str] = {}
     for number, raw in enumerate(piece.lines, piece.first):
         if not raw.startswith(b"#"):
@@ -103,13 +96,6 @@ def parse(piece: Piece, path: Path) -> Parse:
 
     Its text, in NFC and without invisible characters, is that of the comment ``text``; without
     one, it is put together from the tokens.
-
-    Raises:
-        InputError: a line has not ten columns; ids are not those of the words in their order; a
-            range is not one of words that follow it; a head is no word of the sentence; or the
-            sentence has too many words.
-        Dropped: "no_words"; "not_one_root"; "cycle"; "text_mismatch", the text is not that of the
-            tokens; "empty_form"; "unknown_upos"; or "malformed_features" (such as in lower case).
     """
     lines = _lines(piece, path)
     words: list[Word] = []

@@ -56,10 +56,6 @@ def read_dis(path: Path) -> DiscourseTree:
     Returns:
         The tree with the name of the file as its id and without a split. EDUs are in NFC, with
         single spaces, and without marks of sentences and paragraphs; relations are as written.
-
-    Raises:
-        IrregularError: the parts of a node do not make a relation, or are not all of its EDUs.
-        InputError: the file is not one tree for any other reason.
     """
     root = _parse(read_text(path).removeprefix("\ufeff"), path)
     nodes = list(_preorder(root))

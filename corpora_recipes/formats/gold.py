@@ -9,12 +9,7 @@ from corpora_recipes.running.errors import RawError
 
 
 def scored_pairs(pairs: Member, gold: Member) -> Iterator[Row]:
-    """Yield sentence_1, sentence_2 and score of each line; a row names the gold file.
-
-    Raises:
-        InputError: the files differ in their number of lines, or a line does not hold two
-            sentences.
-    """
+    """Yield sentence_1, sentence_2 and score of each line; a row names the gold file."""
     texts, scores = (every_line(file.read(), file.where) for file in (pairs, gold))
     if len(texts) != len(scores):
         expected = f"{len(texts)} lines, one for each line of {pairs.where}"
@@ -31,11 +26,7 @@ def scored_pairs(pairs: Member, gold: Member) -> Iterator[Row]:
 
 
 def scored(row: Row) -> str:
-    """Return the score of a row, as written.
-
-    Raises:
-        Dropped: "no_score": the line is empty, the organisers left the pair out.
-    """
+    """Return the score of a row, as written."""
     if not row.fields["score"].strip():
         raise Dropped("no_score")
     return row.fields["score"]

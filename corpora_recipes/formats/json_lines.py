@@ -52,11 +52,7 @@ def line_ranges(path: Path, name: str) -> list[LineRange]:
 
 
 def range_lines(block: LineRange) -> Iterator[bytes]:
-    """Yield the lines of a range; a line belongs to the range of its first byte.
-
-    Raises:
-        InputError: a line is longer than ``LONGEST_LINE``.
-    """
+    """Yield the lines of a range; a line belongs to the range of its first byte."""
     with block.path.open("rb") as file:
         lines = whole_lines(file, block.path)
         if block.start:
@@ -76,9 +72,6 @@ def parse_lines(
         path: the file, for messages.
         start: 0 for the beginning of the file, which may have a byte order mark.
         todo: the advice in messages; None for correcting the line.
-
-    Raises:
-        InputError: a line is not JSON, or not in UTF-8.
     """
     for number, line in enumerate(lines, 1):
         if not line.strip():

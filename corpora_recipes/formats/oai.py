@@ -18,11 +18,7 @@ _FORBIDDEN = re.compile(
 
 
 def parse_page(path: Path) -> etree._Element:
-    """Return the root of a page, an OAI-PMH response.
-
-    Raises:
-        InputError: see ``parse_response``; or the file is larger than ``LARGEST_XML``.
-    """
+    """Return the root of a page, an OAI-PMH response."""
     return parse_response(read_whole(path, LARGEST_XML), path)
 
 
@@ -32,9 +28,6 @@ def parse_response(data: bytes, where: Path | str) -> etree._Element:
     Args:
         data: the response.
         where: its file or address, for messages.
-
-    Raises:
-        InputError: it is not XML, incomplete, not OAI-PMH, or defines entities.
     """
     # Without huge_tree, libxml2 refuses texts above 10 MB, and elements in more than 255 others.
     parser = etree.XMLParser(resolve_entities=False, remove_comments=True, remove_pis=True)

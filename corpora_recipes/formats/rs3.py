@@ -102,11 +102,6 @@ def read_rs3(path: Path) -> tuple[DiscourseTree, int]:
         that were left out, 0 or 1. EDUs are in NFC, with single spaces; C1 control characters are
         replaced by the windows-1252 characters of the same code (they come from windows-1252 text
         that was decoded as ISO-8859-1).
-
-    Raises:
-        CrossingError: a nucleus and its satellite, or neighbouring nuclei, are not adjacent.
-        IrregularError: the nuclei of a group are neither one by ``span`` nor those of one relation.
-        InputError: the file is not one tree for any other reason.
     """
     types, nodes = _parse(path)
     _link(nodes, types)

@@ -50,10 +50,6 @@ def decoded_lines(data: bytes | Iterable[bytes], where: str) -> Iterator[tuple[i
     Only a line feed ends a line, with or without a carriage return before it. A byte order mark
     at the beginning is removed. A line of spaces is skipped, a line of tabs is not. ``data`` is the
     file, whole or by its lines, and ``where`` its name for messages.
-
-    Raises:
-        InputError: a line is not in UTF-8, holds a carriage return or is longer than
-            ``LONGEST_ROW``, or the file is empty.
     """
     is_empty = True
     for number, line in enumerate(io.BytesIO(data) if isinstance(data, bytes) else data, 1):
@@ -78,11 +74,7 @@ def decoded_lines(data: bytes | Iterable[bytes], where: str) -> Iterator[tuple[i
 
 
 def every_line(data: bytes, where: str) -> list[str]:
-    """Return the lines of a file, see ``decoded_lines``, with the blank ones, which are "".
-
-    Raises:
-        InputError: they are more than ``MOST_RECORDS``, or not as ``decoded_lines`` wants them.
-    """
+    """Return the lines of a file, see ``decoded_lines``, with the blank ones, which are ""."""
     count = data.count(b"\n") + (not data.endswith(b"\n"))
     if count > MOST_RECORDS:
         raise RawError(where, f"at most {MOST_RECORDS:,} lines", f"{count:,}")
@@ -103,10 +95,6 @@ def table_rows(data: bytes, where: str, columns: Sequence[str], *, header: bool)
         columns: the required columns.
         header: whether the first line names the columns, which may then be more, and in any order
             (white space around names is ignored); otherwise the columns are exactly these.
-
-    Raises:
-        InputError: a column is missing or named twice, a row has another number of fields, or the
-            lines are not as ``decoded_lines`` wants them.
     """
     lines = decoded_lines(data, where)
     names = list(columns)
@@ -131,9 +119,6 @@ def matched_rows(data: bytes, where: str, pattern: re.Pattern[str], expected: st
     """Yield the lines of a file, see ``decoded_lines``; the groups of a pattern are their fields.
 
     A group that takes no part in the match is "". ``expected`` is a line in words, for messages.
-
-    Raises:
-        InputError: a line does not match as a whole.
     """
     for number, line in decoded_lines(data, where):
         parts = pattern.fullmatch(line)
@@ -152,10 +137,6 @@ def csv_rows(
         data: the file.
         where: the file, for messages.
         columns: checks the header, given its place too, and returns the names of the columns.
-
-    Raises:
-        InputError: it is not in UTF-8, a quotation mark is not closed, or a row has another number
-            of fields than the header.
     """
     try:
         text = data.decode("utf-8-sig")
@@ -180,11 +161,7 @@ def csv_rows(
 
 
 def natural(text: str) -> str:
-    """Return a text on one line, in NFC, with single spaces and without invisible characters.
-
-    Raises:
-        Dropped: "empty_text" if nothing is left.
-    """
+    """Return a text on one line, in NFC, with single spaces and without invisible characters."""
     line = " ".join(nfc(INVISIBLE.sub("", text)).split())
     if not line:
         raise Dropped("empty_text")
@@ -192,11 +169,7 @@ def natural(text: str) -> str:
 
 
 def class_of(raw: str, collection: str, corpus: Corpus, row: Row) -> str:
-    """Return the name of the class that a source spells ``raw``; white space around it is ignored.
-
-    Raises:
-        InputError: the collection has no such class.
-    """
+    """Return the name of the class that a source spells ``raw``; white space around it is ignored."""
     labels = corpus.facts.collections[collection].labels
     spelling = raw.strip()
     name = labels.get(spelling) if labels else spelling
@@ -206,11 +179,7 @@ def class_of(raw: str, collection: str, corpus: Corpus, row: Row) -> str:
 
 
 def score_of(raw: str, collection: str, corpus: Corpus, row: Row) -> float:
-    """Return the score of an example.
-
-    Raises:
-        InputError: it is not a number, or outside the collection's scale.
-    """
+    """Return the score of an example."""
     scale = corpus.facts.collections[collection].scale
     assert scale is not None, f"{collection} has no scores"
     lowest, highest = scale
@@ -228,11 +197,7 @@ def number_of(raw: str) -> float:
 
 
 def collect(rows: Iterable[Row], make: Callable[[Row], Example]) -> BlockResult:
-    """Return the examples of a block's rows; those that ``make`` drops are counted by reason.
-
-    Raises:
-        InputError: they are more than ``MOST_RECORDS``.
-    """
+    """Return the examples of a block's rows; those that ``make`` drops are counted by reason."""
     result = BlockResult()
     for row in rows:
         if len(result.records) == MOST_RECORDS:

@@ -113,9 +113,6 @@ def listed_splits(path: Path) -> dict[str, Split]:
 
     It has the headings ``## train``, ``## dev`` and ``## test``, each with a list of names below;
     texts below other headings belong to no split.
-
-    Raises:
-        InputError: one of the headings has no text.
     """
     splits = dict(_items(path))
     if missing := [name for name, split in PARTS.items() if split not in splits.values()]:
@@ -137,9 +134,6 @@ def read_text(path: Path) -> str:
     """Return a text in UTF-8, or if it is not UTF-8 in windows-1252, each line end as a line feed.
 
     A byte order mark stays: TED-MDB counts it as a character.
-
-    Raises:
-        InputError: the file is in neither encoding.
     """
     data = read_whole(path)
     try:
@@ -158,9 +152,6 @@ def clean_text(text: str, where: Path | str) -> str:
 
     C1 control characters are replaced by the windows-1252 characters of the same code: they come
     from windows-1252 text that was decoded as ISO-8859-1.
-
-    Raises:
-        InputError: windows-1252 has no such character.
     """
     # Before splitting: U+0085 is a line break for Python and an ellipsis in windows-1252.
     try:

@@ -25,11 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Read all corpora, and print the counts of records kept and dropped.
-
-    Raises:
-        InputError: see ``walk``; or with ``--strict`` also if a share of drops is above its limit.
-    """
+    """Read all corpora, and print the counts of records kept and dropped."""
     params = load_params(options.params)
     entries = {
         corpus.name: Entry(

@@ -136,11 +136,7 @@ def _check(corpus: Corpus, raw: Path, drops: Drops, count: int, *, strict: bool)
 
 
 def _dropped_documents(corpus: Corpus, drops: Drops) -> tuple[int, int]:
-    """Count the documents (or examples) seen, and those dropped.
-
-    Drops within a limit above one half, such as a dump's redirects, are left out of both: so many
-    are normal. So are those beyond the quota.
-    """
+    """Count the documents (or examples) seen, and those dropped."""
     unit = record_unit(corpus.facts.records)
     counts = {reason: n for (of, reason), n in drops.dropped.items() if of == unit}
     limits = {reason: corpus.facts.drop_limits.get(f"{unit}.{reason}", 0) for reason in counts}

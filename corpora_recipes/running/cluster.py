@@ -52,9 +52,6 @@ def call_alike(
         find: finds the same in the worker.
         function: what is called then.
         arguments: its arguments.
-
-    Raises:
-        InputError: one of the values is another one, or of the calls; with the machine's name.
     """
     with _one_at_a_time:
         try:

@@ -127,10 +127,6 @@ def open_executor(address: str, workers: int | None) -> Iterator[Processes | Clu
             scheduler.
         workers: number of calls at once; None for one per CPU, or one per thread of the cluster.
             With one local worker the driver does the work itself.
-
-    Raises:
-        InputError: the address is invalid, the cluster cannot be used, or workers are lost
-            repeatedly.
     """
     executor: Processes | Cluster
     if is_address(address):
@@ -165,9 +161,6 @@ def as_completed(
 
     Yields:
         The number of a call, from 0, and its result: those that are done first come first.
-
-    Raises:
-        Exception: the exception of a call; those that were not begun are then cancelled.
     """
     if executor is None:
         yield from ((number, function(*arguments)) for number, arguments in enumerate(calls))

@@ -85,11 +85,7 @@ def is_number(text: str) -> bool:
 
 
 def read_whole(path: Path, most: int = LARGEST_FILE) -> bytes:
-    """Return the content of a file.
-
-    Raises:
-        InputError: it is larger than ``most`` bytes.
-    """
+    """Return the content of a file."""
     if (size := path.stat().st_size) > most:
         raise too_large(path, f"{size:,} bytes", most)
     return path.read_bytes()
@@ -108,11 +104,7 @@ class Lines(Protocol):
 
 
 def whole_lines(file: Lines, where: Path | str) -> Iterator[bytes]:
-    """Yield the lines of a file, each with its line end; ``where`` is its name, for messages.
-
-    Raises:
-        InputError: a line is longer than ``LONGEST_LINE``.
-    """
+    """Yield the lines of a file, each with its line end; ``where`` is its name, for messages."""
     while line := file.readline(LONGEST_LINE + 1):
         if len(line) > LONGEST_LINE:
             found = f"a longer one, which begins with {line[:60]!r}"

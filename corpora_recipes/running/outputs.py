@@ -70,9 +70,6 @@ def whole_outputs(files: Sequence[Path], folders: Sequence[Path] = ()) -> Iterat
 
     Yields:
         The temporary paths, of the files and then of the folders.
-
-    Raises:
-        InputError: there is a folder where a file is to be, or the other way round.
     """
     paths = [*files, *folders]
     for path in paths:
@@ -113,9 +110,6 @@ def read_report(path: Path, number: int, what: str, todo: str) -> dict[str, Any]
     """Read a JSON report that states the ``number`` of its format under ``format``.
 
     ``what`` is the name of the report, and ``todo`` the advice, for messages.
-
-    Raises:
-        InputError: the file is missing, not JSON, or in another format.
     """
     try:
         report: dict[str, Any] = load_json(path)
@@ -128,12 +122,7 @@ def read_report(path: Path, number: int, what: str, todo: str) -> dict[str, Any]
 
 
 def load_json(path: Path) -> Any:
-    """Return the JSON of a file.
-
-    Raises:
-        InputError: it is larger than ``limits`` allows.
-        ValueError, RecursionError: it is no JSON, or has half a character, which no file can have.
-    """
+    """Return the JSON of a file."""
     data = read_whole(path)
     value = json.loads(data)
     if b"\\ud" in data.lower():
@@ -146,9 +135,6 @@ def locked_folder(folder: Path, command: str, *, wait: bool = False) -> Iterator
     """Lock a folder, created if missing, for one command at a time.
 
     The lock, a hidden file, ends with the process. Some network folders have no locks.
-
-    Raises:
-        InputError: another one is running there, and ``wait`` is not set.
     """
     folder.mkdir(parents=True, exist_ok=True)
     lock = try_lock(folder / ".lock")
@@ -226,12 +212,7 @@ def clear(folder: Path) -> None:
 
 
 def _publish(workplace: Path) -> None:
-    """Put the new outputs of a workplace into its folder, in place of the old ones.
-
-    A file replaces another one at once. Of a folder, or of several outputs, all old ones go before
-    the first new one comes, so that nobody sees parts of both; if the run is killed in between, the
-    next one ends it (see ``clear``). After an error the old ones are back.
-    """
+    """Put the new outputs of a workplace into its folder, in place of the old ones."""
     names = sorted(new.name.removeprefix(NEW) for new in workplace.glob(f"{NEW}*"))
     if len(names) == 1 and (workplace / f"{NEW}{names[0]}").is_file():
         (workplace / f"{NEW}{names[0]}").replace(workplace.parent / names[0])

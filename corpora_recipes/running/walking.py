@@ -54,9 +54,6 @@ def walk(
 
     Returns:
         The facts on each entry that was kept or made.
-
-    Raises:
-        InputError: ``only`` names no entry; or a fault ends the run.
     """
     memo, results, new = Cache(stage), {}, 0
     names = chosen(entries, only, unit)
@@ -94,11 +91,7 @@ def walk(
 
 
 def chosen(entries: Collection[str], only: Collection[str] | None, unit: str) -> list[str]:
-    """Return the names of the entries that ``--only`` names, in their order; all without it.
-
-    Raises:
-        InputError: it names another one.
-    """
+    """Return the names of the entries that ``--only`` names, in their order; all without it."""
     if unknown := [name for name in only or () if name not in entries]:
         like = nearest(unknown, entries)
         raise InputError(

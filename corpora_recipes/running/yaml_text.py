@@ -59,11 +59,7 @@ class _Loader(SafeLoader):
 
 
 def load_yaml(path: Path) -> Any:
-    """Return the content of a YAML file; see ``parse_yaml``.
-
-    Raises:
-        InputError: it is not in UTF-8, or see ``parse_yaml``.
-    """
+    """Return the content of a YAML file; see ``parse_yaml``."""
     return pickle.loads(_parsed(read_yaml(path), path))
 
 
@@ -74,11 +70,7 @@ def _parsed(text: str, path: Path) -> bytes:
 
 
 def read_yaml(path: Path) -> str:
-    """Return the text of a YAML file.
-
-    Raises:
-        InputError: it is not in UTF-8, or larger than ``limits`` allows.
-    """
+    """Return the text of a YAML file."""
     try:
         return read_whole(path, LARGEST_YAML).decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -86,12 +78,7 @@ def read_yaml(path: Path) -> str:
 
 
 def parse_yaml(text: str, where: Path | str) -> Any:
-    """Return the content of a YAML document: plain Python values, of bounded depth and number.
-
-    Raises:
-        InputError: it is not YAML, a mapping has a key twice, or a ceiling is exceeded: ``limits``
-            has them.
-    """
+    """Return the content of a YAML document: plain Python values, of bounded depth and number."""
     try:
         _check_text(text)
         value = yaml.load(text, _Loader)

@@ -55,9 +55,6 @@ def faults(sentence: str, language: str, kind: Kind = "sentence") -> list[str]:
             sentences, begin in lower case and break off; "fragment" of a sentence (an elementary
             discourse unit, a headline), whose limits are not judged; or "example", a labelled text
             (a tweet, a question), which may also hold URLs and bars.
-
-    Raises:
-        InputError: the kind is unknown.
     """
     present = frozenset(sentence)
     return [

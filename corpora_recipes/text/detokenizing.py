@@ -41,10 +41,7 @@ _CONJUNCTION = re.compile("e|ni|o|u|y")
 
 @cache
 def _patterns(language: str) -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
-    """Return the patterns of a parted line, of a blank before a closing mark and after opening.
-
-    Each begins with one of few characters, so the search is fast.
-    """
+    """Return the patterns of a parted line, of a blank before a closing mark and after opening."""
     writing = writing_of(language)
     apart = set(writing.set_apart)
     closing, opening, colon = r",)\]}", r"(\[{‘", ""

@@ -51,9 +51,6 @@ def is_language(text: str, language: str) -> bool:
     Args:
         text: natural text; for a row of a dataset, its sentences joined by spaces.
         language: ISO 639 code; a regional subtag ("es-AR") is ignored.
-
-    Raises:
-        InputError: the model does not know the language.
     """
     code = language.partition("-")[0]
     identifier = _identifier()

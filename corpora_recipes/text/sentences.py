@@ -180,11 +180,7 @@ def _is_open(text: str, start: int, end: int, pairs: Sequence[tuple[str, str]]) 
 def _plainly_ends(
     text: str, start: int, blank: int, marks: Sequence[tuple[str, str]], rules: Rules
 ) -> bool:
-    """Return whether the sentence from ``start`` on clearly ends before a space.
-
-    Most sentences do: with a full stop, after a word that is not part of an abbreviation, before a
-    capital, with all brackets and quotations closed. ``_is_boundary`` would return the same.
-    """
+    """Return whether the sentence from ``start`` on clearly ends before a space."""
     if text[blank - 1] != "." or not text[blank + 1].isupper() or blank - start > _LONGEST_PLAIN:
         return False
     begin = text.rfind(" ", start, blank) + 1
@@ -224,10 +220,7 @@ def _all_closed(text: str, start: int, stop: int, opening: str, closing: str) ->
 
 
 def _is_boundary(words: Sequence[str], start: int, i: int, rules: Rules) -> bool:
-    """Return whether the sentence that begins at words[start] ends with words[i].
-
-    One of these words has a letter or a digit, and no straight quotation mark is to be closed.
-    """
+    """Return whether the sentence that begins at words[start] ends with words[i]."""
     word = _NOTE_MARKS.sub("", words[i])
     tail = rules.tail.search(word)
     if tail is None:
@@ -259,10 +252,7 @@ def _is_boundary(words: Sequence[str], start: int, i: int, rules: Rules) -> bool
 def _full_stop_ends(
     words: Sequence[str], i: int, before: str, tail: re.Match[str], after: str, rules: Rules
 ) -> bool:
-    """Return whether the single full stop in ``tail`` can end a sentence before ``after``.
-
-    ``before`` is the word before words[i], "" if the sentence begins with words[i].
-    """
+    """Return whether the single full stop in ``tail`` can end a sentence before ``after``."""
     core = re.split("['’]", tail.string[: tail.start()].lstrip(OPENING))[-1]
     following = words[i + 1]
     if (core + ".", following.partition(".")[0] + ".") in rules.pairs:
@@ -296,10 +286,7 @@ def _full_stop_ends(
 
 
 def _inside(left: str, right: str, quotations: Sequence[tuple[str, str]]) -> bool:
-    """Return whether the place between two texts is inside a bracket or a quotation.
-
-    A quotation counts only if the sentence goes on after it («Vete. Ya», dijo).
-    """
+    """Return whether the place between two texts is inside a bracket or a quotation."""
     for opening, closing in _BRACKETS:
         if left.count(opening) > left.count(closing):
             content, closed, _ = right.partition(closing)

@@ -98,10 +98,7 @@ def tidy(text: str, language: str) -> str:
 
 @cache
 def _glued_start(language: str) -> re.Pattern[str]:
-    """Return the pattern of a word, the stop after it and the beginning of another sentence.
-
-    A space may be before the stop instead of after it; the first word may be part of an address.
-    """
+    """Return the pattern of a word, the stop after it and the beginning of another sentence."""
     words = (word.capitalize() for word in rules_of(language).starters if len(word) > 1)
     starters = "|".join(sorted(words, key=lambda word: (-len(word), word))) or r"(?!)"
     return re.compile(

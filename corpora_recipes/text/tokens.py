@@ -33,9 +33,6 @@ def tokenize(sentence: str, language: str) -> list[str]:
     """Return the sentence's tokens by spaCy's rule tokeniser for the language, without white space.
 
     A language without rules of its own gets those that spaCy has for all ("xx").
-
-    Raises:
-        InputError: spaCy needs a package for the language.
     """
     texts = [token.text for token in _tokenizer(language.partition("-")[0])(sentence)]
     return [text for text in texts if not text.isspace()]
@@ -55,11 +52,7 @@ def has_rules(language: str) -> bool:
 
 
 def check_language(language: str) -> None:
-    """Check that texts in a language can be split into tokens.
-
-    Raises:
-        InputError: spaCy needs a package for it, which is not installed.
-    """
+    """Check that texts in a language can be split into tokens."""
     code = language.partition("-")[0]
     if code in _WITH_PACKAGE:
         _tokenizer(code)

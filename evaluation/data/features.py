@@ -96,9 +96,6 @@ def features(
 
     Returns:
         float32 [rows of the table, features].
-
-    Raises:
-        InputError: a row has a wrong number of texts, or none.
     """
     counts = [text.count for text in TASKS[task].texts]
     x = [
@@ -121,10 +118,7 @@ def _combined(task: str, pair_features: PairFeatures) -> Combine:
 
 
 def _vectors(task: str, table: pa.Table, column: str, count: int | None, lookup: Lookup) -> Floats:
-    """Return the embeddings of each row's texts, or their mean if their number varies (no count).
-
-    They are float32 [rows, count, dimension], or [rows, 1, dimension].
-    """
+    """Return the embeddings of each row's texts, or their mean if their number varies (no count)."""
     texts, lengths = texts_of(table, column)
     if count is None:
         _check_lengths(table, column, lengths > 0, "at least one text", lengths)
@@ -161,11 +155,7 @@ class ProbeRows:
     """
 
     def __init__(self, dataset: Dataset, split: Split, form: Form | None = None) -> None:
-        """Read the rows, with their texts in a form, or without texts.
-
-        Raises:
-            InputError: there are no rows, a label is out of range, or a score is no number.
-        """
+        """Read the rows, with their texts in a form, or without texts."""
         self._dataset, self._split, self._form = dataset, split, form
         columns = ["id", "document_id", dataset.target]
         columns += [name for name in ("subset", "fold", "source_split") if name in dataset.columns]
@@ -184,12 +174,7 @@ class ProbeRows:
     def features(
         self, lookup: Lookup, pair_features: PairFeatures = "difference_product"
     ) -> Floats:
-        """Return what a probe sees of the texts, float32 [rows, features].
-
-        Raises:
-            InputError: a row has a wrong number of texts, one without embedding, or features that
-                are not finite.
-        """
+        """Return what a probe sees of the texts, float32 [rows, features]."""
         assert self._form is not None
         where = f"{self._dataset.folder}, {self._split}:"
         try:

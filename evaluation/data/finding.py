@@ -52,10 +52,6 @@ def find_data(
             `probeta publish` uploaded; None for dist/hub.
         datasets: names.
         groups: abbreviations, such as "SP". All datasets if there are neither names nor groups.
-
-    Raises:
-        InputError: there is no such folder, repository, dataset or group; a split is missing; or
-            the datasets were built with several seeds.
     """
     for given in (datasets, groups):
         if isinstance(given, str):
@@ -109,9 +105,6 @@ def data_folder(data: str | Path | None, datasets: Collection[str] | None) -> Pa
     Args:
         data: as of ``find_data``.
         datasets: the names of those that are needed; None for all.
-
-    Raises:
-        InputError: there is no such folder or repository, or it has no such dataset.
     """
     if data is None and not PACKAGE.is_dir():
         expected = f"a folder of datasets, an id of the Hugging Face Hub, or {PACKAGE} right here"
@@ -178,11 +171,7 @@ def _chosen(
 
 
 def check_names(where: str, names: Collection[str] | None, known: Collection[str]) -> None:
-    """Refuse names that are not known, and name those that are most like them.
-
-    Raises:
-        InputError: a name is not known.
-    """
+    """Refuse names that are not known, and name those that are most like them."""
     if unknown := [name for name in names or () if name not in known]:
         like = nearest(unknown, known)
         todo = f"did you mean {like}?" if like else "choose some of these"

@@ -125,10 +125,6 @@ def find_datasets(root: Path) -> list[Dataset]:
         root: holds ``<dataset>/``, ``<corpus>/<dataset>/`` or ``rankings/<ranking>/<dataset>/``,
             and there ``{train,validation,test}-00000-of-00001.parquet``, with any number of shards;
             only train if there is a column ``fold``, only test if nothing is trained for the task.
-
-    Raises:
-        InputError: no dataset was found, a split or a shard is missing, two datasets have the same
-            name, a task is unknown, or a file has no description.
     """
     folders: defaultdict[Path, defaultdict[Split, dict[Path, int]]] = defaultdict(
         lambda: defaultdict(dict)

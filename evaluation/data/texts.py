@@ -69,11 +69,7 @@ def prompted_texts(encoder: Described, datasets: Iterable[Dataset]) -> dict[str 
 
 
 def check_prompt_names(encoder: Encoder, datasets: Iterable[str]) -> None:
-    """Check that all prompts are of datasets (by name), of groups, or the default.
-
-    Raises:
-        InputError: there is no dataset or group of some name.
-    """
+    """Check that all prompts are of datasets (by name), of groups, or the default."""
     known = [DEFAULT, *(group.abbreviation for group in GROUPS), *datasets]
     for name in encoder.prompts:
         one_of(name, known, f"prompts of encoder {encoder.name}")

@@ -66,10 +66,6 @@ def embed_datasets(
 
     Returns:
         What the store says of each dataset, and the number of texts encoded.
-
-    Raises:
-        InputError: the encoder gave something else than finite vectors for each text, or zeros for
-            all, or the cluster cannot be used. What was encoded before stays.
     """
     texts = prompted_texts(encoder, datasets)
     with locked_folder(folder, "embed", wait=True):

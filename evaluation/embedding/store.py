@@ -88,11 +88,7 @@ class EmbeddingStore:
     """
 
     def __init__(self, folder: Path, encoder: Described, prompt: str | None = None) -> None:
-        """Open the store, to look up texts with a prompt.
-
-        Raises:
-            InputError: there is no store, or it was made with another encoder, revision or options.
-        """
+        """Open the store, to look up texts with a prompt."""
         header = read_header(folder)
         # Not from the encoder, which may have to load a model for it.
         self.dimension: int = header.get("dimension", 0)
@@ -122,11 +118,7 @@ class EmbeddingStore:
         return is_known
 
     def lookup(self, texts: Sequence[str], layer: str) -> Floats:
-        """Return the vectors of the texts in one layer, float32 [len(texts), dimension].
-
-        Raises:
-            InputError: a text was never encoded, or its vector is damaged.
-        """
+        """Return the vectors of the texts in one layer, float32 [len(texts), dimension]."""
         keys = text_keys(texts, self.prompt)
         vectors: Floats = np.empty((len(texts), self.dimension), np.float32)
         for here, layers, rows in self._places(texts, keys):
@@ -210,11 +202,7 @@ def describe_datasets(
 
 
 def read_described(store: Path, dataset: Dataset) -> EncodedDataset:
-    """Return what a store says of a dataset.
-
-    Raises:
-        InputError: nothing, or of other files.
-    """
+    """Return what a store says of a dataset."""
     try:
         described = EncodedDataset(**json.loads((store / DATASETS).read_bytes())[dataset.name])
         if described.digest == dataset.digest():

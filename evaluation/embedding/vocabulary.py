@@ -83,11 +83,7 @@ def write_vocabulary(
 
 
 def open_vocabulary(folder: Path, encoder: Encoder) -> Vocabulary | None:
-    """Open what ``write_vocabulary`` wrote into a store; None if the encoder has no vocabulary.
-
-    Raises:
-        InputError: it is not there, or another encoder's, or damaged.
-    """
+    """Open what ``write_vocabulary`` wrote into a store; None if the encoder has no vocabulary."""
     if not isinstance(encoder, HasWords):
         return None
     vocabulary = _read(folder / FOLDER, encoder)

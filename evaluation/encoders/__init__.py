@@ -68,10 +68,6 @@ def make_encoder(name: str, params: Mapping[str, Any], where: str | None = None)
         name: the key of the entry, and the name of its results.
         params: the entry: the options, and ``encoder:`` if the key is not an encoder's name.
         where: the name of the entry in messages, if it is not of params.yaml.
-
-    Raises:
-        InputError: there is no such encoder or option, the option does not allow the value, or a
-            required option is missing.
     """
     given = dict(params)
     where = where or f"params.yaml: encoders.{name}"

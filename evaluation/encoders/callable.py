@@ -167,11 +167,7 @@ class FunctionEncoder(Postprocessed):
         self.called.check_prompts(self.prompts)
 
     def encode(self, texts: Sequence[str], prompt: str | None = None) -> "Reals":
-        """Return the vectors of the function, floats [len(texts), layers, dimension].
-
-        Raises:
-            InputError: there is no such function, or it is not as it should be.
-        """
+        """Return the vectors of the function, floats [len(texts), layers, dimension]."""
         self.called.check_prompts(self.prompts)
         return self.called.encode(texts, prompt)
 
@@ -220,10 +216,7 @@ def _told(error: BaseException) -> str:
 
 @cache
 def _digest(name: str) -> str:
-    """Return 16 hexadecimal digits that change with a function's module; "" without a file.
-
-    And with what it imports of the same folder and below; what is installed has versions.
-    """
+    """Return 16 hexadecimal digits that change with a function's module; "" without a file."""
     file = _file(name)
     if not file:
         return ""

@@ -70,11 +70,7 @@ class Encoder(Described, Protocol):
         """Whether several processes of a machine encode; not large models, a GPU, fast encoders."""
 
     def check(self) -> None:
-        """Check its requirements, as far as possible without loading a model.
-
-        Raises:
-            InputError: a package, a file or a function is missing.
-        """
+        """Check its requirements, as far as possible without loading a model."""
 
     def encode(self, texts: Sequence[str]) -> "Floats":
         """Return float32 [len(texts), len(layers), dimension].
@@ -134,11 +130,7 @@ class OneVector(Postprocessed):
 
 
 def encode_checked(encoder: Encoder, texts: Sequence[str], prompt: str | None = None) -> "Floats":
-    """Return ``encoder.encode(texts)``, or with a prompt, once it is known to be what it should be.
-
-    Raises:
-        InputError: another number of rows, another dimension, or a number that is not finite.
-    """
+    """Return ``encoder.encode(texts)``, or with a prompt, once it is known to be what it should be."""
     import numpy as np
 
     def wrong(expected: str, found: str) -> InputError:
@@ -167,11 +159,7 @@ def encode_checked(encoder: Encoder, texts: Sequence[str], prompt: str | None = 
 
 
 def check_prompts(prompts: object) -> None:
-    """Check the option `prompts` of an encoder, but not the names in it.
-
-    Raises:
-        ValueError: it does not map names to prompts.
-    """
+    """Check the option `prompts` of an encoder, but not the names in it."""
     if not isinstance(prompts, dict) or any(
         not isinstance(text, str) for item in prompts.items() for text in item
     ):
@@ -202,9 +190,6 @@ def describe(encoder: Described) -> Description:
     """Return a copy of the encoder's description.
 
     The encoder may have to digest a file of several GiB, or to load a model, for each property.
-
-    Raises:
-        InputError: there is no such model, file or function.
     """
     names = (field.name for field in fields(Description))
     return Description(**{name: getattr(encoder, name) for name in names})

@@ -75,11 +75,7 @@ class MtebModel(OneVector):
         check_packages(WHERE, "mteb")
 
     def encode(self, texts: Sequence[str], prompt: str | None = None) -> "Floats":
-        """Return float32 [len(texts), 1, dimension], of texts of a type of task.
-
-        Raises:
-            InputError: mteb is missing or does not know the model, or the model cannot be used.
-        """
+        """Return float32 [len(texts), 1, dimension], of texts of a type of task."""
         if not texts:
             return np.zeros((0, 1, self.dimension), np.float32)
         model, metadata = load_model(self.model), _metadata(prompt or SIMILARITY)

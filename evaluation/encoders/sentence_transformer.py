@@ -64,11 +64,7 @@ class SentenceTransformer(Pretrained):
             _ = self.source
 
     def encode(self, texts: Sequence[str], prompt: str | None = None) -> "Floats":
-        """Return float32 [len(texts), 1, dimension], of the texts with a prompt.
-
-        Raises:
-            InputError: a package is missing, or the model cannot be used.
-        """
+        """Return float32 [len(texts), 1, dimension], of the texts with a prompt."""
         if not texts:
             return np.zeros((0, 1, self.dimension), np.float32)
         vectors: Floats = load_model(self.source).encode(

@@ -76,11 +76,7 @@ class StaticVectors(OneVector):
         _ = self.dimension
 
     def encode(self, texts: Sequence[str]) -> "Floats":
-        """Return float32 [len(texts), 1, dimension]; the texts are tokens joined by spaces.
-
-        Raises:
-            InputError: the file is not a valid file of word vectors.
-        """
+        """Return float32 [len(texts), 1, dimension]; the texts are tokens joined by spaces."""
         table = load_model(*_stamp(self.path))
         # Each distinct token once: with fastText a vector is the mean of about twenty vectors.
         known: dict[str, Floats | None] = {}

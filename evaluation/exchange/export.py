@@ -60,9 +60,6 @@ def export(folders: Iterable[Path], repo: str, revision: str | None, out: Path) 
 
     Returns:
         The models.
-
-    Raises:
-        InputError: ``repo`` is no id, a folder has no results, or two have those of one model.
     """
     if not _HUB_ID.fullmatch(repo):
         expected = "the id of the datasets on the Hugging Face Hub, such as organisation/name"

@@ -150,10 +150,6 @@ def read_log(folder: Path) -> Log:
 
     Args:
         folder: of the model, with results_….json; or the one above, if it has no other model.
-
-    Raises:
-        InputError: there are no results with tasks of a package, the runs are of several models or
-            of one model in several ways, a task occurs twice, or its answers are missing.
     """
     files = sorted(folder.glob("results_*.json")) or sorted(folder.glob("*/results_*.json"))
     if not files:
@@ -186,10 +182,6 @@ def read_answers(task: LoggedTask, dataset: Dataset) -> Labels:
 
     Returns:
         Class numbers, int64, in the order of the rows of test, or of train if there are folds.
-
-    Raises:
-        InputError: a row is missing, occurs twice, or is not that of the dataset; or a line is
-            damaged, or does not agree with itself.
     """
     classes = len(dataset.labels)
     if task.lengths is not None and len(task.lengths) != classes:

@@ -69,9 +69,6 @@ def export_tasks(
 
     Returns:
         The names of the tasks; dataset without one to the fields of metadata that nobody knows.
-
-    Raises:
-        InputError: there are no datasets, or none whose metadata are known.
     """
     folder = data_folder(data, None)
     facts, at = read_mteb_facts(folder), {"path": repo, "revision": revision or UNPUBLISHED}

@@ -67,10 +67,6 @@ def evaluate_paradigms(
     Returns:
         The results, with the datasets for which there was no vocabulary; and the number of datasets
         that were scored now.
-
-    Raises:
-        InputError: the store lacks a text or the encoder's vocabulary; or a dataset has no
-            clusters, two of one name, or other tokens than terms.
     """
     known = describe(encoder)
     # All words have one prompt, see ``prompt_of``.
@@ -121,11 +117,11 @@ def evaluate_paradigms(
             )
             for dataset in dict.fromkeys(jobs[part].dataset for part in new)
         }
-        own = {part: jobs[part] for part in new if jobs[part].vocabulary == "own"}
-        shared = {part: jobs[part] for part in new if part not in own}
-        words = open_vocabulary(store, encoder) if own else None
+        of_encoder = {part: jobs[part] for part in new if jobs[part].vocabulary == "own"}
+        shared = {part: jobs[part] for part in new if part not in of_encoder}
+        words = open_vocabulary(store, encoder) if of_encoder else None
         spaces = chain(
-            _own_spaces(own, words, known) if words is not None else (),
+            _own_spaces(of_encoder, words, known) if words is not None else (),
             _shared_spaces(shared, paradigms, rankings, opened, known, casings),
         )
         with one_thread(), progress(len(new), f"paradigms {name}", "part") as bar:
@@ -180,11 +176,7 @@ class _Space:
 
 
 def _read_clusters(dataset: Dataset, form: Form) -> dict[str, dict[str, str]]:
-    """Read the clusters of a dataset, by name.
-
-    Raises:
-        InputError: it has no clusters, two of one name, or other tokens than terms.
-    """
+    """Read the clusters of a dataset, by name."""
     ((terms,), (encoded,)) = (text_columns(dataset.task, of) for of in ("natural", form))
     rows = dataset.read("test", list(dict.fromkeys(("cluster", terms, encoded)))).to_pylist()
     clusters: dict[str, dict[str, str]] = {}

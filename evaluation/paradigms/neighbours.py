@@ -129,10 +129,7 @@ def nearest(vectors: Floats, norms: Doubles, words: Rows, asked: Rows, count: in
 
 
 def _products(left: Doubles, right: Doubles, of_left: Rows, of_right: Rows) -> Doubles:
-    """Return the products of pairs of rows; those of equal rows are equal to the bit.
-
-    Those of a matrix product are not: its order of summing depends on the place of a row.
-    """
+    """Return the products of pairs of rows; those of equal rows are equal to the bit."""
     products = np.empty(len(of_left))
     size = max(1, _BLOCK_NUMBERS // left.shape[1])
     for first in range(0, len(products), size):

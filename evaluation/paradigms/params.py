@@ -22,9 +22,5 @@ class ParaLex(Checked):
 
 
 def paralex_params(params: Mapping[str, Any], path: Path) -> dict[str, Any]:
-    """Return `paralex` of what ``load_params`` returned for a path: a ``ParaLex`` as a dict.
-
-    Raises:
-        InputError: a key or value is unknown, or a list is empty or has a value twice.
-    """
+    """Return `paralex` of what ``load_params`` returned for a path: a ``ParaLex`` as a dict."""
     return vars(checked(ParaLex, params["paralex"], f"{path}: paralex"))

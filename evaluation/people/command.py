@@ -19,11 +19,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Write a sheet, or score those that were filled in.
-
-    Raises:
-        InputError: neither or both were asked for; and see ``write_sheet``, ``score_sheets``.
-    """
+    """Write a sheet, or score those that were filled in."""
     from evaluation.data.finding import find_data
     from evaluation.people.scoring import read_sheet, score_sheets
     from evaluation.people.sheet import write_sheet

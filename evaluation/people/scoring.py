@@ -57,11 +57,7 @@ class Sheet:
 
 
 def read_sheet(path: Path) -> Sheet:
-    """Read a sheet, separated by commas or, as some spreadsheets save it, by semicolons.
-
-    Raises:
-        InputError: it is no CSV in UTF-8, has other columns, no row, or a row twice.
-    """
+    """Read a sheet, separated by commas or, as some spreadsheets save it, by semicolons."""
     try:
         text = path.read_text("utf-8-sig")
         separator = ";" if ";" in text.partition("\n")[0] else ","
@@ -82,12 +78,7 @@ def read_sheet(path: Path) -> Sheet:
 
 
 def score_sheets(sheets: Sequence[Sheet], dataset: Dataset) -> People:
-    """Score what people answered; each has a sheet, and all sheets have the same rows.
-
-    Raises:
-        InputError: a sheet has rows of another dataset or of another version of it, other rows
-            than the first one, or an answer that is missing or no class.
-    """
+    """Score what people answered; each has a sheet, and all sheets have the same rows."""
     columns = ["label", "document_id"]
     labels, documents = map(np.array, dataset.read(dataset.tested, columns).to_pydict().values())
     digest = dataset.digest()
@@ -142,11 +133,7 @@ def cohen_kappa(one: Values, other: Values) -> float | None:
 
 
 def read_people(path: Path) -> People:
-    """Read what `probeta sheet --score` wrote.
-
-    Raises:
-        InputError: the file is missing, or not in that format.
-    """
+    """Read what `probeta sheet --score` wrote."""
     make = partial(parsed, People)
     people: People = read_stored(path, FORMAT, make, "sheet --score")
     return people

@@ -31,9 +31,6 @@ def write_sheet(dataset: Dataset, seed: int, count: int, folder: Path) -> int:
 
     Returns:
         The number of rows: ``count``, or all if there are fewer.
-
-    Raises:
-        InputError: the dataset has no classes, or there is a sheet already, which may be filled in.
     """
     if dataset.target != "label":
         todo = "name a dataset with classes, see `probeta list`"
@@ -88,10 +85,7 @@ def _drawn(dataset: str, seed: int, rows: list[dict[str, Any]], count: int) -> l
 
 
 def _texts(row: dict[str, Any], columns: tuple[str, ...]) -> list[tuple[str, str]]:
-    """Return the texts of a row, each on one line, with their names.
-
-    As a name comes first, no cell of a spreadsheet begins like a formula.
-    """
+    """Return the texts of a row, each on one line, with their names."""
     texts = []
     for column in columns:
         if isinstance(row[column], str):

@@ -42,9 +42,6 @@ def score_answers(
         predicted: class numbers or scores for the rows of test, or of all folds, [starts, rows].
         chosen: see ``Score``.
         validation: see ``Score``.
-
-    Raises:
-        InputError: there are fewer than three folds.
     """
     asked, metric = parts[dataset.tested], METRICS[dataset.target]
     answers = Predictions(asked.ids, asked.documents, asked.y, predicted)

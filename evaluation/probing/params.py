@@ -41,11 +41,7 @@ class Probing(Checked):
 
 
 def probing_params(params: Mapping[str, Any], path: Path) -> Probing:
-    """Return `probing` of what ``load_params`` returned for a path.
-
-    Raises:
-        InputError: a key or value is unknown, or the protocol does not run on the engine.
-    """
+    """Return `probing` of what ``load_params`` returned for a path."""
     where = f"{path}: probing"
     given = {"protocol": Probing().protocol} | params["probing"]
     engines = PROTOCOLS[one_of(given["protocol"], PROTOCOLS, f"{where}.protocol")].engines

@@ -73,10 +73,6 @@ def probe_datasets(
     Returns:
         The results, for each of their scores the table of its answers, and the number of datasets
         that were probed now.
-
-    Raises:
-        InputError: the store lacks a sentence, a dataset cannot be probed, or the cluster cannot be
-            used.
     """
     # Once and here: the workers get what was found out.
     known = describe(encoder)

@@ -60,9 +60,6 @@ def add_transfers(
     """Return the results with the transfers among the datasets that they score.
 
     Cached transfers are reused. The tasks are those of ``probing.transfer``.
-
-    Raises:
-        InputError: the vectors of a sentence are missing, or a dataset is damaged.
     """
     scored = {score.dataset for score in results.scores}
     description = describe(encoder)

@@ -97,10 +97,6 @@ def rank_datasets(
         The results; the ranks of the main layer's vectors as they are, if they are among
         ``postprocessings``, a table of ``ranks_table`` for each dataset and similarity; and the
         number of datasets that were ranked now.
-
-    Raises:
-        InputError: the store lacks a text or has a vector that is not finite, or a dataset is
-            invalid.
     """
     known = describe(encoder)
     opened = EmbeddingStore(store, known)
@@ -220,12 +216,7 @@ class _Linked:
 
 
 def _read(dataset: Dataset, form: Form) -> _Linked:
-    """Read a ranking dataset.
-
-    Raises:
-        InputError: two rows have the same id, a positive is not another row, or there are no
-            positives.
-    """
+    """Read a ranking dataset."""
     (column,) = text_columns(dataset.task, form)
     file = dataset.files["test"][0]
     table = dataset.read("test", ["id", column, "positives", "document_id"])
@@ -258,12 +249,7 @@ def _rank(
     ways: Sequence[_Way],
     of_encoder: Postprocess,
 ) -> Iterator[tuple[RankScore, Doubles]]:
-    """Yield the score of one layer for each way to compare, with the ranks, float64 [pairs].
-
-    A text without known words has a vector of zeros: it counts as a text without a vector, for any
-    similarity, and is not a candidate. Its pairs have the rank of chance, that of an encoder with
-    one vector for all texts; otherwise an encoder that knows few words would be tested on few.
-    """
+    """Yield the score of one layer for each way to compare, with the ranks, float64 [pairs]."""
     encoded = store.lookup(linked.texts, layer)
     present: Flags = np.any(encoded, axis=1)
     rows = np.cumsum(present) - 1
@@ -339,11 +325,7 @@ def _compare(
     store: Path,
     ways: Sequence[_Way],
 ) -> list[SimilarityScore]:
-    """Return the main layer's scores on the similarity datasets of one language and prompt.
-
-    Post-processing is fitted on the texts of all of them together: one dataset
-    may have fewer texts than vectors have components.
-    """
+    """Return the main layer's scores on the similarity datasets of one language and prompt."""
     rows = [ProbeRows(dataset, "test", encoder.form) for dataset in datasets]
     # Sorted, so that the order does not depend on that of sets.
     texts = sorted(set().union(*(unique_texts(dataset, encoder.form) for dataset in datasets)))
@@ -383,14 +365,7 @@ def _compare(
 def _vectors(
     names: str, texts: Sequence[str], encoded: Floats, ways: Sequence[_Way], of_encoder: Postprocess
 ) -> Iterator[tuple[_Way, Floats]]:
-    """Yield the texts' vectors for each way to compare; ways are grouped by post-processing.
-
-    Before it, ``of_encoder`` is done to the vectors. Without whitening if there are no more texts
-    than dimensions: all distances would be equal, whatever the encoder.
-
-    Raises:
-        InputError: a vector is not finite after post-processing.
-    """
+    """Yield the texts' vectors for each way to compare; ways are grouped by post-processing."""
     fitting = Fitting(Fitting(encoded).postprocess(of_encoder))
     for name, same in groupby(ways, lambda way: way[0]):
         if name == "whitening" and len(encoded) <= encoded.shape[1]:

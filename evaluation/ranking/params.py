@@ -21,9 +21,5 @@ class EvalRank(Checked):
 
 
 def evalrank_params(params: Mapping[str, Any], path: Path) -> dict[str, Any]:
-    """Return `evalrank` of what ``load_params`` returned for a path: an ``EvalRank`` as a dict.
-
-    Raises:
-        InputError: a key or value is unknown, or a list is empty or has a value twice.
-    """
+    """Return `evalrank` of what ``load_params`` returned for a path: an ``EvalRank`` as a dict."""
     return vars(checked(EvalRank, params["evalrank"], f"{path}: evalrank"))

@@ -213,10 +213,7 @@ class _Group:
                 self._settle_exactly(first, unclear[piece : piece + _MANY_QUERIES], texts)
 
     def _settle(self, products: Floats, start: int, pairs: Rows, texts: _Points) -> Rows:
-        """Count texts for some pairs; return the pairs for which too many texts are uncertain.
-
-        The products are those of the queries, from the place ``start`` on, and a block of texts.
-        """
+        """Count texts for some pairs; return the pairs for which too many texts are uncertain."""
         query, target = self._query[pairs], self._target[pairs]
         longest = np.maximum(self._length[pairs], texts.lengths.max())
         error = self._space.error(self._queries.lengths[query], texts)
@@ -251,10 +248,7 @@ class _Group:
         self._compare(pairs, scores[place], texts.lengths)
 
     def _hide(self, scores: Floats | Doubles, queries: Rows, first: int, texts: _Points) -> None:
-        """Take texts that are not candidates, from the row ``first`` on, out of scores in place.
-
-        The places of queries are ascending.
-        """
+        """Take texts that are not candidates, from the row ``first`` on, out of scores in place."""
         if self._space.centre is None:
             scores[:, texts.lengths == 0] = -np.inf
         begin = np.searchsorted(self._hidden[0], queries[0])

@@ -35,11 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Write the report on the encoders of a run, or on given results.
-
-    Raises:
-        InputError: no encoder of the run has results; and see ``write_report``.
-    """
+    """Write the report on the encoders of a run, or on given results."""
     with in_language(options.language):
         if options.results:
             from evaluation.reporting.submissions import verified
@@ -78,11 +74,7 @@ def run(options: argparse.Namespace) -> None:
 
 
 def run_results(params: Path) -> tuple[list[str], list[Path], list[Path], list[Path]]:
-    """Return the encoders of a run, and where their results, rankings and paradigms are.
-
-    Raises:
-        InputError: none has results.
-    """
+    """Return the encoders of a run, and where their results, rankings and paradigms are."""
     names = list(encoders_params(load_params(params), params))
     results = [PROBED / name for name in names if (PROBED / name).is_dir()]
     if not results:

@@ -57,10 +57,6 @@ def browsed(inputs: Inputs, datasets: Sequence[Dataset], cards: str = "") -> lis
     (the gold answer in words, and a remark), ``values`` (of the columns) …, for trees ``tree`` and
     ``node``, and ``answers``, one per encoder: the answer, whether it is wrong (or far off), and a
     remark.
-
-    Raises:
-        InputError: instances are missing or are not those that were probed, or predictions are of
-            other rows.
     """
     by_name = {dataset.name: dataset for dataset in datasets}
     contents = []

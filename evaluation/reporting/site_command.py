@@ -24,12 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Build the site.
-
-    Raises:
-        InputError: this is no clone, it has no report, mkdocs is not installed, or warns, as of a
-            link that leads nowhere.
-    """
+    """Build the site."""
     for path, todo in _NEEDED.items():
         if not path.is_file():
             raise InputError(path, "a file", "none", todo)

@@ -24,11 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Print the tables.
-
-    Raises:
-        InputError: there are too few scores.
-    """
+    """Print the tables."""
     from evaluation.reporting.formats import table_lines
     from evaluation.reporting.layout import Cell
     from evaluation.reporting.tables.study import relations
@@ -57,11 +53,7 @@ def _of_run(params: Path) -> "list[Table]":
 
 
 def read_scores(path: Path) -> "Study":
-    """Read a file of scores, see `probeta study --help`.
-
-    Raises:
-        InputError: a line is not of ``COLUMNS``.
-    """
+    """Read a file of scores, see `probeta study --help`."""
     from corpora_recipes.formats.tables import number_of, table_rows
     from evaluation.reporting.tables.study import Study
 

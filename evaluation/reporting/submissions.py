@@ -32,9 +32,6 @@ def verified(paths: Sequence[Path], instances: Path) -> Submissions:
 
     Where two have another seed or protocol, those that most of their kind have count. Results are
     folders of ``score``, ``probe`` or ``rank``, files of ``paradigms``, or in folders of these.
-
-    Raises:
-        InputError: the datasets cannot be read, or no results of a probe are left.
     """
     datasets = {dataset.name: dataset for dataset in find_datasets(instances)}
     found: dict[Path, AnyResults] = {}

@@ -104,11 +104,7 @@ class ParadigmResults(EncoderResults):
 
 
 def read_paradigms(path: Path) -> ParadigmResults:
-    """Read the file of an encoder, see ``write_stored``.
-
-    Raises:
-        InputError: the file is missing, or not in the present layout.
-    """
+    """Read the file of an encoder, see ``write_stored``."""
     make = partial(parsed, ParadigmResults)
     results: ParadigmResults = read_stored(path, FORMAT, make, "paradigms")
     return results

@@ -194,31 +194,19 @@ def predictions_table(dataset: str, layer: str, answers: Predictions) -> pa.Tabl
 
 
 def read_predictions(folder: Path, dataset: str, layer: str) -> Predictions:
-    """Read what was answered on a dataset from a layer.
-
-    Raises:
-        InputError: the file is missing or damaged, or has no such dataset or layer.
-    """
+    """Read what was answered on a dataset from a layer."""
     what = f"predictions for {dataset} from layer {layer}"
     return predictions_of(_FOLDER.table(folder, (dataset, layer), what), folder / PREDICTIONS)
 
 
 def all_predictions(folder: Path) -> Iterator[tuple[tuple[str, str], Predictions]]:
-    """Yield dataset and layer, and what was answered, in the order of the file.
-
-    Raises:
-        InputError: the file is missing or damaged.
-    """
+    """Yield dataset and layer, and what was answered, in the order of the file."""
     for key, table in _FOLDER.row_groups(folder):
         yield key, predictions_of(table, folder / PREDICTIONS)
 
 
 def predictions_of(table: pa.Table, path: Path) -> Predictions:
-    """Return what a table of ``predictions_table``, which was read from a file, holds.
-
-    Raises:
-        InputError: rows have different numbers of predictions, or none; or one is not finite.
-    """
+    """Return what a table of ``predictions_table``, which was read from a file, holds."""
     predicted = table["predicted"].combine_chunks()
     numbers = np.from_dlpack(predicted.flatten())
     starts = len(numbers) // len(table)

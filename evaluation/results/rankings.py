@@ -199,21 +199,13 @@ def ranks_table(pairs: PairRanks) -> pa.Table:
 
 
 def read_ranks(folder: Path, dataset: str, similarity: str) -> PairRanks:
-    """Read the ranks of one dataset by one similarity.
-
-    Raises:
-        InputError: the file is missing or damaged, or has no such dataset or similarity.
-    """
+    """Read the ranks of one dataset by one similarity."""
     what = f"ranks in {dataset} by {similarity}"
     return ranks_of(_FOLDER.table(folder, (dataset, similarity), what), dataset, similarity)
 
 
 def all_ranks(folder: Path) -> Iterator[PairRanks]:
-    """Yield the ranks of all datasets and similarities, in the order of the file.
-
-    Raises:
-        InputError: the file is missing or damaged.
-    """
+    """Yield the ranks of all datasets and similarities, in the order of the file."""
     for (dataset, similarity), table in _FOLDER.row_groups(folder):
         yield ranks_of(table, dataset, similarity)
 

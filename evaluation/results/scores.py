@@ -153,11 +153,7 @@ class Scores(Shown):
 
 
 def check_name(name: str | None) -> None:
-    """Check a name of results, if there is one.
-
-    Raises:
-        InputError: it cannot be the name of a folder.
-    """
+    """Check a name of results, if there is one."""
     if name is not None and not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]*", name):
         expected = "letters, digits, _ and -, which begin with one of the former"
         todo = "choose such a name: it is the name of a folder"

@@ -42,12 +42,7 @@ def encoder_facts(encoder: Described, dimension: int) -> dict[str, Any]:
 
 
 def description_of(facts: Mapping[str, Any]) -> Description:
-    """Return the description of an encoder from ``encoder_facts``; without packages.
-
-    Raises:
-        KeyError: a fact is missing.
-        ValueError: one has another type, or the main layer is not among the layers.
-    """
+    """Return the description of an encoder from ``encoder_facts``; without packages."""
     described = {name: facts[name] for name in ("revision", "layers", "layer", "form", "options")}
     described |= {"name": facts["encoder"], "packages": []}
     options = parsed(dict[str, Any], described["options"])
@@ -133,9 +128,6 @@ def read_stored(
         number: of the format that is understood.
         make: makes the results of what the file holds, see ``parsed``.
         command: which wrote the file, for messages.
-
-    Raises:
-        InputError: the file is missing, or not in that format.
     """
     what, again = f"what `probeta {command}` wrote", f"run `probeta {command}` again"
     content = read_report(path, number, what, again)
@@ -190,11 +182,7 @@ class ScoresFolder(Generic[Read]):
         return read_stored(folder / SCORES, self.number, self.make, self.command)
 
     def table(self, folder: Path, wanted: tuple[str, str], what: str) -> pa.Table:
-        """Read the row group that has certain values in its first two columns.
-
-        Raises:
-            InputError: there is no such row group (``what`` says of what); or see ``row_groups``.
-        """
+        """Read the row group that has certain values in its first two columns."""
         for key, table in self.row_groups(folder, wanted):
             if key == wanted:
                 return table
@@ -203,12 +191,7 @@ class ScoresFolder(Generic[Read]):
     def row_groups(
         self, folder: Path, wanted: tuple[str, str] | None = None
     ) -> Iterator[tuple[tuple[str, str], pa.Table]]:
-        """Yield the row groups, by their first two columns; only those ``wanted``, if given.
-
-        Raises:
-            InputError: the file is missing or damaged, or has other tables, nulls, or a row group
-                without rows or with several values in its first columns.
-        """
+        """Yield the row groups, by their first two columns; only those ``wanted``, if given."""
         schema, path = self.schema, folder / self.file
         what = f"rows of {', '.join(schema.names)}"
         try:

@@ -10,11 +10,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Print the differences.
-
-    Raises:
-        InputError: there are no such results, or they cannot be compared.
-    """
+    """Print the differences."""
     from evaluation.results.compared import compare
 
     print(compare(options.one, options.other))

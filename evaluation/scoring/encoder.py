@@ -46,10 +46,6 @@ def find_encoder(
             another encoder, its option of that name.
         prompts: the encoder's option of that name.
         entries: `encoders` of params.yaml.
-
-    Raises:
-        InputError: there is no such encoder, it has no such option, or the place for its vectors
-            has those of another one.
     """
     check_name(name)
     asked = dict(prompts) if isinstance(prompts, Mapping) else prompts

@@ -22,12 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Print a params.yaml.
-
-    Raises:
-        InputError: no corpus has the language, or a document is not as it should be; or documents
-            are given for a paper.
-    """
+    """Print a params.yaml."""
     if options.paper and options.documents:
         todo = "give --language in place of --paper"
         raise InputError("--documents", "their language", f"the paper {options.paper}", todo)

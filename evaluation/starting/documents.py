@@ -29,10 +29,6 @@ def documents_text(path: str, language: str, name: str) -> str:
         path: the file, folder or dataset of the Hub, as the recipe `documents` takes it.
         language: of the documents, a BCP 47 code.
         name: of the corpus.
-
-    Raises:
-        InputError: no corpus has the language, a document is not as it should be, or they are too
-            few or too short for any dataset.
     """
     corpora_in(language)
     entry = {"recipe": "documents", "language": language, "path": path}
@@ -83,10 +79,7 @@ def _share_topics(records: Path) -> bool:
 def _rows(
     corpus: Corpus, records: Path, out: Path
 ) -> tuple[dict[str, Mapping[str, Any]], dict[str, InputError]]:
-    """Return the rows of each split of the datasets that can be built, and why others cannot.
-
-    While some cannot, the last of them leaves its documents to the others.
-    """
+    """Return the rows of each split of the datasets that can be built, and why others cannot."""
     left_out: dict[str, InputError] = {}
     while True:
         faults: dict[str, InputError] = {}

@@ -48,11 +48,7 @@ class Offer:
 
 
 def params_text(language: str) -> str:
-    """Return a params.yaml with all that the recipes have in a language, a BCP 47 code.
-
-    Raises:
-        InputError: no corpus has it.
-    """
+    """Return a params.yaml with all that the recipes have in a language, a BCP 47 code."""
     codes = corpora_in(language)
     return in_language(
         "params.yaml.jinja",

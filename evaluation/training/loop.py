@@ -43,9 +43,6 @@ def learn(
     Returns:
         The curve: of each of ``POINTS`` parts of the training, or fewer, its last step and the mean
         of each loss.
-
-    Raises:
-        InputError: the checkpoint is damaged, or a loss is not finite.
     """
     from tqdm import tqdm
 

@@ -79,11 +79,7 @@ class Training(Checked):
 
 
 def trained_params(params: Mapping[str, Any], path: Path) -> dict[str, Training]:
-    """Return `trained` of what ``load_params`` returned for a path: name to how it is trained.
-
-    Raises:
-        InputError: a key or value is unknown, or there is no such corpus.
-    """
+    """Return `trained` of what ``load_params`` returned for a path: name to how it is trained."""
     trained = {}
     for name, given in params["trained"].items():
         where = f"{path}: trained.{name}"

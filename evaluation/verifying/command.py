@@ -36,11 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Verify results, and say what differs.
-
-    Raises:
-        InputError: something differs; or results or data are missing or damaged.
-    """
+    """Verify results, and say what differs."""
     from evaluation.data.finding import check_names, data_folder
     from evaluation.data.instances import find_datasets
     from evaluation.verifying.results import verify_results

@@ -19,11 +19,7 @@ from evaluation.verifying.check import Check
 
 
 def verify_probes(check: Check, results: Results, folder: Path) -> None:
-    """Compute scores again from the answers in a folder; ``check`` gets what differs.
-
-    Raises:
-        InputError: the answers are missing or damaged, or a dataset cannot be read.
-    """
+    """Compute scores again from the answers in a folder; ``check`` gets what differs."""
     kind, module = "probes", "probing.probing"
     if not results.probed:
         kind, module = "answers of a language model", "exchange.lm_eval"

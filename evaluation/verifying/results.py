@@ -16,11 +16,7 @@ from evaluation.verifying.probes import verify_probes
 def verify_results(
     path: Path, folder: Path, datasets: Mapping[str, Dataset], asked: Collection[str] | None = None
 ) -> Check:
-    """Return the results of a folder or file, and what differs in them; see ``Check``.
-
-    Raises:
-        InputError: they are missing or damaged, or have no score on the datasets to verify.
-    """
+    """Return the results of a folder or file, and what differs in them; see ``Check``."""
     if path.is_file():
         paradigms = read_paradigms(path)
         check = Check(paradigms, folder, datasets, asked)

@@ -31,9 +31,6 @@ def verify_vectors(check: Check, params: Path, count: int) -> None:
         check: gets what differs.
         params: params.yaml, with the encoder under the name of the results.
         count: how many texts of each dataset are encoded again.
-
-    Raises:
-        InputError: there is no such entry or store; or the encoder fails.
     """
     if isinstance(check.results, Results) and not check.results.probed:
         check.notes.append("not encoded again: a language model has no vectors")

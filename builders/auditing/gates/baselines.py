@@ -19,10 +19,7 @@ SOLVED_BEYOND_CHANCE = 0.15
 
 
 def _measure(target: Target) -> Iterator[Check]:
-    """State the score of each baseline, and how large a difference the test can show.
-
-    How the baselines agree tells, of the size of the test, which difference it can show.
-    """
+    """State the score of each baseline, and how large a difference the test can show."""
     return _of_scores(target) if target.kind == "scores" else _of_classes(target)
 
 
@@ -39,15 +36,7 @@ def _of_scores(target: Target) -> Iterator[Check]:
 
 
 def _of_classes(target: Target) -> Iterator[Check]:
-    """Length has a limit in datasets that are constructed.
-
-    The baseline that is best on validation tells whether the form of the texts solves the dataset:
-    if it is so far above chance, which is that of the most frequent class where this is higher.
-
-    Each fold is predicted by a baseline fitted on the others; the score is over all rows. So it is
-    with the halves of a dataset of one split. Without a test, validation is predicted. All these
-    choose the baseline by the rows that it is scored on.
-    """
+    """Length has a limit in datasets that are constructed."""
     trials = list(_trials(target))
     # Rows that are predicted too, to choose a baseline by.
     choosing = [target.parts["validation"]] if {*target.parts} == {*SPLITS} else []

@@ -33,10 +33,7 @@ def _measure(target: Target) -> Iterator[Check]:
 
 
 def _applies(target: Target) -> bool:
-    """Return whether the texts are more than words, in a language that can be identified.
-
-    The code of a language that no corpus has is a mistake: measuring says so.
-    """
+    """Return whether the texts are more than words, in a language that can be identified."""
     if target.task and target.task.unit == "word":
         return False
     code = target.language.partition("-")[0]

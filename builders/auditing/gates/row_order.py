@@ -19,11 +19,7 @@ _TENTHS = {"position": "the tenth of the file that a row is in"}
 
 
 def _measure(target: Target) -> Iterator[Check]:
-    """Predict labels, or rounded scores, from row numbers.
-
-    Predictors learnt on train are tested on the other splits. Parity and cycle are also learnt on
-    the first half of a split and tested on the second, the position on alternate rows.
-    """
+    """Predict labels, or rounded scores, from row numbers."""
     classes = len(target.labels)
     lowest = 0
     scored = target.kind == "scores"

@@ -43,10 +43,7 @@ KINDS: dict[str, Kind] = {
 
 
 def _measure(target: Target) -> Iterator[Check]:
-    """Count rows with wrong characters, markup, boilerplate, damage or mis-split sentences.
-
-    Rows that are changed on purpose look damaged, and are left out.
-    """
+    """Count rows with wrong characters, markup, boilerplate, damage or mis-split sentences."""
     rows = [
         (part, number) for part in target.parts.values() for number in target.as_in_source(part)
     ]

@@ -111,11 +111,7 @@ def _has_subject(tree: Tree, top: int) -> bool:
 
 
 def _parts(tree: Tree, second: int, conjunction: int) -> tuple[int, int, int] | None:
-    """Return where the clauses are, or None if they are not two runs of tokens.
-
-    This is where the first ends and what links the two begins (a comma, the conjunction), where the
-    second begins, and where it ends.
-    """
+    """Return where the clauses are, or None if they are not two runs of tokens."""
     if _QUOTES_AND_BRACKETS.intersection(tree.text):
         return None
     wordy = [any(map(str.isalnum, token.form)) for token in tree.tokens]

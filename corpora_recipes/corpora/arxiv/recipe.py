@@ -71,11 +71,7 @@ class _Place:
 
 
 def blocks(raw: Path, corpus: Corpus) -> Sequence[LineRange | Page]:
-    """List the ranges of the files of JSON Lines, and the pages.
-
-    Raises:
-        InputError: no such file was found, or only a packed one.
-    """
+    """List the ranges of the files of JSON Lines, and the pages."""
     listed: list[LineRange | Page] = []
     for path in sorted(raw.rglob("[!.]*")):
         name = path.relative_to(raw).as_posix()

@@ -65,11 +65,7 @@ def sources(corpus: Corpus) -> Sequence[Source]:
 
 
 def blocks(raw: Path, corpus: Corpus) -> Sequence[Texts]:
-    """List the files of the treebank, in one block.
-
-    Raises:
-        InputError: no treebank of the entry's language is there, or ``relations`` is unknown.
-    """
+    """List the files of the treebank, in one block."""
     one_of(corpus.options["relations"], TYPES, f"{corpus.where}.corpus.relations")
     treebank, names = find_treebank(raw, corpus)
     published = names if corpus.options["published_parts"] else []
@@ -87,10 +83,6 @@ def read_block(block: Texts, corpus: Corpus) -> BlockResult:
     Dropped examples: ``missing_unit`` (one of the units has no tokens), ``withheld_text``
     (underscores for words that may not be published), ``second_label`` (a line with another label
     of the pair of an earlier line), ``repeated`` (a line with the same label), ``empty_text``.
-
-    Raises:
-        InputError: a column is missing, a direction or the numbers of tokens are malformed, or the
-            label is neither one of the 17 nor a relation of the table.
     """
     result = BlockResult()
     for name in block.names:

@@ -19,9 +19,6 @@ def document_of(row: Any, where: Where, language: str, drops: Drops) -> Document
     """Return the document of a row, without the sentences that it counts as dropped.
 
     A row without the key ``id`` gets the digest of its texts, and is counted as one.
-
-    Raises:
-        InputError: the row is not an object with keys as corpus.yaml describes them.
     """
     fields = _fields(row, KEYS, where, "a document")
     forms = [key for key in ("text", "paragraphs", "sections") if key in fields]

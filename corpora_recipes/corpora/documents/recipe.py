@@ -27,10 +27,6 @@ def blocks(raw: Path, corpus: Corpus) -> Sequence[LineRange | Part]:
     """List the parts of all files in the folder and its sub-folders.
 
     Beside other files, texts are no documents: they explain them, as README.md or LICENSE.txt.
-
-    Raises:
-        InputError: no file was found, all files are empty, one is damaged, two have one id, or the
-            option ``columns`` is not as it should be.
     """
     _columns(corpus)
     parts: list[LineRange | Part] = []
@@ -51,11 +47,7 @@ def blocks(raw: Path, corpus: Corpus) -> Sequence[LineRange | Part]:
 
 
 def read_block(block: LineRange | Part, corpus: Corpus) -> BlockResult:
-    """Read one part.
-
-    Raises:
-        InputError: a line or row is not a document as corpus.yaml describes it.
-    """
+    """Read one part."""
     result = BlockResult()
     for where, row in rows_of(block, _columns(corpus)):
         if len(result.records) == MOST_RECORDS and isinstance(block, Part):

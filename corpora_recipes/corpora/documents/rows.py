@@ -71,11 +71,7 @@ Rows = Iterator[tuple[Where, Any]]
 
 
 def parts_of(path: Path, name: str) -> Sequence[LineRange | Part]:
-    """Cut a file into blocks; ``name`` is its name in the corpus.
-
-    Raises:
-        InputError: a Parquet or Arrow file is damaged.
-    """
+    """Cut a file into blocks; ``name`` is its name in the corpus."""
     if name.endswith(".jsonl"):
         return line_ranges(path, name)
     count = 1
@@ -88,11 +84,7 @@ def parts_of(path: Path, name: str) -> Sequence[LineRange | Part]:
 
 
 def rows_of(block: LineRange | Part, columns: Columns) -> Rows:
-    """Yield the place and the value of each row of a block, an object with our keys if it is good.
-
-    Raises:
-        InputError: the file is damaged or too large, or lacks a column.
-    """
+    """Yield the place and the value of each row of a block, an object with our keys if it is good."""
     if isinstance(block, LineRange):
         lines = parse_lines(range_lines(block), block.path, block.start)
         return _renamed(lines, columns)

@@ -22,11 +22,7 @@ from corpora_recipes.records import Example
 
 
 def blocks(raw: Path, corpus: Corpus) -> Sequence[Member]:
-    """List the files that exist.
-
-    Raises:
-        InputError: no file was found.
-    """
+    """List the files that exist."""
     return existing(raw, [facts.file for facts in corpus.facts.collections.values()], corpus)
 
 
@@ -34,10 +30,6 @@ def read_block(block: Member, corpus: Corpus) -> BlockResult:
     """Read a file; ids are <collection>/<line number>.
 
     Dropped examples: ``same_text``, a positive pair of two equal texts; ``empty_text``.
-
-    Raises:
-        InputError: a line has the wrong number of texts for the collection, or a score that is not
-            on its scale.
     """
     (name,) = (n for n, f in corpus.facts.collections.items() if f.file == block.key)
     facts = corpus.facts.collections[name]

@@ -28,11 +28,7 @@ _CLOSED_TWICE = re.compile(r"^([^']*' [^' ]+) '( [^']+'[^']*)$")
 
 
 def blocks(raw: Path, corpus: Corpus) -> Sequence[Member]:
-    """List the two files.
-
-    Raises:
-        InputError: one is missing (each holds one class).
-    """
+    """List the two files."""
     names = [source.file for source in corpus.facts.sources]
     for name in names:
         if not (raw / name).is_file():
@@ -41,11 +37,7 @@ def blocks(raw: Path, corpus: Corpus) -> Sequence[Member]:
 
 
 def read_block(block: Member, corpus: Corpus) -> BlockResult:
-    """Read a file into examples of the collection ``texts``; the file's name is the class.
-
-    Raises:
-        InputError: a line is not in UTF-8, or holds a tab.
-    """
+    """Read a file into examples of the collection ``texts``; the file's name is the class."""
     first_of: dict[str, str] = {}
     spelling = block.path.suffix.removeprefix(".")
 
@@ -81,10 +73,6 @@ def natural_text(line: str, language: str) -> str:
 
 
 def _quotations(text: str) -> str:
-    """Return a tokenised text with one pair of quotation marks, or without quotation marks.
-
-    One pair stays as it is. If there are more marks, the extent of the quotations is unknown and
-    the marks are removed, except for one quotation that was closed twice.
-    """
+    """Return a tokenised text with one pair of quotation marks, or without quotation marks."""
     text = _CLOSED_TWICE.sub(r"\1\2", text)
     return text if text.count("'") == 2 else " ".join(text.replace("'", " ").split())

@@ -106,10 +106,6 @@ def fetch_upstream(corpus: Corpus, out: Path) -> None:
 
     A book that no mirror gives as text is left out and counted. The mirrors change their files from
     time to time: the manifest of the folder has the SHA-256 of each book.
-
-    Raises:
-        InputError: a list cannot be had; more than one book and more than MOST_MISSING of all are
-            missing, or IN_A_ROW books one after the other.
     """
     for source in corpus.facts.special["lists"]:
         target = out / FOLDER / source["file"]
@@ -181,12 +177,7 @@ def _check_book(path: Path) -> None:
 
 
 def blocks(raw: Path, corpus: Corpus) -> Sequence[Book | Released]:
-    """List the books, one file each, and the files of released dialogues.
-
-    Raises:
-        InputError: no file was found, a book list is missing or damaged, or this recipe has no
-            dialogue rules for the language of the books.
-    """
+    """List the books, one file each, and the files of released dialogues."""
     files: dict[str, list[Path]] = {}
     for pattern in _NAMES:
         for path in sorted(raw.glob("*.txt")):
@@ -255,9 +246,6 @@ def read_block(block: Book | Released, corpus: Corpus) -> BlockResult:
     """Read one book, or one file of released dialogues.
 
     A book that cannot be decoded is dropped, and the error is printed on stderr.
-
-    Raises:
-        InputError: a file of released dialogues is not in UTF-8.
     """
     result = BlockResult()
     if isinstance(block, Released):

@@ -314,10 +314,7 @@ def _goes_on(narration: str, piece: str) -> bool:
 
 
 def _after_speech(speech: str, piece: str, following: str) -> str:
-    """Return the kind of a piece between dashes in speech: "narration", a "turn", or an "aside".
-
-    ``speech`` is the text before the dash, ``following`` that after the next dash, or "".
-    """
+    """Return the kind of a piece between dashes in speech: "narration", a "turn", or an "aside"."""
     ended = _SENTENCE_END.search(speech[-10:]) is not None
     if piece[0].islower():
         if _NARRATION.match(piece) or _SAYING_ANYWHERE.search(piece) or (ended and not following):
@@ -359,11 +356,7 @@ def _is_narrative(sentence: str) -> bool:
 
 
 def _continue(speech: str, narration: str, piece: str) -> str | None:
-    """Join a speaker's speech before and after narration; the stops may be at either end.
-
-    It is None if there is no stop and it is unclear whether the narration separates two clauses
-    (with a comma) or interrupts one.
-    """
+    """Join a speaker's speech before and after narration; the stops may be at either end."""
     marks = re.match(r"[.,;:…!?»)]*", piece)
     mark = marks[0] if marks else ""
     rest = piece[len(mark) :].strip()
@@ -505,10 +498,7 @@ def is_heading(paragraph: str) -> bool:
 
 
 def _is_quoted_turn(paragraph: str, narration: str) -> bool:
-    """Tell whether a paragraph that opens with a quotation mark is spoken.
-
-    It is if a verb of saying occurs in it or in the narration before it.
-    """
+    """Tell whether a paragraph that opens with a quotation mark is spoken."""
     inside = re.search(rf"{_DASH}\s?(?={_BEFORE_VERB}(?:{_PAST}))([^{_DASH}]*)", paragraph)
     if inside:
         spoken = _SAYING_ANYWHERE.search(inside[1]) is not None

@@ -97,11 +97,7 @@ class Nicknames:
         return start + _WORD.sub(hidden, text)
 
     def _address(self, message: Message) -> tuple[str, str]:
-        """Return the name that a message begins with, in lower case, and the rest of its text.
-
-        A name that nobody in the log has is often misspelt: what looks like an address and occurs
-        nowhere else in the log is one, and so is a name with a digit or a low line.
-        """
+        """Return the name that a message begins with, in lower case, and the rest of its text."""
         text = message.text
         if message.is_action:
             return "", text

@@ -55,11 +55,7 @@ class Logs:
 
 
 def blocks(raw: Path, corpus: Corpus) -> Sequence[Logs]:
-    """List the logs in the folder, and the archives.
-
-    Raises:
-        InputError: no log was found, or one has no annotation.
-    """
+    """List the logs in the folder, and the archives."""
     paths = sorted(path for path in raw.rglob("*") if path.is_file())
     archives = [path for path in paths if path.name.endswith(ARCHIVES)]
     plain = [member for path in paths if path not in archives for member in members(path, raw)]
@@ -89,12 +85,7 @@ def _pairs(files: Iterable[Member]) -> list[Log]:
 
 
 def read_block(block: Logs, corpus: Corpus) -> BlockResult:
-    """Read the conversations of a log, or of the logs of an archive.
-
-    Raises:
-        InputError: a line is neither a message nor one of the server, or an annotation is not two
-            numbers of lines and a dash, or names a line that the log has not.
-    """
+    """Read the conversations of a log, or of the logs of an archive."""
     result = BlockResult()
     files = contents([file for log in block.logs for file in (log.links, log.text)], LARGEST_TEXT)
     for log, annotation, text in zip(block.logs, files, files, strict=True):
@@ -173,11 +164,7 @@ def _threads(links: Iterable[tuple[int, int]]) -> list[list[int]]:
 def _conversations(
     spoken: Sequence[Message], nicknames: Nicknames, language: str, drops: Drops
 ) -> list[list[str]]:
-    """Return the turns of a thread; at a dropped turn a conversation ends.
-
-    Raises:
-        Dropped: the thread has one turn only, or is in another language, or nothing is left.
-    """
+    """Return the turns of a thread; at a dropped turn a conversation ends."""
     if len(spoken) < 2:
         raise Dropped("one_turn")
     if not is_language(clean(" ".join(message.text for message in spoken)), language):

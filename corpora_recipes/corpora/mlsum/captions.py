@@ -167,10 +167,7 @@ class _Credits:
         return size if letters > 2 else 0
 
     def _name(self, i: int, names: int = NAMES) -> int:
-        """Return the number of words in the name at i before an agency or a mark, else 0.
-
-        After the mark, at most ``names`` other names precede the agency.
-        """
+        """Return the number of words in the name at i before an agency or a mark, else 0."""
         for size in range(1, NAME + 1):
             if i + size >= len(self.words):
                 return 0

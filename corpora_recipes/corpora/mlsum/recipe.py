@@ -288,10 +288,7 @@ def _sentences(text: str, rules: _Rules, drops: Drops) -> list[str | None]:
 
 
 def _drop_repeated(sentences: list[str | None], drops: Drops) -> None:
-    """Drop sentences that repeat words of another one: pull quotes beside the text.
-
-    A pull quote is joined to the next sentence, so the longer of the two sentences is dropped.
-    """
+    """Drop sentences that repeat words of another one: pull quotes beside the text."""
     holders: dict[tuple[str, ...], int] = {}
     for i, sentence in enumerate(sentences):
         words = (sentence or "").split()
@@ -326,11 +323,7 @@ def _first_name(rules: Sequence[_Rule], sentence: str) -> str | None:
 
 
 def _subhead(text: str, rules: _Rules, drops: Drops) -> list[str]:
-    """Split a subhead into sentences, each with a full stop at its end.
-
-    Its sentences are often separated by dashes only, and the last one has no full stop. Both are
-    the newspaper's style for subheads; the last character would distinguish them from the body.
-    """
+    """Split a subhead into sentences, each with a full stop at its end."""
     text = _BULLET.sub("", clean(text))
     text = _HOLES.sub(" ", _cut(text, rules, drops).replace(_PHOTO, " "))
     parts = [text]

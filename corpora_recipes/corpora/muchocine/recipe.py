@@ -63,11 +63,7 @@ class Reviews:
 
 
 def blocks(raw: Path, corpus: Corpus) -> Sequence[Reviews]:
-    """List the reviews of the archive, or of the folder, a few hundred to a block.
-
-    Raises:
-        InputError: neither is there, or the archive is damaged or holds no review.
-    """
+    """List the reviews of the archive, or of the folder, a few hundred to a block."""
     archive = next((raw / name for name in ARCHIVES if (raw / name).is_file()), None)
     paths = [archive] if archive else raw.rglob("*.xml")
     files = [
@@ -88,11 +84,7 @@ def _name(file: Member) -> str:
 
 
 def read_block(block: Reviews, corpus: Corpus) -> BlockResult:
-    """Read a block's reviews into examples of the collection ``reviews``.
-
-    Raises:
-        InputError: a file cannot be unpacked or is not a review.
-    """
+    """Read a block's reviews into examples of the collection ``reviews``."""
     reviews = zip(block.files, contents(block.files), strict=True)
     return collect((read_review(data, file.where) for file, data in reviews), _example)
 

@@ -108,10 +108,6 @@ def fetch(corpus: Corpus, out: Path, read_block: Callable[[Film, Corpus], BlockR
     quota continues where this one ends. The whole archive is fetched, and a message says
     why, if all films are wanted or more than half of them, or the server does not support byte
     ranges; if it is there already, it stays.
-
-    Raises:
-        InputError: the archive has another size than corpus.yaml says, or its directory does not
-            fit its contents; see also ``downloads.download`` and ``RangeFetcher.fetch``.
     """
     (source,) = list_sources(corpus)
     path = out / source.file

@@ -53,11 +53,7 @@ def boilerplate(corpus: Corpus) -> list[re.Pattern[str]]:
 
 
 def sources(corpus: Corpus) -> list[Source]:
-    """Return the archive of the corpus.
-
-    Raises:
-        InputError: the option ``form`` is neither raw nor xml.
-    """
+    """Return the archive of the corpus."""
     name = archive_name(corpus)
     url = f"{corpus.facts.special['base_url']}/{name}"
     return [Source(name, (url,), size=corpus.facts.special["sizes"].get(name))]

@@ -27,11 +27,7 @@ LANGUAGE, COMMENT, LABEL = "Language", "Comment", "Test label"
 
 
 def blocks(raw: Path, corpus: Corpus) -> Sequence[Member]:
-    """Return the only file.
-
-    Raises:
-        InputError: it is missing.
-    """
+    """Return the only file."""
     return existing(raw, [FILE], corpus)
 
 
@@ -42,11 +38,6 @@ def read_block(block: Member, corpus: Corpus) -> BlockResult:
     is the language code in lower case.
 
     Dropped examples: ``empty_cluster``. Dropped texts: ``repeated_term``.
-
-    Raises:
-        InputError: the file is not a CSV in UTF-8 with the columns of ParaLex, or a row has the
-            wrong number of fields, no label, a language code that is missing or not listed in
-            corpus.yaml, or the language and label of another row.
     """
     result = BlockResult()
     places: dict[str, str] = {}

@@ -34,11 +34,7 @@ PARTS: dict[str, Split] = {
 
 
 def blocks(raw: Path, corpus: Corpus) -> Sequence[Member]:
-    """List the tables of the corpus's language.
-
-    Raises:
-        InputError: the archive is missing or damaged, or has no table of the language.
-    """
+    """List the tables of the corpus's language."""
     tables = [file for file in existing(raw, [ARCHIVE], corpus) if _name(file) in PARTS]
     folder = f"x-final/{corpus.language}"
     if not any(_folder(table) == folder for table in tables):
@@ -53,9 +49,6 @@ def read_block(block: Member, corpus: Corpus) -> BlockResult:
 
     Examples with the same first sentence share their document_id, since PAWS made several pairs
     from one sentence. Dropped examples: ``not_translated``, ``incomplete_row``, ``empty_text``.
-
-    Raises:
-        InputError: the table has other columns, or a pair has no id or an unknown label.
     """
     name = _name(block)
 

@@ -76,12 +76,7 @@ def sources(corpus: Corpus) -> Sequence[Source]:
 
 
 def blocks(raw: Path, corpus: Corpus) -> Sequence[Texts]:
-    """List the annotated texts, a few to a block.
-
-    Raises:
-        InputError: no treebank of the entry's language is there, a text is missing, or GDTB's list
-            of splits is damaged.
-    """
+    """List the annotated texts, a few to a block."""
     treebank, paths = find_treebank(raw, corpus)
     names = [
         path
@@ -138,10 +133,6 @@ def read_block(block: Texts, corpus: Corpus) -> BlockResult:
     none of the hierarchy), ``empty_text`` (an argument without text), ``withheld_text``
     (underscores for words that may not be published), ``second_sense`` (a line with another sense
     of the relation of an earlier line), ``repeated`` (a line with the same sense).
-
-    Raises:
-        InputError: a line has another number of columns or an unknown type, a span is malformed or
-            beyond the text, or a text is missing.
     """
     result = BlockResult()
     for name in block.names:
@@ -241,10 +232,7 @@ def _of_pdtb3(text: str, row: Row) -> _Relation:
 
 
 def _spans(written: str, row: Row, text: str | None = None) -> list[tuple[int, int]]:
-    """Return spans such as "195..236;241..260" as first characters and those after the last.
-
-    They must lie in the text, if it is at hand.
-    """
+    """Return spans such as "195..236;241..260" as first characters and those after the last."""
     spans = []
     for part in filter(None, written.strip().split(";")):
         match = _SPAN.fullmatch(part)
@@ -259,11 +247,7 @@ def _spans(written: str, row: Row, text: str | None = None) -> list[tuple[int, i
 
 
 def _covered(spans: Sequence[tuple[int, int]], text: str) -> str:
-    """Return the text of some spans, without the commas that were set around what is between.
-
-    From "It rained, however, all day" without its connective, one of two commas is left; from
-    "However, it rained", none.
-    """
+    """Return the text of some spans, without the commas that were set around what is between."""
     covered = ""
     for start, end in spans:
         piece = " ".join(text[start:end].split())

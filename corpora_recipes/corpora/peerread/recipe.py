@@ -50,11 +50,7 @@ class Papers:
 
 
 def blocks(raw: Path, corpus: Corpus) -> Sequence[Papers]:
-    """List the parsed papers in the folder and in archives.
-
-    Raises:
-        InputError: no paper was found.
-    """
+    """List the parsed papers in the folder and in archives."""
     blocks: list[Papers] = []
     for path in sorted(path for path in raw.rglob("*") if path.is_file()):
         papers = [m for m in members(path, raw) if _is_paper(m)]
@@ -72,11 +68,7 @@ def _is_paper(member: Member) -> bool:
 
 
 def read_block(block: Papers, corpus: Corpus) -> BlockResult:
-    """Read some papers.
-
-    Raises:
-        InputError: a file is not a record of science-parse.
-    """
+    """Read some papers."""
     rules = _Rules.of(corpus)
     result = BlockResult()
     for member, data in zip(block.files, contents(block.files), strict=True):

@@ -24,11 +24,7 @@ COLUMNS = ("storyid", "storytitle", *SENTENCES)
 
 
 def blocks(raw: Path, corpus: Corpus) -> Sequence[Member]:
-    """List the tables.
-
-    Raises:
-        InputError: no table was found.
-    """
+    """List the tables."""
     paths = sorted(path for path in raw.rglob("*.csv") if path.is_file())
     if not paths:
         raise no_files(corpus, raw, "the tables of ROCStories, *.csv")
@@ -36,12 +32,7 @@ def blocks(raw: Path, corpus: Corpus) -> Sequence[Member]:
 
 
 def read_block(block: Member, corpus: Corpus) -> BlockResult:
-    """Read the stories of one table.
-
-    Raises:
-        InputError: a column is missing, a row has another number of fields, or a quotation mark
-            is not closed in its line.
-    """
+    """Read the stories of one table."""
     result = BlockResult()
     for row in _rows(block.path):
         with result.counting("documents"):

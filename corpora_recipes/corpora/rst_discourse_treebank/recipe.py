@@ -54,12 +54,7 @@ def sources(corpus: Corpus) -> Sequence[Source]:
 
 
 def blocks(raw: Path, corpus: Corpus) -> Sequence[Texts]:
-    """List the texts of the treebank, a few to a block.
-
-    Raises:
-        InputError: no treebank of the entry's language is there, the training or the test texts
-            are missing, or GUM's list of splits is damaged.
-    """
+    """List the texts of the treebank, a few to a block."""
     treebank, paths = find_treebank(raw, corpus)
     texts: dict[str, str] = {}
     for path in paths:
@@ -98,9 +93,6 @@ def read_block(block: Texts, corpus: Corpus) -> BlockResult:
     Dropped documents: ``no_split`` (GUM's texts of further genres), ``crossing`` (see
     ``read_rs3``), ``irregular`` (see both), ``withheld_text`` (underscores for words that
     may not be published), ``single_edu``. Dropped EDUs: ``unrelated_title``.
-
-    Raises:
-        InputError: a file is damaged, or a relation belongs to no class.
     """
     result = BlockResult()
     for name in block.names:

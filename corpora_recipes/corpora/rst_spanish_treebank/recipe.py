@@ -22,11 +22,7 @@ _LOST_CHARACTER = re.compile(r"[^\W\d_]\?[^\W\d_]")
 
 
 def blocks(raw: Path, corpus: Corpus) -> Sequence[Texts]:
-    """List the files of the sources that corpus.yaml names, a few to a block.
-
-    Raises:
-        InputError: no file of one of the sources was found.
-    """
+    """List the files of the sources that corpus.yaml names, a few to a block."""
     texts: list[Texts] = []
     for source in corpus.facts.sources:
         names = sorted(path.relative_to(raw).as_posix() for path in raw.glob(source.file))
@@ -59,9 +55,6 @@ def read_block(block: Texts, corpus: Corpus) -> BlockResult:
     Dropped documents: ``crossing`` and ``irregular`` (see ``read_rs3``), ``single_edu`` (nothing
     to relate), ``lost_character`` (a question mark inside a word replaces a character that could
     not be encoded). Dropped EDUs: ``unrelated_title``.
-
-    Raises:
-        InputError: a file is damaged.
     """
     result = BlockResult()
     for name in block.names:

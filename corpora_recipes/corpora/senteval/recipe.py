@@ -69,11 +69,7 @@ def sources(corpus: Corpus) -> list[Source]:
 
 
 def blocks(raw: Path, corpus: Corpus) -> Sequence[Part]:
-    """List the files that exist.
-
-    Raises:
-        InputError: no file was found, or of sentences and their scores only one.
-    """
+    """List the files that exist."""
     parts = []
     for collection, layout in corpus.facts.special["layouts"].items():
         for name, listed in layout["files"].items():
@@ -95,10 +91,6 @@ def read_block(block: Part, corpus: Corpus) -> BlockResult:
     """Read a file; ids are <collection>/<which of its files>/<line number>, as in "mr/neg/17".
 
     Dropped examples: ``no_score``, a pair of STS 2015 or 2016 that has none; ``empty_text``.
-
-    Raises:
-        InputError: a line does not have the form of its set, or has a class or a score that the
-            set does not have; or a file is in another encoding.
     """
     collection, name = block.key.split("/")
     facts = corpus.facts.collections[collection]
@@ -165,11 +157,7 @@ def _citations(file: Member) -> Iterator[Row]:
 
 
 def _related(file: Member) -> Iterator[Row]:
-    """Yield the rows of STR, whose two texts are one field with a line break between them.
-
-    Raises:
-        InputError: the columns are not those of STR, or a field holds one text, or three.
-    """
+    """Yield the rows of STR, whose two texts are one field with a line break between them."""
     for row in csv_rows(file.read(), file.where, _columns):
         text = row.fields["Text"]
         if text.count("\n") != 1:

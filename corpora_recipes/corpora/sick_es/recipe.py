@@ -26,11 +26,7 @@ PARTS: dict[str, Split] = {
 
 
 def blocks(raw: Path, corpus: Corpus) -> Sequence[Member]:
-    """List the parts that exist.
-
-    Raises:
-        InputError: no part was found.
-    """
+    """List the parts that exist."""
     return existing(raw, PARTS, corpus)
 
 
@@ -38,10 +34,6 @@ def read_block(block: Member, corpus: Corpus) -> BlockResult:
     """Read the pairs of a part; their ids are pairs/<part>/<pair_ID>.
 
     Dropped examples: ``empty_text``.
-
-    Raises:
-        InputError: a column or a pair_ID is missing, a row has the wrong number of fields, or a
-            score or class does not exist in SICK.
     """
     split = PARTS[block.path.name]
 

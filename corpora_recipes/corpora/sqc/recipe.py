@@ -21,11 +21,7 @@ _EXPECTED = "a class, a colon, a fine class or nothing, a space and a question"
 
 
 def blocks(raw: Path, corpus: Corpus) -> Sequence[Member]:
-    """List the files that exist.
-
-    Raises:
-        InputError: no file was found.
-    """
+    """List the files that exist."""
     return existing(raw, FILES, corpus)
 
 
@@ -34,10 +30,6 @@ def read_block(block: Member, corpus: Corpus) -> BlockResult:
 
     An example's id consists of split and line number, such as "questions/train/17". Dropped
     examples: ``empty_text``.
-
-    Raises:
-        InputError: a line does not begin with a class and a colon, the class is unknown, or the
-            line is not in UTF-8.
     """
     split = FILES[block.key]
 

@@ -35,12 +35,7 @@ class Subset:
 
 
 def blocks(raw: Path, corpus: Corpus) -> Sequence[Subset]:
-    """List the subsets of corpus.yaml that exist, in natural text if it is there.
-
-    Raises:
-        InputError: no subset was found, one of a subset's two files is missing, or an archive is
-            damaged or lacks the file.
-    """
+    """List the subsets of corpus.yaml that exist, in natural text if it is there."""
     subsets = corpus.facts.special["subsets"]
     existing = []
     for key, forms in subsets.items():
@@ -77,10 +72,6 @@ def read_block(block: Subset, corpus: Corpus) -> BlockResult:
     """Read the pairs of a subset; their ids are <collection>/<subset>/<line number>.
 
     Dropped examples: ``no_score``, ``empty_text``.
-
-    Raises:
-        InputError: the files differ in their number of lines, a line does not hold two sentences,
-            or a score is not on the collection's scale.
     """
     collection, subset = block.key.split("/")
 

@@ -62,12 +62,7 @@ class Part:
 
 
 def blocks(raw: Path, corpus: Corpus) -> Sequence[Part]:
-    """List the parts that exist.
-
-    Raises:
-        InputError: no part was found, an archive is damaged, has no tables or unknown ones, or the
-            test part of task 1 has tweets without labels or labels without tweets.
-    """
+    """List the parts that exist."""
     parts = [*_task1(raw), *_task1_test(raw), *_task2(raw)]
     if not parts:
         raise no_files(corpus, raw, f"{TASK1}, task2/train.tsv or task2/dev.tsv")
@@ -136,9 +131,6 @@ def read_block(block: Part, corpus: Corpus) -> BlockResult:
     ones. Tweets are as in the source, on one line, without CSV quoting (task 2); the three entities
     that Twitter's interface writes are replaced by their characters, and C1 control characters by
     the windows-1252 characters of the same code. Dropped: ``empty_text``.
-
-    Raises:
-        InputError: the table is damaged, a label is unknown, or a tweet has no label or id.
     """
     times_met: Counter[str] = Counter()
 

@@ -54,10 +54,6 @@ def harvest(
         folder: where the pages are stored.
         delay: seconds to wait between two requests.
         since: fetch only records changed on this day, as in 2026-01-01, or later. None for all.
-
-    Raises:
-        InputError: no response, a response that is not OAI-PMH, a protocol error such as an expired
-            token, pages that go in circles, or pages in the folder from a different request.
     """
     pages = sorted(folder.glob("page-*.xml"))
     query = {"verb": "ListRecords", "metadataPrefix": metadata_prefix}
@@ -109,12 +105,7 @@ class _Seen:
         self._empty = 0
 
     def check(self, url: str, root: etree._Element) -> None:
-        """Take a page.
-
-        Raises:
-            InputError: its token was used before, its place in the list is not after that of the
-                page before, its records are those of an earlier page, or too many pages had none.
-        """
+        """Take a page."""
         token = root.find(_TOKEN)
         if token is not None and (text := (token.text or "").strip()) in self.tokens:
             raise _circles(url, f"the token {text[:100]!r} once more")

@@ -82,11 +82,7 @@ def sources(corpus: Corpus) -> list[Source]:
 
 
 def fetch_upstream(corpus: Corpus, out: Path) -> None:
-    """Harvest all servers of the options; one that gives no page is left out, and named.
-
-    Raises:
-        InputError: no server gave a page, or one stopped before its end; see ``harvest``.
-    """
+    """Harvest all servers of the options; one that gives no page is left out, and named."""
     # A record that was made after the day was not changed before it.
     day = _created_after(corpus)
     silent: dict[str, InputError] = {}
@@ -186,11 +182,7 @@ def _created_after(corpus: Corpus) -> str | None:
 
 
 def read_block(block: Page, corpus: Corpus) -> BlockResult:
-    """Read one page.
-
-    Raises:
-        InputError: the page is damaged, or its records are in neither of the two forms above.
-    """
+    """Read one page."""
     rules = _Rules.of(corpus)
     result = BlockResult()
     for record in parse_page(block.path).iterfind(f"*/{OAI}record"):
@@ -307,11 +299,7 @@ def _is_thesis(fields: Sequence[_Field], rules: _Rules) -> bool:
 
 
 def _check_date(fields: Sequence[_Field], day: str) -> None:
-    """Raise Dropped unless the earliest of a record's dates is after a day.
-
-    A thesis can be older than its record. Of dates without a day, or in another form, the year and
-    perhaps the month are known: none of it may be before the day.
-    """
+    """Raise Dropped unless the earliest of a record's dates is after a day."""
     texts = [f.text.strip() for f in fields if f.element == "date"]
     dates = [match[0] for match in map(_DATE.search, texts) if match]
     if not dates:
@@ -323,11 +311,7 @@ def _check_date(fields: Sequence[_Field], day: str) -> None:
 
 
 def _abstract(fields: Sequence[_Field], rules: _Rules) -> str:
-    """Return the longest description in the corpus's language that is not a degree statement.
-
-    If a description is qualified as an abstract, only abstracts count. The language is identified
-    from the text: that of a record is often empty, or the default of the input form.
-    """
+    """Return the longest description in the corpus's language that is not a degree statement."""
     descriptions = [f for f in fields if f.element == "description"]
     qualified = [f for f in descriptions if f.qualifier == "abstract"]
     texts = [f.text.strip() for f in qualified or descriptions if f.qualifier in ("", "abstract")]
@@ -353,12 +337,7 @@ def _is_abstract(text: str, rules: _Rules) -> bool:
 
 
 def _paragraphs(abstract: str, rules: _Rules, drops: Drops) -> list[list[str | None]]:
-    """Split an abstract into paragraphs of sentences, with None in place of dropped ones.
-
-    Line breaks are wrapped lines and count as spaces; only empty lines and ``sentence_breaks`` of
-    corpus.yaml separate paragraphs. A soft hyphen at the end of a line joins the parts of a word; a
-    hard one stays, since it may be that of a compound.
-    """
+    """Split an abstract into paragraphs of sentences, with None in place of dropped ones."""
     text = nfc(re.sub(r"\r\n?", "\n", abstract))
     text = _with_short_spaces(text)
     for pattern in rules.boilerplate:

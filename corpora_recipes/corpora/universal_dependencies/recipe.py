@@ -80,20 +80,12 @@ class Block:
 
 
 def sources(corpus: Corpus) -> Sequence[Source]:
-    """List the files of the treebanks; a mirror may lack some of them.
-
-    Raises:
-        InputError: see ``chosen_treebanks``.
-    """
+    """List the files of the treebanks; a mirror may lack some of them."""
     return [source for treebank in chosen_treebanks(corpus) for source in treebank.sources]
 
 
 def blocks(raw: Path, corpus: Corpus) -> Sequence[Block]:
-    """List the sentences of all files, some megabytes to a block.
-
-    Raises:
-        InputError: no file of the treebanks is there; or see ``look_through``.
-    """
+    """List the sentences of all files, some megabytes to a block."""
     files: Mapping[Path, str] = {
         path: treebank.licence
         for treebank in chosen_treebanks(corpus)
@@ -141,9 +133,6 @@ def read_block(block: Block, corpus: Corpus) -> BlockResult:
     Dropped: ``duplicate`` and ``in_other_split`` (see above), ``withheld_text`` (underscores for
     words that may not be published), ``markup_left``, the reasons of ``parse`` and of
     ``damage``.
-
-    Raises:
-        InputError: see ``parse``.
     """
     result = BlockResult()
     parts = pieces(block.path, block.offset, block.end, block.line)

@@ -56,12 +56,7 @@ class Sentences:
 
 
 def look_through(files: Sequence[tuple[Path, str]], corpus: Corpus) -> list[Sentences]:
-    """Look through the files of the treebanks of a corpus, each with the licence of its texts.
-
-    Raises:
-        InputError: a file has another name than in Universal Dependencies, or comments that are
-            not in UTF-8; or there are too many sentences.
-    """
+    """Look through the files of the treebanks of a corpus, each with the licence of its texts."""
     scanned: list[Sentences] = []
     for path, licence in files:
         scanned.append(_scanned(path, licence, MOST_SENTENCES - sum(len(s.ids) for s in scanned)))

@@ -240,10 +240,7 @@ def _fit(known: dict[int, Sequence[Revision]], after: str, where: str) -> Creati
 
 
 def _cut(late: Sequence[bool]) -> int:
-    """Return where a sequence is best cut into early and late ones.
-
-    Of equally good cuts the last one is taken: better too few late ones than an early one.
-    """
+    """Return where a sequence is best cut into early and late ones."""
     steps = (WEIGHT if is_late else -1 for is_late in late)
     against = list(accumulate(steps, initial=late.count(False)))
     return len(late) - against[::-1].index(min(against))

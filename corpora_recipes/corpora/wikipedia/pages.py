@@ -31,11 +31,7 @@ _CHARACTERS = {"lt": "<", "gt": ">", "quot": '"', "amp": "&", "apos": "'"}
 
 
 def read_pages(block: DumpBlock) -> Iterator[bytes]:
-    """Yield the pages of a block, from ``<page>`` up to ``</page>``, in bounded memory.
-
-    Raises:
-        InputError: this part of the dump is truncated or damaged, or its index does not match.
-    """
+    """Yield the pages of a block, from ``<page>`` up to ``</page>``, in bounded memory."""
     if block.stop is not None:
         read_range = _read_range if block.path.suffix == ".xml" else _read_compressed_range
         yield from read_range(block.path, block.start, block.stop)

@@ -40,9 +40,6 @@ def fetch(corpus: Corpus, out: Path) -> None:
     continues where this one ends. The whole dump is fetched, and a message says why, if all
     documents are wanted, the dump has no index, or the server does not support byte ranges; if it
     is there already, it stays.
-
-    Raises:
-        InputError: see ``downloads.download``, ``RangeFetcher.fetch`` and ``read_block``.
     """
     dump, index = list_sources(corpus)
     path = out / dump.file

@@ -89,11 +89,7 @@ def sentences(paragraphs: Sequence[str], language: str, drops: Drops) -> list[li
 
 
 def _match(texts: Sequence[str], pattern: str) -> list[bool]:
-    """Return for each text whether it contains a match of a pattern in RE2's syntax, if not empty.
-
-    RE2 (through Arrow) is some twenty times as fast as `re`, but has no lookarounds: such patterns
-    find supersets of what is looked for.
-    """
+    """Return for each text whether it contains a match of a pattern in RE2's syntax, if not empty."""
     if not pattern:
         return [False] * len(texts)
     matches = pc.match_substring_regex(pa.array(texts, pa.string()), pattern)
@@ -112,11 +108,7 @@ def _possible_faults(language: str) -> str:
 
 
 def _kept(text: str, language: str, drops: Drops, *, plain: bool, holes: bool) -> list[str | None]:
-    """Return the sentences of a paragraph after ``_close_blanks``, with None for dropped ones.
-
-    A ``plain`` one is known not to be suspect, hollow or untidy; words may be missing in others, if
-    ``holes`` says so.
-    """
+    """Return the sentences of a paragraph after ``_close_blanks``, with None for dropped ones."""
     if len(text) > LONGEST_PARAGRAPH:
         return [drops.sift("sentences", text, "overlong")]
     suspect = hollow = False
@@ -213,10 +205,7 @@ def fault(
 
 
 def _close_blanks(text: str, language: str) -> str:
-    """Remove the author's spaces before commas and stops.
-
-    A space after a word that cannot end a sentence stays: something is missing there.
-    """
+    """Remove the author's spaces before commas and stops."""
     dangling = load_wiki(language).dangling
 
     def close(match: re.Match[str]) -> str:

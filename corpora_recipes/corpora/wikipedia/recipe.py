@@ -34,13 +34,7 @@ TOGETHER = 400
 
 
 def blocks(raw: Path, corpus: Corpus) -> Sequence[DumpBlock]:
-    """List the blocks of the newest dump of the corpus's language in folder ``raw``.
-
-    Raises:
-        InputError: no such dump was found, it is incomplete or of another wiki, its header or index
-            is damaged, it has no page created after the day that is asked for, or an option has an
-            invalid value.
-    """
+    """List the blocks of the newest dump of the corpus's language in folder ``raw``."""
     _check_options(corpus)
     listed: list[DumpBlock] = []
     for dump in _dumps(raw, corpus):
@@ -54,11 +48,7 @@ def blocks(raw: Path, corpus: Corpus) -> Sequence[DumpBlock]:
 
 
 def sources(corpus: Corpus) -> Sequence[Source]:
-    """Return the raw files, as corpus.yaml lists them, or those of a content export.
-
-    Raises:
-        InputError: an option has an invalid value, e.g. a malformed date.
-    """
+    """Return the raw files, as corpus.yaml lists them, or those of a content export."""
     _check_options(corpus)
     is_export = editions.is_export(corpus)
     return editions.export_sources(corpus) if is_export else corpus.facts.sources
@@ -98,23 +88,14 @@ def _check_options(corpus: Corpus) -> None:
 
 
 def settled(corpus: Corpus) -> Corpus:
-    """Return the corpus with the date that the dump servers have for `latest`.
-
-    Raises:
-        InputError: an option has an invalid value, or see ``upstream.settled_dump`` and
-            ``editions.settled_export``.
-    """
+    """Return the corpus with the date that the dump servers have for `latest`."""
     _check_options(corpus)
     is_export = editions.is_export(corpus)
     return editions.settled_export(corpus) if is_export else upstream.settled_dump(corpus)
 
 
 def examine(corpus: Corpus) -> Iterator[Finding]:
-    """Yield the date of the newest finished dump, if the options leave the date open.
-
-    Raises:
-        InputError: no dump is finished, or no server answers.
-    """
+    """Yield the date of the newest finished dump, if the options leave the date open."""
     if corpus.options["date"] == "latest" and not editions.is_export(corpus):
         newest, files = upstream.newest_dump(corpus)
         note = f"the newest finished dump is of {newest.options['date']}, {files[0].size:,} bytes"
@@ -122,11 +103,7 @@ def examine(corpus: Corpus) -> Iterator[Finding]:
 
 
 def fetch_upstream(corpus: Corpus, out: Path) -> None:
-    """Download the files of an export; or a dump and its index, or the parts that the quota needs.
-
-    Raises:
-        InputError: see ``editions.fetch_export`` and ``partial.fetch``.
-    """
+    """Download the files of an export; or a dump and its index, or the parts that the quota needs."""
     if editions.is_export(corpus):
         editions.fetch_export(corpus, out)
         return
@@ -146,9 +123,6 @@ def read_block(block: DumpBlock, corpus: Corpus) -> BlockResult:
 
     Returns:
         Documents with the page id as id, the categories as topics, and sections with prose.
-
-    Raises:
-        InputError: this part of the dump is damaged, or its index does not match.
     """
     result = BlockResult()
     lead_only = corpus.options["sections"] == "lead"

@@ -25,11 +25,7 @@ _LINK = re.compile(r'href="(?:[^"]*/)?(\d{4}-?\d\d-?\d\d)/?"')
 
 
 def settled_dump(corpus: Corpus) -> Corpus:
-    """Return the corpus with a date in place of `latest`; its dump and index are in the lock.
-
-    Raises:
-        InputError: there is no such date, or its dump is not finished.
-    """
+    """Return the corpus with a date in place of `latest`; its dump and index are in the lock."""
     lock = read_lock()
     date = str(corpus.options["date"])
     if date == "latest":

@@ -34,11 +34,7 @@ _TAG = re.compile(r"</?[a-zA-Z][^<>]*>")
 def extract(
     pages: Iterator[tuple[str, str, str, Article]], site: Site, language: str
 ) -> Iterator[tuple[str, str, str, Article]]:
-    """Yield pages (id, title, wikitext, parsed page) with wikiextractor's text in place of ours.
-
-    Raises:
-        InputError: wikiextractor is missing, fails, or does not end within TIMEOUT seconds.
-    """
+    """Yield pages (id, title, wikitext, parsed page) with wikiextractor's text in place of ours."""
     known: list[tuple[str, str, str, Article]] = []
     with tempfile.TemporaryDirectory(prefix="probeta-") as folder:
         dump = Path(folder, "pages.xml")

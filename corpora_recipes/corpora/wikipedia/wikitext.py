@@ -212,10 +212,7 @@ class _Page:
             self.disambiguation = True
 
     def _skip_box(self, text: str, begin: int) -> int:
-        """Return the end of a template that shows nothing, without parsing its content.
-
-        Its name begins at ``begin``. The end is 0 if it shows something or has no end.
-        """
+        """Return the end of a template that shows nothing, without parsing its content."""
         name = _NAME.match(text, begin)
         if self.unclosed_box or name is None:
             return 0
@@ -350,10 +347,7 @@ def _split_lead(text: str) -> tuple[str, str]:
 
 
 def _skip_comments(text: str, begin: int) -> tuple[str, int]:
-    """Return the remaining text of comments at ``begin``, and the position after them.
-
-    A comment that fills whole lines is removed with its line break, as in MediaWiki.
-    """
+    """Return the remaining text of comments at ``begin``, and the position after them."""
     match = _COMMENTS.match(text, begin)
     assert match is not None
     blanks, newline = match[1], match[2]
@@ -444,10 +438,7 @@ def _blocks(text: str) -> list[Block]:
 
 
 def _heading(line: str) -> tuple[str, int] | None:
-    """Return the text and level of a heading; None if the line with a leading = is no heading.
-
-    No regular expression is used: on lines without the end of a heading it takes cubic time.
-    """
+    """Return the text and level of a heading; None if the line with a leading = is no heading."""
     line = line.rstrip(_AFTER_HEADING)
     before, after = len(line) - len(line.lstrip("=")), len(line) - len(line.rstrip("="))
     level = min(before, after, 6) if before < len(line) else int(len(line) > 2)

@@ -35,11 +35,7 @@ class Lists:
 
 
 def blocks(raw: Path, corpus: Corpus) -> Sequence[Lists]:
-    """Return the lists of the folder.
-
-    Raises:
-        InputError: no file was found.
-    """
+    """Return the lists of the folder."""
     patterns = [source.file for source in corpus.facts.sources]
     files = sorted({p for pattern in patterns for p in raw.glob(pattern) if p.is_file()})
     if not files:
@@ -55,10 +51,6 @@ def read_block(block: Lists, corpus: Corpus) -> BlockResult:
 
     Dropped examples: ``same_text``, ``repeated_pair`` (the first one stays, whatever the scores),
     ``negative_score``.
-
-    Raises:
-        InputError: a line is neither two words nor two words and a score, or only some lines of a
-            file have a score.
     """
     met: set[frozenset[str]] = set()
 

@@ -34,11 +34,7 @@ PARTS_WITHOUT_ESXNLI: dict[str, Split] = {"xnli.dev.tsv": "train", "xnli.test.ts
 
 
 def blocks(raw: Path, corpus: Corpus) -> Sequence[Member]:
-    """List the tables with the corpus's language.
-
-    Raises:
-        InputError: no such table was found, or the archive is damaged.
-    """
+    """List the tables with the corpus's language."""
     names = [source.file for source in corpus.facts.sources]
     parts = _parts(corpus)
     tables = [member for member in existing(raw, names, corpus) if _name(member) in parts]
@@ -52,10 +48,6 @@ def read_block(block: Member, corpus: Corpus) -> BlockResult:
 
     The ids are pairs/<table>/<pairID>. Examples with the same premise share their document_id.
     Dropped examples: ``no_gold_label``, ``empty_text``.
-
-    Raises:
-        InputError: the table has other columns or no row in the language, or a pair has no pairID
-            or an unknown label.
     """
     name = _name(block)
     split = _parts(corpus)[name]

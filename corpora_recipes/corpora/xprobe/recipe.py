@@ -39,11 +39,7 @@ def sources(corpus: Corpus) -> list[Source]:
 
 
 def blocks(raw: Path, corpus: Corpus) -> Sequence[LineRange]:
-    """List the ranges of the files that exist.
-
-    Raises:
-        InputError: no file was found, or one is empty.
-    """
+    """List the ranges of the files that exist."""
     names = [source.file for source in sources(corpus)]
     existing = [name for name in names if (raw / name).is_file()]
     if not existing:
@@ -62,10 +58,6 @@ def read_block(block: LineRange, corpus: Corpus) -> BlockResult:
     Some files quote sentences with quotation marks as CSV does, doubling them: those are read, and
     counted as marks. Dropped examples: ``empty_text``, and ``broken_quotation`` where only one end
     of such a sentence is left.
-
-    Raises:
-        InputError: a line has no label or more than one tab, is not in UTF-8, or has a label that
-            is not among the task's (if classes are words: not among the sentence's tokens).
     """
     task, part = block.path.parent.name, block.path.stem
     classes_are_words = not corpus.facts.collections[task].labels

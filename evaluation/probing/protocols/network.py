@@ -134,10 +134,7 @@ class Network:
         return np.concatenate(found, axis=1)
 
     def _step(self, batch: Array, share: Array) -> None:
-        """Move the weights by a step on a batch, row numbers [runs, rows].
-
-        Share is that of each row in the mean over the batch, [runs, 1, 1, rows].
-        """
+        """Move the weights by a step on a batch, row numbers [runs, rows]."""
         library, data = self._library, self._data
         x = data.x[batch]
         wanted = data.table[data.codes[batch]].swapaxes(1, 2)[:, None]
