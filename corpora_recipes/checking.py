@@ -150,7 +150,7 @@ def one_of(value: Any, known: Iterable[str], where: str, what: str = "", todo: s
 def options_like(
     defaults: Mapping[str, Any], given: Mapping[str, Any], where: str
 ) -> dict[str, Any]:
-    """Return options, each like its default; None is that of a text, or nothing, ``...`` of a text."""
+    """Return options, each like its default; None allows a text or nothing, ``...`` a text."""
     if unknown := [key for key in given if key not in defaults]:
         raise unknown_key(f"{where}.{unknown[0]}", unknown[0], defaults)
     checks = {

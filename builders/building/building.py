@@ -136,7 +136,7 @@ def _check_sizes(dataset: Dataset, made: Made) -> None:
 
 
 def _check_donors(dataset: Dataset, made: Made) -> None:
-    """Raise an InputError if most donors are of the document of their row, as with few documents."""
+    """Raise an InputError if most donors are of their row's document, as with few documents."""
     donors = made.counts.get("donors", {})
     same, used = donors.get("of_the_same_document", 0), donors.get("used", 0)
     if dataset.sample or 2 * same <= used:

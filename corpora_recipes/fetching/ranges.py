@@ -235,7 +235,7 @@ class PartialFile:
         return b"".join(chunks)
 
     def fetch(self, start: int, stop: int) -> None:
-        """Fetch those bytes from ``start`` up to ``stop`` that are not here; threads may call it."""
+        """Fetch the missing bytes from ``start`` up to ``stop``; threads may call it."""
         assert self._fetcher is not None
         for missing in self._parts.missing(start, stop):
             self._fetcher.fetch(*missing)

@@ -169,7 +169,7 @@ def natural(text: str) -> str:
 
 
 def class_of(raw: str, collection: str, corpus: Corpus, row: Row) -> str:
-    """Return the name of the class that a source spells ``raw``; white space around it is ignored."""
+    """Return the name of the class that a source spells ``raw``, apart from white space."""
     labels = corpus.facts.collections[collection].labels
     spelling = raw.strip()
     name = labels.get(spelling) if labels else spelling

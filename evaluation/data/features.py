@@ -118,7 +118,7 @@ def _combined(task: str, pair_features: PairFeatures) -> Combine:
 
 
 def _vectors(task: str, table: pa.Table, column: str, count: int | None, lookup: Lookup) -> Floats:
-    """Return the embeddings of each row's texts, or their mean if their number varies (no count)."""
+    """Return the embeddings of each row's texts, or without a count their mean."""
     texts, lengths = texts_of(table, column)
     if count is None:
         _check_lengths(table, column, lengths > 0, "at least one text", lengths)

@@ -130,7 +130,7 @@ class OneVector(Postprocessed):
 
 
 def encode_checked(encoder: Encoder, texts: Sequence[str], prompt: str | None = None) -> "Floats":
-    """Return ``encoder.encode(texts)``, or with a prompt, once it is known to be what it should be."""
+    """Return ``encoder.encode(texts)``, with a prompt if there is one, after checking its form."""
     import numpy as np
 
     def wrong(expected: str, found: str) -> InputError:

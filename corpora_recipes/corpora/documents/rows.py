@@ -84,7 +84,7 @@ def parts_of(path: Path, name: str) -> Sequence[LineRange | Part]:
 
 
 def rows_of(block: LineRange | Part, columns: Columns) -> Rows:
-    """Yield the place and the value of each row of a block, an object with our keys if it is good."""
+    """Yield the place and the value of each row of a block; a good one has our keys."""
     if isinstance(block, LineRange):
         lines = parse_lines(range_lines(block), block.path, block.start)
         return _renamed(lines, columns)

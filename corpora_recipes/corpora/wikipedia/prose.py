@@ -89,7 +89,7 @@ def sentences(paragraphs: Sequence[str], language: str, drops: Drops) -> list[li
 
 
 def _match(texts: Sequence[str], pattern: str) -> list[bool]:
-    """Return for each text whether it contains a match of a pattern in RE2's syntax, if not empty."""
+    """Return for each text whether a pattern in RE2's syntax matches in it; an empty one never."""
     if not pattern:
         return [False] * len(texts)
     matches = pc.match_substring_regex(pa.array(texts, pa.string()), pattern)

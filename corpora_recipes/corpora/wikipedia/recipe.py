@@ -103,7 +103,7 @@ def examine(corpus: Corpus) -> Iterator[Finding]:
 
 
 def fetch_upstream(corpus: Corpus, out: Path) -> None:
-    """Download the files of an export; or a dump and its index, or the parts that the quota needs."""
+    """Download an export; or a dump and its index, or the parts that the quota needs."""
     if editions.is_export(corpus):
         editions.fetch_export(corpus, out)
         return
