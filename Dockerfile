@@ -4,7 +4,7 @@ FROM python:3.14-slim
 RUN pip install --no-cache-dir uv==0.13.9
 WORKDIR /probeta
 # Only what is installed; the versions are those of the lock.
-COPY pyproject.toml uv.lock README.md LICENSE params.yaml hatch_build.py probeta.py ./
+COPY pyproject.toml uv.lock README.md LICENSE params.yaml ./
 COPY corpora_recipes corpora_recipes
 COPY builders builders
 COPY evaluation evaluation

@@ -17,12 +17,12 @@ import yaml
 from builders.sampling.passages import Passage, first_sentences, one_passage
 from builders.tasks import TASKS, sentence_ordering
 from builders.tasks.task import sentences
-from evaluation.commands import main
 from evaluation.encoders import ENCODERS
 from evaluation.encoders.encoder import OneVector
-from evaluation.reporting import sections
-from evaluation.reporting.inputs import Inputs
-from evaluation.reporting.layout import Cell, Row, Table
+from probeta.cli.main import main
+from probeta.report import sections
+from probeta.report.inputs import Inputs
+from probeta.report.layout import Cell, Row, Table
 
 
 def passages(document: Any, draw: Any) -> list[Passage]:

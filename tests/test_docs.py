@@ -20,12 +20,12 @@ from builders.tasks import TASKS
 from builders.tasks.differences import DIFFERENCES
 from builders.tasks.task import PassageTask
 from corpora_recipes.running.errors import InputError
-from evaluation.commands import VERBS, main
 from evaluation.encoders import ENCODERS, make_encoder, options_of
 from evaluation.probing.protocols import PROTOCOLS
-from evaluation.stages import STAGES
-from evaluation.starting.command import PAPERS
 from evaluation.training.params import OBJECTIVES, SETTINGS, Training, trained_params
+from probeta.cli.init import PAPERS
+from probeta.cli.main import VERBS, main
+from probeta.cli.stages import STAGES
 
 # What is run in place of a command. The tests run in the environment that uv makes.
 INSTEAD = {

@@ -13,7 +13,7 @@ from corpora_recipes.recipe import RECIPES, load_facts, recipe_names
 from corpora_recipes.running import telling
 from corpora_recipes.running.folders import records_of
 from corpora_recipes.running.left_out import read_left_out
-from evaluation.commands import main
+from probeta.cli.main import main
 
 SAMPLE = RECIPES / "tass" / "sample"
 HOW = "TASS 2020 cannot be fetched automatically. Register at http://tass.sepln.org/2020/"

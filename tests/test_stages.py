@@ -14,8 +14,8 @@ from imports import PACKAGES, REPOSITORY, imported, modules
 from corpora_recipes.recipe import recipe_names
 from corpora_recipes.running import code
 from corpora_recipes.running.environment import LIBRARIES
-from evaluation.commands import VERBS
-from evaluation.stages import STAGES
+from probeta.cli.main import VERBS
+from probeta.cli.stages import STAGES
 
 TEXT = (REPOSITORY / "dvc.yaml").read_text("utf-8")
 OF_DVC: dict[str, Any] = yaml.safe_load(TEXT)["stages"]

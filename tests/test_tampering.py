@@ -15,7 +15,7 @@ from contents import flip_bit
 from faults import Tree, tree, write_params, write_vectors
 
 from corpora_recipes.running import environment
-from evaluation.commands import main
+from probeta.cli.main import main
 
 HELPER = "SCALE = {}\n"
 CALLABLE = """
@@ -52,7 +52,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def repro(folder: Path, *options: str) -> str:
     """Run all stages in a new process, and return what it says."""
-    call = "import sys; from evaluation.commands import main; sys.exit(main(sys.argv[1:]))"
+    call = "import sys; from probeta.cli.main import main; sys.exit(main(sys.argv[1:]))"
     command = [sys.executable, "-c", call, "repro", *options]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -191,7 +191,7 @@ def test_two_runs_at_once(place: Path) -> None:
     end = made(place)
     for folder in ("data", "dist", "reports"):
         shutil.rmtree(place / folder)
-    call = "import sys; from evaluation.commands import main; sys.exit(main(['repro']))"
+    call = "import sys; from probeta.cli.main import main; sys.exit(main(['repro']))"
     both = [
         subprocess.Popen(
             [sys.executable, "-c", call],

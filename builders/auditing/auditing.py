@@ -12,12 +12,7 @@ from typing import Any
 import numpy as np
 import yaml
 
-from builders.auditing.comparing import Shared, compare, lookup_check
-from builders.auditing.gates.donors import occur_elsewhere, rows_of
-from builders.auditing.gates.gate import Check
-from builders.auditing.markdown import render
-from builders.auditing.measuring import Measured, keep_measured, kept_measured, key_of, measure
-from builders.auditing.report import (
+from builders.audit_report import (
     FORMAT,
     GATES,
     SMALL_TEST,
@@ -30,9 +25,12 @@ from builders.auditing.report import (
     shown_number,
     undeclared_of,
 )
-from builders.exchange.finding import find_targets, pickles_in
-from builders.exchange.locating import locate
-from builders.exchange.target import Columns, Location
+from builders.auditing.comparing import Shared, compare, lookup_check
+from builders.auditing.gates.donors import occur_elsewhere, rows_of
+from builders.auditing.gates.gate import Check
+from builders.auditing.markdown import render
+from builders.auditing.measuring import Measured, keep_measured, kept_measured, key_of, measure
+from builders.auditing.target import Columns, Location
 from builders.plan.groups import BuildGroup
 from builders.plan.inherited import check_inherited
 from corpora_recipes.recipe import load_recipe
@@ -43,6 +41,8 @@ from corpora_recipes.running.extras import check_packages
 from corpora_recipes.running.memo import Cache, Key
 from corpora_recipes.running.outputs import whole_folder
 from corpora_recipes.running.telling import progress
+from probeta.exchange.finding import find_targets, pickles_in
+from probeta.exchange.locating import locate
 
 PAGE = Path(__file__).with_name("audit.md.jinja")
 # Decimals that a declared share is rounded up to; a declaration of more than `GENEROUS` times the
@@ -79,7 +79,7 @@ def audit(
     number of workers, nor on what was kept.
 
     Args:
-        target: see ``builders.exchange.locating.locate``, also for what is not listed here.
+        target: see ``probeta.exchange.locating.locate``, also for what is not listed here.
         out: a folder; what it held before is replaced as a whole.
         groups: the datasets of params.yaml, for the boilerplate of their corpora.
         inherited: dataset to gate to the reason why the dataset misses it (``because``) and the
@@ -87,7 +87,7 @@ def audit(
         params: the file that declares them, for messages.
         strict: whether undeclared misses of source data are failures too.
         workers: number of processes; less if there is little to measure.
-        cited: a file for the JSON of ``builders.auditing.report.cite``; None for none.
+        cited: a file for the JSON of ``builders.audit_report.cite``; None for none.
         asked: the folders of the datasets to audit, of those in the target; None for all.
         memo: what remembers the measurements on datasets of ``groups``; None to measure all.
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from builders.auditing.gates.gate import Check, share_check
-from builders.exchange.target import Labels, Marks, Target
+from builders.auditing.target import Labels, Marks, Target
 
 Integers = np.ndarray[Any, np.dtype[np.signedinteger[Any]]]
 

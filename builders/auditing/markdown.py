@@ -6,7 +6,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from builders.auditing.report import GATES, SURFACE_FORM, inherited_of, shown_number, verdict_of
+from builders.audit_report import GATES, SURFACE_FORM, inherited_of, shown_number, verdict_of
 from corpora_recipes import escaping
 
 _FACTS: Mapping[str, Any] = {

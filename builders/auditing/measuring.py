@@ -12,14 +12,14 @@ from builders.auditing.comparing import Index
 from builders.auditing.gates import audit_dataset
 from builders.auditing.gates.donors import replacements
 from builders.auditing.gates.gate import Check
-from builders.exchange.finding import load_target
-from builders.exchange.target import Location, Marks
+from builders.auditing.target import Location, Marks
 from builders.store.shards import digest
 from corpora_recipes.running.code import code_digest
 from corpora_recipes.running.environment import stage_versions
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.memo import Cache, Key, digest_file
 from corpora_recipes.running.outputs import whole_file
+from probeta.exchange.finding import load_target
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,8 +23,8 @@ from typing import Any
 
 import numpy as np
 
-from builders.auditing.statistics import Doubles
-from builders.exchange.target import Booleans, Labels
+from builders.auditing.target import Booleans, Labels
+from builders.statistics import Doubles
 from corpora_recipes.casing import lower_case
 
 Sparse = Any  # scipy.sparse.csr_array or csr_matrix, float32 [rows, features]

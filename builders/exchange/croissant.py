@@ -4,7 +4,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from builders.exchange.config import LISTED_CLASSES, Config
+from builders.packaging.config import LISTED_CLASSES, Config
 from builders.tasks.task import Kind
 
 # The context of the specification: http://mlcommons.org/croissant/1.0, "Metadata Format"; and of

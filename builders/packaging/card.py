@@ -7,8 +7,7 @@ from typing import Any
 
 import yaml
 
-from builders.auditing.markdown import render
-from builders.auditing.report import (
+from builders.audit_report import (
     DETECTABLE_AT_MOST,
     GATES,
     SMALL_TEST,
@@ -19,9 +18,10 @@ from builders.auditing.report import (
     inherited_of,
     verdict_of,
 )
-from builders.auditing.statistics import ERRORS
-from builders.exchange.config import LISTED_CLASSES, Config
+from builders.auditing.markdown import render
+from builders.packaging.config import LISTED_CLASSES, Config
 from builders.plan.origins import licence_id
+from builders.statistics import ERRORS
 from builders.tasks import ranking
 from builders.tasks.task import Answer, Kind
 

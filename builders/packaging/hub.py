@@ -8,14 +8,14 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
-from builders.auditing.report import read_audit
-from builders.exchange.config import Config
+from builders.audit_report import read_audit
 from builders.exchange.croissant import croissant
-from builders.exchange.leaderboard import FACTS, eval_yaml
-from builders.exchange.lm_eval import write_tasks
-from builders.exchange.mteb_facts import mteb_facts
 from builders.packaging.card import PAGES, card, dataset_page, licences, limitations
 from builders.packaging.changes import dataset_changes, latest_date
+from builders.packaging.config import Config
+from builders.packaging.leaderboard import FACTS, eval_yaml
+from builders.packaging.lm_eval import write_tasks
+from builders.packaging.mteb_facts import mteb_facts
 from builders.packaging.rows import Content, Digests, keep_rows, kept_rows, write_rows
 from builders.plan.datasets import Dataset, ExampleDataset
 from builders.plan.groups import BuildGroup

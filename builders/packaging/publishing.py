@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow as pa
 import yaml
 
-from builders.auditing.report import failures_of, read_audit, undeclared_of
+from builders.audit_report import failures_of, read_audit, undeclared_of
 from builders.packaging.card import PAGES
 from builders.packaging.hub import package
 from builders.plan.datasets import ExampleDataset

@@ -6,7 +6,7 @@ from hashlib import sha256
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-PACKAGES = ("corpora_recipes", "builders", "evaluation")
+PACKAGES = ("corpora_recipes", "builders", "evaluation", "probeta")
 # What never decides a byte of an output, and the folders that are data as a whole.
 RUNNING = "corpora_recipes.running"
 CORPORA = "corpora_recipes.corpora"

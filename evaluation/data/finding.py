@@ -10,8 +10,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from builders.auditing.report import best_baseline, read_audit
-from builders.exchange.leaderboard import FACTS
+from builders.audit_report import best_baseline, read_audit
+from builders.packaging.leaderboard import FACTS
 from builders.store.schema import about_of
 from builders.tasks import TASKS
 from builders.tasks.benchmarks import groupings_of

@@ -25,7 +25,7 @@ from functools import cache, partial
 import numpy as np
 from scipy.special import stdtrit
 
-from builders.auditing.statistics import effective_number
+from builders.statistics import effective_number
 from evaluation.arrays import Doubles, Values
 from evaluation.measures.metrics import Metric, metric_of, terms
 

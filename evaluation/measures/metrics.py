@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from builders.auditing.statistics import pearson, vary
+from builders.statistics import pearson, vary
 from evaluation.arrays import Doubles, Values
 
 Metric = Literal["accuracy", "pearson"]

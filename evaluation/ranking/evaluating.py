@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from builders.auditing.statistics import pearson
+from builders.statistics import pearson
 from builders.tasks.ranking import TASKS
 from corpora_recipes.parquet import array_of
 from corpora_recipes.running.code import code_digest

@@ -14,7 +14,7 @@ from contents import contents
 
 from corpora_recipes.running.folders import AUDIT, CORPORA, INSTANCES, PACKAGE, RECORDS
 from corpora_recipes.running.left_out import read_left_out
-from evaluation.commands import main
+from probeta.cli.main import main
 
 STAGES = ("build", "audit", "package")
 

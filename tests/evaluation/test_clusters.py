@@ -17,7 +17,6 @@ from corpora_recipes.running import environment
 from corpora_recipes.running.cluster import call_alike
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.folders import EMBEDDINGS, PROBED
-from evaluation.commands import main
 from evaluation.data.instances import find_probed
 from evaluation.embedding import embedding
 from evaluation.embedding.store import EmbeddingStore
@@ -25,6 +24,7 @@ from evaluation.encoders import ENCODERS, make_encoder
 from evaluation.encoders.encoder import describe
 from evaluation.probing import probing
 from evaluation.probing.probing import Probing
+from probeta.cli.main import main
 
 PARAMS = """\
 seed: 3

@@ -6,12 +6,12 @@ from functools import cache
 from pathlib import Path
 
 REPOSITORY = Path(__file__).parents[2]
-PACKAGES = ("corpora_recipes", "builders", "evaluation")
+PACKAGES = ("corpora_recipes", "builders", "evaluation", "probeta")
 
 
 @cache
 def modules() -> dict[str, Path]:
-    """Return every module of the three packages: full name to file."""
+    """Return every module of the packages: full name to file."""
     found = {}
     for package in PACKAGES:
         for file in sorted((REPOSITORY / package).rglob("*.py")):

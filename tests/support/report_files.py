@@ -10,14 +10,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from builders.auditing.report import FORMAT
+from builders.audit_report import FORMAT
 from builders.store.schema import instance_schema
 from builders.tasks import TASKS
 from builders.tasks.benchmarks import BENCHMARKS
 from builders.tasks.task import Column
 from evaluation.data.instances import find_datasets
-from evaluation.reporting.inputs import Inputs, read_inputs
-from evaluation.reporting.layout import Table
 from evaluation.results.paradigms import FORMAT as PARADIGMS
 from evaluation.results.paradigms import ClusterScore, ParadigmResults, ParadigmScore
 from evaluation.results.probes import FORMAT as PROBES
@@ -32,6 +30,8 @@ from evaluation.results.rankings import (
     write_rankings,
 )
 from evaluation.results.stored import write_stored
+from probeta.report.inputs import Inputs, read_inputs
+from probeta.report.layout import Table
 
 SP = Score(
     *("sp_wiki", "sentence_position", "wikipedia", "es", "1.0.0", "5" * 64),

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from instance_files import row, write_dataset
 
-from builders.auditing.report import FORMAT
+from builders.audit_report import FORMAT
 
 
 def write_hub(folder: Path) -> Path:

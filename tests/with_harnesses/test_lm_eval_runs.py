@@ -16,9 +16,9 @@ from corpus_entries import corpus_of
 from documentation import blocks
 from lm_eval.__main__ import cli_evaluate
 
-from builders.exchange import lm_eval as questions
-from builders.exchange.config import Config
-from builders.exchange.lm_eval import write_tasks
+from builders.packaging import lm_eval as questions
+from builders.packaging.config import Config
+from builders.packaging.lm_eval import write_tasks
 from builders.plan.datasets import Dataset, datasets_of
 from builders.plan.origins import origins_of
 from builders.store.schema import instance_schema
@@ -26,8 +26,8 @@ from builders.tasks import TASKS
 from builders.tasks.task import Column, TreebankTask
 from corpora_recipes.recipe import Corpus
 from corpora_recipes.running.yaml_text import load_yaml
-from evaluation.commands import main
-from evaluation.exchange.lm_eval import score_language_model
+from probeta.cli.main import main
+from probeta.exchange.lm_eval import score_language_model
 
 FOLDER = Path(questions.__file__).parent
 ENGLISH_CLASSES = FOLDER.parents[1] / "corpora_recipes/corpora/rst_discourse_treebank/classes.yaml"

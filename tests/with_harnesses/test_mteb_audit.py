@@ -10,8 +10,8 @@ import pytest
 from hub_server import commit, hub
 
 from builders.auditing.auditing import audit
-from builders.exchange.locating import locate
 from corpora_recipes.running.errors import InputError
+from probeta.exchange.locating import locate
 
 PAIRS = [("Llueve en la sierra.", "Cae agua en la sierra."), ("Nieva.", "Hace sol.")]
 

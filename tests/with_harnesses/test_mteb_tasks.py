@@ -15,12 +15,12 @@ from mteb import ResultCache
 from mteb.abstasks import AbsTaskClassification
 from mteb.models.abs_encoder import AbsEncoder
 
-from builders.exchange.leaderboard import CODES
+from builders.packaging.leaderboard import CODES
 from corpora_recipes.running.errors import InputError
 from evaluation.arrays import Floats
 from evaluation.encoders.char_hash import CharHash
-from evaluation.exchange.mteb_tasks import _licence
 from probeta import benchmark, score
+from probeta.exchange.mteb_tasks import _licence
 
 MODEL_OF_THE_PAGE = "intfloat/multilingual-e5-small"
 # It needs no weights.

@@ -14,9 +14,9 @@ from instance_files import row, write_dataset
 from sentence_transformers import SentenceTransformer
 
 from corpora_recipes.records import Document, Section
-from evaluation.commands import main
 from evaluation.encoders import make_encoder
 from evaluation.training import loop
+from probeta.cli.main import main
 
 Toy = Callable[..., list[str]]
 Capsys = pytest.CaptureFixture[str]

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
+from builders.audit_report import GATES
 from builders.auditing.gates.baselines import BASELINES
 from builders.auditing.gates.clusters import CLUSTER_SIZES, CLUSTERS
 from builders.auditing.gates.documents import DOCUMENTS, SIDES, TREES
@@ -15,8 +16,7 @@ from builders.auditing.gates.rankings import LINKED_DOCUMENTS, LINKS, RANKING_SI
 from builders.auditing.gates.row_order import ROW_ORDER
 from builders.auditing.gates.size import DIFFERENT, SIZE
 from builders.auditing.gates.text import BOILERPLATE_OF_OTHERS, SWALLOWED, TEXT
-from builders.auditing.report import GATES
-from builders.exchange.target import Target
+from builders.auditing.target import Target
 
 ALL_GATES: tuple[Gate, ...] = (
     LEAKAGE,

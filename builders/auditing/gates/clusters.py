@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from builders.auditing.gates.gate import Check, Gate, count_check, stated
-from builders.exchange.target import Target
+from builders.auditing.target import Target
 from builders.tasks.examples import FEWEST_TERMS
 from corpora_recipes.casing import lower_case
 

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from builders.auditing.gates.gate import Check, Gate, count_check
-from builders.exchange.target import LEFT_UNITS, Target
+from builders.auditing.target import LEFT_UNITS, Target
 
 
 def _measure(target: Target) -> Iterator[Check]:

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping
 import numpy as np
 
 from builders.auditing.gates.gate import Check, Found, Gate, count_check, share_check, stated
-from builders.exchange.finding import load_target
-from builders.exchange.target import Booleans, Location, Marks, Place, SplitRows, Target
+from builders.auditing.target import Booleans, Location, Marks, Place, SplitRows, Target
+from probeta.exchange.finding import load_target
 
 SEEN_ELSEWHERE = 0.52
 

@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Literal
 
-from builders.auditing.report import NamedRow, Verdict
-from builders.auditing.statistics import ERRORS, standard_error
-from builders.exchange.target import SplitRows, Target
+from builders.audit_report import NamedRow, Verdict
+from builders.auditing.target import SplitRows, Target
+from builders.statistics import ERRORS, standard_error
 
 # Rows that a miss names, and the characters shown of each.
 FIRST, LONGEST = 5, 120
@@ -20,7 +20,7 @@ class Check:
     """One measurement of a gate.
 
     Attributes:
-        gate: a key of ``builders.auditing.report.GATES``.
+        gate: a key of ``builders.audit_report.GATES``.
         what: what was measured, in words.
         value: a share 0 … 1, a correlation -1 … 1, or a count.
         limit: the highest value that passes; None if the value is only stated.
@@ -48,7 +48,7 @@ class Gate:
     """A property that datasets are checked for.
 
     Attributes:
-        name: a key of ``builders.auditing.report.GATES``; gates of different kinds of datasets
+        name: a key of ``builders.audit_report.GATES``; gates of different kinds of datasets
             share one.
         applies: whether there is anything to measure in a dataset.
         our_fault: where a miss is a fault of Probeta: in "constructed" datasets, whose labels or

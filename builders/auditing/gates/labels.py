@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 
 from builders.auditing.gates.gate import Check, Found, Gate, count_check
-from builders.exchange.target import Place, Target
+from builders.auditing.target import Place, Target
 
 
 def _measure(target: Target) -> Iterator[Check]:

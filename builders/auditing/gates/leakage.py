@@ -5,7 +5,7 @@ from itertools import groupby
 from operator import itemgetter
 
 from builders.auditing.gates.gate import Check, Found, Gate, count_check, share_check, stated
-from builders.exchange.target import NEIGHBOURS, Place, SplitRows, Target
+from builders.auditing.target import NEIGHBOURS, Place, SplitRows, Target
 
 # The limits of all gates lie just beyond the spread of a clean dataset: one leaked test sentence in
 # a thousand; two points above chance by sentence look-up or row order, five by length; damage in

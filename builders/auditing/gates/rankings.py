@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from itertools import compress
 
 from builders.auditing.gates.gate import Check, Gate, count_check, stated
-from builders.auditing.statistics import standard_error
-from builders.exchange.target import Target
+from builders.auditing.target import Target
 from builders.sampling.same_text import has_words
+from builders.statistics import standard_error
 from corpora_recipes.text.same_text import mark
 
 

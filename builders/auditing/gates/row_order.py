@@ -6,8 +6,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from builders.auditing.gates.gate import Check, Gate, share_check
+from builders.auditing.target import Labels, SplitRows, Target
 from builders.auditing.trivial import row_order
-from builders.exchange.target import Labels, SplitRows, Target
 
 BEYOND_CHANCE = 0.02
 # Key of the result of `row_order` to the cue, in words.

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from builders.auditing.gates.gate import Check, Gate, stated
-from builders.auditing.statistics import correlation_error, standard_error
-from builders.exchange.target import NEIGHBOURS, Target
+from builders.auditing.target import NEIGHBOURS, Target
+from builders.statistics import correlation_error, standard_error
 
 # The correlation for which the standard error on a test is stated.
 STATED_CORRELATION = 0.8

@@ -14,7 +14,7 @@ from builders.auditing.gates.gate import (
     shortened,
     stated,
 )
-from builders.exchange.target import Target
+from builders.auditing.target import Target
 from corpora_recipes.text.damage import FAULTS, Kind, faults, group_of
 from corpora_recipes.text.same_text import normalise
 from corpora_recipes.text.writing import number_of_words

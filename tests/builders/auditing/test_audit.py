@@ -15,10 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 from conftest import document
 
-from builders.auditing.auditing import audit
-from builders.auditing.gates import ALL_GATES
-from builders.auditing.gates.baselines import BASELINES
-from builders.auditing.report import (
+from builders.audit_report import (
     GATES,
     SURFACE_FORM,
     baselines_of,
@@ -26,13 +23,16 @@ from builders.auditing.report import (
     read_audit,
     verdict_of,
 )
+from builders.auditing.auditing import audit
+from builders.auditing.gates import ALL_GATES
+from builders.auditing.gates.baselines import BASELINES
 from builders.auditing.trivial import Texts
 from builders.building.building import build
 from builders.plan.groups import groups_of
 from builders.store.shards import digest
 from corpora_recipes.recipe import load_facts, load_recipe
 from corpora_recipes.running.errors import InputError
-from evaluation.commands import main
+from probeta.cli.main import main
 
 # Nouns and verbs alone: other words would make holes that look like damage.
 WORDS = ["barca", "vuelve", "puerto", "marea", "sube", "vecinos", "compran", "pescado", "plaza"]
@@ -388,7 +388,7 @@ def test_every_gate_of_the_report_is_measured() -> None:
 
 def test_reading_an_audit_imports_nothing_heavy() -> None:
     code = (
-        "import sys, builders.auditing.report\n"
+        "import sys, builders.audit_report\n"
         "print(*{'numpy', 'yaml', 'jinja2', 'pyarrow', 'sklearn'} & set(sys.modules))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -15,19 +15,19 @@ from test_audit import baselines as baselines
 from test_audit import of, sentence
 from test_audit import quick as quick
 
+from builders.audit_report import GATES, baselines_of, failures_of, undeclared_of
 from builders.auditing.auditing import as_markdown, audit
 from builders.auditing.gates.baselines import BASELINES
-from builders.auditing.report import GATES, baselines_of, failures_of, undeclared_of
+from builders.auditing.target import Target
 from builders.building.building import build
-from builders.exchange.finding import find_targets, load_target
-from builders.exchange.target import Target
 from builders.store.schema import instance_schema
 from builders.tasks import TASKS
 from builders.tasks.task import answer_columns, further_columns
 from corpora_recipes.facts import CollectionFacts
 from corpora_recipes.hashing import keyed_hash
 from corpora_recipes.running.errors import InputError
-from evaluation.commands import main
+from probeta.cli.main import main
+from probeta.exchange.finding import find_targets, load_target
 
 Rows = list[dict[str, Any]]
 LABELS = ["no", "yes"]

@@ -10,8 +10,8 @@ import pytest
 from test_audit import of
 from test_audit import quick as quick
 
+from builders.audit_report import failures_of, undeclared_of
 from builders.auditing.auditing import audit
-from builders.auditing.report import failures_of, undeclared_of
 from builders.store.schema import instance_schema
 from builders.tasks import TASKS
 from builders.tasks.task import further_columns

@@ -2,7 +2,7 @@
 
 from builders.auditing.gates.baselines import BASELINES
 from builders.auditing.gates.text import TEXT
-from builders.exchange.target import Place, SplitRows, Target, make_rows
+from builders.auditing.target import Place, SplitRows, Target, make_rows
 from builders.tasks import TASKS
 
 SENTENCES = ["Vuelve el barco al puerto de noche.", "Vuelve el de barco al puerto de noche de."]

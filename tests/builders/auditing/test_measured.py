@@ -10,12 +10,12 @@ from conftest import document, write_as_read
 from contents import contents, flip_bit
 from test_audit import quick as quick
 
+from builders.audit_report import failures_of
 from builders.auditing import measuring
 from builders.auditing.auditing import audit
-from builders.auditing.report import failures_of
 from builders.building.building import build
-from builders.exchange.finding import find_targets
 from corpora_recipes.running.memo import Cache
+from probeta.exchange.finding import find_targets
 
 INSTANCES, OUT = Path("instances"), Path("audit")
 TASKS = {"sp_a": {"task": "sentence_position"}, "dc_a": {"task": "discourse_coherence"}}

@@ -17,7 +17,6 @@ from scipy.sparse import csr_array
 from sklearn.linear_model import RidgeClassifier
 from threadpoolctl import threadpool_limits
 
-from builders.auditing.statistics import correlation_error, pearson, standard_error
 from builders.auditing.trivial import (
     MANY_CLASSES,
     RIDGE_ALPHA,
@@ -28,6 +27,7 @@ from builders.auditing.trivial import (
     trivial_baselines,
     trivial_similarities,
 )
+from builders.statistics import correlation_error, pearson, standard_error
 
 pytestmark = pytest.mark.filterwarnings("error")
 

@@ -19,7 +19,7 @@ from builders.store.schema import labels_of
 from builders.tasks.examples import TASKS
 from corpora_recipes.records import Example
 from corpora_recipes.running.errors import InputError
-from evaluation.commands import main
+from probeta.cli.main import main
 
 SINGLE = TASKS[0]
 SHARED = {"source_split": "", "also_in": [], "split": "test", "licence": "CC0 1.0"}

@@ -14,7 +14,7 @@ from builders.composing import command
 from corpora_recipes.recipe import RECIPES
 from corpora_recipes.running.folders import RANKINGS, RECORDS
 from corpora_recipes.running.left_out import read_left_out
-from evaluation.commands import main
+from probeta.cli.main import main
 
 NAMES = ("one", "two")
 STS = {"recipe": "sts", "language": "es", "sources": "mirror"}

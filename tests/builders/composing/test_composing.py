@@ -262,7 +262,7 @@ def test_a_corpus_that_only_rankings_use_is_built_as_nothing(tmp_path, make_corp
         assert json.loads((tmp_path / "out" / "build.json").read_text("utf-8")) == {}
 
 
-RUN = "from evaluation.commands import main; exit(main(['build']) + main(['compose']))"
+RUN = "from probeta.cli.main import main; exit(main(['build']) + main(['compose']))"
 
 
 @pytest.mark.slow

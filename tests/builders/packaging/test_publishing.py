@@ -15,8 +15,8 @@ from hub_server import files, hub, tags_of
 from huggingface_hub import DatasetInfo, HfApi
 from neighbour_files import corpus_of_pairs, pair
 
+from builders.audit_report import FORMAT, GATES
 from builders.auditing.gates.gate import Check
-from builders.auditing.report import FORMAT, GATES
 from builders.building.building import build
 from builders.composing.composing import compose
 from builders.packaging.hub import package

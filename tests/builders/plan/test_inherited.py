@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from builders.auditing.report import GATES
+from builders.audit_report import GATES
 from builders.plan.groups import groups_of
 from builders.plan.inherited import inherited_of
 from builders.tasks.benchmarks import BENCHMARKS

@@ -16,7 +16,7 @@ from corpora_recipes.recipe import RECIPES
 from corpora_recipes.running import code, environment
 from corpora_recipes.running.folders import RECORDS, records_of
 from corpora_recipes.running.left_out import read_left_out
-from evaluation.commands import main
+from probeta.cli.main import main
 from tests.support.forgetting import forget_code
 
 Stage = Callable[..., str]

@@ -23,7 +23,7 @@ from corpora_recipes.reading.reading import above_limits, read
 from corpora_recipes.recipe import Corpus, load_recipe
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.executors import open_executor
-from evaluation.commands import main
+from probeta.cli.main import main
 
 SENTENCES = [
     "La lluvia llegó temprano este año.",
@@ -269,7 +269,7 @@ def test_killed_in_the_middle_and_run_again_gives_the_same_bytes(
 ) -> None:
     write_raw(raw, files=10, documents=100)
     records = tmp_path / "data" / "records"
-    command = [sys.executable, "-m", "evaluation.commands", "read", "--workers", "1"]
+    command = [sys.executable, "-m", "probeta.cli.main", "read", "--workers", "1"]
     environment = os.environ | {"PYTHONPATH": str(repository)}
     process = subprocess.Popen(command, cwd=tmp_path, env=environment)
     deadline = time.monotonic() + 60

@@ -21,7 +21,7 @@ from corpora_recipes.running.environment import (
 )
 from corpora_recipes.running.folders import ENVIRONMENT
 from evaluation.encoders import ENCODERS
-from evaluation.stages import STAGES
+from probeta.cli.stages import STAGES
 
 # Package to the stages that import it, and why it decides nothing there.
 DECIDE_NOTHING = {

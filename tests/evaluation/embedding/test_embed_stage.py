@@ -12,10 +12,10 @@ from paradigm_files import write_paradigms_dataset
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.folders import EMBEDDINGS, PACKAGE
 from corpora_recipes.running.left_out import read_left_out
-from evaluation.commands import main
 from evaluation.encoders import callable as functions
 from evaluation.encoders.static import load_model
 from evaluation.entries import vectors_of
+from probeta.cli.main import main
 
 Capsys = pytest.CaptureFixture[str]
 VECTORS = "3 2\nla 1 0\ncasa 0 1\n. 1 1\n"

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from evaluation.commands import main
 from evaluation.results.probes import read_results
+from probeta.cli.main import main
 
 PARAMS = """
 seed: 1

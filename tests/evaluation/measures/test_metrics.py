@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from builders.auditing.statistics import pearson
+from builders.statistics import pearson
 from evaluation.measures.metrics import average_ranks, measure, measures, metric_of, spearman, terms
 
 NONE = np.full(4, "")

@@ -21,7 +21,6 @@ from corpora_recipes.hashing import keyed_hash
 from corpora_recipes.records import SPLITS, Split
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.left_out import read_left_out
-from evaluation.commands import main
 from evaluation.data.features import differences_from_first
 from evaluation.data.instances import Dataset, find_datasets
 from evaluation.embedding.embedding import embed_datasets
@@ -35,6 +34,7 @@ from evaluation.probing.probing import Probing, probe_dataset, probe_datasets
 from evaluation.probing.protocols import standard
 from evaluation.probing.protocols.problem import ABLATIONS, Answers, Problem, Protocol
 from evaluation.results.probes import Results, read_results, write_results
+from probeta.cli.main import main
 
 ENCODER = make_encoder("char_hash", {"dimension": 32})
 NOUNS = ["faro", "tren", "pozo", "gato", "mapa", "vino", "reloj", "monte"]
@@ -530,7 +530,7 @@ def test_keeping_everything_is_cheap(mine: Path, capfd: pytest.CaptureFixture[st
     assert contents(mine / "data" / "results" / "mine") == contents(mine / "called")
     code = """if True:
         import sys
-        from evaluation.commands import main
+        from probeta.cli.main import main
         assert main(["probe"]) == 0
         assert not {"pandas", "sklearn"} & sys.modules.keys()
     """

@@ -17,10 +17,10 @@ from evaluation.probing.probing import probe_datasets
 from evaluation.probing.protocols import standard
 from evaluation.probing.protocols.problem import Answers, Problem
 from evaluation.probing.transfer import add_transfers, find_families
-from evaluation.reporting.formats import _shade
-from evaluation.reporting.tables.transfer import transfer as tables_of
-from evaluation.reporting.tables.transfer import transfer_layers
 from evaluation.results.probes import Results, Score, Transfer, read_results, write_results
+from probeta.report.formats import _shade
+from probeta.report.tables.transfer import transfer as tables_of
+from probeta.report.tables.transfer import transfer_layers
 
 ENCODER = make_encoder("char_hash", {"dimension": 16})
 TASK = "sentence_classification"

@@ -19,7 +19,7 @@ from typing import Any
 
 import injected
 
-from evaluation.commands import VERBS, main
+from probeta.cli.main import VERBS, main
 
 # Seconds after which a command hangs.
 LONGEST = 60

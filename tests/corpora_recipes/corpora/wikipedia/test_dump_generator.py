@@ -1,4 +1,4 @@
-"""Tests of tests/bench/dump_generator.py: dumps of any size in the real layout."""
+"""Tests of benchmarks/dump_generator.py: dumps of any size in the real layout."""
 
 import bz2
 import subprocess

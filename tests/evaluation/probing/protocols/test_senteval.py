@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from probe_problems import QUICK, blobs, folds, generator, in_splits, splits
 from sklearn.linear_model import LogisticRegression
 
-from builders.auditing.statistics import pearson
+from builders.statistics import pearson
 from builders.tasks import TASKS
 from corpora_recipes.running.errors import InputError
 from evaluation.measures.metrics import measure

@@ -1,0 +1,301 @@
+"""A dataset to audit, and the location of its files."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import compress
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from builders.sampling.same_text import is_telling
+from builders.tasks.task import Task
+from corpora_recipes.records import Split
+from corpora_recipes.running.errors import InputError
+from corpora_recipes.text.same_text import mark
+
+# The names of splits in SentEval, DiscoEval and their descendants, and on the Hub.
+_NAMES: dict[Split, str] = {
+    "train": "train training tr",
+    "validation": "validation valid val dev development trial va",
+    "test": "test te",
+}
+SPLIT_NAMES = {name: split for split, names in _NAMES.items() for name in names.split()}
+# The column of trees of others with the number of units of a row's first text.
+LEFT_UNITS = "left_units"
+NUMBER = re.compile(r"-?\d+(\.\d+)?")
+
+Booleans = np.ndarray[Any, np.dtype[np.bool_]]
+Labels = np.ndarray[Any, np.dtype[np.int64]]
+Scores = np.ndarray[Any, np.dtype[np.float64]]
+Marks = np.ndarray[Any, np.dtype[np.uint64]]
+
+Kind = Literal["classes", "scores", "clusters", "rankings", "nothing"]
+"""What the answers of a dataset are; nearest neighbours are clusters or rankings."""
+NEIGHBOURS: tuple[Kind, ...] = ("clusters", "rankings")
+
+
+class Place(NamedTuple):
+    """Where a row stands: the number of its line, from 1, or of its row in Parquet, from 0."""
+
+    file: str
+    number: int
+    id: str = ""
+
+    @property
+    def unit(self) -> str:
+        """What is counted."""
+        return "row" if self.file.endswith(".parquet") else "line"
+
+    def __str__(self) -> str:
+        named = f" ({self.id})" if self.id else ""
+        return f"{self.file}, {self.unit} {self.number}{named}"
+
+
+@dataclass(frozen=True, slots=True)
+class SplitRows:
+    """The rows of one split, or of one fold.
+
+    Attributes:
+        texts: for each row its texts; their number is constant, except in clusters.
+        sentences: for each row the single sentences that its texts consist of.
+        marks: for each row the ``mark`` of each of its sentences.
+        telling: for each row whether each of its sentences ``is_telling``.
+        labels: class numbers, int64 [rows]; [0] without classes.
+        scores: float64 [rows]; [0] without scores.
+        documents: for each row the id of its document; None if it is unknown.
+        columns: further columns of our instances, by name.
+    """
+
+    texts: Sequence[Sequence[str]]
+    sentences: Sequence[Sequence[str]]
+    marks: Sequence[Sequence[int]]
+    telling: Sequence[Sequence[bool]]
+    labels: Labels
+    scores: Scores
+    places: Sequence[Place]
+    documents: Sequence[str] | None = None
+    columns: dict[str, list[Any]] = field(default_factory=dict)
+
+    def text_marks(self) -> Sequence[Sequence[int]]:
+        """Return for each row the ``mark`` of each of its texts."""
+        if self.texts == self.sentences:
+            return self.marks
+        return [[mark(text) for text in row] for row in self.texts]
+
+    def instances(self) -> list[tuple[int, ...]]:
+        """Return for each row the same key as for all rows of its sentences, in any order."""
+        return [tuple(sorted(row)) for row in self.marks]
+
+    def where(self, chosen: Booleans) -> "SplitRows":
+        """Return the chosen rows."""
+
+        def kept(values: Sequence[Any]) -> list[Any]:
+            return list(compress(values, chosen))
+
+        return SplitRows(
+            kept(self.texts),
+            kept(self.sentences),
+            kept(self.marks),
+            kept(self.telling),
+            self.labels[chosen] if len(self.labels) else self.labels,
+            self.scores[chosen] if len(self.scores) else self.scores,
+            kept(self.places),
+            None if self.documents is None else kept(self.documents),
+            {name: kept(values) for name, values in self.columns.items()},
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A dataset to audit.
+
+    Attributes:
+        task: None if it is not a task of Probeta.
+        corpus: the entry of params.yaml that it was built from; "" for datasets of others.
+        records: the kind of records that it was built from.
+        language: BCP 47 code.
+        labels: names of the classes, in the order of their numbers; empty without classes.
+        texts: the columns that the texts were taken from: one for each text of a row, or a single
+            one whose lists hold all of them; "column 1", "column 2", … of files without names.
+        answer: the column with the labels or scores; "" if it has neither.
+        ordered: whether the order of its rows was published: it was not where each class has a
+            file of its own.
+        boilerplate: patterns of its corpus that must not occur in its texts.
+    """
+
+    name: str
+    task: Task | None
+    corpus: str
+    records: str
+    language: str
+    labels: list[str]
+    texts: tuple[str, ...]
+    parts: dict[Split, SplitRows]
+    answer: str = ""
+    ordered: bool = True
+    boilerplate: Sequence[re.Pattern[str]] = ()
+
+    @property
+    def kind(self) -> Kind:
+        """What its answers are."""
+        if self.task is not None and self.task.target == "neighbours":
+            return "rankings" if self.task.lists_positives else "clusters"
+        if any(len(part.scores) for part in self.parts.values()):
+            return "scores"
+        return "classes" if self.labels else "nothing"
+
+    @property
+    def constructed(self) -> bool:
+        """Whether its labels come from how rows are built."""
+        return self.task is not None and self.task.constructed
+
+    def as_in_source(self, part: SplitRows) -> Sequence[int]:
+        """Return the numbers of the rows of a part whose text the task does not change."""
+        if self.task is None or not self.task.unchanged:
+            return range(len(part.texts))
+        same = part.labels == self.labels.index(self.task.unchanged)
+        return list(compress(range(len(same)), same))
+
+    def rows(self) -> Iterator[tuple[SplitRows, int]]:
+        """Yield each row: its part, and its number there."""
+        return ((part, row) for part in self.parts.values() for row in range(len(part.texts)))
+
+    @property
+    def has_documents(self) -> bool:
+        """Whether the document of every row is known."""
+        return all(part.documents is not None for part in self.parts.values())
+
+    @property
+    def has_test(self) -> bool:
+        """Whether there is a test split, or folds."""
+        return bool(self.folds) or "test" in self.parts
+
+    @property
+    def folds(self) -> dict[str, Booleans]:
+        """For each fold which rows of train are in it; empty if it has splits instead."""
+        alone = list(self.parts) == ["train"]
+        numbers = np.array(self.parts["train"].columns.get("fold", ()) if alone else ())
+        folds = {f"fold {number}": numbers == number for number in np.unique(numbers)}
+        return folds if len(folds) > 1 else {}
+
+    def apart(self) -> dict[str, SplitRows]:
+        """Return the parts that must be disjoint, by name: its splits, or its folds."""
+        if folds := self.folds:
+            return {name: self.parts["train"].where(rows) for name, rows in folds.items()}
+        return {str(split): part for split, part in self.parts.items()}
+
+    @property
+    def tested_on(self) -> Split:
+        """The split for testing: test, or validation where there is no test."""
+        return "validation" if "test" not in self.parts and "validation" in self.parts else "test"
+
+    def trials(self) -> Iterator[tuple[SplitRows, SplitRows]]:
+        """Yield (train, test): its splits, or all other folds and each fold in turn.
+
+        Nothing is yielded without train, or without test and validation.
+        """
+        if folds := self.folds:
+            part = self.parts["train"]
+            yield from ((part.where(~rows), part.where(rows)) for rows in folds.values())
+        elif "train" in self.parts and self.tested_on in self.parts:
+            yield self.parts["train"], self.parts[self.tested_on]
+
+    def halves(self) -> Iterator[tuple[SplitRows, SplitRows]]:
+        """Yield (train, test) of a dataset of one split: the halves of its rows, in both roles.
+
+        Nothing is yielded if there are several splits, or if no class has two rows. Each half has
+        half of each class, from the beginning or from the end of the split, so that rows which are
+        alike because they stand side by side are in one half.
+        """
+        part, *others = self.parts.values()
+        second = np.zeros(len(part.texts), bool)
+        for number in range(len(self.labels)):
+            (of_class,) = np.nonzero(part.labels == number)
+            second[of_class[len(of_class) // 2 :]] = True
+        for tested in (second, ~second) if not second.all() and not others else ():
+            yield part.where(~tested), part.where(tested)
+
+    def tested(self) -> list[SplitRows]:
+        """Return the rows for testing: test, or all parts of a dataset without a test."""
+        return [self.parts["test"]] if "test" in self.parts else list(self.parts.values())
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """The columns to take, by name; those that are left out are found by name and content."""
+
+    texts: tuple[str, ...] = ()
+    label: str = ""
+    score: str = ""
+
+
+Layout = Literal["table", "probing", "parallel", "classes", "similarity"]
+"""How the files of a dataset hold its rows; see ``probeta.exchange.finding``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    """The files of a dataset to audit; small and picklable.
+
+    Attributes:
+        name: of its folder, or of the one file that holds all its splits.
+        files: the files of each split, in order; a file of all splits is listed under each.
+        task: of files that do not state it, one with classes; None if it is not a task of Probeta,
+            or to tell it by the names of folders (SP, BSO, DC, SSP, RST).
+        language: of files that do not state it.
+        records: the kind of records, one of ``KINDS``, of files that do not state it; None to tell
+            it by the task and the texts.
+        columns: the columns to take from files that do not describe themselves.
+        folders: the names of the folders that it is in, which may tell the task.
+    """
+
+    name: str
+    files: dict[Split, list[Path]]
+    task: str | None
+    language: str
+    records: str | None
+    columns: Columns
+    layout: Layout = "table"
+    folders: tuple[str, ...] = ()
+
+    @property
+    def first(self) -> Path:
+        """The first file of the first split."""
+        return next(iter(self.files.values()))[0]
+
+
+def make_rows(
+    texts: list[list[str]],
+    sentences: list[list[str]],
+    labels: list[str],
+    scores: list[float],
+    names: list[str],
+    columns: dict[str, list[Any]],
+    places: list[Place],
+) -> SplitRows:
+    """Return one or more rows; ``columns`` may have the key ``document_id``."""
+    number = {name: i for i, name in enumerate(names)}
+    return SplitRows(
+        texts,
+        sentences,
+        [[mark(sentence) for sentence in row] for row in sentences],
+        [[is_telling(sentence) for sentence in row] for row in sentences],
+        np.array([number[label] for label in labels], dtype=np.int64),
+        np.array(scores, dtype=np.float64),
+        places,
+        columns.pop("document_id", None),
+        columns,
+    )
+
+
+def no_rows(path: Path) -> InputError:
+    """Return the error of a file without rows."""
+    return InputError(path, "one row or more", "none", "add rows, or remove the file")
+
+
+def other_width(where: str, found: int, expected: int, what: str = "texts") -> InputError:
+    """Return the error of a row whose number of texts, or columns, differs from the first row."""
+    wanted = f"{expected} {what}, as in the first row" if expected else "one text or more"
+    return InputError(where, wanted, str(found), "correct the row")

@@ -1,1 +1,0 @@
-"""What is in somebody else's format: datasets to audit, and datasets as others name them."""

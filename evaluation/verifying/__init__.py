@@ -1,1 +1,0 @@
-"""The verb `verify`: whether stored scores are those that the stored answers give."""

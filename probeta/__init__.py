@@ -1,0 +1,74 @@
+"""Probeta: benchmarks of sentence encoders from raw corpora, and probes of encoders.
+
+    from probeta import score
+    print(score("char_hash", data="dist/hub"))
+
+``score`` scores an encoder on datasets, ``compare`` compares two such scores, ``load`` returns the
+rows of a dataset, ``benchmark`` gives mteb the datasets as tasks, ``evaluator`` scores a model that
+sentence-transformers trains, ``audit`` measures the gates on datasets of others, and ``InputError``
+is what they raise. ``Scores`` is what ``score`` returns.
+"""
+
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from builders.auditing.auditing import audit as audit
+    from corpora_recipes.running.errors import InputError as InputError
+    from evaluation.data.finding import load as load
+    from probeta.comparing import Comparison as Comparison
+    from probeta.comparing import compare as compare
+    from probeta.exchange import benchmark as benchmark
+    from probeta.scores import Scores as Scores
+    from probeta.scoring import evaluator as evaluator
+    from probeta.scoring import score as score
+
+_MODULES = {
+    "Comparison": "probeta.comparing",
+    "Scores": "probeta.scores",
+    "audit": "builders.auditing.auditing",
+    "benchmark": "probeta.exchange",
+    "compare": "probeta.comparing",
+    "evaluator": "probeta.scoring",
+    "load": "evaluation.data.finding",
+    "score": "probeta.scoring",
+}
+_ERRORS = ("InputError", "RawError", "ParamsError", "OutputError", "LostWorkers", "NoWorkers")
+_MODULES |= dict.fromkeys(_ERRORS, "corpora_recipes.running.errors")
+_PACKAGES = ("builders", "corpora_recipes", "evaluation")
+
+
+def __getattr__(name: str) -> Any:
+    """Import a name of the public interface when it is asked for."""
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    _check_packages()
+    return getattr(import_module(_MODULES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return [*_MODULES]
+
+
+def main() -> int:
+    """Run the command `probeta` and return its exit code."""
+    _check_packages()
+    from probeta.cli.main import main
+
+    return main()
+
+
+def _check_packages() -> None:
+    """Refuse a folder of the user that Python takes for one of our packages."""
+    root = Path(__file__).resolve().parents[1]
+    for name in _PACKAGES:
+        spec = find_spec(name)
+        path = Path(spec.origin).resolve() if spec and spec.origin else None
+        if path != root / name / "__init__.py":
+            raise ImportError(
+                f"package {name}\n  expected: that of Probeta, in {root}\n"
+                f"  found:    {path or 'none'}\n"
+                "  to do:    rename your folder or module of this name, or run from another folder"
+            )

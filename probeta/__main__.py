@@ -1,0 +1,7 @@
+"""The command `probeta`, as `python -m probeta`."""
+
+import sys
+
+from probeta import main
+
+sys.exit(main())

@@ -1,0 +1,174 @@
+"""`probeta audit`: measure every gate on the datasets of a folder."""
+
+import argparse
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from textwrap import indent
+from typing import TYPE_CHECKING, Any
+
+from builders.audit_report import Inherited, entries_of, failures_of, undeclared_of
+from builders.plan.groups import BuildGroup, left_out_datasets, load_groups, without
+from builders.plan.inherited import inherited_of
+from corpora_recipes.params import load_params
+from corpora_recipes.records import KINDS
+from corpora_recipes.running.code import code_digest
+from corpora_recipes.running.commands import add_stage, add_workers
+from corpora_recipes.running.environment import stage_versions
+from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.folders import AUDIT, INSTANCES
+from corpora_recipes.running.left_out import LeftOut, write_left_out
+from corpora_recipes.running.memo import Cache, digest_files, open_cache
+from corpora_recipes.running.walking import tell_outcome
+
+if TYPE_CHECKING:
+    from builders.auditing.target import Columns
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `probeta audit`."""
+    add = parser.add_argument
+    told = """folder with datasets of others, hf://datasets/ORG/NAME[@REVISION][/FOLDER], or
+        mteb:TASK (default: the datasets of params.yaml)"""
+    add("target", nargs="?", metavar="DIR|NAME", help=told)
+    told = "folder for audit.json and audit.md (default: data/audit; needed with a target)"
+    add("--out", type=Path, metavar="DIR", help=told)
+    told = "file for the audit as JSON that can be cited: revision, digests, versions, findings"
+    add("--json", type=Path, metavar="FILE", help=told)
+    add("--task", help="task of files that do not state it, such as sentence_position")
+    told = """language of files that do not state it (default: that of the Hub's card, or of the
+        task of mteb; es in a folder)"""
+    add("--language", help=told)
+    told = """content of files that do not state it: sentences, turns, discourse units, labelled
+        texts of any kind, or sentences of treebanks"""
+    add("--records", choices=KINDS, help=told)
+    told = """comma-separated columns of files that do not name them: texts by name, labels or
+        scores as label=NAME or score=NAME (default: found by name and content)"""
+    add("--columns", default="", help=told)
+    add_stage(parser)
+    add_workers(parser)
+
+
+def columns_of(option: str) -> "Columns":
+    """Return the columns that ``--columns`` names: ``premise,hypothesis,label=gold``."""
+    from builders.auditing.target import Columns
+
+    if not option:
+        return Columns()
+    named = [
+        part.partition("=")[::2] if "=" in part else ("text", part) for part in option.split(",")
+    ]
+    texts = tuple(name for role, name in named if role == "text")
+    answers = [(role, name) for role, name in named if role != "text"]
+    if not {role for role, _ in answers} <= {"label", "score"} or len(answers) > 1 or "" in texts:
+        expected = "names of columns with text, and one of label=NAME and score=NAME"
+        todo = "write for example: --columns premise,hypothesis,label=gold"
+        raise InputError(f"--columns {option}", expected, option, todo)
+    return Columns(texts, **dict(answers))
+
+
+def run(options: argparse.Namespace) -> None:
+    """Audit the datasets of params.yaml, or those of others."""
+    if options.target is None:
+        with open_cache(verify=options.check):
+            _audit_ours(options)
+        return
+    if options.out is None:
+        todo = "name a folder: it gets audit.json and audit.md"
+        raise InputError(f"audit {options.target}", "--out DIR", "no folder for the audit", todo)
+    groups, inherited = [], {}
+    if options.params.exists():
+        groups = load_groups(options.params)
+        inherited = inherited_of(load_params(options.params), options.params, groups)
+    stated = {name: getattr(options, name) for name in ("task", "language", "records")}
+    stated["columns"] = columns_of(options.columns)
+    report = _audit(options, options.target, options.out, groups, inherited, **stated)
+    print(f"datasets audited: {len(report['datasets'])}, see {options.out / 'audit.md'}")
+    if source := report["source"]:
+        print(f"{source['repository']} at the commit {source['revision']}")
+    _say_undeclared(report)
+    _refuse(report, options.target, options.out)
+
+
+def _audit_ours(options: argparse.Namespace) -> None:
+    """Audit the datasets of params.yaml that were made, and leave out those that fail."""
+    groups = load_groups(options.params)
+    made = without(groups, left_out_datasets(groups, "read", "build", "compose"))
+    places = {
+        dataset.name: folder
+        for group in made
+        for dataset in group.datasets
+        if (folder := INSTANCES / group.folder / dataset.name).is_dir()
+    }
+    if not places:
+        todo = "read the messages of the stages before, or add a corpus to params.yaml"
+        raise InputError(INSTANCES, "at least one dataset", "none that could be made", todo)
+    inherited = inherited_of(load_params(options.params), options.params, groups)
+    recipes = {origin.corpus.recipe for group in groups for origin in group.origins}
+    key = {
+        "inputs": digest_files(places.values()),
+        "parameters": [inherited, options.strict, [group.name for group in groups], sorted(places)],
+        "code": code_digest(
+            "builders.auditing.auditing",
+            *(f"corpora_recipes.corpora.{recipe}.recipe" for recipe in recipes),
+        ),
+        "versions": stage_versions("audit"),
+    }
+    memo = Cache("audit")
+    measured = Cache("measured")
+    # What is cited is no output that the memory knows; the measurements are kept all the same.
+    failed = None if options.json else memo.get("all", key)
+    if failed is None:
+        datasets = list(places.values())
+        report = _audit(options, INSTANCES, AUDIT, groups, inherited, asked=datasets, memo=measured)
+        _say_undeclared(report)
+        if options.strict:
+            _refuse(report, INSTANCES, AUDIT)
+        failed = {
+            name: "\n".join([*facts["failures"], f"see {AUDIT / 'audit.md'}"])
+            for name, facts in report["datasets"].items()
+            if facts["failures"]
+        }
+        memo.put("all", key, [AUDIT], failed)
+    left_out = {name: LeftOut(why) for name, why in failed.items()}
+    write_left_out("audit", left_out)
+    tell_outcome("audit", "datasets", len(places), measured.written, left_out)
+
+
+def _audit(
+    options: argparse.Namespace,
+    target: Path | str,
+    out: Path,
+    groups: Sequence[BuildGroup],
+    inherited: Inherited,
+    **more: Any,
+) -> dict[str, Any]:
+    from builders.auditing.auditing import audit
+
+    return audit(
+        target,
+        out,
+        groups=groups,
+        inherited=inherited,
+        params=options.params,
+        strict=options.strict,
+        workers=options.workers,
+        cited=options.json,
+        **more,
+    )
+
+
+def _say_undeclared(report: Mapping[str, Any]) -> None:
+    if undeclared := undeclared_of(report):
+        print("misses of source data that are not declared:")
+        print(*undeclared, sep="\n")
+        print("to declare them, fill in the reasons and put these entries under audit.inherited")
+        print("in params.yaml, replacing the entries of the same datasets:")
+        print(indent(entries_of(report), "    "), end="")
+
+
+def _refuse(report: Mapping[str, Any], target: Path | str, out: Path) -> None:
+    """Raise an error if a dataset misses a gate."""
+    if failures := failures_of(report):
+        expected = "every gate met; misses of source data may be declared under audit.inherited"
+        todo = f"read {out / 'audit.md'}, then correct the dataset"
+        raise InputError(target, expected, "".join(f"\n    {each}" for each in failures), todo)

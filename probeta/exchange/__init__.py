@@ -1,0 +1,48 @@
+"""What speaks the formats of others: tasks of mteb, answers of lm-eval, results for the Hub.
+
+``benchmark`` is the door for mteb; ``lm_eval`` and ``export`` read and write results.
+"""
+
+from collections.abc import Collection
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from corpora_recipes.running.extras import load_packages
+
+if TYPE_CHECKING:
+    from mteb import Benchmark
+
+
+def benchmark(
+    data: str | Path | None = None,
+    *,
+    datasets: Collection[str] | None = None,
+    groups: Collection[str] | None = None,
+    protocol: str = "standard",
+) -> "Benchmark":
+    """Return datasets with a label or a score as a benchmark of mteb.
+
+        mteb.evaluate(mteb.get_model("intfloat/multilingual-e5-small"), benchmark("dist/hub"))
+
+    The encoder and its prompts are mteb's; features, probe and interval are those of ``score``, and
+    so are the numbers, for the same vectors.
+
+    Args:
+        data: a folder of datasets such as dist/hub, or the id of a dataset on the Hugging Face Hub
+            that `probeta publish` uploaded. Without it, dist/hub in the current folder.
+        datasets: names of datasets.
+        groups: abbreviations of groups, such as "SP". Without names or groups, all datasets that
+            have a label or a score.
+        protocol: "standard" or "senteval".
+
+    Returns:
+        A task for each dataset.
+
+    Raises:
+        InputError: mteb is not installed, or there is no such folder, dataset, group or protocol.
+    """
+    load_packages("benchmark", "mteb")
+    # Only with mteb, from whose classes it makes others.
+    from probeta.exchange.mteb_tasks import make_benchmark
+
+    return make_benchmark(data, datasets, groups, protocol)

@@ -1,0 +1,307 @@
+"""Scores a language model by what lm-evaluation-harness has logged: its answers to rows of tasks.
+
+`lm-eval run … --log_samples --output_path FOLDER` writes to a folder of the model, for each run:
+
+    results_DATE.json            the model, its arguments, and the configuration of each task
+    samples_TASK_DATE.jsonl      a line for each row: the row itself (``doc``), the choices that the
+                                 model was given (``arguments``), and for each of them its
+                                 log-likelihood (``filtered_resps``)
+"""
+
+import json
+import math
+from collections.abc import Collection
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from builders.packaging.lm_eval import BY_LENGTH, METRICS
+from corpora_recipes.formats.json_lines import Line, parse_lines
+from corpora_recipes.running.code import code_digest
+from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.limits import whole_lines
+from corpora_recipes.running.outputs import load_json
+from evaluation.arrays import Labels
+from evaluation.data.features import ProbeRows
+from evaluation.data.finding import find_data
+from evaluation.data.instances import Dataset
+from evaluation.data.texts import text_columns
+from evaluation.measures.threads import one_thread
+from evaluation.probing.measuring import INTERVALS, score_answers
+from evaluation.results.probes import ASKED, FORMAT, Results, predictions_table
+from evaluation.results.stored import library_versions
+from probeta.scores import Scores, check_name, name_of
+
+_RUN = (
+    "run lm-eval with the tasks of a package (its folder lm_eval), --log_samples and "
+    "--output_path, and name the folder of the model there"
+)
+_AGAIN = "run the task again, on all rows of this data: without --limit and --samples"
+# What else of a run decides how the model answers, if it is there.
+_FURTHER = ("system_instruction", "chat_template_sha", "fewshot_as_multiturn")
+# A model gives no vectors: its answers are the only layer.
+LAYER = "answers"
+
+
+@dataclass(frozen=True, slots=True)
+class LoggedTask:
+    """A task that a model has answered.
+
+    Attributes:
+        dataset: the dataset that is asked about.
+        version: of the dataset.
+        metric: one of ``METRICS``, that of the score.
+        lengths: numbers of characters of the choices, or None if they differ from row to row.
+        samples: the file of the answers.
+    """
+
+    dataset: str
+    version: str
+    metric: str
+    lengths: tuple[int, ...] | None
+    samples: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Log:
+    """All that was logged of a model.
+
+    Attributes:
+        model: its name, such as an id of the Hub.
+        revision: its commit or revision, if it was logged.
+        options: the model, the harness's backend with its further arguments, the type of numbers,
+            the number of examples in the prompt, and what else decides the answers.
+        versions: of lm_eval and transformers.
+        tasks: dataset to its task.
+    """
+
+    model: str
+    revision: str
+    options: dict[str, Any]
+    versions: dict[str, str]
+    tasks: dict[str, LoggedTask]
+
+
+def score_language_model(
+    folder: str | Path,
+    data: str | Path | None = None,
+    *,
+    datasets: Collection[str] | None = None,
+    groups: Collection[str] | None = None,
+    name: str | None = None,
+) -> Scores:
+    """Score a language model on the rows that it was asked about, as encoders are scored.
+
+    Args:
+        folder: what `lm-eval run --log_samples --output_path` wrote for the model.
+        data: as of ``score``.
+        datasets: names; without names or groups, all that the model was asked about.
+        groups: abbreviations of groups.
+        name: of the results; without it, derived from the model's name.
+
+    Returns:
+        The scores, with intervals and predictions.
+
+    Raises:
+        InputError: see ``read_log``, ``find_data`` and ``read_answers``; or the model was not asked
+            about a dataset.
+    """
+    check_name(name)
+    log = read_log(Path(folder))
+    found = find_data(data, datasets or (None if groups else [*log.tasks]), groups)
+    for dataset in found.datasets:
+        if dataset.name not in log.tasks:
+            todo = f"run the task probeta_{dataset.name} too, or name other datasets"
+            asked = f"those about {', '.join(log.tasks)}"
+            raise InputError(folder, f"answers about {dataset.name}", asked, todo)
+    scored = []
+    for dataset in found.datasets:
+        parts = {split: ProbeRows(dataset, split) for split in dataset.files}
+        answers = read_answers(log.tasks[dataset.name], dataset)
+        with one_thread():
+            scored.append(score_answers(dataset, LAYER, parts, answers[None]))
+    results = Results(
+        format=FORMAT,
+        name=name or name_of(log.model.rpartition("/")[2]),
+        # As that of an encoder, without a dimension.
+        encoder={
+            "encoder": "lm-eval",
+            "revision": log.revision,
+            "form": "natural",
+            "layers": [LAYER],
+            "layer": LAYER,
+            "options": log.options,
+        },
+        protocol={"name": ASKED, "version": 1},
+        intervals=dict(INTERVALS),
+        seed=found.seed,
+        versions=library_versions("probe") | log.versions,
+        code=code_digest(__name__),
+        scores=tuple(score for score, _ in scored),
+    )
+    tables = tuple(predictions_table(score.dataset, LAYER, answers) for score, answers in scored)
+    return Scores(results, tables, found.trivial, found.samples, None)
+
+
+def read_log(folder: Path) -> Log:
+    """Read what is said of a model and its tasks; of several runs, all tasks.
+
+    Args:
+        folder: of the model, with results_….json; or the one above, if it has no other model.
+    """
+    files = sorted(folder.glob("results_*.json")) or sorted(folder.glob("*/results_*.json"))
+    if not files:
+        found = "no such file" if folder.is_dir() else "no such folder"
+        raise InputError(folder, "results_….json of lm-eval", found, _RUN)
+    logs = [_read_results(file) for file in files]
+    first, tasks = logs[0], dict(logs[0].tasks)
+    for file, log in zip(files[1:], logs[1:], strict=True):
+        for what in ("model", "revision", "options"):
+            here, others = getattr(log, what), getattr(first, what)
+            if here != others:
+                expected = f"the {what} of {files[0].name}, {others}"
+                todo = "score one model at a time, asked in one way: keep other files elsewhere"
+                raise InputError(file, expected, str(here), todo)
+        for dataset, task in log.tasks.items():
+            if dataset in tasks:
+                expected = f"the answers about {dataset} once"
+                todo = "keep the files of one of the two runs in another folder"
+                raise InputError(
+                    task.samples, expected, f"others in {tasks[dataset].samples.name}", todo
+                )
+            tasks[dataset] = task
+    if not tasks:
+        raise InputError(files[0], "tasks of a package of Probeta", "others", _RUN)
+    return Log(first.model, first.revision, first.options, first.versions, tasks)
+
+
+def read_answers(task: LoggedTask, dataset: Dataset) -> Labels:
+    """Read the answers to the rows of a dataset: the likeliest choice of each.
+
+    Returns:
+        Class numbers, int64, in the order of the rows of test, or of train if there are folds.
+    """
+    classes = len(dataset.labels)
+    if task.lengths is not None and len(task.lengths) != classes:
+        found = f"one of {len(task.lengths)} choices"
+        raise InputError(task.samples, f"a task of {classes} choices", found, _AGAIN)
+    columns = [dataset.target, *text_columns(dataset.task, "natural")]
+    table = dataset.read(dataset.tested, ["id", *columns])
+    rows = {row["id"]: (place, row) for place, row in enumerate(table.to_pylist())}
+    answers = np.full(len(rows), -1)
+    seen: dict[str, int] = {}
+    with task.samples.open("rb") as file:
+        for line, sample in parse_lines(whole_lines(file, task.samples), task.samples):
+            doc = _doc(line, sample)
+            name = str(doc["id"])
+            if name in seen:
+                twice = f"{name}, which is in line {seen[name]} too"
+                raise line.error("each row once", twice, "keep the answers of one run in a file")
+            seen[name] = line.number
+            if name not in rows:
+                raise _of_other_rows(line, task, dataset, f"the id {name}")
+            place, row = rows[name]
+            for column in columns:
+                if doc.get(column) != row[column]:
+                    found = f"{name} with the {column} {str(doc.get(column))[:80]!r}"
+                    raise _of_other_rows(line, task, dataset, found)
+            answers[place] = _answer(line, sample, task, classes, row[dataset.target])
+    missing = [name for name in rows if name not in seen]
+    if missing:
+        expected = f"an answer to each of the {len(rows):,} rows of {dataset.name}"
+        lacking = f"{len(seen):,}; {missing[0]} is missing"
+        raise InputError(task.samples, expected, lacking, _AGAIN)
+    return answers
+
+
+def _read_results(file: Path) -> Log:
+    """Read the results of a run."""
+    try:
+        content = load_json(file)
+        config = content["config"]
+        arguments = config["model_args"] or {}
+        if not isinstance(arguments, dict):
+            arguments = {"model_args": str(arguments)}
+        tasks, examples = {}, 0
+        date = file.stem.removeprefix("results_")
+        for name, configured in content["configs"].items():
+            # Other tasks than those of a package have no such facts.
+            facts = configured.get("metadata") or {}
+            if facts.get("answer") in METRICS:
+                tasks[str(facts["dataset"])] = _task(
+                    configured, facts, file.with_name(f"samples_{name}_{date}.jsonl")
+                )
+                examples = max(examples, content["n-shot"][name])
+        model = str(content["model_name"] or config["model"])
+        log = Log(
+            model=model,
+            revision=str(config.get("model_sha") or config.get("model_revision") or ""),
+            options={"model": model, "backend": config["model"]}
+            | {key: value for key, value in arguments.items() if value != model}
+            | ({"dtype": config["model_dtype"]} if config.get("model_dtype") else {})
+            | {"examples": examples}
+            | {key: content[key] for key in _FURTHER if content.get(key)},
+            versions={
+                name: str(content[f"{name}_version"]) for name in ("lm_eval", "transformers")
+            },
+            tasks=tasks,
+        )
+        # What could not be written to the results.
+        json.dumps(asdict(log), allow_nan=False, default=str)
+        return log
+    except (ValueError, RecursionError, KeyError, TypeError, AttributeError) as error:
+        fault = f"{type(error).__name__}: {error}"
+        raise InputError(file, "the results of lm-eval 0.4.13 or later", fault, _RUN) from None
+
+
+def _task(config: dict[str, Any], facts: dict[str, Any], samples: Path) -> LoggedTask:
+    if not samples.is_file():
+        expected = f"the answers to the rows of {facts['dataset']}"
+        raise InputError(samples, expected, "no such file", "run lm-eval with --log_samples")
+    choices = config["doc_to_choice"]
+    if not all(choices):
+        raise ValueError(f"an empty choice among {choices}")
+    lengths = tuple(map(len, choices)) if isinstance(choices, list) else None
+    dataset, version, metric = (str(facts[name]) for name in ("dataset", "version", "answer"))
+    return LoggedTask(dataset, version, metric, lengths, samples)
+
+
+def _doc(line: Line, sample: Any) -> dict[str, Any]:
+    """Return the row that a line is about."""
+    doc = sample.get("doc") if isinstance(sample, dict) else None
+    if not isinstance(doc, dict) or "id" not in doc:
+        raise line.error("a row of a dataset with its id under `doc`", "none", _RUN)
+    return doc
+
+
+def _of_other_rows(line: Line, task: LoggedTask, dataset: Dataset, found: str) -> InputError:
+    return line.error(
+        f"a row of {dataset.name}, version {dataset.version}, as {dataset.folder} has it",
+        f"{found}, asked as version {task.version}",
+        "name the data that the model was asked about with --data, or ask it again about this data",
+    )
+
+
+def _answer(line: Line, sample: dict[str, Any], task: LoggedTask, classes: int, gold: int) -> int:
+    """Return the likeliest choice, as the harness finds it."""
+    try:
+        likelihoods = [float(choice[0]) for choice in sample["filtered_resps"]]
+        stated = float(sample[task.metric])
+    except (KeyError, TypeError, ValueError, IndexError) as error:
+        expected = f"log-likelihoods under `filtered_resps`, and {task.metric}"
+        raise line.error(expected, f"{type(error).__name__}: {error}", _AGAIN) from None
+    # NaN is not below infinity either.
+    if len(likelihoods) != classes or not all(value < math.inf for value in likelihoods):
+        raise line.error(f"{classes} log-likelihoods", str(likelihoods)[:80], _AGAIN)
+    weighed = np.array(likelihoods)
+    if task.metric == BY_LENGTH and task.lengths is not None:
+        weighed = weighed / np.array(task.lengths, float)
+    answer = int(weighed.argmax())
+    if (answer == gold) != bool(stated):
+        expected = f"a choice that is {'right' if stated else 'wrong'}, as {task.metric} says"
+        likeliest = f"choice {answer} as the likeliest, where {gold} is right"
+        todo = "take the file as lm-eval wrote it, or run the task again"
+        raise line.error(expected, likeliest, todo)
+    return answer

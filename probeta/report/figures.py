@@ -1,0 +1,211 @@
+"""The figures by matplotlib: how scores change over an encoder's layers; ranks."""
+
+import re
+from collections.abc import Mapping, Sequence
+from html import escape
+from io import BytesIO
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
+
+from builders.tasks.groups import Group
+from evaluation.arrays import Doubles
+from probeta.report.tables.encoders import Profile
+from probeta.report.texts import phrase, translated
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.collections import QuadMesh
+    from matplotlib.figure import Figure
+
+# Okabe and Ito 2008, "Color universal design", without black, and without yellow, which is hard to
+# see on white; each encoder has its marker, too.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00")
+MARKERS = ("o", "s", "D", "^", "v", "P")
+# Most pixels of a picture's height or width; matplotlib refuses 65,536.
+LARGEST = 30_000
+# Standard deviations at which the colours of the heatmap end.
+FARTHEST = 2.5
+
+
+def _plain(name: str) -> str:
+    """Return a name escaped for matplotlib, which reads text between $ as a formula."""
+    return name.replace("$", r"\$")
+
+
+def draw_layers(profiles: Sequence[Profile], *, sample: bool = False) -> "Figure":
+    """Draw a heatmap for each encoder and benchmark: rows are layers, columns datasets.
+
+    As Figure 8 of Chen et al. (2019): each column is standardised over the layers. A dot marks its
+    best layer, or all that share the best score; the layers' average is a separate row below.
+    """
+    from matplotlib.figure import Figure
+
+    heights = [len(profile.rows) for profile in profiles]
+    widest = max(len(profile.datasets) for profile in profiles)
+    # Names of datasets, groups and encoders take two inches of a panel.
+    size = (max(6, 2 + 0.34 * widest), 0.27 * sum(heights) + 2.4 * len(profiles) + 0.8)
+    figure = Figure(figsize=size, layout="constrained")
+    panels = figure.subplots(len(profiles), 1, squeeze=False, height_ratios=heights)[:, 0]
+    for axes, profile in zip(panels, profiles, strict=True):
+        mesh = _draw_profile(axes, profile)
+    if sample:
+        figure.supxlabel(phrase("sample_figure"))
+    bar = figure.colorbar(mesh, ax=list(panels), location="bottom", pad=0.01, aspect=40)
+    bar.set_label(phrase("deviations_axis"))
+    bar.outline.set_visible(False)
+    return figure
+
+
+def draw_groups(profiles: Sequence[Profile], *, sample: bool = False) -> "Figure":
+    """Draw the mean score of each group of a benchmark by layer, a line for each encoder.
+
+    As Figure 10 of Araujo et al. (2022). A mean is over the datasets that all encoders have.
+    """
+    from matplotlib.figure import Figure
+
+    names = list(dict.fromkeys(profile.encoder for profile in profiles))
+    shared: dict[str, set[str]] = {}
+    for profile in profiles:
+        datasets = set(profile.datasets)
+        shared[profile.benchmark] = shared.get(profile.benchmark, datasets) & datasets
+    panels: dict[tuple[str, Group], list[tuple[Profile, list[int]]]] = {}
+    for profile in profiles:
+        columns: dict[Group, list[int]] = {}
+        for i, (name, group) in enumerate(zip(profile.datasets, profile.groups, strict=True)):
+            if name in shared[profile.benchmark]:
+                columns.setdefault(group, []).append(i)
+        for group, places in columns.items():
+            panels.setdefault((profile.benchmark, group), []).append((profile, places))
+    width = min(3, len(panels))
+    height = -(-len(panels) // width)
+    figure = Figure(figsize=(3.2 * width + 1, 2.6 * height + 0.6), layout="constrained")
+    grid = figure.subplots(height, width, squeeze=False).ravel()
+    for axes in grid[len(panels) :]:
+        axes.remove()
+    handles: dict[str, Any] = {}
+    for axes, ((benchmark, group), lines) in zip(grid, panels.items(), strict=False):
+        for profile, places in lines:
+            i = names.index(profile.encoder)
+            (handles[profile.encoder],) = axes.plot(
+                list(map(int, profile.layers)),
+                100 * profile.values[: len(profile.layers), places].mean(axis=1),
+                color=COLOURS[i % len(COLOURS)],
+                marker=MARKERS[(i + i // len(COLOURS)) % len(MARKERS)],
+                markersize=4,
+            )
+        axes.set_title(
+            f"{group.abbreviation}, {_plain(translated(benchmark))}", fontsize=10, loc="left"
+        )
+        axes.grid(axis="y", color="#dddddd")
+        axes.spines[["top", "right"]].set_visible(False)
+        axes.xaxis.get_major_locator().set_params(integer=True)
+    label = phrase("layer_axis")
+    label = f"{label}. {phrase('sample_figure')}" if sample else label
+    figure.supxlabel(label, fontsize=10)
+    figure.supylabel(phrase("means_axis"), fontsize=10)
+    labels = list(map(_plain, handles))
+    figure.legend(
+        list(handles.values()), labels, loc="outside upper center", ncols=5, frameon=False
+    )
+    return figure
+
+
+def _draw_profile(axes: "Axes", profile: Profile) -> "QuadMesh":
+    count = len(profile.layers)
+    # Upwards from the lowest layer; the others are half a row below it.
+    places = [*range(count), *(-1.5 - i for i in range(len(profile.apart)))]
+    columns = range(len(profile.datasets) + 1)
+    blocks = [(0.0, count, 0)]
+    blocks += [(place, 1, count + i) for i, place in enumerate(places[count:])]
+    for place, height, start in blocks:
+        mesh = axes.pcolormesh(
+            columns,
+            [place + i for i in range(height + 1)],
+            profile.standard[start : start + height],
+            cmap="PuOr_r",
+            vmin=-FARTHEST,
+            vmax=FARTHEST,
+            edgecolors="white",
+            linewidth=0.5,
+        )
+    axes.plot(
+        [column + 0.5 for column, best in enumerate(profile.best) for _ in best],
+        [index + 0.5 for best in profile.best for index in best],
+        "o",
+        color="black",
+        markersize=4,
+        label="best layer",
+    )
+    axes.set_yticks([place + 0.5 for place in places], list(map(_plain, profile.rows)))
+    names = list(map(_plain, profile.datasets))
+    axes.set_xticks([i + 0.5 for i in range(len(names))], names, rotation=90)
+    start = 0
+    for group, datasets in groupby(profile.groups):
+        width = len(list(datasets))
+        title = group.abbreviation
+        # Two letters a column stand upright.
+        turned = 90 if len(title) > 2 * width else 0
+        axes.text(start + width / 2, count + 0.2, title, ha="center", va="bottom", rotation=turned)
+        if start:
+            axes.axvline(start, color="black", linewidth=1)
+        start += width
+    axes.set_ylabel(phrase("layer_axis"))
+    title = _plain(f"{profile.encoder}, {translated(profile.benchmark)}\n{profile.best_layer}")
+    axes.set_title(title, fontsize=10, loc="left", pad=52)
+    axes.tick_params(length=0)
+    axes.spines[:].set_visible(False)
+    return mesh
+
+
+def draw_ranks(
+    ranks: Mapping[str, tuple[Doubles, Doubles]], encoders: Sequence[str], *, sample: bool = False
+) -> "Figure":
+    """Draw a panel for each measure: each encoder's rank by it, and by the mean of all tasks.
+
+    As Figure 4 of Wang, Kuo and Li (2022).
+    """
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(4 * len(ranks), 4.6), layout="constrained")
+    panels = figure.subplots(1, len(ranks), squeeze=False)[0]
+    for axes, (measure, places) in zip(panels, ranks.items(), strict=True):
+        axes.axline((1, 1), slope=1, color="#dddddd")
+        axes.plot(*places, "o", color=COLOURS[0])
+        for name, x, y in zip(encoders, *places, strict=True):
+            axes.annotate(_plain(name), (x, y), (4, 4), textcoords="offset points", fontsize=8)
+        axes.set(title=_plain(measure), xlabel=phrase("by_measure"), ylabel=phrase("by_tasks"))
+        axes.margins(0.35, 0.1)
+    if sample:
+        figure.supxlabel(phrase("sample_figure"))
+    return figure
+
+
+def image(figure: "Figure", kind: str) -> bytes:
+    """Return the figure as "svg" or "png"; the same scores give the same bytes."""
+    import matplotlib
+
+    # No date, no random identifiers.
+    metadata: dict[str, None] = {"svg": {"Date": None}, "png": {"Software": None}}[kind]
+    stream = BytesIO()
+    with matplotlib.rc_context({"svg.hashsalt": "probeta"}):
+        dpi = min(150.0, LARGEST / max(figure.get_size_inches()))
+        figure.savefig(stream, format=kind, metadata=metadata, dpi=dpi)
+    return stream.getvalue()
+
+
+def inline(figure: "Figure", described: str) -> str:
+    """Return the figure as an SVG element for a page: text is text, black is the page's colour."""
+    import matplotlib
+
+    stream = BytesIO()
+    with matplotlib.rc_context({"svg.hashsalt": "probeta", "svg.fonttype": "none"}):
+        figure.savefig(stream, format="svg", metadata={"Date": None}, transparent=True)
+    svg = stream.getvalue().decode()
+    svg = re.sub(r"<metadata>.*?</metadata>", "", svg[svg.index("<svg") :], flags=re.DOTALL)
+    # The page gives the size and the colours.
+    svg = re.sub(r' (width|height)="[\d.]+pt"', "", svg, count=2)
+    points = f"{72 * figure.get_figwidth():.0f}"
+    svg = svg.replace("#000000", "currentColor").replace("#dddddd", "var(--grid)")
+    svg = svg.replace("#666666", "var(--muted)")
+    named = f'role="img" aria-label="{escape(described)}" style="--points: {points}"'
+    return svg.replace("<svg", f"<svg {named}", 1)

@@ -1,0 +1,273 @@
+"""The formats: Markdown as GitHub reads it, LaTeX for ``\\input`` into a paper, and the page.
+
+All three follow the one list of sections. The page needs no network and no other file.
+"""
+
+import json
+from base64 import b64encode
+from collections.abc import Mapping, Sequence
+from hashlib import sha256
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from markupsafe import Markup
+
+from corpora_recipes.escaping import markdown, one_line, render_html
+from evaluation.results.comparison import ALL_PAIRS_LIMIT
+from probeta.report.figures import FARTHEST, draw_groups, inline
+from probeta.report.inputs import Inputs
+from probeta.report.layout import TIED, Cell, Row, Table, percent
+from probeta.report.picture import draw, pictures
+from probeta.report.sections import sections_of
+from probeta.report.tables.audit import TONES
+from probeta.report.tables.averages import answers, facts, warnings
+from probeta.report.tables.compared import FEW_ENCODERS
+from probeta.report.tables.encoders import about_layers, profiles
+from probeta.report.tables.marks import notes_of
+from probeta.report.tables.scores import introduction
+from probeta.report.texts import all_texts, language, phrase, translated
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+_FOLDER = Path(__file__).parent
+_STYLES = ("page.css", "picture.css")
+# Colours of the heatmap on either side of the middle one.
+_SHADES = 5
+# Characters that are markup in LaTeX, and those that its fonts may lack.
+_WRITTEN = str.maketrans(
+    {
+        "\\": r"\textbackslash{}",
+        "~": r"\textasciitilde{}",
+        "^": r"\textasciicircum{}",
+        **{character: f"\\{character}" for character in "&%$#_{}"},
+        "<": r"\textless{}",
+        ">": r"\textgreater{}",
+        "|": r"\textbar{}",
+        "−": "$-$",
+        "±": r"$\pm$",
+        "×": r"$\times$",
+        "–": "--",
+        "…": r"\dots{}",
+        "*": r"\textasteriskcentered{}",
+        "†": r"\textdagger{}",
+        "‡": r"\textdaggerdbl{}",
+        "§": r"\S{}",
+        "¶": r"\P{}",
+        "≈": r"$\approx$",
+    }
+)
+# A table that is wider than the text is scaled to fit.
+_FIT = r"\resizebox{\ifdim\width>\textwidth\textwidth\else\width\fi}{!}{%"
+
+
+def write_markdown(inputs: Inputs) -> str:
+    """Return the report as Markdown."""
+    said = (f"**{markdown(line)}** {markdown(more)}" for line, more in warnings(inputs).items())
+    measured, *answered = _summary(inputs)
+    lines = [f"# {phrase('scores')}", "", markdown(measured), ""]
+    lines += [f"> {text}\n" for text in said] + [f"- {markdown(text)}" for text in answered] + [""]
+    for paragraph in introduction(inputs):
+        lines += [markdown(paragraph), ""]
+    for section, tables in sections_of(inputs, "markdown"):
+        for table in tables:
+            lines += table_lines(table)
+        for mark, note in notes_of(tables).items():
+            lines += [markdown(f"{mark} {note}"), ""]
+        if section.figure:
+            lines += [
+                f"![{all_texts()['figures'][section.figure]}](figures/{section.figure}.svg)",
+                "",
+            ]
+    return "\n".join(lines)
+
+
+def _summary(inputs: Inputs) -> list[str]:
+    """Return a line of what was measured, and a line for each benchmark with an answer."""
+    measured = "; ".join(f"{what}: {value}" for what, value in facts(inputs).items())
+    answered = (f"{translated(name)}: {answer}" for name, answer in answers(inputs).items())
+    return [f"{measured}.", *answered]
+
+
+def table_lines(table: Table) -> list[str]:
+    """Return a table with its heading as Markdown, as lines."""
+    lines = [f"## {markdown(table.title)}", ""]
+    for paragraph in table.about:
+        lines += [markdown(paragraph), ""]
+    if not table.rows:
+        return lines
+    sides = ["---"] * table.texts + ["---:"] * (len(table.header) - table.texts)
+    cells = (table.header, *(row.cells for row in table.rows))
+    header, *rows = ([_markdown_cell(cell) for cell in row] for row in cells)
+    lines += ["| " + " | ".join(row) + " |" for row in (header, sides, *rows)]
+    return [*lines, ""]
+
+
+def _markdown_cell(cell: Cell) -> str:
+    text = markdown(cell.text)
+    parts = (markdown(part) for part in (cell.detail, *cell.marks) if part)
+    return " ".join([f"**{text}**" if cell.strong else text, *parts])
+
+
+def write_latex(inputs: Inputs) -> str:
+    """Return the tables as LaTeX, one after the other, each a float with its notes."""
+    about = (*phrase("latex").splitlines(), *_summary(inputs), *introduction(inputs))
+    parts = ["".join(f"% {one_line(text)}\n" for text in about)]
+    if found := warnings(inputs):
+        bold = " ".join(rf"\textbf{{{latex(line)}}} {latex(more)}" for line, more in found.items())
+        parts.append(rf"\par\noindent\fbox{{\parbox{{0.95\linewidth}}{{{bold}}}}}\par")
+    shown = (table for _, tables in sections_of(inputs, "latex") for table in tables)
+    return "\n".join([*parts, *(latex_table(table) for table in shown if table.rows)])
+
+
+def latex_table(table: Table) -> str:
+    """Return a table as a float."""
+    sides = "l" * table.texts + "r" * (len(table.header) - table.texts)
+    body = [_latex_line(table.header), r"\midrule"]
+    for kind, rows in groupby(table.rows, lambda row: row.kind):
+        # Encoders below other facts stand apart.
+        if kind == "encoder" and body[-1] != r"\midrule":
+            body.append(r"\midrule")
+        for row in rows:
+            body += _latex_lines(row)
+    caption = " ".join((f"{table.title}.", *table.caption, *table.about))
+    notes = (f"{latex(mark)} {latex(note)}" for mark, note in notes_of([table]).items())
+    return "\n".join(
+        [
+            r"\begin{table*}",
+            r"\centering\small\setlength{\tabcolsep}{4pt}",
+            rf"\caption{{{latex(caption)}}}",
+            rf"\label{{tab:{table.name}}}",
+            _FIT,
+            rf"\begin{{tabular}}{{@{{}}{sides}@{{}}}}",
+            r"\toprule",
+            *body,
+            r"\bottomrule",
+            r"\end{tabular}}",
+            *(rf"\par\smallskip\parbox{{\textwidth}}{{\footnotesize {note}}}" for note in notes),
+            r"\end{table*}",
+            "",
+        ]
+    )
+
+
+def latex(text: str) -> str:
+    """Return text as LaTeX writes it, on one line: an empty line would end an argument."""
+    return one_line(text).translate(_WRITTEN)
+
+
+def _latex_lines(row: Row) -> list[str]:
+    """Return a row, and below it a smaller one of its details if it has some."""
+    lines = [_latex_line(row.cells)]
+    if any(cell.detail for cell in row.cells):
+        details = (latex(cell.detail) for cell in row.cells)
+        small = " & ".join(rf"{{\scriptsize {detail}}}" if detail else "" for detail in details)
+        lines.append(rf"{small} \\")
+    return lines
+
+
+def _latex_line(cells: Sequence[Cell]) -> str:
+    return " & ".join(map(_latex_cell, cells)) + r" \\"
+
+
+def _latex_cell(cell: Cell) -> str:
+    text, marks = latex(cell.text), " ".join(map(latex, cell.marks))
+    text = rf"\textbf{{{text}}}" if cell.strong else text
+    # LaTeX reads a bracket at the beginning of a line as an option of the line before.
+    text = f"{{}}{text}" if text.startswith("[") else text
+    return rf"{text}\textsuperscript{{{marks}}}" if marks else text
+
+
+def write_html(
+    inputs: Inputs,
+    instances: Sequence[dict[str, Any]],
+    ranks: "Figure | None" = None,
+    docs: Mapping[str, str] | None = None,
+) -> str:
+    """Return the page, with the browser's instances and the figure of ranks.
+
+    ``docs``: chapter to the address of a page of the documentation, where there is one.
+    """
+    script = (_FOLDER / "page.js").read_text("utf-8")
+    shown = list(sections_of(inputs, "page"))
+    by_chapter = groupby(shown, lambda shown: shown[0].chapter)
+    chapters = {chapter: list(sections) for chapter, sections in by_chapter}
+    first = (table for _, tables in chapters.pop("averages", []) for table in tables)
+    drawn = {name: draw([picture]) for name, picture in pictures(inputs).items()}
+    by_layer = profiles(inputs)
+    curves = inline(draw_groups(by_layer), phrase("curves")) if by_layer else ""
+    return render_html(
+        _FOLDER / "page.html",
+        inputs=inputs,
+        chapters=chapters,
+        about_chapters=all_texts()["chapters"],
+        docs=docs or {},
+        titles={group.abbreviation: translated(group.title) for group in inputs.groups.values()},
+        facts=facts(inputs),
+        warnings=warnings(inputs),
+        answers=answers(inputs),
+        pictures=drawn,
+        averages=dict(zip(drawn, first, strict=True)),
+        best={name: next(iter(inputs.means(a.datasets)), "") for name, a in inputs.wholes.items()},
+        tied=TIED,
+        many=FEW_ENCODERS,
+        most=ALL_PAIRS_LIMIT,
+        tones={translated(verdict): tone for verdict, tone in TONES.items()},
+        notes=notes_of(table for _, tables in shown for table in tables),
+        profiles=by_layer,
+        curves=Markup(curves),
+        about_layers=about_layers,
+        groupby=groupby,
+        percent=percent,
+        shade=_shade,
+        farthest=FARTHEST,
+        ranks=Markup(inline(ranks, phrase("ranks"))) if ranks else "",
+        instances=Markup(_json(instances)),
+        language=language(),
+        phrase=_phrase,
+        translated=translated,
+        texts=Markup(_json(all_texts()["script"])),
+        style=Markup("".join((_FOLDER / name).read_text("utf-8") for name in _STYLES)),
+        script=Markup(script),
+        script_hash=b64encode(sha256(script.encode()).digest()).decode(),
+    )
+
+
+def write_json(inputs: Inputs) -> str:
+    """Return the page's tables as JSON: name to title, columns and rows of cells.
+
+    A cell is a text, or has besides it a value (of a score, as a fraction), a detail, such as an
+    interval, or marks.
+    """
+    tables = {}
+    for table in (table for _, tables in sections_of(inputs, "page") for table in tables):
+        columns = [cell.text for cell in table.header]
+        rows = [list(map(_facts, row.cells)) for row in table.rows]
+        tables[table.name] = {"title": table.title, "columns": columns, "rows": rows}
+    return json.dumps(tables, ensure_ascii=False, separators=(",", ":")) + "\n"
+
+
+def _facts(cell: Cell) -> str | dict[str, Any]:
+    # Some are of numpy, which JSON does not know.
+    value = None if cell.value is None else float(cell.value)
+    facts = {"value": value, "detail": cell.detail or None, "marks": cell.marks or None}
+    known = {key: fact for key, fact in facts.items() if fact is not None}
+    return {"text": cell.text, **known} if known else cell.text
+
+
+def _phrase(key: str, /, **words: object) -> Markup:
+    """Return a phrase as HTML: words are escaped, unless they are HTML."""
+    return Markup.escape(all_texts()["phrases"][key]).format(**words)
+
+
+def _json(content: object) -> str:
+    """Return JSON that cannot end the script element that contains it."""
+    text = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
+    return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
+
+
+def _shade(place: float) -> str:
+    """Return the class of a heatmap's colour, at a place on its scale of -1 … 1."""
+    number = round(max(-1.0, min(1.0, place)) * _SHADES)
+    return f"low-{-number}" if number < 0 else f"high-{number}"

@@ -1,0 +1,239 @@
+"""The encoders: their options, the words that they lack, and the scores over their layers.
+
+As in Figure 8 of Chen et al. (2019): the scores of each dataset are standardised over the layers,
+and its best layer is marked, or all layers that share the best score.
+"""
+
+from dataclasses import dataclass
+from itertools import product
+from statistics import fmean
+from typing import Any
+
+import numpy as np
+
+from builders.tasks.groups import Group
+from evaluation.arrays import Doubles
+from evaluation.results.probes import Results
+from probeta.report import layout
+from probeta.report.inputs import Inputs
+from probeta.report.layout import Cell, Column, Table, columns_of, lay_out
+from probeta.report.tables.marks import by_dataset
+from probeta.report.tables.scores import metric_of
+from probeta.report.texts import phrase, translated
+
+# Scores that differ by less are equal: they are means over random starts.
+_SAME = 1e-9
+
+
+def encoders(inputs: Inputs) -> list[Table]:
+    """Return the encoders with their layers and options."""
+    columns = [
+        Column("name", lambda results: layout.named(results.name)),
+        Column("encoder", lambda results: results.encoder["encoder"]),
+        Column("revision", lambda results: results.encoder["revision"] or layout.NONE),
+        Column("layer", _layers),
+        Column("text", lambda results: translated(results.encoder["form"])),
+        Column("options", _options),
+        Column("dimensions", _dimension),
+    ]
+    return [lay_out("encoders", inputs.encoders, columns, texts=6, kind="encoder")]
+
+
+def verified(inputs: Inputs) -> list[Table]:
+    """Return what was verified, and the results of others that were refused, if some were given."""
+    if inputs.refused is None:
+        return []
+    columns = [Column("results", lambda item: item[0]), Column("reason", lambda item: item[1])]
+    return [lay_out("verified", inputs.refused.items(), columns, texts=2)]
+
+
+def _layers(results: Results) -> str:
+    main, layers = str(results.encoder["layer"]), results.encoder["layers"]
+    several = len(layers) > 1
+    return phrase("probed_layers", layer=main, layers=", ".join(layers)) if several else main
+
+
+def _options(results: Results) -> str:
+    options = results.encoder["options"].items()
+    return ", ".join(f"{layout.spaced(key)} {value}" for key, value in options) or layout.NONE
+
+
+def _dimension(results: Results) -> Cell | None:
+    dimension = results.encoder.get("dimension")  # a language model has none
+    return None if dimension is None else layout.counted(dimension)
+
+
+def vocabulary(inputs: Inputs) -> list[Table]:
+    """Return the share of out-of-vocabulary words by dataset and encoder with a vocabulary."""
+
+    def unknown(encoder: str, dataset: str) -> Cell | None:
+        score = inputs.datasets[dataset].get(encoder)
+        if score is None or not score.coverage:
+            return None
+        words, tokens = score.coverage["out_of_vocabulary"], score.coverage["tokens"]
+        detail = phrase("counted_of", count=words, all=tokens)
+        return layout.percent_cell(words / max(1, tokens), f"({detail})")
+
+    encoders = (each for each in inputs.encoders if any(score.coverage for score in each.main))
+    names = [results.name for results in encoders]
+    rows = inputs.datasets if names else ()
+    return by_dataset(inputs, "vocabulary", columns_of(names, unknown), rows)
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """The scores of an encoder's layers on the datasets of a benchmark, or ``OWN``.
+
+    Attributes:
+        name: the encoder's in letters, digits and hyphens, unique in a report.
+        layers: the numbered layers, the lowest first.
+        apart: the other vectors that were probed, such as the layers' average.
+        datasets: those that every layer was probed on; ``groups``: those of each.
+        values: scores, float64 [layers, then apart; datasets].
+        standard: ``values`` minus the mean of the numbered layers, divided by their standard
+            deviation (0 where they do not differ).
+        best: for each dataset the indices of the numbered layers that share the best score.
+    """
+
+    encoder: str
+    benchmark: str
+    name: str
+    layers: tuple[str, ...]
+    apart: tuple[str, ...]
+    datasets: tuple[str, ...]
+    groups: tuple[Group, ...]
+    values: Doubles
+    standard: Doubles
+    best: tuple[tuple[int, ...], ...]
+
+    @property
+    def rows(self) -> tuple[str, ...]:
+        """The names of the rows of ``values``."""
+        return self.layers + self.apart
+
+    @property
+    def average_best(self) -> float:
+        """The mean number of the best layer over the datasets: Chen et al. (2019), Table 3.
+
+        Of layers that share the best score, the mean number counts.
+        """
+        return fmean(fmean(int(self.layers[index]) for index in best) for best in self.best)
+
+    @property
+    def best_layer(self) -> str:
+        """A sentence on the average best layer."""
+        first, *_, last = self.layers
+        return phrase("best_layer", first=first, last=last, mean=f"{self.average_best:.1f}")
+
+    def words(self, marked: str) -> dict[str, Any]:
+        """Return what stands in the explanation of the layers; ``marked``: of the best ones."""
+        mean = {"avg": phrase("mean_of_layers")}
+        return {
+            "encoder": self.encoder,
+            "benchmark": translated(self.benchmark),
+            "metric": metric_of(self.groups),
+            "marked": marked,
+            "apart": "".join(
+                phrase("of_averages", name=name, mean=mean.get(name, "")) for name in self.apart
+            ),
+            "best_layer": self.best_layer,
+        }
+
+
+def profiles(inputs: Inputs) -> list[Profile]:
+    """Return the profiles of every encoder that was probed on two numbered layers or more."""
+    by_name: dict[str, Profile] = {}
+    for results, benchmark in product(inputs.encoders, inputs.wholes):
+        name = layout.unused_name(results.name, by_name)
+        if profile := _profile(results, benchmark, name, inputs):
+            by_name[name] = profile
+    return list(by_name.values())
+
+
+def _profile(results: Results, benchmark: str, name: str, inputs: Inputs) -> Profile | None:
+    names = results.encoder["layers"]
+    layers = tuple(sorted((name for name in names if name.isdecimal()), key=int))
+    if len(layers) < 2:
+        return None
+    apart = tuple(name for name in names if name not in layers)
+    scores = {(score.layer, score.dataset): score.value for score in results.scores}
+    datasets = tuple(
+        name
+        for name in inputs.datasets
+        if inputs.benchmark(name) == benchmark
+        and all((layer, name) in scores for layer in layers + apart)
+    )
+    if not datasets:
+        return None
+    values = np.array([[scores[layer, name] for name in datasets] for layer in layers + apart])
+    numbered = values[: len(layers)]
+    spread = numbered.std(axis=0)
+    spread[np.ptp(numbered, axis=0) < _SAME] = np.inf
+    shared = numbered > numbered.max(axis=0) - _SAME
+    return Profile(
+        encoder=results.name,
+        benchmark=benchmark,
+        name=name,
+        layers=layers,
+        apart=apart,
+        datasets=datasets,
+        groups=tuple(inputs.groups[dataset] for dataset in datasets),
+        values=values,
+        standard=(values - numbered.mean(axis=0)) / spread,
+        best=tuple(tuple(map(int, np.flatnonzero(best))) for best in shared.T),
+    )
+
+
+def best_layers(inputs: Inputs) -> list[Table]:
+    """Return the average best layer of every encoder by benchmark."""
+    of_encoders: dict[str, dict[str, Profile]] = {}
+    for profile in profiles(inputs):
+        of_encoders.setdefault(profile.encoder, {})[profile.benchmark] = profile
+
+    def best(benchmark: str, encoder: str) -> Cell | None:
+        if (profile := of_encoders[encoder].get(benchmark)) is None:
+            return None
+        return Cell(f"{profile.average_best:.1f}", value=profile.average_best)
+
+    def numbers(encoder: str) -> str:
+        first, *_, last = next(iter(of_encoders[encoder].values())).layers
+        return phrase("range", first=first, last=last)
+
+    found = [name for name in inputs.wholes if any(name in each for each in of_encoders.values())]
+    first = [Column("encoder", layout.named), Column("layers", numbers)]
+    columns = [*first, *columns_of(found, best, translated)]
+    return [lay_out("best-layers", of_encoders, columns, texts=2, kind="encoder")] if found else []
+
+
+def layers(inputs: Inputs) -> list[Table]:
+    """Return a table for every encoder that was probed on several layers."""
+    return [layer_table(profile) for profile in profiles(inputs)]
+
+
+def layer_table(profile: Profile) -> Table:
+    """Return the scores of an encoder's layers, the best layers of each dataset in bold."""
+
+    def score(column: int, row: int) -> Cell:
+        return layout.percent_cell(
+            float(profile.values[row, column]), strong=row in profile.best[column]
+        )
+
+    columns = columns_of(range(len(profile.datasets)), score, profile.datasets.__getitem__)
+    return lay_out(
+        "layers",
+        range(len(profile.rows)),
+        [Column("layer", profile.rows.__getitem__), *columns],
+        name=f"layers-{profile.name}",
+        kind="encoder",
+        **profile.words(phrase("bold_marks")),
+    )
+
+
+def about_layers(profile: Profile) -> str:
+    """Return an explanation of the layers' scores on the page."""
+    return " ".join(layout.paragraphs("layers", **profile.words(phrase("framed"))))
+
+
+def heatmaps(inputs: Inputs) -> list[Table]:
+    """Return the heading of the heatmaps of layers, if an encoder was probed on several."""
+    return [lay_out("by-layer")] if profiles(inputs) else []

@@ -1,0 +1,128 @@
+"""From results to a folder with a page, tables and figures."""
+
+import json
+from collections.abc import Mapping, Sequence
+from os.path import relpath
+from pathlib import Path
+from urllib.parse import quote
+
+from corpora_recipes.running.outputs import whole_outputs
+from evaluation.data.instances import Dataset, find_datasets
+from probeta.report.figures import draw_groups, draw_layers, draw_ranks, image
+from probeta.report.formats import write_html, write_json, write_latex, write_markdown
+from probeta.report.inputs import Inputs, read_inputs
+from probeta.report.instances import browsed
+from probeta.report.picture import draw, pictures
+from probeta.report.sections import CHAPTERS
+from probeta.report.sources import sources_of
+from probeta.report.tables.encoders import profiles
+from probeta.report.tables.study import scattered, study_of
+
+
+def write_report(
+    results: Sequence[Path],
+    instances: Path,
+    out: Path,
+    rankings: Sequence[Path] = (),
+    paradigms: Sequence[Path] = (),
+    left_out: Mapping[str, str] | None = None,
+    people: Sequence[Path] = (),
+    refused: Mapping[str, str] | None = None,
+) -> None:
+    """Write index.html, report.md, tables.tex, four files of data, and figures/ into a folder.
+
+    tables.json has the page's tables, see ``write_json``, metrics.json the means of each benchmark,
+    scores.json every score; items.csv the rows that three encoders or more were asked, see
+    ``items_of``; ``figures/`` scores and, if an encoder was
+    probed on several layers, layers and layers_by_group, and with three encoders and scores of both
+    kinds, ranks, as SVG and PNG. All appear together. The same results give the same bytes.
+
+    Args:
+        results: the folders that ``probe`` wrote, one per encoder.
+        instances: the folder of the instances that were probed, with their audit.json.
+        out: the folder; made if it does not exist.
+        rankings: the folders that ``rank`` wrote, one per encoder, if they are to be shown.
+        paradigms: the files that ``paradigms`` wrote, one per encoder, likewise.
+        left_out: what stages have left out for a fault, and the fault.
+        people: the files that ``sheet --score`` wrote, one per dataset, if they are to be shown.
+        refused: see ``Inputs``.
+
+    Raises:
+        InputError: there are no results, they are not comparable, or the instances, the audit,
+            the predictions or the ranks are of other rows.
+    """
+    inputs, datasets = open_inputs(
+        results, instances, rankings, paradigms, left_out, people, refused
+    )
+    cards = instances / "docs"
+    address = quote(Path(relpath(cards, out)).as_posix()) if cards.is_dir() else ""
+    browser = browsed(inputs, datasets, address)
+    figures = {}
+    if by_layer := profiles(inputs):
+        figures["layers"] = draw_layers(by_layer, sample=bool(inputs.samples))
+        figures["layers_by_group"] = draw_groups(by_layer, sample=bool(inputs.samples))
+    if ranks := scattered(found := study_of(inputs)):
+        figures["ranks"] = draw_ranks(ranks, found.encoders, sample=bool(inputs.samples))
+    files = {
+        "index.html": write_html(inputs, browser, figures.get("ranks"), _documented(out)),
+        "report.md": write_markdown(inputs),
+        "tables.tex": write_latex(inputs),
+        "tables.json": write_json(inputs),
+        "items.csv": inputs.items.to_csv(index=False, lineterminator="\n"),
+        "metrics.json": json.dumps(metrics(inputs), indent=2) + "\n",
+        "scores.json": json.dumps(plotted(inputs), indent=2) + "\n",
+    }
+    with whole_outputs([out / name for name in files], [out / "figures"]) as (*pages, folder):
+        for name, figure in figures.items():
+            for kind in ("svg", "png"):
+                (folder / f"{name}.{kind}").write_bytes(image(figure, kind))
+        if shown := [*pictures(inputs).values()]:
+            drawn = draw(shown, alone=True, sample=bool(inputs.samples))
+            (folder / "scores.svg").write_text(drawn, "utf-8")
+        for page, text in zip(pages, files.values(), strict=True):
+            page.write_text(text, "utf-8")
+
+
+def _documented(out: Path) -> dict[str, str]:
+    """Return chapter to the address of its page of the documentation, if that is beside ``out``."""
+    docs = out.parent / "docs"
+    return {name: f"../docs/{page}" for name, page in CHAPTERS.items() if (docs / page).is_file()}
+
+
+def open_inputs(
+    results: Sequence[Path],
+    instances: Path,
+    rankings: Sequence[Path] = (),
+    paradigms: Sequence[Path] = (),
+    left_out: Mapping[str, str] | None = None,
+    people: Sequence[Path] = (),
+    refused: Mapping[str, str] | None = None,
+) -> tuple[Inputs, list[Dataset]]:
+    """Return the results of a report, and the datasets of its instances; see ``write_report``."""
+    datasets = find_datasets(instances)
+    samples = {dataset.name for dataset in datasets if dataset.sample}
+    audit, sources = instances / "audit.json", sources_of(datasets) if rankings else {}
+    given = rankings, paradigms, samples, left_out, people, sources, refused
+    return read_inputs(results, audit, *given), datasets
+
+
+def metrics(inputs: Inputs) -> dict[str, dict[str, float]]:
+    """Return benchmark to encoder to the mean of its scores, -1 … 1, if it has all of them."""
+    return {
+        benchmark: {name: mean.value for name, mean in inputs.means(average.datasets).items()}
+        for benchmark, average in inputs.wholes.items()
+    }
+
+
+def plotted(inputs: Inputs) -> list[dict[str, str | float]]:
+    """Return the scores of the main layers: of each, encoder, name and score, -1 … 1.
+
+    The name of a probed dataset's score is that of the dataset; others are, for EvalRank (vectors
+    as they are), such as "evalrank_es mrr cosine", and for ParaLex such as "paralex_es suggestion
+    shared lower".
+    """
+    scores = inputs.scores[["encoder", "key", "value"]]
+    return [
+        {"encoder": encoder, "dataset": key, "score": value}
+        for encoder, key, value in scores.itertuples(index=False)
+    ]

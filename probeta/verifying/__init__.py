@@ -1,0 +1,1 @@
+"""Stored scores are computed again."""

@@ -1,0 +1,100 @@
+"""`probeta repro`: all stages, in any folder, in this process."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from corpora_recipes.params import shipped_params
+from probeta.cli.main import main
+from probeta.cli.stages import STAGES
+
+Capsys = pytest.CaptureFixture[str]
+# All other sections are missing.
+PARAMS = """\
+corpora:
+  sqc:
+    corpus: {recipe: sqc, language: es}
+    datasets: {sqc: {task: sentence_classification}}
+  %s
+encoders: {char_hash: {dimension: 16}}
+"""
+FAC = """fac:
+    corpus: {recipe: fac, language: es}
+    datasets: {fac: {task: sentence_classification}}"""
+MINE = """mine:
+    corpus: {recipe: documents, language: es, path: mine.jsonl}
+    datasets: {sp_mine: {task: sentence_position}}"""
+
+
+@pytest.fixture(autouse=True)
+def _empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def outcomes(said: str) -> dict[str, str]:
+    """Return the stages that a run names, in their order, with what it says of each."""
+    found = re.findall(r"^\[\d+:\d\d\] (\d+)/12 (\w+): (.*)$", said, re.MULTILINE)
+    assert [int(number) for number, _, _ in found] == [*range(1, len(found) + 1)]
+    return {stage: outcome for _, stage, outcome in found}
+
+
+def test_stages_are_run_once_and_kept(capsys: Capsys) -> None:
+    Path("params.yaml").write_text(PARAMS % FAC)
+    assert main(["repro"]) == 0
+    said = capsys.readouterr().out
+    assert list(outcomes(said)) == [stage.name for stage in STAGES[:-1]]
+    assert outcomes(said)["read"] == "2 corpora: 2 new"
+    means = json.loads(Path("reports/metrics.json").read_bytes())
+    assert list(means["spanish_senteval"]) == ["char_hash"]
+    table = f"  char_hash{100 * means['spanish_senteval']['char_hash']:14.1f}\n"
+    # Besides a line for each stage, only the end.
+    rest = [line for line in said.splitlines(keepends=True) if not line.startswith("[")]
+    assert rest[1:4] == ["spanish_senteval  average\n", table, "\n"]
+    assert rest[4].startswith("from the small samples")
+    assert rest[5:] == ["report: reports/index.html\n"]
+    times = {path: path.stat().st_mtime_ns for path in Path().rglob("*.parquet")}
+    assert main(["repro"]) == 0
+    again = outcomes(capsys.readouterr().out)
+    assert {name for name, outcome in again.items() if "0 new" not in outcome} == {"report"}
+    assert times == {path: path.stat().st_mtime_ns for path in Path().rglob("*.parquet")}
+
+    assert main(["repro", "--only", "sqc,char_hash"]) == 0
+    some = outcomes(capsys.readouterr().out)
+    assert some["read"] == some["build"] == "1 corpus: 1 kept, 0 new"
+    assert some["embed"] == "1 encoder: 1 kept, 0 new"
+    assert some["package"] == "2 datasets: 2 kept, 0 new"
+    assert main(["repro", "--only", "sqcc"]) == 1
+    assert "did you mean sqc?" in capsys.readouterr().err
+
+
+def test_a_fault_is_local(capsys: Capsys) -> None:
+    Path("params.yaml").write_text(PARAMS % MINE)
+    Path("mine.jsonl").write_text('{"nothing": 1}\n')
+    assert main(["repro", "--strict"]) == 1
+    said = capsys.readouterr()
+    assert outcomes(said.out) == {}
+    assert "mine.jsonl, line 1" in said.err
+    for options in ([], ["--only", "mine,char_hash"]):
+        assert main(["repro", *options]) == 1
+        said = capsys.readouterr()
+        assert list(outcomes(said.out)) == [stage.name for stage in STAGES[:-1]]
+        assert outcomes(said.out)["package"].startswith("1 dataset: 1 ")
+        for named in ("  left out mine:\n", "left out by read: mine\n"):
+            assert named in said.out
+        assert "1 left out for a fault" in said.err
+        assert "What was found: read mine (" in Path("reports/report.md").read_text("utf-8")
+    Path("params.yaml").write_text(PARAMS % "")
+    assert main(["repro"]) == 0
+    assert "mine" not in Path("reports/report.md").read_text("utf-8")
+
+
+def test_without_params_those_of_the_samples_are_written(capsys: Capsys) -> None:
+    # The name is refused before anything is run.
+    assert main(["repro", "--only", "nowhere"]) == 1
+    assert "corpora, rankings and encoders of params.yaml" in capsys.readouterr().err
+    assert Path("params.yaml").read_bytes() == shipped_params().read_bytes()
+    assert [path.name for path in Path().iterdir()] == ["params.yaml"]
+    assert main(["repro", "--params", "other.yaml"]) == 1
+    assert not Path("other.yaml").exists()

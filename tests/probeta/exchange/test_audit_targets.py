@@ -1,0 +1,409 @@
+"""What the audit reads: foreign Parquet and text files as they are, and what it refuses."""
+
+import json
+import pickle
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from conftest import document
+
+from builders.auditing.target import SPLIT_NAMES, Columns, Target
+from builders.building.building import build
+from corpora_recipes.running.errors import InputError
+from probeta.exchange.finding import find_targets, load_target
+
+TEXTS = ["Hace sol.", "Llueve.", "Nieva."]
+
+
+def parquet(
+    rows: dict[str, Any],
+    folder: Path,
+    name: str = "train-00000-of-00001.parquet",
+    features: dict[str, Any] | None = None,
+) -> None:
+    """Write a file as others do; `features` are the huggingface metadata."""
+    folder.mkdir(parents=True, exist_ok=True)
+    stated = {"huggingface": json.dumps({"info": {"features": features}})} if features else None
+    pq.write_table(pa.table(rows).replace_schema_metadata(stated), folder / name)
+
+
+def text(content: str | bytes, folder: Path, name: str = "train.txt") -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / name).write_bytes(content if isinstance(content, bytes) else content.encode())
+
+
+def loaded(folder: Path, **options: Any) -> list[Target]:
+    return [load_target(location) for location in find_targets(folder, **options)]
+
+
+def load(folder: Path, **options: Any) -> Target:
+    (target,) = loaded(folder, **options)
+    return target
+
+
+def names(folder: Path) -> list[str]:
+    return [location.name for location in find_targets(folder)]
+
+
+def classes(target: Target) -> dict[str, list[str]]:
+    """Return the class names of the rows of each split."""
+    return {s: [target.labels[n] for n in part.labels] for s, part in target.parts.items()}
+
+
+def test_parquet_of_others_is_read(tmp_path) -> None:
+    rows = {"label": [1, 0], "premise": ["Hace sol.", "Llueve."], "hypothesis": ["Es de día."] * 2}
+    parquet(rows, tmp_path / "nli")
+    parquet({"label": ["b", "a", "b"], "text": TEXTS}, tmp_path / "cr")
+    cr, nli = loaded(tmp_path)
+    assert (cr.name, cr.labels, cr.parts["train"].labels.tolist()) == ("cr", ["a", "b"], [1, 0, 1])
+    assert (cr.texts, cr.task, cr.corpus, cr.records) == (("text",), None, "", "examples")
+    assert (nli.labels, nli.parts["train"].labels.tolist()) == (["0", "1"], [1, 0])
+    assert nli.parts["train"].texts == [["Hace sol.", "Es de día."], ["Llueve.", "Es de día."]]
+    assert (nli.texts, nli.language) == (("premise", "hypothesis"), "es")
+
+
+def test_columns_may_hold_lists_of_texts(tmp_path) -> None:
+    lists = [["Hace sol.", "Llueve."], ["Nieva.", "Truena."]]
+    parquet({"label": [0, 1], "sentences": lists}, tmp_path / "a")
+    alone = load(tmp_path / "a")
+    assert (alone.texts, alone.parts["train"].texts) == (("sentences",), lists)
+    # Of several columns each holds a text.
+    lists[1].pop()
+    parquet({"label": [0, 1], "context": lists, "reply": ["Sí.", "No."]}, tmp_path / "b")
+    part = load(tmp_path / "b").parts["train"]
+    assert part.texts == [["Hace sol. Llueve.", "Sí."], ["Nieva.", "No."]]
+    assert part.sentences == [["Hace sol.", "Llueve.", "Sí."], ["Nieva.", "No."]]
+
+
+def test_pandas_categories_are_read(tmp_path) -> None:
+    rows = {
+        "label": pa.array(["b", "a", "b"]).dictionary_encode(),
+        "text": pa.array(TEXTS, pa.large_string()),
+        "source": pa.array(["El cielo", "El mar", "El cielo"]).dictionary_encode(),
+        "place": pa.array(["x", "y", "x"]).dictionary_encode(),
+    }
+    parquet(rows, tmp_path / "a")
+    target = load(tmp_path)
+    assert classes(target) == {"train": ["b", "a", "b"]}
+    assert target.texts == ("text", "source")
+
+
+@pytest.mark.parametrize("column", ["label", "labels"])
+@pytest.mark.parametrize(
+    ("feature", "labels", "numbers"),
+    [
+        ({"names": ["yes", "no"], "_type": "ClassLabel"}, ["yes", "no"], [1, 0, 1]),
+        ({"dtype": "int64", "_type": "Value"}, ["0", "1"], [1, 0, 1]),
+        ({"num_classes": 2, "names": None, "_type": "ClassLabel"}, ["0", "1"], [1, 0, 1]),
+        (None, ["0", "1"], [1, 0, 1]),
+    ],
+)
+def test_classes_are_named_by_the_metadata_or_by_what_occurs(
+    tmp_path, column: str, feature: dict[str, Any] | None, labels: list[str], numbers: list[int]
+) -> None:
+    features = None if feature is None else {column: feature}
+    parquet({column: [1, 0, 1], "text": TEXTS}, tmp_path / "a", features=features)
+    target = load(tmp_path)
+    assert (target.labels, target.parts["train"].labels.tolist()) == (labels, numbers)
+    assert target.texts == ("text",)
+
+
+def test_names_of_classes_may_stand_for_their_numbers(tmp_path) -> None:
+    features = {"label": {"names": ["yes", "no"], "_type": "ClassLabel"}}
+    parquet({"label": [1, 0, 1], "text": TEXTS}, tmp_path / "a", features=features)
+    parquet({"label": ["yes", "no", "no"], "text": TEXTS}, tmp_path / "a", "test.parquet")
+    assert classes(load(tmp_path)) == {"train": ["no", "yes", "no"], "test": ["yes", "no", "no"]}
+
+
+def test_classes_of_any_split_are_named_in_order_of_number(tmp_path) -> None:
+    parquet({"label": [10.0, 9.0, -1.0], "text": TEXTS}, tmp_path / "a")
+    parquet({"label": [2, 10, 10], "text": TEXTS}, tmp_path / "a", "test.parquet")
+    target = load(tmp_path)
+    assert target.labels == ["-1", "2", "9", "10"]
+    assert classes(target)["train"] == ["10", "9", "-1"]
+
+
+@pytest.mark.parametrize(
+    ("file", "split"),
+    [
+        *((f"{name}.parquet", split) for name, split in SPLIT_NAMES.items()),
+        ("dev-00000-of-00001.parquet", "validation"),
+        ("validation-00000-of-00001-0a1b2c3d4e5f6789.parquet", "validation"),
+        ("test-0.parquet", "test"),
+    ],
+)
+def test_splits_go_by_many_names(tmp_path, file: str, split: str) -> None:
+    parquet({"label": [1, 0, 1], "text": TEXTS}, tmp_path / "a", file)
+    assert list(load(tmp_path).parts) == [split]
+
+
+def test_shards_are_read_in_order_of_name(tmp_path) -> None:
+    for shard, code in ((1, "0a"), (0, "ff")):
+        rows = {"label": [shard], "text": [TEXTS[shard]]}
+        parquet(rows, tmp_path / "a", f"test-0000{shard}-of-00002-{code}.parquet")
+    assert load(tmp_path).parts["test"].texts == [[TEXTS[0]], [TEXTS[1]]]
+
+
+def test_what_begins_with_a_dot_or_is_no_split_is_passed_over(tmp_path) -> None:
+    for folder, file in ((".a", "train.txt"), ("b", ".train.txt"), ("c", "notes.txt")):
+        text("1\tHace sol.\n", tmp_path / folder, file)
+    parquet({"label": [0], "text": ["x"]}, tmp_path / "b", ".train-00000-of-00001.parquet")
+    parquet({"label": [0], "text": ["x"]}, tmp_path / "b", "test_matched-00000-of-00001.parquet")
+    text("1\tHace sol.\n0\tLlueve.\n", tmp_path / "d")
+    assert names(tmp_path) == ["d"]
+    # The folder itself may have such a name.
+    assert names(tmp_path / ".a") == [".a"]
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        ("dev.txt", "valid.txt"),
+        ("test.tsv", "test.txt"),
+        ("test.parquet", "test.txt"),
+        ("dev.parquet", "validation.parquet"),
+        ("train-*-of-00001.parquet", "train.parquet"),
+        ("train-*-of-00001.parquet", "train-*-of-00002.parquet"),
+        ("test.txt", "train.parquet"),
+    ],
+)
+def test_sources_that_do_not_fit_together_are_refused(tmp_path, files: tuple[str, str]) -> None:
+    for file in files:
+        text("", tmp_path / "a", file.replace("*", "00000"))
+    with pytest.raises(InputError) as error:
+        find_targets(tmp_path)
+    assert all(file in error.value.found for file in files)
+    assert error.value.where == str(tmp_path / "a")
+
+
+def test_folders_of_the_same_name_are_named_by_their_path(tmp_path) -> None:
+    for folder in ("mine/sp", "yours/sp", "yours/dc"):
+        parquet({"label": [1, 0, 1], "text": TEXTS}, tmp_path / folder)
+    text("1\tHace sol.\n0\tLlueve.\n", tmp_path / "theirs" / "so")
+    assert names(tmp_path) == ["dc", "mine_sp", "theirs_so", "yours_sp"]
+    assert names(tmp_path / "theirs" / "so") == ["so"]
+    text("1\tHace sol.\n", tmp_path / "theirs_so")
+    with pytest.raises(InputError, match="a name for each dataset"):
+        find_targets(tmp_path)
+
+
+def test_text_files_are_read(tmp_path) -> None:
+    content = "\ufeff1\tHace sol .\t( Llueve ) , dijo .\r\n\n0\tNieva.\x85Y\u2028 sí\tAy\rsí.\n"
+    text(content, tmp_path / "a")
+    target = load(tmp_path)
+    assert target.parts["train"].texts == [
+        ["Hace sol.", "(Llueve), dijo."],
+        ["Nieva.\x85Y\u2028 sí", "Ay\rsí."],
+    ]
+    assert target.labels == ["0", "1"]
+    assert (target.answer, target.texts) == ("column 1", ("column 2", "column 3"))
+
+
+def test_probing_files_are_read(tmp_path) -> None:
+    content = "tr\tO\tHace sol .\ntr\tI\tSol hace .\nte\tO\tLlueve .\nva\tI\tSí .\n"
+    text(content, tmp_path / "probing", "bigram_shift.txt")
+    text("tr\t1\tHace sol.\n", tmp_path / "probing", "length.txt")
+    text("1\tHace sol.\n", tmp_path / "probing", "train.txt")
+    text("Notas.\n", tmp_path / "probing", "README.txt")
+    shift, length, other = loaded(tmp_path)
+    assert (shift.name, length.name, other.name) == ("bigram_shift", "length", "probing")
+    assert classes(shift) == {"train": ["O", "I"], "validation": ["I"], "test": ["O"]}
+    assert shift.parts["test"].texts == [["Llueve."]]
+    assert list(length.parts) == ["train"]
+
+
+@pytest.mark.parametrize(("header", "splits"), [("rasgo\tfrase", 2), ("clase\ttexto", 1)])
+def test_a_header_names_the_columns(tmp_path, header: str, splits: int) -> None:
+    """If all splits have it, or if it has a usual name of a column."""
+    for split in ("train", "test")[:splits]:
+        text(f"{header}\nb\tHace sol.\na\tLlueve.\n", tmp_path / "a", f"{split}.txt")
+    label, name = header.split("\t")
+    target = load(tmp_path, columns=Columns((name,), label))
+    assert (target.answer, target.texts, target.labels) == (label, (name,), ["a", "b"])
+    assert target.parts["train"].places == [("train.txt", 2, ""), ("train.txt", 3, "")]
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        "5\tHace sol.\n3\tLlueve.\n3\tNieva.\n",
+        "-1.5\tHace sol.\n3\tLlueve.\n",
+        "b\tHace sol.\na\tLlueve.\nb\tNieva.\n",
+    ],
+)
+def test_first_lines_that_are_no_header(tmp_path, rows: str) -> None:
+    text(rows, tmp_path / "a")
+    assert len(load(tmp_path).parts["train"].labels) == rows.count("\n")
+
+
+@pytest.mark.parametrize(
+    ("task", "kind", "records"),
+    [
+        (None, None, "examples"),
+        ("discourse_relations", None, "trees"),
+        ("discourse_coherence", None, "documents"),
+        ("discourse_coherence", "dialogues", "dialogues"),
+    ],
+)
+def test_kinds_of_records(tmp_path, task: str | None, kind: str | None, records: str) -> None:
+    text("1\tHace sol.\n0\tLlueve.\n", tmp_path / "a")
+    parquet({"label": [1, 0, 1], "text": TEXTS}, tmp_path / "b")
+    targets = loaded(tmp_path, task=task, records=kind)
+    found = [(target.task.name if target.task else None, target.records) for target in targets]
+    assert found == [(task, records)] * 2
+
+
+def test_columns_that_are_no_text_are_left_out(tmp_path) -> None:
+    rows = {name: ["x"] for name in ("id", "IDX", "guid", "uid", "split", "text", "labels")}
+    parquet({**rows, "label": [0], "length": [3]}, tmp_path / "a")
+    assert load(tmp_path).texts == ("text",)
+
+
+def test_the_texts_to_take_can_be_named(tmp_path) -> None:
+    rows = {"label": [0, 1], "url": ["u", "v"], "b": ["Hace sol.", "Llueve."], "id": ["Uno", "Dos"]}
+    parquet(rows, tmp_path / "a")
+    target = load(tmp_path, columns=Columns(("id", "b")))
+    assert target.texts == ("id", "b")
+    assert target.parts["train"].texts == [["Uno", "Hace sol."], ["Dos", "Llueve."]]
+    text("0\tHace sol.\tLlueve.\n1\tNieva.\tTruena.\n", tmp_path / "t" / "b")
+    part = load(tmp_path / "t", columns=Columns(("column 3",))).parts["train"]
+    assert part.texts == [["Llueve."], ["Truena."]]
+
+
+def test_only_needed_columns_are_read(tmp_path, monkeypatch) -> None:
+    read: list[list[str]] = []
+    real = pq.ParquetFile.read
+
+    def spy(self, columns):
+        read.append(columns)
+        return real(self, columns=columns)
+
+    monkeypatch.setattr(pq.ParquetFile, "read", spy)
+    parquet({"label": [0], "text": ["Hace sol."], "vector": [[0.5]], "id": ["a"]}, tmp_path / "a")
+    load(tmp_path)
+    assert read == [["label", "text"]]
+
+
+def test_our_instances_describe_themselves(tmp_path, make_corpus, write_records) -> None:
+    records = write_records([document(n) for n in range(1000, 1100)])
+    build(make_corpus(), records, tmp_path / "ours" / "mine", "upstream")
+    options = {"task": "discourse_relations", "language": "en", "columns": Columns(("nothing",))}
+    (location,) = find_targets(tmp_path / "ours", **options)
+    target = load_target(pickle.loads(pickle.dumps(location)))
+    assert target.task is not None
+    assert (target.name, target.task.name) == ("sp_mine", "sentence_position")
+    assert (target.corpus, target.records, target.language) == ("mine", "documents", "es")
+    assert (target.labels, target.texts) == (["1", "2", "3", "4", "5"], ("sentences",))
+    part = target.parts["train"]
+    assert len(part.documents or ()) == len(part.labels) == len(part.texts) > 0
+    assert {len(row) for row in part.texts} == {5}
+
+
+NAMED = {"label": {"names": ["a", "b"], "_type": "ClassLabel"}}
+EMPTY = pa.array([[]], pa.list_(pa.string()))
+
+
+@pytest.mark.parametrize(
+    ("labels", "texts", "features", "words"),
+    [
+        (["a", None], ["x", "y"], None, ["00001.parquet, row 1", "a label", "null"]),
+        (["a", "b"], ["x", None], None, ["00001.parquet, row 1", "column t", "null"]),
+        (["a", "b"], [["x"], [None]], None, ["row 1", "column t", "null"]),
+        ([1.0, 1.5], ["x", "y"], None, ["row 1", "1.5"]),
+        ([1.0, float("nan")], ["x", "y"], None, ["row 1", "nan"]),
+        ([[1], [0]], ["x", "y"], None, ["row 0", "[1]"]),
+        ([True, False], ["x", "y"], None, ["row 0", "True"]),
+        ([0, -1], ["x", "y"], NAMED, ["row 1", "among a, b", "-1"]),
+        ([0, 1], [["x"], ["x", "y"]], None, ["row 1", "1 texts", "2"]),
+        ([0], EMPTY, None, ["row 0", "one text or more"]),
+        (pa.array([], "int64"), pa.array([], "string"), None, ["one row or more"]),
+        ([1, 0], [1, 2], None, ["one or more with text"]),
+    ],
+)
+def test_bad_cells_are_refused(tmp_path, labels: Any, texts: Any, features: Any, words) -> None:
+    parquet({"label": labels, "t": texts}, tmp_path / "a", features=features)
+    with pytest.raises(InputError) as error:
+        load(tmp_path)
+    assert all(word in str(error.value) for word in words), str(error.value)
+
+
+def described(about: str) -> pa.Table:
+    """Return what describes itself, as ours do."""
+    return pa.table({"label": ["a"], "t": ["x"]}).replace_schema_metadata({"probeta": about})
+
+
+OK = {"label": ["a", "b"], "t": ["x", "y"]}
+NULL = OK | {"t": [None, "y"]}
+HUGGINGFACE = {"huggingface": json.dumps({"info": {"features": NAMED}})}
+NUMBERED = pa.table({"label": [0, 1], "t": ["x", "y"]}).replace_schema_metadata(HUGGINGFACE)
+UNKNOWN = '{"dataset": "a", "language": "", "records": "", "task": "x"}'
+LATIN = {"label": ["a"], "t": pa.array([b"se\xf1al"]).view("string")}
+# The files, and the words of the message.
+BAD: list[tuple[dict[str, Any], list[str]]] = [
+    ({}, ["datasets", "none"]),
+    ({"s1.train": "x\n"}, ["datasets", "none"]),
+    ({"train.pkl": "x\n"}, ["train.pkl", "any code"]),
+    ({"train.parquet": OK, "test.parquet": {"label": ["a"]}}, ["test.parquet", "label, t"]),
+    ({"train.parquet": OK, "test.parquet": {"label": ["a"], "t": [1]}}, ["t (int64)"]),
+    (
+        {"train-0.parquet": OK, "train-1.parquet": {"label": ["a", "b"], "t": [None, "y"]}},
+        ["1.parquet, row 0"],
+    ),
+    ({"train.parquet": NUMBERED, "test.parquet": {"label": ["c"], "t": ["x"]}}, ["row 0", "'c'"]),
+    ({"train.parquet": b"PAR1"}, ["a Parquet file"]),
+    ({"train.parquet": described('{"task": "sent')}, ["a Parquet file", "JSONDecodeError"]),
+    ({"train.parquet": described(UNKNOWN)}, ["a Parquet file", "KeyError: 'x'"]),
+    ({"test.parquet": LATIN}, ["test.parquet", "a Parquet file", "UnicodeDecodeError"]),
+    ({"train-0.parquet": OK, "train-1.parquet": b"PAR1"}, ["train-1.parquet", "a Parquet file"]),
+    ({"train.txt": "1\tx\n\nsola\n"}, ["line 3", "separated by tabs"]),
+    ({"train.txt": "1\tx\n\n1\tx\ty\n"}, ["line 3", "2 columns", "3"]),
+    ({"train.txt": "1\tx\n", "test.txt": "1\tx\ty\n"}, ["test.txt, line 1", "2 columns"]),
+    ({"train.txt": "1\tseñal\n".encode("latin-1")}, ["UTF-8"]),
+    ({"train.txt": "\n"}, ["one row or more"]),
+    ({"train.txt": "rasgo\tfrase\n1\tx\n0\ty\n"}, ["line 1", "'rasgo'", "the header line"]),
+    ({"shift.txt": "tr\tO\tx\nO\tx\ty\n"}, ["shift.txt, line 2", "tr, va or te", "'O'"]),
+    ({"shift.txt": "tr\tO\tx\nva\tO\n"}, ["shift.txt, line 2", "tr, va or te"]),
+]
+
+
+@pytest.mark.parametrize(("files", "words"), BAD)
+def test_bad_files_are_refused(tmp_path, files: dict[str, Any], words: list[str]) -> None:
+    for name, content in files.items():
+        if isinstance(content, str | bytes):
+            text(content, tmp_path, name)
+        else:
+            table = content if isinstance(content, pa.Table) else pa.table(content)
+            pq.write_table(table, tmp_path / name)
+    with pytest.raises(InputError) as error:
+        load(tmp_path)
+    assert all(word in str(error.value) for word in words), str(error.value)
+
+
+def test_a_folder_or_a_task_that_is_not_there_is_refused(tmp_path) -> None:
+    with pytest.raises(InputError, match="no such folder"):
+        load(tmp_path / "in")
+    with pytest.raises(InputError, match="--task sentence_order"):
+        find_targets(tmp_path, task="sentence_order")
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        *(Columns(("text", "texto")), Columns(("label",)), Columns(("length",))),
+        *(Columns(label="etiqueta"), Columns(score="puntos")),
+    ],
+)
+def test_columns_that_are_not_there_are_refused(tmp_path, columns: Columns) -> None:
+    parquet({"label": ["a"], "text": ["x"], "length": [3]}, tmp_path / "a")
+    text("1\tx\ty\n", tmp_path / "t" / "a")
+    shown = {
+        "a": "label (string), text (string), length (int64)",
+        "t": "column 1, column 2, column 3",
+    }
+    for folder, names_shown in shown.items():
+        with pytest.raises(InputError) as error:
+            load(tmp_path / folder, columns=columns)
+        assert error.value.found == names_shown

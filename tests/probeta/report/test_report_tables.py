@@ -1,0 +1,544 @@
+"""What the report shows: rows of every table, marks, and results that must not be compared."""
+
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from report_files import (
+    ALL_BASELINES,
+    BASELINES,
+    DEEP,
+    DR,
+    MC,
+    ONE,
+    SP,
+    STS,
+    TWO,
+    audit_file,
+    cells,
+    change_audit,
+    inputs_of,
+    names,
+    one,
+    say_of_dataset,
+)
+
+from builders.audit_report import DETECTABLE, DETECTABLE_AT_MOST, SURFACE_FORM
+from builders.tasks import groups
+from corpora_recipes.running.errors import InputError
+from evaluation.results.probes import Results, Score
+from probeta.report.formats import table_lines, write_latex, write_markdown
+from probeta.report.inputs import read_inputs
+from probeta.report.layout import Cell, Row, Table, percent, unused_name
+from probeta.report.published import PAPERS
+from probeta.report.tables.audit import measurements, published, verdicts
+from probeta.report.tables.averages import answers, averages, warnings
+from probeta.report.tables.compared import differences, pairs
+from probeta.report.tables.encoders import layer_table, profiles
+from probeta.report.tables.scores import ablations, group_tables, scores
+
+AVERAGES = "Averages: spanish_discoeval"
+
+
+def report(folder: Path, *results: Results, **how: Any) -> str:
+    return write_markdown(inputs_of(folder, *results, **how))
+
+
+def section(text: str, title: str) -> str:
+    """Return what stands between a heading and the next one."""
+    _, found, *_ = re.split(rf"## {re.escape(title)}(?:, .*)?\n\n", text)
+    return found.split("\n\n## ")[0].rstrip("\n")
+
+
+def without_papers(text: str) -> str:
+    """Return a table without the rows of papers."""
+    return "\n".join(line for line in text.splitlines() if "Araujo et al. (2022) §" not in line)
+
+
+def test_tables(tmp_path: Path) -> None:
+    text = report(tmp_path, TWO, ONE)
+    assert text.startswith(
+        "# Scores\n\nEncoders: 2; Benchmarks: 1; Datasets: 2; Test rows: 4,130; Probe protocol: "
+        "standard; Data: real corpora.\n\n- spanish_discoeval: char_hash, the only encoder with "
+        "all of its datasets, has 37.6 on average. char_hash is not shown to beat what is reached "
+        "without an encoder (34.4).\n\nTest accuracy in per "
+    )
+    _, missing, lacking, table, *_ = section(text, AVERAGES).split("\n\n")
+    assert missing.startswith("Not in this report, so not in the means: bso_wiki, dc_wiki, bso_mls")
+    assert lacking == "use lacks dr_rst."
+    assert without_papers(table).splitlines() == [
+        "| Encoder | All (2 of 11) | SP (1 of 3) | DR (1) |",
+        "| --- | ---: | ---: | ---: |",
+        "| char_hash | 37.6 [33.5, 41.7] † | 45.2 [43.7, 46.8] † ≈ | 30.0 [22.0, 38.0] † |",
+        "| use | – | **60.0** [58.5, 61.5] | – |",
+        "| trivial baselines | 34.4 | 43.7 | 25.0 |",
+    ]
+    after = section(text, "Sentence position (SP)").splitlines()
+    assert [*after[:1], *after[2:9]] == [
+        "|  | sp_wiki |",
+        "| Train / validation / test | 10,000 / 4,000 / 4,000 |",
+        "| Chance | 20.0 |",
+        "| Majority | 20.5 |",
+        "| Best trivial | 43.7 (character ngrams) |",
+        "| **char_hash** | 45.2 [43.7, 46.8] † ≈ |",
+        "| **use** | **60.0** [58.5, 61.5] |",
+        "| Sent2Vec, Araujo et al. (2022) § | 42.8 |",
+    ]
+    after = without_papers(section(text, "Discourse relations (DR)")).splitlines()
+    assert after[0] == "|  | dr_rst |"
+    assert after[6:8] == ["| **char_hash** | 30.0 [22.0, 38.0] † |", "| **use** | – |"]
+    marks = [line.split(" ")[0] for line in after[8:] if line]
+    assert marks == ["≈", "†", "§"]
+    table = section(text, "Trivial baselines").split("\n\n")[1]
+    assert table.splitlines()[2:] == [
+        "| sp_wiki | 20.5 | 23.1 | 43.7 | – |",
+        "| dr_rst | 25.0 | 8.0 | – | 22.0 |",
+    ]
+    assert section(text, "Encoders").splitlines()[2:] == [
+        "| **char_hash** | char_hash | 1 | output | natural | dimension 512, shortest 3 | 512 |",
+        "| **use** | use_multilingual | 0.2.1 | output | natural | – | 512 |",
+    ]
+    assert not {"\\*", "†", "‡", "≈", "(s)"} & set(report(tmp_path, TWO, right={"use": 20}).split())
+
+
+def test_scores_by_dataset(tmp_path: Path) -> None:
+    both = replace(ONE, scores=(MC, STS, SP))
+    inputs = inputs_of(tmp_path, both, TWO, baselines=ALL_BASELINES)
+    senteval, discoeval = scores(inputs)
+    assert names(senteval) == names(discoeval)
+    assert names(senteval) == [
+        *("Dataset", "Group", "char_hash", "use", "Best trivial", "Majority", "Chance"),
+        *("Araujo et al. (2022)", "Detectable", "Test rows"),
+    ]
+    assert cells(senteval) == [
+        ["mc", "SC", "70.0", "–", "52.0", "51.0", "50.0", "65.6 … 77.0", "–", "2,623"],
+        ["sts14_es", "SS", "80.0", "–", "60.0", "–", "–", "31.2 … 83.1", "–", "804"],
+    ]
+    assert cells(discoeval) == [
+        ["sp_wiki", "SP", "45.2", "60.0", "43.7", "20.5", "20.0", "42.8 … 52.0", "–", "4,000"]
+    ]
+    mc, sts = senteval.rows
+    assert (mc.group, mc.cells[9].detail) == ("SC", "in 10 folds")
+    assert (mc.cells[2].strip, sts.cells[2].strip) == ((0.68, 0.72, 0.52), (0.77, 0.83, 0.6))
+    sp = discoeval.rows[0].cells[2]
+    assert (sp.value, sp.detail) == (0.4521, "[43.7, 46.8]")
+    named, group, *_ = mc.cells
+    assert named.title == f"{group.title}: Corpus of mc" == "Sentence classification: Corpus of mc"
+    assert named.link == "#instances-title?dataset=mc"
+
+
+def test_own_datasets_stand_apart_and_change_no_average_of_a_benchmark(tmp_path: Path) -> None:
+    item = replace(SP, dataset="sp_own", digest="7" * 64, value=0.99)
+    baselines = BASELINES | {"sp_own": {"majority": 0.2, "length": 0.3}}
+    audit = audit_file(tmp_path, baselines, sp_own=SP.rows)
+    both = [replace(one, scores=(item, *one.scores)) for one in (ONE, TWO)]
+    found = inputs_of(tmp_path / "own", *both, audit=audit)
+    alone = inputs_of(tmp_path / "alone", ONE, TWO)
+    (shipped,), (again, mine) = averages(alone), averages(found)
+    assert again == shipped
+    assert mine.title == "Averages: own datasets"
+    assert names(mine) == ["Encoder", "All (1)", "SP (1)"]
+    assert mine.rows[0].cells[1].text == "99.0"
+    assert [table.title for table in scores(found)][1:] == ["Scores: own datasets"]
+    tables = group_tables(found)
+    ours = ["spanish-discoeval-SP", "spanish-discoeval-DR", "own-datasets-SP"]
+    assert [table.name for table in tables] == ours
+    assert tables[2].title == "Sentence position (SP), own datasets"
+    of_benchmark, of_own = pairs(found)
+    assert of_benchmark == one(pairs(alone))
+    assert names(of_own)[2:] == ["All (1)", "SP (1)"]
+    assert [row.cells[1].text for row in of_own.rows] == ["0 / 1 / 0"]
+
+
+def test_scores_of_samples_are_marked_and_no_papers_stand_beside_them(tmp_path: Path) -> None:
+    how: dict[str, Any] = {"baselines": ALL_BASELINES, "samples": ["sp_wiki", "sts14_es", "word"]}
+    mbert = replace(ONE, name="mbert", scores=(MC, STS, SP))
+    inputs = inputs_of(tmp_path, mbert, TWO, **how)
+    text = write_markdown(inputs)
+    warned = "Sample data, do not report: 2 of 3 datasets are small samples"
+    assert f"\n\n> **{warned}" in text
+    assert answers(inputs) == {}
+    assert rf"\textbf{{{warned}" in write_latex(inputs)
+    assert "Araujo" in section(text, "Sentence classification (SC)")
+    for title in ("Sentence position (SP)", "Semantic similarity (SS)"):
+        assert "Araujo" not in section(text, title).split("\n\n")[0]
+    assert "| sp_wiki (s) |" in section(text, "Sentence position (SP)").splitlines()[0]
+    assert "| **mbert** | 45.2 [43.7, 46.8] † ≈ (s) |" in text
+    assert "(s) Do not report: measured on the small sample" in text
+    senteval, _ = scores(inputs)
+    mc, sts = senteval.rows
+    assert "(s)" not in (*mc.cells[0].marks, *mc.cells[2].marks)
+    # In the last of them, there is nothing to mark.
+    assert [("(s)" in sts.cells[i].marks) for i in (0, 2, 3)] == [True, True, False]
+    table = averages(inputs)[0]
+    marks = dict(zip(names(table), (cell.marks for cell in table.rows[0].cells), strict=True))
+    assert [("(s)" in marks[name]) for name in ("All (2 of 20)", "SC (1 of 5)")] == [True, False]
+    real = write_markdown(inputs_of(tmp_path / "real", ONE, TWO))
+    assert "Sample data" not in real
+    assert "(s)" not in real
+
+
+def test_encoders_are_ordered_by_their_mean(tmp_path: Path) -> None:
+    values = {"a": 0.2, "b": 0.9, "c": 0.6}
+    results = [
+        replace(ONE, name=name, scores=tuple(replace(score, value=value) for score in ONE.scores))
+        for name, value in values.items()
+    ]
+    inputs = inputs_of(tmp_path, *results, right={"a": 5, "b": 19, "c": 12})
+    assert inputs.names == ["b", "c", "a"]
+    (table,) = averages(inputs)
+    ours = [row for row in table.rows if row.kind != "published"]
+    assert [row.cells[0].text for row in ours] == ["b", "c", "a", "trivial baselines"]
+    assert names(one(differences(inputs)))[1:] == ["b − c", "b − a", "c − a"]
+    assert answers(inputs)["spanish_discoeval"] == (
+        "b is best, with 90.0 on average. The next, c, has 60.0: the difference is not due to "
+        "chance. b beats what is reached without an encoder (34.4)."
+    )
+
+
+def test_deviations_folds_correlations_and_subsets(tmp_path: Path) -> None:
+    item = replace(ONE, scores=(MC, STS, replace(SP, deviation=0.0123)))
+    text = report(tmp_path, item)
+    assert "after ± the standard deviation over random starts. Majority" in text
+    assert "| **char_hash** | 45.2 ± 1.2 [43.7, 46.8] † |" in text
+    assert "In bold" not in text
+    assert "in bold" not in write_latex(inputs_of(tmp_path, item))
+    assert without_papers(section(text, "Sentence classification (SC)")).splitlines()[2:] == [
+        "| Train / validation / test | 2,623 in 10 folds |",
+        "| Chance | 50.0 |",
+        "| Majority | 51.0 |",
+        "| Best trivial | 52.0 (length) |",
+        "| **char_hash** | 70.0 [68.0, 72.0] |",
+    ]
+    assert without_papers(section(text, "Semantic similarity (SS)")).splitlines()[2:5] == [
+        "| Train / validation / test | – / – / 804 |",
+        "| Chance | – |",
+        "| Majority | – |",
+    ]
+    assert section(text, "Correlations").split("\n\n")[1].splitlines()[2:] == [
+        "| sts14_es | all | 80.0 / 79.0 |",
+        "| sts14_es | news | 85.0 / 84.0 |",
+        "| sts14_es | wikipedia | 75.0 / -7.4 |",
+    ]
+    # A single subset is all rows.
+    names = ("pearson", "spearman", "pearson, track3", "spearman, track3")
+    score = replace(STS, measures=dict.fromkeys(names, 0.8))
+    text = report(tmp_path, replace(ONE, scores=(score,)))
+    assert "| sts14_es | all |" in text
+    assert "track3" not in text
+
+
+def test_encoders_compared(tmp_path: Path) -> None:
+    third = replace(ONE, name="third", scores=(DR, SP))
+    right = {"char_hash": 2, "use": 20, "third": 2}
+    inputs = inputs_of(tmp_path, ONE, TWO, third, right=right)
+    table = one(pairs(inputs))
+    assert "measured again without each test document in turn" in table.about[0]
+    assert names(table) == [
+        *("Encoders", "Better / tied / worse", "All (2 of 11)", "SP (1 of 3)", "DR (1)")
+    ]
+    assert cells(table) == [
+        ["char_hash − third", "0 / 2 / 0", "0.0", "0.0", "0.0"],
+        ["char_hash − use", "0 / 0 / 1", "–", "-90.0", "–"],
+        ["third − use", "0 / 0 / 1", "–", "-90.0", "–"],
+    ]
+    table = one(differences(inputs))
+    assert cells(table) == [["sp_wiki", "0.0", "-90.0", "-90.0"], ["dr_rst", "0.0", "–", "–"]]
+    tied, worse = table.rows[0].cells[1:3]
+    assert (tied.detail, tied.tone, tied.strong) == ("[0.0, 0.0] tie", "tie", False)
+    assert (worse.detail, worse.tone, worse.strong) == ("[-100.0, -71.9]", "worse", True)
+    alone = inputs_of(tmp_path / "alone", ONE)
+    assert pairs(alone) == differences(alone) == profiles(alone) == []
+
+
+@pytest.mark.parametrize(
+    ("right", "value", "bold", "tied"),
+    [
+        # Equal: the first one is in bold, the other one tied with it.
+        ({"char_hash": 10, "use": 10}, 0.45, ["char_hash"], ["use"]),
+        ({"char_hash": 2, "use": 20}, 0.6, ["use"], []),
+        # The best one does not beat chance.
+        ({"char_hash": 10, "use": 10}, 0.2, [], []),
+    ],
+)
+def test_only_the_best_is_bold_if_it_beats_chance(
+    tmp_path: Path, right: dict[str, int], value: float, bold: list[str], tied: list[str]
+) -> None:
+    score = replace(SP, value=value, interval=(value - 0.01, value + 0.01))
+    one = replace(ONE, scores=(replace(score, value=min(value, 0.45)),))
+    inputs = inputs_of(tmp_path, one, replace(TWO, scores=(score,)), right=right)
+    (table,) = scores(inputs)
+    cells = dict(zip(inputs.names, table.rows[0].cells[2:4], strict=True))
+    assert [name for name, cell in cells.items() if cell.strong] == bold
+    assert [name for name, cell in cells.items() if "≈" in cell.marks] == tied
+
+
+def test_layers(tmp_path: Path) -> None:
+    inputs = inputs_of(tmp_path, ONE, DEEP)
+    (profile,) = profiles(inputs)
+    assert (profile.encoder, profile.layers, profile.apart) == ("deep", ("0", "1", "2"), ("avg",))
+    assert profile.datasets == ("sp_wiki", "dr_rst")
+    assert profile.groups == (groups.SP, groups.DR)
+    assert profile.best == ((2,), (0,))
+    spread = (2 / 300) ** 0.5
+    expected = [[-0.1, 0.1], [0.0, 0.0], [0.1, -0.1], [0.05, 0.15]]
+    assert profile.standard == pytest.approx(np.array(expected) / spread)
+    assert profile.average_best == 1.0
+    text = write_markdown(inputs)
+    about, table, figure = section(text, "Layers of deep on spanish_discoeval").split("\n\n")
+    assert "before rounding). avg, the mean of all layers' vectors, is separate" in about
+    assert "Average best layer, of 0 to 2: 1.0. Where" in about
+    assert table.splitlines()[2:] == [
+        "| 0 | 30.0 | **30.0** |",
+        "| 1 | 40.0 | 20.0 |",
+        "| 2 | **50.0** | 10.0 |",
+        "| avg | 45.0 | 35.0 |",
+    ]
+    assert figure == "![Layers](figures/layers.svg)"
+    # The tables of scores show the main layer alone.
+    assert "| **deep** | 45.0 ± 1.2 [43.7, 46.8] † ≈ |" in text
+    assert "| avg (probed: 0, 1, 2, avg) |" in text
+    # Nothing is said of an average that was not probed.
+    encoder = DEEP.encoder | {"layers": ["0", "1", "2"], "layer": "2"}
+    numbered = tuple(score for score in DEEP.scores if score.layer != "avg")
+    assert "is separate" not in report(tmp_path, replace(DEEP, encoder=encoder, scores=numbered))
+
+
+def test_all_layers_that_share_the_best_score_are_best(tmp_path: Path) -> None:
+    # 0.1 + 0.2 is not 0.3 in floats; 0.2999 only looks the same.
+    values = {
+        "sp_wiki": {"0": 0.1 + 0.2, "1": 0.29999, "2": 0.3, "avg": 0.3},
+        "dr_rst": {"0": 0.1, "1": 0.2, "2": 0.2, "avg": 0.5},
+    }
+    scores = tuple(replace(item, value=values[item.dataset][item.layer]) for item in DEEP.scores)
+    same = tuple(replace(score, value=0.3) for score in DEEP.scores)
+    deep = replace(DEEP, scores=scores)
+    inputs = inputs_of(tmp_path, deep, replace(DEEP, name="even", scores=same))
+    profile, even = profiles(inputs)
+    assert profile.best == ((0, 2), (1, 2))
+    assert profile.average_best == 1.25
+    bold = [[cell.strong for cell in row.cells[1:]] for row in layer_table(profile).rows]
+    assert bold == [[True, False], [False, True], [True, True], [False, False]]
+    assert even.standard.tolist() == [[0.0, 0.0]] * 4
+    assert even.best == ((0, 1, 2), (0, 1, 2))
+    # The figure of layers stands once, below the last table.
+    text = write_markdown(inputs)
+    assert text.count("figures/layers.svg") == 1
+    assert "figures/layers.svg" in section(text, "Layers of even on spanish_discoeval")
+
+
+@pytest.mark.parametrize("protocol", ["standard", "senteval"])
+def test_scores_that_depend_on_the_scale(tmp_path: Path, protocol: str) -> None:
+    item = replace(ONE, protocol=ONE.protocol | {"name": protocol})
+    inputs = inputs_of(tmp_path, item)
+    for text in (write_markdown(inputs), write_latex(inputs)):
+        warning = "does not standardise features, so that probe scores depend on the scale"
+        assert (warning in text) == (protocol == "senteval")
+
+
+def test_names_of_tables_are_of_letters_digits_and_hyphens() -> None:
+    used: list[str] = []
+    for text in ("100%_#{}", "100-2", "100~", "%", "two words", "two.words", "é"):
+        used.append(unused_name(text, used))
+    assert used == [*("100", "100-2", "100-3", "encoder", "two-words", "two-words-2", "encoder-2")]
+
+
+def test_the_words_that_a_vocabulary_lacks(tmp_path: Path) -> None:
+    coverage = {"tokens": 2000, "out_of_vocabulary": 31}
+    one = replace(ONE, scores=(replace(SP, coverage=coverage), DR))
+    text = report(tmp_path, one, TWO)
+    about, rows = section(text, "Words outside the vocabulary").split("\n\n")
+    assert about.startswith("Percentage of the tokens in a dataset's texts that are not in the")
+    assert "each distinct text counts once. With fastText's .bin such words still get" in about
+    assert rows.endswith("|\n| sp_wiki | 1.6 (31 of 2,000) |\n| dr_rst | – |")
+    assert "Words outside" not in report(tmp_path, ONE)
+
+
+@pytest.mark.parametrize("missing", [0, 1])
+def test_the_papers_averages_stand_beside_whole_benchmarks(tmp_path: Path, missing: int) -> None:
+    names = ["sick_es_r", "sts14_es", "sts15_es", "sts17_es"][missing:]
+    rows = {name: {"test": PAPERS[0].rows[name]} for name in names}
+    item = tuple(replace(STS, dataset=name, rows=rows[name]) for name in names)
+    baselines = dict.fromkeys(names, ALL_BASELINES["sts14_es"])
+    audit = audit_file(tmp_path, baselines, **rows)
+    results = [replace(ONE, scores=item)]
+    (table,) = averages(inputs_of(tmp_path, *results, audit=audit))
+    shown = [[cell.text for cell in row.cells] for row in table.rows]
+    assert [row[0] for row in shown][1:] == [
+        *[f"{name}, Araujo et al. (2022)" for name in PAPERS[0].scores] * (not missing),
+        "trivial baselines",
+    ]
+    if not missing:
+        assert shown[7][1:] == ["–", "52.6"]  # of mBERT, whose printed average is another
+        assert table.rows[7].cells[0].marks == ("§",)
+
+
+def test_ablations(tmp_path: Path) -> None:
+    known = replace(SP, measures=SP.measures | {"without context": 0.314})
+    inputs = inputs_of(tmp_path, replace(ONE, scores=(known, DR)), TWO)
+    table = one(ablations(inputs))
+    assert names(table)[2:] == ["char_hash", "char_hash: ablated", "use", "use: ablated"]
+    assert cells(table) == [["sp_wiki", "without context", "45.2", "31.4", "60.0", "–"]]
+    assert ablations(inputs_of(tmp_path, ONE)) == []
+
+
+@pytest.mark.parametrize(
+    ("score", "interval", "majority", "trivial", "beats"),
+    [
+        (MC, (0.51, 0.6), 0.2, 0.5, True),
+        (MC, (0.5, 0.6), 0.2, 0.5, False),
+        (MC, (0.49, 0.6), 0.5, 0.2, False),
+        (MC, (0.51, 0.6), 0.5, 0.2, True),
+        # A correlation is to beat zero too.
+        (STS, (0.01, 0.3), None, -0.2, True),
+        (STS, (-0.05, 0.3), None, -0.2, False),
+    ],
+)
+def test_the_mark_of_what_beats_no_baseline(
+    tmp_path: Path,
+    score: Score,
+    interval: tuple[float, float],
+    majority: float | None,
+    trivial: float,
+    beats: bool,
+) -> None:
+    score = replace(score, interval=interval, majority=majority)
+    known = {"length": trivial} | ({} if majority is None else {"majority": majority})
+    inputs = inputs_of(tmp_path, replace(ONE, scores=(score,)), baselines={score.dataset: known})
+    text = "\n".join(table_lines(one(group_tables(inputs))))
+    assert ("†" not in text) == beats
+    assert f"{100 * trivial:.1f} (length)" in text
+
+
+@pytest.mark.parametrize(("documents", "marked"), [(1, True), (2, True), (3, False)])
+def test_the_marks_of_a_test_of_few_documents_and_of_a_source_that_leaks(
+    tmp_path: Path, documents: int, marked: bool
+) -> None:
+    audit = audit_file(tmp_path, ALL_BASELINES)
+    change_audit(audit, "mc", gate="leakage", verdict="inherited")
+    change_audit(audit, "sp_wiki", gate="leakage", verdict="pass")
+    scores = (MC, DR, replace(SP, test_documents=documents))
+    text = report(tmp_path, replace(ONE, scores=scores), audit=audit)
+    assert ("|  | sp_wiki ‡ |" in text) == ("‡ The test has fewer than 3" in text) == marked
+    assert "|  | mc ¶ |" in text
+    assert text.count("¶") == 2
+
+
+@pytest.mark.parametrize(("detectable", "sample"), [(0.121, False), (0.12, False), (0.121, True)])
+def test_a_test_that_is_too_small_is_marked_and_not_averaged(
+    tmp_path: Path, detectable: float, sample: bool
+) -> None:
+    audit = audit_file(tmp_path, BASELINES)
+    check = {"gate": "size", "what": DETECTABLE, "verdict": "pass", "limit": None}
+    change_audit(audit, "dr_rst", value=detectable, **check)
+    inputs = inputs_of(tmp_path, ONE, audit=audit, samples=["dr_rst"] if sample else [])
+    small = detectable > DETECTABLE_AT_MOST
+    table = one(averages(inputs))
+    assert names(table)[1] == ("All (1 of 11)" if small and not sample else "All (2 of 11)")
+    said = "Tests too small, marked * below, so not in the means: dr_rst." in table.about
+    assert said == (small and not sample)
+    assert table.rows[0].cells[1].text == ("45.2" if said else "37.6")
+    rows = {row.cells[0].text: row.cells for row in one(scores(inputs)).rows}
+    assert ("*" in rows["dr_rst"][0].marks) == small
+    assert rows["dr_rst"][-2].value == detectable
+
+
+def test_what_is_chosen_on_validation_is_the_baseline_to_beat(tmp_path: Path) -> None:
+    audit = audit_file(tmp_path, BASELINES)
+    say_of_dataset(audit, "sp_wiki", chosen="length")
+    inputs = inputs_of(tmp_path, ONE, audit=audit)
+    assert inputs.best_trivial("sp_wiki") == ("length", 0.231)
+    assert inputs.trivial("sp_wiki") == 0.231
+
+
+def test_the_audits_verdicts_and_measurements(tmp_path: Path) -> None:
+    audit = audit_file(tmp_path, BASELINES)
+    assert published(inputs_of(tmp_path, ONE, audit=audit)) == []
+    change_audit(audit, "dr_rst", gate="leakage", verdict="inherited", value=3)
+    change_audit(audit, "dr_rst", gate="text", verdict="miss", value=0.031, limit=0.02)
+    change_audit(audit, "dr_rst", gate="size", verdict="pass", value=-0.0001, correlation=True)
+    change_audit(audit, "sp_wiki", gate="donors", verdict="not applicable")
+    say_of_dataset(audit, "dr_rst", published="Test is the validation.")
+    inputs = inputs_of(tmp_path, ONE, audit=audit)
+    table = one(verdicts(inputs))
+    assert len(table.header) == 10
+    assert [row[:6] for row in cells(table)] == [
+        ["sp_wiki", "–", "–", "pass", SURFACE_FORM, "–"],
+        ["dr_rst", "inherited", "–", "pass", "pass", "miss"],
+    ]
+    assert table.rows[1].cells[5].tone == "miss"
+    table = one(measurements(inputs))
+    rows = [row[1:] for row in cells(table) if row[0] == "dr_rst"]
+    assert rows[0][1:] == ["accuracy from the parity", "pass", "51.00 %", "52.00 %"]
+    assert rows[3:] == [
+        ["4. Trivial baselines", "first text only", "–", "22.00 %", "–"],
+        ["1. No leakage between splits", "x", "inherited", "3", "0"],
+        ["5. Undamaged text", "x", "miss", "3.10 %", "2.00 %"],
+        [rows[6][0], "x", "pass", "0.000", "0.000"],
+    ]
+    # Those of one unit stand together when they are sorted.
+    units = [(row.cells[4].unit, row.cells[5].unit) for row in table.rows[-4:]]
+    assert units == [("%", ""), ("count", "count"), ("%", "%"), ("correlation", "correlation")]
+    assert cells(one(published(inputs))) == [["dr_rst", "Test is the validation."]]
+
+
+@pytest.mark.parametrize(
+    ("dataset", "baseline", "verdict"),
+    [
+        ("sp_wiki", 0.403, "solved by surface form"),  # the encoder has 45.2
+        ("sp_wiki", 0.401, "pass"),
+        ("sp_wiki", 0.9, "solved by surface form"),
+        ("dr_rst", 0.9, "pass"),  # people gave the labels
+    ],
+)
+def test_a_baseline_near_the_best_encoder_is_said(
+    tmp_path: Path, dataset: str, baseline: float, verdict: str
+) -> None:
+    audit = audit_file(tmp_path, BASELINES | {dataset: {"majority": 0.9, "length": baseline}})
+    rows = cells(one(verdicts(inputs_of(tmp_path, ONE, audit=audit))))
+    assert {row[0]: row[4] for row in rows}[dataset] == verdict
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(-0.0004, "0.0"), (-0.0, "0.0"), (0.0004, "0.0"), (-0.0006, "-0.1"), (None, "–")],
+)
+def test_no_negative_zero(value: float | None, text: str) -> None:
+    assert percent(value) == text
+
+
+def test_names_that_mean_something_to_markdown() -> None:
+    table = Table("x", "a|b", (Cell("a*b"),), (Row((Cell("<c>"),)),))
+    assert table_lines(table) == ["## a\\|b", "", "| a\\*b |", "| --- |", "| \\<c> |", ""]
+
+
+@pytest.mark.parametrize(
+    ("baselines", "rows", "word"),
+    [
+        ({"sp_wiki": BASELINES["sp_wiki"]}, {}, "no such dataset"),
+        (BASELINES, {"dr_rst": {"train": 900, "test": 129}}, "'test': 130"),
+        (BASELINES | {"dr_rst": {"majority": 0.25}}, {}, "besides"),
+    ],
+)
+def test_audits_that_do_not_fit(
+    tmp_path: Path, baselines: dict[str, Any], rows: dict[str, Any], word: str
+) -> None:
+    audit = audit_file(tmp_path, baselines, **rows)
+    with pytest.raises(InputError, match=word) as caught:
+        inputs_of(tmp_path, ONE, audit=audit)
+    assert caught.value.where.endswith("audit.json: dr_rst")
+    with pytest.raises(InputError, match="one encoder or more"):
+        read_inputs([], audit)
+
+
+def test_what_is_missing_stands_first(tmp_path: Path) -> None:
+    inputs = inputs_of(tmp_path, replace(ONE, scores=(DR,)), TWO)
+    assert [*answers(inputs).values()] == ["No encoder was probed on all of its datasets."]
+    missing = {"tass1": "Ask for it.", "tass2": "Ask for it."}
+    assert warnings(replace(inputs, report={**inputs.report, "missing": missing})) == {
+        "Incomplete: missing are tass1, tass2, whose corpora must be asked for.": "Averages over "
+        "these datasets are incomplete: tass1, tass2. Ask for it."
+    }

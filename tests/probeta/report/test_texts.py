@@ -1,0 +1,107 @@
+"""The texts of the report: the same in every language, and none outside the table of texts."""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from string import Formatter
+from typing import Any
+
+import pytest
+
+from builders.audit_report import GATES
+from builders.tasks import TASKS
+from builders.tasks.groups import GROUPS, OF_BENCHMARKS
+from corpora_recipes.running.yaml_text import load_yaml
+from probeta.report import texts
+from probeta.report.published import PAPERS
+from probeta.report.tables.audit import TONES
+from probeta.report.texts import FILES, in_language, phrase, translated
+
+FOLDER = Path(texts.__file__).parents[1]
+ENGLISH, SPANISH = (load_yaml(Path(texts.__file__).with_name(name)) for name in FILES.values())
+MODULES = [path for path in FOLDER.rglob("*.py") if "command" not in path.stem]
+# Looks like a text: two words, or one with a capital letter.
+PROSE = re.compile(r"[A-Za-z]{2,}[,:;.]? [a-z]{2,}|^[A-Z][a-z]{2,}$")
+# What looks like one: names in code and data, arguments of other libraries.
+NO_TEXTS = {
+    *("Figure", "Axes", "Item", "Date", "Software", "Polyglot"),
+    *("Spearman", "Pearson", "best layer", "offset points"),
+    *("outside upper center", "group pair", "group tone", "shared lower", "shared as_is"),
+    *("own lower", "own as_is", "all others", "own datasets", "within chance", "not applicable"),
+}
+
+
+def flat(value: Any, *place: Any) -> Iterator[tuple[tuple[Any, ...], str]]:
+    if isinstance(value, str):
+        yield place, value
+        return
+    for key, inside in value.items() if isinstance(value, dict) else enumerate(value):
+        yield from flat(inside, *place, key)
+
+
+def braces(text: str) -> list[tuple[str | None, str | None]]:
+    return sorted((name, form) for _, name, form, _ in Formatter().parse(text) if name is not None)
+
+
+def test_spanish_has_every_key_with_the_same_braces() -> None:
+    found = [dict(flat({**table, "names": {}})) for table in (ENGLISH, SPANISH)]
+    english, spanish = ({place: braces(text) for place, text in of.items()} for of in found)
+    assert spanish == english
+
+
+def test_every_name_of_the_code_is_translated() -> None:
+    names = {group.title for group in (*GROUPS, *OF_BENCHMARKS)} | {*GATES.values(), *TONES}
+    names |= {text for task in TASKS.values() for text in (task.question, task.gold)} - {"{}"}
+    names |= {task.replace("_", " ") for task in TASKS}
+    names |= {why for paper in PAPERS for why in (paper.about, *paper.refused.values())}
+    assert names - SPANISH["names"].keys() == set()
+
+
+def literals(module: Path) -> set[str]:
+    """Return the strings of a module, without docstrings and those of functions that raise."""
+    tree = ast.parse(module.read_text("utf-8"))
+    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+    raising = [f for f in functions if any(isinstance(node, ast.Raise) for node in ast.walk(f))]
+    skipped = {node for function in raising for node in ast.walk(function)}
+    skipped |= {node.value for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    rest = {node for node in ast.walk(tree) if isinstance(node, ast.Constant)} - skipped
+    return {node.value for node in rest if isinstance(node.value, str)}
+
+
+def test_no_text_is_outside_the_table_of_texts() -> None:
+    # inputs.py writes errors only.
+    modules = [module for module in MODULES if module.name != "inputs.py"]
+    found = {text for module in modules for text in literals(module) if PROSE.search(text)}
+    assert found == NO_TEXTS
+    written = (FOLDER / name for name in ("page.html", "picture.svg"))
+    page = "".join(path.read_text("utf-8") for path in written)
+    page = re.sub(r"\{[%#].*?[%#]\}|\{\{.*?\}\}|<style>.*?</style>", "", page, flags=re.S)
+    labels = re.findall(r'(?:aria-label|placeholder|title)="([^"]+)"', page)
+    shown = re.sub(r'<[^>]*>|[\w-]+=("[^"]*")?', "", page)
+    assert re.findall(r"[A-Za-z]{2,}", shown) + labels == ["Probeta"]
+    script = re.sub(
+        r"^\s*//.*|/\*.*?\*/", "", (FOLDER / "page.js").read_text("utf-8"), flags=re.M | re.S
+    )
+    assert [text for text in re.findall(r'["`]([^"`\n]*)["`]', script) if PROSE.search(text)] == []
+
+
+def test_every_phrase_is_used_and_there() -> None:
+    """``phrase("key")`` and ``Column("key", …)`` name what is there; nothing else is there."""
+    sources = "".join(path.read_text("utf-8") for path in MODULES)
+    sources += "".join((FOLDER / name).read_text("utf-8") for name in ("page.html", "picture.svg"))
+    keys = ENGLISH["phrases"].keys()
+    assert {key for key in keys if not re.search(f"""["']{key}["']""", sources)} == set()
+    assert {*re.findall(r"""(?:phrase|Column)\(["'](\w+)["']""", sources)} <= keys
+    script = (FOLDER / "page.js").read_text("utf-8")
+    assert {*re.findall(r'phrase\("(\w+)"', script)} <= ENGLISH["script"].keys()
+    assert {key for key in ENGLISH["script"] if f'"{key}"' not in script} == set()
+
+
+def test_the_language_lasts_as_long_as_the_call() -> None:
+    with in_language("es"):
+        assert (phrase("encoder"), translated("tense")) == ("Codificador", "tiempo verbal")
+        assert translated("mine") == "mine"
+    with pytest.raises(KeyError), in_language("es"):
+        phrase("no such phrase")
+    assert phrase("encoder") == "Encoder"

@@ -1,0 +1,228 @@
+"""The function `score`: the pipeline's numbers, from any encoder, and errors that help."""
+
+import json
+import logging
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hash_seeds import another_hash_seed
+from imports import REPOSITORY
+
+from corpora_recipes.running.errors import InputError
+from probeta import evaluator, score
+from probeta.cli.main import main
+
+MODULE = """import numpy as np
+
+
+def encode(texts):
+    return np.array([[len(text), text.count("a"), 1.0] for text in texts])
+"""
+
+
+def encode(texts: list[str]) -> Any:
+    return np.array([[len(text), text.count("a"), 1.0] for text in texts])
+
+
+def test_the_numbers_are_those_of_the_pipeline(hub_folder: Path) -> None:
+    Path("counting_letters.py").write_text(MODULE)
+    entry = "{encoder: callable, function: 'counting_letters:encode'}"
+    # The seed of the data is 7.
+    Path("params.yaml").write_text(f"seed: 7\nencoders: {{mine: {entry}}}\n")
+    score(encode, name="mine").save("scored")
+    assert not Path("data").exists()
+    assert main(["embed"]) == main(["probe"]) == 0
+    piped = Path("data/results/mine")
+    answers, facts = ("predictions.parquet", "scores.json")
+    assert Path("scored", answers).read_bytes() == (piped / answers).read_bytes()
+    both = [json.loads(folder.joinpath(facts).read_bytes()) for folder in (piped, Path("scored"))]
+    for found in both:
+        # Of a function at hand there is a name, and no file.
+        found["encoder"].pop("options")
+        found["encoder"].pop("revision")
+    assert both[0] == both[1]
+    score("mine").save("again")
+    for name in (facts, answers):
+        assert Path("again", name).read_bytes() == (piped / name).read_bytes()
+
+
+def test_params_choose_the_protocol_unless_it_is_named(hub_folder: Path) -> None:
+    Path("params.yaml").write_text(
+        "seed: 1\nprobing: {protocol: senteval, pair_features: four_part}\n"
+    )
+    names = ["bso_own"]
+    found = score(encode, datasets=names).results.protocol
+    assert (found["name"], found["pair_features"]) == ("senteval", "four_part")
+    found = score(encode, datasets=names, protocol="standard").results.protocol
+    assert (found["name"], found["pair_features"]) == ("standard", "four_part")
+    found = score(encode, datasets=names, params=Path("params.yaml")).results.protocol
+    assert found["name"] == "senteval"
+    with pytest.raises(InputError, match=r"nowhere\.yaml"):
+        score(encode, params="nowhere.yaml")
+    with pytest.raises(InputError, match="standrd"):
+        score(encode, protocol="standrd")
+
+
+def test_an_object_layers_and_names(hub_folder: Path) -> None:
+    class Model:
+        def encode(self, texts: list[str]) -> Any:
+            return np.stack([encode(texts), 2 * encode(texts)], axis=1)
+
+    found = score(Model(), datasets=["bso_own"])
+    assert found.results.name == "Model"
+    assert [each.layer for each in found.results.scores] == ["0", "1"]
+    assert [each.layer for each in found.results.main] == ["1"]
+    assert score(lambda texts: encode(texts), datasets=["bso_own"]).results.name == "lambda"
+
+
+def test_vectors_of_a_function_are_kept_if_it_has_a_revision(hub_folder: Path) -> None:
+    calls = []
+
+    def noting(texts: list[str]) -> Any:
+        calls.append(len(texts))
+        return encode(texts)
+
+    def scored(revision: str | None) -> int:
+        calls.clear()
+        found = score(noting, datasets=["bso_own"], revision=revision)
+        assert found.store == (Path("data/embeddings/noting") if revision else None)
+        # Beside the texts: one for the shape, one text alone.
+        return sum(calls) - 2 * (len(calls) > 1)
+
+    assert [scored(revision) for revision in (None, None, "1", "1", "2")] == [31, 31, 31, 1, 31]
+    assert json.loads(Path("data/embeddings/noting/encoder.json").read_bytes())["revision"] == "2"
+
+
+@pytest.mark.slow
+def test_the_workers_change_nothing(hub_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("evaluation.probing.probing.WORK_OF_A_PROCESS", 1)
+    one, two = (score("char_hash", workers=workers).results for workers in (1, 2))
+    assert one == two
+
+
+PROMPTING = """import numpy as np
+
+
+def encode(texts, prompt=""):
+    return np.array([[len(prompt), len(text), text.count("a")] for text in texts])
+"""
+
+
+def test_prompts_are_those_of_params(hub_folder: Path) -> None:
+    Path("prompting.py").write_text(PROMPTING)
+    prompts = {"default": "q: ", "SC": "class: ", "sts_own": ""}
+    entry = {"encoder": "callable", "function": "prompting:encode", "prompts": prompts}
+    Path("params.yaml").write_text(json.dumps({"seed": 7, "encoders": {"own": entry}}))
+    assert main(["embed"]) == main(["probe"]) == 0
+    assert main(["list"]) == 1  # there are no such datasets in params.yaml
+    found = score("prompting:encode", name="own", prompts=prompts)
+    found.save("scored")
+    for name in ("scores.json", "predictions.parquet"):
+        assert Path("scored", name).read_bytes() == Path("data/results/own", name).read_bytes()
+    assert found.results.encoder["options"]["prompts"] == prompts
+
+
+def test_each_dataset_has_its_prompt_and_vectors_are_kept_by_it(hub_folder: Path) -> None:
+    asked: dict[str, int] = {}
+
+    def prompted(texts: list[str], prompt: str = "none") -> Any:
+        asked[prompt] = asked.get(prompt, 0) + len(texts) * (len(texts) > 1)
+        return encode(texts)
+
+    def scored(**prompts: str) -> dict[str, int]:
+        asked.clear()
+        score(prompted, prompts=prompts, revision="1")
+        return {prompt: count for prompt, count in asked.items() if count}
+
+    assert scored(SC="c: ", sts_own="s: ") == {"none": 31, "c: ": 30, "s: ": 6}
+    # Only what has another prompt is encoded.
+    assert scored(default="d: ", SC="c: ", SS="other: ") == {"d: ": 31, "other: ": 6}
+
+
+@pytest.mark.parametrize(
+    ("encoder", "prompts", "words"),
+    [
+        (encode, {"default": "q: "}, ["an argument `prompt`", "the arguments texts"]),
+        ("char_hash", {"default": "q: "}, ["encoder char_hash.prompts", "unknown"]),
+        (lambda texts, prompt: encode(texts), {"SP": 3}, ["{default:", "{'SP': 3}"]),
+        (lambda texts, prompt: encode(texts), "q: ", ["{default:", "'q: '"]),
+        (
+            lambda texts, prompt=None: encode(texts),
+            {"sts_wn": "q: "},
+            ["prompts of encoder callable", "'sts_wn'", "write sts_own"],
+        ),
+    ],
+)
+def test_bad_prompts(hub_folder: Path, encoder: Any, prompts: Any, words: list[str]) -> None:
+    with pytest.raises(InputError) as caught:
+        score(encoder, prompts=prompts)
+    for word in [*words, "to do:"]:
+        assert word in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("function", "words"),
+    [
+        (lambda texts: np.zeros(len(texts)), ["floats [1, dimension]", "float64 of shape [1]"]),
+        (lambda texts: np.full((len(texts), 2), np.nan), ["finite numbers", "NaN"]),
+        (lambda texts: np.zeros((len(texts), 2)), ["a number other than 0", "all 31 of 31 texts"]),
+        (lambda texts: np.random.rand(len(texts), 64), ["depend only on their text"]),
+        (lambda texts: None, ["floats", "object of shape []"]),
+        (lambda: None, ["vectors", "TypeError", "takes 0 positional arguments"]),
+        (7, ["a function, an object with a method `encode`", "int"]),
+    ],
+)
+def test_what_is_no_encoder_is_refused(
+    hub_folder: Path, function: Callable[..., Any], words: list[str]
+) -> None:
+    with pytest.raises(InputError) as caught:
+        score(function, datasets=["bso_own"])
+    for word in ["encoder", "to do:", *words]:
+        assert word in str(caught.value)
+
+
+def test_some_zeros_are_said(hub_folder: Path, caplog: pytest.LogCaptureFixture) -> None:
+    def deaf(texts: list[str]) -> Any:
+        return np.array([[float("salió" not in text), 0] for text in texts])
+
+    with caplog.at_level(logging.WARNING):
+        score(deaf, datasets=["bso_own"])
+    assert "a vector of zeros for 1 of 31 texts, such as 'Primero salió.'" in caplog.text
+
+
+def test_nothing_is_written_if_it_fails(hub_folder: Path) -> None:
+    assert main(["score", "nowhere:encode"]) == 1
+    assert sorted(path.name for path in Path().iterdir()) == ["dist"]
+
+
+def test_it_runs_in_a_program_outside_a_clone_and_starts_fast(hub_folder: Path) -> None:
+    code = (
+        "import sys\n"
+        "from probeta import Scores, score\n"
+        "assert not {'numpy', 'pyarrow'} & sys.modules.keys()\n"
+        "import numpy as np\n"
+        "def encode(texts): return np.array([[len(text), 1] for text in texts])\n"
+        "scores = score(encode)\n"
+        "assert isinstance(scores, Scores)\n"
+        "heavy = {'sklearn.linear_model', 'scipy.stats', 'matplotlib', 'torch'}\n"
+        "print(len(scores.results.scores), heavy & sys.modules.keys(), scores, sep='\\n')\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        env={"PYTHONPATH": str(REPOSITORY), "PYTHONHASHSEED": another_hash_seed()},
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("3\nset()\ndataset ")
+
+
+def test_an_evaluator_needs_sentence_transformers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "sentence_transformers", None)
+    with pytest.raises(InputError, match=r"probeta\[torch\]"):
+        evaluator()
