@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from builders.auditing.auditing import audit as audit
     from corpora_recipes.running.errors import InputError as InputError
     from evaluation.data.finding import load as load
+    from probeta.auditing import audit as audit
     from probeta.comparing import Comparison as Comparison
     from probeta.comparing import compare as compare
     from probeta.exchange import benchmark as benchmark
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 _MODULES = {
     "Comparison": "probeta.comparing",
     "Scores": "probeta.scores",
-    "audit": "builders.auditing.auditing",
+    "audit": "probeta.auditing",
     "benchmark": "probeta.exchange",
     "compare": "probeta.comparing",
     "evaluator": "probeta.scoring",

@@ -3,7 +3,7 @@
 import json
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from itertools import repeat
 from pathlib import Path
@@ -30,19 +30,16 @@ from builders.auditing.gates.donors import occur_elsewhere, rows_of
 from builders.auditing.gates.gate import Check
 from builders.auditing.markdown import render
 from builders.auditing.measuring import Measured, keep_measured, kept_measured, key_of, measure
-from builders.auditing.target import Columns, Location
+from builders.auditing.target import Location
 from builders.plan.groups import BuildGroup
 from builders.plan.inherited import check_inherited
 from corpora_recipes.recipe import load_recipe
 from corpora_recipes.running.commands import PARAMS
 from corpora_recipes.running.errors import ParamsError
 from corpora_recipes.running.executors import open_executor
-from corpora_recipes.running.extras import check_packages
 from corpora_recipes.running.memo import Cache, Key
 from corpora_recipes.running.outputs import whole_folder
 from corpora_recipes.running.telling import progress
-from probeta.exchange.finding import find_targets, pickles_in
-from probeta.exchange.locating import locate
 
 PAGE = Path(__file__).with_name("audit.md.jinja")
 # Decimals that a declared share is rounded up to; a declaration of more than `GENEROUS` times the
@@ -57,62 +54,53 @@ MISSES = ("inherited", "undeclared", "miss")
 
 
 def audit(
-    target: Path | str,
+    locations: Sequence[Location],
     out: Path,
     *,
+    target: str,
+    source: Mapping[str, Any] | None = None,
+    not_read: Sequence[str] = (),
     groups: Sequence[BuildGroup] = (),
     inherited: Inherited | None = None,
     params: Path = PARAMS,
     strict: bool = False,
-    task: str | None = None,
-    language: str | None = None,
-    records: str | None = None,
-    columns: Columns | None = None,
     workers: int = 1,
     cited: Path | None = None,
-    asked: Iterable[Path] | None = None,
     memo: Cache | None = None,
 ) -> dict[str, Any]:
-    """Measure the gates on every dataset of a folder, or of a name.
+    """Measure the gates on datasets.
 
     Writes ``out/audit.json`` and ``out/audit.md``, whatever the verdicts. They do not depend on the
-    number of workers, nor on what was kept.
+    number of workers, nor on the cache.
 
     Args:
-        target: see ``probeta.exchange.locating.locate``, also for what is not listed here.
+        locations: of the datasets.
         out: a folder; what it held before is replaced as a whole.
+        target: the folder or name that the datasets were found in, for the JSON that is cited.
+        source: the repository, if they were downloaded.
+        not_read: files that were not opened.
         groups: the datasets of params.yaml, for the boilerplate of their corpora.
         inherited: dataset to gate to the reason why the dataset misses it (``because``) and the
             highest share of rows (``at_most``, 0 … 1; a count is taken as a share of all rows).
         params: the file that declares them, for messages.
         strict: whether undeclared misses of source data are failures too.
-        workers: number of processes; less if there is little to measure.
+        workers: number of processes; fewer if there is little to measure.
         cited: a file for the JSON of ``builders.audit_report.cite``; None for none.
-        asked: the folders of the datasets to audit, of those in the target; None for all.
-        memo: what remembers the measurements on datasets of ``groups``; None to measure all.
+        memo: the cached measurements on datasets of ``groups``; None to measure all.
 
     Returns:
-        The content of ``audit.json``: ``source`` (of what was audited by name), ``shared`` (see
-        ``builders.auditing.comparing.Shared``), ``not_read`` (pickles); ``datasets``, name to
+        The content of ``audit.json``: ``source``, ``shared`` (see
+        ``builders.auditing.comparing.Shared``), ``not_read``; ``datasets``, name to
         ``task``, ``language``, ``classes``,
         ``texts`` (the columns judged), ``rows``, ``content`` (split to hash), ``inherited`` (its
-        declarations), ``checks``, ``chosen`` (see ``report.chosen_of``); in words ``failures``,
-        ``undeclared`` (misses of source data) and ``notes``; and ``entry``, YAML for
+        declarations), ``checks``, ``chosen`` (see ``audit_report.chosen_of``); in words
+        ``failures``, ``undeclared`` (misses of source data) and ``notes``; and ``entry``, YAML for
         ``audit.inherited`` that declares what is undeclared.
 
     Raises:
-        InputError: no dataset was found, files are damaged, or ``inherited`` names an unknown gate
-            or dataset.
+        InputError: files are damaged, or ``inherited`` names an unknown gate or dataset.
     """
-    check_packages("audit", "py3langid", "sklearn")
     declared = inherited or {}
-    if asked is None:
-        source, locations = locate(
-            target, task=task, language=language, records=records, columns=columns
-        )
-    else:
-        datasets = [location for folder in asked for location in find_targets(folder)]
-        source, locations = None, sorted(datasets, key=lambda location: location.name)
     corpora = {
         dataset.name: dataset.about()["corpus"] for group in groups for dataset in group.datasets
     }
@@ -132,10 +120,9 @@ def audit(
         {name: results.facts["rows"] for name, results in measured.items()},
     )
     checks = _with_others(measured, locations, compared)
-    pickles = [] if source else pickles_in(Path(target))
     report: dict[str, Any] = {
         "format": FORMAT,
-        "source": asdict(source) if source else None,
+        "source": source,
         "datasets": {
             name: _judged(
                 name, results, checks[name], declared.get(name, {}), strict, ours=name in corpora
@@ -143,14 +130,14 @@ def audit(
             for name, results in measured.items()
         },
         "shared": [asdict(shared) for shared in compared],
-        "not_read": [path.relative_to(target).as_posix() for path in pickles],
+        "not_read": [*not_read],
     }
     with whole_folder(out) as temporary:
         text = json.dumps(report, ensure_ascii=False, indent=2)
         (temporary / "audit.json").write_text(text + "\n", "utf-8")
         (temporary / "audit.md").write_text(as_markdown(report), "utf-8")
     if cited:
-        cite(report, files, str(target), cited)
+        cite(report, files, target, cited)
     return report
 
 

@@ -19,7 +19,6 @@ from corpora_recipes.running.environment import stage_versions
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.memo import Cache, Key, digest_file
 from corpora_recipes.running.outputs import whole_file
-from probeta.exchange.finding import load_target
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +46,7 @@ def key_of(location: Location, boilerplate: Iterable[Pattern[str]]) -> Key:
     return {
         "inputs": files,
         "parameters": [[pattern.pattern, pattern.flags] for pattern in boilerplate],
-        "code": code_digest("builders.auditing.measuring"),
+        "code": code_digest("builders.auditing.measuring", "builders.auditing.instances"),
         "versions": stage_versions("audit"),
     }
 
@@ -82,7 +81,7 @@ def _file(memo: Cache, name: str) -> Path:
 
 def measure(location: Location, boilerplate: Mapping[str, Sequence[Pattern[str]]]) -> Measured:
     """Read a dataset and measure its gates; ``boilerplate`` has the patterns of each corpus."""
-    target = load_target(location)
+    target = location.load()
     target = replace(target, boilerplate=boilerplate.get(target.corpus, ()))
     try:
         checks = audit_dataset(target)

@@ -15,7 +15,6 @@ from builders.audit_report import (
     VERDICTS,
     Verdict,
     detectable_of,
-    inherited_of,
     verdict_of,
 )
 from builders.auditing.markdown import render
@@ -95,20 +94,6 @@ def dataset_page(config: Config) -> str:
         "errors": ERRORS,
     }
     return render(DATASET, facts)
-
-
-def limitations(configs: Sequence[Config]) -> list[str]:
-    """Return what the audit found, and small tests, in a sentence for each dataset."""
-    sentences = []
-    for config in configs:
-        inherited = inherited_of(config.audit).items()
-        faults = [f"{gate} ({because})" for gate, because in inherited]
-        faults += config.audit["undeclared"]
-        if config.asked < SMALL_TEST:
-            faults.append(f"only {config.asked:,} rows are asked")
-        if faults:
-            sentences.append(f"{config.dataset.name}: {'; '.join(faults)}.")
-    return sentences or ["The audit found none."]
 
 
 def licences(configs: Sequence[Config]) -> str:

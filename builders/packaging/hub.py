@@ -9,8 +9,7 @@ from typing import Any
 import pyarrow.parquet as pq
 
 from builders.audit_report import read_audit
-from builders.exchange.croissant import croissant
-from builders.packaging.card import PAGES, card, dataset_page, licences, limitations
+from builders.packaging.card import PAGES, card, dataset_page, licences
 from builders.packaging.changes import dataset_changes, latest_date
 from builders.packaging.config import Config
 from builders.packaging.leaderboard import FACTS, eval_yaml
@@ -44,13 +43,11 @@ def package(
 
     Each dataset is a folder of Parquet files alone, so that pandas reads it, and has a page in the
     folder docs. Beside the card (README.md) there are LICENSE.md, with licences and sources;
-    croissant.json, the same facts in MLCommons' vocabulary; audit.json, with the names of the
-    corpora of the datasets, the benchmarks that they belong to, and the datasets that are left out,
-    because their corpora must be asked for ("missing") or they have a fault ("left_out"), with the
-    reason, and the versions of what made the files ("made_by"); eval.yaml, for the leaderboards of
-    the Hub; mteb.json, from which tasks of mteb are made; and the folder lm_eval with the datasets
-    as tasks of lm-evaluation-harness. The pages show the misses of the audit; they are not errors
-    here.
+    audit.json, with the corpora and benchmarks of the datasets, the versions of what made the files
+    ("made_by"), and the skipped datasets with the reason: their corpora must be asked for
+    ("missing"), or they have a fault ("left_out"); eval.yaml, for the leaderboards of the Hub;
+    mteb.json, from which tasks of mteb are made; and the folder lm_eval with the datasets as tasks
+    of lm-evaluation-harness. The misses of the audit are shown on the pages; they are no errors.
 
     Args:
         groups: the datasets to package, of which there are all.
@@ -106,7 +103,6 @@ def package(
             **{f"{PAGES}/{config.dataset.name}.md": dataset_page(config) for config in configs},
             "LICENSE.md": licences(configs),
             "eval.yaml": eval_yaml(_asked(configs)),
-            "croissant.json": croissant(configs, latest_date(), limitations(configs), hub),
             "audit.json": _json(report | found),
             FACTS: _json(mteb_facts(configs, latest_date())),
         }

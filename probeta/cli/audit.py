@@ -1,13 +1,13 @@
 """`probeta audit`: measure every gate on the datasets of a folder."""
 
 import argparse
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from textwrap import indent
 from typing import TYPE_CHECKING, Any
 
-from builders.audit_report import Inherited, entries_of, failures_of, undeclared_of
-from builders.plan.groups import BuildGroup, left_out_datasets, load_groups, without
+from builders.audit_report import entries_of, failures_of, undeclared_of
+from builders.plan.groups import left_out_datasets, load_groups, without
 from builders.plan.inherited import inherited_of
 from corpora_recipes.params import load_params
 from corpora_recipes.records import KINDS
@@ -15,6 +15,7 @@ from corpora_recipes.running.code import code_digest
 from corpora_recipes.running.commands import add_stage, add_workers
 from corpora_recipes.running.environment import stage_versions
 from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.extras import check_packages
 from corpora_recipes.running.folders import AUDIT, INSTANCES
 from corpora_recipes.running.left_out import LeftOut, write_left_out
 from corpora_recipes.running.memo import Cache, digest_files, open_cache
@@ -75,13 +76,23 @@ def run(options: argparse.Namespace) -> None:
     if options.out is None:
         todo = "name a folder: it gets audit.json and audit.md"
         raise InputError(f"audit {options.target}", "--out DIR", "no folder for the audit", todo)
+    from probeta.auditing import audit
+
     groups, inherited = [], {}
     if options.params.exists():
         groups = load_groups(options.params)
         inherited = inherited_of(load_params(options.params), options.params, groups)
     stated = {name: getattr(options, name) for name in ("task", "language", "records")}
-    stated["columns"] = columns_of(options.columns)
-    report = _audit(options, options.target, options.out, groups, inherited, **stated)
+    columns = columns_of(options.columns)
+    report = audit(
+        options.target,
+        options.out,
+        **stated,
+        columns=columns,
+        groups=groups,
+        inherited=inherited,
+        **_of_options(options),
+    )
     print(f"datasets audited: {len(report['datasets'])}, see {options.out / 'audit.md'}")
     if source := report["source"]:
         print(f"{source['repository']} at the commit {source['revision']}")
@@ -109,6 +120,7 @@ def _audit_ours(options: argparse.Namespace) -> None:
         "parameters": [inherited, options.strict, [group.name for group in groups], sorted(places)],
         "code": code_digest(
             "builders.auditing.auditing",
+            "builders.auditing.instances",
             *(f"corpora_recipes.corpora.{recipe}.recipe" for recipe in recipes),
         ),
         "versions": stage_versions("audit"),
@@ -118,8 +130,20 @@ def _audit_ours(options: argparse.Namespace) -> None:
     # What is cited is no output that the memory knows; the measurements are kept all the same.
     failed = None if options.json else memo.get("all", key)
     if failed is None:
-        datasets = list(places.values())
-        report = _audit(options, INSTANCES, AUDIT, groups, inherited, asked=datasets, memo=measured)
+        from builders.auditing.auditing import audit
+        from builders.auditing.instances import instances_in
+
+        check_packages("audit", "py3langid", "sklearn")
+        locations = sorted(map(instances_in, places.values()), key=lambda each: each.name)
+        report = audit(
+            locations,
+            AUDIT,
+            target=str(INSTANCES),
+            groups=groups,
+            inherited=inherited,
+            memo=measured,
+            **_of_options(options),
+        )
         _say_undeclared(report)
         if options.strict:
             _refuse(report, INSTANCES, AUDIT)
@@ -134,27 +158,13 @@ def _audit_ours(options: argparse.Namespace) -> None:
     tell_outcome("audit", "datasets", len(places), measured.written, left_out)
 
 
-def _audit(
-    options: argparse.Namespace,
-    target: Path | str,
-    out: Path,
-    groups: Sequence[BuildGroup],
-    inherited: Inherited,
-    **more: Any,
-) -> dict[str, Any]:
-    from builders.auditing.auditing import audit
-
-    return audit(
-        target,
-        out,
-        groups=groups,
-        inherited=inherited,
-        params=options.params,
-        strict=options.strict,
-        workers=options.workers,
-        cited=options.json,
-        **more,
-    )
+def _of_options(options: argparse.Namespace) -> dict[str, Any]:
+    return {
+        "params": options.params,
+        "strict": options.strict,
+        "workers": options.workers,
+        "cited": options.json,
+    }
 
 
 def _say_undeclared(report: Mapping[str, Any]) -> None:

@@ -84,20 +84,22 @@ def find_targets(
     stated = (task, language, records, columns or Columns())
     top = folder.resolve().name
     locations = [
-        Location(name, files, *stated, layout, (top, *called.relative_to(folder).parts))
+        Location(
+            name, files, *stated, read_target, layout, (top, *called.relative_to(folder).parts)
+        )
         for name, (layout, files, called) in zip(_names(folder, datasets), datasets, strict=True)
     ]
     return sorted(locations, key=lambda location: location.name)
 
 
+def read_target(location: Location) -> Target:
+    """Read a dataset, or raise an InputError: files are damaged, or rows do not fit together."""
+    return from_parquet(location) if location.first.suffix == ".parquet" else from_files(location)
+
+
 def pickles_in(folder: Path) -> list[Path]:
     """Return the files that are not opened, as that could run any code."""
     return [path for path in _visible(folder) if path.suffix.lower() in PICKLES]
-
-
-def load_target(location: Location) -> Target:
-    """Read a dataset, or raise an InputError: files are damaged, or rows do not fit together."""
-    return from_parquet(location) if location.first.suffix == ".parquet" else from_files(location)
 
 
 def split_of(path: Path) -> tuple[str, Split] | None:

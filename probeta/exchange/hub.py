@@ -19,7 +19,7 @@ from corpora_recipes.fetching.hub import dataset_info, hub_failures, hub_place, 
 from corpora_recipes.records import SPLITS, Split
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.extras import load_packages
-from probeta.exchange.finding import PICKLES, find_targets, split_of
+from probeta.exchange.finding import PICKLES, find_targets, read_target, split_of
 
 # What is downloaded; scripts and pickles, which could run code, are not.
 DATA = (".parquet", ".csv", ".tsv", ".txt", ".json", ".jsonl")
@@ -89,6 +89,7 @@ def repository_targets(
             language,
             None,
             Columns(),
+            read_target,
             folders=(title, name),
         )
         for name, splits in configs.items()

@@ -1,73 +1,27 @@
 """Reads Parquet files, ours and those of others, for the audit."""
 
-import json
-from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
 
-import pyarrow as pa
-import pyarrow.types as types
-
-from builders.auditing.target import Columns, Location, Place, Target, no_rows
-from builders.store.schema import about_of
-from builders.store.shards import opened
-from builders.tasks import TASKS
-from builders.tasks.task import Answer
-from corpora_recipes.records import Split
-from corpora_recipes.running.errors import InputError
-from probeta.exchange.making import (
-    LABEL_NAMES,
-    SCORE_NAMES,
-    Cell,
-    Row,
-    check_filled,
-    choose,
-    make_target,
+from builders.auditing.instances import (
+    class_names,
+    column_types,
+    read_instances,
+    read_parquet,
+    text_columns,
 )
+from builders.auditing.target import Columns, Location, Target, no_rows
+from builders.store.shards import opened
+from probeta.exchange.making import LABEL_NAMES, SCORE_NAMES, choose
 
-# Optional columns of our instances that the audit uses.
-FURTHER_COLUMNS = ("id", "fold", "also_in", "direction")
-# Columns of our instances that must have no null.
-FILLED_COLUMNS = ("id", "document_id", "positives")
-# The column that holds the answers of our instances; neighbours have no column.
-ANSWERS: dict[Answer, tuple[str, str]] = {
-    "label": ("label", ""),
-    "score": ("", "score"),
-    "neighbours": ("", ""),
-}
 # Rows that tell what a column holds.
 _SAMPLE = 1000
 
 
 def from_parquet(location: Location) -> Target:
     """Read a dataset of Parquet files; ours say of themselves what they are."""
-    further: list[str] = []
-    corpus = ""
     with opened(location.first) as file:
-        schema = file.schema_arrow
-        if b"probeta" in (schema.metadata or {}):
-            about = about_of(schema)
-            task, corpus = TASKS[about["task"]], about["corpus"]
-            known = {name: about[name] for name in ("language", "records", "task")}
-            location = replace(location, name=about["dataset"], **known)
-            roles = Columns(tuple(text.natural for text in task.texts), *ANSWERS[task.target])
-            further = ["document_id", *task.provenance]
-            further += [c for c in FURTHER_COLUMNS if c in schema.names and c not in further]
-    if not corpus:
-        roles = _roles(location)
-    names = [name for name in (roles.label, roles.score, *roles.texts) if name]
-    columns: dict[Split, dict[str, list[Any]]] = {
-        split: {name: [] for name in further} for split in location.files
-    }
-    rows = {
-        split: [row for path in paths for row in _rows(path, names, roles, columns[split])]
-        for split, paths in location.files.items()
-    }
-    classes = _class_names(schema, roles.label)
-    return make_target(
-        location, names, roles, rows, classes=classes, further=columns, corpus=corpus
-    )
+        ours = b"probeta" in (file.schema_arrow.metadata or {})
+    return read_instances(location) if ours else read_parquet(location, _roles(location))
 
 
 def _roles(location: Location) -> Columns:
@@ -75,8 +29,8 @@ def _roles(location: Location) -> Columns:
     columns = location.columns
     with opened(location.first) as file:
         schema = file.schema_arrow
-        classes = [name for name in schema.names if _class_names(schema, name)]
-        known = {*_text_columns(schema), *classes, columns.label, columns.score}
+        classes = [name for name in schema.names if class_names(schema, name)]
+        known = {*text_columns(schema), *classes, columns.label, columns.score}
         answers = {*LABEL_NAMES, *SCORE_NAMES}
         looked = [name for name in schema.names if name in known or name.lower() in answers]
         if not file.metadata.num_rows:
@@ -85,56 +39,4 @@ def _roles(location: Location) -> Columns:
         sample = {name: batch[name].to_pylist() for name in looked}
     if not columns.label and not columns.score and len(classes) == 1:
         columns = replace(columns, label=classes[0])
-    return choose(sample, columns, location.first, shown=_shown(schema))
-
-
-def _rows(
-    path: Path, names: Sequence[str], roles: Columns, further: dict[str, list[Any]]
-) -> Iterator[Row]:
-    """Yield the rows of a file with the columns ``names``; its further columns are appended."""
-    with opened(path) as file:
-        schema = file.schema_arrow
-        no_text = {*roles.texts} - {*_text_columns(schema)}
-        if no_text or not {*names, *further} <= {*schema.names}:
-            expected = f"the columns {', '.join([*names, *further])}"
-            todo = "name the columns with --columns, rename them, or build the dataset again"
-            raise InputError(path, expected, ", ".join(_shown(schema)), todo)
-        table = file.read(columns=[*names, *further])
-        cells = {name: table[name].to_pylist() for name in table.schema.names}
-        if classes := _class_names(schema, roles.label):
-            cells[roles.label] = [_named(value, classes) for value in cells[roles.label]]
-    for name, values in further.items():
-        for row, value in enumerate(cells[name] if name in FILLED_COLUMNS else ()):
-            check_filled(value, name, f"{path}, row {row}")
-        values.extend(cells[name])
-    ids = cells["id"] if "id" in further else [""] * table.num_rows
-    places = (Place(path.name, row, name) for row, name in enumerate(ids))
-    yield from zip(places, zip(*(cells[name] for name in names), strict=True), strict=True)
-
-
-def _named(value: Cell, classes: Sequence[str]) -> Cell:
-    """Return the name of a class, given its number; anything else as it is."""
-    whole = not isinstance(value, bool | str) and value in range(len(classes))
-    return classes[int(value)] if whole else value
-
-
-def _shown(schema: pa.Schema) -> list[str]:
-    return [f"{column.name} ({column.type})" for column in schema]
-
-
-def _text_columns(schema: pa.Schema) -> list[str]:
-    """Return the columns of strings and of lists of strings."""
-
-    def holds_text(kind: pa.DataType) -> bool:
-        if types.is_list(kind) or types.is_large_list(kind) or types.is_dictionary(kind):
-            return holds_text(kind.value_type)
-        return bool(types.is_string(kind) or types.is_large_string(kind))
-
-    return [column.name for column in schema if holds_text(column.type)]
-
-
-def _class_names(schema: pa.Schema, column: str) -> list[str]:
-    """Return the class names of a column in the metadata of ``datasets``, or an empty list."""
-    stated: Any = json.loads((schema.metadata or {}).get(b"huggingface", "{}"))
-    feature = stated.get("info", {}).get("features", {}).get(column)
-    return feature.get("names") or [] if isinstance(feature, dict) else []
+    return choose(sample, columns, location.first, shown=column_types(schema))

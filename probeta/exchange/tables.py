@@ -14,16 +14,19 @@ from typing import Any
 from builders.auditing.target import (
     NUMBER,
     SPLIT_NAMES,
+    Cell,
     Layout,
     Location,
     Place,
+    Row,
     Target,
+    make_target,
     no_rows,
     other_width,
 )
 from corpora_recipes.records import SPLITS, Split
 from corpora_recipes.running.errors import InputError, RawError
-from probeta.exchange.making import HEADER_NAMES, Cell, Row, choose, is_label, make_target
+from probeta.exchange.making import HEADER_NAMES, choose, is_label
 
 # "HUM:gr Who …" in the files of TREC: the class, and a finer one that SentEval leaves out.
 _QUESTION = re.compile(r"([A-Z]{2,}):\S* (.*)")

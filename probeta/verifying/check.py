@@ -60,7 +60,7 @@ class Check:
         if not others:
             self._near, how = 0.0, "exactly: same platform and libraries"
         self.notes.append(f"numbers compared {how}")
-        if (code := code_digest(f"evaluation.{module}")) != self.results.code:
+        if (code := code_digest(module)) != self.results.code:
             self.notes.append(f"made by other code, {self.results.code} (here {code})")
         scored = {score.dataset for score in self.scores()}
         if self.asked is None:

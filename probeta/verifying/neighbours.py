@@ -35,7 +35,7 @@ def verify_rankings(check: Check, results: RankingResults, folder: Path) -> None
     These are of the main layer's vectors as they are; of the others, the facts on the data are
     compared.
     """
-    check.begin("rankings", "rank", "ranking.evaluating", {*RANKED, "similarity"})
+    check.begin("rankings", "rank", "evaluation.ranking.evaluating", {*RANKED, "similarity"})
     _list_ways(check, results)
     ranks = [((pairs.dataset, pairs.similarity), pairs) for pairs in all_ranks(folder)]
     plain = [(score.dataset, score.similarity) for score in results.plain]
@@ -64,7 +64,7 @@ def verify_rankings(check: Check, results: RankingResults, folder: Path) -> None
 
 def verify_paradigms(check: Check, results: ParadigmResults) -> None:
     """Compute the means over clusters and their intervals again; see ``verify_probes``."""
-    check.begin("paradigms", "paradigms", "paradigms.evaluating", {"paradigms"})
+    check.begin("paradigms", "paradigms", "evaluation.paradigms.evaluating", {"paradigms"})
     keys = [*map(attrgetter("dataset", "vocabulary", "casing", "layer"), results.scores)]
     # Whether there is a vocabulary, the encoder and the language's word rankings decide.
     expected = {key[:2] for key in keys}

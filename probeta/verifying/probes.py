@@ -20,9 +20,9 @@ from probeta.verifying.check import Check
 
 def verify_probes(check: Check, results: Results, folder: Path) -> None:
     """Compute scores again from the answers in a folder; ``check`` gets what differs."""
-    kind, module = "probes", "probing.probing"
+    kind, module = "probes", "evaluation.probing.probing"
     if not results.probed:
-        kind, module = "answers of a language model", "exchange.lm_eval"
+        kind, module = "answers of a language model", "probeta.exchange.lm_eval"
     tasks = [name for name, task in TASKS.items() if task.target != "neighbours"]
     check.begin(kind, "probe", module, tasks)
     check.compare("results", results, {"intervals": INTERVALS})

@@ -9,8 +9,8 @@ import pyarrow.parquet as pq
 import pytest
 from hub_server import commit, hub
 
-from builders.auditing.auditing import audit
 from corpora_recipes.running.errors import InputError
+from probeta.auditing import audit
 from probeta.exchange.locating import locate
 
 PAIRS = [("Llueve en la sierra.", "Cae agua en la sierra."), ("Nieva.", "Hace sol.")]

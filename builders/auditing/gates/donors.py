@@ -7,7 +7,6 @@ import numpy as np
 
 from builders.auditing.gates.gate import Check, Found, Gate, count_check, share_check, stated
 from builders.auditing.target import Booleans, Location, Marks, Place, SplitRows, Target
-from probeta.exchange.finding import load_target
 
 SEEN_ELSEWHERE = 0.52
 
@@ -96,7 +95,7 @@ def _repeated(marks: Marks, texts: Marks) -> Booleans:
 
 def rows_of(location: Location, texts: Marks) -> Iterator[Found]:
     """Read a dataset again for its rows whose replacing sentence occurs in another row."""
-    for part, row, at in _replaced(load_target(location)):
+    for part, row, at in _replaced(location.load()):
         mark = np.array([part.marks[row][at]], np.uint64)
         if part.telling[row][at] and _repeated(mark, texts)[0]:
             yield part, row, f"sentence {at + 1}"

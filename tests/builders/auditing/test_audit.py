@@ -23,7 +23,6 @@ from builders.audit_report import (
     read_audit,
     verdict_of,
 )
-from builders.auditing.auditing import audit
 from builders.auditing.gates import ALL_GATES
 from builders.auditing.gates.baselines import BASELINES
 from builders.auditing.trivial import Texts
@@ -32,6 +31,7 @@ from builders.plan.groups import groups_of
 from builders.store.shards import digest
 from corpora_recipes.recipe import load_facts, load_recipe
 from corpora_recipes.running.errors import InputError
+from probeta.auditing import audit
 from probeta.cli.main import main
 
 # Nouns and verbs alone: other words would make holes that look like damage.

@@ -16,7 +16,7 @@ from test_audit import of, sentence
 from test_audit import quick as quick
 
 from builders.audit_report import GATES, baselines_of, failures_of, undeclared_of
-from builders.auditing.auditing import as_markdown, audit
+from builders.auditing.auditing import as_markdown
 from builders.auditing.gates.baselines import BASELINES
 from builders.auditing.target import Target
 from builders.building.building import build
@@ -26,8 +26,9 @@ from builders.tasks.task import answer_columns, further_columns
 from corpora_recipes.facts import CollectionFacts
 from corpora_recipes.hashing import keyed_hash
 from corpora_recipes.running.errors import InputError
+from probeta.auditing import audit
 from probeta.cli.main import main
-from probeta.exchange.finding import find_targets, load_target
+from probeta.exchange.finding import find_targets
 
 Rows = list[dict[str, Any]]
 LABELS = ["no", "yes"]
@@ -62,7 +63,7 @@ def write(tmp_path: Path) -> Callable[..., Path]:
 
 def load(folder: Path) -> Target:
     (location,) = find_targets(folder)
-    return load_target(location)
+    return location.load()
 
 
 def check(report: dict[str, Any], gate: str, part: str, name: str = "ds") -> dict[str, Any]:

@@ -11,12 +11,12 @@ from test_audit import of
 from test_audit import quick as quick
 
 from builders.audit_report import failures_of, undeclared_of
-from builders.auditing.auditing import audit
 from builders.store.schema import instance_schema
 from builders.tasks import TASKS
 from builders.tasks.task import further_columns
 from corpora_recipes.facts import CollectionFacts
 from corpora_recipes.running.errors import InputError
+from probeta.auditing import audit
 
 Rows = list[dict[str, Any]]
 SENTENCES = ["El faro se apagó antes del amanecer.", "La luz del faro dejó de verse al alba."]

@@ -9,7 +9,7 @@ from documentation import PAGES
 from test_audit import clean_rows, write_text
 from test_audit import quick as quick
 
-from builders.auditing.auditing import audit
+from probeta.auditing import audit
 
 
 def cite(folder: Path) -> bytes:

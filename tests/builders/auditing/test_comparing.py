@@ -10,7 +10,7 @@ from test_audit import Rows, clean_rows, sentence, write_text
 from test_audit import baselines as baselines
 from test_audit import quick as quick
 
-from builders.auditing.auditing import audit
+from probeta.auditing import audit
 
 
 @pytest.fixture

@@ -11,11 +11,10 @@ from contents import contents, flip_bit
 from test_audit import quick as quick
 
 from builders.audit_report import failures_of
-from builders.auditing import measuring
-from builders.auditing.auditing import audit
+from builders.auditing import auditing, measuring
+from builders.auditing.instances import instances_in
 from builders.building.building import build
 from corpora_recipes.running.memo import Cache
-from probeta.exchange.finding import find_targets
 
 INSTANCES, OUT = Path("instances"), Path("audit")
 TASKS = {"sp_a": {"task": "sentence_position"}, "dc_a": {"task": "discourse_coherence"}}
@@ -29,10 +28,15 @@ def instances(tmp_path, monkeypatch, make_corpus) -> None:
     build(make_corpus(datasets=TASKS), records, INSTANCES, "upstream")
 
 
+def measure_all(out: Path, **options: Any) -> dict[str, Any]:
+    locations = [instances_in(INSTANCES / name) for name in sorted(TASKS)]
+    return auditing.audit(locations, out, target=str(INSTANCES), **options)
+
+
 def new(**options: Any) -> int:
     """Audit the datasets, and return how many were measured."""
     memo = Cache("measured")
-    audit(INSTANCES, OUT, memo=memo, **options)
+    measure_all(OUT, memo=memo, **options)
     return memo.written
 
 
@@ -61,7 +65,7 @@ def test_a_changed_dataset_alone_is_measured() -> None:
     rows[0]["sentences"][0] = stolen
     pq.write_table(type(table).from_pylist(rows, table.schema), path)
     assert new() == 1
-    report = audit(INSTANCES, Path("fresh"))
+    report = measure_all(Path("fresh"))
     assert contents(OUT) == contents(Path("fresh"))
     assert any("dc_a" in miss and "replacement sentences" in miss for miss in failures_of(report))
 
@@ -85,7 +89,7 @@ def test_other_code_or_libraries_measure_anew(monkeypatch, decides: str) -> None
 
 
 def test_boilerplate_is_part_of_the_key() -> None:
-    location = find_targets(INSTANCES)[0]
+    location = instances_in(INSTANCES / "dc_a")
     patterns = [[], [re.compile("Véase")], [re.compile("Véase", re.IGNORECASE)]]
     keys = [measuring.key_of(location, each) for each in patterns]
     assert all(keys.count(key) == 1 for key in keys)

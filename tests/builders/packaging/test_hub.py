@@ -18,10 +18,9 @@ from hub_server import hub
 from neighbour_files import cluster, corpus_of_pairs, pair
 
 from builders.auditing import trivial
-from builders.auditing.auditing import audit
 from builders.building.building import build
 from builders.composing.composing import compose
-from builders.packaging.changes import dataset_changes, latest_date
+from builders.packaging.changes import dataset_changes
 from builders.packaging.hub import package
 from builders.plan.groups import groups_of, load_groups
 from builders.plan.rankings import rankings_of
@@ -30,6 +29,7 @@ from builders.store.shards import digests
 from corpora_recipes.recipe import Corpus
 from corpora_recipes.records import Dialogue, Document, Example
 from corpora_recipes.running.errors import InputError
+from probeta.auditing import audit
 
 REPOSITORY = "probeta/discoeval-es"
 TASKS = {
@@ -400,51 +400,11 @@ def test_the_licence_of_a_ranking_is_that_of_each_corpus(neighbours: Path) -> No
     assert {(row["source"], row["licence"]) for row in rows} == set(licences.items())
 
 
-def described(folder: Path) -> tuple[Any, dict[str, Any]]:
-    """Return what mlcroissant, without issues, and a reader of JSON find in croissant.json."""
-    import mlcroissant
-
-    dataset = mlcroissant.Dataset(jsonld=folder / "croissant.json")
-    issues = dataset.metadata.issues
-    assert not issues.errors | issues.warnings
-    return dataset, json.loads((folder / "croissant.json").read_text("utf-8"))
-
-
-def test_croissant_describes_rankings(neighbours: Path) -> None:
-    _, content = described(neighbours)
-    assert content["license"] == ["CC BY 4.0", "CC0 1.0"]
-    assert content["citeAs"].count("Pairs 2020.") == 1
-    assert "Just Rank" in content["citeAs"]
-    (rows,) = (r for r in content["recordSet"] if r["name"] == "rank")
-    (field,) = (f for f in rows["field"] if f["@id"] == "rank/positives")
-    assert field["repeated"]
-
-
 def test_a_ranking_of_other_parts_is_refused(neighbours: Path, tmp_path, make_corpus) -> None:
     corpora = [corpus_of_pairs(make_corpus()), corpus_of_pairs(make_corpus(), "more")]
     entry = {"task": "sentence_ranking", "language": "es", "pairs": ["pairs/scored"]}
     with pytest.raises(InputError, match="run `probeta compose --only rank"):
         pack(tmp_path, *corpora, rankings={"rank": entry | {"background": ["more"]}})
-
-
-def test_croissant_validates_and_yields_the_rows(packaged_once: Path, caplog) -> None:
-    dataset, _ = described(packaged_once / "hub")
-    assert not [record.message for record in caplog.records if "@context" in record.message]
-    metadata = dataset.metadata
-    assert metadata.date_published.isoformat()[:10] == latest_date()
-    assert metadata.creators[0].name == "The Probeta project"
-    assert any("only" in limit for limit in metadata.data_limitations)
-    paths = sorted(packaged_once.glob("hub/dc_mine/*.parquet"))  # test, train, validation
-    rows = [row for path in paths for row in pq.read_table(path).to_pylist()]
-    records = list(dataset.records("dc_mine"))
-    assert {key.removeprefix("dc_mine/") for key in records[0]} == rows[0].keys()
-    for column in ("id", "split", "label"):
-        values = [record[f"dc_mine/{column}"] for record in records]
-        texts = [value.decode() if isinstance(value, bytes) else value for value in values]
-        assert texts == [row[column] for row in rows]
-    lines = (packaged_once / "hub" / "croissant.json").read_text("utf-8").splitlines()
-    (of_label,) = (line for line in lines if '"@id":"dc_mine/label"' in line)
-    assert json.loads(of_label.rstrip(","))["dataType"] == "sc:Integer"
 
 
 def test_leaderboards_have_what_is_scored(packaged_once: Path, neighbours: Path) -> None:

@@ -33,7 +33,7 @@ FILES = [f"{s}-00000-of-00001.parquet" for s in ("test", "train", "validation")]
 NAMES = [
     *("LICENSE.md", "README.md", "audit.json"),
     *(f"bso_mine/{name}" for name in FILES),
-    *("croissant.json", "docs/bso_mine.md", "docs/sp_mine.md", "eval.yaml"),
+    *("docs/bso_mine.md", "docs/sp_mine.md", "eval.yaml"),
     *("lm_eval/README.md", "lm_eval/common"),
     *("lm_eval/group.probeta.yaml", "lm_eval/probeta_bso_mine.yaml"),
     *("lm_eval/probeta_sp_mine.yaml", "mteb.json"),

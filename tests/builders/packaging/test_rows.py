@@ -12,7 +12,6 @@ from conftest import document, write_as_read
 from contents import contents, flip_bit
 from neighbour_files import cluster, corpus_of_pairs
 
-from builders.auditing.auditing import audit
 from builders.building.building import build
 from builders.packaging import rows
 from builders.packaging.hub import package
@@ -23,6 +22,7 @@ from builders.store import shards
 from builders.store.shards import digests, write_split
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.folders import AUDIT, CORPORA, INSTANCES, MEMORY, PACKAGE
+from probeta.auditing import audit
 
 Pack = Callable[..., int]
 

@@ -10,13 +10,13 @@ import pyarrow.parquet as pq
 import pytest
 from conftest import document, write_as_read
 
-from builders.auditing.auditing import audit
 from builders.building.building import build
 from builders.packaging.hub import package
 from builders.plan.groups import groups_of
 from corpora_recipes.recipe import Corpus
 from corpora_recipes.rows import WINDOW
 from corpora_recipes.running.errors import InputError
+from probeta.auditing import audit
 
 OLD = {"sp_old": {"task": "sentence_position"}, "dc_old": {"task": "discourse_coherence"}}
 NEW = {"sp_new": {"task": "sentence_position", "edition_of": "sp_old"}}

@@ -13,7 +13,7 @@ from conftest import document
 from builders.auditing.target import SPLIT_NAMES, Columns, Target
 from builders.building.building import build
 from corpora_recipes.running.errors import InputError
-from probeta.exchange.finding import find_targets, load_target
+from probeta.exchange.finding import find_targets
 
 TEXTS = ["Hace sol.", "Llueve.", "Nieva."]
 
@@ -36,7 +36,7 @@ def text(content: str | bytes, folder: Path, name: str = "train.txt") -> None:
 
 
 def loaded(folder: Path, **options: Any) -> list[Target]:
-    return [load_target(location) for location in find_targets(folder, **options)]
+    return [location.load() for location in find_targets(folder, **options)]
 
 
 def load(folder: Path, **options: Any) -> Target:
@@ -292,7 +292,7 @@ def test_our_instances_describe_themselves(tmp_path, make_corpus, write_records)
     build(make_corpus(), records, tmp_path / "ours" / "mine", "upstream")
     options = {"task": "discourse_relations", "language": "en", "columns": Columns(("nothing",))}
     (location,) = find_targets(tmp_path / "ours", **options)
-    target = load_target(pickle.loads(pickle.dumps(location)))
+    target = pickle.loads(pickle.dumps(location)).load()
     assert target.task is not None
     assert (target.name, target.task.name) == ("sp_mine", "sentence_position")
     assert (target.corpus, target.records, target.language) == ("mine", "documents", "es")

@@ -9,10 +9,10 @@ import pyarrow.parquet as pq
 import pytest
 from hub_server import commit
 
-from builders.auditing.auditing import audit
+from builders.auditing.target import Location
 from corpora_recipes.running.errors import InputError
+from probeta.auditing import audit
 from probeta.exchange import hub as reading
-from probeta.exchange.finding import load_target
 from probeta.exchange.hub import hub_targets
 from probeta.exchange.locating import locate
 
@@ -54,7 +54,7 @@ def test_the_configurations_of_the_card_are_datasets(served: Path, requests) -> 
     source, locations = hub_targets(NAME, None)
     assert (source.repository, source.revision) == ("org/data", commit(served))
     assert [location.name for location in locations] == ["data_opiniones", "data_.._frases"]
-    first, second = map(load_target, locations)
+    first, second = map(Location.load, locations)
     rows = {split: len(part.texts) for split, part in first.parts.items()}
     assert rows == {"train": 2, "test": 3}
     assert (first.language, second.answer, second.texts) == ("es", "clase", ("texto",))
@@ -91,7 +91,7 @@ def test_what_the_hub_converted_stands_for_scripts(served: Path, tmp_path) -> No
     parquet(converted / "default" / "train" / "0000.parquet")
     source, (location,) = hub_targets(NAME, "es")
     assert source.revision == commit(converted)
-    assert len(load_target(location).parts["train"].texts) == 2
+    assert len(location.load().parts["train"].texts) == 2
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from builders.auditing.target import Columns, Target
+from builders.auditing.target import Columns, Location, Target
 from corpora_recipes.running.errors import InputError
-from probeta.exchange.finding import find_targets, load_target, pickles_in
+from probeta.exchange.finding import find_targets, pickles_in
 
 SOL, LLUVIA = "Hoy hace sol en la plaza.", "Ayer llovió en toda la sierra."
 
@@ -25,7 +25,7 @@ def write(folder: Path, files: dict[str, str]) -> Path:
 
 def load(folder: Path, **options: Any) -> Target:
     (location,) = find_targets(folder, **options)
-    return load_target(location)
+    return location.load()
 
 
 def task_of(target: Target) -> str | None:
@@ -56,7 +56,7 @@ def test_pairs_may_have_no_label(tmp_path) -> None:
 def test_questions_begin_with_their_class(tmp_path) -> None:
     rows = "HUM:ind ¿ Quién vino ayer ?\nNUM: ¿ Cuántos ríos hay ?\nHUM:gr ¿ Qué equipo ganó ?\n"
     files = {"sqc/train.txt": rows, "trec/train_5500.label": rows, "trec/TREC_10.label": rows}
-    sqc, trec = map(load_target, find_targets(write(tmp_path, files)))
+    sqc, trec = map(Location.load, find_targets(write(tmp_path, files)))
     assert named(sqc)[:2] == [("HUM", "¿Quién vino ayer?"), ("NUM", "¿Cuántos ríos hay?")]
     assert list(trec.parts) == ["train", "test"]
 
