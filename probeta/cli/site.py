@@ -9,11 +9,11 @@ from pathlib import Path
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.extras import check_packages
 from corpora_recipes.running.outputs import whole_folder
-from probeta.report.site import REPORT
+from probeta.report.site import REPORT_PAGE
 
 _NEEDED = {
     Path("mkdocs.yml"): "run it in a clone: what is installed has no documentation",
-    REPORT: "run `probeta repro`, which writes it",
+    REPORT_PAGE: "run `probeta repro`, which writes it",
 }
 
 

@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-REPORT = Path("reports/index.html")
+REPORT_PAGE = Path("reports/index.html")
 _ABOVE = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "LICENSE", "CITATION.cff")
 
 
@@ -31,7 +31,7 @@ def on_files(files: Any, config: Any) -> Any:
         page = notebook_page(path.read_text("utf-8"))
         files.append(File.generated(config, f"notebooks/{path.stem}.md", content=page))
     report = re.sub(
-        r'(href="\.\.)/docs/(\w+)\.md', r"\1/\2.html", (root / REPORT).read_text("utf-8")
+        r'(href="\.\.)/docs/(\w+)\.md', r"\1/\2.html", (root / REPORT_PAGE).read_text("utf-8")
     )
     files.append(File.generated(config, "report/index.html", content=report))
     return files
