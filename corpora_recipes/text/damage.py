@@ -25,7 +25,7 @@ KINDS: tuple[Kind, ...] = get_args(Kind)
 GROUPS = ("characters", "markup", "extraction_damage", "mis_split")
 
 _TAIL = 16  # characters that a pattern of the sentence's end looks at
-_TABLE: dict[str, Any] = load_yaml(Path(__file__).with_suffix(".yaml"))
+_TABLE: dict[str, Any] = load_yaml(Path(__file__).with_name("damage.yaml"))
 
 FAULTS: Mapping[str, tuple[str, ...]] = {group: tuple(_TABLE[group]) for group in GROUPS}
 """The names of the faults, by group."""

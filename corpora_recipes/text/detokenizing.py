@@ -9,7 +9,7 @@ from typing import Any
 from corpora_recipes.running.yaml_text import load_yaml
 from corpora_recipes.text.writing import UNSPACED, writing_of
 
-_TABLE: dict[str, Any] = load_yaml(Path(__file__).with_suffix(".yaml"))
+_TABLE: dict[str, Any] = load_yaml(Path(__file__).with_name("detokenizing.yaml"))
 _NAMED = re.compile("|".join(_TABLE["patterns"]))
 
 

@@ -9,7 +9,7 @@ from unicodedata import category
 
 from corpora_recipes.running.yaml_text import load_yaml
 
-_TABLE: dict[str, Any] = load_yaml(Path(__file__).with_suffix(".yaml"))
+_TABLE: dict[str, Any] = load_yaml(Path(__file__).with_name("writing.yaml"))
 FINAL: str = _TABLE["final"]
 CLOSING: str = _TABLE["closing"]
 OPENING: str = _TABLE["opening"]

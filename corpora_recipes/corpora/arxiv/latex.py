@@ -13,7 +13,7 @@ from pathlib import Path
 
 from corpora_recipes.running.yaml_text import load_yaml
 
-_TABLE: dict[str, dict[str, str]] = load_yaml(Path(__file__).with_suffix(".yaml"))
+_TABLE: dict[str, dict[str, str]] = load_yaml(Path(__file__).with_name("latex.yaml"))
 
 LOST = "\ufffc"  # OBJECT REPLACEMENT CHARACTER
 # A formula with more characters is not read as part of its sentence.
