@@ -20,8 +20,17 @@ from urllib.parse import urlsplit
 from tqdm import tqdm
 
 from corpora_recipes.facts import Pin, Source
-from corpora_recipes.fetching import pins
-from corpora_recipes.fetching.pins import ANY, LOCK, Locked, described, mismatch, wrong_kind
+from corpora_recipes.fetching.pins import (
+    ANY,
+    LOCK,
+    Locked,
+    add_to_lock,
+    described,
+    mismatch,
+    read_lock,
+    today,
+    wrong_kind,
+)
 from corpora_recipes.fetching.session import MOVED, Broken, look_at, open_session
 from corpora_recipes.fetching.transfer import (
     LOOK,
@@ -176,7 +185,7 @@ def download_locked(source: Source, target: Path) -> None:
         todo = "run fetch again; if the publisher has changed the file, correct corpus.yaml"
         download(source.urls, target, pin=source, todo=todo)
         return
-    lock = pins.read_lock()
+    lock = read_lock()
     known = next((lock[url] for url in source.urls if url in lock), None)
     if known is not None:
         todo = f"to accept what is new since {known.date}, remove its entry from {LOCK}"
@@ -185,8 +194,8 @@ def download_locked(source: Source, target: Path) -> None:
         return
     new = download(source.urls, target, pin=source)
     came_from = "" if new.url == source.urls[0] else new.url
-    entry = Locked(pins.today(), source.file, new.size, sha256=new.sha256, came_from=came_from)
-    pins.add_to_lock(source.urls[0], entry)
+    entry = Locked(today(), source.file, new.size, sha256=new.sha256, came_from=came_from)
+    add_to_lock(source.urls[0], entry)
 
 
 def download(
