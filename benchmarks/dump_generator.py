@@ -17,7 +17,7 @@ from itertools import islice
 from pathlib import Path
 
 from corpora_recipes.recipe import RECIPES
-from corpora_recipes.running.commands import positive, run
+from corpora_recipes.running.console import positive, run
 from corpora_recipes.running.errors import ParamsError, RawError
 from corpora_recipes.running.outputs import whole_file
 

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import yaml
 from measuring import HERE, HOUR, PROBETA, REPOSITORY, measure, parser_of
 
-from corpora_recipes.running.folders import EMBEDDINGS, LEFT_OUT, MEMORY, PACKAGE
+from corpora_recipes.running.outputs import EMBEDDINGS, LEFT_OUT, MEMORY, PACKAGE
 
 EXAMPLES = """\
 examples:

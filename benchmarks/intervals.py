@@ -20,13 +20,14 @@ from typing import NamedTuple
 import numpy as np
 
 from evaluation.arrays import Values
-from evaluation.measures.intervals import (
+from evaluation.measures import (
+    Metric,
     effective_units,
     jackknife_half_width,
     leave_out,
+    measure,
     score_interval,
 )
-from evaluation.measures.metrics import Metric, measure
 
 DOCUMENTS = (8, 20, 60, 200, 600)
 ACCURACIES, CORRELATIONS = (0.5, 0.7, 0.9, 0.98), (0.5, 0.9)

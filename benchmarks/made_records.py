@@ -17,7 +17,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from builders.store.record_files import read_records
+from builders.store import read_records
 from corpora_recipes.hashing import keyed_hash
 from corpora_recipes.params import load_corpora
 from corpora_recipes.parquet import parquet_writer
@@ -31,10 +31,11 @@ from corpora_recipes.records import (
     ParsedSentence,
     Record,
     Split,
+    record_schema,
+    to_row,
 )
-from corpora_recipes.rows import record_schema, to_row
-from corpora_recipes.running.commands import PARAMS
-from corpora_recipes.running.folders import records_of
+from corpora_recipes.running.console import PARAMS
+from corpora_recipes.running.outputs import records_of
 
 # Numbers of records of the real corpora, or read of them; others are left as their samples are.
 RECORDS = {

@@ -18,7 +18,7 @@ Result = TypeVar("Result")
 
 HERE = Path(__file__).parent
 REPOSITORY = HERE.parents[1]
-PROBETA = [sys.executable, "-m", "probeta.cli.main"]
+PROBETA = [sys.executable, "-m", "probeta.cli"]
 HOUR = 3600.0
 
 

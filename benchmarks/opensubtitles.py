@@ -15,7 +15,7 @@ from pathlib import Path
 from measuring import parser_of
 
 from corpora_recipes.corpora.opensubtitles import recipe
-from corpora_recipes.reading.reading import read
+from corpora_recipes.reading import read
 from corpora_recipes.recipe import Corpus, load_facts
 
 WHO = ("mi hermana", "el capitán", "la vecina", "tu padre", "nadie", "el médico", "la jueza")

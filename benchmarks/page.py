@@ -21,16 +21,19 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from evaluation.measures.metrics import measure
-from evaluation.results.paradigms import read_paradigms
-from evaluation.results.probes import (
+from evaluation.measures import measure
+from evaluation.results.scores import (
     Results,
     predictions_table,
+    ranks_table,
+    read_paradigms,
     read_predictions,
+    read_rankings,
+    read_ranks,
     read_results,
+    write_rankings,
     write_results,
 )
-from evaluation.results.rankings import ranks_table, read_rankings, read_ranks, write_rankings
 from evaluation.results.stored import write_stored
 from probeta.report.writing import write_report
 

@@ -11,15 +11,15 @@ from classic_engine import NETS, classic
 from measuring import parser_of
 
 from corpora_recipes.params import load_params
-from corpora_recipes.running.commands import positive, run
+from corpora_recipes.running.console import positive, run
 from corpora_recipes.running.errors import InputError
 from evaluation.arrays import Values
-from evaluation.data.features import ProbeRows
-from evaluation.data.instances import Dataset, find_datasets
+from evaluation.datasets import Dataset, find_datasets
 from evaluation.embedding.store import EmbeddingStore
 from evaluation.encoders import make_encoder
 from evaluation.encoders.encoder import Encoder
-from evaluation.measures.threads import one_thread
+from evaluation.features import ProbeRows
+from evaluation.measures import one_thread
 from evaluation.probing.probing import problem_of
 from evaluation.probing.protocols import senteval, standard
 from evaluation.probing.protocols.problem import SEEDS, Problem

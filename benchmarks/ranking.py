@@ -11,11 +11,11 @@ import numpy as np
 from measuring import parser_of, peak_of
 from scipy.spatial.distance import cdist
 
-from corpora_recipes.running.commands import run
+from corpora_recipes.running.console import run
 from evaluation.arrays import Doubles, Floats, Rows
 from evaluation.encoders import make_encoder
-from evaluation.measures.threads import one_thread
-from evaluation.ranking.ranks import Ranks, Similarity, rank_positives
+from evaluation.measures import one_thread
+from evaluation.ranking import Ranks, Similarity, rank_positives
 
 TEXTS, GROUPS = 24_957, 6_784 // 2
 SECONDS, MEGABYTES, RATIO = 3, 1000, 2

@@ -15,8 +15,8 @@ from pathlib import Path
 
 from measuring import parser_of
 
+from corpora_recipes.text.language import is_finished, is_lower, writing_of
 from corpora_recipes.text.sentences import split_sentences
-from corpora_recipes.text.writing import is_finished, is_lower, writing_of
 
 Splitter = Callable[[str], list[str]]
 # Sentences of one text.

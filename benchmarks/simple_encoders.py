@@ -13,8 +13,8 @@ from mmh3 import hash as hash32
 from scipy.sparse import coo_array, csr_array
 from scipy.sparse.linalg import svds
 
-from corpora_recipes.casing import lower_case
-from corpora_recipes.running.folders import RECORDS
+from corpora_recipes.running.outputs import RECORDS
+from corpora_recipes.text.tokens import lower_case
 
 if TYPE_CHECKING:
     from evaluation.arrays import Doubles, Floats

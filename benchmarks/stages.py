@@ -19,23 +19,24 @@ sys.path.append(str(REPOSITORY / "tests/support"))
 
 from projects import copy_of_project
 
-from probeta.cli.stages import STAGES
+from probeta.cli.runs import STAGES
 
 WATCHED = """\
 import resource, sys, time
-from probeta.cli import main as commands, repro
+from probeta import cli
+from probeta.cli import runs
 
 def spent():
     usages = map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
     return sum(usage.ru_utime + usage.ru_stime for usage in usages)
 
-def watched(stage, *others, run=repro._run):
+def watched(stage, *others, run=runs._run):
     cpu, begin = spent(), time.perf_counter()
     run(stage, *others)
     print("cost", stage.name, spent() - cpu, time.perf_counter() - begin)
 
-repro._run = watched
-sys.exit(commands.main(["repro"]))
+runs._run = watched
+sys.exit(cli.main(["repro"]))
 """
 Table = dict[str, list[tuple[float, float]]]
 

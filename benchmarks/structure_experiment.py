@@ -13,9 +13,9 @@ from typing import Any
 from scipy.stats import t as student
 
 from builders.tasks import TASKS
-from corpora_recipes.running.commands import run
+from corpora_recipes.running.console import run
+from evaluation.params import Training
 from evaluation.training.material import HeldOut
-from evaluation.training.params import Training
 from evaluation.training.training import train
 from probeta import score
 

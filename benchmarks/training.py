@@ -15,10 +15,9 @@ sys.path.append(str(REPOSITORY / "tests/support"))
 
 from instance_files import row, write_dataset
 
-from corpora_recipes.records import Document, Section
-from corpora_recipes.rows import record_schema, to_row
-from corpora_recipes.running.commands import run
-from corpora_recipes.running.folders import PACKAGE, records_of
+from corpora_recipes.records import Document, Section, record_schema, to_row
+from corpora_recipes.running.console import run
+from corpora_recipes.running.outputs import PACKAGE, records_of
 
 EXAMPLES = """\
 examples:

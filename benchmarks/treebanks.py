@@ -8,9 +8,9 @@ from pathlib import Path
 
 from measuring import parser_of
 
-from builders.building.parsed_sentences import _Gathered, _made
+from builders.building import _Gathered, _made
 from builders.plan.datasets import TreebankDataset
-from builders.sampling.tree import Tree
+from builders.sampling.candidates import Tree
 from builders.tasks.treebank import TASKS
 from corpora_recipes.params import corpus_of
 from corpora_recipes.recipe import load_recipe

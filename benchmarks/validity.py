@@ -18,11 +18,11 @@ from builders.tasks import TASKS
 from builders.tasks.benchmarks import BENCHMARKS
 from builders.tasks.task import PassageTask
 from corpora_recipes.params import load_params
-from corpora_recipes.running.commands import PARAMS, run
-from corpora_recipes.running.folders import AUDIT, PROBED
-from evaluation.results.probes import Score, read_results
-from probeta.report.averages import averages_of
+from corpora_recipes.running.console import PARAMS, run
+from corpora_recipes.running.outputs import AUDIT, PROBED
+from evaluation.results.scores import Score, read_results
 from probeta.report.inputs import Datasets, probed_scores
+from probeta.report.statistics import averages_of
 
 EXAMPLES = """\
 examples:

@@ -17,8 +17,8 @@ from pathlib import Path
 import yaml
 from measuring import HERE, HOUR, PROBETA, Cost, measure, parser_of
 
-from corpora_recipes.running.commands import positive
-from corpora_recipes.running.folders import records_of
+from corpora_recipes.running.console import positive
+from corpora_recipes.running.outputs import records_of
 
 EXAMPLES = """\
 examples:

@@ -13,13 +13,12 @@ from typing import Annotated, Any, Literal, TypedDict, get_args
 
 from pydantic import ConfigDict, Field
 
-from corpora_recipes.checking import NOTHING, Number, checked
 from corpora_recipes.hashing import sha256_of
 from corpora_recipes.records import Split
-from corpora_recipes.running.code import code_digest
-from corpora_recipes.running.environment import LIBRARIES
+from corpora_recipes.running.code import LIBRARIES, code_digest
 from corpora_recipes.running.errors import InputError, ParamsError
 from corpora_recipes.running.outputs import read_report, whole_file
+from corpora_recipes.yaml_files import NOTHING, Number, checked
 
 FORMAT = 4
 GATES: Mapping[str, str] = {

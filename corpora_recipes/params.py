@@ -12,12 +12,26 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, StrictInt
 
-from corpora_recipes.checking import NOTHING, Checked, checked, described, one_of, options_like
-from corpora_recipes.facts import ANY_TREEBANK, CorpusFacts
-from corpora_recipes.recipe import COMMON_KEYS, RECIPES, Corpus, load_facts, recipe_names
+from corpora_recipes.recipe import (
+    ANY_TREEBANK,
+    COMMON_KEYS,
+    RECIPES,
+    Corpus,
+    CorpusFacts,
+    load_facts,
+    recipe_names,
+)
 from corpora_recipes.records import record_unit
 from corpora_recipes.running.errors import ParamsError
-from corpora_recipes.running.yaml_text import load_yaml
+from corpora_recipes.yaml_files import (
+    NOTHING,
+    Checked,
+    checked,
+    described,
+    load_yaml,
+    one_of,
+    options_like,
+)
 
 _RENAME = "rename it: it is the name of a stage and of folders"
 # Names of corpora, datasets and rankings; those of encoders are only folders, and never configs.

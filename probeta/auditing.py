@@ -1,18 +1,57 @@
-"""The function ``audit``: the gates, measured on datasets of others."""
+"""The function `audit`: the gates, measured on third-party datasets."""
 
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from builders.audit_report import Inherited
 from builders.auditing import auditing
-from builders.auditing.target import Columns
+from builders.auditing.target import Columns, Location
 from builders.plan.groups import BuildGroup
-from corpora_recipes.running.commands import PARAMS
-from corpora_recipes.running.extras import check_packages
-from probeta.exchange.finding import pickles_in
-from probeta.exchange.locating import locate
+from corpora_recipes.running.console import PARAMS
+from corpora_recipes.running.errors import check_packages
+from probeta.exchange.finding import find_targets, pickles_in
+
+if TYPE_CHECKING:
+    from probeta.exchange.hub import Source
+
+
+def locate(
+    target: Path | str,
+    *,
+    task: str | None = None,
+    language: str | None = None,
+    records: str | None = None,
+    columns: Columns | None = None,
+) -> tuple["Source | None", list[Location]]:
+    """Return the datasets of a folder, of ``hf://datasets/…`` or of ``mteb:TASK``.
+
+    For the others, see ``Location``; without a language, it is that of a card or a task, and
+    Spanish in a folder. A task of mteb has its columns. Without records, the task and the texts
+    tell them.
+
+    Returns:
+        Where they come from, None for a folder; and where their files are.
+    """
+    name = str(target)
+    columns = columns or Columns()
+    if name.startswith("mteb:"):
+        from probeta.exchange.hub import mteb_targets
+
+        source, locations = mteb_targets(name, language, columns)
+    elif name.startswith("hf://"):
+        from probeta.exchange.hub import hub_targets
+
+        source, locations = hub_targets(name, language)
+        locations = [replace(location, columns=columns) for location in locations]
+    else:
+        return None, find_targets(
+            Path(target), task=task, language=language or "es", records=records, columns=columns
+        )
+    return source, [
+        replace(location, task=task, records=records or location.records) for location in locations
+    ]
 
 
 def audit(

@@ -21,11 +21,18 @@ from loopback import Server
 from projects import finished_run
 from scoring_files import write_hub
 
-from corpora_recipes.facts import CollectionFacts
-from corpora_recipes.reading.blocks import read_corpus
-from corpora_recipes.recipe import BlockResult, Corpus, load_facts, load_recipe
-from corpora_recipes.records import Dialogue, Document, Drops, Example, Section, decide_split
-from corpora_recipes.rows import record_schema, to_row
+from corpora_recipes.reading import read_corpus
+from corpora_recipes.recipe import BlockResult, CollectionFacts, Corpus, load_facts, load_recipe
+from corpora_recipes.records import (
+    Dialogue,
+    Document,
+    Drops,
+    Example,
+    Section,
+    decide_split,
+    record_schema,
+    to_row,
+)
 
 REPOSITORY = Path(__file__).parent.parent
 

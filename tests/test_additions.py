@@ -19,8 +19,8 @@ from builders.tasks import TASKS, sentence_ordering
 from builders.tasks.task import sentences
 from evaluation.encoders import ENCODERS
 from evaluation.encoders.encoder import OneVector
-from probeta.cli.main import main
-from probeta.report import sections
+from probeta.cli import main
+from probeta.report import formats
 from probeta.report.inputs import Inputs
 from probeta.report.layout import Cell, Row, Table
 
@@ -79,8 +79,8 @@ def test_a_task_an_encoder_and_a_section(
 ) -> None:
     monkeypatch.setitem(TASKS, "toy_order", TOY_TASK)
     monkeypatch.setitem(ENCODERS, "toy", ToyEncoder)
-    section = sections.Section("toy", "encoders", toy_section)
-    monkeypatch.setattr(sections, "SECTIONS", (*sections.SECTIONS, section))
+    section = formats.Section("toy", "encoders", toy_section)
+    monkeypatch.setattr(formats, "SECTIONS", (*formats.SECTIONS, section))
     documents = repository / "corpora_recipes/corpora/documents/sample/documents.jsonl"
     params = {
         "seed": 1,

@@ -17,15 +17,15 @@ from test_layout import ROOMS
 
 import probeta
 from builders.tasks import TASKS
-from builders.tasks.differences import DIFFERENCES
+from builders.tasks.benchmarks import DIFFERENCES
 from builders.tasks.task import PassageTask
 from corpora_recipes.running.errors import InputError
 from evaluation.encoders import ENCODERS, make_encoder, options_of
+from evaluation.params import OBJECTIVES, SETTINGS, Training, trained_params
 from evaluation.probing.protocols import PROTOCOLS
-from evaluation.training.params import OBJECTIVES, SETTINGS, Training, trained_params
+from probeta.cli import VERBS, main
 from probeta.cli.init import PAPERS
-from probeta.cli.main import VERBS, main
-from probeta.cli.stages import STAGES
+from probeta.cli.runs import STAGES
 
 # What is run in place of a command. The tests run in the environment that uv makes.
 INSTEAD = {

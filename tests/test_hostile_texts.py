@@ -12,7 +12,7 @@ from markdown_it import MarkdownIt
 
 from corpora_recipes.escaping import one_line
 from corpora_recipes.recipe import RECIPES
-from probeta.cli.main import main
+from probeta.cli import main
 
 PARSER = MarkdownIt("commonmark").enable(["table", "strikethrough"])
 # Each begins a line, a cell or a page anew, and then forges something.

@@ -10,60 +10,55 @@ from imports import PACKAGES, REPOSITORY, imported, modules
 
 # From the lowest to the highest: a room may import those that come before it, and no other.
 ROOMS = (
-    "corpora_recipes.running",
-    "corpora_recipes.hashing",
-    "corpora_recipes.casing",
     "corpora_recipes.escaping",
-    "corpora_recipes.records",
-    "corpora_recipes.rows",
+    "corpora_recipes.hashing",
     "corpora_recipes.parquet",
-    "corpora_recipes.text",
-    "corpora_recipes.checking",
-    "corpora_recipes.facts",
+    "corpora_recipes.records",
+    "corpora_recipes.running",
+    "corpora_recipes.yaml_files",
     "corpora_recipes.recipe",
-    "corpora_recipes.missing",
-    "corpora_recipes.params",
-    "corpora_recipes.formats",
     "corpora_recipes.fetching",
-    "corpora_recipes.reading",
-    "corpora_recipes.corpora",
-    "corpora_recipes.languages",
+    "corpora_recipes.params",
     "corpora_recipes.listing",
-    "probeta.cli.doctor",
+    "corpora_recipes.reading",
+    "corpora_recipes.text",
+    "corpora_recipes.formats",
+    "corpora_recipes.corpora",
+    "corpora_recipes.verbs",
+    "builders.audit_report",
     "builders.sampling",
+    "builders.statistics",
     "builders.tasks",
     "builders.plan",
     "builders.store",
+    "builders.auditing",
     "builders.building",
     "builders.composing",
-    "builders.exchange",
-    "builders.auditing",
     "builders.packaging",
+    "builders.verbs",
     "evaluation.arrays",
+    "evaluation.datasets",
     "evaluation.encoders",
-    "evaluation.entries",
+    "evaluation.features",
     "evaluation.measures",
-    "evaluation.data",
-    "probeta.cli.stages",
-    "evaluation.per_encoder",
-    "evaluation.training",
     "evaluation.embedding",
     "evaluation.results",
-    "evaluation.people",
+    "evaluation.paradigms",
     "evaluation.probing",
     "evaluation.ranking",
-    "evaluation.paradigms",
-    "evaluation.verifying",
-    "probeta.report",
+    "evaluation.params",
+    "evaluation.training",
+    "evaluation.verbs",
+    "probeta.__main__",
+    "probeta.annotation",
+    "probeta.scores",
     "probeta.exchange",
+    "probeta.auditing",
+    "probeta.in_training",
     "probeta.scoring",
-    "probeta.cli.listing",
-    "probeta.cli.schema",
-    "evaluation.starting",
-    "probeta.cli.check",
-    "probeta.cli.repro",
-    "probeta.cli.main",
-    "probeta.cli.completion",
+    "probeta.verifying",
+    "probeta.report",
+    "probeta.cli",
 )
 
 
@@ -119,11 +114,11 @@ def test_the_inside_of_a_room_has_no_cycle() -> None:
 
 
 def test_no_module_is_long() -> None:
-    """Above 500 lines a module gives the reason in its docstring: a line "Long because …"."""
+    """Above 700 lines a module gives the reason in its docstring: a line "Long because …"."""
     long = {
         module
         for module, file in modules().items()
-        if len(file.read_text("utf-8").splitlines()) > 500
+        if len(file.read_text("utf-8").splitlines()) > 700
         and "Long because" not in file.read_text("utf-8").split('"""')[1]
     }
     assert long == set()

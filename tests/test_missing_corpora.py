@@ -10,10 +10,10 @@ import yaml
 from projects import copy_of_project, run, stages_run
 
 from corpora_recipes.recipe import RECIPES, load_facts, recipe_names
-from corpora_recipes.running import telling
-from corpora_recipes.running.folders import records_of
-from corpora_recipes.running.left_out import read_left_out
-from probeta.cli.main import main
+from corpora_recipes.running import console
+from corpora_recipes.running.outputs import records_of
+from corpora_recipes.running.stage import read_left_out
+from probeta.cli import main
 
 SAMPLE = RECIPES / "tass" / "sample"
 HOW = "TASS 2020 cannot be fetched automatically. Register at http://tass.sepln.org/2020/"
@@ -44,7 +44,7 @@ def write_params(asked: dict[str, Any]) -> None:
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     for name in ("brief", "heading"):  # which `repro` sets
-        monkeypatch.setattr(telling, name, getattr(telling, name))
+        monkeypatch.setattr(console, name, getattr(console, name))
     write_params(params())
     return tmp_path
 

@@ -13,17 +13,14 @@ from hypothesis import strategies as st
 from imports import REPOSITORY
 
 from builders.plan.datasets import datasets_of
-from builders.plan.listing import datasets_listing
+from builders.plan.groups import datasets_listing
 from corpora_recipes.fetching.sources import check_files, list_sources
 from corpora_recipes.listing import listing
 from corpora_recipes.params import corpus_of, load_params
 from corpora_recipes.recipe import load_recipe
 from corpora_recipes.running.errors import InputError
-from evaluation.entries import encoders_of
-from evaluation.paradigms.params import paralex_params
-from evaluation.probing.params import probing_params
-from evaluation.ranking.params import evalrank_params
-from evaluation.training.params import trained_params
+from evaluation.params import encoders_of, evalrank_params, paralex_params, trained_params
+from evaluation.probing.protocols import probing_params
 
 Place = tuple[str | int, ...]
 LONGEST_MESSAGE = 11_000

@@ -13,9 +13,9 @@ from imports import PACKAGES, REPOSITORY, imported, modules
 
 from corpora_recipes.recipe import recipe_names
 from corpora_recipes.running import code
-from corpora_recipes.running.environment import LIBRARIES
-from probeta.cli.main import VERBS
-from probeta.cli.stages import STAGES
+from corpora_recipes.running.code import LIBRARIES
+from probeta.cli import VERBS
+from probeta.cli.runs import STAGES
 
 TEXT = (REPOSITORY / "dvc.yaml").read_text("utf-8")
 OF_DVC: dict[str, Any] = yaml.safe_load(TEXT)["stages"]
@@ -71,7 +71,7 @@ def test_imports_are_found_as_python_finds_them(module: str) -> None:
 
 
 def test_the_files_of_code() -> None:
-    audit = code.code_files("builders.auditing.measuring")
+    audit = code.code_files("builders.auditing.auditing")
     assert "corpora_recipes/text/damage.yaml" in audit
     theses, tass = (
         code.code_files(f"corpora_recipes.corpora.{name}.recipe") for name in ("theses", "tass")
@@ -106,8 +106,8 @@ def test_a_change_of_code_changes_what_it_reaches(
 def digests(project: Path) -> dict[str, str]:
     """Return stage to the digest of the code that works in it, in a copy of the project."""
     working = {
-        "read": "corpora_recipes.reading.reading",
-        "build": "builders.building.building",
+        "read": "corpora_recipes.reading",
+        "build": "builders.building",
         "probe": "evaluation.probing.probing",
     }
     call = "import sys; from corpora_recipes.running.code import code_digest as of; "

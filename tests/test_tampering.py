@@ -14,8 +14,8 @@ import yaml
 from contents import flip_bit
 from faults import Tree, tree, write_params, write_vectors
 
-from corpora_recipes.running import environment
-from probeta.cli.main import main
+from corpora_recipes.running import code
+from probeta.cli import main
 
 HELPER = "SCALE = {}\n"
 CALLABLE = """
@@ -52,7 +52,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def repro(folder: Path, *options: str) -> str:
     """Run all stages in a new process, and return what it says."""
-    call = "import sys; from probeta.cli.main import main; sys.exit(main(sys.argv[1:]))"
+    call = "import sys; from probeta.cli import main; sys.exit(main(sys.argv[1:]))"
     command = [sys.executable, "-c", call, "repro", *options]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -172,26 +172,26 @@ def test_another_version_of_a_library(
     place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(place)
-    known = environment.version
+    known = code.version
 
     def version(name: str) -> str:
         return "99.0" if name == "scipy" else known(name)
 
-    monkeypatch.setattr(environment, "version", version)
+    monkeypatch.setattr(code, "version", version)
     assert main(["repro"]) == 0
     said: Any = {line.split("] ")[-1].strip() for line in capsys.readouterr().out.splitlines()}
     news = {line.split()[1].rstrip(":"): line.rpartition(", ")[2] for line in said if ": " in line}
     anew = {name for name, new in news.items() if new.endswith("new") and new[0] != "0"}
     assert anew >= {"audit", "probe", "rank", "paradigms"}
     assert {news[name] for name in ("read", "build", "compose", "embed")} == {"0 new"}
-    assert '"scipy": "99.0"' in (place / "data/environment.json").read_text("utf-8")
+    assert '"scipy": "99.0"' in (place / "data/code.json").read_text("utf-8")
 
 
 def test_two_runs_at_once(place: Path) -> None:
     end = made(place)
     for folder in ("data", "dist", "reports"):
         shutil.rmtree(place / folder)
-    call = "import sys; from probeta.cli.main import main; sys.exit(main(['repro']))"
+    call = "import sys; from probeta.cli import main; sys.exit(main(['repro']))"
     both = [
         subprocess.Popen(
             [sys.executable, "-c", call],

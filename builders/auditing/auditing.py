@@ -1,45 +1,357 @@
-"""The `audit` command: every gate on every dataset of a folder, as JSON and as Markdown."""
+"""The stage `audit`: every gate on every dataset, as JSON and as Markdown."""
 
 import json
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, replace
-from itertools import repeat
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields, replace
+from itertools import pairwise, permutations, repeat
 from pathlib import Path
+from re import Pattern
 from typing import Any
 
 import numpy as np
 import yaml
+from markupsafe import Markup
 
 from builders.audit_report import (
     FORMAT,
     GATES,
     SMALL_TEST,
+    SURFACE_FORM,
     Declared,
     Inherited,
     chosen_of,
     cite,
     entries_of,
     failures_of,
+    inherited_of,
     shown_number,
     undeclared_of,
+    verdict_of,
 )
-from builders.auditing.comparing import Shared, compare, lookup_check
-from builders.auditing.gates.donors import occur_elsewhere, rows_of
-from builders.auditing.gates.gate import Check
-from builders.auditing.markdown import render
-from builders.auditing.measuring import Measured, keep_measured, kept_measured, key_of, measure
-from builders.auditing.target import Location
-from builders.plan.groups import BuildGroup
-from builders.plan.inherited import check_inherited
+from builders.auditing.gates import audit_dataset
+from builders.auditing.gates.donors import occur_elsewhere, replacements, rows_of
+from builders.auditing.gates.gate import Check, share_check
+from builders.auditing.target import Labels, Location, Marks, Target
+from builders.plan.groups import BuildGroup, check_inherited
+from builders.store import digest
+from corpora_recipes import escaping
 from corpora_recipes.recipe import load_recipe
-from corpora_recipes.running.commands import PARAMS
-from corpora_recipes.running.errors import ParamsError
+from corpora_recipes.running.cache import Cache, Key, digest_file
+from corpora_recipes.running.code import code_digest, stage_versions
+from corpora_recipes.running.console import PARAMS, progress
+from corpora_recipes.running.errors import InputError, ParamsError
 from corpora_recipes.running.executors import open_executor
-from corpora_recipes.running.memo import Cache, Key
-from corpora_recipes.running.outputs import whole_folder
-from corpora_recipes.running.telling import progress
+from corpora_recipes.running.outputs import whole_file, whole_folder
+
+_FACTS: Mapping[str, Any] = {
+    "titles": {gate: Markup(title) for gate, title in GATES.items()},
+    "marks": {
+        "not applicable": "–",
+        "within chance": "pass (within chance)",
+        SURFACE_FORM: Markup(f"**{SURFACE_FORM}**"),
+        "undeclared": Markup("**undeclared**"),
+        "miss": Markup("**miss**"),
+    },
+    "inherited_of": inherited_of,
+    "shown_number": shown_number,
+    "verdict_of": verdict_of,
+}
+
+
+def render(template: Path, facts: Mapping[str, Any]) -> str:
+    """Render like ``escaping.render``; templates may import ``gates.md.jinja`` "with context"."""
+    return escaping.render(template, {**_FACTS, **facts}, Path(__file__).parent)
+
+
+Integers = np.ndarray[Any, np.dtype[np.signedinteger[Any]]]
+
+# A text in more rows than this, of one dataset, tells nothing about where a row comes from.
+_MOST_ROWS = 20
+# Of rows that are looked up in another dataset: the share of labels found there that is chance.
+LOOKED_UP = 0.52
+# Pairs of rows that are named.
+_FIRST = 5
+_SENTENCE_POSITION = "sentence_position"
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """The texts of a dataset, as far as other datasets are compared with them.
+
+    Attributes:
+        marks: uint64 [texts]: the mark of each text of six words or more, once for each row.
+        rows: int32 [texts]: the number of its row, counted over all splits.
+        places: int16 [texts]: which text of the passage it is, from 0; where a task moves a
+            sentence, its place before.
+        instances: uint64 [rows]: the sum of the marks of all texts of a row, which does not depend
+            on their order.
+        labels: int64 [rows]: class numbers, 0 or 1, where some rows hold a sentence of another
+            passage; otherwise [0].
+    """
+
+    marks: Marks
+    rows: Integers
+    places: Integers
+    instances: Marks
+    labels: Labels
+
+    @classmethod
+    def of(cls, target: Target) -> "Index":
+        """Return the index of a dataset."""
+        moved = target.task is not None and target.task.name == _SENTENCE_POSITION
+        marks: list[int] = []
+        rows: list[int] = []
+        places: list[int] = []
+        instances: list[int] = []
+        for number, (part, row) in enumerate(target.rows()):
+            instances.append(sum(part.marks[row]) % 2**64)
+            first = int(part.labels[row]) if moved else 0
+            for m, place in {m: at for at, m in reversed([*enumerate(part.marks[row])])}.items():
+                if part.telling[row][place]:
+                    marks.append(m)
+                    rows.append(number)
+                    places.append(_before(place, first) if moved else place)
+        replaces = target.task is not None and target.task.replaces_sentences
+        labels = [part.labels for part in target.parts.values() if replaces]
+        return cls(
+            np.array(marks, np.uint64),
+            np.array(rows, np.int32),
+            np.array(places, np.int16),
+            np.array(instances, np.uint64),
+            np.concatenate(labels) if labels else np.zeros(0, np.int64),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """What a dataset shares with another one.
+
+    Attributes:
+        texts: different texts of six words or more that are in both.
+        rows: its rows with such a text.
+        whole: those of them that have all such texts of one row of the other, or that have all
+            theirs there.
+        same_number: those of them whose row there has the same number in the same split.
+        places: for those of them with several such texts, the places in the passage of the other
+            row ("1, 2") to the number of rows; the commonest four.
+        in_train: its test rows that are, as a whole, rows of the other one's train.
+        looked_up: of ``rows``, those whose label says whether they are whole there; None where no
+            rows hold a sentence of another passage.
+        first: the first rows, each with one of the other: split, number from 0, split, number.
+    """
+
+    dataset: str
+    other: str
+    texts: int
+    rows: int
+    whole: int
+    same_number: int
+    places: dict[str, int]
+    in_train: int
+    looked_up: int | None
+    first: list[tuple[str, int, str, int]]
+
+
+def compare(indices: Mapping[str, Index], splits: Mapping[str, Mapping[str, int]]) -> list[Shared]:
+    """Compare each dataset with each other one.
+
+    ``splits`` has the number of rows of each split of a dataset, in the order of its index.
+    """
+    texts: Counter[tuple[str, str]] = Counter()
+    # (dataset, other) to row to the (row, place there) of each of its texts.
+    rows_of: dict[tuple[str, str], dict[int, list[tuple[int, int]]]] = {}
+    for group in _in_several(indices):
+        for pair in permutations(group, 2):
+            texts[pair] += 1
+            rows = rows_of.setdefault(pair, {})
+            for row, _ in group[pair[0]]:
+                rows.setdefault(row, []).extend(group[pair[1]])
+    return [
+        _shared(pair, indices, splits, texts[pair], rows_of[pair])
+        for pair in permutations(indices, 2)
+        if pair in rows_of
+    ]
+
+
+def lookup_check(shared: Shared) -> Check:
+    """Return whether another dataset gives away which rows hold a sentence of another passage."""
+    right = shared.looked_up or 0
+    share = max(right, shared.rows - right) / shared.rows
+    what = f"labels of rows with texts of {shared.other} that follow from the rows there"
+    return share_check("leakage", what, share, LOOKED_UP, shared.rows)
+
+
+def _in_several(indices: Mapping[str, Index]) -> Iterator[dict[str, list[tuple[int, int]]]]:
+    """Yield for each text that several datasets hold: dataset to (row, place) of its rows there."""
+    names, each = list(indices), indices.values()
+    marks = np.concatenate([index.marks for index in each])
+    owners = np.repeat(np.arange(len(names)), [len(index.marks) for index in each])
+    rows = np.concatenate([index.rows for index in each])
+    places = np.concatenate([index.places for index in each])
+    order = np.argsort(marks, kind="stable")
+    marks, owners, rows, places = (array[order] for array in (marks, owners, rows, places))
+    limits = [0, *(np.flatnonzero(marks[1:] != marks[:-1]) + 1).tolist(), len(marks)]
+    for start, end in pairwise(limits if len(marks) else []):
+        # The owners of a text are in ascending order, as the sort is stable.
+        if owners[start] != owners[end - 1]:
+            group: dict[str, list[tuple[int, int]]] = {}
+            for n in range(start, end):
+                group.setdefault(names[owners[n]], []).append((int(rows[n]), int(places[n])))
+            kept = {name: of_one for name, of_one in group.items() if len(of_one) <= _MOST_ROWS}
+            if len(kept) > 1:
+                yield kept
+
+
+def _shared(
+    pair: tuple[str, str],
+    indices: Mapping[str, Index],
+    splits: Mapping[str, Mapping[str, int]],
+    texts: int,
+    rows: Mapping[int, list[tuple[int, int]]],
+) -> Shared:
+    index, other = (indices[name] for name in pair)
+    splits_of, splits_of_other = (splits[name] for name in pair)
+    telling, telling_there = (
+        np.bincount(each.rows, minlength=len(each.instances)).tolist() for each in (index, other)
+    )
+    whole = same = looked_up = 0
+    places: Counter[str] = Counter()
+    first: list[tuple[str, int, str, int]] = []
+    for row in sorted(rows):
+        partner, count = Counter(r for r, _ in dict.fromkeys(rows[row])).most_common(1)[0]
+        is_whole = count == min(telling[row], telling_there[partner])
+        mine, theirs = _place(row, splits_of), _place(partner, splits_of_other)
+        if is_whole:
+            whole += 1
+            same += mine == theirs
+            if count > 1:
+                at = sorted(place for r, place in set(rows[row]) if r == partner)
+                places[", ".join(str(place + 1) for place in at)] += 1
+        looked_up += len(index.labels) > 0 and bool(index.labels[row]) == is_whole
+        if len(first) < _FIRST:
+            first.append((*mine, *theirs))
+    tested = _of_split(index, splits_of, "test")
+    train = _of_split(other, splits_of_other, "train")
+    return Shared(
+        *pair,
+        texts,
+        len(rows),
+        whole,
+        same,
+        dict(places.most_common(4)),
+        int(np.isin(tested, train).sum()),
+        looked_up if len(index.labels) else None,
+        first,
+    )
+
+
+def _before(place: int, label: int) -> int:
+    """Return the place of a sentence before the one of place ``label`` was moved to the front."""
+    return label if place == 0 else place - (place <= label)
+
+
+def _place(row: int, splits: Mapping[str, int]) -> tuple[str, int]:
+    """Return the split and the number there of a row counted over all splits."""
+    for split, count in splits.items():
+        if row < count:
+            return split, row
+        row -= count
+    raise ValueError(f"row {row} is beyond the splits")
+
+
+def _of_split(index: Index, splits: Mapping[str, int], split: str) -> Marks:
+    start = 0
+    for name, count in splits.items():
+        if name == split:
+            return index.instances[start : start + count]
+        start += count
+    return index.instances[:0]
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """The measurements on one dataset, except those that need the sentences of all datasets.
+
+    Attributes:
+        corpus: the entry of params.yaml that it was built from; "" for datasets of others.
+        facts: its part of the report.
+        replacing: see ``builders.auditing.gates.donors.replacements``.
+    """
+
+    corpus: str
+    facts: dict[str, Any]
+    checks: list[Check]
+    index: Index
+    replacing: Marks | None
+
+
+def key_of(location: Location, boilerplate: Iterable[Pattern[str]]) -> Key:
+    """Return all that the measurements of a dataset depend on; patterns are those of its corpus."""
+    files = {
+        split: [[p.name, digest_file(p)] for p in paths] for split, paths in location.files.items()
+    }
+    return {
+        "inputs": files,
+        "parameters": [[pattern.pattern, pattern.flags] for pattern in boilerplate],
+        "code": code_digest("builders.auditing.auditing", "builders.auditing.instances"),
+        "versions": stage_versions("audit"),
+    }
+
+
+def keep_measured(memo: Cache, name: str, key: Key, measured: Measured) -> None:
+    """Keep the measurements on a dataset."""
+    arrays = {array.name: getattr(measured.index, array.name) for array in fields(Index)}
+    if measured.replacing is not None:
+        arrays["replacing"] = measured.replacing
+    with whole_file(_file(memo, name)) as temporary, temporary.open("wb") as file:
+        np.savez(file, **arrays)
+    checks = [asdict(check) for check in measured.checks]
+    facts = {"corpus": measured.corpus, "facts": measured.facts, "checks": checks}
+    memo.put(name, key, [_file(memo, name)], facts)
+
+
+def kept_measured(memo: Cache, name: str, key: Key) -> Measured | None:
+    """Return the measurements on a dataset; None if it must be measured."""
+    kept = memo.get(name, key)
+    if kept is None:
+        return None
+    with np.load(_file(memo, name)) as arrays:
+        index = Index(*(arrays[array.name] for array in fields(Index)))
+        replacing = arrays.get("replacing")
+    checks = [Check(**check) for check in kept["checks"]]
+    return Measured(kept["corpus"], kept["facts"], checks, index, replacing)
+
+
+def _file(memo: Cache, name: str) -> Path:
+    return memo.folder(name) / "measured.npz"
+
+
+def measure(location: Location, boilerplate: Mapping[str, Sequence[Pattern[str]]]) -> Measured:
+    """Read a dataset and measure its gates; ``boilerplate`` has the patterns of each corpus."""
+    target = location.load()
+    target = replace(target, boilerplate=boilerplate.get(target.corpus, ()))
+    try:
+        checks = audit_dataset(target)
+    except InputError as error:
+        where = f"dataset {target.name}: {error.where}"
+        raise InputError(where, error.expected, error.found, error.todo) from None
+    shards = location.files if target.corpus else {}
+    facts = {
+        "task": target.task.name if target.task else None,
+        "language": target.language,
+        "classes": len(target.labels),
+        "texts": list(target.texts),
+        "answer": target.answer,
+        "records": target.records,
+        "rows": {split: len(part.texts) for split, part in target.parts.items()},
+        # Identifies the audited rows, so that no others are packaged with this audit.
+        "content": {split: digest(paths)["content"] for split, paths in shards.items()},
+    }
+    return Measured(target.corpus, facts, checks, Index.of(target), replacements(target))
+
 
 PAGE = Path(__file__).with_name("audit.md.jinja")
 # Decimals that a declared share is rounded up to; a declaration of more than `GENEROUS` times the
@@ -90,7 +402,7 @@ def audit(
 
     Returns:
         The content of ``audit.json``: ``source``, ``shared`` (see
-        ``builders.auditing.comparing.Shared``), ``not_read``; ``datasets``, name to
+        ``builders.auditing.auditing.Shared``), ``not_read``; ``datasets``, name to
         ``task``, ``language``, ``classes``,
         ``texts`` (the columns judged), ``rows``, ``content`` (split to hash), ``inherited`` (its
         declarations), ``checks``, ``chosen`` (see ``audit_report.chosen_of``); in words

@@ -19,8 +19,7 @@ from builders.auditing.target import (
     check_filled,
     make_target,
 )
-from builders.store.schema import about_of
-from builders.store.shards import opened
+from builders.store import about_of, opened
 from builders.tasks import TASKS
 from builders.tasks.task import Answer
 from corpora_recipes.records import SPLITS, Split

@@ -11,15 +11,14 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from builders.sampling.same_text import is_telling
+from builders.sampling.passages import is_telling
 from builders.tasks import TASKS
 from builders.tasks.task import Task
 from corpora_recipes.records import Split
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.text.damage import faults, group_of
-from corpora_recipes.text.detokenizing import detokenize
-from corpora_recipes.text.same_text import mark
-from corpora_recipes.text.writing import writing_of
+from corpora_recipes.text.language import writing_of
+from corpora_recipes.text.tokens import detokenize, mark
 
 # The names of splits in SentEval, DiscoEval and their descendants, and on the Hub.
 _NAMES: dict[Split, str] = {

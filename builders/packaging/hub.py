@@ -1,32 +1,334 @@
-"""The `package` command: all instances in one folder for the Hub and `datasets`."""
+"""The stage `package`: all instances in one folder for the Hub and `datasets`."""
 
 import json
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import pyarrow.parquet as pq
+import yaml
 
-from builders.audit_report import read_audit
-from builders.packaging.card import PAGES, card, dataset_page, licences
-from builders.packaging.changes import dataset_changes, latest_date
-from builders.packaging.config import Config
-from builders.packaging.leaderboard import FACTS, eval_yaml
-from builders.packaging.lm_eval import write_tasks
-from builders.packaging.mteb_facts import mteb_facts
-from builders.packaging.rows import Content, Digests, keep_rows, kept_rows, write_rows
-from builders.plan.datasets import Dataset, ExampleDataset
-from builders.plan.groups import BuildGroup
-from builders.plan.making import benchmark_of, making_of
-from builders.plan.rankings import RankingDataset
-from builders.store.schema import about_of, labels_of
-from builders.store.shards import NO_COUNTS, digest, opened, shards_in
+from builders.audit_report import (
+    DETECTABLE_AT_MOST,
+    GATES,
+    SMALL_TEST,
+    SURFACE_FORM,
+    VERDICTS,
+    Verdict,
+    detectable_of,
+    read_audit,
+    verdict_of,
+)
+from builders.auditing.auditing import render
+from builders.packaging.harnesses import (
+    FACTS,
+    LISTED_CLASSES,
+    Config,
+    eval_yaml,
+    mteb_facts,
+    write_tasks,
+)
+from builders.plan.datasets import Dataset, ExampleDataset, RankingDataset, licence_id
+from builders.plan.groups import BuildGroup, benchmark_of, making_of
+from builders.statistics import ERRORS
+from builders.store import (
+    NO_COUNTS,
+    about_of,
+    copy_shards,
+    digest,
+    instance_schema,
+    labels_of,
+    opened,
+    shards_in,
+    write_shard,
+)
+from builders.tasks import TASKS, examples
+from builders.tasks.task import Answer, Column, Kind, Task
 from corpora_recipes.records import Split
-from corpora_recipes.running.errors import OutputError
-from corpora_recipes.running.left_out import LeftOut
-from corpora_recipes.running.memo import Cache
+from corpora_recipes.running.cache import Cache, Key
+from corpora_recipes.running.code import code_digest, versions_of
+from corpora_recipes.running.console import progress
+from corpora_recipes.running.errors import InputError, OutputError
 from corpora_recipes.running.outputs import whole_folder
+from corpora_recipes.running.stage import LeftOut
+from corpora_recipes.text.tokens import tokenize
+from corpora_recipes.yaml_files import load_yaml
+
+
+def add_tokens(
+    source: Path, target: Path, columns: dict[str, Column], progress: Callable[[int], object]
+) -> None:
+    """Write a shard with the rows of another and the spaCy tokens of their texts, group by group.
+
+    ``progress`` is called with a number of rows done.
+    """
+    with pq.ParquetFile(source) as file:
+        about = about_of(file.schema_arrow)
+        task = TASKS[about["task"]]
+        names = {*file.schema_arrow.names, *(text.tokens for text in task.texts)}
+        written = {name: column for name, column in columns.items() if name in names}
+        schema = instance_schema(written, labels_of(file.schema_arrow), about)
+        language = _rules_for(task, about["language"])
+        write_shard(target, schema, _tokenised(file, task, language, progress))
+
+
+def _tokenised(
+    file: pq.ParquetFile, task: Task, language: str, progress: Callable[[int], object]
+) -> Iterator[list[dict[str, Any]]]:
+    """Yield the rows of each row group with their tokens."""
+
+    def joined(text: str) -> str:
+        return " ".join(tokenize(text, language))
+
+    for group in range(file.num_row_groups):
+        rows: list[dict[str, Any]] = file.read_row_group(group).to_pylist()
+        for row in rows:
+            for text in task.texts:
+                given = row[text.natural]
+                row[text.tokens] = (
+                    joined(given) if isinstance(given, str) else [*map(joined, given)]
+                )
+            progress(1)
+        yield rows
+
+
+def _rules_for(task: Task, language: str) -> str:
+    """Return the language whose rules split the texts of a task into tokens."""
+    if task.unit == "word":
+        try:
+            tokenize("", language)
+        except InputError:
+            return "xx"
+    return language
+
+
+# Split to ``rows``, ``sha256`` and ``content`` of its shards, see ``digest``.
+Digests = Mapping[Split, Mapping[str, Any]]
+# Split to the hash of the content of its rows.
+Content = dict[str, str]
+
+
+def write_rows(dataset: Dataset, instances: Path, digests: Digests, folder: Path) -> Content:
+    """Write the instances of a dataset with tokens to ``folder/<dataset>``."""
+    total = sum(part["rows"] for part in digests.values())
+    with progress(total, f"tokens of {dataset.name}", "row") as bar:
+        for shards in shards_in(instances).values():
+            for shard in shards:
+                target = folder / dataset.name / shard.name
+                add_tokens(shard, target, dataset.columns(), bar.update)
+    return {
+        split: digest(shards)["content"]
+        for split, shards in shards_in(folder / dataset.name).items()
+    }
+
+
+def kept_rows(name: str, digests: Digests, earlier: Path, folder: Path) -> Content | None:
+    """Copy the rows of a dataset from an earlier package, if they would be written the same."""
+    content: Content | None = Cache("tokens").get(name, _key(digests))
+    if content is not None:
+        copy_shards(earlier / name, folder / name)
+    return content
+
+
+def keep_rows(memo: Cache, name: str, digests: Digests, content: Content, package: Path) -> None:
+    """Remember the rows of a dataset in a package."""
+    shards = [path for paths in shards_in(package / name).values() for path in paths]
+    memo.put(name, _key(digests), shards, content)
+
+
+def _key(digests: Digests) -> Key:
+    return {
+        "inputs": {split: part["sha256"] for split, part in digests.items()},
+        "code": code_digest("builders.packaging.hub"),
+        "versions": versions_of(("pyarrow", "spacy")),
+    }
+
+
+FILE = Path(__file__).with_name("dataset_changes.yaml")
+
+
+def dataset_changes() -> Mapping[str, Mapping[str, str]]:
+    """Return dataset to version to its date and changes, the latest version first."""
+    changes: Mapping[str, Mapping[str, str]] = load_yaml(FILE)
+    return changes
+
+
+def latest_date() -> str:
+    """Return the date of the latest version of any dataset, as in 2026-01-31."""
+    return max(text[:10] for of_one in dataset_changes().values() for text in of_one.values())
+
+
+_CATEGORIES: dict[Answer, str] = {
+    "label": "text-classification",
+    "score": "sentence-similarity",
+    "neighbours": "sentence-similarity",
+}
+CARD = Path(__file__).with_name("card.md.jinja")
+DATASET = Path(__file__).with_name("dataset.md.jinja")
+LICENCES = Path(__file__).with_name("licences.md.jinja")
+# The folder of the datasets' pages; in that of its files, pandas would take a page for data.
+PAGES = "docs"
+_TYPES: dict[Kind, str] = {
+    "string": "string",
+    "strings": "list of strings",
+    "integer": "int64",
+    "number": "float64",
+}
+# The Hub's identifiers of the licences that corpora have (its documentation, "Licenses").
+HUB_LICENCES = {
+    *("apache-2.0", "bsd-3-clause", "cc-by-2.0", "cc-by-3.0", "cc-by-4.0", "cc-by-nc-4.0"),
+    *("cc-by-nc-sa-3.0", "cc-by-nc-sa-4.0", "cc-by-sa-3.0", "cc-by-sa-4.0", "cc0-1.0"),
+    *("gfdl", "mit"),
+}
+GATED = (
+    "Some of these texts may not be redistributed without permission: {}. By asking for access you "
+    "state that their publishers have given you the permission to use them."
+)
+
+
+def card(
+    configs: Sequence[Config],
+    missing: Sequence[str] = (),
+    failed: Sequence[str] = (),
+    asked: int = 0,
+) -> str:
+    """Return the README.md of a package.
+
+    Args:
+        missing: names of datasets that are left out because their corpora must be asked for.
+        failed: names of those that are left out for a fault.
+        asked: number of datasets that language models can be asked, see ``write_tasks``.
+    """
+    restricted = [config.dataset.name for config in configs if config.is_restricted]
+    return render(
+        CARD,
+        {
+            "header": _header(configs, restricted),
+            "configs": configs,
+            "groups": _grouped(configs),
+            "languages": {config.dataset.language for config in configs},
+            "rows": sum(sum(config.rows.values()) for config in configs),
+            "missing": missing,
+            "failed": failed,
+            "asked": asked,
+            "restricted": restricted,
+            "sample": any(config.dataset.sample for config in configs),
+            "found": _found(configs),
+        },
+    )
+
+
+def dataset_page(config: Config) -> str:
+    """Return the page of a dataset: question, classes, columns, construction, audit, changes."""
+    facts = {
+        **{"config": config, "types": _TYPES, "listed_classes": LISTED_CLASSES},
+        "small_test": SMALL_TEST,
+        "detectable": detectable_of(config.audit),
+        "detectable_at_most": DETECTABLE_AT_MOST,
+        "errors": ERRORS,
+    }
+    return render(DATASET, facts)
+
+
+def licences(configs: Sequence[Config]) -> str:
+    """Return the LICENSE.md of a package: licences, sources, citations, and personal data."""
+    method = examples.CITATION if any(config.is_ranking for config in configs) else ""
+    return render(LICENCES, {"configs": configs, "sources": _sources(configs), "method": method})
+
+
+def _grouped(configs: Sequence[Config]) -> dict[tuple[str, ...], list[Config]]:
+    """Return the datasets of each group of tasks, language, title and licence."""
+    groups: dict[tuple[str, ...], list[Config]] = {}
+    for config in configs:
+        about = (config.task.group.title, config.dataset.language, config.title)
+        groups.setdefault((*about, config.dataset.licence), []).append(config)
+    return groups
+
+
+def _found(configs: Sequence[Config]) -> dict[tuple[str, Verdict], list[str]]:
+    """Return the datasets of each gate and verdict that is worse than a pass."""
+    found: dict[tuple[str, Verdict], list[str]] = {}
+    for gate in GATES:
+        for config in configs:
+            verdict = verdict_of(config.audit["checks"], gate)
+            if verdict in VERDICTS[VERDICTS.index(SURFACE_FORM) :]:
+                found.setdefault((gate, verdict), []).append(config.dataset.name)
+    return found
+
+
+def _header(configs: Sequence[Config], restricted: Sequence[str]) -> str:
+    """Return the head of the card, which is YAML."""
+    total = sum(sum(config.rows.values()) for config in configs)
+    gate = {"extra_gated_prompt": GATED.format(", ".join(restricted))} if restricted else {}
+    head = {
+        "language": sorted({config.dataset.language for config in configs}),
+        **_licence(configs),
+        # Shown if access is gated in the settings of the repository.
+        **gate,
+        "pretty_name": "Probeta",
+        "task_categories": _task_categories(configs),
+        "source_datasets": _source_datasets(configs),
+        "size_categories": [_size_category(total)],
+        "tags": ["sentence-embeddings", "discourse", "probing", "benchmark"],
+    }
+    listed = [
+        {
+            "config_name": (name := config.dataset.name),
+            "data_files": [{"split": s, "path": f"{name}/{s}-*"} for s in config.rows],
+            **({"default": True} if config is configs[0] else {}),
+        }
+        for config in configs
+    ]
+    # A key or a dataset takes one line.
+    style: dict[str, Any] = {"sort_keys": False, "width": math.inf, "allow_unicode": True}
+    lines = [yaml.safe_dump(head, default_flow_style=None, **style), "configs:\n"]
+    lines += (f"- {yaml.safe_dump(one, default_flow_style=True, **style)}" for one in listed)
+    return "".join(lines)
+
+
+def _licence(configs: Sequence[Config]) -> dict[str, Any]:
+    """Return the licences of all texts as the Hub names them, or a link if it cannot."""
+    names = {licence_id(origin.licence) for config in configs for origin in config.origins}
+    if names <= HUB_LICENCES:
+        return {"license": sorted(names)}
+    return {"license": "other", "license_name": "several", "license_link": "LICENSE.md"}
+
+
+def _task_categories(configs: Sequence[Config]) -> list[str]:
+    categories = {_CATEGORIES[config.task.target] for config in configs}
+    return sorted(categories | {"text-ranking" for config in configs if config.is_ranking})
+
+
+def _source_datasets(configs: Sequence[Config]) -> list[str]:
+    """Return "original" for rows that are made here, and the sets of examples that are taken."""
+    taken = {
+        f"extended|other-{origin.corpus.recipe}"
+        for config in configs
+        for origin in config.origins
+        if origin.corpus.facts.records == "examples"
+    }
+    made = any(origin.corpus.facts.records != "examples" for c in configs for origin in c.origins)
+    return ["original", *sorted(taken)] if made else sorted(taken)
+
+
+def _size_category(rows: int) -> str:
+    names = {1e3: "n<1K", 1e4: "1K<n<10K", 1e5: "10K<n<100K", 1e6: "100K<n<1M"}
+    return next((name for bound, name in names.items() if rows < bound), "1M<n<10M")
+
+
+def _sources(configs: Sequence[Config]) -> list[dict[str, Any]]:
+    """Return each corpus once, sorted by name: its facts, its datasets, whether it is a sample."""
+    sources: dict[str, dict[str, Any]] = {}
+    for config in configs:
+        for origin in config.origins:
+            facts = origin.corpus.facts
+            source = sources.setdefault(facts.name, {"datasets": [], "sample": False})
+            source["facts"] = facts
+            source["datasets"].append(config.dataset.name)
+            source["sample"] |= origin.sample
+    return [sources[name] for name in sorted(sources)]
 
 
 def package(

@@ -13,14 +13,12 @@ import pyarrow as pa
 import yaml
 
 from builders.audit_report import failures_of, read_audit, undeclared_of
-from builders.packaging.card import PAGES
-from builders.packaging.hub import package
-from builders.plan.datasets import ExampleDataset
+from builders.packaging.hub import PAGES, package
+from builders.plan.datasets import ExampleDataset, missing_parts
 from builders.plan.groups import BuildGroup
-from builders.plan.origins import missing_parts
-from builders.store.shards import digests
+from builders.store import digests
 from corpora_recipes.parquet import PYARROW
-from corpora_recipes.running.commands import PARAMS
+from corpora_recipes.running.console import PARAMS
 from corpora_recipes.running.errors import InputError, OutputError, ParamsError
 
 

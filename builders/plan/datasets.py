@@ -1,16 +1,16 @@
-"""The datasets of params.yaml: their tasks, sizes and versions, checked."""
+"""The datasets and rankings that params.yaml asks for, and the corpora that they are built from."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, make_dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, make_dataclass, replace
 from functools import cache
+from pathlib import Path
 from types import GenericAlias
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import StrictInt
 
-from builders.plan.origins import collection_facts, licence_of
-from builders.sampling.draw import Draw
-from builders.tasks import TASKS
+from builders.sampling.passages import Draw
+from builders.tasks import TASKS, examples
 from builders.tasks.task import (
     FOLD,
     Column,
@@ -18,15 +18,85 @@ from builders.tasks.task import (
     PassageTask,
     Task,
     TreebankTask,
+    Unit,
     answer_columns,
     further_columns,
 )
-from corpora_recipes.checking import Checked, checked, described, one_of
-from corpora_recipes.facts import CollectionFacts
-from corpora_recipes.languages import corpora_in
-from corpora_recipes.recipe import Corpus
+from corpora_recipes.listing import corpora_in
+from corpora_recipes.params import Section
+from corpora_recipes.recipe import CollectionFacts, Corpus
 from corpora_recipes.records import SPLITS, Split
+from corpora_recipes.running.console import PARAMS
+from corpora_recipes.running.errors import ParamsError
 from corpora_recipes.text.tokens import check_language, has_rules
+from corpora_recipes.yaml_files import Checked, checked, described, one_of
+
+SAMPLE_LICENCE = "Apache-2.0"
+# The least share of a part's official count, as some rows are dropped with a reason.
+COMPLETE = 0.95
+
+
+class Origin(NamedTuple):
+    """A corpus whose texts a dataset holds; its licence, or that of the sample if it is that."""
+
+    corpus: Corpus
+    licence: str
+    sample: bool
+
+    @property
+    def title(self) -> str:
+        """The corpus's name, for readers."""
+        return f"{self.corpus.facts.name}{' (sample)' if self.sample else ''}"
+
+
+def origins_of(corpora: Iterable[Corpus], sources: str) -> list[Origin]:
+    """Return the origins of the texts of some corpora; ``sources`` is that of params.yaml."""
+    return [Origin(c, licence_of(c, sources), c.is_sample(sources)) for c in corpora]
+
+
+def licence_of(corpus: Corpus, sources: str) -> str:
+    """Return the licence of a corpus's texts; samples have their own licence."""
+    return SAMPLE_LICENCE if corpus.is_sample(sources) else corpus.facts.licence
+
+
+def licence_id(licence: str) -> str:
+    """Return a licence's name in the form of the identifiers of the Hub: cc-by-4.0."""
+    return licence.lower().replace(" ", "-")
+
+
+class Collection(NamedTuple):
+    """A collection that a ranking takes texts from, by its name in the corpus."""
+
+    corpus: Corpus
+    name: str
+
+    @property
+    def path(self) -> str:
+        """Its name in params.yaml: corpus/collection."""
+        return f"{self.corpus.name}/{self.name}"
+
+    @property
+    def facts(self) -> CollectionFacts:
+        """The collection's part of corpus.yaml."""
+        return self.corpus.facts.collections[self.name]
+
+
+def collection_facts(corpus: Corpus, collection: str, language: str) -> CollectionFacts:
+    """Return a collection's part of corpus.yaml; counts only for the language that they are of."""
+    facts = corpus.facts.collections[collection]
+    if language in (collection, corpus.facts.language):
+        return facts
+    return replace(facts, published="", sizes={})
+
+
+def missing_parts(facts: CollectionFacts, counts: Mapping[str, int]) -> list[str]:
+    """Return the parts with far fewer examples (``counts``) than a collection officially has."""
+    return [
+        part
+        for part, size in facts.sizes.items()
+        if size is not None and counts.get(part, 0) < COMPLETE * size
+    ]
+
 
 # Rows for train, validation and test: Araujo et al. (2022), Appendix A.
 PAPER_ROWS = (10_000, 4_000, 4_000)
@@ -229,3 +299,191 @@ def _collection(task: ExampleTask, named: object, corpus: Corpus, where: str) ->
     what, todo = f", for {task.needs}", "name a collection that fits the task, or another task"
     collection = None if named is None else str(named)
     return str(one_of(collection, fitting, f"{where}.collection", what, todo))
+
+
+# The kinds of records whose words can be counted.
+RUNNING_TEXT = ("documents", "dialogues")
+Names = Annotated[
+    tuple[str, ...], described("a list of corpora, or of corpus/collection", min_length=1)
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RankingEntry(Checked):
+    """An entry of `rankings`: names of collections, see ``RankingDataset``."""
+
+    task: str
+    language: Annotated[str, described("the language of its corpora, such as es")]
+    version: Version = "1.0.0"
+    pairs: Names
+    background: Names = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WordRankingEntry(RankingEntry):
+    """An entry of `rankings` that ranks words."""
+
+    vocabulary: Annotated[str, described("the name of a corpus", min_length=1)] = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RankingDataset(Dataset):
+    """A dataset composed of collections of one or more corpora.
+
+    Attributes:
+        pairs: the collections with the paraphrases.
+        background: the collections with the texts to rank; if empty, those of the pairs.
+        vocabulary: the corpus whose most frequent words are ranked too, if any.
+        probed: paths of the collections that a probe is trained on. The test part of such a
+            collection is left out; a collection without parts is used whole.
+    """
+
+    pairs: Sequence[Collection]
+    background: Sequence[Collection]
+    vocabulary: Corpus | None
+    probed: Sequence[str]
+
+    @property
+    def corpora(self) -> list[Corpus]:
+        """Its corpora, each once."""
+        return _corpora((*self.pairs, *self.background), self.vocabulary)
+
+    @property
+    def parts(self) -> dict[str, Any]:
+        """The names of its collections and corpora."""
+        return {
+            "pairs": [collection.path for collection in self.pairs],
+            "background": [collection.path for collection in self.background],
+            "vocabulary": self.vocabulary.name if self.vocabulary else "",
+            "without_test": list(self.probed),
+        }
+
+    def columns(self) -> dict[str, Column]:
+        """Return the columns of its instances, none of them an answer."""
+        return self.task.columns({})
+
+    def about(self) -> dict[str, Any]:
+        """Return the facts stored with the data."""
+        return Dataset.about(self) | {"parts": self.parts}
+
+
+def rankings_of(
+    rankings: Mapping[str, Any], corpora: Sequence[Corpus], sources: str, path: Path = PARAMS
+) -> list[RankingDataset]:
+    """Return the rankings of params.yaml, in its order, given its ``corpora`` and ``sources``."""
+    return [
+        _ranking(name, entry, corpora, sources, f"{path}: rankings.{name}")
+        for name, entry in checked(dict[str, Section], rankings, f"{path}: rankings").items()
+    ]
+
+
+def _ranking(
+    name: str, given: Mapping[str, Any], corpora: Sequence[Corpus], sources: str, where: str
+) -> RankingDataset:
+    if taken := [c.name for c in corpora if name == c.name or name in c.datasets]:
+        expected = "a name that differs from those of corpora and their datasets"
+        raise ParamsError(where, expected, f"{name}, which corpora.{taken[0]} uses")
+    tasks = {task.name: task for task in examples.RANKING_TASKS}
+    task = tasks[one_of(given.get("task"), tasks, f"{where}.task")]
+    kind = WordRankingEntry if task.unit == "word" else RankingEntry
+    entry = checked(kind, given, where)
+    language = entry.language
+    finder = _Finder(corpora, language, task.unit)
+    pairs = finder.collections(entry.pairs, 2, f"{where}.pairs")
+    background = finder.collections(entry.background, 1, f"{where}.background")
+    vocabulary = None
+    if isinstance(entry, WordRankingEntry) and entry.vocabulary:
+        vocabulary = finder.vocabulary(entry.vocabulary, f"{where}.vocabulary")
+    used = _corpora((*pairs, *background), vocabulary)
+    for corpus in used:
+        if language != corpus.language:
+            expected = f"{corpus.language}, the language of corpora.{corpus.name}"
+            raise ParamsError(f"{where}.language", expected, repr(language))
+    origins = origins_of(used, sources)
+    return RankingDataset(
+        name=name,
+        task=task,
+        corpus=name,
+        records="examples",
+        language=language,
+        seed=pairs[0].corpus.seed,
+        licence="; ".join(dict.fromkeys(origin.licence for origin in origins)),
+        sample=any(origin.sample for origin in origins),
+        version=entry.version,
+        pairs=pairs,
+        background=background,
+        vocabulary=vocabulary,
+        probed=[c.path for c in (*pairs, *background) if _is_probed(c, sources)],
+    )
+
+
+def _corpora(collections: Iterable[Collection], vocabulary: Corpus | None) -> list[Corpus]:
+    """Return the corpora of some collections and of the vocabulary, each once."""
+    by_name = {collection.corpus.name: collection.corpus for collection in collections}
+    if vocabulary is not None:
+        by_name.setdefault(vocabulary.name, vocabulary)
+    return list(by_name.values())
+
+
+@dataclass(frozen=True, slots=True)
+class _Finder:
+    """Finds the collections and corpora that the entry of a ranking names, among all corpora.
+
+    Only those in the language of the ranking are suggested.
+    """
+
+    corpora: Sequence[Corpus]
+    language: str
+    unit: Unit
+
+    def collections(self, named: Iterable[str], texts: int, where: str) -> list[Collection]:
+        """Return the collections named in a list, ``where``: corpus, or corpus/collection.
+
+        Their examples have a number of ``texts``.
+        """
+        pairs = f"pairs of {self.unit}s with a score, or without score and label"
+        what = f", for {pairs if texts == 2 else f'single {self.unit}s'}"
+        corpora = {c.name: c for c in self.corpora if self._fitting(c, texts)}
+        by_path: dict[str, Collection] = {}
+        for name in named:
+            corpus = corpora.get(name.partition("/")[0])
+            fitting = self._fitting(corpus, texts) if corpus else []
+            chosen = [c for c in fitting if name in (c.corpus.name, c.path)]
+            if not chosen:
+                one_of(name, [c.path for c in fitting] or self._near(corpora), where, what)
+            if repeated := [c.path for c in chosen if c.path in by_path]:
+                found = f"{repeated[0]} twice, the second time as {name!r}"
+                raise ParamsError(where, "each collection once", found, "remove one of the names")
+            by_path |= {c.path: c for c in chosen}
+        return list(by_path.values())
+
+    def vocabulary(self, named: str, where: str) -> Corpus:
+        """Return the corpus of running text with a name."""
+        corpora = {c.name: c for c in self.corpora if c.facts.records in RUNNING_TEXT}
+        if named not in corpora:
+            one_of(named, self._near(corpora), where, f" (corpora of {' or '.join(RUNNING_TEXT)})")
+        return corpora[named]
+
+    def _fitting(self, corpus: Corpus, texts: int) -> list[Collection]:
+        """Return the collections of a corpus that can be ranked."""
+        # A label may mean "not a paraphrase".
+        return [
+            Collection(corpus, name)
+            for name, facts in corpus.facts.collections.items()
+            if facts.texts == texts
+            and facts.unit == self.unit
+            and (texts == 1 or facts.scale is not None or facts.labels is None)
+        ]
+
+    def _near(self, corpora: Mapping[str, Corpus]) -> list[str]:
+        """Return the names of those corpora that are in the language of the ranking."""
+        return [name for name, corpus in corpora.items() if corpus.language == self.language]
+
+
+def _is_probed(collection: Collection, sources: str) -> bool:
+    """Return whether a probe is trained on a dataset that is made of a collection."""
+    return any(
+        dataset.task.trained
+        for dataset in datasets_of(collection.corpus, sources)
+        if isinstance(dataset, ExampleDataset) and dataset.collection == collection.name
+    )

@@ -1,19 +1,69 @@
-"""Everything that is built by params.yaml: the datasets of each corpus, and the rankings."""
+"""Datasets that are built together; what was declared, listed and said about them."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
-from builders.plan.datasets import Dataset, datasets_of
-from builders.plan.editions import check_editions
-from builders.plan.origins import Origin, origins_of
-from builders.plan.rankings import rankings_of
+from builders.plan.datasets import (
+    PAPER_ROWS,
+    Dataset,
+    Origin,
+    PassageDataset,
+    datasets_of,
+    origins_of,
+    rankings_of,
+)
+from builders.tasks.benchmarks import BENCHMARKS
 from corpora_recipes.params import load_corpora, load_params
-from corpora_recipes.recipe import Corpus
-from corpora_recipes.running.commands import PARAMS
+from corpora_recipes.recipe import Corpus, Gates
+from corpora_recipes.running.console import PARAMS
 from corpora_recipes.running.errors import ParamsError
-from corpora_recipes.running.folders import INSTANCES
-from corpora_recipes.running.left_out import LeftOut, read_left_out
+from corpora_recipes.running.outputs import INSTANCES
+from corpora_recipes.running.stage import LeftOut, read_left_out
+from corpora_recipes.yaml_files import NOTHING, Checked, checked, described, one_of
+
+
+class _Side(NamedTuple):
+    """A dataset and its corpus."""
+
+    dataset: Dataset
+    corpus: Corpus
+
+    def made(self) -> dict[str, object]:
+        """Return what two editions must have in common, with its name."""
+        return {
+            "recipe": self.corpus.recipe,
+            "language": self.dataset.language,
+            "task": self.dataset.task.name,
+            "options of the task": dict(self.dataset.options),
+            "collection": self.dataset.collection,
+        }
+
+
+def check_editions(built: Sequence[tuple[Corpus, Sequence[Dataset]]]) -> None:
+    """Check every dataset with ``edition_of``, given each corpus with its datasets."""
+    sides = {
+        dataset.name: _Side(dataset, corpus) for corpus, datasets in built for dataset in datasets
+    }
+    for new in sides.values():
+        name = new.dataset.edition_of
+        if not name:
+            continue
+        where = f"{new.corpus.where}.datasets.{new.dataset.name}.edition_of"
+        others = [side for side in sides.values() if side.corpus.name != new.corpus.name]
+        old = next((side for side in others if side.dataset.name == name), None)
+        if old is None:
+            alike = sorted(side.dataset.name for side in others if side.made() == new.made())
+            expected = "a dataset of another corpus"
+            expected += f": one of {', '.join(alike)}" if alike else ""
+            what = "which is of the same corpus" if name in sides else "which is not a dataset"
+            todo = "name the older dataset, which has another entry under `corpora`"
+            raise ParamsError(where, expected, f"{name!r}, {what}", todo)
+        for what, value in old.made().items():
+            if new.made()[what] != value:
+                expected = f"a dataset made in the same way as {name}: {what} {value}"
+                raise ParamsError(where, expected, f"{what} {new.made()[what]}")
 
 
 class BuildGroup(NamedTuple):
@@ -99,3 +149,107 @@ def without(groups: Iterable[BuildGroup], left_out: Collection[str]) -> list[Bui
         group._replace(datasets=[d for d in group.datasets if d.name not in left_out])
         for group in groups
     ]
+
+
+@dataclass(frozen=True, slots=True)
+class Audit(Checked):
+    """The section `audit` of params.yaml."""
+
+    inherited: Annotated[dict[str, Gates] | None, described("datasets with gates"), NOTHING] = None
+
+
+def inherited_of(
+    params: Mapping[str, Any], path: Path, groups: Sequence[BuildGroup]
+) -> dict[str, dict[str, Any]]:
+    """Return the declared misses: dataset to gate to ``at_most`` and ``because``.
+
+    An entry of `audit.inherited` of params.yaml, the file ``path``, replaces that of the same
+    dataset in a corpus.yaml.
+    """
+    declared = {
+        name: gates
+        for group in groups
+        for origin in group.origins
+        for name, gates in origin.corpus.facts.inherited.items()
+        if name in {dataset.name for dataset in group.datasets}
+    }
+    declared |= checked(Audit, params["audit"], f"{path}: audit").inherited or {}
+    return {
+        name: {gate: asdict(miss) for gate, miss in gates.items()}
+        for name, gates in declared.items()
+    }
+
+
+def check_inherited(inherited: Iterable[str], datasets: Iterable[str], path: Path) -> None:
+    """Raise an InputError if a name in `audit.inherited`, of the file ``path``, is no dataset."""
+    todo = "correct the name, or remove it, if the dataset was removed"
+    for name in inherited:
+        one_of(name, sorted(datasets), f"{path}: audit.inherited.{name}", " (the datasets)", todo)
+
+
+def datasets_listing(path: Path, said: Mapping[str, str] | None = None) -> str:
+    """Return one line per dataset of params.yaml, the file ``path``: its task and its corpora.
+
+    ``said``: dataset to what stands after these, if there is anything.
+    """
+    groups = load_groups(path)
+    names = [dataset.name for group in groups for dataset in group.datasets]
+    check_inherited(inherited_of(load_params(path), path, groups), names, path)
+    lines = []
+    for group in groups:
+        sources = ", ".join(origin.corpus.name for origin in group.origins)
+        for dataset in group.datasets:
+            collection = f" ({dataset.collection})" if dataset.collection else ""
+            task = dataset.task.name.replace("_", " ")
+            more = (said or {}).get(dataset.name, "")
+            lines.append(f"  {dataset.name}: {task}, from {sources}{collection}{more}")
+    return "\n".join(lines)
+
+
+# What an entry of a benchmark need not state.
+_DEFAULTS = {"language": "es", "collection": "", "rows": list(PAPER_ROWS)}
+
+
+def making_of(dataset: Dataset, corpora: Sequence[Corpus]) -> dict[str, Any]:
+    """Return what a dataset shares with the same one in another language.
+
+    It has ``from``, the recipes of the corpora, then the collection, if it is not named after the
+    language; and ``options``, those of its task that are not the defaults.
+    """
+    sources = list(dict.fromkeys(corpus.recipe for corpus in corpora))
+    if dataset.collection not in ("", dataset.language):
+        sources.append(dataset.collection)
+    return {"from": sources, "options": _chosen(dataset)}
+
+
+def benchmark_of(dataset: Dataset, corpora: Sequence[Corpus]) -> str:
+    """Return the benchmark that a dataset belongs to; "" if it is another one of the same name."""
+    about = dataset.about()
+    making = {key: about[key] for key in ("task", *_DEFAULTS)} | _chosen(dataset)
+    making["corpora"] = [_settings(corpus) for corpus in corpora]
+    if "parts" in about:
+        making["parts"] = {key: names for key, names in about["parts"].items() if names}
+    return next(
+        (
+            benchmark
+            for benchmark, entries in BENCHMARKS.items()
+            if dataset.name in entries and {**_DEFAULTS, **entries[dataset.name]} == making
+        ),
+        "",
+    )
+
+
+def _chosen(dataset: Dataset) -> dict[str, Any]:
+    """Return the options of a dataset's task that are not the defaults, and whether of folds."""
+    defaults = dataset.task.defaults(dataset.records)
+    folds = {"folds": True} if isinstance(dataset, PassageDataset) and dataset.folds else {}
+    return {key: v for key, v in dataset.options.items() if v != defaults[key]} | folds
+
+
+def _settings(corpus: Corpus) -> dict[str, Any]:
+    """Return the recipe of a corpus, and those options that are not its defaults."""
+    settings = {"documents": corpus.documents, **corpus.options}
+    defaults = {"documents": None, **corpus.facts.options}
+    return {"recipe": corpus.recipe} | {
+        key: value for key, value in settings.items() if value != defaults.get(key)
+    }

@@ -1,15 +1,276 @@
-"""Candidates: the sentences of a treebank that a task may take, balanced by class and length."""
+"""Folds of labelled examples; candidates from parsed sentences, in folds."""
 
+import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeVar
 
-from builders.sampling.draw import Draw
-from builders.sampling.folds import connected_groups
-from builders.sampling.tree import Tree
-from corpora_recipes.casing import lower_case
+from builders.sampling.passages import Draw
+from corpora_recipes.hashing import keyed_hash
+from corpora_recipes.records import SPLITS, Example, ParsedSentence, Split, Word, text_of
+from corpora_recipes.text.language import writing_of
+from corpora_recipes.text.tokens import lower_case, mark
+
+TextKey = tuple[int, ...]
+T = TypeVar("T")
+# As SentEval's cross-validation (Conneau and Kiela 2018, section 4, "10-fold").
+N_FOLDS = 10
+# One for test, one to choose the regularisation of a probe, one for train.
+MIN_FOLDS = 3
+# Of a text in two source splits, the copy in the later one is used: the tested one comes first.
+_DEDUPLICATION_ORDER = (*reversed(SPLITS), None)
+
+
+def filter_examples(
+    examples: Sequence[Example], deduplicate: bool, min_class_size: int
+) -> tuple[list[Example], dict[str, int]]:
+    """Drop repeated texts if ``deduplicate``, then classes of fewer than ``min_class_size``.
+
+    Of examples with the same texts, in any order, the one in the last source split is used, and of
+    several there, the one with the first id. Returns the examples, in their order, and how many
+    were dropped as "repeated_text" and "rare_class".
+    """
+    remaining = list(examples)
+    dropped = {}
+    if deduplicate:
+        by_text: dict[TextKey, Example] = {}
+        for example in sorted(remaining, key=lambda e: (_DEDUPLICATION_ORDER.index(e.split), e.id)):
+            by_text.setdefault(tuple(sorted(text_key(example))), example)
+        ids = {example.id for example in by_text.values()}
+        dropped["repeated_text"] = len(remaining) - len(ids)
+        remaining = [example for example in remaining if example.id in ids]
+    if min_class_size:
+        sizes = Counter(example.label for example in remaining)
+        frequent = [example for example in remaining if sizes[example.label] >= min_class_size]
+        dropped["rare_class"] = len(remaining) - len(frequent)
+        remaining = frequent
+    return remaining, dropped
+
+
+def assign_splits(
+    examples: Sequence[Example],
+    seed: int,
+    collection: str,
+    *,
+    trained: bool,
+    n_folds: int = N_FOLDS,
+) -> tuple[dict[str, Split], dict[str, int]]:
+    """Return the split of each example of a collection by id, and its fold by id if it has one.
+
+    The last source split is test, the first is train, any between is validation; without one, a
+    tenth of train is held out as validation. With one source split or none, rows are dealt to
+    folds, and their split is "train". If no probe is ``trained``, all examples are test. The seed
+    and the collection's name decide, so that all datasets of a collection have the same splits.
+    """
+    if not trained:
+        return {example.id: "test" for example in examples}, {}
+    source_splits = _source_splits(examples)
+    test_split = source_test_split(examples)
+    if test_split is None:
+        folds = assign_folds(examples, seed, collection, n_folds)
+        return dict.fromkeys((example.id for example in examples), "train"), folds
+    split_names: dict[Split | None, Split] = {source_splits[0]: "train", test_split: "test"}
+    splits = {example.id: split_names.get(example.split, "validation") for example in examples}
+    if len(source_splits) == 2:
+        train = [example for example in examples if splits[example.id] == "train"]
+        folds = assign_folds(train, seed, collection)
+        splits |= {id_: "validation" for id_, fold in folds.items() if fold == 0}
+    return splits, {}
+
+
+def source_test_split(examples: Sequence[Example]) -> Split | None:
+    """Return the source split that is tested: the last one; None if there are fewer than two."""
+    source_splits = _source_splits(examples)
+    return source_splits[-1] if len(source_splits) > 1 else None
+
+
+def _source_splits(examples: Sequence[Example]) -> list[Split]:
+    """Return the splits of the source that the examples have, in order."""
+    present = {example.split for example in examples}
+    return [split for split in SPLITS if split in present]
+
+
+def assign_folds(
+    examples: Sequence[Example], seed: int, collection: str, n_folds: int = N_FOLDS
+) -> dict[str, int]:
+    """Return the fold of each example of a collection by id: grouped and stratified.
+
+    Examples of one document, or with the same text (or pair), form a group, which is in one fold.
+    A group's class is that of its example with the first id. Groups are dealt to the folds in turn,
+    class by class, in keyed-hash order, so that the numbers of groups per class differ by at most
+    one between folds.
+    """
+    ranked_groups: dict[str, list[tuple[int, list[Example]]]] = {}
+    for group in connected_groups(examples, lambda e: (e.document_id, text_key(e))):
+        first = min(group, key=lambda example: example.id)
+        rank = keyed_hash(seed, collection, first.id, "fold")
+        ranked_groups.setdefault(first.label or "", []).append((rank, group))
+    in_order = [
+        group
+        for label in sorted(ranked_groups)
+        for _, group in sorted(ranked_groups[label], key=lambda ranked: ranked[0])
+    ]
+    return {
+        example.id: index % n_folds for index, group in enumerate(in_order) for example in group
+    }
+
+
+def connected_groups(
+    items: Iterable[T], keys: Callable[[T], Iterable[Hashable]], max_merged: float = math.inf
+) -> list[list[T]]:
+    """Return the connected components of items, which are linked by equal keys (union-find).
+
+    An item that would merge several groups into one of more than ``max_merged`` is left out.
+    """
+    parent: dict[Hashable, Hashable] = {}
+    groups: dict[Hashable, list[T]] = {}
+
+    def find_root(key: Hashable) -> Hashable:
+        while (above := parent.setdefault(key, key)) != key:
+            parent[key] = key = parent[above]
+        return key
+
+    for item in items:
+        roots = dict.fromkeys(map(find_root, keys(item)))
+        to_merge = [groups[root] for root in roots if root in groups]
+        if len(to_merge) > 1 and sum(map(len, to_merge)) >= max_merged:
+            continue
+        new_root, *old_roots = roots
+        parent |= dict.fromkeys(old_roots, new_root)
+        groups[new_root] = [*(member for group in to_merge for member in group), item]
+        for root in old_roots:
+            groups.pop(root, None)
+    return list(groups.values())
+
+
+def text_key(example: Example) -> TextKey:
+    """Return a key that is equal for examples with the same text, or pair of texts."""
+    return tuple(map(mark, example.texts))
+
+
+class Tree:
+    """The tree of a sentence; words and tokens are numbered from 0.
+
+    Attributes:
+        sentence: the record, of which words, tokens and text are.
+        root: the number of the root.
+        children: for each word the numbers of its dependents, in text order.
+        token_of: for each word the number of its token.
+        first_of: for each token the number of its first word.
+        begin: the number of the first token with a letter or a digit.
+        spaces: whether its language, that of the treebank, has spaces between words.
+    """
+
+    def __init__(self, sentence: ParsedSentence) -> None:
+        """Look at a sentence."""
+        self.sentence, self.text = sentence, sentence.text
+        self.words, self.tokens = sentence.words, sentence.tokens
+        self.root = 0
+        self.children: list[list[int]] = [[] for _ in self.words]
+        for number, word in enumerate(self.words):
+            if word.head:
+                self.children[word.head - 1].append(number)
+            else:
+                self.root = number
+        self.token_of: list[int] = []
+        self.first_of: list[int] = []
+        for number, token in enumerate(self.tokens):
+            self.first_of.append(len(self.token_of))
+            self.token_of += [number] * token.words
+        begins = (n for n, token in enumerate(self.tokens) if any(map(str.isalnum, token.form)))
+        self.begin = next(begins, 0)
+        self.spaces = writing_of(sentence.treebank.partition("_")[0]).spaces
+
+    @property
+    def main(self) -> Word:
+        """The word that is the root."""
+        return self.words[self.root]
+
+    def related(self, head: int, *relations: str) -> list[int]:
+        """Return the dependents of a word with one of some relations.
+
+        A relation without a subtype stands for all of its subtypes.
+        """
+        return [
+            child
+            for child in self.children[head]
+            if (relation := self.words[child].relation) in relations
+            or relation.partition(":")[0] in relations
+        ]
+
+    def subtree(self, top: int) -> list[int]:
+        """Return the numbers of a word and of all words below it, in text order."""
+        numbers = [top]
+        for number in numbers:
+            numbers += self.children[number]
+        return sorted(numbers)
+
+    def depth(self) -> int:
+        """Return the number of words, not punctuation, on the longest way from the root."""
+        depth, level = 0, [self.root]
+        while level:
+            depth += 1
+            below = [child for number in level for child in self.children[number]]
+            level = [child for child in below if self.words[child].relation != "punct"]
+        return depth
+
+    def is_word(self, token: int) -> bool:
+        """Return whether a token is a single word, with a letter or a digit."""
+        word = self.words[self.first_of[token]]
+        return (
+            self.tokens[token].words == 1
+            and word.upos not in ("PUNCT", "SYM", "X")
+            and any(map(str.isalnum, word.form))
+        )
+
+    def with_forms(self, forms: Iterable[str]) -> str:
+        """Return the text with other forms in the places of its tokens."""
+        tokens = zip(forms, self.tokens, strict=True)
+        return text_of(token._replace(form=form) for form, token in tokens)
+
+
+def is_finite(word: Word) -> bool:
+    """Return whether a word is a finite verb, by what its treebank annotates.
+
+    That is the form of the verb; or else a mood, a tense or a person, which other forms lack. The
+    active participle of the past stands for a finite verb, as in Czech and Croatian.
+    """
+    if word.upos not in ("VERB", "AUX"):
+        return False
+    if form := word.feature("VerbForm"):
+        past = word.feature("Tense") == "Past" and word.feature("Voice") == "Act"
+        return form == "Fin" or (form == "Part" and past)
+    return any(map(word.feature, ("Mood", "Tense", "Person")))
+
+
+class WordCounts:
+    """Counts of words by kind (part of speech and features), and of neighbours in lower case."""
+
+    def __init__(self) -> None:
+        """Count nothing yet."""
+        self.of_kind: dict[str, Counter[str]] = {}
+        self._numbers: dict[str, int] = {}
+        self._pairs: Counter[int] = Counter()
+
+    def add_word(self, kind: str, form: str) -> None:
+        """Count a word of a kind."""
+        self.of_kind.setdefault(kind, Counter())[form] += 1
+
+    def add_neighbours(self, forms: list[str]) -> None:
+        """Count each pair of neighbouring tokens of a sentence."""
+        known = self._numbers
+        numbers = [known.setdefault(lower_case(form), len(known)) for form in forms]
+        # One integer a pair takes a third of the memory of a tuple.
+        self._pairs.update(first << 32 | second for first, second in pairwise(numbers))
+
+    def together(self, first: str, second: str) -> int:
+        """Return how often two words are neighbours, in this order and any case."""
+        left, right = self._numbers.get(lower_case(first)), self._numbers.get(lower_case(second))
+        return 0 if left is None or right is None else self._pairs[left << 32 | right]
+
 
 # Width of the bins of sentence length, in tokens.
 BIN = 3

@@ -5,7 +5,6 @@ from builders.tasks import (
     discourse_coherence,
     discourse_relations,
     examples,
-    ranking,
     section_prediction,
     sentence_ordering,
     sentence_position,
@@ -24,6 +23,6 @@ TASKS: dict[str, Task] = {
         connective.TASK,
         *discourse_relations.TASKS,
         *treebank.TASKS,
-        *ranking.TASKS,
+        *examples.TASKS,
     )
 }

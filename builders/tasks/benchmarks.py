@@ -1,10 +1,65 @@
-"""The shipped benchmarks: which datasets belong to them, and what these are built from."""
+"""Groups of tasks, benchmarks, and how datasets differ from the published ones."""
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from builders.tasks.groups import GROUPS, OF_BENCHMARKS, Group
-from corpora_recipes.running.yaml_text import load_yaml
+from corpora_recipes.yaml_files import load_yaml
+
+
+class Group(NamedTuple):
+    """Tasks that ask for the same kind of knowledge: "SP" in the papers, "Sentence position"."""
+
+    abbreviation: str
+    title: str
+
+
+# Araujo et al. (2022), Table 2, after Conneau and Kiela (2018) and Chen, Chu and Gimpel (2019); the
+# last two of those with a probe after Koto, Lau and Baldwin (2021).
+GROUPS = (
+    SC := Group("SC", "Sentence classification"),
+    SPC := Group("SPC", "Sentence pair classification"),
+    SS := Group("SS", "Semantic similarity"),
+    LPT := Group("LPT", "Linguistic probing"),
+    SP := Group("SP", "Sentence position"),
+    BSO := Group("BSO", "Binary sentence ordering"),
+    DC := Group("DC", "Discourse coherence"),
+    SSP := Group("SSP", "Section prediction"),
+    DR := Group("DR", "Discourse relations"),
+    PDTB_E := Group("PDTB-E", "Explicit discourse relations"),
+    PDTB_I := Group("PDTB-I", "Implicit discourse relations"),
+    NUC := Group("NUC", "Nuclearity"),
+    CONN := Group("CONN", "Connectives"),
+    # Nothing is trained for these.
+    EVALRANK := Group("EvalRank", "Ranks of paraphrases"),
+    PARALEX := Group("ParaLex", "Paradigms of words"),
+)
+
+# Of benchmarks that average some datasets in other groups than those of their tasks: Chen, Chu and
+# Gimpel (2019), Table 2, and Wang, Kuo and Li (2022), Table 3.
+OF_BENCHMARKS = (
+    CI := Group("CI", "Citation intent"),
+    USS := Group("USS", "Unsupervised semantic similarity"),
+    SSS := Group("SSS", "Supervised semantic similarity"),
+    PROBING := Group("Probing", "Linguistic probing"),
+    WS := Group("WS", "Word similarity"),
+)
+
+SIMILARITIES = (SS, USS, SSS, WS)
+"""Those whose scores are correlations; of the others, they are accuracies."""
+
+
+DIFFERENCES: Mapping[str, Mapping[str, str]] = load_yaml(
+    Path(__file__).with_name("differences.yaml")
+)
+"""Kind (benchmarks, tasks, datasets or protocols) to name to what differs."""
+
+
+def differences_of(dataset: str, task: str, benchmark: str) -> list[str]:
+    """Return what differs of a dataset, the most special last; ``benchmark``: "" if it has none."""
+    keys = {"benchmarks": benchmark, "tasks": task, "datasets": dataset if benchmark else ""}
+    return [DIFFERENCES[kind][key] for kind, key in keys.items() if key in DIFFERENCES[kind]]
+
 
 Entries = dict[str, dict[str, dict[str, Any]]]
 """Benchmark to dataset to what it is built from."""

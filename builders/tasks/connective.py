@@ -13,12 +13,11 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
-from builders.sampling.draw import Draw
-from builders.sampling.passages import Passage, flat
-from builders.tasks.groups import CONN
+from builders.sampling.passages import Draw, Passage, flat
+from builders.tasks.benchmarks import CONN
 from builders.tasks.task import PassageTask, about, sentences
 from corpora_recipes.records import SPLITS, Document
-from corpora_recipes.running.yaml_text import load_yaml
+from corpora_recipes.yaml_files import load_yaml
 
 COUNT = 2
 # A class has as many rows in each split.

@@ -7,13 +7,21 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from builders.sampling.donors import Donors, Fits, Likeness
-from builders.sampling.draw import Draw
-from builders.sampling.passages import Passage, any_sentences, in_keyed_order, one_passage, windows
-from builders.tasks.groups import DC
+from builders.sampling.passages import (
+    Donors,
+    Draw,
+    Fits,
+    Likeness,
+    Passage,
+    any_sentences,
+    in_keyed_order,
+    one_passage,
+    windows,
+)
+from builders.tasks.benchmarks import DC
 from builders.tasks.task import Column, Option, PassageTask, about, sentences
 from corpora_recipes.records import Dialogue, Document
-from corpora_recipes.text.same_text import normalise
+from corpora_recipes.text.tokens import normalise
 
 COUNT = 6
 # Two rows, one coherent and one not, need two sources and one donor. With a few more donors, a

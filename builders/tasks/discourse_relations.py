@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from builders.tasks.groups import DR, NUC
+from builders.tasks.benchmarks import DR, NUC
 from builders.tasks.task import Column, Option, Task, Text, about
 from corpora_recipes.records import DiscourseNode, DiscourseTree
 

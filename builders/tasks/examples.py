@@ -1,16 +1,24 @@
-"""The tasks on labelled examples: one text or a pair of texts, with a class or a score.
+"""Tasks without a construction: labelled and scored examples, rankings, paradigms.
+
+The tasks on labelled examples: one text or a pair of texts, with a class or a score.
 
 Spanish SentEval (Araujo et al. 2022, section 2; after Conneau and Kiela 2018), the tasks on the
 Penn Discourse Treebank of DiscoEval (Chen, Chu and Gimpel 2019, section 3.1), the relations of the
 DISRPT shared task of 2025 (task 3), and the paradigms of
 Sumbler et al.'s test ParaLex, such as the days of the week: a row is a cluster of terms, nothing is
 trained or annotated.
+
+EvalRank: is the paraphrase of a text nearer than all other texts (Wang et al. 2022)?
+
+Bin Wang, C.-C. Jay Kuo and Haizhou Li (2022), "Just Rank: Rethinking Evaluation with Word and
+Sentence Similarities". A row is a text of the background; its positives are the rows with its
+paraphrases. Nothing is trained: the evaluation ranks each positive among all other texts.
 """
 
 from dataclasses import replace
 
-from builders.tasks.groups import DR, LPT, PARALEX, PDTB_E, PDTB_I, SC, SPC, SS, Group
-from builders.tasks.task import ExampleTask, Text, about
+from builders.tasks.benchmarks import DR, EVALRANK, LPT, PARALEX, PDTB_E, PDTB_I, SC, SPC, SS, Group
+from builders.tasks.task import Column, ExampleTask, Task, Text, Unit, about
 
 # Of a paradigm: two terms are seeds, at least one is looked for.
 FEWEST_TERMS = 3
@@ -58,4 +66,37 @@ TASKS = (
         trained=False,
         named_by_language=True,
     ),
+)
+
+
+CITATION = (
+    "Bin Wang, C.-C. Jay Kuo and Haizhou Li (2022). Just Rank: Rethinking Evaluation with Word and "
+    "Sentence Similarities. In Proceedings of the 60th Annual Meeting of the Association for "
+    "Computational Linguistics (Volume 1: Long Papers), pages 6060–6077, Dublin, Ireland. "
+    "https://aclanthology.org/2022.acl-long.419"
+)
+
+_PROVENANCE = {
+    "positives": Column("strings", "ids of the rows with its paraphrases; may be empty"),
+    "source": Column("string", "corpus, or corpus/collection, where the text occurs first"),
+}
+
+
+def _ranking_task(unit: Unit, text: str) -> Task:
+    return Task(
+        **about(f"{unit}_ranking"),
+        group=EVALRANK,
+        records=(),
+        texts=(Text("text", "tokens", "string", text),),
+        constructed=False,
+        provenance=_PROVENANCE,
+        target="neighbours",
+        unit=unit,
+        trained=False,
+    )
+
+
+RANKING_TASKS = (
+    _ranking_task("sentence", "natural text of the sentence"),
+    _ranking_task("word", "the word, in lower case"),
 )

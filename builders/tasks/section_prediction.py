@@ -7,13 +7,11 @@ the subheads and bodies of Spanish news.
 from collections.abc import Sequence
 from typing import Any
 
-from builders.sampling.draw import Draw
-from builders.sampling.passages import Passage, flat, one_passage
-from builders.sampling.same_text import is_telling
-from builders.tasks.groups import SSP
+from builders.sampling.passages import Draw, Passage, flat, is_telling, one_passage
+from builders.tasks.benchmarks import SSP
 from builders.tasks.task import PassageTask, Text, about
 from corpora_recipes.records import Document
-from corpora_recipes.text.writing import is_finished
+from corpora_recipes.text.language import is_finished
 
 # The highest ratio of the lengths of two sentences that count as equally long.
 SIMILAR = 1.1

@@ -9,9 +9,8 @@ place of the first five sentences, as here by default.
 from collections.abc import Sequence
 from typing import Any
 
-from builders.sampling.draw import Draw
-from builders.sampling.passages import Passage, first_sentences, one_passage
-from builders.tasks.groups import BSO
+from builders.sampling.passages import Draw, Passage, first_sentences, one_passage
+from builders.tasks.benchmarks import BSO
 from builders.tasks.task import Option, PassageTask, about, sentences
 from corpora_recipes.records import Document
 

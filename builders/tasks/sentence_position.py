@@ -7,9 +7,8 @@ Representations", section 3; for Spanish Araujo et al. (2022).
 from collections.abc import Sequence
 from typing import Any
 
-from builders.sampling.draw import Draw
-from builders.sampling.passages import Passage, first_sentences, one_passage
-from builders.tasks.groups import SP
+from builders.sampling.passages import Draw, Passage, first_sentences, one_passage
+from builders.tasks.benchmarks import SP
 from builders.tasks.task import PassageTask, about, sentences
 from corpora_recipes.records import Document
 

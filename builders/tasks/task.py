@@ -10,14 +10,11 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
-from builders.sampling.candidates import Candidate
-from builders.sampling.draw import Draw
-from builders.sampling.folds import N_FOLDS
-from builders.sampling.passages import Passage
-from builders.sampling.tree import Tree, WordCounts
-from builders.tasks.groups import LPT, Group
-from corpora_recipes.facts import CollectionFacts
-from corpora_recipes.running.yaml_text import load_yaml
+from builders.sampling.candidates import N_FOLDS, Candidate, Tree, WordCounts
+from builders.sampling.passages import Draw, Passage
+from builders.tasks.benchmarks import LPT, Group
+from corpora_recipes.recipe import CollectionFacts
+from corpora_recipes.yaml_files import load_yaml
 
 Kind = Literal["string", "strings", "integer", "number"]
 Answer = Literal["label", "score", "neighbours"]
@@ -183,7 +180,7 @@ class PassageTask(Task):
         settle: decides what depends on the passages of all splits, and leaves out those of classes
             that are too rare; None if ``labels`` are all classes.
         level_lengths: whether rows show the sentences of a passage "together" or "alone", if
-            their length must not reveal their position (see ``builders.sampling.lengths``); "" if
+            their length must not reveal their position (see ``builders.sampling.passages``); "" if
             the task does not ask for positions.
     """
 

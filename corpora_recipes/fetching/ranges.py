@@ -15,19 +15,20 @@ from pathlib import Path
 from threading import Lock
 from typing import BinaryIO
 
-from corpora_recipes.fetching.pins import LOCK, read_note, write_note
-from corpora_recipes.fetching.session import Broken, open_session
+from corpora_recipes.fetching.downloads import LOCK, read_note, write_note
 from corpora_recipes.fetching.transfer import (
     Answer,
     BeyondEnd,
+    Broken,
     Changed,
     Transfer,
     Version,
     first_that_works,
+    open_session,
 )
+from corpora_recipes.running.console import progress
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.outputs import whole_file
-from corpora_recipes.running.telling import progress
 
 # A file of such a folder; the first group is the name of the whole file.
 PART = re.compile(r"(.+)\.parts/(?:\d{15}-\d{15}|manifest\.json)")

@@ -12,8 +12,7 @@ from itertools import groupby
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO
 
-from corpora_recipes.missing import no_files
-from corpora_recipes.recipe import Corpus
+from corpora_recipes.recipe import Corpus, no_files
 from corpora_recipes.running.errors import RawError
 from corpora_recipes.running.limits import (
     LARGEST_ARCHIVE,

@@ -12,9 +12,8 @@ from importlib.metadata import PackageNotFoundError, version
 from threading import Lock
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from corpora_recipes.running.environment import versions_of
-from corpora_recipes.running.errors import InputError, LostWorkers, NoWorkers
-from corpora_recipes.running.extras import not_installed
+from corpora_recipes.running.code import versions_of
+from corpora_recipes.running.errors import InputError, LostWorkers, NoWorkers, not_installed
 
 if TYPE_CHECKING:
     from distributed import Future as DaskFuture

@@ -1,4 +1,6 @@
-"""Outputs that appear whole or not at all; locks of folders.
+"""The folders of a run, and outputs that appear whole or not at all.
+
+Outputs that appear whole or not at all; locks of folders.
 
 An unfinished output is in a hidden folder beside its place, its workplace. That of the output
 ``data/audit`` is the folder ``data/.audit.XXXXXXXX.part``, with
@@ -27,6 +29,31 @@ from corpora_recipes.running.limits import read_whole
 
 if TYPE_CHECKING:
     from filelock import BaseFileLock
+
+
+RAW = Path("data/raw")
+RECORDS = Path("data/records")
+INSTANCES = Path("data/instances")
+CORPORA, RANKINGS = INSTANCES / "corpora", INSTANCES / "rankings"
+AUDIT = Path("data/audit")
+PACKAGE = Path("dist/hub")
+TRAINED = Path("data/trained")
+EMBEDDINGS = Path("data/embeddings")
+PROBED, RANKED, COMPLETED = Path("data/results"), Path("data/rankings"), Path("data/paradigms")
+PEOPLE = Path("data/people")
+REPORT = Path("reports")
+
+MEMORY = Path("data/memory")
+LEFT_OUT = Path("data/left_out")
+ENVIRONMENT = Path("data/environment.json")
+# Patterns of the folders where a killed run may have left unfinished outputs.
+WRITTEN = ("data", "data/*", "data/instances/*", "data/memory/**", "dist", "reports")
+
+
+def records_of(corpus: str) -> Path:
+    """Return the file with the records of a corpus; its counts are in the .json file beside it."""
+    return RECORDS / f"{corpus}.parquet"
+
 
 # No space is left, the user's quota is exceeded, or the file is too large.
 FULL_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)

@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from corpora_recipes.running.errors import ParamsError
-from corpora_recipes.running.yaml_text import load_yaml
 from corpora_recipes.text.sentences import abbreviations
+from corpora_recipes.yaml_files import load_yaml
 
 Kind = Literal["sentence", "turn", "fragment", "example"]
 KINDS: tuple[Kind, ...] = get_args(Kind)

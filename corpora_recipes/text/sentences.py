@@ -7,9 +7,9 @@ from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
-from corpora_recipes.running.yaml_text import load_yaml
 from corpora_recipes.text.cleaning import is_single_spaced
-from corpora_recipes.text.writing import CLOSING, OPENING, Writing, is_lower, writing_of
+from corpora_recipes.text.language import CLOSING, OPENING, Writing, is_lower, writing_of
+from corpora_recipes.yaml_files import load_yaml
 
 _ABBREVIATIONS = Path(__file__).with_name("abbreviations.yaml")
 _DASHES = "—–―-•"

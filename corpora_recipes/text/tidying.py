@@ -5,8 +5,8 @@ from functools import cache
 from itertools import pairwise
 
 from corpora_recipes.text.cleaning import damage, has_markup
+from corpora_recipes.text.language import writing_of
 from corpora_recipes.text.sentences import rules_of, split_sentences
-from corpora_recipes.text.writing import writing_of
 
 # Texts that tidy() may have to correct, which are few. The pattern begins with a set of rare
 # characters, so that the search is fast.

@@ -1,15 +1,63 @@
-"""The tokens of a sentence, by spaCy."""
+"""Words: lower case, tokens, texts from tokens, texts that are the same."""
 
+import re
+import unicodedata
+from collections.abc import Sequence
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from corpora_recipes.running.errors import ParamsError
-from corpora_recipes.running.extras import load_packages
+from corpora_recipes.hashing import keyed_hash
+from corpora_recipes.running.errors import ParamsError, load_packages
+from corpora_recipes.text.language import UNSPACED, writing_of
+from corpora_recipes.yaml_files import load_yaml
 
 if TYPE_CHECKING:
     from spacy.tokenizer import Tokenizer
+
+
+def lower_case(text: str) -> str:
+    """Return a text in lower case, by the rules for any language.
+
+    Turkish İ becomes i, not Python's i with a dot above, which no word list has; Turkish I
+    becomes i too, as in all other languages.
+    """
+    return text.lower().replace("i\u0307", "i")
+
+
+def mark(sentence: str) -> int:
+    """Return the hash by which sentences are the same: of their words, or of their symbols."""
+    return keyed_hash(0, normalise(sentence) or sentence)
+
+
+def normalise(sentence: str) -> str:
+    """Return the sentence's words, case-folded, without punctuation, joined by single spaces."""
+    folded = unicodedata.normalize("NFKC", sentence).casefold()
+    return " ".join(_words().findall(folded))
+
+
+@cache
+def _words() -> re.Pattern[str]:
+    return re.compile(runs_of(r"\w"))
+
+
+@cache
+def runs_of(characters: str) -> str:
+    """Return a pattern of words made of some characters and their combining marks.
+
+    Python's ``\\w`` leaves out the vowel signs of Indic and other scripts, and the joiners that
+    Persian has inside of words.
+
+    Args:
+        characters: an expression for one character.
+    """
+    marks = "".join(
+        re.escape(chr(point))
+        for point in range(0x10000)
+        if unicodedata.category(chr(point)).startswith("M")
+    )
+    return rf"{characters}+(?:[{marks}\u200c\u200d]+{characters}*)*"
 
 
 # spaCy's rules that all languages share, for those that have none of their own.
@@ -56,3 +104,147 @@ def check_language(language: str) -> None:
     code = language.partition("-")[0]
     if code in _WITH_PACKAGE:
         _tokenizer(code)
+
+
+_TABLE: dict[str, Any] = load_yaml(Path(__file__).with_name("detokenizing.yaml"))
+_NAMED = re.compile("|".join(_TABLE["patterns"]))
+
+
+def _compiled(rules: list[list[str]]) -> list[tuple[re.Pattern[str], str]]:
+    """Return rules with their patterns, in which names stand for other patterns."""
+    inner = _TABLE["patterns"]
+    return [(re.compile(_NAMED.sub(lambda name: inner[name[0]], rule)), put) for rule, put in rules]
+
+
+_NEEDED = [(needed, _compiled(rules)) for needed, rules in _TABLE["needed"].items()]
+_TOKENS = {language: _compiled(rules) for language, rules in _TABLE["tokens"].items()}
+# Marks that open and close alike, each with the one that only opens in the manner of TeX.
+_QUOTES = (('"', '"'), ("'", "`"), ("''", "``"))
+_QUOTE = r"(?:\"|''?|``?)"
+_ALONE = re.compile(rf"(?<!\S){_QUOTE}(?!\S)")
+# A tokeniser would have parted the mark from the word.
+_NATURAL = re.compile(r"[^\W\d_]\)?[,;)] ")
+_BLANKS = re.compile("  +")
+_BETWEEN_SIGNS = re.compile(rf" (?=[{UNSPACED}])|(?<=[{UNSPACED}]) ")
+# Words that stand before or after a quotation rather than at an end of it.
+_FUNCTION_WORD = re.compile(
+    r"a|al|ante|como|con|contra|cuando|de|del|desde|e|el|ella|en|entre|era|es|est[ae]|está|fue|han?"
+    r"|las?|les?|los?|más|me|ni|nos?|o|para|pero|por|porque|que|se|según|ser|si|sin|sobre|son|sus?"
+    r"|también|u|un|una|unas|unos|y|ya",
+    re.IGNORECASE,
+)
+_CONJUNCTION = re.compile("e|ni|o|u|y")
+
+
+@cache
+def _patterns(language: str) -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
+    """Return the patterns of a parted line, of a blank before a closing mark and after opening."""
+    writing = writing_of(language)
+    apart = set(writing.set_apart)
+    closing, opening, colon = r",)\]}", r"(\[{‘", ""
+    if ";" not in apart:
+        closing, opening, colon = closing + ";?!", opening + "¿¡", "|:(?![()-])"  # let faces be
+    for left, right in writing.quotations:
+        # Not those that open in this language, and close in others.
+        if left in "«“" and left not in apart:
+            closing, opening = closing + right, opening + left
+    return (
+        re.compile(rf" (?:[{closing}._]{colon}|\.+(?= \Z)|{_QUOTE}) |[{opening}] "),
+        re.compile(rf" (?=(?:[{closing}]+|\.+|…{colon})(?!\w))"),
+        re.compile(rf"([{opening}]) (?=\S)"),
+    )
+
+
+def detokenize(text: str, language: str, *, tokens: bool = False) -> str:
+    """Join what a tokeniser parted: "¿ Qué es eso ?" → "¿Qué es eso?".
+
+    Nothing but blanks goes. Straight quotation marks and apostrophes open and close in turn as the
+    words around them suggest; one without a partner joins the word that it likelier belongs to.
+    Numbers, signs and dashes are joined only where hardly anything else can be meant; "50 %" is as
+    a writer of Spanish sets it, and stays.
+
+    Args:
+        text: one line. It is taken for tokenised if a mark of punctuation stands alone that no
+            writer sets apart, and no comma or bracket follows a word at once.
+        language: ISO 639 code; French and German keep the blanks that they set around marks.
+        tokens: whether the text is known to be tokens, also if nothing in it shows that. Then what
+            tokenisers part in English (apostrophes, hyphens), Portuguese (contractions, clitics),
+            Spanish (clitics), French and Italian (elisions) is joined, too, and so are words of
+            writing without spaces.
+
+    Returns:
+        The natural text, or the same text if no tokeniser parted it. To do it again changes
+        nothing.
+    """
+    parted, before_closing, after_opening = _patterns(language.partition("-")[0])
+    if not tokens and (not parted.search(f" {text} ") or _NATURAL.search(text)):
+        return text
+    joined = _BLANKS.sub(" ", text).strip(" ")
+    rules_of_tokens = _TOKENS.get(language.partition("-")[0], []) if tokens else []
+    for key, rules in _NEEDED:
+        if key in joined and not (tokens and key == "—"):  # which Spanish sets close
+            for pattern, put in rules:
+                joined = pattern.sub(put, joined)
+    for pattern, put in rules_of_tokens:
+        joined = pattern.sub(put, joined)
+    if _ALONE.search(joined):
+        joined = _join_quotes(joined)
+    joined = after_opening.sub(r"\1", before_closing.sub("", joined))
+    if tokens and not writing_of(language).spaces:
+        joined = _BETWEEN_SIGNS.sub("", joined)
+    return joined if joined == text else detokenize(joined, language, tokens=tokens)
+
+
+def _join_quotes(text: str) -> str:
+    """Join quotation marks that stand alone with the word that they open or close."""
+    words = text.split(" ")
+    opens: dict[int, bool] = {}
+    for closing, opening in _QUOTES:
+        places = [i for i, word in enumerate(words) if word in (closing, opening)]
+        opens.update(zip(places, _opening(words, places), strict=True))
+    joined = words[0]
+    for i, word in enumerate(words[1:], 1):
+        is_joined = opens.get(i - 1, False) or not opens.get(i, True)
+        joined += word if is_joined else f" {word}"
+    return joined
+
+
+def _opening(words: Sequence[str], places: Sequence[int]) -> list[bool]:
+    """Tell of each quotation mark of a kind whether it opens: the cheapest choice for all."""
+    # By how many quotations are open: the cost, and a bit for each mark, 1 if it opens.
+    best: dict[int, tuple[int, int]] = {0: (0, 0)}
+    before = None
+    for place in places:
+        if_opening, if_closing = _costs(words, place)
+        following: dict[int, tuple[int, int]] = {}
+        for depth, (cost, chosen) in best.items():
+            # A mark should not open a third quotation nor close none, and must not close an empty
+            # one.
+            opened = cost + if_opening + 2 * depth
+            options = [(min(depth + 1, 2), (opened, 2 * chosen + 1))]
+            if not (chosen & 1 and place - 1 == before):
+                closed = cost + if_closing + (0 if depth else 3 if before is None else 2)
+                options.append((max(depth - 1, 0), (closed, 2 * chosen)))
+            for left, option in options:
+                following[left] = min(following.get(left, option), option)
+        best = following
+        before = place
+    chosen = min((cost + 2 * depth, chosen) for depth, (cost, chosen) in best.items())[1]
+    return [bit == "1" for bit in f"{chosen:0{len(places)}b}"][: len(places)]
+
+
+def _costs(words: Sequence[str], place: int) -> tuple[int, int]:
+    """Return how ill a quotation mark would open and how ill it would close at its place."""
+    mark = words[place]
+    before = words[place - 1] if place else ""
+    after = words[place + 1] if place + 1 < len(words) else ""
+    if mark[0] == "`":
+        return 0, 9
+    starts = not before or before[-1] in "¿¡([{«“‘"
+    ends = not after or after[0] in ",.;:?!)]}»”…"
+    is_alone = place > 1 and words[place - 2] == mark
+    is_led = bool((_CONJUNCTION if is_alone else _FUNCTION_WORD).fullmatch(before))
+    follows_word = any(map(str.isalnum, before)) and not _FUNCTION_WORD.fullmatch(before)
+    if_opening = 4 * ends + follows_word
+    if_closing = 4 * starts + 3 * is_led + (not ends and not _FUNCTION_WORD.fullmatch(after))
+    return if_opening, if_closing

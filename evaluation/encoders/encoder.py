@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 Form = Literal["natural", "tokens"]
 Postprocess = Literal["none", "centre", "abtt", "component_removal", "whitening"]
-"""What is done to vectors before they are compared, see ``evaluation.embedding.postprocessing``."""
+"""What is done to vectors before they are compared, see ``evaluation.embedding.embedding``."""
 Prompts = dict[str, str]
 """Prefixes of texts, for encoders that are trained with them: name of a dataset, abbreviation of a
 group, or "default", to the prompt of its texts. The first of these that is there counts."""

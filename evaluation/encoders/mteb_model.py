@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from builders.tasks.groups import EVALRANK, GROUPS, PARALEX, SPC, SS
-from corpora_recipes.running.errors import InputError, ParamsError
-from corpora_recipes.running.extras import check_packages, load_packages
+from builders.tasks.benchmarks import EVALRANK, GROUPS, PARALEX, SPC, SS
+from corpora_recipes.running.errors import InputError, ParamsError, check_packages, load_packages
 from evaluation.encoders.encoder import OneVector
-from evaluation.encoders.pretrained import prepare_torch, shortened
+from evaluation.encoders.transformer import prepare_torch, shortened
 
 if TYPE_CHECKING:
     from evaluation.arrays import Floats

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from corpora_recipes.running.extras import check_packages, load_packages
+from corpora_recipes.running.errors import check_packages, load_packages
 from evaluation.encoders.encoder import OneVector
 
 if TYPE_CHECKING:

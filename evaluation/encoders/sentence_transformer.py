@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from corpora_recipes.running.extras import check_packages, load_packages
+from corpora_recipes.running.errors import check_packages, load_packages
 from evaluation.encoders.encoder import Prompts, check_prompts
-from evaluation.encoders.pretrained import Pretrained, Source, is_local, label, prepare_torch
+from evaluation.encoders.transformer import Pretrained, Source, is_local, label, prepare_torch
 
 if TYPE_CHECKING:
     from evaluation.arrays import Floats

@@ -1,29 +1,423 @@
-"""Static word vectors (word2vec, GloVe, fastText), averaged over the tokens of a text."""
+"""Static word vectors from a file: word2vec, GloVe, fastText."""
 
+import gzip
+import re
+import struct
+import zlib
+from codecs import BOM_UTF8
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar
 
 import numpy as np
 
 from corpora_recipes.hashing import sha256_of
-from corpora_recipes.running.telling import progress
+from corpora_recipes.running.console import progress
+from corpora_recipes.running.errors import InputError, ParamsError, RawError
 from evaluation.encoders.encoder import Form, OneVector
-from evaluation.encoders.vector_files import (
-    BLOCK_ROWS,
-    Header,
-    WordVectors,
-    no_file,
-    open_vectors,
-    read_blocks,
-    read_header,
-    read_vectors,
-)
 
 if TYPE_CHECKING:
     from evaluation.arrays import Floats
+
+
+# fasttext.cc: FASTTEXT_FILEFORMAT_MAGIC_INT32, as the bytes with which a file begins.
+FASTTEXT_MAGIC = struct.pack("<i", 793712314)
+FASTTEXT_VERSIONS = (11, 12)
+FASTTEXT_SUPERVISED = 3
+FASTTEXT_MODELS = (1, 2, FASTTEXT_SUPERVISED)
+# dictionary.cc: the token that ends a sentence; it has no n-grams.
+FASTTEXT_END = "</s>"
+GZIP_MAGIC = b"\x1f\x8b"
+READ_BYTES = 1 << 22
+# A longer line, or word, is an error.
+LONGEST_BYTES = 1 << 20
+BLOCK_ROWS = 4096
+NUMBER = re.compile(rb"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
+COUNT = re.compile(rb"\d{1,18}")
+_AS_TEXT = "give the model that is not quantised, or its vectors as text (.vec)"
+
+
+@dataclass(frozen=True)
+class WordVectors:
+    """Words and their vectors: word to row, and float32 [rows, dimension]."""
+
+    rows: dict[str, int]
+    matrix: "Floats"
+
+    def row(self, token: str) -> int | None:
+        """Return the row of a token, or of its lower-cased form, or None."""
+        row = self.rows.get(token)
+        return self.rows.get(token.lower()) if row is None else row
+
+    def vector(self, token: str) -> "Floats | None":
+        """Return the vector of a token, or None."""
+        row = self.row(token)
+        return None if row is None else self.matrix[row]
+
+
+@dataclass(frozen=True)
+class SubwordVectors(WordVectors):
+    """A fastText model: below the words, the matrix has one row for each bucket of n-grams.
+
+    The shortest and the longest n-gram have so many characters; 0 without n-grams.
+    """
+
+    buckets: int
+    shortest: int
+    longest: int
+
+    def vector(self, token: str) -> "Floats | None":
+        """Return the mean over the word, if it is known, and its n-grams; None without either."""
+        row = self.row(token)
+        rows = [] if row is None else [row]
+        word = token if row is None or token in self.rows else token.lower()
+        if word != FASTTEXT_END and self.buckets:
+            hashes = ngram_hashes(f"<{word}>", self.shortest, self.longest)
+            rows += [len(self.rows) + hashed % self.buckets for hashed in hashes]
+        if not rows:
+            return None
+        mean: Floats = self.matrix[rows].mean(axis=0, dtype=np.float64).astype(np.float32)
+        return mean
+
+
+def ngram_hashes(word: str, shortest: int, longest: int) -> Iterator[int]:
+    """Yield the hashes of a word's character n-grams as fastText computes them.
+
+    Source: fastText, dictionary.cc, computeSubwords and hash: the 32-bit FNV-1a of the UTF-8 bytes,
+    each with its sign extended; no n-gram is a single "<" or ">" at the word's ends, which it has.
+    """
+    letters = [letter.encode() for letter in word]
+    for start in range(len(letters)):
+        hashed = 2166136261
+        for end in range(start, min(start + longest, len(letters))):
+            for byte in letters[end]:
+                signed = byte if byte < 128 else byte | 0xFFFFFF00
+                hashed = (hashed ^ signed) * 16777619 & 0xFFFFFFFF
+            length = end - start + 1
+            bracket = length == 1 and start in (0, len(letters) - 1)
+            if length >= shortest and not bracket:
+                yield hashed
+
+
+class VectorFile:
+    """A file read in large blocks; ``position``: (uncompressed) bytes that were taken from it."""
+
+    def __init__(self, path: str, raw: BinaryIO) -> None:
+        self.path = path
+        self.zipped = raw.read(2) == GZIP_MAGIC
+        raw.seek(0)
+        self._raw = raw
+        self._stream = gzip.GzipFile(fileobj=raw) if self.zipped else raw
+        self._data = b""
+        self._at = 0
+        self.position = 0
+
+    @property
+    def read(self) -> int:
+        """Number of bytes of the file read."""
+        return self._raw.tell()
+
+    def _more(self) -> bool:
+        more = self._stream.read(READ_BYTES)
+        self._data = self._data[self._at :] + more
+        self._at = 0
+        return bool(more)
+
+    def peek(self, count: int) -> bytes:
+        """Return the next bytes without taking them, fewer at the end."""
+        while len(self._data) - self._at < count and self._more():
+            pass
+        return self._data[self._at : self._at + count]
+
+    def take(self, count: int) -> bytes:
+        """Take so many bytes; EOFError if there are fewer."""
+        piece = self.peek(count)
+        if len(piece) < count:
+            raise EOFError
+        self._at += count
+        self.position += count
+        return piece
+
+    def until(self, end: bytes) -> bytes:
+        """Take all up to a byte, which is left out; EOFError if it does not come, or not soon."""
+        while (at := self._data.find(end, self._at, self._at + LONGEST_BYTES)) < 0:
+            if len(self._data) - self._at >= LONGEST_BYTES or not self._more():
+                raise EOFError
+        piece = self._data[self._at : at]
+        self.position += at + 1 - self._at
+        self._at = at + 1
+        return piece
+
+    def unpack(self, layout: str) -> tuple[Any, ...]:
+        """Take the little-endian numbers of a layout of ``struct``; EOFError at the end."""
+        return struct.unpack(f"<{layout}", self.take(struct.calcsize(f"<{layout}")))
+
+    def error(self, position: str, expected: str, found: str, *todo: str) -> RawError:
+        """Return the error of a place in the file, or of all of it."""
+        where = f"{self.path}, {position}" if position else self.path
+        return RawError(where, expected, found, *todo)
+
+
+def no_file(path: str, error: OSError) -> InputError:
+    """Return the error of a file that cannot be read."""
+    found = error.strerror or str(error)
+    return ParamsError(path, "a file of word vectors", found, "correct the encoder's `path`")
+
+
+@contextmanager
+def open_vectors(path: str) -> Iterator[VectorFile]:
+    """Open a file; what the disk or the decompression find wrong becomes an InputError."""
+    try:
+        with Path(path).open("rb") as raw:
+            yield VectorFile(path, raw)
+    except (gzip.BadGzipFile, zlib.error, EOFError) as error:
+        found = f"its end in the middle, or damaged data {error}".rstrip()
+        raise RawError(path, "a whole file", found) from None
+    except OSError as error:
+        raise no_file(path, error) from None
+
+
+@dataclass(frozen=True)
+class Header:
+    """What a file of words and vectors begins with; ``count`` is None if it does not say."""
+
+    dimension: int
+    count: int | None
+    binary: bool
+
+    def place(self, row: int) -> str:
+        """Return the place of a row in the file."""
+        if self.binary:
+            return f"word {row + 1}"
+        return f"line {row + (1 if self.count is None else 2)}"
+
+
+@dataclass(frozen=True)
+class Model:
+    """The arguments of a fastText model that its vectors depend on."""
+
+    dimension: int
+    buckets: int
+    shortest: int
+    longest: int
+
+
+def read_header(file: VectorFile) -> Header | Model:
+    """Read the header, and recognise the format by it."""
+    if file.peek(4) == FASTTEXT_MAGIC:
+        return _read_arguments(file)
+    binary = Path(file.path).name.removesuffix(".gz").endswith(".bin")
+    # A mark before the first word, unless it is that word.
+    if not binary and file.peek(4).startswith(BOM_UTF8) and file.peek(4) != BOM_UTF8 + b" ":
+        file.take(len(BOM_UTF8))
+    first = file.peek(LONGEST_BYTES).partition(b"\n")[0]
+    fields = first.rstrip(b" \r").split(b" ")
+    count: int | None = None
+    if len(fields) == 2 and all(COUNT.fullmatch(field) for field in fields):
+        file.until(b"\n")
+        count, dimension = map(int, fields)
+    elif binary:
+        expected = "COUNT DIMENSION, as word2vec's binary files begin, or a fastText model"
+        todo = "name the file without .bin if it is text; else get it again"
+        raise file.error("line 1", expected, _shown(first), todo)
+    else:
+        numbers = [bool(NUMBER.fullmatch(field)) for field in fields[1:]]
+        # The last fields that are numbers: the word may have spaces.
+        dimension = [False, *numbers][::-1].index(False)
+    if not 0 < dimension <= LONGEST_BYTES or count == 0:
+        expected = "COUNT DIMENSION, both above 0 and possible, or a word and its numbers"
+        found, todo = (
+            _shown(first) if first else "nothing",
+            "give a file of word2vec, GloVe or fastText",
+        )
+        raise file.error("line 1", expected, found, todo)
+    return Header(dimension, count, binary)
+
+
+def _shown(data: bytes) -> str:
+    text = repr(data[:60].decode("utf-8", "replace"))
+    return f"{text} …" if len(data) > 60 else text
+
+
+def read_vectors(file: VectorFile, bar: Any) -> WordVectors:
+    """Read a file into memory, from its beginning."""
+    header = read_header(file)
+    if isinstance(header, Model):
+        return _read_model(file, header, bar)
+    rows: dict[str, int] = {}
+    matrix = np.empty((0, header.dimension), np.float32)
+    for words, vectors in read_blocks(file, header, bar):
+        first = len(rows)
+        for row, word in enumerate(words, first):
+            known = rows.setdefault(word, row)
+            if known != row:
+                found = f"{word!r}, which {header.place(known)} has already"
+                todo = "remove one of the two (and correct the header)"
+                raise file.error(header.place(row), "each word once", found, todo)
+        if len(rows) > len(matrix):
+            # In place, without a copy.
+            matrix.resize((len(rows) * 3 // 2, header.dimension), refcheck=False)
+        matrix[first : len(rows)] = vectors
+    matrix.resize((len(rows), header.dimension), refcheck=False)
+    return WordVectors(rows, matrix)
+
+
+def read_blocks(file: VectorFile, header: Header, bar: Any) -> Iterator[tuple[list[str], "Floats"]]:
+    """Read words and vectors in blocks, with all checks except for repeated words."""
+    count = 0
+    for words, vectors in (_binary_rows if header.binary else _text_rows)(file, header):
+        bad = np.flatnonzero(~np.isfinite(vectors).all(axis=1))
+        if bad.size:
+            where, found = header.place(count + int(bad[0])), _shown(words[bad[0]])
+            found = f"NaN or an infinite number in the vector of {found}"
+            raise file.error(where, "finite numbers in the range of float32", found)
+        # So that words which are no UTF-8 stay different from each other, and from all tokens.
+        yield [word.decode("utf-8", "surrogateescape") for word in words], vectors
+        count += len(words)
+        bar.update(file.read - bar.n)
+    if header.count not in (None, count):
+        raise file.error("line 1", f"the number of words that follow, {count}", f"{header.count}")
+
+
+def _text_rows(file: VectorFile, header: Header) -> Iterator[tuple[list[bytes], "Floats"]]:
+    """Read the lines of a text file in blocks."""
+    row = 0
+    while file.peek(1):
+        words: list[bytes] = []
+        numbers: list[str] = []
+        while len(words) < BLOCK_ROWS and file.peek(1):
+            try:
+                line = file.until(b"\n")
+            except EOFError:
+                line = file.take(len(file.peek(LONGEST_BYTES)))
+            word, rest = _split_line(file, header, row + len(words), line)
+            words.append(word)
+            numbers.append(rest.decode("latin-1"))
+        try:
+            vectors = _numbers(numbers)
+        except ValueError:
+            raise _bad_number(file, header, row, numbers) from None
+        yield words, vectors
+        row += len(words)
+
+
+def _numbers(lines: list[str]) -> "Floats":
+    return np.loadtxt(lines, np.float32, comments=None, delimiter=" ", ndmin=2)
+
+
+def _split_line(file: VectorFile, header: Header, row: int, line: bytes) -> tuple[bytes, bytes]:
+    """Return the word of a line, and its numbers, which are as many as there should be."""
+    # word2vec and fastText write a space after the last number.
+    line = line.rstrip(b" \r")
+    word, _, numbers = line.partition(b" ")
+    count = numbers.count(b" ") + bool(numbers)
+    if count > header.dimension:
+        parts = line.rsplit(b" ", header.dimension)
+        word, numbers = parts[0].rstrip(b" "), line[len(parts[0]) + 1 :]
+    space, last = word.rpartition(b" ")[1:]
+    if not word or count < header.dimension or (space and NUMBER.fullmatch(last)):
+        source = "line 1 says" if row or header.count is not None else "most files have"
+        expected = f"a word and {header.dimension} numbers, one space between them, as {source}"
+        found = f"{count} fields after the word: {_shown(line)}"
+        raise file.error(header.place(row), expected, found)
+    return word, numbers
+
+
+def _bad_number(file: VectorFile, header: Header, row: int, numbers: list[str]) -> InputError:
+    """Return the error of the first line whose fields are not all numbers."""
+    for line in numbers:
+        try:
+            _numbers([line])
+        except ValueError:
+            break
+        row += 1
+    fields = line.split(" ")
+    strange = [field for field in fields if not NUMBER.fullmatch(field.encode("latin-1"))]
+    found = repr((strange or fields)[0])
+    return file.error(header.place(row), f"{header.dimension} numbers", found)
+
+
+def _binary_rows(file: VectorFile, header: Header) -> Iterator[tuple[list[bytes], "Floats"]]:
+    """Read the words of a binary file of word2vec in blocks."""
+    assert header.count is not None
+    size = 4 * header.dimension
+    for first in range(0, header.count, BLOCK_ROWS):
+        words: list[bytes] = []
+        numbers: list[bytes] = []
+        for row in range(first, min(first + BLOCK_ROWS, header.count)):
+            try:
+                # The original program ends a vector with a line feed, others do not.
+                words.append(file.until(b" ").lstrip(b"\n"))
+                numbers.append(file.take(size))
+            except EOFError:
+                found = f"no space within {LONGEST_BYTES} bytes"
+                if len(file.peek(size)) < size:
+                    found = f"the end of the file after {row} words"
+                expected = f"{header.count} words, each with {size} bytes, as line 1 says"
+                raise file.error(header.place(row), expected, found) from None
+        yield words, np.frombuffer(b"".join(numbers), "<f4").reshape(len(words), -1)
+    if rest := file.peek(LONGEST_BYTES).strip(b"\n"):
+        expected = f"the end, after {header.count} words of dimension {header.dimension}"
+        raise file.error(f"after word {header.count}", expected, f"{len(rest)} bytes or more")
+
+
+def _read_arguments(file: VectorFile) -> Model:
+    """Take magic number, version and arguments of a fastText model (args.cc, Args::load)."""
+    _, version = file.unpack("ii")
+    arguments = file.unpack("12id")
+    dimension, model, buckets, shortest, longest = (arguments[i] for i in (0, 7, 8, 9, 10))
+    if version not in FASTTEXT_VERSIONS or model not in FASTTEXT_MODELS or dimension < 1:
+        expected = "a fastText model (cbow, skipgram or supervised) of version 11 or 12"
+        found = f"version {version}, model {model}, dimension {dimension}"
+        raise file.error("", expected, found, "give its vectors as text (.vec)")
+    if version == 11 and model == FASTTEXT_SUPERVISED:
+        # fasttext.cc, loadModel: they were trained without n-grams, whatever the file says.
+        longest = 0
+    return Model(dimension, buckets, shortest, longest)
+
+
+def _read_model(file: VectorFile, header: Model, bar: Any) -> SubwordVectors:
+    """Read what follows the arguments (dictionary.cc, fasttext.cc, densematrix.cc: load)."""
+    entries, words, _, _, pruned = file.unpack("iiiqq")
+    if pruned >= 0:
+        raise file.error("", "a model whose matrix is dense", "a quantised, pruned one", _AS_TEXT)
+    rows: dict[str, int] = {}
+    for _ in range(entries):
+        word = file.until(b"\0").decode("utf-8", "surrogateescape")
+        _, kind = file.unpack("qb")
+        # 1: a label of a supervised model; the labels come after the words.
+        if kind == 0:
+            rows[word] = len(rows)
+    (quantised,) = file.unpack("?")
+    if quantised:
+        raise file.error("", "a model whose matrix is dense", "a quantised one", _AS_TEXT)
+    count, dimension = file.unpack("qq")
+    buckets = header.buckets
+    if (len(rows), count, dimension) != (words, words + buckets, header.dimension):
+        expected = f"{words} different words, a matrix of {words + buckets} × {header.dimension}"
+        raise file.error("", expected, f"{len(rows)} words, a matrix of {count} × {dimension}")
+    offset = file.position
+    # An uncompressed model is mapped: of its several GiB only the rows that are used are held.
+    matrix = np.empty((count if file.zipped else 0, dimension), np.float32)
+    for first in range(0, count, BLOCK_ROWS):
+        last = min(first + BLOCK_ROWS, count)
+        where = f"rows {first + 1} to {last} of the matrix"
+        try:
+            block = np.frombuffer(file.take(4 * (last - first) * dimension), "<f4")
+        except EOFError:
+            expected = f"{count} rows of {dimension} float32"
+            raise file.error(where, expected, "the end of the file") from None
+        if not np.isfinite(block).all():
+            raise file.error(where, "finite numbers", "NaN or an infinite number")
+        if file.zipped:
+            matrix[first:last] = block.reshape(-1, dimension)
+        bar.update(file.read - bar.n)
+    if not file.zipped:
+        matrix = np.memmap(file.path, "<f4", "r", offset, (count, dimension))
+    return SubwordVectors(rows, matrix, buckets, header.shortest, header.longest)
 
 
 @dataclass(frozen=True)

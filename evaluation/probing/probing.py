@@ -1,4 +1,4 @@
-"""Probing all datasets with one encoder, each of its layers for itself."""
+"""The stage `probe`: all datasets with one encoder, each of its layers for itself."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
@@ -12,29 +12,126 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from corpora_recipes.records import Split
+from corpora_recipes.running.cache import Cache
 from corpora_recipes.running.cluster import Cluster, call_alike, releases_of
-from corpora_recipes.running.code import code_digest
-from corpora_recipes.running.environment import versions_of
+from corpora_recipes.running.code import code_digest, versions_of
+from corpora_recipes.running.console import progress
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.executors import CPUS, as_completed, open_executor
-from corpora_recipes.running.memo import Cache
-from corpora_recipes.running.telling import progress
-from evaluation.arrays import Floats
-from evaluation.data.features import MORE, ProbeRows
-from evaluation.data.instances import Dataset
-from evaluation.embedding.postprocessing import fitted_on, open_lookup
+from evaluation.arrays import Floats, Values
+from evaluation.datasets import Dataset
+from evaluation.embedding.embedding import fitted_on, open_lookup
 from evaluation.embedding.store import EmbeddingStore, read_described, read_header
 from evaluation.encoders.encoder import Description, Encoder, describe
-from evaluation.measures.metrics import measure
-from evaluation.measures.similarity import cosines
-from evaluation.measures.threads import one_thread
-from evaluation.probing.measuring import INTERVALS, METRICS, learnt_rows, score_answers
-from evaluation.probing.params import Probing
-from evaluation.probing.protocols import PROTOCOLS, effort
+from evaluation.features import MORE, ProbeRows
+from evaluation.measures import (
+    COVERAGE,
+    LEAST_DOCUMENTS,
+    Metric,
+    cosines,
+    leave_out,
+    measure,
+    measures,
+    one_thread,
+    score_interval,
+)
+from evaluation.probing.protocols import PROTOCOLS, Probing, effort
 from evaluation.probing.protocols.problem import ABLATIONS, Problem
-from evaluation.results.parts import Part, score_parts
-from evaluation.results.probes import FORMAT, Results, Score, predictions_table
-from evaluation.results.stored import encoder_facts, library_versions
+from evaluation.results.scores import (
+    PROBES_FORMAT,
+    Predictions,
+    Results,
+    Score,
+    answers_digest,
+    predictions_table,
+)
+from evaluation.results.stored import Part, encoder_facts, library_versions, score_parts
+
+METRICS: dict[str, Metric] = {"label": "accuracy", "score": "pearson"}
+"""Kind of answer to its metric."""
+INTERVALS: Mapping[str, Any] = {
+    "method": "jackknife",
+    "coverage": COVERAGE,
+    "unit": "document",
+    "least_documents": LEAST_DOCUMENTS,
+}
+"""How the intervals of scores are made, for results."""
+
+
+def score_answers(
+    dataset: Dataset,
+    layer: str,
+    parts: Mapping[Split, ProbeRows],
+    predicted: Values,
+    chosen: dict[str, list[float]] | None = None,
+    validation: float | None = None,
+) -> tuple[Score, Predictions]:
+    """Return the score of answers, without the coverage of a vocabulary; within ``one_thread``.
+
+    Args:
+        dataset: whose rows were asked.
+        layer: of the encoder, that is answered from.
+        parts: all rows of the dataset.
+        predicted: class numbers or scores for the rows of test, or of all folds, [starts, rows].
+        chosen: see ``Score``.
+        validation: see ``Score``.
+    """
+    asked, metric = parts[dataset.tested], METRICS[dataset.target]
+    answers = Predictions(asked.ids, asked.documents, asked.y, predicted)
+    values = np.array([measure(metric, asked.y, answer) for answer in predicted])
+    left_out = leave_out(metric, asked.y, predicted, asked.documents).mean(axis=0)
+    of_starts = [measures(metric, asked.y, answer, asked.subsets) for answer in predicted]
+    classes = metric == "accuracy"
+    score = Score(
+        dataset=dataset.name,
+        task=dataset.task,
+        corpus=dataset.corpus,
+        language=dataset.language,
+        version=dataset.version,
+        digest=dataset.digest(),
+        rows={split: len(part) for split, part in parts.items()},
+        folds=len(np.unique(asked.folds)) if dataset.folds else 0,
+        test_documents=len(np.unique(asked.documents)),
+        layer=layer,
+        metric=metric,
+        value=float(values.mean()),
+        deviation=float(values.std(ddof=1)) if len(values) > 1 else None,
+        interval=score_interval(metric, float(values.mean()), left_out, asked.documents),
+        measures={name: float(np.mean([one[name] for one in of_starts])) for name in of_starts[0]},
+        majority=measure(metric, asked.y, _majority(dataset, parts)) if classes else None,
+        chance=1 / len(dataset.labels) if classes else None,
+        chosen=chosen or {},
+        validation=validation,
+        coverage=None,
+        answers=answers_digest(answers),
+    )
+    return score, answers
+
+
+def _majority(dataset: Dataset, parts: Mapping[Split, ProbeRows]) -> Values:
+    """Return for each row that is asked the most frequent answer in its train, [rows]."""
+    majority = np.empty_like(parts[dataset.tested].y)
+    for learnt, rows in learnt_rows(dataset, parts):
+        values, counts = np.unique(learnt, return_counts=True)
+        majority[rows] = values[counts.argmax()]
+    return majority
+
+
+def learnt_rows(
+    dataset: Dataset, parts: Mapping[Split, ProbeRows]
+) -> Iterator[tuple[Values, Values | slice]]:
+    """Yield the targets to learn from, and the rows that are tested with them."""
+    y, folds = parts["train"].y, parts["train"].folds
+    if not dataset.folds:
+        yield y, slice(None)
+        return
+    numbers = np.unique(folds)
+    if len(numbers) < 3:
+        found = f"the numbers {', '.join(map(str, numbers))}"
+        raise InputError(dataset.files["train"][0], "three folds or more", found, MORE)
+    for number in numbers:
+        yield y[folds != number], folds == number
+
 
 # Nanoseconds of work for which another process is started: a start takes one to two seconds.
 WORK_OF_A_PROCESS = 10 * 10**9
@@ -78,7 +175,7 @@ def probe_datasets(
     known = describe(encoder)
     opened = EmbeddingStore(store, known)
     results = Results(
-        format=FORMAT,
+        format=PROBES_FORMAT,
         name=name,
         encoder=encoder_facts(known, opened.dimension),
         protocol=probing.as_protocol(),

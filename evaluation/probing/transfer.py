@@ -18,21 +18,19 @@ from typing import NamedTuple
 import numpy as np
 
 from corpora_recipes.records import Split
+from corpora_recipes.running.cache import Cache
 from corpora_recipes.running.code import code_digest
-from corpora_recipes.running.memo import Cache
 from evaluation.arrays import Floats, Values
-from evaluation.data.features import ProbeRows
-from evaluation.data.instances import Dataset
+from evaluation.datasets import Dataset
 from evaluation.embedding.store import read_described
 from evaluation.encoders.encoder import Description, Encoder, describe
-from evaluation.measures.threads import one_thread
-from evaluation.probing.measuring import score_answers
-from evaluation.probing.params import Probing
-from evaluation.probing.probing import features_of
-from evaluation.probing.protocols import standard
+from evaluation.features import ProbeRows
+from evaluation.measures import one_thread
+from evaluation.probing.probing import features_of, score_answers
+from evaluation.probing.protocols import Probing, standard
 from evaluation.probing.protocols.problem import Problem
-from evaluation.results.parts import Part, score_parts
-from evaluation.results.probes import Results, Transfer
+from evaluation.results.scores import Results, Transfer
+from evaluation.results.stored import Part, score_parts
 
 
 class _Member(NamedTuple):

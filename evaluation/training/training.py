@@ -1,38 +1,319 @@
-"""The stage `train`: from the records of a corpus to a model of sentence-transformers."""
+"""The stage `train`: encoders trained on the structure of documents.
+
+The loop: batch after batch, from a checkpoint if there is one.
+
+A checkpoint is what a killed training goes on from: one file, written whole, without pickle.
+"""
 
 import json
+import math
 import shutil
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from hashlib import sha256
 from importlib.metadata import version
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save_file
+from sentence_transformers import SentenceTransformer
+from sentence_transformers.sentence_transformer.modules import Pooling
+from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, trainers
+from torch import Tensor, nn
+
+from corpora_recipes.hashing import keyed_hash
+from corpora_recipes.running.cache import Cache
 from corpora_recipes.running.code import code_digest
 from corpora_recipes.running.errors import InputError
-from corpora_recipes.running.memo import Cache
 from corpora_recipes.running.outputs import load_json, locked_folder, whole_file, whole_folder
 from evaluation.encoders import word_gru
 from evaluation.encoders.sentence_transformer import WORD_GRU
-from evaluation.training.loop import learn
+from evaluation.encoders.transformer import Source, find_model, prepare_torch
+from evaluation.encoders.word_gru import UNKNOWN, WordGru
+from evaluation.params import SETTINGS, Training
 from evaluation.training.material import (
+    BagsOfWords,
+    Contrasts,
     HeldOut,
     Material,
+    Tokens,
+    by_objective,
     sentences_of,
     training_documents,
     write_material,
 )
-from evaluation.training.models import (
-    Learner,
-    encode_by,
-    encode_words,
-    find_pretrained,
-    pretrained_learner,
-    word_learner,
-    word_tokenizer,
-)
-from evaluation.training.params import SETTINGS, Training
+
+LONGEST = 200
+"""Words of a sentence that are read (Chen et al., released code)."""
+LONGEST_PRETRAINED = 128
+# Sentences from which the vocabulary is taken: more have the same frequent words.
+_COUNTED = 2_000_000
+
+
+@dataclass(frozen=True)
+class Learner:
+    """An encoder that learns, the heads that tell something from its vectors, and how.
+
+    ``pad`` is the token that fills up shorter texts, ``rate`` that of learning at its highest. It
+    rises in the share ``warmed`` of the steps and then falls to 0 (0: one rate). ``largest``: norm
+    of the gradients beyond which they are scaled down.
+    """
+
+    model: SentenceTransformer
+    heads: nn.Module
+    pad: int
+    rate: float
+    warmed: float
+    largest: float
+
+    def embed(self, texts: Sequence[Tokens]) -> Tensor:
+        """Return the vectors of texts, float32 [texts, dimension]."""
+        longest = max(1, *map(len, texts)) if texts else 1
+        ids = np.full((len(texts), longest), self.pad, np.int64)
+        mask = np.zeros_like(ids)
+        for number, text in enumerate(texts):
+            ids[number, : len(text)] = text
+            mask[number, : len(text)] = 1
+        device = self.model.device
+        features = {
+            "input_ids": torch.from_numpy(ids).to(device),
+            "attention_mask": torch.from_numpy(mask).to(device),
+        }
+        vectors: Tensor = self.model(features)["sentence_embedding"]
+        return vectors
+
+    def rate_at(self, progress: float) -> float:
+        """Return the rate of learning when a share of the steps is done."""
+        if not self.warmed:
+            return self.rate
+        return self.rate * min(progress / self.warmed, (1 - progress) / (1 - self.warmed), 1)
+
+    def parameters(self) -> list[tuple[str, nn.Parameter]]:
+        """Return all that is learnt, by name."""
+        parts = nn.ModuleDict({"model": self.model, "heads": self.heads})
+        return [(name, value) for name, value in parts.named_parameters() if value.requires_grad]
+
+
+def word_learner(training: Training, tokenizer: Tokenizer, material: Material) -> Learner:
+    """Return a new encoder of words and a GRU, with random weights that the seed decides."""
+    # Small products, which more threads do not make faster; and the same bits on any machine size.
+    torch.set_num_threads(1)
+    device = prepare_torch(torch)
+    # It would fill all memory before it is used, to show errors, and take a third of the time.
+    torch.utils.deterministic.fill_uninitialized_memory = False
+    sizes = SETTINGS[training.setting]
+    seed_torch(training.seed, "encoder")
+    words = WordGru(tokenizer, sizes.embedding, sizes.hidden, LONGEST)
+    pooling = Pooling(words.get_embedding_dimension(), "mean")
+    model = SentenceTransformer(modules=[words, pooling], device=str(device))
+    seed_torch(training.seed, "heads")
+    counts = material.word_counts(tokenizer.get_vocab_size())
+    dimension = words.get_embedding_dimension()
+    heads = BagsOfWords(training.objectives, dimension, sizes, words.words, counts)
+    # Adam's usual rate, as in the released code of Chen et al.
+    return Learner(model, heads.to(device), UNKNOWN, rate=1e-3, warmed=0, largest=5)
+
+
+def word_tokenizer(texts: Iterable[str], vocabulary: int) -> Tokenizer:
+    """Return a tokeniser of the most frequent lower-case words, marks and Chinese characters."""
+    tokenizer = Tokenizer(models.WordLevel(unk_token="<unk>"))
+    tokenizer.normalizer = normalizers.BertNormalizer(strip_accents=False)
+    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
+    trainer = trainers.WordLevelTrainer(
+        vocab_size=vocabulary, special_tokens=["<unk>"], show_progress=False
+    )
+    tokenizer.train_from_iterator(islice(texts, _COUNTED), trainer)
+    if tokenizer.get_vocab_size() < 2:
+        expected = "words in the sentences of train that are in no test"
+        todo = "read more documents, or name another corpus"
+        raise InputError("the vocabulary", expected, "none", todo)
+    return tokenizer
+
+
+def pretrained_learner(training: Training) -> Learner:
+    """Return a pretrained model, with new heads that the seed decides."""
+    device = prepare_torch(torch)
+    model = find_pretrained(training.model).load(SentenceTransformer, device=str(device))
+    seed_torch(training.seed, "heads")
+    heads = Contrasts(training.objectives, model.get_embedding_dimension())
+    # As sentence-transformers and BERT are usually trained further.
+    pad = model.tokenizer.pad_token_id or 0
+    return Learner(model, heads.to(device), pad, rate=2e-5, warmed=0.1, largest=1)
+
+
+def find_pretrained(model: str) -> Source:
+    """Find a model of sentence-transformers, or of transformers, whose states get averaged."""
+    try:
+        return find_model(model, "main", "modules.json")
+    except InputError:
+        return find_model(model, "main", "config.json")
+
+
+def encode_by(model: SentenceTransformer) -> Callable[[list[str]], list[list[int]]]:
+    """Return the function from texts to the numbers of their tokens, of a pretrained model."""
+    longest = min(model.max_seq_length or LONGEST_PRETRAINED, LONGEST_PRETRAINED)
+
+    def encode(texts: list[str]) -> list[list[int]]:
+        if not texts:
+            return []
+        encoded = model.tokenizer(texts, truncation=True, max_length=longest)
+        numbers: list[list[int]] = encoded["input_ids"]
+        return numbers
+
+    return encode
+
+
+def encode_words(tokenizer: Tokenizer) -> Callable[[list[str]], list[list[int]]]:
+    """Return the function from texts to the numbers of their words, ``LONGEST`` at most."""
+
+    def encode(texts: list[str]) -> list[list[int]]:
+        return [encoded.ids[:LONGEST] for encoded in tokenizer.encode_batch_fast(texts)]
+
+    return encode
+
+
+def seed_torch(seed: int, *about: str) -> None:
+    """Let all that torch draws from now on depend on a seed and on what it is for."""
+    torch.manual_seed(keyed_hash(seed, "training", *about) >> 1)
+
+
+POINTS = 20
+"""Of the curve of losses."""
+CHECKPOINT_SECONDS = 60.0
+"""Between two checkpoints, at least."""
+CHECKPOINT_TIMES = 20
+"""How many times as long as to write a checkpoint it is until the next, at least."""
+_STATES = ("step", "exp_avg", "exp_avg_sq")
+
+
+def learn(
+    name: str, training: Training, learner: Learner, material: Material, checkpoint: Path
+) -> list[dict[str, Any]]:
+    """Train the encoder of a learner.
+
+    The weights depend on the training, the material and the machine's arithmetic; not on when a run
+    was killed and resumed, as each step draws what it needs from the seed and its own number.
+
+    Returns:
+        The curve: of each of ``POINTS`` parts of the training, or fewer, its last step and the mean
+        of each loss.
+    """
+    from tqdm import tqdm
+
+    total = training.epochs * -(-len(material) // training.batch)
+    parameters = [parameter for _, parameter in learner.parameters()]
+    optimizer = torch.optim.AdamW(parameters, weight_decay=0, fused=True)
+    state = load_checkpoint(checkpoint, learner, optimizer)
+    state = state or {"step": 0, "curve": [], "sums": {}}
+    epochs = (material.batches(training.batch, training.seed, n) for n in range(training.epochs))
+    batches = chain.from_iterable(epochs)
+    saved, pause = time.monotonic(), CHECKPOINT_SECONDS
+    learner.model.train()
+    with tqdm(
+        total=total, initial=state["step"], desc=f"train {name}", unit="batch", disable=None
+    ) as bar:
+        for step, numbers in islice(enumerate(batches), state["step"], None):
+            losses = _step(training, learner, optimizer, material, numbers, step, total)
+            for key, loss in losses.items():
+                mean = state["sums"].setdefault(key, [0.0, 0])
+                mean[0] += loss
+                mean[1] += 1
+            state["step"] = step + 1
+            if (step + 1) * POINTS // total > step * POINTS // total:
+                point = {key: value / count for key, (value, count) in state["sums"].items()}
+                if not all(map(math.isfinite, point.values())):
+                    found, todo = f"{point} up to step {step}", "lower the weights in `objectives`"
+                    raise InputError(f"training {name}", "losses that are finite", found, todo)
+                state["curve"].append({"step": step + 1, **point})
+                state["sums"] = {}
+                bar.set_postfix({key: f"{value:.2f}" for key, value in point.items()})
+            bar.update()
+            if time.monotonic() - saved >= pause and step + 1 < total:
+                begun = time.monotonic()
+                save_checkpoint(checkpoint, learner, optimizer, state)
+                saved = time.monotonic()
+                pause = max(CHECKPOINT_SECONDS, CHECKPOINT_TIMES * (saved - begun))
+    learner.model.eval()
+    curve: list[dict[str, Any]] = state["curve"]
+    return curve
+
+
+def _step(
+    training: Training,
+    learner: Learner,
+    optimizer: torch.optim.Optimizer,
+    material: Material,
+    numbers: Any,
+    step: int,
+    total: int,
+) -> dict[str, float]:
+    """Learn from one batch; return the loss of each objective that it has."""
+    seed_torch(training.seed, f"step {step}")
+    for group in optimizer.param_groups:
+        group["lr"] = learner.rate_at((step + 1) / (total + 1))
+    losses = by_objective(
+        learner.heads(learner.embed, material.batch(numbers)), training.objectives
+    )
+    optimizer.zero_grad()
+    if losses:
+        sum(training.objectives[key] * loss for key, loss in losses.items()).backward()
+        parameters = [parameter for _, parameter in learner.parameters()]
+        torch.nn.utils.clip_grad_norm_(parameters, learner.largest)
+        optimizer.step()
+    return {key: float(loss.detach()) for key, loss in losses.items()}
+
+
+def save_checkpoint(
+    path: Path, learner: Learner, optimizer: torch.optim.Optimizer, state: Any
+) -> None:
+    """Write all weights, the moments of Adam, and where the training is, as JSON."""
+    tensors: dict[str, Tensor] = {}
+    for name, parameter in learner.parameters():
+        tensors[name] = parameter.detach()
+        for key, value in optimizer.state[parameter].items():
+            tensors[f"{key}/{name}"] = value
+    tensors = {name: value.cpu().contiguous() for name, value in tensors.items()}
+    text = json.dumps(state)
+    with whole_file(path) as temporary:
+        save_file(tensors, temporary, {"state": text, "digest": _digest(tensors, text)})
+
+
+def _digest(tensors: dict[str, Tensor], state: str) -> str:
+    """Return the SHA-256 of all weights and moments, and of where the training is."""
+    digest = sha256(state.encode())
+    for name, tensor in sorted(tensors.items()):
+        digest.update(name.encode() + tensor.reshape(-1).view(torch.uint8).numpy().tobytes())
+    return digest.hexdigest()
+
+
+def load_checkpoint(path: Path, learner: Learner, optimizer: torch.optim.Optimizer) -> Any:
+    """Take over what ``save_checkpoint`` wrote; return the state, None if there is no file."""
+    if not path.exists():
+        return None
+    try:
+        with safe_open(path, "pt") as file:
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+            facts = file.metadata()
+        if facts["digest"] != _digest(tensors, facts["state"]):
+            raise ValueError("other content than was written")
+        with torch.no_grad():
+            for name, parameter in learner.parameters():
+                parameter.copy_(tensors[name])
+                # What had no gradient yet, as no batch had its target, has no moments.
+                if f"step/{name}" in tensors:
+                    moments = {key: tensors[f"{key}/{name}"] for key in _STATES}
+                    moved = {key: value.to(parameter.device) for key, value in moments.items()}
+                    optimizer.state[parameter] = moved
+        return json.loads(facts["state"])
+    except (SafetensorError, RuntimeError, KeyError, TypeError, ValueError) as error:
+        found, todo = f"{type(error).__name__}: {error}", f"remove {path.parent}, to begin again"
+        raise InputError(path, "the checkpoint of this training", found, todo) from None
+
 
 UNFINISHED = ".unfinished"
 """At the end of the name of the hidden folder that a killed training is resumed from."""

@@ -13,17 +13,15 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from corpora_recipes.escaping import one_line
-from corpora_recipes.facts import Source
 from corpora_recipes.fetching import downloads
-from corpora_recipes.fetching.pins import Locked, read_lock
-from corpora_recipes.fetching.session import CONTACT, Remote, look_at
+from corpora_recipes.fetching.downloads import Locked, read_lock
 from corpora_recipes.fetching.sources import check_files, list_sources, origin_of
-from corpora_recipes.missing import MissingCorpus
+from corpora_recipes.fetching.transfer import CONTACT, Remote, look_at
 from corpora_recipes.params import corpus_of, load_params
-from corpora_recipes.recipe import Corpus, Finding, load_recipe
-from corpora_recipes.running.commands import add_params
+from corpora_recipes.recipe import Corpus, Finding, MissingCorpus, Source, load_recipe
+from corpora_recipes.running.console import add_params
 from corpora_recipes.running.errors import InputError
-from corpora_recipes.running.folders import RAW
+from corpora_recipes.running.outputs import RAW
 
 Ask = Callable[[str], Remote]
 """Asks an address about its file, see ``fetching.session.look_at``."""

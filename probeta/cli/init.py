@@ -1,15 +1,316 @@
-"""`probeta init`: write a params.yaml for a language, documents or a paper to standard output."""
+"""`probeta init`: write a params.yaml for a language, documents or a paper.
+
+What the recipes offer in a language, or for a paper: shipped datasets, as a params.yaml.
+
+In another language than the shipped one, the names of the datasets have its code at the end.
+"""
 
 import argparse
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
 
+import yaml
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from builders.building import build
+from builders.packaging.hub import dataset_changes
+from builders.store import record_batches
+from builders.tasks import TASKS
+from builders.tasks.benchmarks import BENCHMARKS
+from builders.tasks.connective import OPENINGS
+from builders.tasks.task import PassageTask
+from corpora_recipes.fetching.sources import fetch
+from corpora_recipes.listing import corpora_in, title_of
+from corpora_recipes.params import Params, corpus_of
+from corpora_recipes.reading import read
+from corpora_recipes.recipe import Corpus, CorpusFacts, load_facts, load_recipe
+from corpora_recipes.running.console import PARAMS
 from corpora_recipes.running.errors import InputError
+from corpora_recipes.text.language import writing_of
+from corpora_recipes.yaml_files import checked, load_yaml
 
-FOLDER = Path(__file__).parent / "templates" / "papers"
-PAPERS = sorted(path.name.partition(".")[0] for path in FOLDER.iterdir())
+FOLDER = Path(__file__).with_name("templates")
+TABLE: Mapping[str, Any] = load_yaml(FOLDER / "offers.yaml")
+"""The content of offers.yaml."""
+# Bytes of CoNLL-U: a thousand sentences or so.
+SMALLEST_TREEBANK = 1_500_000
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+@dataclass
+class Offer:
+    """A corpus, for an entry of params.yaml, which has the name of its recipe.
+
+    ``note`` is a remark for the title; ``reason`` says why it cannot be used; ``checked`` what is
+    known of its datasets in this language; ``left_out`` has those that it does not give.
+    """
+
+    recipe: str
+    title: str
+    note: str = ""
+    reason: str = ""
+    corpus: dict[str, Any] = field(default_factory=dict)
+    datasets: dict[str, Any] = field(default_factory=dict)
+    left_out: dict[str, Any] = field(default_factory=dict)
+    checked: str = ""
+
+
+def params_text(language: str) -> str:
+    """Return a params.yaml with all that the recipes have in a language, a BCP 47 code."""
+    codes = corpora_in(language)
+    return in_language(
+        "params.yaml.jinja",
+        language,
+        suffix=language.lower().replace("-", "_"),
+        offers=offers_in(language, codes),
+        rankings=rankings_in(language),
+    )
+
+
+def in_language(template: str, language: str, **values: Any) -> str:
+    """Return a template with its values, and with what it says of the language."""
+    code = language.partition("-")[0]
+    return rendered(
+        template,
+        language=language,
+        code=code,
+        title=title_of(language) or language,
+        known_to_use=code in TABLE["use_multilingual"].split(),
+        package=writing_of(language).package,
+        **values,
+    )
+
+
+def rendered(template: str, **values: Any) -> str:
+    """Return a template of this folder with its values."""
+    environment = Environment(
+        loader=FileSystemLoader(FOLDER),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["flow"] = _flow
+    return environment.get_template(template).render(**values)
+
+
+def _flow(value: object) -> str:
+    """Return a value as YAML on one line."""
+    text: str = yaml.safe_dump(
+        value, default_flow_style=True, allow_unicode=True, sort_keys=False, width=10_000
+    )
+    return text.removesuffix("\n...\n").rstrip("\n")
+
+
+def offers_in(language: str, codes: Mapping[str, str]) -> list[Offer]:
+    """Return what there is in a language, in the order of the benchmarks.
+
+    The recipes that have it are those in ``codes``, each with its own code of it.
+    """
+    recipes = dict.fromkeys(c["recipe"] for _, entry in _shipped() for c in entry["corpora"])
+    return [_offer(recipe, codes[recipe], language) for recipe in recipes if recipe in codes]
+
+
+def rankings_in(language: str) -> dict[str, Any]:
+    """Return the shipped rankings in a language, as entries of params.yaml."""
+    return {
+        name: {
+            "task": entry["task"],
+            "language": language,
+            **{key: value for key, value in entry["parts"].items() if key != "without_test"},
+        }
+        for name, entry in _shipped()
+        if "parts" in entry and entry["language"] == language
+    }
+
+
+def paper_text(paper: str) -> str:
+    """Return the params.yaml of a paper that papers/ has: its datasets, protocol and encoders."""
+    return rendered(
+        f"papers/{paper}.yaml.jinja",
+        offers_of=_offers_of,
+        rankings_in=rankings_in,
+        collections_of=lambda recipe: sorted(load_facts(recipe).collections),
+    )
+
+
+def _offers_of(language: str, *benchmarks: str) -> list[Offer]:
+    """Return the corpora of benchmarks in a language, with their datasets in it."""
+    entries = {name: e for of in benchmarks for name, e in BENCHMARKS.get(of, {}).items()}
+    of_language = [e for e in entries.values() if e.get("language", "es") == language]
+    offers = offers_in(language, {c["recipe"]: language for e in of_language for c in e["corpora"]})
+    for offer in offers:
+        offer.datasets = {k: v for k, v in offer.datasets.items() if k in entries}
+    return offers
+
+
+def _shipped() -> list[tuple[str, dict[str, Any]]]:
+    """Return name and entry of all datasets of the shipped benchmarks."""
+    return [
+        (name, {"language": "es", **entry})
+        for datasets in BENCHMARKS.values()
+        for name, entry in datasets.items()
+    ]
+
+
+def _offer(recipe: str, code: str, language: str) -> Offer:
+    """Return a corpus as it is shipped, or after the one that is shipped in another language."""
+    facts = load_facts(recipe)
+    shipped = [
+        (name, entry, settings)
+        for name, entry in _shipped()
+        for settings in entry["corpora"]
+        if settings["recipe"] == recipe
+    ]
+    languages = [entry["language"] for _, entry, _ in shipped]
+    model = code if code in languages else languages[0]
+    offer = Offer(recipe, facts.name, corpus={"recipe": recipe, "language": code})
+    lacking, offer.checked = _lacking(facts, code)
+    for name, entry, settings in shipped:
+        if entry["language"] != model:
+            continue
+        # A treebank has one language.
+        offer.corpus |= {k: v for k, v in settings.items() if k != "treebank" or code == model}
+        if "parts" not in entry:
+            chosen = name if code == model else _renamed(name, model, language)
+            kept = offer.left_out if entry["task"] in lacking else offer.datasets
+            kept[chosen] = _dataset(name, entry, model, code)
+    if code != model and code in OPENINGS:
+        # A shipped corpus has none, as it would take documents from the others of the benchmark.
+        passages = [n for n, e in offer.datasets.items() if e["task"] == "sentence_position"]
+        names = [name.replace("sp_", "connective_", 1) for name in passages]
+        offer.datasets |= {name: {"task": "connective"} for name in names}
+    offer.reason = _why_not(facts, offer.corpus, code == model)
+    if facts.manual and not facts.shipped:
+        offer.note = ", to be asked for: see docs/real_corpora.md"
+    elif recipe == "paralex" and not rankings_in(code):
+        offer.note = ": scored with word vectors (`static`), or if there is a word ranking below"
+    return offer
+
+
+def _lacking(facts: CorpusFacts, code: str) -> tuple[list[str], str]:
+    """Return the tasks that a corpus does not support in a language, and how that is known."""
+    language = code.partition("-")[0]
+    if facts.records == "parsed_sentences":
+        tried = TABLE["unsupported"].get(language)
+        if tried is None:
+            return [], "Not checked: `build` leaves out what the treebanks lack, and says it."
+        return tried.split(), "Checked on treebanks; they do not support:" if tried else ""
+    if facts.name == "Wikipedia":
+        on = [how for how, languages in TABLE["documents"].items() if language in languages.split()]
+        return [], next((f"Checked on {how}." for how in on), "") or "Not checked in this language."
+    return [], ""
+
+
+def _why_not(facts: CorpusFacts, corpus: dict[str, Any], is_shipped: bool) -> str:
+    """Return why a corpus cannot be used in a language, "" if it can."""
+    if facts.records == "documents" and not writing_of(corpus["language"]).split:
+        return "No marks tell where its sentences end."
+    if facts.records == "parsed_sentences" and _is_small(corpus):
+        return "Its treebanks have too few sentences for most tasks."
+    return "" if is_shipped else TABLE["by_hand"].get(corpus["recipe"], "")
+
+
+def _is_small(corpus: dict[str, Any]) -> bool:
+    """Return whether the treebanks of an entry are known to have too few sentences."""
+    params = {"seed": 1, "corpora": {"it": {"corpus": corpus}}}
+    sources = load_recipe(corpus["recipe"]).sources(corpus_of(params, PARAMS, "it"))
+    sizes = [source.size for source in sources if source.size is not None]
+    return len(sizes) == len(sources) and sum(sizes) < SMALLEST_TREEBANK
+
+
+def _renamed(name: str, model: str, language: str) -> str:
+    """Return the name of a dataset in another language, such as sp_wiki_ca."""
+    parts = [part for part in name.split("_") if part != model]
+    return "_".join([*parts, language.lower().replace("-", "_")])
+
+
+def _dataset(name: str, entry: Mapping[str, Any], model: str, code: str) -> dict[str, Any]:
+    """Return a dataset's entry of params.yaml, with its version if it is a shipped one."""
+    kept = {k: v for k, v in entry.items() if k not in ("language", "corpora", "group")}
+    if kept.get("collection") == model:
+        kept["collection"] = code
+    version = next(iter(dataset_changes()[name])) if code == model else "1.0.0"
+    return kept | ({"version": version} if version != "1.0.0" else {})
+
+
+def documents_text(path: str, language: str, name: str) -> str:
+    """Return a params.yaml for documents, which are read and built to see what they give.
+
+    Args:
+        path: the file, folder or dataset of the Hub, as the recipe `documents` takes it.
+        language: of the documents, a BCP 47 code.
+        name: of the corpus.
+    """
+    corpora_in(language)
+    entry = {"recipe": "documents", "language": language, "path": path}
+    params = vars(checked(Params, {"corpora": {name: {"corpus": entry}}}, PARAMS))
+    corpus = corpus_of(params, PARAMS, name)
+    with TemporaryDirectory() as folder:
+        raw, records = Path(folder, "raw"), Path(folder, "records.parquet")
+        fetch(corpus, params["sources"], raw)
+        counts = read(corpus, raw, records, workers=None, executor="local")
+        asked = {
+            f"{task.group.abbreviation.lower()}_{name}": {"task": task.name} for task in _tasks()
+        }
+        if _share_topics(records):
+            asked[f"dc_{name}"]["donors"] = "same_topic"
+        rows, faults = _rows(replace(corpus, datasets=asked), records, Path(folder, "built"))
+    if not rows:
+        raise [*faults.values()][-1]
+    return in_language(
+        "documents.yaml.jinja",
+        language,
+        path=path,
+        name=name,
+        entry=entry,
+        documents=counts.kept("documents"),
+        datasets=[(dataset, asked[dataset], of) for dataset, of in rows.items()],
+        left_out=[(dataset, TASKS[asked[dataset]["task"]].needs) for dataset in faults],
+    )
+
+
+def _tasks() -> list[PassageTask]:
+    """Return the tasks on documents, that which needs most of them last."""
+    tasks = [task for task in TASKS.values() if isinstance(task, PassageTask)]
+    fitting = [task for task in tasks if "documents" in task.records]
+    return sorted(fitting, key=lambda task: (task.documents_a_row, task.group))
+
+
+def _share_topics(records: Path) -> bool:
+    """Return whether most documents have a topic that another one has too."""
+    topics = [
+        topics
+        for batch in record_batches(records, "documents", ["topics"])
+        for topics in batch["topics"].to_pylist()
+    ]
+    known = Counter(topic for of_one in topics for topic in of_one)
+    return sum(any(known[t] > 1 for t in of_one) for of_one in topics) > len(topics) / 2
+
+
+def _rows(
+    corpus: Corpus, records: Path, out: Path
+) -> tuple[dict[str, Mapping[str, Any]], dict[str, InputError]]:
+    """Return the rows of each split of the datasets that can be built, and why others cannot."""
+    left_out: dict[str, InputError] = {}
+    while True:
+        faults: dict[str, InputError] = {}
+        report = build(corpus, records, out, "sample", faults)
+        if not faults:
+            return {dataset: report[dataset]["rows"] for dataset in report}, left_out
+        last = [dataset for dataset in corpus.datasets if dataset in faults][-1]
+        left_out[last] = faults[last]
+        datasets = {key: entry for key, entry in corpus.datasets.items() if key != last}
+        corpus = replace(corpus, datasets=datasets)
+
+
+PAPERS_FOLDER = Path(__file__).parent / "templates" / "papers"
+PAPERS = sorted(path.name.partition(".")[0] for path in PAPERS_FOLDER.iterdir())
+
+
+def add_init_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `probeta init`."""
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument("--language", metavar="CODE", help="of the benchmark, such as ca or pt-BR")
@@ -21,21 +322,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--name", default="mine", help=about)
 
 
-def run(options: argparse.Namespace) -> None:
+def run_init(options: argparse.Namespace) -> None:
     """Print a params.yaml."""
     if options.paper and options.documents:
         todo = "give --language in place of --paper"
         raise InputError("--documents", "their language", f"the paper {options.paper}", todo)
     if options.paper:
-        from probeta.cli.offers import paper_text
+        from probeta.cli.init import paper_text
 
         print(paper_text(options.paper))
         return
     if options.documents:
-        from probeta.cli.init_documents import documents_text
+        from probeta.cli.init import documents_text
 
         print(documents_text(options.documents, options.language, options.name))
         return
-    from probeta.cli.offers import params_text
+    from probeta.cli.init import params_text
 
     print(params_text(options.language))

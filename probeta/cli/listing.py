@@ -1,30 +1,168 @@
-"""`probeta list`: the corpora, datasets and encoders of params.yaml, checked."""
+"""`probeta list` and `probeta schema`: the entries of params.yaml."""
 
 import argparse
-from dataclasses import asdict
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, make_dataclass, replace
+from functools import reduce
+from operator import or_
 from pathlib import Path
-from typing import Any
+from types import GenericAlias
+from typing import Any, Literal
+
+from pydantic import Field, TypeAdapter
 
 from builders.audit_report import DETECTABLE_AT_MOST, detectable_of, read_audit
-from builders.plan.groups import load_groups
-from builders.plan.listing import datasets_listing
-from corpora_recipes.languages import languages_listing
-from corpora_recipes.listing import listing
-from corpora_recipes.params import load_params
-from corpora_recipes.running.commands import add_params
-from corpora_recipes.running.errors import InputError
-from corpora_recipes.running.extras import check_packages
-from corpora_recipes.running.folders import AUDIT
-from evaluation.data.texts import check_prompt_names
-from evaluation.entries import encoders_of, encoders_params
-from evaluation.paradigms.params import paralex_params
-from evaluation.probing.costs import costs_listing
-from evaluation.probing.params import probing_params
-from evaluation.ranking.params import evalrank_params
-from evaluation.training.params import trained_params
+from builders.plan.datasets import Dataset, ExampleDataset, RankingEntry, WordRankingEntry, entry_of
+from builders.plan.groups import Audit, datasets_listing, load_groups
+from builders.tasks import TASKS
+from corpora_recipes.listing import languages_listing, listing
+from corpora_recipes.params import (
+    Common,
+    CorpusEntry,
+    EncoderName,
+    Language,
+    Name,
+    Params,
+    load_params,
+)
+from corpora_recipes.recipe import load_facts, recipe_names
+from corpora_recipes.running.console import add_params
+from corpora_recipes.running.errors import InputError, check_packages
+from corpora_recipes.running.outputs import AUDIT, whole_file
+from corpora_recipes.yaml_files import Checked, like
+from evaluation.encoders import ENCODERS, options_of
+from evaluation.features import check_prompt_names
+from evaluation.params import (
+    EvalRank,
+    ParaLex,
+    Training,
+    encoders_of,
+    encoders_params,
+    evalrank_params,
+    paralex_params,
+    trained_params,
+)
+from evaluation.probing.protocols import PROTOCOLS, Probing, effort, probing_params
+
+_DIMENSION = 768
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def costs_listing(datasets: Iterable[Dataset], probing: Probing) -> str:
+    """Return what probing a layer takes by each protocol, for `probeta list`.
+
+    Counted are the rows that params.yaml asks for, or that corpus.yaml says the source has.
+    """
+    trained = [dataset for dataset in datasets if dataset.task.trained]
+    told = []
+    for name in PROTOCOLS if trained else ():
+        seconds = {d.name: _seconds(d, replace(probing, protocol=name)) for d in trained}
+        dearest = max(seconds, key=seconds.__getitem__)
+        most = f"{dearest} alone {_in_words(seconds[dearest])}"
+        told.append(f"{_in_words(sum(seconds.values()))} by {name} ({most})")
+    about = f"One CPU probes a layer of {_DIMENSION} dimensions, on all rows, in roughly "
+    return about + ", ".join(told) if told else ""
+
+
+def _seconds(dataset: Dataset, probing: Probing) -> float:
+    rows, classes, folds = sum(dataset.rows), len(dataset.task.labels), False
+    if isinstance(dataset, ExampleDataset):
+        sizes = dataset.facts.sizes
+        rows, folds = sum(filter(None, sizes.values())), "train" not in sizes
+        classes = len(dataset.facts.labels or ())
+    nanoseconds = effort(
+        dataset.task.name, rows, classes, _DIMENSION, probing.protocol, probing.pair_features, folds
+    )
+    return nanoseconds / 1e9
+
+
+def _in_words(seconds: float) -> str:
+    return f"{seconds / 3600:.1f} h" if seconds >= 3600 else f"{max(1, seconds / 60):.0f} min"
+
+
+def add_schema_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `probeta schema`."""
+    parser.add_argument(
+        "--out", type=Path, metavar="FILE", help="file to write (default: standard output)"
+    )
+
+
+def run_schema(options: argparse.Namespace) -> None:
+    """Write the schema."""
+    text = json.dumps(params_schema(), indent=1, ensure_ascii=False)
+    if options.out is None:
+        print(text)
+        return
+    with whole_file(options.out) as temporary:
+        temporary.write_text(text + "\n", "utf-8")
+
+
+def params_schema() -> dict[str, Any]:
+    """Return the JSON Schema of params.yaml."""
+    schema = _plain(TypeAdapter(params_type()).json_schema())
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
+
+
+def params_type() -> type[Any]:
+    """Return the type of params.yaml: ``Params``, with the types of all entries."""
+    corpora, datasets, encoders = [], [], []
+    for name in recipe_names():
+        facts = load_facts(name)
+        of_recipe = {"recipe": (Literal[name], ...), "language": (Language, facts.language)}
+        corpora.append(_type(f"corpus_{name}", Common, of_recipe | _options(facts.options)))
+    for name, task in TASKS.items():
+        for records in task.records:
+            entry = entry_of(task, records)
+            datasets.append(_type(f"{name}_of_{records}", entry, {"task": (Literal[name], ...)}))
+    for name, encoder in ENCODERS.items():
+        options = {"encoder": (Literal[name], name)} | _options(options_of(encoder))
+        encoders.append(_type(f"encoder_{name}", Checked, options))
+    of_datasets = GenericAlias(dict, (Name, reduce(or_, datasets))) | None
+    of_corpus = {"corpus": (reduce(or_, corpora), ...), "datasets": (of_datasets, None)}
+    corpus = _type("corpus", CorpusEntry, of_corpus)
+    sections: dict[str, Any] = {
+        "corpora": GenericAlias(dict, (Name, corpus)),
+        "rankings": dict[Name, RankingEntry | WordRankingEntry],
+        "audit": Audit,
+        "encoders": GenericAlias(dict, (EncoderName, reduce(or_, encoders) | None)),
+        "trained": dict[EncoderName, Training],
+        "probing": Probing,
+        "evalrank": EvalRank,
+        "paralex": ParaLex,
+    }
+    return _type("params", Params, {name: (kind, None) for name, kind in sections.items()})
+
+
+def _options(defaults: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
+    return {name: (like(default), default) for name, default in defaults.items()}
+
+
+def _type(name: str, base: type[Any], fields: Mapping[str, tuple[Any, Any]]) -> type[Any]:
+    """Return a subclass with more fields: name to type and default, ``...`` for none."""
+    made: list[Any] = []
+    for key, (kind, default) in fields.items():
+        made.append((key, kind) if default is ... else (key, kind, Field(default=default)))
+    return make_dataclass(name, made, bases=(base,), namespace={"__doc__": None}, kw_only=True)
+
+
+def _plain(schema: Any) -> Any:
+    """Return a schema without titles, and with the first line of what its types say."""
+    if isinstance(schema, list):
+        return [_plain(item) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    of_type = schema.keys() & {"type", "anyOf", "enum", "const", "$ref", "todo"}
+    plain = {
+        key: _plain(value)
+        for key, value in schema.items()
+        if not (of_type and key in ("title", "todo"))
+    }
+    if of_type and isinstance(about := plain.get("description"), str):
+        plain["description"] = about.partition("\n")[0]
+    return plain
+
+
+def add_list_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `probeta list`."""
     add_params(parser)
     parser.add_argument(
@@ -32,7 +170,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def run(options: argparse.Namespace) -> None:
+def run_list(options: argparse.Namespace) -> None:
     """Print what params.yaml asks for, or the languages of all recipes."""
     if options.languages:
         print(*languages_listing(), sep="\n")

@@ -1,31 +1,52 @@
-"""`probeta report`: write the page, tables and figures."""
+"""`probeta report`, `probeta study` and `probeta site`."""
 
 import argparse
+import math
+import os
+import subprocess
+import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from corpora_recipes.params import load_params
-from corpora_recipes.running.code import code_digest
-from corpora_recipes.running.commands import add_stage
-from corpora_recipes.running.environment import stage_versions
-from corpora_recipes.running.errors import InputError
-from corpora_recipes.running.folders import COMPLETED, PACKAGE, PEOPLE, PROBED, RANKED, REPORT
-from corpora_recipes.running.left_out import read_left_out
-from corpora_recipes.running.memo import Cache, digest_files, open_cache
-from corpora_recipes.running.telling import say
-from evaluation.entries import encoders_params
-from probeta.cli.stages import STAGES
+from corpora_recipes.running.cache import Cache, digest_files, open_cache
+from corpora_recipes.running.code import code_digest, stage_versions
+from corpora_recipes.running.console import add_params, add_stage, say
+from corpora_recipes.running.errors import InputError, check_packages
+from corpora_recipes.running.outputs import (
+    COMPLETED,
+    PACKAGE,
+    PEOPLE,
+    PROBED,
+    RANKED,
+    REPORT,
+    whole_folder,
+)
+from corpora_recipes.running.stage import read_left_out
+from evaluation.params import encoders_params
+from probeta.cli.runs import STAGES
+from probeta.report.site import REPORT_PAGE
 from probeta.report.texts import FILES, in_language, language
 
+if TYPE_CHECKING:
+    from probeta.report.layout import Table
+    from probeta.report.tables.compared import Study
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+
+def add_report_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `probeta report`."""
 
     def add(name: str, metavar: str, told: str, **how: Any) -> None:
         parser.add_argument(name, type=Path, metavar=metavar, help=told, **how)
 
     told = "what others made: folders of score, probe or rank, files of paradigms, folders of these"
-    add("results", "RESULTS", f"{told} (default: the results of the run)", nargs="*", default=[])
+    add(
+        "results",
+        "RESULTS",
+        f"{told} (default: the results of the run_report)",
+        nargs="*",
+        default=[],
+    )
     datasets = "with results: folder of their datasets, with audit.json (default: dist/hub)"
     add("--instances", "DIR", datasets, default=PACKAGE)
     add("--out", "DIR", "folder (default: reports)", default=REPORT)
@@ -34,12 +55,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_stage(parser)
 
 
-def run(options: argparse.Namespace) -> None:
-    """Write the report on the encoders of a run, or on given results."""
+def run_report(options: argparse.Namespace) -> None:
+    """Write the report on the encoders of a run_report, or on given results."""
     with in_language(options.language):
         if options.results:
-            from probeta.report.submissions import verified
-            from probeta.report.writing import write_report
+            from probeta.report.writing import verified, write_report
 
             given = verified(options.results, options.instances)
             for path, why in given.refused.items():
@@ -74,7 +94,7 @@ def run(options: argparse.Namespace) -> None:
 
 
 def run_results(params: Path) -> tuple[list[str], list[Path], list[Path], list[Path]]:
-    """Return the encoders of a run, and where their results, rankings and paradigms are."""
+    """Return the encoders of a run_report, and where their results, rankings and paradigms are."""
     names = list(encoders_params(load_params(params), params))
     results = [PROBED / name for name in names if (PROBED / name).is_dir()]
     if not results:
@@ -84,3 +104,84 @@ def run_results(params: Path) -> tuple[list[str], list[Path], list[Path], list[P
     rankings = [RANKED / name for name in names if (RANKED / name).is_dir()]
     paradigms = [file for name in names if (file := COMPLETED / f"{name}.json").is_file()]
     return names, results, rankings, paradigms
+
+
+COLUMNS = ("folder", "model", "task", "dataset", "measure", "value")
+
+
+def add_study_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `probeta study`."""
+    told = "scores to correlate (default: the results of the run_study)"
+    parser.add_argument("--scores", type=Path, metavar="FILE.tsv", help=told)
+    add_params(parser)
+
+
+def run_study(options: argparse.Namespace) -> None:
+    """Print the tables."""
+    from probeta.report.formats import table_lines
+    from probeta.report.layout import Cell
+    from probeta.report.tables.compared import relations
+
+    if options.scores:
+        study = read_scores(options.scores)
+        tables = relations(study, [(Cell(task), [task]) for task in study.trained])
+    else:
+        tables = _of_run(options.params)
+    if not tables:
+        expected = "measures and scores of tasks of three encoders or more"
+        raise InputError(options.scores or options.params, expected, "fewer", "score others")
+    for table in tables:
+        print("\n".join(table_lines(table)))
+
+
+def _of_run(params: Path) -> "list[Table]":
+    from probeta.cli.report import run_results
+    from probeta.report.formats import SECTIONS
+    from probeta.report.writing import open_inputs
+
+    _, results, rankings, paradigms = run_results(params)
+    inputs, _ = open_inputs(results, PACKAGE, rankings, paradigms)
+    chapter = [section for section in SECTIONS if section.chapter == "study"]
+    return [t for section in chapter if not section.figure for t in section.tables(inputs)]
+
+
+def read_scores(path: Path) -> "Study":
+    """Read a file of scores, see `probeta study --help`."""
+    from corpora_recipes.formats.tables import number_of, table_rows
+    from probeta.report.tables.compared import Study
+
+    intrinsic: dict[str, dict[str, float]] = {}
+    trained: dict[str, dict[str, float]] = {}
+    for row in table_rows(path.read_bytes(), str(path), COLUMNS, header=True):
+        folder, model, task, dataset, measure, text = (row.fields[name] for name in COLUMNS)
+        if math.isnan(value := number_of(text)):
+            raise row.error("a number in the column value", repr(text), "correct the line")
+        name = dataset if task == "classification" else f"{folder} {dataset or task} {measure}"
+        of = trained if task == "classification" else intrinsic
+        of.setdefault(name, {}).setdefault(model, value)
+    return Study(intrinsic, trained)
+
+
+_NEEDED = {
+    Path("mkdocs.yml"): "run_site it in a clone: what is installed has no documentation",
+    REPORT_PAGE: "run_site `probeta repro`, which writes it",
+}
+
+
+def add_site_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the argument of `probeta site`."""
+    told = "folder to write, replaced if it is there (default: site)"
+    parser.add_argument("--out", type=Path, default=Path("site"), metavar="DIR", help=told)
+
+
+def run_site(options: argparse.Namespace) -> None:
+    """Build the site."""
+    for path, todo in _NEEDED.items():
+        if not path.is_file():
+            raise InputError(path, "a file", "none", todo)
+    check_packages("site", "material", "mkdocs", "mkdocstrings")
+    with whole_folder(options.out) as folder:
+        command = (sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(folder))
+        if subprocess.run(command, env=os.environ | {"NO_MKDOCS_2_WARNING": "1"}).returncode:
+            raise InputError("docs", "no warning of mkdocs", "those above", "mend the pages")
+    print(f"site: {options.out / 'index.html'}")

@@ -7,7 +7,7 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from corpora_recipes.running.extras import load_packages
+from corpora_recipes.running.errors import load_packages
 
 if TYPE_CHECKING:
     from mteb import Benchmark

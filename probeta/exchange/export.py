@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from builders.packaging.leaderboard import NAME, mteb_language, task_name
+from builders.packaging.harnesses import NAME, mteb_language, mteb_task_name
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.outputs import whole_folder
-from evaluation.results.probes import Results, Score, read_results
+from evaluation.results.scores import Results, Score, read_results
 
 _NO_REVISION = "no_revision_available"
 _HUB_ID = re.compile(r"[\w-][\w.-]*/[\w.-]+")
@@ -99,7 +99,7 @@ def _write_mteb(model: Model, results: Results, folder: Path) -> None:
     known |= {"embed_dim": results.encoder.get("dimension"), "framework": []}
     _write_json(known | _UNKNOWN, folder / "model_meta.json")
     for score in results.main:
-        _write_json(_task_result(score), folder / f"{task_name(score.dataset)}.json")
+        _write_json(_task_result(score), folder / f"{mteb_task_name(score.dataset)}.json")
 
 
 def _task_result(score: Score) -> dict[str, Any]:
@@ -111,7 +111,7 @@ def _task_result(score: Score) -> dict[str, Any]:
     }
     return {
         "dataset_revision": score.version,
-        "task_name": task_name(score.dataset),
+        "mteb_task_name": mteb_task_name(score.dataset),
         "mteb_version": None,
         "scores": {"train" if score.folds else "test": [entry]},
         "evaluation_time": None,
@@ -149,7 +149,7 @@ def _write_hub(results: Results, repo: str, revision: str | None, folder: Path) 
     protocol = f"{results.protocol['name']} {results.protocol['version']}"
     entries = []
     for score in results.main:
-        dataset = {"id": repo, "task_id": task_name(score.dataset)}
+        dataset = {"id": repo, "task_id": mteb_task_name(score.dataset)}
         low, high = (100 * end for end in score.interval)
         entries.append(
             {

@@ -10,8 +10,7 @@ from builders.tasks import TASKS
 from corpora_recipes.records import SPLITS, Split
 from corpora_recipes.running.errors import InputError, ParamsError
 from corpora_recipes.running.limits import LONGEST_ROW
-from probeta.exchange.parquet import from_parquet
-from probeta.exchange.tables import from_files
+from probeta.exchange.tables import from_files, from_parquet
 
 # Opening a pickle can run any code that its author put into it.
 PICKLES = (".pkl", ".pickle", ".p", ".pt", ".pth", ".joblib", ".npy", ".npz", ".dill")

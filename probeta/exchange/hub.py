@@ -14,11 +14,10 @@ from huggingface_hub import DatasetInfo, snapshot_download
 from huggingface_hub.errors import RevisionNotFoundError
 
 from builders.auditing.target import SPLIT_NAMES, Columns, Location
-from builders.packaging.leaderboard import short_code
-from corpora_recipes.fetching.hub import dataset_info, hub_failures, hub_place, name_parts
+from builders.packaging.harnesses import short_code
+from corpora_recipes.fetching.sources import dataset_info, hub_failures, hub_place, name_parts
 from corpora_recipes.records import SPLITS, Split
-from corpora_recipes.running.errors import InputError
-from corpora_recipes.running.extras import load_packages
+from corpora_recipes.running.errors import InputError, load_packages
 from probeta.exchange.finding import PICKLES, find_targets, read_target, split_of
 
 # What is downloaded; scripts and pickles, which could run code, are not.

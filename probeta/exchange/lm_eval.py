@@ -17,20 +17,18 @@ from typing import Any
 
 import numpy as np
 
-from builders.packaging.lm_eval import BY_LENGTH, METRICS
-from corpora_recipes.formats.json_lines import Line, parse_lines
+from builders.packaging.harnesses import BY_LENGTH, METRICS
+from corpora_recipes.formats.tables import Line, parse_lines
 from corpora_recipes.running.code import code_digest
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.limits import whole_lines
 from corpora_recipes.running.outputs import load_json
 from evaluation.arrays import Labels
-from evaluation.data.features import ProbeRows
-from evaluation.data.finding import find_data
-from evaluation.data.instances import Dataset
-from evaluation.data.texts import text_columns
-from evaluation.measures.threads import one_thread
-from evaluation.probing.measuring import INTERVALS, score_answers
-from evaluation.results.probes import ASKED, FORMAT, Results, predictions_table
+from evaluation.datasets import Dataset, find_data
+from evaluation.features import ProbeRows, text_columns
+from evaluation.measures import one_thread
+from evaluation.probing.probing import INTERVALS, score_answers
+from evaluation.results.scores import LM_EVAL_PROTOCOL, PROBES_FORMAT, Results, predictions_table
 from evaluation.results.stored import library_versions
 from probeta.scores import Scores, check_name, name_of
 
@@ -123,7 +121,7 @@ def score_language_model(
         with one_thread():
             scored.append(score_answers(dataset, LAYER, parts, answers[None]))
     results = Results(
-        format=FORMAT,
+        format=PROBES_FORMAT,
         name=name or name_of(log.model.rpartition("/")[2]),
         # As that of an encoder, without a dimension.
         encoder={
@@ -134,7 +132,7 @@ def score_language_model(
             "layer": LAYER,
             "options": log.options,
         },
-        protocol={"name": ASKED, "version": 1},
+        protocol={"name": LM_EVAL_PROTOCOL, "version": 1},
         intervals=dict(INTERVALS),
         seed=found.seed,
         versions=library_versions("probe") | log.versions,

@@ -1,4 +1,7 @@
-"""The results of a report: checks that all results and the audit are of the same rows."""
+"""The results of a report: checks that all results and the audit are of the same rows.
+
+Where the pairs of a ranking come from: the datasets of scored pairs that have them.
+"""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -18,10 +21,13 @@ from builders.audit_report import (
     read_audit,
 )
 from builders.tasks import TASKS
-from builders.tasks.benchmarks import group_of
-from builders.tasks.groups import EVALRANK, PARALEX, Group
+from builders.tasks.benchmarks import EVALRANK, PARALEX, Group, group_of
+from builders.tasks.examples import RANKING_TASKS
+from corpora_recipes.running.console import say
 from corpora_recipes.running.errors import InputError
-from corpora_recipes.running.telling import say
+from corpora_recipes.text.tokens import mark
+from evaluation.datasets import Dataset
+from evaluation.features import text_columns, texts_of
 from evaluation.results.comparison import (
     ALL_PAIRS_LIMIT,
     Difference,
@@ -31,14 +37,74 @@ from evaluation.results.comparison import (
     compare_ranks,
     measure_all,
 )
-from evaluation.results.paradigms import MEASURES, ParadigmResults, read_paradigms
-from evaluation.results.probes import Results, Score, read_predictions, read_results
-from evaluation.results.rankings import RankingResults, read_rankings, read_ranks
-from probeta.annotators import People, read_people
-from probeta.report.averages import OWN, Average, Mean, group_sort_key, list_averages, mean_score
-from probeta.report.editions import FLOOR, Edition, compare_editions
-from probeta.report.items import LEAST, items_of
-from probeta.report.sources import Sources
+from evaluation.results.scores import (
+    PARADIGM_MEASURES,
+    ParadigmResults,
+    RankingResults,
+    Results,
+    Score,
+    read_paradigms,
+    read_predictions,
+    read_rankings,
+    read_ranks,
+    read_results,
+)
+from probeta.annotation import People, read_people
+from probeta.report.statistics import (
+    FLOOR,
+    LEAST,
+    OWN,
+    Average,
+    Edition,
+    Mean,
+    compare_editions,
+    group_sort_key,
+    items_of,
+    list_averages,
+    mean_score,
+)
+
+Pairs = frozenset[tuple[str, str]]
+"""Query and positive, by id."""
+Sources = Mapping[str, Mapping[str, Pairs]]
+"""Ranking to dataset of scored pairs to those pairs that it has; "": those that none has."""
+
+
+def sources_of(datasets: Sequence[Dataset]) -> Sources:
+    """Return the sources of the rankings among some datasets, if there are any.
+
+    A dataset of pairs with scores has a pair of a ranking in its language, if the texts are the
+    same except for case, punctuation and symbols, in either order, whatever the score.
+    """
+    rankings = [d for d in datasets if d.task in {task.name for task in RANKING_TASKS}]
+    scored = [(d, _pairs(d)) for d in datasets if rankings and d.target == "score"]
+    found = {}
+    for ranking in rankings:
+        columns = ["id", *text_columns(ranking.task, "natural"), "positives"]
+        rows = [[*row.values()] for row in ranking.read("test", columns).to_pylist()]
+        marks = {row: mark(text) for row, text, _ in rows}
+        rest = {(query, positive) for query, _, others in rows for positive in others}
+        linked = {pair: frozenset(marks[n] for n in pair) for pair in rest}
+        sets = {}
+        for dataset, pairs in scored:
+            inside = frozenset(pair for pair, texts in linked.items() if texts in pairs)
+            if dataset.language == ranking.language and inside:
+                sets[dataset.name] = inside
+                rest -= inside
+        if sets:
+            found[ranking.name] = sets | ({"": frozenset(rest)} if rest else {})
+    return found
+
+
+def _pairs(dataset: Dataset) -> set[frozenset[int]]:
+    columns = text_columns(dataset.task, "natural")
+    pairs: set[frozenset[int]] = set()
+    for split in dataset.files:
+        table = dataset.read(split, columns)
+        texts = (texts_of(table, column)[0].to_pylist() for column in columns)
+        pairs |= {frozenset(map(mark, pair)) for pair in zip(*texts, strict=True)}
+    return pairs
+
 
 AnyResults = Results | RankingResults | ParadigmResults
 Facts = dict[str, tuple[Any, str]]
@@ -343,7 +409,7 @@ def long_table(
         for score in clustered.main:
             about = (clustered.name, score.dataset, "paradigms", score.language)
             way = f"{score.vocabulary} {score.casing}"
-            for what in MEASURES:
+            for what in PARADIGM_MEASURES:
                 value, interval = getattr(score, what), getattr(score, f"{what}_interval")
                 rows.append((*about, what, way, score.key(what), value, interval))
     return pd.DataFrame(rows, columns=list(COLUMNS))

@@ -14,13 +14,13 @@ from builders.tasks import TASKS
 from corpora_recipes.hashing import keyed_hash
 from corpora_recipes.parquet import array_of
 from corpora_recipes.running.errors import InputError
-from evaluation.data.instances import Dataset
-from evaluation.measures.metrics import average_ranks
+from evaluation.datasets import Dataset
+from evaluation.measures import average_ranks
 from evaluation.results.comparison import ALL_PAIRS_LIMIT
-from evaluation.results.probes import Predictions, Score, read_predictions
+from evaluation.results.scores import Predictions, Score, read_predictions
 from probeta.report.inputs import EXAMPLES, Inputs
 from probeta.report.layout import Table, lay_out
-from probeta.report.tables.marks import dataset_cell
+from probeta.report.tables import dataset_cell
 from probeta.report.texts import phrase, translated
 
 # Most rows of a dataset, and most characters of a text, that are shown: the page stays small.

@@ -7,7 +7,7 @@ from functools import partial
 from itertools import chain, count
 from typing import Any, Literal, TypeVar
 
-from evaluation.measures.intervals import COVERAGE
+from evaluation.measures import COVERAGE
 from probeta.report.texts import all_texts, phrase, translated
 
 NONE = "–"

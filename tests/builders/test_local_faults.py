@@ -12,9 +12,9 @@ import pytest
 from conftest import document, write_as_read
 from contents import contents
 
-from corpora_recipes.running.folders import AUDIT, CORPORA, INSTANCES, PACKAGE, RECORDS
-from corpora_recipes.running.left_out import read_left_out
-from probeta.cli.main import main
+from corpora_recipes.running.outputs import AUDIT, CORPORA, INSTANCES, PACKAGE, RECORDS
+from corpora_recipes.running.stage import read_left_out
+from probeta.cli import main
 
 STAGES = ("build", "audit", "package")
 

@@ -24,7 +24,7 @@ import json, os, sys
 from pathlib import Path
 sys.path.insert(0, "tests/support")
 from reading_oracle import corpus_for
-from corpora_recipes.reading.reading import read
+from corpora_recipes.reading import read
 from corpora_recipes.running import limits
 from corpora_recipes.running.errors import InputError
 

@@ -1,6 +1,6 @@
 """Lower case."""
 
-from corpora_recipes.casing import lower_case
+from corpora_recipes.text.tokens import lower_case
 
 
 def test_lower_case_of_any_language() -> None:

@@ -7,10 +7,16 @@ from pathlib import Path
 import pytest
 
 from corpora_recipes import recipe
-from corpora_recipes.facts import CollectionFacts, Source, read_facts
-from corpora_recipes.fetching.pins import Fetched, write_fetched
+from corpora_recipes.fetching.downloads import Fetched, write_fetched
 from corpora_recipes.listing import listing
-from corpora_recipes.recipe import load_facts, load_recipe, recipe_names
+from corpora_recipes.recipe import (
+    CollectionFacts,
+    Source,
+    load_facts,
+    load_recipe,
+    read_facts,
+    recipe_names,
+)
 from corpora_recipes.running.errors import InputError
 
 LEAST = "{name: Mine, records: examples, language: es, licence: CC0, description: Mine.}"

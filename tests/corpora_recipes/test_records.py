@@ -17,10 +17,12 @@ from corpora_recipes.records import (
     Section,
     Token,
     Word,
+    from_row,
+    record_schema,
     split_at_drops,
     text_of,
+    to_row,
 )
-from corpora_recipes.rows import from_row, record_schema, to_row
 
 
 @pytest.mark.parametrize(

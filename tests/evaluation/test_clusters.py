@@ -13,18 +13,18 @@ from contents import contents
 from dask_workers import kill_busy_worker
 from stores import fill_store
 
-from corpora_recipes.running import environment
+from corpora_recipes.running import code
 from corpora_recipes.running.cluster import call_alike
 from corpora_recipes.running.errors import InputError
-from corpora_recipes.running.folders import EMBEDDINGS, PROBED
-from evaluation.data.instances import find_probed
+from corpora_recipes.running.outputs import EMBEDDINGS, PROBED
+from evaluation.datasets import find_probed
 from evaluation.embedding import embedding
 from evaluation.embedding.store import EmbeddingStore
 from evaluation.encoders import ENCODERS, make_encoder
 from evaluation.encoders.encoder import describe
 from evaluation.probing import probing
 from evaluation.probing.probing import Probing
-from probeta.cli.main import main
+from probeta.cli import main
 
 PARAMS = """\
 seed: 3
@@ -134,7 +134,7 @@ def test_workers_with_other_packages_are_refused(
     hub: Path, cluster: Any, monkeypatch: pytest.MonkeyPatch, capsys: Capsys
 ) -> None:
     """Of probe too: what the build of a version is called does not count."""
-    monkeypatch.setattr(environment, "version", lambda package: "0.0.9+cpu")
+    monkeypatch.setattr(code, "version", lambda package: "0.0.9+cpu")
     for verb in ("embed", "probe"):
         assert run(verb, "loads", "--strict", "--executor", cluster.scheduler_address) == 1
         said = capsys.readouterr().err

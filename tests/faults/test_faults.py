@@ -145,14 +145,14 @@ def assert_equal(one: Tree, other: Tree, what: str) -> None:
 
 # What lets a verb use two workers for so little work.
 MANY: dict[str, dict[str, int]] = {
-    "read": {"corpora_recipes.reading.reading:SMALL": 1},
+    "read": {"corpora_recipes.reading:SMALL": 1},
     "audit": {"builders.auditing.auditing:BYTES_A_WORKER": 1},
     "embed": {
         "evaluation.embedding.embedding:CHUNK_TEXTS": 64,
         "evaluation.encoders.static:StaticVectors.parallel": True,
     },
     "probe": {"evaluation.probing.probing:WORK_OF_A_PROCESS": 1},
-    "rank": {"evaluation.ranking.evaluating:BYTES_A_WORKER": 1},
+    "rank": {"evaluation.ranking:BYTES_A_WORKER": 1},
 }
 if not POINTS:
     del MANY["audit"], MANY["probe"]

@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 
 import probeta
-from corpora_recipes.running.errors import InputError
-from corpora_recipes.running.extras import MODULES, check_packages
-from corpora_recipes.running.failures import explain
+from corpora_recipes.running.console import explain
+from corpora_recipes.running.errors import MODULES, InputError, check_packages
 
 REPOSITORY = Path(__file__).parent.parent
 # Libraries whose modules have another name.
@@ -69,7 +68,7 @@ def test_every_module_is_in_its_extra() -> None:
 
 
 def test_what_is_missing_is_named_with_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("corpora_recipes.running.extras.find_spec", lambda name: None)
+    monkeypatch.setattr("corpora_recipes.running.errors.find_spec", lambda name: None)
     with pytest.raises(InputError) as caught:
         check_packages("repro", "spacy", "sklearn")
     assert caught.value.where == "repro"

@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from corpora_recipes.running import memo
+from corpora_recipes.running import cache
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -23,5 +23,5 @@ def forge_memory(entry: Path, name: str, number: float) -> None:
     """Give the first of the facts in a memory another number, with a digest that fits."""
     found = json.loads((entry / "made.json").read_bytes())
     found["made"]["facts"][0][name] = number
-    found["digest"] = memo._digest_json(found["made"])
+    found["digest"] = cache._digest_json(found["made"])
     (entry / "made.json").write_text(json.dumps(found), "utf-8")

@@ -23,13 +23,12 @@ import yaml
 from loopback import RangeServer
 
 from corpora_recipes.corpora.gutenberg.recipe import LISTS, decode
-from corpora_recipes.facts import Source
 from corpora_recipes.fetching.sources import list_sources, sample_folder
 from corpora_recipes.formats.oai import OAI, parse_page
 from corpora_recipes.params import load_corpora
-from corpora_recipes.recipe import Corpus, recipe_names
-from corpora_recipes.running.yaml_text import load_yaml
-from corpora_recipes.text.detokenizing import detokenize
+from corpora_recipes.recipe import Corpus, Source, recipe_names
+from corpora_recipes.text.tokens import detokenize
+from corpora_recipes.yaml_files import load_yaml
 
 # The files beside recipes that name servers, and what does so in them.
 FACTS = ("corpus.yaml", "treebanks.yaml")

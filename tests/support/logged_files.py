@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from evaluation.data.instances import Dataset, find_datasets
+from evaluation.datasets import Dataset, find_datasets
 
 DATE = "2026-11-22T10-00-00.000001"
 Answer = Callable[[dict[str, Any]], list[float]]

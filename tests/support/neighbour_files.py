@@ -3,8 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
-from corpora_recipes.facts import CollectionFacts
-from corpora_recipes.recipe import Corpus
+from corpora_recipes.recipe import CollectionFacts, Corpus
 from corpora_recipes.records import Example, Split
 
 COLLECTIONS = {

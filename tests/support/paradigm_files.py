@@ -10,10 +10,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from stores import in_project
 
-from builders.store.schema import instance_schema
+from builders.store import instance_schema
 from builders.tasks import TASKS
 from builders.tasks.task import Column
-from evaluation.data.instances import Dataset, find_datasets
+from evaluation.datasets import Dataset, find_datasets
 from evaluation.encoders import make_encoder
 from evaluation.encoders.encoder import Form
 from evaluation.encoders.static import StaticVectors

@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 from mutants import Form
 
 from corpora_recipes.params import corpus_of
-from corpora_recipes.reading.reading import read
+from corpora_recipes.reading import read
 from corpora_recipes.recipe import Corpus, load_facts
 from corpora_recipes.records import record_unit
 from corpora_recipes.running.errors import InputError

@@ -5,7 +5,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from corpora_recipes.reading.blocks import read_corpus
+from corpora_recipes.reading import read_corpus
 from corpora_recipes.recipe import Corpus, load_facts, load_recipe
 from corpora_recipes.records import Drops
 

@@ -11,23 +11,29 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from builders.audit_report import FORMAT
-from builders.store.schema import instance_schema
+from builders.store import instance_schema
 from builders.tasks import TASKS
 from builders.tasks.benchmarks import BENCHMARKS
 from builders.tasks.task import Column
-from evaluation.data.instances import find_datasets
-from evaluation.results.paradigms import FORMAT as PARADIGMS
-from evaluation.results.paradigms import ClusterScore, ParadigmResults, ParadigmScore
-from evaluation.results.probes import FORMAT as PROBES
-from evaluation.results.probes import Predictions, Results, Score, predictions_table, write_results
-from evaluation.results.rankings import FORMAT as RANKINGS
-from evaluation.results.rankings import (
+from evaluation.datasets import find_datasets
+from evaluation.results.scores import FORMAT as PARADIGMS
+from evaluation.results.scores import FORMAT as PROBES
+from evaluation.results.scores import FORMAT as RANKINGS
+from evaluation.results.scores import (
+    ClusterScore,
     PairRanks,
+    ParadigmResults,
+    ParadigmScore,
+    Predictions,
     RankingResults,
     RankScore,
+    Results,
+    Score,
     SimilarityScore,
+    predictions_table,
     ranks_table,
     write_rankings,
+    write_results,
 )
 from evaluation.results.stored import write_stored
 from probeta.report.inputs import Inputs, read_inputs

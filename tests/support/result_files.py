@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from evaluation.results.probes import FORMAT, Results, Score
+from evaluation.results.scores import PROBES_FORMAT, Results, Score
 
 SCORE = Score(
     dataset="bso_own",
@@ -28,7 +28,7 @@ SCORE = Score(
     answers="cd" * 32,
 )
 RESULTS = Results(
-    format=FORMAT,
+    format=PROBES_FORMAT,
     name="mine",
     encoder={
         "encoder": "x",

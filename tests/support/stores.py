@@ -4,11 +4,11 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
-from evaluation.data.instances import Dataset
-from evaluation.data.texts import unique_texts
+from evaluation.datasets import Dataset
 from evaluation.embedding.embedding import embed
 from evaluation.embedding.store import describe_datasets, prepare
 from evaluation.encoders.char_hash import CharHash
+from evaluation.features import unique_texts
 
 Kind = TypeVar("Kind", bound=type)
 

@@ -16,20 +16,18 @@ from corpus_entries import corpus_of
 from documentation import blocks
 from lm_eval.__main__ import cli_evaluate
 
-from builders.packaging import lm_eval as questions
-from builders.packaging.config import Config
-from builders.packaging.lm_eval import write_tasks
-from builders.plan.datasets import Dataset, datasets_of
-from builders.plan.origins import origins_of
-from builders.store.schema import instance_schema
+from builders.packaging import harnesses
+from builders.packaging.harnesses import Config, write_tasks
+from builders.plan.datasets import Dataset, datasets_of, origins_of
+from builders.store import instance_schema
 from builders.tasks import TASKS
 from builders.tasks.task import Column, TreebankTask
 from corpora_recipes.recipe import Corpus
-from corpora_recipes.running.yaml_text import load_yaml
-from probeta.cli.main import main
+from corpora_recipes.yaml_files import load_yaml
+from probeta.cli import main
 from probeta.exchange.lm_eval import score_language_model
 
-FOLDER = Path(questions.__file__).parent
+FOLDER = Path(harnesses.__file__).parent
 ENGLISH_CLASSES = FOLDER.parents[1] / "corpora_recipes/corpora/rst_discourse_treebank/classes.yaml"
 PAGE = "docs/lm_eval.md"
 
@@ -48,7 +46,7 @@ def asked() -> Iterator[Asked]:
     recipes = {"sentence_ordering": "documents", "sentence_position": "documents"}
     for task, recipe in recipes.items():
         yield _asked(task, corpus_of(recipe), TASKS[task].labels, {})
-    for language, file in questions.LANGUAGES.items():
+    for language, file in harnesses.LANGUAGES.items():
         for key, question in load_yaml(FOLDER / file).items():
             yield _of_question(language, key, question)
 

@@ -10,8 +10,7 @@ import pytest
 from hub_server import commit, hub
 
 from corpora_recipes.running.errors import InputError
-from probeta.auditing import audit
-from probeta.exchange.locating import locate
+from probeta.auditing import audit, locate
 
 PAIRS = [("Llueve en la sierra.", "Cae agua en la sierra."), ("Nieva.", "Hace sol.")]
 

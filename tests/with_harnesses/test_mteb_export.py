@@ -10,9 +10,9 @@ from mteb._hf_integration.eval_model import HFEvalMeta
 from mteb._hf_integration.eval_result_model import HFEvalResults
 from mteb.models.model_meta import ModelMeta
 
-from builders.packaging.leaderboard import eval_yaml
+from builders.packaging.harnesses import eval_yaml
 from probeta import benchmark, score
-from probeta.cli.main import main
+from probeta.cli import main
 
 # It needs no weights.
 RANDOM = "mteb/baseline-random-encoder"

@@ -13,8 +13,8 @@ from documentation import blocks
 from instance_files import write_dataset
 from test_mteb_tasks import write_more
 
-from builders.packaging.leaderboard import FACTS
-from probeta.cli.main import main
+from builders.packaging.harnesses import FACTS
+from probeta.cli import main
 
 RANDOM = "mteb/baseline-random-encoder"
 KNOWN = {

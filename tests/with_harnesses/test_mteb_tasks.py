@@ -15,7 +15,7 @@ from mteb import ResultCache
 from mteb.abstasks import AbsTaskClassification
 from mteb.models.abs_encoder import AbsEncoder
 
-from builders.packaging.leaderboard import CODES
+from builders.packaging.harnesses import CODES
 from corpora_recipes.running.errors import InputError
 from evaluation.arrays import Floats
 from evaluation.encoders.char_hash import CharHash

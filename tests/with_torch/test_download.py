@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from evaluation.encoders import make_encoder, sentence_transformer, transformer
-from evaluation.encoders.pretrained import find_model
+from evaluation.encoders.transformer import find_model
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 

@@ -14,7 +14,7 @@ from reading_oracle import corpus_for
 from corpora_recipes.recipe import RECIPES, load_recipe
 from corpora_recipes.records import Example
 from evaluation.encoders import make_encoder
-from evaluation.measures.metrics import spearman
+from evaluation.measures import spearman
 
 WHOLE = os.environ.get("PROBETA_SENTEVAL", "")
 needs_files = pytest.mark.skipif(

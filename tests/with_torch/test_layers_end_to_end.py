@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from instance_files import row, write_dataset
 
-from evaluation.results.probes import read_predictions, read_results
-from probeta.cli.main import main
+from evaluation.results.scores import read_predictions, read_results
+from probeta.cli import main
 
 PAIRS = [["El perro come.", f"No {i}."] for i in range(30)]
 ROWS = [row(i, i % 2, sentences=pair[:: 1 if i % 2 else -1]) for i, pair in enumerate(PAIRS)]
@@ -35,7 +35,7 @@ def test_every_layer_is_encoded_once_and_probed(
     assert main(["embed"]) == 0
     assert "bert: 31 texts encoded now, for 1 dataset\n" in capsys.readouterr().out
     # Nothing of torch is needed any more.
-    code = "import sys; from probeta.cli.main import main; main(['probe', '--workers', '1']); "
+    code = "import sys; from probeta.cli import main; main(['probe', '--workers', '1']); "
     code += "print('torch' in sys.modules or 'transformers' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     line, new, imported = done.stdout.splitlines()

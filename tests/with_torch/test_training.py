@@ -15,8 +15,8 @@ from sentence_transformers import SentenceTransformer
 
 from corpora_recipes.records import Document, Section
 from evaluation.encoders import make_encoder
-from evaluation.training import loop
-from probeta.cli.main import main
+from evaluation.training import training
+from probeta.cli import main
 
 Toy = Callable[..., list[str]]
 Capsys = pytest.CaptureFixture[str]
@@ -91,7 +91,7 @@ def test_a_trained_encoder(
     # It has learnt: of all losses, the last are below the first.
     curve = json.loads((folder / "training.json").read_bytes())["curve"]
     assert all(curve[-1][key] < curve[0][key] for key in ALL)
-    assert len(curve) == loop.POINTS
+    assert len(curve) == training.POINTS
 
     card = (folder / "README.md").read_text("utf-8")
     assert "36 sentences of six words or more" in card
@@ -144,22 +144,22 @@ def test_killed_at_any_step_and_resumed_it_ends_with_the_same_bytes(
     whole = contents(MODEL)
     assert len(whole) == 9
     shutil.rmtree(MODEL)
-    step = loop._step
-    monkeypatch.setattr(loop, "CHECKPOINT_TIMES", 0)
+    step = training._step
+    monkeypatch.setattr(training, "CHECKPOINT_TIMES", 0)
     for place, limit in enumerate((1, 5, 9, 14, 17)):
         # Checkpoints after every step, or none since the one before.
-        monkeypatch.setattr(loop, "CHECKPOINT_SECONDS", 0.0 if place % 2 == 0 else 1e9)
+        monkeypatch.setattr(training, "CHECKPOINT_SECONDS", 0.0 if place % 2 == 0 else 1e9)
 
         def until(*given: Any, limit: int = limit) -> Any:
             if given[5] >= limit:
                 raise Killed
             return step(*given)
 
-        monkeypatch.setattr(loop, "_step", until)
+        monkeypatch.setattr(training, "_step", until)
         with pytest.raises(Killed):
             main(command)
         assert not MODEL.exists()
-    monkeypatch.setattr(loop, "_step", step)
+    monkeypatch.setattr(training, "_step", step)
     assert main(command) == 0
     assert contents(MODEL) == whole
 
@@ -168,15 +168,15 @@ def test_a_killed_process_is_resumed(toy: Toy, capsys: Capsys) -> None:
     command = toy(epochs=2)
     child = os.fork()
     if not child:
-        loop.CHECKPOINT_SECONDS, loop.CHECKPOINT_TIMES = 0.0, 0
-        save = loop.save_file
+        training.CHECKPOINT_SECONDS, training.CHECKPOINT_TIMES = 0.0, 0
+        save = training.save_file
 
         def killed(tensors: Any, path: Path, metadata: dict[str, str]) -> None:
             save(tensors, path, metadata)
             if json.loads(metadata["state"])["step"] == 7:
                 os.kill(os.getpid(), signal.SIGKILL)
 
-        loop.save_file = killed
+        training.save_file = killed
         main(command)
         os._exit(0)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
@@ -224,7 +224,7 @@ def test_a_checkpoint_of_another_setting(
         raise Killed
 
     with monkeypatch.context() as patched:
-        patched.setattr(loop, "_step", killed)
+        patched.setattr(training, "_step", killed)
         with pytest.raises(Killed):
             main(toy())
     assert main(toy(seed=2)) == 1
@@ -241,7 +241,7 @@ def test_a_checkpoint_of_another_setting(
 def test_losses_that_are_not_finite(
     toy: Toy, monkeypatch: pytest.MonkeyPatch, capsys: Capsys
 ) -> None:
-    monkeypatch.setattr(loop, "_step", lambda *_: {"nsp": float("nan")})
+    monkeypatch.setattr(training, "_step", lambda *_: {"nsp": float("nan")})
     assert main(toy()) == 1
     assert "losses that are finite" in capsys.readouterr().err
 

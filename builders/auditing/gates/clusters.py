@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from builders.auditing.gates.gate import Check, Gate, count_check, stated
 from builders.auditing.target import Target
 from builders.tasks.examples import FEWEST_TERMS
-from corpora_recipes.casing import lower_case
+from corpora_recipes.text.tokens import lower_case
 
 
 def _terms(target: Target) -> Iterator[Check]:

@@ -5,9 +5,9 @@ from itertools import compress
 
 from builders.auditing.gates.gate import Check, Gate, count_check, stated
 from builders.auditing.target import Target
-from builders.sampling.same_text import has_words
+from builders.sampling.passages import has_words
 from builders.statistics import standard_error
-from corpora_recipes.text.same_text import mark
+from corpora_recipes.text.tokens import mark
 
 
 def _links(target: Target) -> Iterator[Check]:

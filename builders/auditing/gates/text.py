@@ -16,8 +16,8 @@ from builders.auditing.gates.gate import (
 )
 from builders.auditing.target import Target
 from corpora_recipes.text.damage import FAULTS, Kind, faults, group_of
-from corpora_recipes.text.same_text import normalise
-from corpora_recipes.text.writing import number_of_words
+from corpora_recipes.text.language import number_of_words
+from corpora_recipes.text.tokens import normalise
 
 # Group of faults to its name in words.
 _WORDS = {

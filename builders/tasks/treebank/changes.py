@@ -13,12 +13,18 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import NamedTuple
 
-from builders.sampling.candidates import Candidate, in_drawn_order, offered
-from builders.sampling.draw import Draw
-from builders.sampling.tree import Tree, WordCounts, is_finite
-from corpora_recipes.casing import lower_case
+from builders.sampling.candidates import (
+    Candidate,
+    Tree,
+    WordCounts,
+    in_drawn_order,
+    is_finite,
+    offered,
+)
+from builders.sampling.passages import Draw
 from corpora_recipes.records import Token, Word, text_of
-from corpora_recipes.text.writing import is_letters
+from corpora_recipes.text.language import is_letters
+from corpora_recipes.text.tokens import lower_case
 
 # In many languages, an adjective stands before or after its noun.
 _EITHER_ORDER = {"ADJ", "NOUN"}

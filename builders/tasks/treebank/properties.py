@@ -8,11 +8,18 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from builders.sampling.candidates import Candidate, offered, told_by, worthwhile_classes
-from builders.sampling.draw import Draw
-from builders.sampling.tree import Tree, WordCounts, is_finite
-from corpora_recipes.casing import lower_case
-from corpora_recipes.text.writing import is_letters
+from builders.sampling.candidates import (
+    Candidate,
+    Tree,
+    WordCounts,
+    is_finite,
+    offered,
+    told_by,
+    worthwhile_classes,
+)
+from builders.sampling.passages import Draw
+from corpora_recipes.text.language import is_letters
+from corpora_recipes.text.tokens import lower_case
 
 # Conneau et al. (2018): six bins of 5 to 28 tokens.
 LENGTHS = ((5, 8), (9, 12), (13, 16), (17, 20), (21, 25), (26, 28))

@@ -15,8 +15,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, partial
 from pathlib import Path, PurePosixPath
 
-from corpora_recipes.checking import checked, one_of
-from corpora_recipes.facts import Source
 from corpora_recipes.formats.tables import Row, class_of, collect, natural, table_rows
 from corpora_recipes.formats.treebanks import (
     PARTS,
@@ -27,11 +25,11 @@ from corpora_recipes.formats.treebanks import (
     is_withheld,
     treebank_sources,
 )
-from corpora_recipes.recipe import BlockResult, Corpus, Dropped
+from corpora_recipes.recipe import BlockResult, Corpus, Dropped, Source
 from corpora_recipes.records import Example
 from corpora_recipes.running.limits import read_whole
-from corpora_recipes.running.yaml_text import parse_yaml
-from corpora_recipes.text.detokenizing import detokenize
+from corpora_recipes.text.tokens import detokenize
+from corpora_recipes.yaml_files import checked, one_of, parse_yaml
 
 # Values of the option ``relations``.
 TYPES = ("all", "explicit", "implicit")

@@ -1,23 +1,420 @@
-"""Reads the user's documents: texts, tables, JSON Lines, Arrow; corpus.yaml describes the keys.
+r"""Reads the user's documents: texts, tables, JSON Lines, Arrow; corpus.yaml describes the keys.
 
 Two lines of JSON Lines::
 
-    {"id": "r1", "title": "Lentejas", "text": "Quedan bien. Hay que esperar.\\n\\nSin prisa."}
+    {"id": "r1", "title": "Lentejas", "text": "Quedan bien. Hay que esperar.\n\nSin prisa."}
     {"id": "r2", "sections": [{"heading": "Historia", "paragraphs": ["Nació en 1900. Murió."]}]}
+
+Reads the rows of the user's files, in a form for each ending of a name.
+
+Makes a document of a row, or says what is wrong with it.
 """
 
-from collections.abc import Iterator, Sequence
+import csv
+import gzip
+import re
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
+from typing import Any, Literal, get_args
 
-from corpora_recipes.checking import checked
-from corpora_recipes.corpora.documents.document import Key, document_of
-from corpora_recipes.corpora.documents.rows import Columns, Part, parts_of, rows_of
-from corpora_recipes.fetching.hub import download, found_on_hub
-from corpora_recipes.formats.json_lines import LineRange
-from corpora_recipes.missing import no_files
-from corpora_recipes.recipe import BlockResult, Corpus, Dropped, Finding
-from corpora_recipes.running.errors import RawError
-from corpora_recipes.running.limits import MOST_RECORDS
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from corpora_recipes.fetching.sources import download, found_on_hub
+from corpora_recipes.formats.tables import Line, LineRange, line_ranges, parse_lines, range_lines
+from corpora_recipes.hashing import keyed_hash
+from corpora_recipes.recipe import BlockResult, Corpus, Dropped, Finding, no_files
+from corpora_recipes.records import SPLITS, Document, Drops, split_at_drops
+from corpora_recipes.running.errors import RawError, nearest
+from corpora_recipes.running.limits import (
+    DEEPEST_SECTION,
+    LARGEST_FILE,
+    LARGEST_PACKED,
+    LARGEST_TEXT,
+    LONGEST_LINE,
+    MOST_LINES,
+    MOST_RECORDS,
+    read_whole,
+    whole_lines,
+)
+from corpora_recipes.text.cleaning import clean, damage
+from corpora_recipes.text.sentences import split_sentences
+from corpora_recipes.yaml_files import checked
+
+# A heading of Markdown (CommonMark 0.31, section 4.2): its marks and its text.
+_HEADING = re.compile(r"^ {0,3}(#{1,6})[ \t]+(.*)$", re.MULTILINE)
+_SPLIT_IT = "write it as .jsonl or .parquet, which are read in parts of any number, or cut it up"
+_UTF_8 = "convert the file to UTF-8, or move it out of the folder if it is no text"
+
+Columns = Mapping[str, str]
+"""Our key to the name of the column that has it; empty if columns are named like our keys."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A block: a whole file, a row group of a .parquet file, or a batch of an .arrow file."""
+
+    key: str  # the file's name in the corpus, a colon, and ``group``
+    path: Path
+    group: int = 0
+
+    @property
+    def name(self) -> Path:
+        """The file's name in the corpus: the path may lead to a name without an ending."""
+        return Path(self.key.rpartition(":")[0])
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """The place of a row that is no line of JSON, for messages."""
+
+    where: str
+
+    def error(self, expected: str, found: str, todo: str = "correct it") -> RawError:
+        """Return the error that names this row."""
+        return RawError(self.where, expected, found, todo)
+
+
+Where = Line | Row
+Rows = Iterator[tuple[Where, Any]]
+
+
+def parts_of(path: Path, name: str) -> Sequence[LineRange | Part]:
+    """Cut a file into blocks; ``name`` is its name in the corpus."""
+    if name.endswith(".jsonl"):
+        return line_ranges(path, name)
+    count = 1
+    with _whole_file(path):
+        if name.endswith(".parquet"):
+            count = pq.ParquetFile(path).num_row_groups
+        elif name.endswith(".arrow"):
+            count = sum(1 for _ in _batches(path))
+    return [Part(f"{name}:{group}", path, group) for group in range(count)]
+
+
+def rows_of(block: LineRange | Part, columns: Columns) -> Rows:
+    """Yield the place and the value of each row of a block; a good one has our keys."""
+    if isinstance(block, LineRange):
+        lines = parse_lines(range_lines(block), block.path, block.start)
+        return _renamed(lines, columns)
+    return _READERS[block.name.suffix](block, columns)
+
+
+def _text(block: Part, _: Columns) -> Rows:
+    text = _decoded(read_whole(block.path, LARGEST_TEXT), block.path)
+    yield Row(str(block.path)), {"id": block.name.with_suffix("").as_posix(), "text": text}
+
+
+def _markdown(block: Part, _: Columns) -> Rows:
+    """Yield a text cut into sections at its headings; the first one of level 1 is the title."""
+    ((where, row),) = _text(block, _)
+    first, *rest = _HEADING.split(row.pop("text"))
+    headed = [("#", "", first), *zip(rest[::3], rest[1::3], rest[2::3], strict=True)]
+    row["title"] = next((heading for marks, heading, _ in headed if heading and marks == "#"), "")
+    row["sections"] = [
+        {"heading": heading, "level": len(marks), "paragraphs": paragraphs(text)}
+        for marks, heading, text in headed
+    ]
+    yield where, row
+
+
+def paragraphs(text: str) -> list[str]:
+    """Return the parts of a text between empty lines."""
+    return re.split(r"\n\s*\n", text)
+
+
+def _separated(block: Part, columns: Columns) -> Rows:
+    """Yield the rows of a table with a header, in quotation marks where needed (RFC 4180)."""
+    csv.field_size_limit(LONGEST_LINE)
+    with block.path.open("rb") as file:
+        lines = (_decoded(line, block.path) for line in _limited(file, block.path, _SPLIT_IT))
+        header = next(lines, "")
+        commas = ";" if header.count(";") > header.count(",") else ","
+        delimiter = "\t" if block.name.suffix == ".tsv" else commas
+        reader = csv.reader(chain([header], lines), delimiter=delimiter, strict=True)
+        names: list[str] = []
+        try:
+            for row in filter(None, reader):
+                where = Row(f"{block.path}, line {reader.line_num}")
+                if not names:
+                    names = row
+                    _check(names, columns, where)
+                elif len(row) != len(names):
+                    expected = f"{len(names)} fields: {', '.join(names)}"
+                    todo = (
+                        "correct the row: a text with a comma or a line end needs quotation marks"
+                    )
+                    raise where.error(expected, f"{len(row)} that begin {row[:2]!r}"[:200], todo)
+                else:
+                    yield where, _ours(dict(zip(names, row, strict=True)), columns)
+        except csv.Error as error:
+            where = Row(f"{block.path}, line {reader.line_num}")
+            expected = f"fields of at most {LONGEST_LINE:,} bytes, separated by {delimiter!r}"
+            raise where.error(expected, str(error), "correct the row") from None
+
+
+def _packed(block: Part, columns: Columns) -> Rows:
+    todo = "unpack it: a plain .jsonl file, of any size, is read in parts"
+    with _whole_file(block.path), gzip.open(block.path, "rb") as packed:
+        lines = _limited(packed, block.path, todo)
+        yield from _renamed(parse_lines(lines, block.path), columns)
+
+
+def _limited(file: Any, path: Path, todo: str) -> Iterator[bytes]:
+    """Yield the lines of a file whose records a worker holds."""
+    size = 0
+    for number, line in enumerate(whole_lines(file, path), 1):
+        size += len(line)
+        if size > LARGEST_PACKED:
+            raise RawError(path, f"at most {LARGEST_PACKED:,} bytes, unpacked", "more", todo)
+        if number > MOST_LINES:
+            raise RawError(path, f"at most {MOST_LINES:,} lines", "more", todo)
+        yield line
+
+
+def _decoded(data: bytes, path: Path) -> str:
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise RawError(path, "text in UTF-8", str(error), _UTF_8) from None
+    if "\0" in text:
+        raise RawError(path, "text in UTF-8", "a zero byte, as in files that are no text", _UTF_8)
+    return text
+
+
+def _parquet(block: Part, columns: Columns) -> Rows:
+    with _whole_file(block.path):
+        file = pq.ParquetFile(block.path)
+        where = f"{block.path}, row group {block.group}"
+        _check(file.schema_arrow.names, columns, Row(str(block.path)))
+        # A value can be as large as the whole group, if rows share it.
+        size = file.metadata.row_group(block.group).total_byte_size
+        asked = {"row_groups": [block.group], "columns": [*columns.values()] or None}
+        at_once = _at_once(size)
+        yield from _columnar(lambda: file.iter_batches(at_once, **asked), columns, where)
+
+
+def _arrow(block: Part, columns: Columns) -> Rows:
+    """Yield the rows of a batch of a file that ``Dataset.save_to_disk`` wrote."""
+    with _whole_file(block.path):
+        batch = next(b for number, b in enumerate(_batches(block.path)) if number == block.group)
+        _check(batch.schema.names, columns, Row(str(block.path)))
+        batch = batch.select([*columns.values()]) if columns else batch
+        batch.validate(full=True)
+        step = _at_once(batch.nbytes)
+        slices = [batch.slice(start, step) for start in range(0, batch.num_rows, step)]
+        yield from _columnar(lambda: slices, columns, f"{block.path}, batch {block.group}")
+
+
+def _batches(path: Path) -> Iterator[pa.RecordBatch]:
+    """Yield the batches of an Arrow file, which is a stream or has a footer; none is copied."""
+    with pa.memory_map(str(path)) as file:
+        if file.read(6) == b"ARROW1":  # Arrow columnar format 1.5, IPC file format
+            footed = pa.ipc.open_file(file)
+            yield from map(footed.get_batch, range(footed.num_record_batches))
+        else:
+            file.seek(0)
+            yield from pa.ipc.open_stream(file)
+
+
+def _at_once(size: int) -> int:
+    return max(1, min(1000, LARGEST_FILE // max(1, size)))
+
+
+def _columnar(
+    batches: Callable[[], Iterable[pa.RecordBatch]], columns: Columns, where: str
+) -> Rows:
+    characters = number = 0
+    for batch in batches():
+        characters += sum(map(_characters, batch.to_pylist()))
+        if characters > LARGEST_PACKED:
+            expected = f"at most {LARGEST_PACKED:,} characters in a row group or batch"
+            todo = "write the file with smaller row groups, such as row_group_size=10_000"
+            raise RawError(where, expected, "more", todo)
+    for batch in batches():
+        for row in batch.to_pylist():
+            number += 1
+            yield Row(f"{where}, row {number}"), _ours(row, columns)
+
+
+def _characters(value: Any) -> int:
+    """Count the characters of all texts in a value."""
+    if isinstance(value, dict):
+        value = list(value.values())
+    return sum(map(_characters, value)) if isinstance(value, list) else len(str(value))
+
+
+@contextmanager
+def _whole_file(path: Path) -> Iterator[None]:
+    """Refuse a damaged file."""
+    try:
+        yield
+    except (pa.ArrowException, OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
+        what = {".gz": "gzip", ".arrow": "Arrow"}.get(path.suffix, "Parquet")
+        expected = f"a whole {what} file"
+        raise RawError(path, expected, str(error), "write or copy it again") from None
+
+
+def _renamed(lines: Iterable[tuple[Line, Any]], columns: Columns) -> Rows:
+    """Yield JSON with our keys: objects may lack what documents may lack."""
+    needed = {key: name for key, name in columns.items() if key in _NEEDED}
+    for where, row in lines:
+        if columns and isinstance(row, dict):
+            _check(row, needed, where)
+            row = _ours(row, columns)
+        yield where, row
+
+
+def _ours(row: Mapping[str, Any], columns: Columns) -> Mapping[str, Any]:
+    if not columns:
+        return row
+    return {key: row[name] for key, name in columns.items() if name in row}
+
+
+def _check(names: Iterable[str], columns: Columns, where: Where) -> None:
+    """Refuse a table that lacks a column, or has two of a name."""
+    names = list(names)
+    if missing := [name for name in columns.values() if name not in names]:
+        expected = f"the columns that `columns` names, among {', '.join(names)}"
+        near = nearest(missing, names)
+        todo = f"did you mean {near}? " if near else ""
+        raise where.error(expected, f"no {', '.join(missing)}", f"{todo}correct `columns`")
+    if len(set(names)) < len(names):
+        raise where.error("columns that differ in their names", ", ".join(names))
+
+
+_NEEDED = ("id", "text", "paragraphs", "sections")
+_READERS: Mapping[str, Callable[[Part, Columns], Rows]] = {
+    ".txt": _text,
+    ".md": _markdown,
+    ".csv": _separated,
+    ".tsv": _separated,
+    ".gz": _packed,
+    ".parquet": _parquet,
+    ".arrow": _arrow,
+}
+
+
+Key = Literal["id", "title", "summary", "text", "paragraphs", "sections", "topics", "split"]
+KEYS = get_args(Key)
+SECTION_KEYS = ("heading", "level", "paragraphs")
+
+
+def document_of(row: Any, where: Where, language: str, drops: Drops) -> Document:
+    """Return the document of a row, without the sentences that it counts as dropped.
+
+    A row without the key ``id`` gets the digest of its texts, and is counted as one.
+    """
+    fields = _fields(row, KEYS, where, "a document")
+    forms = [key for key in ("text", "paragraphs", "sections") if key in fields]
+    if len(forms) != 1:
+        found = " and ".join(forms or fields) or "nothing"
+        raise where.error("exactly one of text, paragraphs and sections", found)
+    if row.get("id", "digest") in (None, ""):
+        raise where.error("an id", repr(row["id"]), "give each document a unique id, or none an id")
+    if "text" in fields:
+        parts = [("", 1, paragraphs(_string(fields["text"], "text", where)))]
+    elif "paragraphs" in fields:
+        parts = [("", 1, _strings(fields["paragraphs"], "paragraphs", where))]
+    else:
+        parts = [_section(value, where) for value in _list(fields["sections"], "sections", where)]
+    if "id" not in fields:
+        drops.seen["digests_as_ids"] += 1
+        texts = (text for heading, _, texts in parts for text in (heading, *texts))
+        fields["id"] = f"{keyed_hash(0, *texts):016x}"
+    split = fields.get("split") or None
+    if split is not None and split not in SPLITS:
+        raise where.error(f"split among {', '.join(SPLITS)}", repr(split))
+    return Document(
+        id=_name(fields["id"], "id", where),
+        title=clean(_string(fields.get("title", ""), "title", where)),
+        topics=_topics(fields.get("topics", []), where),
+        sections=[
+            section
+            for heading, level, texts in parts
+            for section in split_at_drops(clean(heading), level, _sentences(texts, language, drops))
+        ],
+        split=split,
+        summary=_summary(_string(fields.get("summary", ""), "summary", where), language, drops),
+    )
+
+
+def _topics(value: Any, where: Where) -> list[str]:
+    """Return the topics of a list, or the only one, which may be the number of a class."""
+    topics = value if isinstance(value, list) else [value]
+    return list(filter(None, (clean(_name(topic, "topics", where)) for topic in topics)))
+
+
+def _section(value: Any, where: Where) -> tuple[str, int, list[str]]:
+    fields = _fields(value, SECTION_KEYS, where, "a section")
+    heading = _string(fields.get("heading", ""), "heading", where)
+    level = fields.get("level", 2 if heading else 1)
+    if type(level) is not int or not 1 <= level <= DEEPEST_SECTION:
+        raise where.error(f"level, an integer from 1 to {DEEPEST_SECTION}", repr(level)[:60])
+    if "paragraphs" not in fields:
+        raise where.error("paragraphs in each section", f"none in {heading!r}")
+    return heading, level, _strings(fields["paragraphs"], "paragraphs", where)
+
+
+def _summary(text: str, language: str, drops: Drops) -> list[str]:
+    (sentences,) = _sentences([text], language, drops, "summary_sentences")
+    return [sentence for sentence in sentences if sentence is not None]
+
+
+def _sentences(
+    texts: Sequence[str], language: str, drops: Drops, unit: str = "sentences"
+) -> list[list[str | None]]:
+    """Split paragraphs into sentences, with None in place of dropped ones."""
+    paragraphs: list[list[str | None]] = []
+    for text in texts:
+        paragraphs.append([])
+        for sentence in split_sentences(clean(text), language):
+            reason = damage(sentence) or ("" if any(map(str.isalpha, sentence)) else "no_letters")
+            paragraphs[-1].append(drops.sift(unit, sentence, reason))
+    return paragraphs
+
+
+def _fields(value: Any, known: Sequence[str], where: Where, what: str) -> dict[str, Any]:
+    """Return the keys that have a value; null counts as a missing key."""
+    if not isinstance(value, dict):
+        raise where.error(f"{what}, an object with keys among {', '.join(known)}", repr(value)[:60])
+    unknown = [key for key in value if key not in known]
+    if unknown:
+        expected = f"{what} with keys among {', '.join(known)}"
+        todo = "rename or remove it; or name those to read in `columns` of the corpus's entry, as "
+        todo += f"in columns: {{text: {unknown[0]}}}: all others are ignored then"
+        raise where.error(expected, ", ".join(map(str, unknown)), todo)
+    return {key: content for key, content in value.items() if content is not None}
+
+
+def _list(value: Any, key: str, where: Where) -> list[Any]:
+    if not isinstance(value, list):
+        raise where.error(f"{key}, a list", repr(value)[:60])
+    return value
+
+
+def _strings(value: Any, key: str, where: Where) -> list[str]:
+    each = f"{key}, a list of strings: each"
+    return [_string(item, each, where) for item in _list(value, key, where)]
+
+
+def _name(value: Any, key: str, where: Where) -> str:
+    return _string(str(value) if type(value) is int else value, key, where)
+
+
+def _string(value: Any, key: str, where: Where) -> str:
+    if not isinstance(value, str):
+        is_number = isinstance(value, int | float)
+        todo = f'put it in quotes: "{value}"' if is_number else "correct it"
+        raise where.error(f"{key}, a string", repr(value)[:60], todo)
+    if any("\ud800" <= c <= "\udfff" for c in value):
+        raise where.error(f"{key} in Unicode", "half a surrogate pair", "write it in UTF-8")
+    return value
+
 
 # The endings of files of which each is a document, named like it.
 TEXTS = (".txt", ".md")

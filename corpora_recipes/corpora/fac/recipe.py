@@ -11,11 +11,10 @@ from pathlib import Path
 
 from corpora_recipes.formats.archives import Member, existing
 from corpora_recipes.formats.tables import Row, class_of, collect, natural, table_rows
-from corpora_recipes.missing import no_files
-from corpora_recipes.recipe import BlockResult, Corpus, Dropped
+from corpora_recipes.recipe import BlockResult, Corpus, Dropped, no_files
 from corpora_recipes.records import Example
 from corpora_recipes.text.cleaning import clean, damage, unescape
-from corpora_recipes.text.detokenizing import detokenize
+from corpora_recipes.text.tokens import detokenize
 
 # Remains of a link's icon at the end of a text, and other tags.
 _ICON = re.compile(r'(?:&nbsp ?;)?\s*<img .*?>\s*(?:</div>)?(?:\s*"\s*\.)?\s*$')

@@ -31,12 +31,9 @@ from pathlib import Path
 from tqdm import tqdm
 
 from corpora_recipes.corpora.gutenberg.speech import LONGEST_TURN, Style, Turn, conversations
-from corpora_recipes.facts import Pin, Source
-from corpora_recipes.fetching.downloads import download
-from corpora_recipes.fetching.pins import note_digests
+from corpora_recipes.fetching.downloads import download, note_digests
 from corpora_recipes.hashing import keyed_hash
-from corpora_recipes.missing import no_files
-from corpora_recipes.recipe import BlockResult, Corpus, Dropped
+from corpora_recipes.recipe import BlockResult, Corpus, Dropped, Pin, Source, no_files
 from corpora_recipes.records import Dialogue, Drops, Split
 from corpora_recipes.running.errors import InputError, ParamsError, RawError
 from corpora_recipes.running.limits import LARGEST_TEXT, MOST_RECORDS, read_whole

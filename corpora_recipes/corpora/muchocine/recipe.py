@@ -23,8 +23,7 @@ from pathlib import Path, PurePosixPath
 
 from corpora_recipes.formats.archives import Member, contents, members
 from corpora_recipes.formats.tables import Row, collect, natural
-from corpora_recipes.missing import no_files
-from corpora_recipes.recipe import BlockResult, Corpus, Dropped
+from corpora_recipes.recipe import BlockResult, Corpus, Dropped, no_files
 from corpora_recipes.records import Example
 from corpora_recipes.running.errors import RawError
 from corpora_recipes.text.cleaning import damage, unescape

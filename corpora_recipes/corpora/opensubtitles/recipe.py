@@ -19,31 +19,614 @@ number, are versions of each other and near duplicates: one of them is chosen by
 sentence is one line of the dialogue, or several if dashes separate speakers. Sentences that seem to
 continue in the next one are not joined: five in six sentences that begin with a lower-case letter
 follow a full stop, and are only careless spelling.
+
+Reads single members of a large zip archive, without holding its directory in memory.
+
+``zipfile.ZipFile`` makes an object for every member: 1.5 s and 180 MB for 300,000 of them, in each
+worker. Here the directory is read once, as a stream; a worker seeks the directory record of a
+member by its position in the file, and from there the member. Zip64 is supported. The format is
+PKWARE's APPNOTE.TXT 6.3.10, whose sections are cited below. Of a remote archive, only what is read
+is fetched (``partial_file.PartialFile``).
+
+Lists the films of an OPUS archive, says which file of each is read, and fetches a quota.
+
+Turns the sentences of a subtitle file into lines of dialogue.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+import shutil
+import struct
+import sys
+import zlib
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+from typing import Protocol
 
 from lxml import etree
+from tqdm import tqdm
 
-from corpora_recipes.corpora.opensubtitles.archive import read_member
-from corpora_recipes.corpora.opensubtitles.films import (
-    Film,
-    archive_name,
-    choose,
-    fetch,
-    list_films,
-    open_archive,
+from corpora_recipes.fetching import patience
+from corpora_recipes.fetching.downloads import fetch_whole
+from corpora_recipes.fetching.ranges import (
+    NoRanges,
+    PartialFile,
+    RangeFetcher,
+    parts_folder,
+    read_manifest,
 )
-from corpora_recipes.corpora.opensubtitles.lines import detokenize, load_rules, read_lines
-from corpora_recipes.facts import Source
-from corpora_recipes.fetching.ranges import read_manifest
-from corpora_recipes.missing import no_files
-from corpora_recipes.recipe import BlockResult, Corpus, Dropped
+from corpora_recipes.fetching.sources import list_sources
+from corpora_recipes.fetching.transfer import look_at
+from corpora_recipes.hashing import keyed_hash
+from corpora_recipes.reading import in_order
+from corpora_recipes.recipe import BlockResult, Corpus, Dropped, Source, load_facts, no_files
 from corpora_recipes.records import Dialogue, Drops
-from corpora_recipes.running.limits import LARGEST_XML
-from corpora_recipes.text.language import identify
+from corpora_recipes.running.errors import InputError, ParamsError, RawError
+from corpora_recipes.running.limits import LARGEST_FILE, LARGEST_XML, MOST_SUBTITLES
+from corpora_recipes.text.cleaning import clean, damage
+from corpora_recipes.text.language import FINAL, identify, is_lower
+from corpora_recipes.text.sentences import ends_in_abbreviation
+from corpora_recipes.text.tidying import has_stray_quote, pair_quotes, tidy
+
+_CHUNK = 1 << 20
+
+_RECORD = struct.Struct("<4s6H3L5H2L")  # 4.3.12, central directory header
+_LOCAL = struct.Struct("<4s5H3L2H")  # 4.3.7, local file header
+_END = struct.Struct("<4s4H2LH")  # 4.3.16, end of central directory record
+_LOCATOR = struct.Struct("<4sLQL")  # 4.3.15, zip64 end of central directory locator
+_END64 = struct.Struct("<4sQ2H2L4Q")  # 4.3.14, zip64 end of central directory record
+_FULL = 0xFFFFFFFF  # the value is in the zip64 extra field (4.5.3)
+_ENCRYPTED, _UTF8 = 1 << 0, 1 << 11  # 4.4.4, general purpose bit flag
+_STORED, _DEFLATED = 0, 8  # 4.4.5, compression method
+
+
+class Bytes(Protocol):
+    """A file opened for reading, whole or in parts."""
+
+    def seek(self, offset: int, whence: int = 0, /) -> int:
+        """Move to a byte."""
+
+    def read(self, size: int = -1, /) -> bytes:
+        """Return the next bytes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """The directory record of a member; ``offset`` is the position of its local header."""
+
+    name: str
+    flags: int
+    method: int
+    crc: int
+    compressed: int
+    size: int
+    offset: int
+
+
+def list_members(file: Bytes, path: Path) -> Iterator[tuple[Member, int]]:
+    """Yield the directory record of each member, and its position; ``path`` is for messages."""
+    start, left = find_directory(file, path)
+    file.seek(start)
+    data, at, base, count = b"", 0, start, 0
+    while left or at < len(data):
+        end = _end_of_record(data, at)
+        if end is None:
+            chunk = file.read(min(_CHUNK, left))
+            if not chunk:
+                raise _damaged(path, "its directory ends inside a record")
+            left -= len(chunk)
+            base += at
+            data, at = data[at:] + chunk, 0
+            continue
+        if not data.startswith(b"PK\1\2", at):
+            raise _damaged(path, f"no directory record at byte {base + at:,}")
+        count += 1
+        if count > MOST_SUBTITLES:
+            raise _damaged(path, f"more than {MOST_SUBTITLES:,} members")
+        yield _member(data[at:end], path), base + at
+        at = end
+
+
+def read_record(file: Bytes, path: Path, position: int) -> Member:
+    """Read the directory record at a position that ``list_members`` gave."""
+    _seek(file, path, position)
+    # Most records are shorter.
+    data = file.read(512)
+    end = _end_of_record(data, 0)
+    if end is None and len(data) == 512:
+        data += file.read(3 * 0xFFFF)
+        end = _end_of_record(data, 0)
+    if end is None or not data.startswith(b"PK\1\2"):
+        raise _damaged(path, f"no directory record at byte {position:,}")
+    return _member(data[:end], path)
+
+
+def read_member(file: Bytes, path: Path, member: Member) -> bytes:
+    """Return the contents of a member; all that the directory says of it must be true."""
+    if member.flags & _ENCRYPTED:
+        raise _damaged(path, f"{member.name} is encrypted")
+    if member.method not in (_STORED, _DEFLATED):
+        raise _damaged(path, f"{member.name} has the compression method {member.method}")
+    if max(member.size, member.compressed) > LARGEST_FILE:
+        raise _too_large(path, member)
+    _seek(file, path, member.offset)
+    header = file.read(_LOCAL.size)
+    if len(header) < _LOCAL.size or header[:4] != b"PK\3\4":
+        raise _damaged(path, f"no member at byte {member.offset:,}, where {member.name} should be")
+    *_, named, extra = _LOCAL.unpack(header)
+    name = _decode(file.read(named), member.flags)
+    if name != member.name:
+        raise _damaged(path, f"{name} where {member.name} should be")
+    file.seek(extra, 1)
+    data = file.read(member.compressed)
+    whole = len(data) == member.compressed
+    if whole and member.method == _DEFLATED:
+        inflater = zlib.decompressobj(-zlib.MAX_WBITS)
+        try:
+            # One byte beyond the announced size reveals a wrong size.
+            data = inflater.decompress(data, member.size + 1)
+        except zlib.error as error:
+            raise _damaged(path, f"{member.name} is damaged: {error}") from None
+        whole = inflater.eof
+    if not whole or len(data) != member.size:
+        raise _damaged(path, f"{member.name} does not have the {member.size:,} bytes announced")
+    if zlib.crc32(data) != member.crc:
+        raise _damaged(path, f"{member.name} has another CRC-32 than the directory says")
+    return data
+
+
+def member_range(member: Member, end: int, path: Path) -> tuple[int, int]:
+    """Return a member's first byte and the one after its last; what follows begins at ``end``."""
+    if member.compressed > LARGEST_FILE:
+        raise _too_large(path, member)
+    shortest = member.offset + _LOCAL.size + member.compressed
+    if shortest > end:
+        raise _damaged(path, f"{member.name} would reach to byte {shortest:,}, beyond {end:,}")
+    # The name and the extra field of its header have at most 65,535 bytes each.
+    return member.offset, min(end, shortest + 2 * 0xFFFF)
+
+
+def find_directory(file: Bytes, path: Path) -> tuple[int, int]:
+    """Return the position of the central directory, and its size in bytes."""
+    # The number of its records is not reliable: some writers give it modulo 65,536.
+    length = file.seek(0, 2)
+    tail_at = max(0, length - _LOCATOR.size - _END.size - 0xFFFF)
+    file.seek(tail_at)
+    tail = file.read()
+    at = len(tail)
+    while (at := tail.rfind(b"PK\5\6", 0, at)) >= 0:
+        # The comment, the record's last field, ends at the end of the file.
+        if len(tail) - at >= _END.size:
+            *_, size, start, comment = _END.unpack_from(tail, at)
+            if at + _END.size + comment == len(tail):
+                break
+    else:
+        raise _damaged(path, "no zip archive, or a truncated one")
+    if at >= _LOCATOR.size and tail.startswith(b"PK\6\7", at - _LOCATOR.size):
+        _seek(file, path, _LOCATOR.unpack_from(tail, at - _LOCATOR.size)[2])
+        end64 = file.read(_END64.size)
+        if len(end64) < _END64.size or end64[:4] != b"PK\6\6":
+            raise _damaged(path, "its zip64 end record is not where it should be")
+        *_, size, start = _END64.unpack(end64)
+    if start + size > tail_at + at:
+        raise _damaged(path, f"a directory that would reach to byte {start + size:,}")
+    return start, size
+
+
+def _member(record: bytes, path: Path) -> Member:
+    """Return what a whole directory record says."""
+    fields = _RECORD.unpack_from(record)
+    _, _, _, flags, method, _, _, crc, compressed, size, named, extra, *_, offset = fields
+    end = _RECORD.size + named
+    name = _decode(record[_RECORD.size : end], flags)
+    if _FULL in (size, compressed, offset):
+        large = _zip64_values(record[end : end + extra])
+        # The field holds those of the three that are too large, in this order.
+        size, compressed, offset = (
+            next(large, -1) if value == _FULL else value for value in (size, compressed, offset)
+        )
+        if -1 in (size, compressed, offset):
+            raise _damaged(path, f"{name} lacks its zip64 sizes")
+    return Member(name, flags, method, crc, compressed, size, offset)
+
+
+def _end_of_record(data: bytes, at: int) -> int | None:
+    """Return the end of the directory record, None if it is beyond the data."""
+    if at + _RECORD.size > len(data):
+        return None
+    named, extra, comment = _RECORD.unpack_from(data, at)[10:13]
+    end: int = at + _RECORD.size + named + extra + comment
+    return end if end <= len(data) else None
+
+
+def _seek(file: Bytes, path: Path, position: int) -> None:
+    if position > file.seek(0, 2):
+        raise _damaged(path, f"a reference to byte {position:,}, beyond its end")
+    file.seek(position)
+
+
+def _zip64_values(extra: bytes) -> Iterator[int]:
+    at = 0
+    while at + 4 <= len(extra):
+        kind, size = struct.unpack_from("<2H", extra, at)
+        if kind == 1:
+            values = extra[at + 4 : at + 4 + size]
+            yield from (value for (value,) in struct.iter_unpack("<Q", values[: size // 8 * 8]))
+            return
+        at += 4 + size
+
+
+def _decode(name: bytes, flags: int) -> str:
+    return name.decode("utf-8" if flags & _UTF8 else "cp437", "replace")
+
+
+def _too_large(path: Path, member: Member) -> InputError:
+    size = max(member.size, member.compressed)
+    return _damaged(path, f"{member.name} has {size:,} bytes, more than {LARGEST_FILE:,}")
+
+
+def _damaged(path: Path, found: str) -> InputError:
+    return RawError(path, "a whole zip archive of subtitle files", found)
+
+
+FORMS = ("raw", "xml")
+# What lies between two files is fetched with them if it is at most this share of all: one request
+# instead of two.
+GAP = 1 / 8
+
+
+@dataclass(frozen=True, slots=True)
+class Film:
+    """A block: the subtitle files of one film, as positions of directory records in the archive.
+
+    The key is its IMDb number, the name of its folder there.
+    """
+
+    key: str
+    path: Path
+    positions: tuple[int, ...]
+
+
+def archive_name(corpus: Corpus) -> str:
+    """Return the archive's name; OPUS writes pt_br where BCP 47 has pt-BR."""
+    form = corpus.options["form"]
+    if form not in FORMS:
+        raise ParamsError(f"{corpus.where}.corpus.form", f"one of {', '.join(FORMS)}", repr(form))
+    return f"{form}/{corpus.language.lower().replace('-', '_')}.zip"
+
+
+@contextmanager
+def open_archive(path: Path) -> Iterator[Bytes]:
+    """Open an archive that was fetched, whole or in parts."""
+    if path.is_file():
+        with path.open("rb") as file:
+            yield file
+    else:
+        yield PartialFile(path)
+
+
+def list_films(file: Bytes, path: Path, corpus: Corpus) -> Sequence[Film]:
+    """List the films of an open archive, in the folder that language and form name."""
+    folder = f"OpenSubtitles/{archive_name(corpus).removesuffix('.zip')}/"
+    layout = re.compile(re.escape(folder) + r"[^/]+/([^/]+)/[^/]+\.xml")
+    films: dict[str, list[int]] = {}
+    others = 0
+    for member, position in list_members(file, path):
+        name = member.name
+        if ".." in name.split("/") or name.startswith("/") or "\\" in name:
+            found = f"{name!r}, a path outside the archive's folder"
+            raise RawError(path, f"members below {folder}", found)
+        if match := layout.fullmatch(name):
+            films.setdefault(match[1], []).append(position)
+        else:
+            others += 1
+    if not films:
+        expected = f"members {folder}<year>/<imdb>/<subtitle>.xml"
+        raise RawError(path, expected, f"{others} other members")
+    return [Film(imdb, path, tuple(positions)) for imdb, positions in films.items()]
+
+
+def choose(file: Bytes, film: Film, corpus: Corpus) -> Member:
+    """Return the subtitle file of a film that is read: the first by the keyed hash of its name."""
+    return min(
+        (read_record(file, film.path, position) for position in film.positions),
+        key=lambda f: (keyed_hash(corpus.seed, corpus.name, f.name, "subtitle"), f.name),
+    )
+
+
+# --- fetching a part -----------------------------------------------------------------------------
+
+
+def fetch(corpus: Corpus, out: Path, read_block: Callable[[Film, Corpus], BlockResult]) -> None:
+    """Fetch an archive into folder ``out``: whole, or the parts that the quota needs.
+
+    If the option ``partial`` is set, only the archive's directory is fetched, and then the subtitle
+    files of as many films as the quota takes, in the order in which ``read`` takes them. To detect
+    which films are accepted, they are read at once, by ``read_block``, in this process. A larger
+    quota continues where this one ends. The whole archive is fetched, and a message says
+    why, if all films are wanted or more than half of them, or the server does not support byte
+    ranges; if it is there already, it stays.
+    """
+    (source,) = list_sources(corpus)
+    path = out / source.file
+    if corpus.options["partial"] and not path.exists():
+        try:
+            why = _fetch_films(corpus, source, path, read_block)
+        except NoRanges as error:
+            why = str(error)
+        if not why:
+            return
+        size = look_at(source.urls[0]).size or source.size
+        known = "size unknown" if size is None else f"{size:,} bytes"
+        tqdm.write(f"fetching the whole of {source.file}, {known}: {why}", file=sys.stderr)
+    fetch_whole([source], out)
+    shutil.rmtree(parts_folder(path), ignore_errors=True)
+
+
+def _fetch_films(
+    corpus: Corpus, source: Source, path: Path, read_block: Callable[[Film, Corpus], BlockResult]
+) -> str:
+    """Fetch what the quota needs; return why it cannot be done, "" if it was."""
+    quota = corpus.documents
+    if quota is None:
+        return f"corpora.{corpus.name}.corpus.documents asks for all"
+    with RangeFetcher(source.urls, path, source.size) as parts:
+        # The answer to any range has the size of the file.
+        parts.fetch(0, 1)
+        assert parts.manifest is not None
+        archive = _Archive(PartialFile(path, parts), path, corpus)
+        if 2 * quota > len(archive.films):
+            return f"more than half of its {len(archive.films):,} films are wanted"
+        accepted = at = 0
+        with tqdm(total=quota, desc=f"accept {corpus.name}", unit="doc", disable=None) as bar:
+            # Some films are dropped: as many others are needed.
+            while accepted < quota and at < len(archive.films):
+                films = archive.films[at : at + quota - accepted]
+                at += len(films)
+                for film in archive.fetch(films):
+                    try:
+                        kept = len(read_block(film, corpus).records)
+                    except InputError:
+                        archive.discard(film)
+                        raise
+                    accepted += kept
+                    bar.update(kept)
+        size = sum(part.stat().st_size for part in parts_folder(path).glob("*-*"))
+        note = f"{source.file}: {size:,} of its {parts.manifest.size:,} bytes are present, "
+        note += f"{parts.fetched:,} of them new"
+        tqdm.write(note, file=sys.stderr)
+    return ""
+
+
+class _Archive:
+    """A remote archive, whose ``films`` are in keyed-hash order."""
+
+    def __init__(self, file: PartialFile, path: Path, corpus: Corpus) -> None:
+        """Fetch the directory."""
+        self._file = file
+        self._path = path
+        self._corpus = corpus
+        self.films = in_order(list_films(file, path, corpus), corpus)
+        # Where a member ends is not in the directory: before the next one, or the directory.
+        self._ends = sorted(member.offset for member, _ in list_members(file, path))
+        self._ends.append(find_directory(file, path)[0])
+
+    def fetch(self, films: Iterable[Film]) -> Iterator[Film]:
+        """Fetch the subtitle files of films, in the order of the archive; yield those that came."""
+        in_archive = sorted(((self._range(film), film) for film in films), key=lambda pair: pair[0])
+        ranges: list[tuple[int, int]] = []
+        together: list[list[Film]] = []
+        for (start, stop), film in in_archive:
+            if ranges and start - ranges[-1][1] <= GAP * (stop - ranges[-1][0]):
+                ranges[-1] = (ranges[-1][0], stop)
+                together[-1].append(film)
+            else:
+                ranges.append((start, stop))
+                together.append([film])
+        fetchers = ThreadPoolExecutor(patience.CONNECTIONS)
+        try:
+            fetched = fetchers.map(self._file.fetch, *zip(*ranges, strict=True))
+            for some, _ in zip(together, fetched, strict=True):
+                yield from some
+        finally:
+            fetchers.shutdown(cancel_futures=True)
+
+    def discard(self, film: Film) -> None:
+        """Remove what was fetched of a film."""
+        self._file.discard(*self._range(film))
+
+    def _range(self, film: Film) -> tuple[int, int]:
+        member = choose(self._file, film, self._corpus)
+        end = self._ends[bisect_right(self._ends, member.offset, hi=len(self._ends) - 1)]
+        return member_range(member, end, self._path)
+
+
+# Characters of the longest sentence that is read: matching time can be quadratic in the length, and
+# spoken sentences are far shorter.
+LONGEST = 1000
+
+_DASH = "–—―-"
+# A line break and a dash always begin another speaker's line.
+_AT_BREAK = re.compile(rf"\n\s*(?=[{_DASH}])")
+# Inside a line a single dash may do so; two are an interruption ("Yo-- no sé").
+_INSIDE = re.compile(rf"(?<=\S)\s+(?=[{_DASH}](?![{_DASH}])\s*([^\s{_DASH}]))")
+_ENDS = re.compile(rf"[{FINAL}»”\")\]{_DASH}]$")
+_LEADING = re.compile(rf"^\s*[{_DASH}][\s{_DASH}]*")
+# A stop at the beginning: the text before it was in another line.
+_LOST_BEGINNING = re.compile(r"[,;:)\]}!?%]|\.(?![.\w])")
+# If nothing else is left of a line, no speech is lost.
+_SILENT = re.compile(rf"[\s.…{_DASH}]*")
+_LONG_WORD = re.compile(r"[^\W\d_]{4}")
+
+_CLOSING = re.compile(r"[,.;:!?…%)\]}»”]+|['’]\w+|n['’]t")
+_OPENING = re.compile(r"[¿¡(\[{«“]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A rule of corpus.yaml: its matches are replaced, or lines with a match are dropped.
+
+    The name is the kind of mark, or the reason for dropping, as counted; ``put`` is the replacement
+    of a mark, None if the line is dropped.
+    """
+
+    name: str
+    pattern: re.Pattern[str]
+    put: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """The rules of corpus.yaml that apply to a language, in the file's order.
+
+    Without ``signs``, only the rules ``of_words`` can match; none of these is a mark.
+    """
+
+    language: str
+    rules: Sequence[Rule]
+    of_words: Sequence[Rule]
+    signs: re.Pattern[str]
+
+    def apply(self, line: str, drops: Drops) -> tuple[str, str | None]:
+        """Return the line without marks, and the reason for dropping it or None.
+
+        Marks are counted in the unit "marks", as seen and dropped.
+        """
+        reason = "too_long" if len(line) > LONGEST else damage(line)
+        marked = False
+        for rule in self.rules if self.signs.search(line) else self.of_words:
+            if reason is not None:
+                return line, reason
+            if rule.put is not None:
+                line, count = rule.pattern.subn(rule.put, line)
+                _count_marks(drops, rule.name, count)
+                marked = marked or count > 0
+                if marked and not line.strip(" \n" + _DASH):
+                    reason = "only_marks"
+            elif rule.pattern.search(line):
+                reason = rule.name
+        if reason is None and is_caption(line):
+            reason = "caption"
+        return line, reason
+
+
+@cache
+def load_rules(language: str) -> Rules:
+    """Return the rules for a language (ISO 639 code), compiled once in each process."""
+    every = load_facts("opensubtitles").special["rules"]
+    of_language = [rule for rule in every if rule.get("language", language) == language]
+    rules = [
+        Rule(
+            rule.get("mark") or rule["drop"],
+            re.compile(rule["pattern"]),
+            rule.get("put", "") if "mark" in rule else None,
+        )
+        for rule in of_language
+    ]
+    signs = [rule.get("signs", "") for rule in of_language]
+    of_words = [rule for rule, sign in zip(rules, signs, strict=True) if not sign]
+    return Rules(language, rules, of_words, re.compile(f"[{''.join(signs)}]"))
+
+
+def read_lines(lines: Iterable[str], rules: Rules, drops: Drops) -> list[list[str]]:
+    """Return the conversations of a film, whose sentences have the line breaks of the source.
+
+    A dropped line ends the conversation, unless only dots and dashes are left of it ("[PORTAZO]",
+    "ANA:", "…").
+    """
+    conversations: list[list[str]] = [[]]
+    names_follow = False
+    for sentence in lines:
+        line, reason = rules.apply(sentence, drops)
+        line = line.strip()
+        if names_follow and reason is None and not line.endswith(tuple(FINAL)):
+            reason = "credits"
+        names_follow = reason == "credits" and line.endswith((":", " por"))
+        if reason is not None:
+            drops.sift("turns", line, reason)
+            if not _SILENT.fullmatch(line):
+                conversations.append([])
+            continue
+        for turn in split_turns(line):
+            text = pair_quotes(tidy(clean(_LEADING.sub("", turn)), rules.language))
+            _count_marks(drops, "dash", int(_LEADING.match(turn) is not None))
+            if drops.sift("turns", text, _fault(text, rules.language)):
+                conversations[-1].append(text)
+            elif not _SILENT.fullmatch(text):
+                conversations.append([])
+    return [turns for turns in conversations if turns]
+
+
+def _fault(turn: str, language: str) -> str | None:
+    """Return why a turn cannot be used, None if it can."""
+    if not any(c.isalpha() for c in turn):
+        return "no_letters"
+    if _LOST_BEGINNING.match(turn):
+        return "lost_beginning"
+    if ends_in_abbreviation(turn, language):
+        return "cut_at_abbreviation"
+    return "broken_quotation" if has_stray_quote(turn) else None
+
+
+def is_caption(line: str) -> bool:
+    """Tell whether a line is text on the screen (HACE DOS AÑOS): capitals, no stop."""
+    return (
+        line.isupper()
+        and _LONG_WORD.search(line) is not None
+        and not line.rstrip("\"»”' \n").endswith((*FINAL, ","))
+    )
+
+
+def split_turns(line: str) -> list[str]:
+    """Split a line before dashes that mark another speaker; the dashes stay.
+
+    Inside a line, a dash after a space marks another speaker if the preceding text ends in a stop
+    or begins with a dash, and the following text does not begin with a lower-case letter.
+    """
+    turns = []
+    for part in _AT_BREAK.split(line):
+        start = 0
+        opens_with_dash = part.lstrip()[:1] in tuple(_DASH)
+        for match in _INSIDE.finditer(part):
+            ends = _ENDS.search(part[start : match.start()]) is not None
+            if (ends or opens_with_dash) and not is_lower(match[1]):
+                turns.append(part[start : match.start()])
+                start = match.end()
+        turns.append(part[start:])
+    return [turn for turn in turns if turn.strip()]
+
+
+def detokenize(parts: Sequence[Sequence[str]]) -> str:
+    """Return the natural text of a sentence, from the tokens of its parts between two times.
+
+    There is a line break instead of a space between parts. Straight quotation marks open and close
+    in turn.
+    """
+    text = ""
+    glued = True
+    quotes = 0
+    for tokens in parts:
+        blank = "\n"
+        for token in tokens:
+            closes = _CLOSING.fullmatch(token) is not None
+            opens = _OPENING.fullmatch(token) is not None
+            if token == '"':
+                quotes += 1
+                closes, opens = quotes % 2 == 0, quotes % 2 == 1
+            text += token if glued or closes else blank + token
+            glued = opens
+            blank = " "
+    return text
+
+
+def _count_marks(drops: Drops, name: str, count: int) -> None:
+    if count:
+        drops.seen["marks"] += count
+        drops.dropped["marks", name] += count
 
 
 def boilerplate(corpus: Corpus) -> list[re.Pattern[str]]:

@@ -25,7 +25,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path, PurePosixPath
 
-from corpora_recipes.facts import Source
 from corpora_recipes.formats.tables import Row, collect, natural
 from corpora_recipes.formats.treebanks import (
     Texts,
@@ -37,11 +36,11 @@ from corpora_recipes.formats.treebanks import (
     read_text,
     treebank_sources,
 )
-from corpora_recipes.recipe import BlockResult, Corpus, Dropped
+from corpora_recipes.recipe import BlockResult, Corpus, Dropped, Source
 from corpora_recipes.records import Example, Record, Split
 from corpora_recipes.running.errors import RawError
 from corpora_recipes.running.limits import MOST_DIGITS
-from corpora_recipes.text.detokenizing import detokenize
+from corpora_recipes.text.tokens import detokenize
 
 # Folders of annotations; the raw texts are beside them, in "raw".
 ANNOTATIONS = ("gold", "ann")

@@ -12,8 +12,7 @@ from pathlib import Path
 
 from corpora_recipes.formats.archives import Member
 from corpora_recipes.formats.tables import Row, decoded_lines
-from corpora_recipes.missing import no_files
-from corpora_recipes.recipe import BlockResult, Corpus, Dropped
+from corpora_recipes.recipe import BlockResult, Corpus, Dropped, no_files
 from corpora_recipes.records import Document, Drops, split_at_drops
 from corpora_recipes.running.limits import MOST_RECORDS, whole_lines
 from corpora_recipes.text.cleaning import clean

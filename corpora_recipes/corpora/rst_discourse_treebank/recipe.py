@@ -20,10 +20,8 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path, PurePosixPath
 
-from corpora_recipes.facts import Source
-from corpora_recipes.formats.dis import read_dis
-from corpora_recipes.formats.rs3 import CrossingError, read_rs3
 from corpora_recipes.formats.treebanks import (
+    CrossingError,
     IrregularError,
     Texts,
     carved,
@@ -32,14 +30,15 @@ from corpora_recipes.formats.treebanks import (
     in_blocks,
     is_withheld,
     listed_splits,
+    read_dis,
+    read_rs3,
     treebank_sources,
 )
-from corpora_recipes.missing import no_files
-from corpora_recipes.recipe import BlockResult, Corpus, Dropped
+from corpora_recipes.recipe import BlockResult, Corpus, Dropped, Source, no_files
 from corpora_recipes.records import DiscourseNode, DiscourseTree, Split
 from corpora_recipes.running.errors import RawError
-from corpora_recipes.running.yaml_text import load_yaml
-from corpora_recipes.text.detokenizing import detokenize
+from corpora_recipes.text.tokens import detokenize
+from corpora_recipes.yaml_files import load_yaml
 
 VALIDATION_SHARE = 35 / 347
 CLASSES = Path(__file__).with_name("classes.yaml")

@@ -10,10 +10,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from corpora_recipes.formats.rs3 import CrossingError, read_rs3
-from corpora_recipes.formats.treebanks import IrregularError, Texts, held_out, in_blocks
-from corpora_recipes.missing import no_files
-from corpora_recipes.recipe import BlockResult, Corpus, Dropped
+from corpora_recipes.formats.treebanks import (
+    CrossingError,
+    IrregularError,
+    Texts,
+    held_out,
+    in_blocks,
+    read_rs3,
+)
+from corpora_recipes.recipe import BlockResult, Corpus, Dropped, no_files
 from corpora_recipes.records import Split
 
 VALIDATION_SHARE = 1 / 6

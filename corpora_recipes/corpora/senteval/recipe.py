@@ -12,10 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from corpora_recipes.facts import Source
 from corpora_recipes.formats.archives import Member
-from corpora_recipes.formats.gold import scored, scored_pairs
-from corpora_recipes.formats.json_lines import parse_lines
 from corpora_recipes.formats.tables import (
     Row,
     class_of,
@@ -24,11 +21,13 @@ from corpora_recipes.formats.tables import (
     every_line,
     matched_rows,
     natural,
+    parse_lines,
     score_of,
+    scored,
+    scored_pairs,
     table_rows,
 )
-from corpora_recipes.missing import no_files
-from corpora_recipes.recipe import BlockResult, Corpus
+from corpora_recipes.recipe import BlockResult, Corpus, Source, no_files
 from corpora_recipes.records import SPLITS, Example, Split
 from corpora_recipes.running.errors import RawError
 

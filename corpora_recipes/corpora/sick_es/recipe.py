@@ -15,7 +15,7 @@ from corpora_recipes.formats.archives import Member, existing
 from corpora_recipes.formats.tables import Row, class_of, collect, natural, score_of, table_rows
 from corpora_recipes.recipe import BlockResult, Corpus
 from corpora_recipes.records import Example, Split
-from corpora_recipes.text.detokenizing import detokenize
+from corpora_recipes.text.tokens import detokenize
 
 COLUMNS = ("pair_ID", "sentence_A", "sentence_B", "relatedness_score", "entailment_judgement")
 PARTS: dict[str, Split] = {

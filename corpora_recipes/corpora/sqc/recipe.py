@@ -12,7 +12,7 @@ from corpora_recipes.formats.archives import Member, existing
 from corpora_recipes.formats.tables import Row, class_of, collect, matched_rows, natural
 from corpora_recipes.recipe import BlockResult, Corpus
 from corpora_recipes.records import Example, Split
-from corpora_recipes.text.detokenizing import detokenize
+from corpora_recipes.text.tokens import detokenize
 
 FILES: dict[str, Split] = {"train.txt": "train", "test.txt": "test"}
 

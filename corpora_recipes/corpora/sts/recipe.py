@@ -15,13 +15,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from corpora_recipes.formats.archives import Member, members
-from corpora_recipes.formats.gold import scored, scored_pairs
-from corpora_recipes.formats.tables import Row, collect, natural, score_of
-from corpora_recipes.missing import no_files
-from corpora_recipes.recipe import BlockResult, Corpus
+from corpora_recipes.formats.tables import Row, collect, natural, score_of, scored, scored_pairs
+from corpora_recipes.recipe import BlockResult, Corpus, no_files
 from corpora_recipes.records import Example
 from corpora_recipes.running.errors import RawError
-from corpora_recipes.text.detokenizing import detokenize
+from corpora_recipes.text.tokens import detokenize
 
 
 @dataclass(frozen=True, slots=True)

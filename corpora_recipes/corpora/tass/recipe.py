@@ -33,8 +33,7 @@ from corpora_recipes.formats.tables import (
     natural,
     table_rows,
 )
-from corpora_recipes.missing import no_files
-from corpora_recipes.recipe import BlockResult, Corpus
+from corpora_recipes.recipe import BlockResult, Corpus, no_files
 from corpora_recipes.records import Example, Split
 from corpora_recipes.running.errors import RawError
 

@@ -10,8 +10,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from corpora_recipes.corpora.wikipedia.chunks import CHUNK, read_blocks, read_plain, read_streams
-from corpora_recipes.corpora.wikipedia.plan import DumpBlock, Site, Stream
+from corpora_recipes.corpora.wikipedia.plan import (
+    CHUNK,
+    DumpBlock,
+    Site,
+    Stream,
+    read_blocks,
+    read_plain,
+    read_streams,
+)
 from corpora_recipes.fetching.ranges import parts_folder
 from corpora_recipes.running.errors import InputError, RawError
 from corpora_recipes.running.limits import LONGEST_PAGE

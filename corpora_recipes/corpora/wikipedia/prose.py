@@ -18,9 +18,9 @@ from corpora_recipes.corpora.wikipedia.templates import (
 )
 from corpora_recipes.records import Drops
 from corpora_recipes.text.cleaning import clean, damage
+from corpora_recipes.text.language import FINAL, is_finished, is_lower
 from corpora_recipes.text.sentences import ends_in_abbreviation, split_sentences
 from corpora_recipes.text.tidying import has_stray_quote, pair_quotes, single_stops, tidy
-from corpora_recipes.text.writing import FINAL, is_finished, is_lower
 
 # Longer paragraphs are lists without markup, or vandalised pages.
 LONGEST_PARAGRAPH = 50_000

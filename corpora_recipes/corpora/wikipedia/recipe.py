@@ -1,22 +1,151 @@
-"""Reads a Wikipedia dump into documents: blocks of streams, pages, sections, sentences."""
+"""Wikipedia: articles of any language's Wikipedia, from a pages-articles dump.
 
+A dump is XML: a header ``<siteinfo>``, then ``<page>`` elements with ``<title>``, ``<ns>``,
+``<id>`` and a ``<revision>`` with ``<model>`` and ``<text>``, the wikitext. Multistream dumps are
+bz2 streams of 100 pages each, with an index of ``offset:id:title`` lines, so that any part can be
+read alone. Other dumps, plain or compressed, are read from any byte on. Content File Exports are
+several such dumps.
+
+Order: plan.py cuts a dump, pages.py reads it, wikitext.py and templates.py clean, prose.py splits.
+
+Reads a Wikipedia dump into documents: blocks of streams, pages, sections, sentences.
+
+Reads articles through the wikiextractor command, the reference for the native extractor.
+
+wikiextractor is AGPL: it is run as a program and never imported. It drops the values of templates,
+so that sentences can have unmarked gaps ("Midió de altura."): use it for comparison, and build
+datasets with the native extractor.
+"""
+
+import json
+import os
 import re
+import signal
+import subprocess
+import sys
+import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
+from html import escape
 from itertools import islice
 from pathlib import Path
 
-from corpora_recipes.corpora.wikipedia import editions, partial, prose, upstream
+from corpora_recipes.corpora.wikipedia import editions, plan, prose
 from corpora_recipes.corpora.wikipedia.pages import Page, parse_page, read_pages
 from corpora_recipes.corpora.wikipedia.plan import DumpBlock, Site, find_dump, list_blocks, wiki_of
-from corpora_recipes.corpora.wikipedia.wikiextractor import extract
-from corpora_recipes.corpora.wikipedia.wikitext import Article, Parser
-from corpora_recipes.facts import Source
+from corpora_recipes.corpora.wikipedia.wikitext import Article, Block, Parser
 from corpora_recipes.fetching.transfer import NotFound
-from corpora_recipes.recipe import BlockResult, Corpus, Dropped, Finding
+from corpora_recipes.recipe import BlockResult, Corpus, Dropped, Finding, Source
 from corpora_recipes.records import Document, Drops, Section, Window, split_at_drops
-from corpora_recipes.running.errors import ParamsError, RawError
+from corpora_recipes.running.errors import InputError, ParamsError, RawError
+from corpora_recipes.text.cleaning import unescape
+
+# Seconds for one block, which takes about one; a failed worker can make the command wait forever.
+TIMEOUT = 300.0
+COMMAND = (sys.executable, "-m", "wikiextractor.WikiExtractor")
+
+_HEADING = re.compile(r"<h([1-6])>(.*)</h[1-6]>")
+_LIST_TAG = re.compile(r"<(/?)(?:ul|ol|dl)>")
+_TAG = re.compile(r"</?[a-zA-Z][^<>]*>")
+
+
+def extract(
+    pages: Iterator[tuple[str, str, str, Article]], site: Site, language: str
+) -> Iterator[tuple[str, str, str, Article]]:
+    """Yield pages (id, title, wikitext, parsed page) with wikiextractor's text in place of ours."""
+    known: list[tuple[str, str, str, Article]] = []
+    with tempfile.TemporaryDirectory(prefix="probeta-") as folder:
+        dump = Path(folder, "pages.xml")
+        with dump.open("w", encoding="utf-8") as file:
+            file.write(_header(site, language))
+            for page_id, title, text, article in pages:
+                known.append((page_id, title, text, article))
+                file.write(
+                    f"<page>\n<title>{escape(title)}</title>\n<ns>0</ns>\n<id>{page_id}</id>\n"
+                    f"<revision>\n<id>1</id>\n<text>{escape(text)}</text>\n</revision>\n</page>\n"
+                )
+            file.write("</mediawiki>\n")
+        output = Path(folder, "pages.jsonl")
+        if known:
+            _run(dump, output)
+            with output.open(encoding="utf-8") as lines:
+                texts = {row["id"]: row["text"] for row in map(json.loads, lines)}
+    for page_id, title, text, article in known:
+        yield page_id, title, text, replace(article, blocks=_blocks(texts.get(page_id, "")))
+
+
+def _header(site: Site, language: str) -> str:
+    # Without a template namespace it would treat all pages as templates.
+    names = "\n".join(
+        f'<namespace key="{number}">{escape(name)}</namespace>'
+        for number, name in {10: "Template", **dict(site.namespaces)}.items()
+    )
+    return (
+        f'<mediawiki xml:lang="{escape(language)}">\n<siteinfo>\n<dbname>{escape(site.dbname)}'
+        "</dbname>\n<base>https://example.org/wiki/Main</base>\n"
+        f"<namespaces>\n{names}\n</namespaces>\n</siteinfo>\n"
+    )
+
+
+def _run(dump: Path, output: Path) -> None:
+    command = [*COMMAND, str(dump), "--html", "--json", "--no-templates", "--processes", "1"]
+    with output.open("wb") as out, tempfile.TemporaryFile() as errors:
+        process = subprocess.Popen(
+            [*command, "-q", "-o", "-"],
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            stderr=errors,
+            env={**os.environ, "PYTHONIOENCODING": "utf-8"},
+            start_new_session=True,
+        )
+        try:
+            status = process.wait(TIMEOUT)
+        except subprocess.TimeoutExpired:
+            found = f"nothing after {TIMEOUT:g} seconds"
+        else:
+            if status == 0:
+                return
+            errors.seek(0)
+            found = f"exit status {status}: {errors.read()[-500:].decode('utf-8', 'replace')}"
+        finally:
+            if process.poll() is None:  # with its workers
+                if sys.platform == "win32":
+                    process.kill()
+                else:
+                    os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+    todo = "install it: `uv pip install 'wikiextractor>=3.1.0'`, or set `extractor: native`"
+    raise InputError("wikiextractor", "the text of the pages", found, todo)
+
+
+def _blocks(text: str) -> list[Block]:
+    """Turn wikiextractor's HTML into blocks: headings, lists, and one line per paragraph."""
+    blocks = [Block("", 1)]
+    depth = 0
+    repeated = ""
+    for line in text.split("\n"):
+        if match := _HEADING.fullmatch(line):
+            heading = _plain(match[2])
+            blocks.append(Block(heading, int(match[1])))
+            depth = 0
+            # wikiextractor repeats a heading like a sentence.
+            repeated = heading + "."
+            continue
+        lists = _LIST_TAG.findall(line)
+        if lists:
+            depth = max(0, depth + sum(-1 if closing else 1 for closing in lists))
+            continue
+        plain = _plain(line)
+        if depth == 0 and plain and plain != repeated and not line.startswith("<li>"):
+            blocks[-1].paragraphs.append(plain)
+        repeated = ""
+    return blocks
+
+
+def _plain(line: str) -> str:
+    return _TAG.sub("", unescape(line)).strip()
+
 
 # Valid values of the options: as a pattern, and in words.
 OPTIONS = {
@@ -91,13 +220,13 @@ def settled(corpus: Corpus) -> Corpus:
     """Return the corpus with the date that the dump servers have for `latest`."""
     _check_options(corpus)
     is_export = editions.is_export(corpus)
-    return editions.settled_export(corpus) if is_export else upstream.settled_dump(corpus)
+    return editions.settled_export(corpus) if is_export else plan.settled_dump(corpus)
 
 
 def examine(corpus: Corpus) -> Iterator[Finding]:
     """Yield the date of the newest finished dump, if the options leave the date open."""
     if corpus.options["date"] == "latest" and not editions.is_export(corpus):
-        newest, files = upstream.newest_dump(corpus)
+        newest, files = plan.newest_dump(corpus)
         note = f"the newest finished dump is of {newest.options['date']}, {files[0].size:,} bytes"
         yield Finding(files[0].file, note=note)
 
@@ -108,9 +237,9 @@ def fetch_upstream(corpus: Corpus, out: Path) -> None:
         editions.fetch_export(corpus, out)
         return
     try:
-        partial.fetch(corpus, out)
+        editions.fetch(corpus, out)
     except NotFound:
-        if error := upstream.gone_dump(corpus):
+        if error := plan.gone_dump(corpus):
             raise error from None
         raise
 

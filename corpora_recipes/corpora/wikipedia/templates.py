@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from corpora_recipes.recipe import load_facts
-from corpora_recipes.running.yaml_text import load_yaml
+from corpora_recipes.yaml_files import load_yaml
 
 # Marks that replace markup in half-cleaned text: Unicode noncharacters, which no text contains.
 HOLE = "\ufdd0"  # visible content that could not be rendered

@@ -15,12 +15,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from corpora_recipes.casing import lower_case
 from corpora_recipes.formats.tables import Row, collect, decoded_lines, natural, number_of
-from corpora_recipes.missing import no_files
-from corpora_recipes.recipe import BlockResult, Corpus, Dropped
+from corpora_recipes.recipe import BlockResult, Corpus, Dropped, no_files
 from corpora_recipes.records import Example
 from corpora_recipes.running.limits import read_whole
+from corpora_recipes.text.tokens import lower_case
 
 _SEPARATORS = ("\t", ";", ",", None)
 _WORD = re.compile(r"[^\"“”«»]*[^\W\d_][^\"“”«»]*")

@@ -17,8 +17,7 @@ from pathlib import Path, PurePosixPath
 from corpora_recipes.formats.archives import Member, existing
 from corpora_recipes.formats.tables import Row, class_of, collect, natural, table_rows
 from corpora_recipes.hashing import keyed_hash
-from corpora_recipes.missing import no_files
-from corpora_recipes.recipe import BlockResult, Corpus, Dropped
+from corpora_recipes.recipe import BlockResult, Corpus, Dropped, no_files
 from corpora_recipes.records import Example, Split
 from corpora_recipes.running.errors import RawError
 

@@ -12,15 +12,21 @@ from collections.abc import Iterator, Sequence
 from itertools import chain, repeat
 from pathlib import Path
 
-from corpora_recipes.facts import Source
-from corpora_recipes.formats.json_lines import LineRange, line_ranges, range_lines
-from corpora_recipes.formats.tables import Row, class_of, collect, decoded_lines, natural
-from corpora_recipes.missing import no_files
-from corpora_recipes.recipe import BlockResult, Corpus, Dropped
+from corpora_recipes.formats.tables import (
+    LineRange,
+    Row,
+    class_of,
+    collect,
+    decoded_lines,
+    line_ranges,
+    natural,
+    range_lines,
+)
+from corpora_recipes.recipe import BlockResult, Corpus, Dropped, Source, no_files
 from corpora_recipes.records import Example, Split
 from corpora_recipes.running.errors import RawError
 from corpora_recipes.running.limits import whole_lines
-from corpora_recipes.text.detokenizing import detokenize
+from corpora_recipes.text.tokens import detokenize
 
 PARTS: dict[str, Split] = {"tr": "train", "va": "validation", "te": "test"}
 _CHUNK = 1 << 20

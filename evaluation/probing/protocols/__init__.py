@@ -1,6 +1,15 @@
-"""The probe protocols, by the name that `probing` in params.yaml gives, and what a probe costs."""
+"""The probe protocols, the section `probing` of params.yaml, and what a probe costs."""
 
-from evaluation.data.features import PairFeatures, width
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import StrictBool
+
+from builders.tasks import TASKS
+from corpora_recipes.yaml_files import Checked, checked, described, one_of
+from evaluation.features import PairFeatures, width
 from evaluation.probing.protocols import senteval, standard
 from evaluation.probing.protocols.problem import Protocol
 
@@ -20,3 +29,43 @@ def effort(
     protocol = PROTOCOLS[name]
     features = width(task, dimension, pairs) * (protocol.in_folds if folds else 1)
     return rows * features * protocol.effort(task, max(1, classes))
+
+
+@dataclass(frozen=True, slots=True)
+class Probing(Checked):
+    """How datasets are probed: `probing` in params.yaml.
+
+    The protocol is a key of ``PROTOCOLS``, the engine one of its. With ``ablations``, tasks that
+    have one are also probed with it. ``transfer`` has tasks with classes, see
+    ``evaluation.probing.transfer``; only the protocol ``standard`` transfers.
+    """
+
+    protocol: str = "standard"
+    engine: str = "numpy"
+    pair_features: PairFeatures = "difference_product"
+    ablations: StrictBool = False
+    transfer: Annotated[list[str], described("names of tasks with classes")] = field(
+        default_factory=list
+    )
+
+    def as_protocol(self) -> dict[str, Any]:
+        """Return the protocol for results."""
+        return {
+            "name": self.protocol,
+            "version": PROTOCOLS[self.protocol].version,
+            "engine": self.engine,
+            "pair_features": self.pair_features,
+        } | ({"ablations": True} if self.ablations else {})
+
+
+def probing_params(params: Mapping[str, Any], path: Path) -> Probing:
+    """Return `probing` of what ``load_params`` returned for a path."""
+    where = f"{path}: probing"
+    given = {"protocol": Probing().protocol} | params["probing"]
+    engines = PROTOCOLS[one_of(given["protocol"], PROTOCOLS, f"{where}.protocol")].engines
+    one_of(given.setdefault("engine", engines[0]), engines, f"{where}.engine")
+    probing = checked(Probing, given, where)
+    tasks = [name for name, task in TASKS.items() if task.trained and task.target == "label"]
+    for name in probing.transfer:
+        one_of(name, tasks, f"{where}.transfer")
+    return probing

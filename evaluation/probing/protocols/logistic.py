@@ -1,14 +1,273 @@
-"""Logistic regressions with an L2 penalty, fitted side by side on the same rows or some of them."""
+"""Logistic regression by L-BFGS, on scaled features or their principal axes."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
 
 import numpy as np
 
+from builders.tasks.discourse_coherence import COUNT as SENTENCES
 from evaluation.arrays import Doubles, Flags, Floats, Labels
-from evaluation.probing.protocols.lbfgs import End, minimise
-from evaluation.probing.protocols.principal_axes import all_axes, is_small, longest_axes
-from evaluation.probing.protocols.targets import Targets
+from evaluation.probing.protocols.problem import Targets
+
+# Deviations up to this share of a column's largest number are float32's rounding (2^-24, of numbers
+# that were themselves computed).
+CONSTANT_SHARE = 1e-6
+# A deviation up to this share of that in all rows is about none.
+CONSTANT = 1e-3
+ROWS_AT_ONCE = 256
+"""Rows that are in memory in float64 at one time."""
+
+
+def standardised(train: Floats, *others: Floats) -> list[Floats]:
+    """Return features less the mean of train, divided by its standard deviation, by column.
+
+    All are float32 [rows, d]. A column that is constant in train, up to rounding, becomes 0.
+    """
+    mean = train.sum(axis=0, dtype=np.float64) / len(train)
+    squares = np.zeros_like(mean)
+    for start in range(0, len(train), ROWS_AT_ONCE):
+        rest = train[start : start + ROWS_AT_ONCE] - mean
+        squares += np.einsum("ij,ij->j", rest, rest)
+    scale = np.sqrt(squares / len(train))
+    largest = np.maximum(train.max(axis=0), -train.min(axis=0))
+    scale[scale <= CONSTANT_SHARE * largest] = np.inf
+    factor = (1 / scale).astype(np.float32)
+    results = []
+    for x in (train, *others):
+        standard: Floats = np.empty(x.shape, np.float32)
+        for start in range(0, len(x), ROWS_AT_ONCE):
+            rows = standard[start : start + ROWS_AT_ONCE]
+            np.subtract(x[start : start + ROWS_AT_ONCE], mean, out=rows, casting="same_kind")
+            rows *= factor
+        results.append(standard)
+    return results
+
+
+def deviations(x: Floats, used: Flags) -> Floats:
+    """Return the standard deviations of columns in the ``used`` rows [k, n], float32 [k, d].
+
+    In all rows each column of x [n, d] is of mean 0 and of deviation 1 or 0. Columns that are about
+    constant in the used rows have 1.
+    """
+    counts = used.sum(axis=1, keepdims=True)
+    sums, squares = np.zeros((2, len(used), x.shape[1]))
+    for start in range(0, len(x), ROWS_AT_ONCE):
+        rows, flags = (
+            x[start : start + ROWS_AT_ONCE],
+            used[:, start : start + ROWS_AT_ONCE].astype(np.float32),
+        )
+        sums += flags @ rows
+        squares += flags @ np.square(rows)
+    variances = np.maximum(squares / counts - np.square(sums / counts), 0)
+    roots: Floats = np.sqrt(variances).astype(np.float32)
+    roots[roots < CONSTANT] = 1
+    return roots
+
+
+def coherence_features(train: Floats, *others: Floats) -> list[Floats]:
+    """Return the cosines of each passage's sentences, and how well the inner ones fit, in order.
+
+    Embeddings are standardised with the mean and deviation of all sentences of train. Features
+    are the cosines of the 15 pairs of sentences (0 where an embedding is 0), and for the second to
+    the fifth sentence, one of which may have been replaced, the mean cosine with the other five,
+    smallest first. Embeddings are side by side, float32 [rows, 6 * d]; features [rows, 19].
+    """
+    parts = (x.reshape(SENTENCES * len(x), -1) for x in (train, *others))
+    return [_fit(x.reshape(-1, SENTENCES, x.shape[1])) for x in standardised(*parts)]
+
+
+def _fit(x: Floats) -> Floats:
+    """Return the features of standardised embeddings [rows, 6, d]."""
+    one, other = np.array(list(combinations(range(SENTENCES), 2))).T
+    features: Floats = np.empty((len(x), len(one) + SENTENCES - 2), np.float32)
+    for start in range(0, len(x), ROWS_AT_ONCE):
+        rows = x[start : start + ROWS_AT_ONCE]
+        lengths = np.linalg.norm(rows, axis=2, keepdims=True)
+        units = rows / np.where(lengths > 0, lengths, 1)
+        cosines = units @ units.transpose(0, 2, 1)
+        cosines_of_rows, fits_of_rows = np.split(
+            features[start : start + ROWS_AT_ONCE], [len(one)], axis=1
+        )
+        cosines_of_rows[:] = cosines[:, one, other]
+        cosines[:, range(SENTENCES), range(SENTENCES)] = 0
+        fits_of_rows[:] = np.sort(cosines.sum(axis=2)[:, 1:-1], axis=1) / (SENTENCES - 1)
+    return features
+
+
+# Of more than so many rows and features, all axes would take too long.
+SMALL = 1536
+# How many of the longest axes are found then; rows that they are found from, and passes over these.
+AXES = 128
+ROWS = 8192
+PASSES = 2
+# As a share of a matrix's trace, what float32 may take from its eigenvalues.
+VARIANCE_SHARE = 1e-6
+
+
+def is_small(x: Floats) -> bool:
+    """Return whether all axes of features [n, d] are found in a short time."""
+    rows, features = x.shape
+    return bool(min(rows, features) <= SMALL)
+
+
+def all_axes(x: Floats) -> tuple[Floats, Floats, Floats]:
+    """Return all axes along which rows [n, d] differ, of length 1, [d, r].
+
+    With the mean square of the rows along each [r], and the rows along them [n, r]. Each column is
+    of mean 0, or nearly.
+    """
+    from scipy.linalg import eigh
+
+    wide = len(x) < x.shape[1]
+    products = x @ x.T if wide else x.T @ x
+    values, vectors = eigh(products, driver="evd", overwrite_a=True, check_finite=False)
+    kept = values > VARIANCE_SHARE * values.sum()
+    values, vectors = values[kept], vectors[:, kept]
+    if not wide:
+        return vectors, values / len(x), x @ vectors
+    lengths = np.sqrt(values)
+    return x.T @ (vectors / lengths), values / len(x), vectors * lengths
+
+
+def longest_axes(x: Floats) -> tuple[Floats, Floats, float]:
+    """Return about the longest axes of rows [n, d], and the mean squares along them: [d, r], [r].
+
+    By orthogonal iteration that begins with some rows (Halko, Martinsson and Tropp 2011, "Finding
+    structure with randomness", algorithm 4.4). Third is the mean square over the directions that
+    are perpendicular to all of them. Each column is of mean 0, or nearly.
+    """
+    from scipy.linalg import qr
+
+    rows = x[:: -(-len(x) // ROWS)]
+    axes = rows[:: -(-len(rows) // AXES)].T
+    for _ in range(PASSES):
+        axes, _ = qr(axes, mode="economic", check_finite=False)
+        axes = rows.T @ (rows @ axes)
+    axes, _ = qr(axes, mode="economic", check_finite=False)
+    along = rows @ axes
+    squares = np.einsum("ij,ij->j", along, along) / len(rows)
+    rest = np.einsum("ij,ij->", rows, rows) / len(rows) - squares.sum()
+    return axes, squares, float(max(rest, 0) / max(x.shape[1] - axes.shape[1], 1))
+
+
+Loss = Callable[[Floats], tuple[Doubles, Floats]]
+"""Takes points [k, p]; returns the k problems' losses, float64 [k], and gradients, [k, p]."""
+
+# Steps that are remembered: more take longer than they save.
+MEMORY = 5
+# A step is taken if the loss falls by this share of what its slope promises (Nocedal and Wright
+# 2006, "Numerical optimization", section 3.1), give or take float32's rounding; else it is
+# shortened, to no less than SHORTEST in all.
+DECREASE = 1e-4
+ROUNDING = 1e-7
+SHORTEST = 1e-6
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """When the search ends.
+
+    No place of the gradient is larger than ``gradient``; or a step lowers the loss by less than the
+    share ``progress`` of it, or of 1; or so many steps are taken.
+    """
+
+    gradient: float
+    progress: float
+    steps: int = 500
+
+
+def minimise(loss: Loss, start: Floats, end: End) -> Floats:
+    """Return where the losses of problems are lowest, float32 [k, p], searching from ``start``.
+
+    Losses are convex and smooth, and best about as curved in all directions. A problem that has
+    ended rests, so that all calls of ``loss`` have the same shape: the bits of one problem do not
+    depend on the others. It also ends if no step lowers its loss.
+    """
+    point = start
+    value, slope = loss(point)
+    curvature = _Curvature()
+    going = np.abs(slope).max(axis=1) > end.gradient
+    for _ in range(end.steps):
+        if not going.any():
+            break
+        direction = curvature.direction(slope)
+        direction[~going] = 0
+        found, new_value, new_slope = _search(loss, point, value, slope, direction, going)
+        moved = going & (new_value < value)
+        curvature.learn(found - point, new_slope - slope)
+        enough = value - new_value > end.progress * np.maximum(np.abs(value), 1)
+        going = moved & enough & (np.abs(new_slope).max(axis=1) > end.gradient)
+        point, value, slope = found, new_value, new_slope
+    return point
+
+
+def _search(
+    loss: Loss, point: Floats, value: Doubles, slope: Floats, direction: Floats, going: Labels
+) -> tuple[Floats, Doubles, Floats]:
+    """Return the points that are stepped to, with losses and gradients."""
+    promised = np.vecdot(slope, direction).astype(np.float64)
+    length = np.ones(len(point))
+    found, new_value, new_slope = point, value, slope
+    pending = going
+    while pending.any():
+        trial = point + length[:, None].astype(np.float32) * direction
+        reached, gradients = loss(trial)
+        allowed = value + DECREASE * length * promised + ROUNDING * np.abs(value)
+        taken = pending & (reached <= allowed)
+        if taken.all():
+            return trial, reached, gradients
+        found = np.where(taken[:, None], trial, found)
+        new_value = np.where(taken, reached, new_value)
+        new_slope = np.where(taken[:, None], gradients, new_slope)
+        # The lowest point of the parabola through what is known, or nearly.
+        beyond = np.where(pending, reached - value - length * promised, 1)
+        lowest = -promised * length / (2 * np.maximum(beyond, 1e-30))
+        length = np.where(pending, length * np.clip(lowest, 0.1, 0.5), length)
+        pending = pending & ~taken & (length >= SHORTEST)
+    return found, new_value, new_slope
+
+
+@dataclass(slots=True)
+class _Curvature:
+    """What the last steps, each [k, p], and the gradients' changes tell of the inverse Hessian.
+
+    Weights are 1 / (step · change), [k]; 0 where a step tells nothing.
+    """
+
+    steps: list[Floats] = field(default_factory=list)
+    changes: list[Floats] = field(default_factory=list)
+    weights: list[Floats] = field(default_factory=list)
+    scale: Floats | None = None
+
+    def direction(self, slope: Floats) -> Floats:
+        """Return minus the inverse Hessian times the gradient (the same book, algorithm 7.4)."""
+        direction = -slope
+        shares = []
+        known = list(zip(self.steps, self.changes, self.weights, strict=True))
+        for step, change, weight in reversed(known):
+            share = weight * np.vecdot(step, direction)
+            direction -= share[:, None] * change
+            shares.append(share)
+        if self.scale is not None:
+            direction *= self.scale[:, None]
+        for (step, change, weight), share in zip(known, reversed(shares), strict=True):
+            direction += (share - weight * np.vecdot(change, direction))[:, None] * step
+        return direction
+
+    def learn(self, step: Floats, change: Floats) -> None:
+        """Take note of a step and of the gradient's change on it."""
+        product, square = np.vecdot(step, change), np.vecdot(change, change)
+        tells = product > np.finfo(np.float32).tiny
+        ones = np.ones_like(product)
+        self.steps.append(step)
+        self.changes.append(change)
+        self.weights.append(np.where(tells, ones / np.where(tells, product, 1), 0))
+        before = ones if self.scale is None else self.scale
+        self.scale = np.where(tells, product / np.where(tells, square, 1), before)
+        for known in (self.steps, self.changes, self.weights):
+            del known[:-MEMORY]
+
 
 # When the search ends; the progress is about what float32 tells.
 END = End(gradient=1e-5, progress=1e-10)

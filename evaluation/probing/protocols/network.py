@@ -1,18 +1,187 @@
-"""Fits of one or two layers, trained by Adam together until validation brings nothing better."""
+"""Networks with a hidden layer or none, trained by Adam, in numpy or torch."""
 
 import math
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 
+from corpora_recipes.running.errors import load_packages
 from evaluation.arrays import Doubles, Floats, Labels, Values
-from evaluation.measures.metrics import measure
-from evaluation.probing.protocols.adam import adam, compiled_adam
-from evaluation.probing.protocols.engine import Array, Data
-from evaluation.probing.protocols.targets import answers
+from evaluation.measures import Metric, measure
+from evaluation.probing.protocols.problem import answers, targets
+
+Array = Any
+"""An array of the engine's library."""
+
+
+@dataclass(frozen=True, slots=True)
+class Engine:
+    """A library of arrays, numpy or torch on a device: their functions have the same names.
+
+    Block is how many numbers the arrays of runs that take a step together have, and chunk, how many
+    of an array Adam goes through together.
+    """
+
+    library: Any
+    device: str | None
+    block: int
+    chunk: int
+
+    def array(self, values: Values) -> Array:
+        """Return a numpy array as an array of the library."""
+        if self.device is None:
+            return values
+        return self.library.from_numpy(values).to(self.device)
+
+    def numpy(self, array: Array) -> Values:
+        """Return an array of the library as a numpy array."""
+        values: Values = array if self.device is None else array.cpu().numpy()
+        return values
+
+
+def make_engine(name: str) -> Engine:
+    """Return the engine "numpy" or "torch", the latter on the GPU if there is one."""
+    if name == "numpy":
+        # The fastest of the powers of two, for small tasks and for folds; Adam's four chunks of a
+        # quarter of a megabyte stay in the second-level cache of a core.
+        return Engine(np, None, block=1 << 20, chunk=1 << 16)
+    (torch,) = load_packages("probing.engine", "torch")
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    # As the caller has done for the libraries that were there before.
+    torch.set_num_threads(1)
+    return Engine(torch, device, block=1 << 28, chunk=1 << 28)
+
+
+@dataclass(frozen=True, slots=True)
+class Data:
+    """All rows of a problem, as an engine takes them; the metric is measured on validation.
+
+    Attributes:
+        x: features, and a 1 for the bias, float32 [rows, features + 1].
+        table: distributions over classes, float32 [distributions, classes].
+        codes: for each row its distribution, int64 [rows]; 0 where it is not known.
+        y: class numbers or scores, [rows]; a numpy array, shorter if the last rows' are not known.
+    """
+
+    engine: Engine
+    metric: Metric
+    x: Array
+    table: Array
+    codes: Array
+    classes: Labels
+    y: Values
+
+
+def make_data(engine: Engine, metric: Metric, parts: Sequence[Floats], y: Values) -> Data:
+    """Return the rows of parts one after the other; ``y`` are the targets of the first ones.
+
+    Classes are those of the first part.
+    """
+    rows = sum(map(len, parts))
+    x = np.empty((rows, parts[0].shape[1] + 1), np.float32)
+    np.concatenate(parts, out=x[:, :-1])
+    x[:, -1] = 1
+    learnt = targets(metric, y[: len(parts[0])])
+    codes = np.zeros(rows, np.int64)
+    if metric == "pearson":
+        table = learnt.dense().astype(np.float32)
+        codes[: len(table)] = np.arange(len(table))
+    else:
+        table = np.eye(len(learnt.classes), dtype=np.float32)
+        codes[: len(learnt.y)] = learnt.y
+    x_array, table_array, codes_array = (engine.array(values) for values in (x, table, codes))
+    return Data(engine, metric, x_array, table_array, codes_array, learnt.classes, y)
+
+
+# Adam's step size, and its decay rates and epsilon (Kingma and Ba 2015, algorithm 1).
+STEP = 1e-3
+DECAY1, DECAY2, EPSILON = 0.9, 0.999, 1e-8
+# The loop saves about 1 ns for each number of the weights; to import numba and compile takes 1.6 s.
+WORTH = 2_000_000_000
+
+
+def adam(
+    library: Any, steps: int, decay: Any, weights: Any, gradient: Any, mean: Any, square: Any
+) -> None:
+    """Take a step of Adam (Kingma and Ba 2015, algorithm 1), in place.
+
+    The running means lack their factors 1 - decay rate and the correction for their start at 0;
+    the step's size and epsilon make up for both (as in section 2, last paragraph).
+
+    Steps count this one; decay are L2 strengths that multiply with weights, or None; the gradient
+    is overwritten; mean and square are those of gradients up to now, without the factors.
+    """
+    epsilon, size = _rates(steps)
+    if decay is not None:
+        gradient += weights * decay
+    mean *= DECAY1
+    mean += gradient
+    gradient *= gradient
+    square *= DECAY2
+    square += gradient
+    library.sqrt(square, out=gradient)
+    gradient += epsilon
+    library.divide(mean, gradient, out=gradient)
+    gradient *= size
+    weights -= gradient
+
+
+def compiled_adam(numbers: int) -> Callable[..., None] | None:
+    """Return ``adam`` of numpy as one loop, to the bit the same; None without numba.
+
+    Also None if no more than ``WORTH`` numbers were stepped, unless it is compiled already. It
+    takes steps, decay [rows] and arrays [rows, columns], float32, and leaves the gradient alone.
+    Each operation is rounded as in numpy, so that numba's version decides nothing. Nothing is kept
+    on disk: numba's cache holds pickles.
+    """
+    return _compile() if numbers > WORTH or _compile.cache_info().currsize else None
+
+
+@cache
+def _compile() -> Callable[..., None] | None:
+    try:
+        numba = import_module("numba")
+    except ImportError:
+        return None
+    matrix = numba.float32[:, ::1]
+    signature = numba.void(
+        numba.types.UniTuple(numba.float32, 4), numba.boolean, numba.float32[::1], *4 * [matrix]
+    )
+    loop = numba.njit(signature, error_model="numpy")(_loop)
+
+    def step(steps: int, decay: Floats | None, weights: Floats, *others: Floats) -> None:
+        rates = tuple(map(np.float32, (DECAY1, DECAY2, *_rates(steps))))
+        decays = np.zeros(0, np.float32) if decay is None else decay
+        loop(rates, decay is not None, decays, weights, *others)
+
+    return step
+
+
+def _rates(steps: int) -> tuple[float, float]:
+    """Return epsilon and the step's size that go with the means as they are."""
+    scale = ((1 - DECAY2**steps) / (1 - DECAY2)) ** 0.5
+    return EPSILON * scale, STEP * scale * (1 - DECAY1) / (1 - DECAY1**steps)
+
+
+def _loop(
+    rates: Any, decays: bool, decay: Any, weights: Any, gradient: Any, mean: Any, square: Any
+) -> None:
+    decay1, decay2, epsilon, size = rates
+    for row in range(weights.shape[0]):
+        for i in range(weights.shape[1]):
+            slope = gradient[row, i]
+            if decays:
+                slope += weights[row, i] * decay[row]
+            mean[row, i] = mean[row, i] * decay1 + slope
+            square[row, i] = square[row, i] * decay2 + slope * slope
+            step = mean[row, i] / (np.sqrt(square[row, i]) + epsilon)
+            weights[row, i] -= step * size
+
 
 BATCH = 64
 # Rows that are answered at once.

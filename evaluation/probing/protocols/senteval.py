@@ -67,8 +67,15 @@ import numpy as np
 
 from corpora_recipes.hashing import keyed_hash
 from evaluation.arrays import Doubles, Labels
-from evaluation.probing.protocols.engine import Data, Engine, make_data, make_engine
-from evaluation.probing.protocols.network import Run, Schedule, train_runs
+from evaluation.probing.protocols.network import (
+    Data,
+    Engine,
+    Run,
+    Schedule,
+    make_data,
+    make_engine,
+    train_runs,
+)
 from evaluation.probing.protocols.problem import SEEDS, Answers, Problem, Protocol
 
 HELD_OUT = 0.05

@@ -62,11 +62,22 @@ from itertools import combinations
 import numpy as np
 
 from evaluation.arrays import Flags, Floats, Labels, Values
-from evaluation.measures.metrics import measure
-from evaluation.probing.protocols.logistic import Fitted, Regressions
-from evaluation.probing.protocols.problem import Answers, Problem, Protocol
-from evaluation.probing.protocols.scaling import coherence_features, deviations, standardised
-from evaluation.probing.protocols.targets import Targets, answers, targets
+from evaluation.measures import measure
+from evaluation.probing.protocols.logistic import (
+    Fitted,
+    Regressions,
+    coherence_features,
+    deviations,
+    standardised,
+)
+from evaluation.probing.protocols.problem import (
+    Answers,
+    Problem,
+    Protocol,
+    Targets,
+    answers,
+    targets,
+)
 
 COHERENCE = "discourse_coherence"
 # From 100, where features hardly count, to 0.001, in half powers of ten.

@@ -10,20 +10,24 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from builders.tasks.groups import EVALRANK, PARALEX
-from evaluation.results.paradigms import MEASURES, ClusterScore, ParadigmScore
-from evaluation.results.rankings import MEASURES as RANK_MEASURES
-from evaluation.results.rankings import PLAIN, RankScore, SimilarityScore
+from builders.tasks.benchmarks import EVALRANK, PARALEX
+from evaluation.results.scores import (
+    PARADIGM_MEASURES,
+    PLAIN,
+    ClusterScore,
+    ParadigmScore,
+    RankScore,
+    SimilarityScore,
+)
+from evaluation.results.scores import PARADIGM_MEASURES as RANK_MEASURES
 from probeta.report import layout
-from probeta.report.averages import OWN
 from probeta.report.inputs import Inputs
 from probeta.report.layout import Cell, Column, Content, Table, columns_of, lay_out
-from probeta.report.published import PARALEX as REPORTED
-from probeta.report.published import PARALEX_ENGLISH, VECTORS
+from probeta.report.statistics import OWN
+from probeta.report.tables import PARALEX as REPORTED
+from probeta.report.tables import PARALEX_ENGLISH, VECTORS, dataset_cell, mark_best, sampled
 from probeta.report.tables.compared import about_differences, alike, measure_differences
-from probeta.report.tables.marks import compared, dataset_cell, sampled
-from probeta.report.tables.papers import published_ranks
-from probeta.report.tables.scores import about_bold
+from probeta.report.tables.scores import about_bold, published_ranks
 from probeta.report.texts import phrase, translated
 
 Ranks = Mapping[tuple[str, str], RankScore]
@@ -31,7 +35,7 @@ Ranks = Mapping[tuple[str, str], RankScore]
 Way = tuple[str, str, str, str]
 """Dataset of ParaLex, language, vocabulary and casing."""
 COUNTS = "word_counts"
-OF_CLUSTER = (*MEASURES, "terms_left")
+OF_CLUSTER = (*PARADIGM_MEASURES, "terms_left")
 
 
 def evalrank(inputs: Inputs) -> list[Table]:
@@ -61,7 +65,7 @@ def _ranks(inputs: Inputs, dataset: str, ranks: Ranks, name: str) -> Table:
                 for encoder, score in scores.items()
             }
             key = f"{dataset} {measure.lower()} {similarity}"
-            marked = compared(inputs, [dataset], cells, key, beating, among)
+            marked = mark_best(inputs, [dataset], cells, key, beating, among)
             columns.append(Column(Cell(f"{measure}, {translated(similarity)}"), marked.get))
         measured += [(what, similarity) for what in (*RANK_MEASURES, "median")]
         medians = {
@@ -209,11 +213,11 @@ def paralex(inputs: Inputs) -> list[Table]:
     cells = {
         (way, measure): _measured(inputs, of_way, measure)
         for way, of_way in scores.items()
-        for measure in (*MEASURES, COUNTS)
+        for measure in (*PARADIGM_MEASURES, COUNTS)
     }
     fewer = phrase("fewer_words", alike=phrase("alike", what=phrase("of_words")))
     bold = about_bold(names, phrase("encoder_of_row"))
-    measures = product(names, (*MEASURES, COUNTS))
+    measures = product(names, (*PARADIGM_MEASURES, COUNTS))
     columns = [
         Column("dataset", lambda way: dataset_cell(inputs, way[0])),
         Column("language", lambda way: way[1]),
@@ -239,7 +243,7 @@ def word_differences(inputs: Inputs) -> list[Table]:
     rows = {
         next(iter(scores.values())).key(measure): (name, *map(layout.spaced, (*way, measure)))
         for (name, _, *way), scores in _clustered(inputs).items()
-        for measure in MEASURES
+        for measure in PARADIGM_MEASURES
     }
     texts = (phrase("dataset"), phrase("vocabulary"), phrase("casing"), phrase("measure"))
     about = f"{about_differences(phrase('one_cluster'))} {phrase('other_words')}"
@@ -276,7 +280,7 @@ def _clusters(
 
 def _heading(column: tuple[str, str]) -> str:
     encoder, measure = column
-    return f"{encoder}: {translated(measure) if measure in MEASURES else phrase(measure)}"
+    return f"{encoder}: {translated(measure) if measure in PARADIGM_MEASURES else phrase(measure)}"
 
 
 def _of_cluster(cluster: ClusterScore) -> dict[str, Content]:
@@ -325,7 +329,7 @@ def _measured(inputs: Inputs, scores: Mapping[str, ParadigmScore], measure: str)
         among = alike({name: score.words for name, score in scores.items()})
     # By chance, almost nothing is found.
     beating = {name for name in among if intervals[name][0] > 0}
-    return compared(inputs, [first.dataset], cells, first.key(measure), beating, among)
+    return mark_best(inputs, [first.dataset], cells, first.key(measure), beating, among)
 
 
 def _counts(score: ParadigmScore) -> Cell:

@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from corpora_recipes.running.yaml_text import load_yaml
+from corpora_recipes.yaml_files import load_yaml
 
 FILES = {"en": "en.yaml", "es": "es.yaml"}
 """Language to its file."""

@@ -23,16 +23,16 @@ from builders.audit_report import (
     read_audit,
     verdict_of,
 )
+from builders.auditing.baselines import Texts
 from builders.auditing.gates import ALL_GATES
 from builders.auditing.gates.baselines import BASELINES
-from builders.auditing.trivial import Texts
-from builders.building.building import build
+from builders.building import build
 from builders.plan.groups import groups_of
-from builders.store.shards import digest
+from builders.store import digest
 from corpora_recipes.recipe import load_facts, load_recipe
 from corpora_recipes.running.errors import InputError
 from probeta.auditing import audit
-from probeta.cli.main import main
+from probeta.cli import main
 
 # Nouns and verbs alone: other words would make holes that look like damage.
 WORDS = ["barca", "vuelve", "puerto", "marea", "sube", "vecinos", "compran", "pescado", "plaza"]

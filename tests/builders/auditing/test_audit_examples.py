@@ -19,15 +19,15 @@ from builders.audit_report import GATES, baselines_of, failures_of, undeclared_o
 from builders.auditing.auditing import as_markdown
 from builders.auditing.gates.baselines import BASELINES
 from builders.auditing.target import Target
-from builders.building.building import build
-from builders.store.schema import instance_schema
+from builders.building import build
+from builders.store import instance_schema
 from builders.tasks import TASKS
 from builders.tasks.task import answer_columns, further_columns
-from corpora_recipes.facts import CollectionFacts
 from corpora_recipes.hashing import keyed_hash
+from corpora_recipes.recipe import CollectionFacts
 from corpora_recipes.running.errors import InputError
 from probeta.auditing import audit
-from probeta.cli.main import main
+from probeta.cli import main
 from probeta.exchange.finding import find_targets
 
 Rows = list[dict[str, Any]]

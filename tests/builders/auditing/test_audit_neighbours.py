@@ -11,10 +11,10 @@ from test_audit import of
 from test_audit import quick as quick
 
 from builders.audit_report import failures_of, undeclared_of
-from builders.store.schema import instance_schema
+from builders.store import instance_schema
 from builders.tasks import TASKS
 from builders.tasks.task import further_columns
-from corpora_recipes.facts import CollectionFacts
+from corpora_recipes.recipe import CollectionFacts
 from corpora_recipes.running.errors import InputError
 from probeta.auditing import audit
 

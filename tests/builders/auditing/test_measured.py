@@ -11,10 +11,10 @@ from contents import contents, flip_bit
 from test_audit import quick as quick
 
 from builders.audit_report import failures_of
-from builders.auditing import auditing, measuring
+from builders.auditing import auditing
 from builders.auditing.instances import instances_in
-from builders.building.building import build
-from corpora_recipes.running.memo import Cache
+from builders.building import build
+from corpora_recipes.running.cache import Cache
 
 INSTANCES, OUT = Path("instances"), Path("audit")
 TASKS = {"sp_a": {"task": "sentence_position"}, "dc_a": {"task": "discourse_coherence"}}
@@ -83,7 +83,7 @@ def test_a_flipped_bit_is_not_believed() -> None:
 @pytest.mark.parametrize("decides", ["code_digest", "stage_versions"])
 def test_other_code_or_libraries_measure_anew(monkeypatch, decides: str) -> None:
     assert new() == 2
-    monkeypatch.setattr(measuring, decides, lambda _: "another")
+    monkeypatch.setattr(auditing, decides, lambda _: "another")
     assert new() == 2
     assert new() == 0
 
@@ -91,5 +91,5 @@ def test_other_code_or_libraries_measure_anew(monkeypatch, decides: str) -> None
 def test_boilerplate_is_part_of_the_key() -> None:
     location = instances_in(INSTANCES / "dc_a")
     patterns = [[], [re.compile("Véase")], [re.compile("Véase", re.IGNORECASE)]]
-    keys = [measuring.key_of(location, each) for each in patterns]
+    keys = [auditing.key_of(location, each) for each in patterns]
     assert all(keys.count(key) == 1 for key in keys)

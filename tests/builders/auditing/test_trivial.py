@@ -17,7 +17,7 @@ from scipy.sparse import csr_array
 from sklearn.linear_model import RidgeClassifier
 from threadpoolctl import threadpool_limits
 
-from builders.auditing.trivial import (
+from builders.auditing.baselines import (
     MANY_CLASSES,
     RIDGE_ALPHA,
     RIDGE_TOLERANCE,

@@ -11,15 +11,15 @@ import pyarrow.parquet as pq
 import pytest
 from conftest import document, write_as_read
 
-from builders.building.building import build, limit_of
+from builders.building import build, limit_of
 from builders.plan.datasets import datasets_of
-from builders.store.shards import digests
+from builders.store import digests
 from builders.tasks import TASKS as ALL_TASKS
 from builders.tasks import discourse_coherence, sentence_ordering
 from corpora_recipes.recipe import Corpus
 from corpora_recipes.records import Dialogue, Document, Section
 from corpora_recipes.running.errors import InputError
-from corpora_recipes.text.same_text import normalise
+from corpora_recipes.text.tokens import normalise
 
 COHERENCE = {"task": "discourse_coherence"}
 TASKS = {

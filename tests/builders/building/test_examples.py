@@ -12,14 +12,13 @@ import pytest
 from conftest import caption, opinion
 from contents import contents
 
-from builders.building.annotated import rows_of
-from builders.building.building import build
-from builders.sampling.folds import N_FOLDS
-from builders.store.schema import labels_of
+from builders.building import build, rows_of
+from builders.sampling.candidates import N_FOLDS
+from builders.store import labels_of
 from builders.tasks.examples import TASKS
 from corpora_recipes.records import Example
 from corpora_recipes.running.errors import InputError
-from probeta.cli.main import main
+from probeta.cli import main
 
 SINGLE = TASKS[0]
 SHARED = {"source_split": "", "also_in": [], "split": "test", "licence": "CC0 1.0"}

@@ -10,10 +10,9 @@ import pyarrow.parquet as pq
 import pytest
 from parsed_text import parsed
 
-from builders.building.building import build
+from builders.building import build
 from builders.tasks import TASKS
-from corpora_recipes.records import SPLITS, ParsedSentence
-from corpora_recipes.rows import record_schema, to_row
+from corpora_recipes.records import SPLITS, ParsedSentence, record_schema, to_row
 from corpora_recipes.running.errors import InputError
 
 VERBS = {

@@ -10,11 +10,11 @@ from conftest import write_as_read
 from contents import contents, flip_bit
 from neighbour_files import pair
 
-from builders.composing import command
+from builders import verbs
 from corpora_recipes.recipe import RECIPES
-from corpora_recipes.running.folders import RANKINGS, RECORDS
-from corpora_recipes.running.left_out import read_left_out
-from probeta.cli.main import main
+from corpora_recipes.running.outputs import RANKINGS, RECORDS
+from corpora_recipes.running.stage import read_left_out
+from probeta.cli import main
 
 NAMES = ("one", "two")
 STS = {"recipe": "sts", "language": "es", "sources": "mirror"}
@@ -89,7 +89,7 @@ def test_what_decides_the_rows_decides_what_is_kept(outcome, write_params, monke
     write_params(CORPORA, rankings=ENTRIES, seed=2)
     assert outcome() == "2 rankings: 2 new"
     for decides in ("code_digest", "stage_versions"):
-        monkeypatch.setattr(command, decides, lambda _: "another")
+        monkeypatch.setattr(verbs, decides, lambda _: "another")
         assert outcome() == "2 rankings: 2 new"
 
 

@@ -7,10 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from neighbour_files import pair
 
-from builders.composing.background import Background
-from builders.composing.positives import Positives, positive_pairs
+from builders.composing import Background, Positives, positive_pairs
 from corpora_recipes.running.errors import InputError
-from corpora_recipes.text.same_text import mark, normalise
+from corpora_recipes.text.tokens import mark, normalise
 
 
 def pairs_with(scores: list[float | None]) -> list:

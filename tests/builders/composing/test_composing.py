@@ -16,14 +16,14 @@ from conftest import document, write_as_read
 from contents import contents
 from neighbour_files import COLLECTIONS, corpus_of_pairs, pair, single
 
-from builders.building.building import build
-from builders.composing.composing import compose
-from builders.plan.rankings import rankings_of
-from builders.store.schema import about_of
+from builders.building import build
+from builders.composing import compose
+from builders.plan.datasets import rankings_of
+from builders.store import about_of
 from corpora_recipes.recipe import Corpus
 from corpora_recipes.records import Dialogue, Example
 from corpora_recipes.running.errors import InputError
-from corpora_recipes.running.folders import INSTANCES, RECORDS
+from corpora_recipes.running.outputs import INSTANCES, RECORDS
 
 ENTRY = {"task": "sentence_ranking", "language": "es", "pairs": ["pairs/scored"]}
 
@@ -262,7 +262,7 @@ def test_a_corpus_that_only_rankings_use_is_built_as_nothing(tmp_path, make_corp
         assert json.loads((tmp_path / "out" / "build.json").read_text("utf-8")) == {}
 
 
-RUN = "from probeta.cli.main import main; exit(main(['build']) + main(['compose']))"
+RUN = "from probeta.cli import main; exit(main(['build']) + main(['compose']))"
 
 
 @pytest.mark.slow

@@ -6,8 +6,8 @@ from collections import Counter
 import pytest
 from neighbour_files import single
 
-from builders.composing import vocabulary
-from builders.composing.vocabulary import frequent_words, words_of
+from builders import composing
+from builders.composing import frequent_words, words_of
 from corpora_recipes.records import Dialogue, Document, Section
 from corpora_recipes.running.errors import InputError
 
@@ -44,7 +44,7 @@ def test_words_of_documents_and_dialogues(write_records) -> None:
 
 @pytest.mark.parametrize("memory", [1, 40, 1_000_000])
 def test_counts_are_exact_whatever_the_memory(write_records, monkeypatch, memory) -> None:
-    monkeypatch.setattr(vocabulary, "IN_MEMORY", memory)
+    monkeypatch.setattr(composing, "IN_MEMORY", memory)
     chance = random.Random(7)
     # More films than a batch holds, so that what is counted goes to files in between.
     words = [chance.choice("abcdefg") * chance.randint(1, 9) for _ in range(1200)]
@@ -62,8 +62,8 @@ def test_a_long_record_is_counted_in_slices(write_records, monkeypatch) -> None:
         pieces.append(text)
         return words_of(text)
 
-    monkeypatch.setattr(vocabulary, "SENTENCES", 40)
-    monkeypatch.setattr(vocabulary, "words_of", counted)
+    monkeypatch.setattr(composing, "SENTENCES", 40)
+    monkeypatch.setattr(composing, "words_of", counted)
     sentences = [f"frase {'abcdefg'[n % 7]}" for n in range(1001)]
     whole = Document("f", "", [], [Section("", 1, [sentences])], "train")
     found = frequent_words(write_records([whole]), "documents", 2)

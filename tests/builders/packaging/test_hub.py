@@ -17,15 +17,13 @@ from hub_loading import Loader
 from hub_server import hub
 from neighbour_files import cluster, corpus_of_pairs, pair
 
-from builders.auditing import trivial
-from builders.building.building import build
-from builders.composing.composing import compose
-from builders.packaging.changes import dataset_changes
-from builders.packaging.hub import package
+from builders.auditing import baselines
+from builders.building import build
+from builders.composing import compose
+from builders.packaging.hub import dataset_changes, package
+from builders.plan.datasets import rankings_of
 from builders.plan.groups import groups_of, load_groups
-from builders.plan.rankings import rankings_of
-from builders.store.schema import labels_of
-from builders.store.shards import digests
+from builders.store import digests, labels_of
 from corpora_recipes.recipe import Corpus
 from corpora_recipes.records import Dialogue, Document, Example
 from corpora_recipes.running.errors import InputError
@@ -140,7 +138,7 @@ def test_examples_load_and_their_card_says_what_they_are(
     tmp_path, example_corpus, loader, monkeypatch
 ) -> None:
     # With 41 classes in 10 folds, the trees of the audit take seconds.
-    monkeypatch.setitem(trivial.TREES, "max_iter", 1)
+    monkeypatch.setitem(baselines.TREES, "max_iter", 1)
     scored = replace(COLLECTIONS["captions"], labels=None)
     facts = replace(example_corpus.facts, collections=COLLECTIONS | {"captions": scored})
     datasets = {

@@ -13,15 +13,14 @@ from conftest import COLLECTIONS, corpus_of, document, opinion, write_as_read
 from documentation import blocks
 from jinja2 import Environment, StrictUndefined
 
-from builders.building.building import build
+from builders.building import build
+from builders.packaging.harnesses import LANGUAGES, Question, question_of
 from builders.packaging.hub import package
-from builders.packaging.lm_eval import LANGUAGES, Question, question_of
-from builders.plan.datasets import datasets_of
+from builders.plan.datasets import datasets_of, origins_of
 from builders.plan.groups import groups_of
-from builders.plan.origins import origins_of
 from builders.tasks import TASKS
 from corpora_recipes.recipe import RECIPES, Corpus, load_facts
-from corpora_recipes.running.yaml_text import load_yaml
+from corpora_recipes.yaml_files import load_yaml
 from probeta.auditing import audit
 
 QUESTIONS = Path(__file__).parents[3] / "builders" / "exchange"

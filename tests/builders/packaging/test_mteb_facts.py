@@ -2,9 +2,8 @@
 
 import pytest
 
-from builders.packaging.mteb_facts import _bibtex
-from corpora_recipes.facts import read_facts
-from corpora_recipes.recipe import RECIPES
+from builders.packaging.harnesses import _bibtex
+from corpora_recipes.recipe import RECIPES, read_facts
 
 AT = "In Proceedings of X (X 2020), pages 1–2, Lima"
 

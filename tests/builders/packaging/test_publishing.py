@@ -17,13 +17,13 @@ from neighbour_files import corpus_of_pairs, pair
 
 from builders.audit_report import FORMAT, GATES
 from builders.auditing.gates.gate import Check
-from builders.building.building import build
-from builders.composing.composing import compose
+from builders.building import build
+from builders.composing import compose
 from builders.packaging.hub import package
 from builders.packaging.publishing import Publication, check_card, publish
+from builders.plan.datasets import rankings_of
 from builders.plan.groups import groups_of
-from builders.plan.rankings import rankings_of
-from builders.store.shards import digests
+from builders.store import digests
 from corpora_recipes.parquet import PYARROW
 from corpora_recipes.recipe import Corpus
 from corpora_recipes.running.errors import InputError

@@ -12,16 +12,15 @@ from conftest import document, write_as_read
 from contents import contents, flip_bit
 from neighbour_files import cluster, corpus_of_pairs
 
-from builders.building.building import build
-from builders.packaging import rows
-from builders.packaging.hub import package
-from builders.packaging.tokenising import add_tokens
+from builders import store
+from builders.building import build
+from builders.packaging import hub
+from builders.packaging.hub import add_tokens, package
 from builders.plan.datasets import Dataset, datasets_of
 from builders.plan.groups import groups_of
-from builders.store import shards
-from builders.store.shards import digests, write_split
+from builders.store import digests, write_split
 from corpora_recipes.running.errors import InputError
-from corpora_recipes.running.folders import AUDIT, CORPORA, INSTANCES, MEMORY, PACKAGE
+from corpora_recipes.running.outputs import AUDIT, CORPORA, INSTANCES, MEMORY, PACKAGE
 from probeta.auditing import audit
 
 Pack = Callable[..., int]
@@ -58,7 +57,7 @@ def test_kept_rows_are_those_that_would_be_written(pack: Pack, monkeypatch) -> N
     assert pack() == 2
     first = contents(PACKAGE)
     with monkeypatch.context() as patched:
-        patched.setattr(rows, "add_tokens", None)
+        patched.setattr(hub, "add_tokens", None)
         assert pack() == 0
         assert contents(PACKAGE) == first
         # As `publish` does.
@@ -97,7 +96,7 @@ def test_rows_are_taken_over_only_if_the_memory_answers_for_them(
 @pytest.mark.parametrize("decides", ["code_digest", "versions_of"])
 def test_other_code_or_libraries_keep_nothing(pack: Pack, monkeypatch, decides: str) -> None:
     pack()
-    monkeypatch.setattr(rows, decides, lambda _: "another")
+    monkeypatch.setattr(hub, decides, lambda _: "another")
     assert pack() == 2
     assert pack() == 0
 
@@ -132,7 +131,7 @@ def test_words_of_a_language_without_rules_stay_whole(tmp_path, make_corpus, wri
 
 
 def test_tokens_stand_beside_the_texts_in_row_groups(tmp_path, make_corpus, monkeypatch) -> None:
-    monkeypatch.setattr(shards, "ROW_GROUP", 10)
+    monkeypatch.setattr(store, "ROW_GROUP", 10)
     (dataset,) = datasets_of(make_corpus(datasets={"bso": {"task": "sentence_ordering"}}), "sample")
     rows = [
         {"id": f"r{n}", "sentences": ["¿Qué?", f"Son {n}."], "label": n % 2, "document_id": "d"}

@@ -5,9 +5,8 @@ from dataclasses import replace
 import pytest
 from conftest import COLLECTIONS
 
-from builders.building.building import MAKERS
-from builders.plan.datasets import Dataset, datasets_of
-from builders.plan.rankings import RankingDataset
+from builders.building import MAKERS
+from builders.plan.datasets import Dataset, RankingDataset, datasets_of
 from corpora_recipes.running.errors import InputError
 
 

@@ -4,8 +4,8 @@ import pytest
 from neighbour_files import corpus_of_pairs
 
 from builders.plan.groups import BuildGroup, groups_of, left_out_datasets, without
-from corpora_recipes.running.folders import CORPORA, INSTANCES
-from corpora_recipes.running.left_out import LeftOut, write_left_out
+from corpora_recipes.running.outputs import CORPORA, INSTANCES
+from corpora_recipes.running.stage import LeftOut, write_left_out
 
 
 @pytest.fixture

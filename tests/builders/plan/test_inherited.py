@@ -6,11 +6,9 @@ from pathlib import Path
 import pytest
 
 from builders.audit_report import GATES
-from builders.plan.groups import groups_of
-from builders.plan.inherited import inherited_of
+from builders.plan.groups import groups_of, inherited_of
 from builders.tasks.benchmarks import BENCHMARKS
-from corpora_recipes.facts import Declared
-from corpora_recipes.recipe import load_facts, recipe_names
+from corpora_recipes.recipe import Declared, load_facts, recipe_names
 from corpora_recipes.running.errors import InputError
 
 PATH = Path("params.yaml")

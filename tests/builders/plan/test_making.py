@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from builders.plan.groups import load_groups
-from builders.plan.making import benchmark_of, making_of
+from builders.plan.groups import benchmark_of, load_groups, making_of
 from builders.tasks.benchmarks import BENCHMARKS, WITHDRAWN
 
 

@@ -10,11 +10,11 @@ import pyarrow.parquet as pq
 import pytest
 from conftest import document, write_as_read
 
-from builders.building.building import build
+from builders.building import build
 from builders.packaging.hub import package
 from builders.plan.groups import groups_of
 from corpora_recipes.recipe import Corpus
-from corpora_recipes.rows import WINDOW
+from corpora_recipes.records import WINDOW
 from corpora_recipes.running.errors import InputError
 from probeta.auditing import audit
 

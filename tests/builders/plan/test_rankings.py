@@ -6,11 +6,9 @@ from typing import Any
 import pytest
 from neighbour_files import COLLECTIONS, corpus_of_pairs
 
-from builders.plan.datasets import datasets_of
+from builders.plan.datasets import datasets_of, rankings_of
 from builders.plan.groups import groups_of
-from builders.plan.rankings import rankings_of
-from corpora_recipes.facts import CollectionFacts
-from corpora_recipes.recipe import Corpus
+from corpora_recipes.recipe import CollectionFacts, Corpus
 from corpora_recipes.running.errors import InputError
 
 WORDS = {"pairs": ["pairs/plain"]}

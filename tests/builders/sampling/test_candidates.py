@@ -14,7 +14,7 @@ from builders.sampling.candidates import (
     with_drawn_classes,
     worthwhile_classes,
 )
-from builders.sampling.draw import Draw
+from builders.sampling.passages import Draw
 
 DRAW = Draw(1, "ds")
 CLASSES = ("present", "past")

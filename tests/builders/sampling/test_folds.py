@@ -8,7 +8,13 @@ from conftest import opinion
 from hypothesis import given
 from hypothesis import strategies as st
 
-from builders.sampling.folds import N_FOLDS, assign_folds, assign_splits, filter_examples, text_key
+from builders.sampling.candidates import (
+    N_FOLDS,
+    assign_folds,
+    assign_splits,
+    filter_examples,
+    text_key,
+)
 from corpora_recipes.records import Example
 
 

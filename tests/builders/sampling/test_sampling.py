@@ -7,11 +7,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from builders.sampling.donors import Donors, Likeness
-from builders.sampling.draw import Draw
-from builders.sampling.lengths import level_lengths
-from builders.sampling.passages import Passage, first_ranks, in_keyed_order
-from builders.sampling.sharing import share_out
+from builders.sampling.passages import (
+    Donors,
+    Draw,
+    Likeness,
+    Passage,
+    first_ranks,
+    in_keyed_order,
+    level_lengths,
+    share_out,
+)
 
 DRAW = Draw(1, "ds")
 

@@ -7,9 +7,8 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from builders.building.building import build
-from builders.sampling.draw import Draw
-from builders.sampling.passages import Passage
+from builders.building import build
+from builders.sampling.passages import Draw, Passage
 from builders.tasks.connective import LEAST, OPENINGS, TASK, instances, passages, settle
 from corpora_recipes.recipe import Corpus
 from corpora_recipes.records import SPLITS, Document, Section, Split

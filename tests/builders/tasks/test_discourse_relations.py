@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from builders.tasks.discourse_relations import binarise, instances
-from corpora_recipes.formats.rs3 import read_rs3
+from corpora_recipes.formats.treebanks import read_rs3
 from corpora_recipes.recipe import RECIPES
 from corpora_recipes.records import DiscourseNode, DiscourseTree
 

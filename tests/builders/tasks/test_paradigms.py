@@ -6,9 +6,9 @@ import pyarrow.parquet as pq
 import pytest
 from neighbour_files import cluster, corpus_of_pairs
 
-from builders.building.building import build
+from builders.building import build
 from builders.plan.datasets import datasets_of
-from builders.store.schema import about_of
+from builders.store import about_of
 from corpora_recipes.recipe import Corpus
 from corpora_recipes.running.errors import InputError
 

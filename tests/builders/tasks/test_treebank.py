@@ -7,9 +7,8 @@ from typing import Any
 import pytest
 from parsed_text import parsed
 
-from builders.sampling.candidates import Candidate
-from builders.sampling.draw import Draw
-from builders.sampling.tree import Tree, WordCounts
+from builders.sampling.candidates import Candidate, Tree, WordCounts
+from builders.sampling.passages import Draw
 from builders.tasks import TASKS
 from builders.tasks.task import TreebankTask
 from builders.tasks.treebank import changes

@@ -12,10 +12,10 @@ import pytest
 from loopback import DATA, OTHER, RangeServer, Server, status, whole
 from no_waiting import no_waiting as no_waiting
 
-from corpora_recipes.facts import Pin, Source
-from corpora_recipes.fetching import downloads, patience, session
+from corpora_recipes.fetching import downloads, patience, transfer
 from corpora_recipes.fetching.ranges import RangeFetcher
 from corpora_recipes.fetching.transfer import NotFound
+from corpora_recipes.recipe import Pin, Source
 from corpora_recipes.running.errors import InputError
 
 PIN = Pin(sha256=sha256(DATA).hexdigest())
@@ -46,7 +46,7 @@ def test_if_none_works_each_is_named(server: Server, tmp_path: Path) -> None:
     assert error.value.where == server.url
     assert f"{server.url}: the server answers 403" in error.value.found
     assert f"{DEAD}: " in error.value.found
-    assert session.CONTACT in error.value.todo
+    assert transfer.CONTACT in error.value.todo
     assert not isinstance(error.value, NotFound)
     server.script = [status(404), status(410)]
     with pytest.raises(NotFound):

@@ -10,8 +10,7 @@ import pytest
 from loopback import DATA, OTHER, RangeServer, Server, status, whole
 from no_waiting import no_waiting as no_waiting
 
-from corpora_recipes.facts import Pin, Source
-from corpora_recipes.fetching import downloads, session, transfer
+from corpora_recipes.fetching import downloads, transfer
 from corpora_recipes.fetching.downloads import (
     fetch_whole,
     free_at,
@@ -19,6 +18,7 @@ from corpora_recipes.fetching.downloads import (
     sizes_in_words,
     tell_time_left,
 )
+from corpora_recipes.recipe import Pin, Source
 from corpora_recipes.running.errors import InputError
 
 SHA = hashlib.sha256(DATA).hexdigest()
@@ -38,7 +38,7 @@ def test_whole_file(server: Server, tmp_path: Path) -> None:
     assert downloads.download([server.url], target) == got(server)
     assert target.read_bytes() == DATA
     assert listing(tmp_path / "new") == ["corpus.bin"]
-    assert server.header("User-Agent") == [session.user_agent()]
+    assert server.header("User-Agent") == [transfer.user_agent()]
     assert server.header("Accept-Encoding") == ["identity"]
 
 
@@ -83,10 +83,10 @@ def test_a_contact_is_named_and_asked_for(
     server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     server.script = [status(403)]
-    monkeypatch.delenv(session.CONTACT, raising=False)
-    with pytest.raises(InputError, match=session.CONTACT):
+    monkeypatch.delenv(transfer.CONTACT, raising=False)
+    with pytest.raises(InputError, match=transfer.CONTACT):
         downloads.download([server.url], tmp_path / "corpus.bin")
-    monkeypatch.setenv(session.CONTACT, "ana@example.org")
+    monkeypatch.setenv(transfer.CONTACT, "ana@example.org")
     with pytest.raises(InputError, match="may refuse programs"):
         downloads.download([server.url], tmp_path / "corpus.bin")
     first, second = server.header("User-Agent")

@@ -11,11 +11,9 @@ import pytest
 from loopback import RangeServer
 from no_waiting import no_waiting as no_waiting
 
-from corpora_recipes.facts import Source
 from corpora_recipes.fetching import sources
-from corpora_recipes.fetching.downloads import unpack
-from corpora_recipes.fetching.pins import read_fetched
-from corpora_recipes.recipe import Corpus, Recipe, load_facts
+from corpora_recipes.fetching.downloads import read_fetched, unpack
+from corpora_recipes.recipe import Corpus, Recipe, Source, load_facts
 from corpora_recipes.running.errors import InputError
 
 LINES = b'{"text": "uno"}\n' * 500

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from corpora_recipes.fetching import sources
-from corpora_recipes.fetching.pins import (
+from corpora_recipes.fetching.downloads import (
     MANIFEST,
     Fetched,
     check_complete,
@@ -24,7 +24,7 @@ from corpora_recipes.fetching.pins import (
     write_fetched,
     wrong_kind,
 )
-from corpora_recipes.reading.reading import read
+from corpora_recipes.reading import read
 from corpora_recipes.running.errors import InputError
 
 
@@ -143,7 +143,7 @@ def test_every_bz2_stream_has_its_end_at_some_bit(tmp_path_factory, data: bytes)
 
 WRITER = """
 import sys
-from corpora_recipes.fetching.pins import Locked, add_to_lock
+from corpora_recipes.fetching.downloads import Locked, add_to_lock
 
 name = sys.argv[1]
 print("ready", flush=True)

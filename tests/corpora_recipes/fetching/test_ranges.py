@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from loopback import DATA, OTHER, RangeServer, break_off
 from no_waiting import no_waiting as no_waiting
 
-from corpora_recipes.fetching import patience, session
+from corpora_recipes.fetching import patience, transfer
 from corpora_recipes.fetching.ranges import (
     NoRanges,
     PartialFile,
@@ -65,7 +65,7 @@ def test_ranges_lie_in_files_of_their_own_with_a_manifest(server: RangeServer, f
     assert server.asked(NAME) == ["bytes=0-9", "bytes=500-999", "bytes=255000-255999"]
     headers = [headers for _, headers in server.requests]
     assert [h.get("If-Range") for h in headers] == [None, '"one"', '"one"']
-    assert {h["User-Agent"] for h in headers} == {session.user_agent()}
+    assert {h["User-Agent"] for h in headers} == {transfer.user_agent()}
     # What is here is not fetched again.
     assert fetch(server, file, (0, 10), (1000, 1500), (500, 1000)) == 500
 

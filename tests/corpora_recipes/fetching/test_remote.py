@@ -13,9 +13,8 @@ from loopback import RangeServer
 from misbehaving import MisbehavingServer, always, head
 from no_waiting import no_waiting as no_waiting
 
-from corpora_recipes.fetching import patience, session
-from corpora_recipes.fetching.session import Remote, look_at
-from corpora_recipes.fetching.transfer import NotFound, read_document, read_json
+from corpora_recipes.fetching import patience, transfer
+from corpora_recipes.fetching.transfer import NotFound, Remote, look_at, read_document, read_json
 from corpora_recipes.running.errors import InputError
 
 DATE = "Wed, 21 Oct 2026 07:28:00 GMT"
@@ -91,7 +90,7 @@ class TestLook:
         with pytest.raises(InputError) as error:
             read_document(["https://no.example/a"])
         assert (len(asked), "are you online?" in error.value.todo) == (1, True)
-        monkeypatch.setattr(session, "_answered", {"no.example"})
+        monkeypatch.setattr(transfer, "_answered", {"no.example"})
         with pytest.raises(InputError, match="0 bytes after 3 attempts in 0 s: the name"):
             read_document(["https://no.example/a"])
         assert len(asked) == 4
@@ -135,17 +134,17 @@ class TestDocuments:
 
 
 def test_the_user_agent_names_the_project(monkeypatch: pytest.MonkeyPatch) -> None:
-    session._project.cache_clear()
-    monkeypatch.delenv(session.CONTACT, raising=False)
+    transfer._project.cache_clear()
+    monkeypatch.delenv(transfer.CONTACT, raising=False)
     begin = f"Probeta/{version('probeta')} (corpus download for research"
-    assert session.user_agent().startswith(begin)
+    assert transfer.user_agent().startswith(begin)
     facts = Message()
     facts["Version"] = "7.1"
     facts["Project-URL"] = "Documentation, https://example.org/docs"
     facts["Project-URL"] = "Repository, https://example.org/probeta"
-    monkeypatch.setattr(session, "metadata", lambda name: facts)
-    session._project.cache_clear()
-    monkeypatch.setenv(session.CONTACT, "ana@example.org")
+    monkeypatch.setattr(transfer, "metadata", lambda name: facts)
+    transfer._project.cache_clear()
+    monkeypatch.setenv(transfer.CONTACT, "ana@example.org")
     contact = "https://example.org/probeta; ana@example.org"
-    assert session.user_agent() == f"Probeta/7.1 (corpus download for research; {contact})"
-    session._project.cache_clear()
+    assert transfer.user_agent() == f"Probeta/7.1 (corpus download for research; {contact})"
+    transfer._project.cache_clear()

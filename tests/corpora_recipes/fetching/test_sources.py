@@ -12,14 +12,12 @@ import pytest
 from loopback import DATA, OTHER, Server, whole
 from no_waiting import no_waiting as no_waiting
 
-from corpora_recipes.facts import CorpusFacts, Source
 from corpora_recipes.fetching import sources
-from corpora_recipes.fetching.command import fetched
-from corpora_recipes.fetching.pins import MANIFEST, check_complete
-from corpora_recipes.missing import MissingCorpus
-from corpora_recipes.recipe import Corpus, Recipe
+from corpora_recipes.fetching.downloads import MANIFEST, check_complete
+from corpora_recipes.recipe import Corpus, CorpusFacts, MissingCorpus, Recipe, Source
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.outputs import locked_folder
+from corpora_recipes.verbs import fetched
 
 SHA = hashlib.sha256(DATA).hexdigest()
 

@@ -10,8 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rs3_text import FORMS, grow, shape
 
-from corpora_recipes.formats.dis import read_dis
-from corpora_recipes.formats.treebanks import IrregularError
+from corpora_recipes.formats.treebanks import IrregularError, read_dis
 from corpora_recipes.records import DiscourseNode, DiscourseTree
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.limits import DEEPEST_TREE

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpora_recipes.formats import json_lines
-from corpora_recipes.formats.json_lines import line_ranges, parse_lines, range_lines
+from corpora_recipes.formats import tables
+from corpora_recipes.formats.tables import line_ranges, parse_lines, range_lines
 from corpora_recipes.running.errors import InputError
 
 LINES = st.lists(st.text(st.sampled_from("aé😀 \r"), max_size=12), max_size=12)
@@ -22,7 +22,7 @@ def test_byte_ranges_cover_each_line_once(
     data = "\n".join(lines).encode() + (b"\n" if ends else b"")
     path.write_bytes(data)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(json_lines, "BLOCK_BYTES", size)
+        patch.setattr(tables, "BLOCK_BYTES", size)
         ranges = line_ranges(path, "d.jsonl")
         found = [line for block in ranges for line in range_lines(block)]
     assert len({block.key for block in ranges}) == len(ranges)
@@ -32,7 +32,7 @@ def test_byte_ranges_cover_each_line_once(
 def test_lines_know_their_place_in_every_range(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(json_lines, "BLOCK_BYTES", 16)
+    monkeypatch.setattr(tables, "BLOCK_BYTES", 16)
     path = tmp_path / "d.jsonl"
     path.write_bytes(b"\xef\xbb\xbf[0]\n\n[1, 2]\n" + b"[3, 4, 5, 6, 7, 8, 9]\n" * 3)
     places = [

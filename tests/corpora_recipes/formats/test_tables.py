@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpora_recipes.facts import CollectionFacts
 from corpora_recipes.formats.tables import (
     Row,
     class_of,
@@ -16,7 +15,7 @@ from corpora_recipes.formats.tables import (
     score_of,
     table_rows,
 )
-from corpora_recipes.recipe import Corpus, Dropped
+from corpora_recipes.recipe import CollectionFacts, Corpus, Dropped
 from corpora_recipes.records import Example
 from corpora_recipes.running.errors import InputError
 

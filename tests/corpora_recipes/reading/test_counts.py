@@ -11,12 +11,19 @@ import pytest
 
 from corpora_recipes.fetching.sources import sample_folder
 from corpora_recipes.params import corpus_of
-from corpora_recipes.reading.blocks import read_corpus, settle
-from corpora_recipes.reading.reading import read
+from corpora_recipes.reading import read, read_corpus, settle
 from corpora_recipes.recipe import RECIPES, BlockResult, Corpus, load_facts, load_recipe
 from corpora_recipes.recipe import recipe_names as names
-from corpora_recipes.records import Dialogue, Document, Drops, Example, Record, Section, record_unit
-from corpora_recipes.rows import to_row
+from corpora_recipes.records import (
+    Dialogue,
+    Document,
+    Drops,
+    Example,
+    Record,
+    Section,
+    record_unit,
+    to_row,
+)
 from corpora_recipes.running.errors import InputError
 
 # What a record holds must be counted; of examples, only where their number of texts varies.

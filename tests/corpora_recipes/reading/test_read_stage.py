@@ -13,10 +13,10 @@ import pytest
 import yaml
 
 from corpora_recipes.recipe import RECIPES
-from corpora_recipes.running import code, environment
-from corpora_recipes.running.folders import RECORDS, records_of
-from corpora_recipes.running.left_out import read_left_out
-from probeta.cli.main import main
+from corpora_recipes.running import code
+from corpora_recipes.running.outputs import RECORDS, records_of
+from corpora_recipes.running.stage import read_left_out
+from probeta.cli import main
 from tests.support.forgetting import forget_code
 
 Stage = Callable[..., str]
@@ -124,9 +124,9 @@ def test_another_version_of_a_library_reads_all_again(
     write("texts/a.jsonl", "1", "2")
     ask_for(mine=texts())
     stage()
-    monkeypatch.setattr(environment, "version", lambda name: "99")
+    monkeypatch.setattr(code, "version", lambda name: "99")
     assert "1 new" in stage()
-    assert json.loads(Path("data/environment.json").read_bytes())["pyarrow"] == "99"
+    assert json.loads(Path("data/code.json").read_bytes())["pyarrow"] == "99"
 
 
 @pytest.mark.parametrize(

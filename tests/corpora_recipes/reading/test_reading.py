@@ -18,12 +18,11 @@ import pyarrow.parquet as pq
 import pytest
 from dask_workers import kill_busy_worker
 
-from corpora_recipes.reading.blocks import _read, read_corpus
-from corpora_recipes.reading.reading import above_limits, read
+from corpora_recipes.reading import _read, above_limits, read, read_corpus
 from corpora_recipes.recipe import Corpus, load_recipe
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.executors import open_executor
-from probeta.cli.main import main
+from probeta.cli import main
 
 SENTENCES = [
     "La lluvia llegó temprano este año.",
@@ -111,7 +110,7 @@ def test_a_worker_killed_in_the_middle_costs_no_rows(
             worker = next(child.pid for child in active_children() if child not in others)
             os.kill(worker, signal.SIGKILL)
 
-    monkeypatch.setattr("corpora_recipes.reading.reading.read_corpus", read_and_kill)
+    monkeypatch.setattr("corpora_recipes.reading.read_corpus", read_and_kill)
     # More blocks under way than the cluster can have done by then.
     workers, address = (2, "local") if place == "local" else (16, cluster.scheduler_address)
     read(corpus, raw, tmp_path / "killed.parquet", workers=workers, executor=address)
@@ -269,7 +268,7 @@ def test_killed_in_the_middle_and_run_again_gives_the_same_bytes(
 ) -> None:
     write_raw(raw, files=10, documents=100)
     records = tmp_path / "data" / "records"
-    command = [sys.executable, "-m", "probeta.cli.main", "read", "--workers", "1"]
+    command = [sys.executable, "-m", "probeta.cli", "read", "--workers", "1"]
     environment = os.environ | {"PYTHONPATH": str(repository)}
     process = subprocess.Popen(command, cwd=tmp_path, env=environment)
     deadline = time.monotonic() + 60

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from imports import REPOSITORY
 
-from corpora_recipes.running.commands import add_stage, run
+from corpora_recipes.running.console import add_stage, run
 
 
 def test_what_an_interruption_leaves_is_said(capsys: pytest.CaptureFixture[str]) -> None:
@@ -42,7 +42,7 @@ def test_the_options_of_a_stage(entries: str, given: list[str], only: list[str] 
 
 
 pytestmark = pytest.mark.skipif(not shutil.which("bash"), reason="no bash")
-PROBETA = f"{sys.executable} -m probeta.cli.main"
+PROBETA = f"{sys.executable} -m probeta.cli"
 POSIX = "LC_ALL=POSIX PYTHONUTF8=0 PYTHONCOERCECLOCALE=0"
 
 
@@ -87,7 +87,7 @@ def test_a_verb_ends_in_words(tmp_path: Path, command: str, code: int, said: str
 
 def test_a_file_does_not_become_the_closed_standard_output(tmp_path: Path) -> None:
     code = (
-        "import os; from corpora_recipes.running.commands import open_streams; open_streams(); "
+        "import os; from corpora_recipes.running.console import open_streams; open_streams(); "
         "file = open('rows', 'wb'); os.write(1, b'said by a library'); file.write(b'rows')"
     )
     assert shell(f'{sys.executable} -c "{code}" >&- 2>&-', tmp_path).returncode == 0

@@ -12,16 +12,16 @@ import pytest
 from imports import PACKAGES, _imports, modules
 
 from corpora_recipes.recipe import recipe_names
-from corpora_recipes.running.code import reached
-from corpora_recipes.running.environment import (
+from corpora_recipes.running.code import (
     LIBRARIES,
+    reached,
     stage_versions,
     versions_of,
     write_environment,
 )
-from corpora_recipes.running.folders import ENVIRONMENT
+from corpora_recipes.running.outputs import ENVIRONMENT
 from evaluation.encoders import ENCODERS
-from probeta.cli.stages import STAGES
+from probeta.cli.runs import STAGES
 
 # Package to the stages that import it, and why it decides nothing there.
 DECIDE_NOTHING = {

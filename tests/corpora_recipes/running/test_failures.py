@@ -12,9 +12,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from corpora_recipes.running.commands import run
+from corpora_recipes.running.console import explain, run
 from corpora_recipes.running.errors import LONGEST_SAID, LONGEST_SHOWN, InputError
-from corpora_recipes.running.failures import explain
 from corpora_recipes.running.outputs import whole_file, whole_folder
 
 

@@ -13,9 +13,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from corpora_recipes.running.cache import Cache, digest_file, digest_files, open_cache
 from corpora_recipes.running.errors import InputError
-from corpora_recipes.running.folders import MEMORY
-from corpora_recipes.running.memo import Cache, digest_file, digest_files, open_cache
+from corpora_recipes.running.outputs import MEMORY
 
 KEY = {"code": "c0de", "parameters": {"task": ["order", None]}, "inputs": {"raw": "0"}}
 FACTS = {"rows": 2}
@@ -249,7 +249,7 @@ def test_what_killed_runs_left_is_cleared() -> None:
 
 
 def test_another_run_waits(repository: Path) -> None:
-    code = "from corpora_recipes.running.memo import open_cache\nwith open_cache(): print('in')"
+    code = "from corpora_recipes.running.cache import open_cache\nwith open_cache(): print('in')"
     with open_cache():
         other = subprocess.Popen(
             [sys.executable, "-c", code],

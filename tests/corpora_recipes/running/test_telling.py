@@ -5,8 +5,8 @@ import sys
 
 import pytest
 
-from corpora_recipes.running import telling
-from corpora_recipes.running.telling import clock, progress, say, tell
+from corpora_recipes.running import console
+from corpora_recipes.running.console import clock, progress, say, tell
 
 
 def test_details_and_headings(
@@ -14,8 +14,8 @@ def test_details_and_headings(
 ) -> None:
     tell("sqc: 10 rows")
     say("build: 2 corpora")
-    monkeypatch.setattr(telling, "brief", True)
-    monkeypatch.setattr(telling, "heading", "[0:05] 2/12 ")
+    monkeypatch.setattr(console, "brief", True)
+    monkeypatch.setattr(console, "heading", "[0:05] 2/12 ")
     tell("sqc: 10 rows")
     say("build: 2 corpora")
     assert capsys.readouterr().out == (
@@ -34,7 +34,7 @@ def test_a_log_has_a_line_now_and_then(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = [0.0]
-    monkeypatch.setattr(telling.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(console.time, "monotonic", lambda: now[0])
     with progress(4000, "embed char_hash", "text") as bar:
         # After seconds, so many are done.
         for now[0], done in ((59, 0), (60, 0), (90, 1000), (130, 500), (400, 0)):
@@ -49,7 +49,7 @@ def test_a_log_has_a_line_now_and_then(
 def test_a_log_without_an_end(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(telling, "SILENCE", 0)
+    monkeypatch.setattr(console, "SILENCE", 0)
     with progress(None, "read wikipedia", "document") as bar:
         bar.update(1200)
     assert capsys.readouterr().err == "read wikipedia: 1,200 documents\n"
@@ -59,7 +59,7 @@ def test_a_log_of_a_download_that_goes_on(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = [0.0]
-    monkeypatch.setattr(telling.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(console.time, "monotonic", lambda: now[0])
     with progress(None, "corpus.zip", "B") as bar:
         bar.total, bar.n = 8_000_000, 2_000_000
         bar.refresh()

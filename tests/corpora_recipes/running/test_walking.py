@@ -8,13 +8,12 @@ from typing import Any
 
 import pytest
 
-from corpora_recipes.missing import missing_corpus
 from corpora_recipes.params import corpus_of
+from corpora_recipes.recipe import missing_corpus
+from corpora_recipes.running.cache import Cache
+from corpora_recipes.running.console import counted
 from corpora_recipes.running.errors import InputError, LostWorkers
-from corpora_recipes.running.left_out import LeftOut, read_left_out, write_left_out
-from corpora_recipes.running.memo import Cache
-from corpora_recipes.running.telling import counted
-from corpora_recipes.running.walking import Entry, walk
+from corpora_recipes.running.stage import Entry, LeftOut, read_left_out, walk, write_left_out
 
 OUT = Path("out")
 

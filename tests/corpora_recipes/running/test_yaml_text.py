@@ -7,7 +7,7 @@ import yaml
 
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.limits import DEEPEST_YAML, LARGEST_YAML, MOST_VALUES
-from corpora_recipes.running.yaml_text import load_yaml, parse_yaml
+from corpora_recipes.yaml_files import load_yaml, parse_yaml
 
 ROOT = Path(__file__).parents[3]
 PLACES = ("*.yaml", "builders/**/*.yaml", "evaluation/**/*.yaml", "corpora_recipes/**/*.yaml")

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from corpora_recipes.text.detokenizing import detokenize
-from corpora_recipes.text.tokens import tokenize
+from corpora_recipes.text.tokens import detokenize, tokenize
 
 PARTED = [
     # Stops, brackets, marks that open.

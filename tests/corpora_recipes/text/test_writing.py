@@ -2,16 +2,16 @@
 
 import pytest
 
-from corpora_recipes.text.detokenizing import detokenize
-from corpora_recipes.text.sentences import abbreviations, split_sentences
-from corpora_recipes.text.tidying import pair_quotes, tidy
-from corpora_recipes.text.writing import (
+from corpora_recipes.text.language import (
     is_finished,
     is_lower,
     number_of_words,
     words_of,
     writing_of,
 )
+from corpora_recipes.text.sentences import abbreviations, split_sentences
+from corpora_recipes.text.tidying import pair_quotes, tidy
+from corpora_recipes.text.tokens import detokenize
 
 # Two sentences of each script, as they stand in a text.
 TEXTS = {

@@ -12,9 +12,8 @@ from instance_files import row, write_dataset
 
 from builders.tasks import TASKS
 from corpora_recipes.running.errors import InputError
-from evaluation.data.features import FEATURES, PAIR_FEATURES, PairFeatures, features
-from evaluation.data.instances import find_datasets
-from evaluation.data.texts import unique_texts
+from evaluation.datasets import find_datasets
+from evaluation.features import FEATURES, PAIR_FEATURES, PairFeatures, features, unique_texts
 
 VECTORS = {"a": [1, 2], "b": [3, 5], "c": [-1, 0], "d": [4, 4], "e": [0, 7], "f": [10, -10]}
 

@@ -10,8 +10,8 @@ import pytest
 from hub_server import hub
 
 from corpora_recipes.running.errors import InputError
-from evaluation.data.finding import find_data
-from probeta.cli.main import main
+from evaluation.datasets import find_data
+from probeta.cli import main
 
 
 def names(data: str | None = None, **chosen: list[str]) -> list[str]:

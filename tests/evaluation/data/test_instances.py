@@ -8,7 +8,7 @@ import pytest
 from instance_files import row, write_dataset
 
 from corpora_recipes.running.errors import InputError
-from evaluation.data.instances import find_datasets
+from evaluation.datasets import find_datasets
 
 ROWS = [row(i, i % 2, sentences=[f"Uno {i}.", f"Dos {i}."]) for i in range(6)]
 RANKED = row(0, None, text="Uno.") | {"positives": []}

@@ -7,9 +7,9 @@ import pytest
 from instance_files import row, write_dataset
 
 from corpora_recipes.running.errors import InputError
-from evaluation.data.instances import Dataset, find_datasets
-from evaluation.data.texts import check_prompt_names, prompt_of, prompted_texts
+from evaluation.datasets import Dataset, find_datasets
 from evaluation.encoders import make_encoder
+from evaluation.features import check_prompt_names, prompt_of, prompted_texts
 
 
 def encoder(prompts: dict[str, str]) -> Any:

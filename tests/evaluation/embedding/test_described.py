@@ -10,7 +10,7 @@ from instance_files import row, write_dataset
 from stores import in_project
 
 from corpora_recipes.running.errors import InputError
-from evaluation.data.instances import Dataset, find_datasets
+from evaluation.datasets import Dataset, find_datasets
 from evaluation.embedding.embedding import embed_datasets
 from evaluation.embedding.store import EmbeddingStore, EncodedDataset, read_described
 from evaluation.encoders.char_hash import CharHash

@@ -10,12 +10,12 @@ from instance_files import row, write_dataset
 from paradigm_files import write_paradigms_dataset
 
 from corpora_recipes.running.errors import InputError
-from corpora_recipes.running.folders import EMBEDDINGS, PACKAGE
-from corpora_recipes.running.left_out import read_left_out
-from evaluation.encoders import callable as functions
+from corpora_recipes.running.outputs import EMBEDDINGS, PACKAGE
+from corpora_recipes.running.stage import read_left_out
+from evaluation.encoders import callable
 from evaluation.encoders.static import load_model
-from evaluation.entries import vectors_of
-from probeta.cli.main import main
+from evaluation.params import vectors_of
+from probeta.cli import main
 
 Capsys = pytest.CaptureFixture[str]
 VECTORS = "3 2\nla 1 0\ncasa 0 1\n. 1 1\n"
@@ -46,7 +46,7 @@ def forget_function() -> None:
     """As in another process."""
     for name in ("own_function", "own_helper"):
         sys.modules.pop(name, None)
-    for cached in (functions._called, functions._digest):
+    for cached in (callable._called, callable._digest):
         cached.cache_clear()
 
 

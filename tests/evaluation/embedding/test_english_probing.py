@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from evaluation.results.probes import read_results
-from probeta.cli.main import main
+from evaluation.results.scores import read_results
+from probeta.cli import main
 
 PARAMS = """
 seed: 1

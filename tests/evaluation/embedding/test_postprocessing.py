@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from evaluation.embedding import postprocessing
-from evaluation.embedding.postprocessing import Fitting
+from evaluation.embedding import embedding
+from evaluation.embedding.embedding import Fitting
 from evaluation.encoders.encoder import Postprocess as Name
-from evaluation.measures.threads import one_thread
+from evaluation.measures import one_thread
 
 NAMES: tuple[Name, ...] = ("centre", "abtt", "component_removal", "whitening")
 
@@ -129,7 +129,7 @@ def test_the_signs_of_eigenvectors_do_not_matter(
 def test_blocks_do_not_matter(name: Name, monkeypatch: pytest.MonkeyPatch) -> None:
     vectors = some(100, 20)
     once = postprocess(vectors, name)
-    monkeypatch.setattr(postprocessing, "_BLOCK_TEXTS", 7)
+    monkeypatch.setattr(embedding, "_BLOCK_TEXTS", 7)
     assert postprocess(vectors, name) == pytest.approx(once, abs=1e-5)
 
 

@@ -18,10 +18,10 @@ from instance_files import row, write_dataset
 from leftovers import leave_unfinished
 from stores import fill_store, in_project
 
-from corpora_recipes.running import environment
+from corpora_recipes.running import code
+from corpora_recipes.running.cache import digest_files
 from corpora_recipes.running.errors import InputError
-from corpora_recipes.running.memo import digest_files
-from evaluation.data.instances import find_datasets
+from evaluation.datasets import find_datasets
 from evaluation.embedding import embedding, store
 from evaluation.embedding.embedding import embed, embed_datasets
 from evaluation.embedding.store import EmbeddingStore, prepare, sums_of, text_keys
@@ -267,7 +267,7 @@ def test_a_consistent_forgery_is_told_by_the_files_of_the_earlier_run(tmp_path: 
 
 
 @pytest.mark.parametrize(
-    ("where", "name"), [(store, "code_digest"), (environment, "version")], ids=["code", "version"]
+    ("where", "name"), [(store, "code_digest"), (code, "version")], ids=["code", "version"]
 )
 def test_vectors_of_other_code_or_packages_are_encoded_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: Any, name: str

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from paradigm_files import Words, static
 
+from corpora_recipes.running.cache import digest_files
 from corpora_recipes.running.errors import InputError
-from corpora_recipes.running.memo import digest_files
 from evaluation.arrays import Doubles, Floats
-from evaluation.embedding.vocabulary import open_vocabulary, write_vocabulary
+from evaluation.embedding.store import open_vocabulary, write_vocabulary
 from evaluation.encoders import make_encoder
-from evaluation.measures.similarity import norms_of
+from evaluation.measures import norms_of
 
 BLOCKS: list[tuple[list[str], list[list[float]]]] = [
     (["el", "París", "nada"], [[1, 0], [0, 1], [0, 0]]),
@@ -97,14 +97,14 @@ def test_an_encoder_without_words_has_none(tmp_path: Path, encoder: Any) -> None
 def test_words_are_not_all_in_memory_at_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("evaluation.encoders.vector_files.BLOCK_ROWS", 3)
+    monkeypatch.setattr("evaluation.encoders.static.BLOCK_ROWS", 3)
     sizes: list[int] = []
 
     def watched(vectors: Floats) -> Doubles:
         sizes.append(len(vectors))
         return norms_of(vectors)
 
-    monkeypatch.setattr("evaluation.embedding.vocabulary.norms_of", watched)
+    monkeypatch.setattr("evaluation.embedding.store.norms_of", watched)
     monkeypatch.setattr("evaluation.encoders.static.load_model", None)
     encoder = static(tmp_path / "v.vec", {f"p{i}": [i, 1] for i in range(8)})
     assert write_vocabulary(tmp_path / "store", encoder) == 8

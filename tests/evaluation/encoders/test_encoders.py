@@ -17,7 +17,7 @@ from stores import fill_store
 import evaluation
 from corpora_recipes.running.errors import InputError
 from evaluation.arrays import Floats
-from evaluation.data.instances import find_datasets
+from evaluation.datasets import find_datasets
 from evaluation.embedding.embedding import embed_datasets
 from evaluation.embedding.store import EmbeddingStore
 from evaluation.encoders import ENCODERS, make_encoder, release, static

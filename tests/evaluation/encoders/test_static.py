@@ -13,12 +13,11 @@ from hypothesis import strategies as st
 from stores import fill_store
 
 import evaluation.encoders.static as static
-import evaluation.encoders.vector_files as vector_files
+import evaluation.encoders.static as vector_files
 from corpora_recipes.running.errors import InputError
 from evaluation.embedding.store import EmbeddingStore
 from evaluation.encoders import make_encoder
-from evaluation.encoders.static import StaticVectors
-from evaluation.encoders.vector_files import FASTTEXT_MAGIC, ngram_hashes
+from evaluation.encoders.static import FASTTEXT_MAGIC, StaticVectors, ngram_hashes
 
 Make = Callable[..., StaticVectors]
 HEADER = "3 2\n"

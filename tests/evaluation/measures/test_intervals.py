@@ -9,16 +9,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from evaluation.measures.intervals import (
+from evaluation.measures import (
     LEAST_DOCUMENTS,
     effective_units,
     jackknife_half_width,
     leave_out,
     leave_out_means,
+    measure,
     score_interval,
     student,
 )
-from evaluation.measures.metrics import measure
 
 
 def interval(right: Any, documents: Any) -> tuple[float, float]:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from builders.statistics import pearson
-from evaluation.measures.metrics import average_ranks, measure, measures, metric_of, spearman, terms
+from evaluation.measures import average_ranks, measure, measures, metric_of, spearman, terms
 
 NONE = np.full(4, "")
 

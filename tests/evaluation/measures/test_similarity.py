@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from evaluation.measures.similarity import alignment, cosines, inverse_distances, uniformity
+from evaluation.measures import alignment, cosines, inverse_distances, uniformity
 
 
 def test_by_hand() -> None:

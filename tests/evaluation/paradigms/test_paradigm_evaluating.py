@@ -11,18 +11,17 @@ import pytest
 from paradigm_files import Layered, static, write_paradigms_dataset, write_words
 from stores import fill_for
 
+from corpora_recipes.running.cache import Cache
 from corpora_recipes.running.errors import InputError
-from corpora_recipes.running.memo import Cache
-from evaluation.data.instances import Dataset, find_datasets
-from evaluation.embedding.store import EmbeddingStore
-from evaluation.embedding.vocabulary import write_vocabulary
+from evaluation import paradigms
+from evaluation.datasets import Dataset, find_datasets
+from evaluation.embedding.store import EmbeddingStore, write_vocabulary
 from evaluation.encoders import make_encoder
 from evaluation.encoders.encoder import Encoder
 from evaluation.encoders.static import StaticVectors
-from evaluation.measures.intervals import leave_out_means, score_interval
-from evaluation.paradigms import evaluating
-from evaluation.paradigms.evaluating import evaluate_paradigms
-from evaluation.results.paradigms import ParadigmResults, ParadigmScore
+from evaluation.measures import leave_out_means, score_interval
+from evaluation.paradigms import evaluate_paradigms
+from evaluation.results.scores import ParadigmResults, ParadigmScore
 from evaluation.results.stored import write_stored
 
 # Ten directions of words, so that a word's 30 nearest are those of its own direction.
@@ -255,7 +254,7 @@ def test_what_changed_alone_is_scored_anew(tmp_path: Path, monkeypatch: pytest.M
     (memo.folder("p_en") / "made.json").write_bytes(b"{")
     assert scored() == 1
     with monkeypatch.context() as patch:
-        patch.setattr(evaluating, "code_digest", lambda *modules: "other")
+        patch.setattr(paradigms, "code_digest", lambda *modules: "other")
         assert scored() == 2
     assert scored() == 2
     # Other vectors of an encoder that says that it is the same one.

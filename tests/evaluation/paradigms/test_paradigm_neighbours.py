@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import evaluation.paradigms.neighbours as module
+import evaluation.paradigms as module
 from evaluation.arrays import Floats
-from evaluation.embedding.vocabulary import Vocabulary
-from evaluation.measures.similarity import norms_of
-from evaluation.paradigms.neighbours import Neighbours, cased, forms_of, nearest
+from evaluation.embedding.store import Vocabulary
+from evaluation.measures import norms_of
+from evaluation.paradigms import Neighbours, cased, forms_of, nearest
 
 
 def brute_force(vectors: Floats, words: list[int], row: int, count: int) -> list[int]:

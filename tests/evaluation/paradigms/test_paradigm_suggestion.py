@@ -10,9 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from paralex_loop import suggestion_loop
 
-from evaluation.measures.similarity import norms_of
-from evaluation.paradigms.neighbours import Neighbours
-from evaluation.paradigms.suggestion import Outcome, coherent_pairs, found_targets, run_tests
+from evaluation.measures import norms_of
+from evaluation.paradigms import Neighbours, Outcome, coherent_pairs, found_targets, run_tests
 
 
 class Told:

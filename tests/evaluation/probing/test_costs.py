@@ -4,9 +4,8 @@ import pytest
 from imports import REPOSITORY
 
 from builders.plan.groups import load_groups
-from evaluation.probing.costs import costs_listing
-from evaluation.probing.params import Probing
-from evaluation.probing.protocols import effort
+from evaluation.probing.protocols import Probing, effort
+from probeta.cli.listing import costs_listing
 
 
 # Seconds of CPU that docs/scale.md gives for 768 dimensions.

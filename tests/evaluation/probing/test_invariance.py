@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 from stores import in_project
 
-from evaluation.data.instances import find_datasets
+from evaluation.datasets import find_datasets
 from evaluation.embedding.embedding import embed_datasets
 from evaluation.encoders.char_hash import CharHash
 from evaluation.encoders.encoder import describe
 from evaluation.probing.probing import Probing, probe_dataset
-from probeta.cli.main import main
+from probeta.cli import main
 
 # Samples: a task with a hidden layer, one with folds, pairs, scores, and one without training.
 PARAMS = """\

@@ -20,21 +20,19 @@ from stores import in_project
 from corpora_recipes.hashing import keyed_hash
 from corpora_recipes.records import SPLITS, Split
 from corpora_recipes.running.errors import InputError
-from corpora_recipes.running.left_out import read_left_out
-from evaluation.data.features import differences_from_first
-from evaluation.data.instances import Dataset, find_datasets
-from evaluation.embedding.embedding import embed_datasets
-from evaluation.embedding.postprocessing import open_lookup
+from corpora_recipes.running.stage import read_left_out
+from evaluation.datasets import Dataset, find_datasets
+from evaluation.embedding.embedding import embed_datasets, open_lookup
 from evaluation.encoders import make_encoder
 from evaluation.encoders.char_hash import CharHash
 from evaluation.encoders.encoder import describe
+from evaluation.features import differences_from_first
 from evaluation.probing import probing
-from evaluation.probing.params import probing_params
 from evaluation.probing.probing import Probing, probe_dataset, probe_datasets
-from evaluation.probing.protocols import standard
+from evaluation.probing.protocols import probing_params, standard
 from evaluation.probing.protocols.problem import ABLATIONS, Answers, Problem, Protocol
-from evaluation.results.probes import Results, read_results, write_results
-from probeta.cli.main import main
+from evaluation.results.scores import Results, read_results, write_results
+from probeta.cli import main
 
 ENCODER = make_encoder("char_hash", {"dimension": 32})
 NOUNS = ["faro", "tren", "pozo", "gato", "mapa", "vino", "reloj", "monte"]
@@ -530,7 +528,7 @@ def test_keeping_everything_is_cheap(mine: Path, capfd: pytest.CaptureFixture[st
     assert contents(mine / "data" / "results" / "mine") == contents(mine / "called")
     code = """if True:
         import sys
-        from probeta.cli.main import main
+        from probeta.cli import main
         assert main(["probe"]) == 0
         assert not {"pandas", "sklearn"} & sys.modules.keys()
     """

@@ -9,18 +9,17 @@ import pytest
 from instance_files import row, write_dataset
 from report_files import DEEP, ONE, inputs_of
 
-from evaluation.data.instances import find_datasets
+from evaluation.datasets import find_datasets
 from evaluation.embedding.embedding import embed_datasets
 from evaluation.encoders import make_encoder
-from evaluation.probing.params import Probing
 from evaluation.probing.probing import probe_datasets
-from evaluation.probing.protocols import standard
+from evaluation.probing.protocols import Probing, standard
 from evaluation.probing.protocols.problem import Answers, Problem
 from evaluation.probing.transfer import add_transfers, find_families
-from evaluation.results.probes import Results, Score, Transfer, read_results, write_results
+from evaluation.results.scores import Results, Score, Transfer, read_results, write_results
 from probeta.report.formats import _shade
-from probeta.report.tables.transfer import transfer as tables_of
-from probeta.report.tables.transfer import transfer_layers
+from probeta.report.tables.scores import transfer as tables_of
+from probeta.report.tables.scores import transfer_layers
 
 ENCODER = make_encoder("char_hash", {"dimension": 16})
 TASK = "sentence_classification"

@@ -16,17 +16,16 @@ from scipy import stats
 from stores import fill_for, in_project
 
 from corpora_recipes.running.errors import InputError
-from evaluation.data.instances import find_datasets
-from evaluation.embedding.postprocessing import Fitting
+from evaluation import ranking
+from evaluation.datasets import find_datasets
+from evaluation.embedding.embedding import Fitting
 from evaluation.embedding.store import EmbeddingStore
 from evaluation.encoders import make_encoder
 from evaluation.encoders.char_hash import CharHash
-from evaluation.measures.intervals import leave_out_means, score_interval
+from evaluation.measures import leave_out_means, score_interval
 from evaluation.probing.probing import Probing, probe_datasets
-from evaluation.ranking import evaluating
-from evaluation.ranking.evaluating import rank_datasets
-from evaluation.ranking.ranks import rank_positives
-from evaluation.results.rankings import (
+from evaluation.ranking import rank_datasets, rank_positives
+from evaluation.results.scores import (
     RankingResults,
     all_ranks,
     ranks_table,
@@ -409,7 +408,7 @@ def another_pair(folder: Path) -> None:
 
 def other_code(folder: Path) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(evaluating, "code_digest", lambda *modules: "other")
+        patch.setattr(ranking, "code_digest", lambda *modules: "other")
         run(folder)
 
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluation.ranking import ranks
-from evaluation.ranking.ranks import Ranks, Similarity, rank_positives
+from evaluation import ranking
+from evaluation.ranking import Ranks, Similarity, rank_positives
 
 SIMILARITIES: tuple[Similarity, ...] = ("cosine", "l2")
 both = pytest.mark.parametrize("similarity", SIMILARITIES)
@@ -22,7 +22,7 @@ def rank(vectors: Any, pairs: Any, similarity: Similarity) -> Ranks:
 
 
 def exact(vectors: list[list[int]], pairs: list[tuple[int, int]], similarity: Similarity) -> Any:
-    """Return ranks, None where there is none, and ties, of whole numbers and without rounding."""
+    """Return ranking, None where there is none, and ties, of whole numbers and without rounding."""
 
     def score(one: list[int], other: list[int]) -> Fraction | None:
         if similarity == "l2":
@@ -73,11 +73,11 @@ def test_equal_to_exact_arithmetic(data: st.DataObject, offset: int) -> None:
     pairs = data.draw(st.lists(st.tuples(row, row), unique=True, max_size=10))
     pairs = [(query, positive) for query, positive in pairs if query != positive]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ranks, "_BLOCK_TEXTS", data.draw(st.integers(1, 12)))
-        patch.setattr(ranks, "_BLOCK_QUERIES", data.draw(st.integers(1, 4)))
-        patch.setattr(ranks, "_GROUP", data.draw(st.integers(1, 6)))
-        patch.setattr(ranks, "_MANY", data.draw(st.sampled_from([0, 1 / 64, 1])))
-        patch.setattr(ranks, "_MANY_QUERIES", data.draw(st.integers(1, 3)))
+        patch.setattr(ranking, "_BLOCK_TEXTS", data.draw(st.integers(1, 12)))
+        patch.setattr(ranking, "_BLOCK_QUERIES", data.draw(st.integers(1, 4)))
+        patch.setattr(ranking, "_GROUP", data.draw(st.integers(1, 6)))
+        patch.setattr(ranking, "_MANY", data.draw(st.sampled_from([0, 1 / 64, 1])))
+        patch.setattr(ranking, "_MANY_QUERIES", data.draw(st.integers(1, 3)))
         assert listed(rank(vectors, pairs, "cosine")) == exact(vectors, pairs, "cosine")
         # Distances do not depend on where zero is.
         moved = np.array(vectors) + offset
@@ -100,7 +100,7 @@ def test_what_float32_cannot_tell_is_computed_in_float64(
     similarity: Similarity, many: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """300 texts as near to the queries as float32 can write down, picked or all in float64."""
-    monkeypatch.setattr(ranks, "_MANY", many)
+    monkeypatch.setattr(ranking, "_MANY", many)
     generator = np.random.default_rng(3)
     crowd = generator.normal(size=48) + 2e-7 * generator.normal(size=(300, 48))
     queries = generator.normal(size=(40, 48))
@@ -205,7 +205,7 @@ def test_no_pairs(similarity: Similarity) -> None:
 def test_the_band_holds_the_error_of_products_that_all_have_one_sign(dimension: int) -> None:
     generator = np.random.default_rng(5)
     vectors = generator.uniform(0.5, 1, (40, dimension)).astype(np.float32)
-    space = ranks._Space(dimension, None, 1.0)
+    space = ranking._Space(dimension, None, 1.0)
     points = space.place(vectors)
     narrow = points.vectors.astype(np.float32)
     # One after another, as badly as a product may be summed.

@@ -15,7 +15,7 @@ from report_files import CLUSTERED, PARADIGM, RANK, RANKED
 from result_files import RESULTS, SCORE
 
 from corpora_recipes.running.errors import InputError
-from evaluation.measures.intervals import jackknife_half_width, leave_out_means
+from evaluation.measures import jackknife_half_width, leave_out_means
 from evaluation.results.comparison import (
     Difference,
     ReadPredictions,
@@ -26,20 +26,19 @@ from evaluation.results.comparison import (
     measure_all,
     tied_with,
 )
-from evaluation.results.paradigms import ClusterScore, ParadigmResults
-from evaluation.results.probes import (
+from evaluation.results.scores import (
+    ClusterScore,
+    PairRanks,
+    ParadigmResults,
     Predictions,
+    RankingResults,
     Results,
     predictions_table,
-    read_predictions,
-    write_results,
-)
-from evaluation.results.rankings import (
-    PairRanks,
-    RankingResults,
     ranks_table,
+    read_predictions,
     read_ranks,
     write_rankings,
+    write_results,
 )
 
 ROWS = 400

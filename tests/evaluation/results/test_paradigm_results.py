@@ -7,7 +7,7 @@ import pytest
 from report_files import CLUSTERED, PARADIGM
 
 from corpora_recipes.running.errors import InputError
-from evaluation.results.paradigms import read_paradigms
+from evaluation.results.scores import read_paradigms
 from evaluation.results.stored import write_stored
 
 

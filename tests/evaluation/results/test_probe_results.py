@@ -10,8 +10,8 @@ import pytest
 from result_files import RESULTS
 
 from corpora_recipes.running.errors import InputError
-from evaluation.results.probes import (
-    SCHEMA,
+from evaluation.results.scores import (
+    PREDICTIONS_SCHEMA,
     Predictions,
     predictions_table,
     read_predictions,
@@ -87,6 +87,6 @@ def test_rows_with_unequal_numbers_of_predictions(tmp_path: Path) -> None:
     path = write(tmp_path / "r") / "predictions.parquet"
     rows = pq.ParquetFile(path).read_row_group(0).to_pylist()
     rows[0]["predicted"].pop()
-    pq.write_table(pa.Table.from_pylist(rows, schema=SCHEMA), path)
+    pq.write_table(pa.Table.from_pylist(rows, schema=PREDICTIONS_SCHEMA), path)
     with pytest.raises(InputError, match="as many predictions in each row"):
         read_predictions(tmp_path / "r", "bso_own", "0")

@@ -13,8 +13,8 @@ from contents import contents
 from report_files import RANK, RANKED
 
 from corpora_recipes.running.errors import InputError
-from evaluation.results.rankings import (
-    MEASURES,
+from evaluation.results.scores import (
+    RANK_MEASURES,
     PairRanks,
     measure_pairs,
     ranks_table,
@@ -86,11 +86,11 @@ def test_a_failure_leaves_the_results_before(tmp_path: Path) -> None:
 def test_what_pairs_reach() -> None:
     found = measure_pairs(np.array([1.0, 2.5, 3.0, 4.0]))
     assert found.tolist() == [[1, 0.4, 1 / 3, 0.25], [1, 0, 0, 0], [1, 1, 1, 0]]
-    assert len(found) == len(MEASURES)
+    assert len(found) == len(RANK_MEASURES)
 
 
 def test_measures_and_what_they_are_called() -> None:
-    assert RANK.measures == dict(zip(MEASURES, (0.4, 0.3, 0.45), strict=True))
+    assert RANK.measures == dict(zip(RANK_MEASURES, (0.4, 0.3, 0.45), strict=True))
     assert RANK.key("Hits@1") == "evalrank_es hits@1 cosine"
     assert replace(RESULTS, scores=(RANK, replace(RANK, layer="1"))).main == (RANK,)
 

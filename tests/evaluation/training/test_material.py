@@ -10,8 +10,8 @@ from instance_files import row, write_dataset
 
 from corpora_recipes.records import Document, Example, Section
 from corpora_recipes.running.errors import InputError
+from evaluation.params import Objective, Training
 from evaluation.training.material import HeldOut, Material, Sentence, sentences_of, write_material
-from evaluation.training.params import Objective, Training
 
 WriteRecords = Callable[..., Path]
 LEAKED = "El molino del río muele trigo."

@@ -6,9 +6,8 @@ from typing import Any
 import pytest
 
 from corpora_recipes.running.errors import InputError
-from corpora_recipes.running.left_out import LeftOut, write_left_out
-from evaluation.entries import encoders_of, encoders_params
-from evaluation.training.params import Training, trained_params
+from corpora_recipes.running.stage import LeftOut, write_left_out
+from evaluation.params import Training, encoders_of, encoders_params, trained_params
 
 PATH = Path("params.yaml")
 CORPORA: dict[str, Any] = {"own": {}}

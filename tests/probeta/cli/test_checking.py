@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from corpora_recipes.running.left_out import LeftOut, write_left_out
-from probeta.cli.check import averages
-from probeta.cli.main import main
+from corpora_recipes.running.stage import LeftOut, write_left_out
+from probeta.cli import main
+from probeta.cli.runs import averages
 
 Capsys = pytest.CaptureFixture[str]
 

@@ -9,15 +9,14 @@ import pytest
 import yaml
 from loopback import RangeServer
 
-from corpora_recipes.corpora.theses import recipe as theses
-from corpora_recipes.corpora.theses.harvest import examine_server
-from corpora_recipes.facts import CorpusFacts, Source
+from corpora_recipes.corpora.theses.recipe import examine as examine_theses
+from corpora_recipes.corpora.theses.recipe import examine_server
 from corpora_recipes.fetching import downloads, sources
-from corpora_recipes.fetching.pins import Locked
-from corpora_recipes.fetching.session import Remote, look_at
-from corpora_recipes.recipe import RECIPES, Corpus, Finding, Recipe
+from corpora_recipes.fetching.downloads import Locked
+from corpora_recipes.fetching.transfer import Remote, look_at
+from corpora_recipes.recipe import RECIPES, Corpus, CorpusFacts, Finding, Recipe, Source
+from probeta.cli import main
 from probeta.cli.doctor import Report, asking, examine, of_file
-from probeta.cli.main import main
 
 DATA = b"x" * 1500
 
@@ -174,10 +173,10 @@ def test_a_repository(served: RangeServer) -> None:
     assert (finding.fault, finding.note) == ("", "is 'Tesis', whose size is not known before")
     assert "those it has: oai_dc" in examine_server("tesis", url, "xoai").fault
     servers = [{"url": url}, {"url": f"{served.url}/gone".replace("127.0.0.1", "localhost")}]
-    first, second = theses.examine(corpus(servers=servers))
+    first, second = examine_theses(corpus(servers=servers))
     assert (first.fault, second.fault) == ("", "")
     assert second.note.startswith("left out: ")
-    assert all(finding.fault for finding in theses.examine(corpus(servers=servers[1:])))
+    assert all(finding.fault for finding in examine_theses(corpus(servers=servers[1:])))
     served.files["/oai?verb=Identify"] = (OAI % '<error code="badVerb">no</error>').encode()
     assert "the error badVerb: no" in examine_server("tesis", url, "oai_dc").fault
     assert "404" in examine_server("tesis", f"{served.url}/gone", "oai_dc").fault

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from corpora_recipes.params import shipped_params
-from probeta.cli.main import main
-from probeta.cli.stages import STAGES
+from probeta.cli import main
+from probeta.cli.runs import STAGES
 
 Capsys = pytest.CaptureFixture[str]
 # All other sections are missing.

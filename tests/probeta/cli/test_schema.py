@@ -7,9 +7,9 @@ import pytest
 import yaml
 from pydantic import TypeAdapter, ValidationError
 
-from probeta.cli.main import main
-from probeta.cli.offers import params_text
-from probeta.cli.schema import params_type
+from probeta.cli import main
+from probeta.cli.init import params_text
+from probeta.cli.listing import params_type
 
 SHIPPED = "docs/params.schema.json"
 

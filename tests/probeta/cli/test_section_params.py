@@ -6,11 +6,9 @@ from typing import Any
 import pytest
 
 from corpora_recipes.running.errors import InputError
-from evaluation.entries import encoders_params, stores_of
-from evaluation.paradigms.params import paralex_params
-from evaluation.probing.params import probing_params
+from evaluation.params import encoders_params, evalrank_params, paralex_params, stores_of
 from evaluation.probing.probing import Probing
-from evaluation.ranking.params import evalrank_params
+from evaluation.probing.protocols import probing_params
 
 PATH = Path("params.yaml")
 SECTIONS = {

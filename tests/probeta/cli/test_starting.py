@@ -10,21 +10,21 @@ from pathlib import Path
 import pytest
 
 from builders.plan.datasets import Dataset, check_tokens
-from builders.plan.groups import load_groups
-from builders.plan.making import benchmark_of
+from builders.plan.groups import benchmark_of, load_groups
 from builders.tasks.benchmarks import BENCHMARKS
-from corpora_recipes.languages import corpora_by_language
+from corpora_recipes.listing import corpora_by_language
 from corpora_recipes.params import load_params
 from evaluation.encoders import ENCODERS
-from evaluation.entries import encoders_of, encoders_params
-from evaluation.paradigms.params import paralex_params
-from evaluation.probing.params import probing_params
-from evaluation.ranking.params import evalrank_params
-from evaluation.training.params import trained_params
-from probeta.cli import offers
-from probeta.cli.init import PAPERS
-from probeta.cli.main import main
-from probeta.cli.offers import paper_text, params_text
+from evaluation.params import (
+    encoders_of,
+    encoders_params,
+    evalrank_params,
+    paralex_params,
+    trained_params,
+)
+from evaluation.probing.protocols import probing_params
+from probeta.cli import init, main
+from probeta.cli.init import PAPERS, paper_text, params_text
 
 # What they have of Wikipedia, subtitles, and so on; the treebanks' tasks are not listed here.
 PASSAGES = ["bso_wiki", "connective_wiki", "dc_opus", "dc_wiki", "sp_wiki"]
@@ -112,7 +112,7 @@ def test_a_package_that_a_language_needs_is_named() -> None:
 def test_tasks_that_the_treebanks_of_a_language_do_not_support(
     language: str, left_out: str, why: str
 ) -> None:
-    (offer,) = offers.offers_in(language, {"universal_dependencies": language})
+    (offer,) = init.offers_in(language, {"universal_dependencies": language})
     assert sorted(offer.left_out) == sorted(f"ud_{task}_{language}" for task in left_out.split())
     assert len([*offer.datasets, *offer.left_out]) == len(BENCHMARKS["probing_ud"]) == 17
     assert not offer.reason
@@ -120,7 +120,7 @@ def test_tasks_that_the_treebanks_of_a_language_do_not_support(
 
 
 def test_treebanks_of_too_few_sentences() -> None:
-    (offer,) = offers.offers_in("aii", {"universal_dependencies": "aii"})
+    (offer,) = init.offers_in("aii", {"universal_dependencies": "aii"})
     assert offer.reason == "Its treebanks have too few sentences for most tasks."
     assert offer.corpus == {"recipe": "universal_dependencies", "language": "aii"}
 

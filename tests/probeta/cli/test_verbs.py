@@ -11,7 +11,7 @@ import pytest
 from instance_files import row, write_dataset
 
 from builders.audit_report import FORMAT
-from probeta.cli.main import VERBS, main
+from probeta.cli import VERBS, main
 
 Capsys = pytest.CaptureFixture[str]
 ROWS = [
@@ -241,7 +241,7 @@ def test_list_shows_the_entries_and_finds_what_is_misspelt(here: Path, capsys: C
 def test_list_looks_for_what_the_entries_need(
     here: Path, capsys: Capsys, monkeypatch: pytest.MonkeyPatch, entry: str, words: str
 ) -> None:
-    monkeypatch.setattr("corpora_recipes.running.extras.find_spec", lambda name: None)
+    monkeypatch.setattr("corpora_recipes.running.errors.find_spec", lambda name: None)
     Path("params.yaml").write_text(f"seed: 3\nencoders: {{own: {entry}}}")
     assert main(["list"]) == 1
     assert words in capsys.readouterr().err

@@ -11,7 +11,7 @@ import pytest
 from conftest import document
 
 from builders.auditing.target import SPLIT_NAMES, Columns, Target
-from builders.building.building import build
+from builders.building import build
 from corpora_recipes.running.errors import InputError
 from probeta.exchange.finding import find_targets
 

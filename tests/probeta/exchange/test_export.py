@@ -9,9 +9,9 @@ import pytest
 import yaml
 from result_files import RESULTS, SCORE
 
-from evaluation.results.probes import Results
+from evaluation.results.scores import Results
 from evaluation.results.stored import SCORES, write_stored
-from probeta.cli.main import main
+from probeta.cli import main
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 MODEL = {

@@ -2,7 +2,7 @@
 
 import pytest
 
-from builders.packaging.leaderboard import mteb_language, short_code
+from builders.packaging.harnesses import mteb_language, short_code
 from corpora_recipes.running.errors import InputError
 
 

@@ -9,9 +9,9 @@ import pytest
 from logged_files import DATE, write_log
 
 from corpora_recipes.running.errors import InputError
-from evaluation.results.probes import read_predictions, read_results
+from evaluation.results.scores import read_predictions, read_results
 from probeta import score
-from probeta.cli.main import main
+from probeta.cli import main
 from probeta.exchange.lm_eval import score_language_model
 
 SAMPLES = f"samples_probeta_bso_own_{DATE}.jsonl"

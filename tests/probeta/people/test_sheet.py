@@ -12,10 +12,10 @@ import pytest
 from instance_files import row, write_dataset
 from report_files import SP, TWO, cells, inputs_of, names
 
-from evaluation.data.instances import find_datasets
+from evaluation.datasets import find_datasets
 from evaluation.results.stored import write_stored
-from probeta.annotators import People, cohen_kappa, read_people
-from probeta.cli.main import main
+from probeta.annotation import People, cohen_kappa, read_people
+from probeta.cli import main
 from probeta.report.tables.scores import group_tables, scores
 
 Capsys = pytest.CaptureFixture[str]

@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 from report_files import SP
 
-from builders.tasks import groups
+from builders.tasks import benchmarks
 from builders.tasks.benchmarks import BENCHMARKS, WITHDRAWN
-from probeta.report.averages import OWN, list_averages, mean_score
+from probeta.report.statistics import OWN, list_averages, mean_score
 
 TASKS = {
     "mc": "sentence_classification",
@@ -32,7 +32,7 @@ def test_averages_are_per_benchmark_and_say_what_is_missing() -> None:
     assert found[2].missing == ("sp_mlsum", "sp_thesis")
     assert found[2].title == "Sentence position: sp_wiki; not in this report: sp_mlsum, sp_thesis"
     assert {item.benchmark for item in found} == {"spanish_senteval", "spanish_discoeval", OWN}
-    assert (found[0].group, found[1].group) == (groups.SC, None)
+    assert (found[0].group, found[1].group) == (benchmarks.SC, None)
     *_, small, _, every, of_users, _ = list_averages(TASKS, SHIPPED, {"sp_wiki", "sp_mine"})
     assert (small.datasets, small.too_small, small.heading) == ((), ("sp_wiki",), "SP (0 of 3)")
     assert (every.datasets, every.heading) == (("dr_rst",), "All (1 of 11)")

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from report_files import DEEP, MC, ONE, SP, audit_file, kept, one, say_of_dataset
 
-from evaluation.measures.intervals import jackknife_half_width, leave_out_means
+from evaluation.measures import jackknife_half_width, leave_out_means
 from evaluation.results.comparison import JackknifeScore
-from probeta.report.editions import compare_editions
 from probeta.report.formats import write_markdown
 from probeta.report.inputs import Inputs, read_inputs
+from probeta.report.statistics import compare_editions
 from probeta.report.tables.compared import editions
 
 

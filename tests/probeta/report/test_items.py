@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from evaluation.results.probes import Predictions
-from probeta.report.items import discriminations, items_of
+from evaluation.results.scores import Predictions
+from probeta.report.statistics import discriminations, items_of
 
 
 def answers(*starts: str) -> Predictions:

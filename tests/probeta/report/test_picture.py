@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from report_files import DR, ONE, SP, TWO, inputs_of
 
-from probeta.annotators import People
+from probeta.annotation import People
+from probeta.report.figures import LONGEST, MOST, Picture, draw, pictures
 from probeta.report.inputs import Inputs
-from probeta.report.picture import LONGEST, MOST, Picture, draw, pictures
 
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -10,13 +10,11 @@ import pytest
 from report_files import ALL_BASELINES, MC, ONE, RANK, SP, audit_file, cells, inputs_of, names
 
 from builders.tasks import TASKS
-from builders.tasks.benchmarks import BENCHMARKS, WITHDRAWN
-from builders.tasks.differences import DIFFERENCES, differences_of
+from builders.tasks.benchmarks import BENCHMARKS, DIFFERENCES, WITHDRAWN, differences_of
 from evaluation.probing.protocols import PROTOCOLS
 from probeta.report.layout import Cell, Table
-from probeta.report.published import PAPERS, PARALEX, PEOPLE, VECTORS, Paper
-from probeta.report.tables.marks import notes_of
-from probeta.report.tables.papers import (
+from probeta.report.tables import PAPERS, PARALEX, PEOPLE, VECTORS, Paper, notes_of
+from probeta.report.tables.scores import (
     differs,
     papers,
     published_means,

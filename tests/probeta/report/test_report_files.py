@@ -40,20 +40,19 @@ from report_files import (
 )
 
 from builders.tasks import TASKS, section_prediction
-from builders.tasks.groups import Group
+from builders.tasks.benchmarks import Group
 from builders.tasks.task import Task, Text, sentences
 from corpora_recipes.escaping import markdown
 from corpora_recipes.running.errors import InputError
-from evaluation.data.instances import Dataset, find_datasets
-from evaluation.results.probes import read_results
+from evaluation.datasets import Dataset, find_datasets
+from evaluation.results.scores import read_results
 from evaluation.results.stored import SCORES, write_stored
-from probeta.report.figures import LARGEST, draw_groups, draw_layers, image, inline
+from probeta.report.figures import LARGEST, draw_groups, draw_layers, image, inline, pictures
+from probeta.report.figures import draw as draw_averages
 from probeta.report.formats import latex, write_latex
 from probeta.report.inputs import read_inputs
 from probeta.report.instances import LIMIT, browsed, draw, shown_texts
 from probeta.report.instances import LONGEST as LONGEST_TEXT
-from probeta.report.picture import draw as draw_averages
-from probeta.report.picture import pictures
 from probeta.report.tables.encoders import profiles
 from probeta.report.writing import metrics, plotted, write_report
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 from report_files import DR, ONE, SP, STS, TWO, cells, inputs_of, one, whole_report
 
-from evaluation.data.instances import find_datasets
-from evaluation.results.probes import (
+from evaluation.datasets import find_datasets
+from evaluation.results.scores import (
     predictions_table,
     read_predictions,
     read_results,
@@ -17,7 +17,7 @@ from evaluation.results.probes import (
 from probeta.report.formats import write_json
 from probeta.report.inputs import read_inputs
 from probeta.report.instances import LIMIT, browsed
-from probeta.report.tables.items import examples, items
+from probeta.report.tables.encoders import examples, items
 
 
 def test_counts_of_rows_that_stand_out(tmp_path: Path) -> None:

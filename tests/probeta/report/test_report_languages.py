@@ -22,7 +22,7 @@ from report_files import (
 
 from probeta.report.formats import write_latex, write_markdown
 from probeta.report.inputs import Inputs, read_inputs
-from probeta.report.tables.across import languages, shared_tasks, tasks_in_languages
+from probeta.report.tables.compared import languages, shared_tasks, tasks_in_languages
 
 WIKIPEDIA: dict[str, Any] = {"from": ["wikipedia"], "options": {}}
 NEWS: dict[str, Any] = {"from": ["news"], "options": {}}

@@ -34,16 +34,15 @@ from report_files import (
     one,
 )
 
-from builders.tasks import groups
+from builders.tasks import benchmarks
 from corpora_recipes.running.errors import InputError
-from evaluation.results.paradigms import ParadigmResults
-from evaluation.results.probes import Results
-from evaluation.results.rankings import RankingResults
-from probeta.report import sections
+from evaluation.results.scores import ParadigmResults, RankingResults, Results
+from probeta.report import formats
 from probeta.report.formats import write_html, write_latex, write_markdown
 from probeta.report.inputs import Inputs, read_inputs
 from probeta.report.layout import Cell, Table
-from probeta.report.tables.audit import measurements, verdicts
+from probeta.report.tables.compared import study, study_datasets
+from probeta.report.tables.encoders import measurements, verdicts
 from probeta.report.tables.neighbours import (
     clusters,
     evalrank,
@@ -52,7 +51,6 @@ from probeta.report.tables.neighbours import (
     rank_differences,
     word_differences,
 )
-from probeta.report.tables.study import study, study_datasets
 from probeta.report.writing import plotted
 
 OTHER_RANKED, OTHER_CLUSTERED = of_encoder(TWO, RANKED, CLUSTERED)
@@ -228,7 +226,7 @@ def test_only_short_differences_stand_in_markdown(
     rows = len(one(rank_differences(inputs)).rows)
     assert rows == 9
     for short, count in ((rows, 1), (rows - 1, 0)):
-        monkeypatch.setattr(sections, "SHORT", short)
+        monkeypatch.setattr(formats, "SHORT", short)
         assert write_markdown(inputs).count(title) == count
         page = write_html(inputs, [], Figure())
         assert page.count("<summary><h3>EvalRank: encoders compared</h3></summary>") == 1
@@ -378,15 +376,15 @@ def test_downstream(tmp_path: Path) -> None:
         rankings.append(replace(ranked, scores=(replace(RANK, mrr=mrr),)))
     paradigms = [of_encoder(results, RANKED, CLUSTERED)[1] for results in SIX]
     inputs = inputs_of(tmp_path, SIX, rankings, paradigms)
-    groups, pearson = study(inputs)
-    assert names(groups) == ["Score", "spanish_senteval SC (1)", "spanish_discoeval SP (1)"]
+    benchmarks, pearson = study(inputs)
+    assert names(benchmarks) == ["Score", "spanish_senteval SC (1)", "spanish_discoeval SP (1)"]
     # What is the same for all encoders correlates with nothing, and is not shown.
     best = "88.6 [6.6, 99.2] n = 6 +"
-    assert cells(groups) == [
+    assert cells(benchmarks) == [
         ["sts14_es Pearson", "100.0 n = 6", best],
         ["evalrank_es MRR, cosine", "-100.0 n = 4", "-80.0 n = 4"],
     ]
-    assert (groups.name, pearson.name) == ("study-spearman", "study-pearson")
+    assert (benchmarks.name, pearson.name) == ("study-spearman", "study-pearson")
     of_sc, _, of_sp, _ = study_datasets(inputs)
     assert [names(of_sc), names(of_sp)] == [["Score", "mc"], ["Score", "sp_wiki"]]
     assert of_sp.title == "Spearman: which scores correlate with spanish_discoeval SP"
@@ -424,7 +422,7 @@ def test_markdown_and_latex_have_the_same_tables(tmp_path: Path) -> None:
     ranked, clustered = of_encoder(SIX[0], RANKED, CLUSTERED)
     inputs = inputs_of(tmp_path, SIX, [ranked], [clustered])
     chapters = ("rankings", "study")
-    shown = [t for s, t in sections.sections_of(inputs, "latex") if s.chapter in chapters]
+    shown = [t for s, t in formats.sections_of(inputs, "latex") if s.chapter in chapters]
     assert [table.name for tables in shown for table in tables] == [
         *("evalrank", "evalrank-evalrank-es", "evalrank-evalrank-words-es", "postprocessing"),
         *("paralex", "study-spearman", "study-pearson"),
@@ -485,7 +483,7 @@ def test_similarity_is_of_the_files_that_were_probed(tmp_path: Path) -> None:
 def test_the_audit_of_datasets_that_nothing_is_probed_on(tmp_path: Path) -> None:
     inputs = inputs_of(tmp_path, [ONE], [RANKED], [CLUSTERED])
     of_datasets = list(dict.fromkeys(inputs.groups.values()))
-    assert of_datasets == [groups.SP, groups.DR, groups.EVALRANK, groups.PARALEX]
+    assert of_datasets == [benchmarks.SP, benchmarks.DR, benchmarks.EVALRANK, benchmarks.PARALEX]
     table = one(verdicts(inputs))
     assert [(row[0], row[4], row[7]) for row in cells(table)] == [
         ("sp_wiki", "solved by surface form", "–"),

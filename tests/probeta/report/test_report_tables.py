@@ -27,18 +27,23 @@ from report_files import (
 )
 
 from builders.audit_report import DETECTABLE, DETECTABLE_AT_MOST, SURFACE_FORM
-from builders.tasks import groups
+from builders.tasks import benchmarks
 from corpora_recipes.running.errors import InputError
-from evaluation.results.probes import Results, Score
+from evaluation.results.scores import Results, Score
 from probeta.report.formats import table_lines, write_latex, write_markdown
 from probeta.report.inputs import read_inputs
 from probeta.report.layout import Cell, Row, Table, percent, unused_name
-from probeta.report.published import PAPERS
-from probeta.report.tables.audit import measurements, published, verdicts
-from probeta.report.tables.averages import answers, averages, warnings
+from probeta.report.tables import PAPERS
 from probeta.report.tables.compared import differences, pairs
-from probeta.report.tables.encoders import layer_table, profiles
-from probeta.report.tables.scores import ablations, group_tables, scores
+from probeta.report.tables.encoders import layer_table, measurements, profiles, published, verdicts
+from probeta.report.tables.scores import (
+    ablations,
+    answers,
+    averages,
+    group_tables,
+    scores,
+    warnings,
+)
 
 AVERAGES = "Averages: spanish_discoeval"
 
@@ -281,7 +286,7 @@ def test_layers(tmp_path: Path) -> None:
     (profile,) = profiles(inputs)
     assert (profile.encoder, profile.layers, profile.apart) == ("deep", ("0", "1", "2"), ("avg",))
     assert profile.datasets == ("sp_wiki", "dr_rst")
-    assert profile.groups == (groups.SP, groups.DR)
+    assert profile.groups == (benchmarks.SP, benchmarks.DR)
     assert profile.best == ((2,), (0,))
     spread = (2 / 300) ** 0.5
     expected = [[-0.1, 0.1], [0.0, 0.0], [0.1, -0.1], [0.05, 0.15]]

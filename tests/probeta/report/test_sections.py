@@ -6,11 +6,18 @@ from typing import get_args
 import pytest
 from report_files import whole_report
 
-from probeta.report import sections
-from probeta.report.formats import write_html, write_latex, write_markdown
+from probeta.report.formats import (
+    CHAPTERS,
+    SECTIONS,
+    Format,
+    Section,
+    sections_of,
+    write_html,
+    write_latex,
+    write_markdown,
+)
 from probeta.report.inputs import Inputs, read_inputs
 from probeta.report.layout import Cell, Column, Table, rows_of
-from probeta.report.sections import CHAPTERS, SECTIONS, Format, Section, sections_of
 from probeta.report.texts import all_texts, in_language
 
 FORMATS: tuple[Format, ...] = get_args(Format)
@@ -88,7 +95,7 @@ def test_a_new_section_is_a_function_and_a_line(
     monkeypatch.setitem(all_texts()["notes"], "mine", "what it means")
     monkeypatch.setitem(all_texts()["chapters"], "toys", {"name": "Toy", "title": "Toys?"})
     section = Section("toys", "toys", toys, formats)
-    monkeypatch.setattr(sections, "SECTIONS", (*SECTIONS[:3], section, *SECTIONS[3:]))
+    monkeypatch.setattr(formats, "SECTIONS", (*SECTIONS[:3], section, *SECTIONS[3:]))
     texts = written(inputs)
     for form, text in texts.items():
         for part in ("Toys counted", "a kite", "what it means"):

@@ -4,14 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from probeta.cli.main import main
+from probeta.cli import main
 
 
 def test_what_a_site_needs_is_said(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("corpora_recipes.running.extras.find_spec", lambda name: None)
+    monkeypatch.setattr("corpora_recipes.running.errors.find_spec", lambda name: None)
     for path, words in (
         ("mkdocs.yml", "run it in a clone"),
         ("reports/index.html", "probeta repro"),

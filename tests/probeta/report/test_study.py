@@ -15,12 +15,12 @@ from report_files import ONE, RANK, RANKED, STS, cells, inputs_of, names
 from scipy import stats
 
 from evaluation.arrays import Doubles
-from evaluation.data.instances import find_datasets
-from probeta.cli.main import main
-from probeta.cli.study import COLUMNS
+from evaluation.datasets import find_datasets
+from probeta.cli import main
+from probeta.cli.report import COLUMNS
+from probeta.report.inputs import sources_of
 from probeta.report.layout import Cell
-from probeta.report.sources import sources_of
-from probeta.report.tables.study import levels, measures, related, sources
+from probeta.report.tables.compared import levels, measures, related, sources
 
 
 def scores(*values: float) -> Doubles:

@@ -11,11 +11,11 @@ import pytest
 
 from builders.audit_report import GATES
 from builders.tasks import TASKS
-from builders.tasks.groups import GROUPS, OF_BENCHMARKS
-from corpora_recipes.running.yaml_text import load_yaml
+from builders.tasks.benchmarks import GROUPS, OF_BENCHMARKS
+from corpora_recipes.yaml_files import load_yaml
 from probeta.report import texts
-from probeta.report.published import PAPERS
-from probeta.report.tables.audit import TONES
+from probeta.report.tables import PAPERS
+from probeta.report.tables.encoders import TONES
 from probeta.report.texts import FILES, in_language, phrase, translated
 
 FOLDER = Path(texts.__file__).parents[1]

@@ -8,7 +8,7 @@ from bench.bench_validity import agreement, of_benchmarks, of_datasets
 from report_files import DR, SP
 
 from builders.audit_report import DETECTABLE
-from evaluation.results.probes import Score
+from evaluation.results.scores import Score
 from probeta.report.inputs import Datasets
 
 

@@ -15,7 +15,7 @@ from imports import REPOSITORY
 
 from corpora_recipes.running.errors import InputError
 from probeta import evaluator, score
-from probeta.cli.main import main
+from probeta.cli import main
 
 MODULE = """import numpy as np
 

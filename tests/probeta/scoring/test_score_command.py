@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from probeta.cli.main import main
+from probeta.cli import main
 
 
 def test_a_table_and_the_path(hub_folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

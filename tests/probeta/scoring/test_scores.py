@@ -12,9 +12,9 @@ import pytest
 
 from corpora_recipes.running.errors import InputError
 from evaluation.results.comparison import compare, measure_all
-from evaluation.results.probes import read_predictions, read_results
+from evaluation.results.scores import read_predictions, read_results
 from probeta import Scores, score
-from probeta.cli.main import main
+from probeta.cli import main
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from corpora_recipes.running.errors import InputError
-from probeta.find_encoder import find_encoder
+from probeta.scoring import find_encoder
 
 ENTRIES: dict[str, dict[str, Any]] = {"small": {"encoder": "char_hash", "dimension": 16}}
 
@@ -44,7 +44,7 @@ def test_files_and_folders(monkeypatch: pytest.MonkeyPatch) -> None:
     store = Path("data/embeddings/own-es-vec")
     assert found("own.es.vec") == ("static", {"file": "own.es.vec"}, "own-es-vec", store)
     assert found(Path("own.es.vec"))[0] == "static"
-    monkeypatch.setattr("corpora_recipes.running.extras.find_spec", lambda name: True)
+    monkeypatch.setattr("corpora_recipes.running.errors.find_spec", lambda name: True)
     folder = Path("models/bert")
     folder.mkdir(parents=True)
     (folder / "config.json").write_text('{"hidden_size": 16, "num_hidden_layers": 2}')
@@ -67,7 +67,7 @@ def test_models_of_the_hub(monkeypatch: pytest.MonkeyPatch) -> None:
         return str(path)
 
     monkeypatch.setattr("huggingface_hub.hf_hub_download", download)
-    monkeypatch.setattr("corpora_recipes.running.extras.find_spec", lambda name: True)
+    monkeypatch.setattr("corpora_recipes.running.errors.find_spec", lambda name: True)
     kind, options, name, _ = found("org/e5-v1.5", revision="v1")
     assert (kind, options["model"], name) == ("transformers", "org/e5-v1.5", "e5-v1-5")
     assert asked == [("org/e5-v1.5", file, "v1") for file in ("modules.json", "config.json")]
@@ -101,10 +101,10 @@ def test_what_is_no_encoder(given: str, options: dict[str, str], words: list[str
 def test_a_model_that_is_not_on_the_hub(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
     # Torch is missing: this is said before the Hub is asked.
-    monkeypatch.setattr("corpora_recipes.running.extras.find_spec", lambda name: None)
+    monkeypatch.setattr("corpora_recipes.running.errors.find_spec", lambda name: None)
     with pytest.raises(InputError, match="found:    no torch, transformers"):
         found("org/absent")
-    monkeypatch.setattr("corpora_recipes.running.extras.find_spec", lambda name: True)
+    monkeypatch.setattr("corpora_recipes.running.errors.find_spec", lambda name: True)
     with pytest.raises(InputError, match="no such folder; LocalEntryNotFoundError"):
         found("org/absent")
 

@@ -21,15 +21,15 @@ from paradigm_files import write_paradigms_dataset
 from scoring_files import write_hub
 
 from corpora_recipes.running.errors import InputError
-from evaluation.data.features import ProbeRows
-from evaluation.data.instances import find_datasets
+from evaluation.datasets import find_datasets
 from evaluation.embedding.store import describe_datasets, sums_of
 from evaluation.encoders import make_encoder
-from evaluation.probing.measuring import score_answers
-from evaluation.results.probes import all_predictions
-from probeta.cli.main import main
+from evaluation.features import ProbeRows
+from evaluation.probing.probing import score_answers
+from evaluation.results.scores import all_predictions
+from probeta.cli import main
 from probeta.exchange.lm_eval import score_language_model
-from probeta.report.submissions import verified
+from probeta.report.writing import verified
 
 PROBED, RANKED, COMPLETED = Path("data/results/two"), Path("data/rankings/two"), "data/paradigms"
 PREDICTIONS, RANKS = PROBED / "predictions.parquet", RANKED / "ranks.parquet"

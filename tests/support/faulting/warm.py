@@ -19,7 +19,7 @@ from typing import Any
 
 import injected
 
-from probeta.cli.main import VERBS, main
+from probeta.cli import VERBS, main
 
 # Seconds after which a command hangs.
 LONGEST = 60

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpora_recipes.corpora.arxiv.latex import LOST, plain
+from corpora_recipes.corpora.arxiv.recipe import LOST, plain
 
 
 @pytest.mark.parametrize(

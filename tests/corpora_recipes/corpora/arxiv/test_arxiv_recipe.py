@@ -9,7 +9,7 @@ import pytest
 from recipe_reading import read_all
 
 from corpora_recipes.corpora.arxiv import recipe
-from corpora_recipes.formats import json_lines
+from corpora_recipes.formats import tables
 from corpora_recipes.recipe import RECIPES, Corpus, load_facts
 from corpora_recipes.records import Document
 from corpora_recipes.running.errors import InputError
@@ -138,7 +138,7 @@ def test_what_is_only_about_withdrawing_stays(tmp_path: Path, abstract: str) -> 
 def test_ranges_of_bytes_give_the_same_documents(tmp_path: Path, monkeypatch: Any) -> None:
     rows = [row(id=f"9901.{number:05}") for number in range(40)]
     whole, counts = read(snapshot(tmp_path, *rows))
-    monkeypatch.setattr(json_lines, "BLOCK_BYTES", 1000)
+    monkeypatch.setattr(tables, "BLOCK_BYTES", 1000)
     assert len(recipe.blocks(tmp_path, CORPUS)) > 5
     assert read(tmp_path) == (whole, counts)
 

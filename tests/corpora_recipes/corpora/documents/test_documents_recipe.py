@@ -14,9 +14,9 @@ from hub_server import commit
 from recipe_reading import read_all
 
 from corpora_recipes.corpora.documents import recipe
-from corpora_recipes.corpora.documents.document import KEYS
+from corpora_recipes.corpora.documents.recipe import KEYS
 from corpora_recipes.fetching import sources
-from corpora_recipes.fetching.pins import read_lock
+from corpora_recipes.fetching.downloads import read_lock
 from corpora_recipes.recipe import RECIPES, Corpus, load_facts
 from corpora_recipes.records import Document
 from corpora_recipes.running.errors import InputError

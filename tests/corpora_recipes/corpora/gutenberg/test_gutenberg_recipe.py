@@ -14,8 +14,8 @@ from recipe_reading import recipe_corpus
 from corpora_recipes.corpora.gutenberg import recipe
 from corpora_recipes.corpora.gutenberg.recipe import assign_splits, decode, find_body
 from corpora_recipes.fetching import patience, sources
-from corpora_recipes.fetching.pins import read_fetched
-from corpora_recipes.reading.blocks import settle
+from corpora_recipes.fetching.downloads import read_fetched
+from corpora_recipes.reading import settle
 from corpora_recipes.recipe import RECIPES, Corpus, load_facts
 from corpora_recipes.records import Dialogue, Drops, Split
 from corpora_recipes.running.errors import InputError

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpora_recipes.corpora.irc_disentanglement.messages import Message, Nicknames, parse_message
+from corpora_recipes.corpora.irc_disentanglement.recipe import Message, Nicknames, parse_message
 from corpora_recipes.records import Drops
 
 LOG = [

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from recipe_reading import read_all, recipe_corpus
 
 from corpora_recipes.corpora.mlsum import recipe
-from corpora_recipes.corpora.mlsum.captions import ENDLESS, find_caption
+from corpora_recipes.corpora.mlsum.recipe import ENDLESS, find_caption
 from corpora_recipes.fetching import sources
-from corpora_recipes.formats import json_lines
+from corpora_recipes.formats import tables
 from corpora_recipes.recipe import load_facts
 from corpora_recipes.records import Document, Section
 from corpora_recipes.running.errors import InputError
@@ -401,6 +401,6 @@ def test_blocks_together_give_each_item_once(
     rows = [{**GOOD, "url": str(n), "text": f"El puerto cerrará {n} días."} for n in range(12)]
     folder = write(tmp_path_factory.mktemp("raw"), *rows)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(json_lines, "BLOCK_BYTES", size)
+        patch.setattr(tables, "BLOCK_BYTES", size)
         records, _ = read(folder)
     assert [r.id for r in records] == [row["url"] for row in rows]

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from corpora_recipes.corpora.opensubtitles import archive
-from corpora_recipes.corpora.opensubtitles.archive import list_members, read_member, read_record
+from corpora_recipes.corpora.opensubtitles import recipe
+from corpora_recipes.corpora.opensubtitles.recipe import list_members, read_member, read_record
 from corpora_recipes.running.errors import InputError
 
 CONTENTS = {"README": b"", "a/b/1.xml": b"<s/>" * 999, "a/ñ/2.xml": bytes(range(256)) * 3}
@@ -87,7 +87,7 @@ class TestWhole:
         contents = {f"folder/{i}": str(i).encode() for i in range(500)}
         path = write(tmp_path / "a.zip", contents)
         for chunk in (1, 46, 61, 1000):
-            monkeypatch.setattr(archive, "_CHUNK", chunk)
+            monkeypatch.setattr(recipe, "_CHUNK", chunk)
             assert read_all(path) == contents
 
     def test_count_modulo_65536(self, tmp_path: Path) -> None:
@@ -146,7 +146,7 @@ class TestDamaged:
         assert found in self.error(patched(path, signature, offset, value))
 
     def test_announced_as_too_large(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(archive, "LARGEST_FILE", 1000)
+        monkeypatch.setattr(recipe, "LARGEST_FILE", 1000)
         assert read_all(write(tmp_path / "a.zip", {"a": b"x" * 1000}))
         path = write(tmp_path / "a.zip", {"a": b"x" * 1001})
         assert "1,001 bytes" in self.error(path)

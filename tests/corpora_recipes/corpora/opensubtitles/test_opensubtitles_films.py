@@ -11,10 +11,10 @@ import pytest
 from loopback import RangeServer, break_off
 from recipe_reading import recipe_corpus
 
-from corpora_recipes.corpora.opensubtitles.archive import find_directory, list_members
+from corpora_recipes.corpora.opensubtitles.recipe import find_directory, list_members
 from corpora_recipes.fetching import patience, sources
 from corpora_recipes.fetching.ranges import parts_folder
-from corpora_recipes.reading.reading import read
+from corpora_recipes.reading import read
 from corpora_recipes.recipe import Corpus
 from corpora_recipes.running.errors import InputError
 

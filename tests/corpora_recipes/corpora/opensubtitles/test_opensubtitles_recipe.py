@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from recipe_reading import read_all, recipe_corpus
 
 from corpora_recipes.corpora.opensubtitles import recipe
-from corpora_recipes.corpora.opensubtitles.lines import (
+from corpora_recipes.corpora.opensubtitles.recipe import (
     LONGEST,
     detokenize,
     load_rules,

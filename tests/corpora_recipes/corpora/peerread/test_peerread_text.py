@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpora_recipes.corpora.peerread.pdf import (
+from corpora_recipes.corpora.peerread.recipe import (
     LOST,
     Heading,
     paragraphs,

@@ -12,9 +12,9 @@ from misbehaving import MisbehavingServer, always, head
 from recipe_reading import recipe_corpus
 
 from corpora_recipes.corpora.theses import recipe
-from corpora_recipes.corpora.theses.harvest import harvest
+from corpora_recipes.corpora.theses.recipe import harvest
 from corpora_recipes.fetching import patience, sources
-from corpora_recipes.fetching.pins import MANIFEST
+from corpora_recipes.fetching.downloads import MANIFEST
 from corpora_recipes.recipe import Corpus
 from corpora_recipes.running.errors import InputError
 
@@ -181,7 +181,7 @@ class TestSeveralServers:
 
 def test_polite_delay(server: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     waits: list[float] = []
-    monkeypatch.setattr("corpora_recipes.corpora.theses.harvest.time.sleep", waits.append)
+    monkeypatch.setattr("corpora_recipes.corpora.theses.recipe.time.sleep", waits.append)
     harvest(server.url, None, "oai_dc", tmp_path / "h", 2.5)
     assert waits == [2.5, 2.5]
 
@@ -293,8 +293,8 @@ def test_a_server_without_an_end(
     found: str,
     kept: int,
 ) -> None:
-    monkeypatch.setattr("corpora_recipes.corpora.theses.harvest.MOST_PAGES", 30)
-    monkeypatch.setattr("corpora_recipes.corpora.theses.harvest.LARGEST_XML", 4000)
+    monkeypatch.setattr("corpora_recipes.corpora.theses.recipe.MOST_PAGES", 30)
+    monkeypatch.setattr("corpora_recipes.corpora.theses.recipe.LARGEST_XML", 4000)
     server.before = [lambda query, n=n: (200, {}, of_number(n)) for n in range(40)]  # type: ignore[misc]
     with pytest.raises(InputError) as error:
         harvest(server.url, None, "oai_dc", tmp_path / "h", 0)

@@ -10,8 +10,7 @@ import pytest
 from recipe_reading import read_all, recipe_corpus
 
 from corpora_recipes.corpora.theses import recipe
-from corpora_recipes.facts import Source
-from corpora_recipes.recipe import RECIPES, load_facts
+from corpora_recipes.recipe import RECIPES, Source, load_facts
 from corpora_recipes.records import Document
 from corpora_recipes.running.errors import InputError
 

@@ -11,9 +11,9 @@ import pytest
 from conftest import corpus_of
 from recipe_reading import read_all
 
-from corpora_recipes.corpora.universal_dependencies import recipe, scanning
+from corpora_recipes.corpora.universal_dependencies import recipe
 from corpora_recipes.fetching.sources import list_sources
-from corpora_recipes.reading.blocks import read_corpus
+from corpora_recipes.reading import read_corpus
 from corpora_recipes.recipe import RECIPES, Corpus
 from corpora_recipes.records import Drops, ParsedSentence, text_of
 from corpora_recipes.running.errors import InputError
@@ -285,7 +285,7 @@ def test_a_file_with_another_name_is_refused(tmp_path) -> None:
 
 
 def test_too_many_sentences_are_refused(tmp_path, monkeypatch) -> None:
-    monkeypatch.setattr(scanning, "MOST_SENTENCES", 3)
+    monkeypatch.setattr(recipe, "MOST_SENTENCES", 3)
     write(tmp_path, "es_gsd-ud-dev.conllu", *many("dev", 2))
     write(tmp_path, "es_gsd-ud-test.conllu", *many("test", 2))
     with pytest.raises(InputError, match="at most 3 sentences in a corpus"):

@@ -1,4 +1,4 @@
-"""Tests of corpora_recipes/wikipedia/chunks.py: bz2 streams from any byte on."""
+"""Tests of corpora_recipes/wikipedia/plan.py: bz2 streams from any byte on."""
 
 import bz2
 import hashlib
@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from corpora_recipes.corpora.wikipedia import chunks
-from corpora_recipes.corpora.wikipedia.chunks import check_end, read_blocks
+from corpora_recipes.corpora.wikipedia import plan
+from corpora_recipes.corpora.wikipedia.plan import check_end, read_blocks
 from corpora_recipes.running.errors import InputError
 
 # Level 1 makes blocks of 100 kB.
@@ -26,7 +26,7 @@ def packed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize("chunk", [11, 1_000, 1 << 18])
 def test_all_blocks_are_the_file(packed: Path, chunk: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(chunks, "CHUNK", chunk)
+    monkeypatch.setattr(plan, "CHUNK", chunk)
     blocks = list(read_blocks(packed, 0))
     assert len(blocks) == 11
     assert b"".join(content for _, content in blocks) == DATA
@@ -67,15 +67,15 @@ def test_a_mark_by_chance_in_a_block_is_no_block(
     packed: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     blocks = list(read_blocks(packed, 0))
-    real = chunks._marks
+    real = plan._marks
 
     def marks(file: object, offset: int) -> object:
         for bit, mark in real(file, offset):  # type: ignore[arg-type]
             yield bit, mark
-            if mark == chunks._BLOCK:
-                yield bit + 5_003, chunks._BLOCK if bit % 2 else chunks._END
+            if mark == plan._BLOCK:
+                yield bit + 5_003, plan._BLOCK if bit % 2 else plan._END
 
-    monkeypatch.setattr(chunks, "_marks", marks)
+    monkeypatch.setattr(plan, "_marks", marks)
     assert list(read_blocks(packed, 0)) == blocks
 
 

@@ -26,7 +26,7 @@ from corpora_recipes.corpora.wikipedia.editions import (
 from corpora_recipes.fetching import patience, sources
 from corpora_recipes.fetching.ranges import parts_folder
 from corpora_recipes.hashing import keyed_hash, keyed_uniform
-from corpora_recipes.reading.reading import read
+from corpora_recipes.reading import read
 from corpora_recipes.running.errors import InputError
 
 BEGIN, END = datetime(2004, 1, 1), datetime(2026, 8, 1)

@@ -1,4 +1,4 @@
-"""Tests of corpora_recipes/wikipedia/partial.py: a quota from a part of a remote dump."""
+"""Tests of corpora_recipes/wikipedia/editions.py: a quota from a part of a remote dump."""
 
 import bz2
 import json
@@ -14,11 +14,11 @@ from dump_writer import write_dump
 from loopback import RangeServer, break_off, refuse
 from recipe_reading import recipe_corpus
 
-from corpora_recipes.corpora.wikipedia import partial
+from corpora_recipes.corpora.wikipedia import editions
 from corpora_recipes.corpora.wikipedia.plan import find_dump, list_blocks
 from corpora_recipes.fetching import patience, sources
 from corpora_recipes.fetching.ranges import parts_folder
-from corpora_recipes.reading.reading import read
+from corpora_recipes.reading import read
 from corpora_recipes.recipe import Corpus
 from corpora_recipes.running.errors import InputError
 
@@ -112,7 +112,7 @@ def test_bytes_fetched_are_those_of_the_streams_used_and_two_blocks(
     folder = parts_folder(Path("part", NAME))
     sizes = sorted(p.stat().st_size for p in folder.iterdir() if p.name != "manifest.json")
     # The header is one of them.
-    assert len(sizes) <= 1 + used + partial.LOOK_AHEAD
+    assert len(sizes) <= 1 + used + editions.LOOK_AHEAD
     assert server.sent[DUMP_PATH] == sum(sizes)
     assert server.sent[DUMP_PATH] <= 1.5 * used * sum(sizes) / len(sizes)
     assert server.most <= 2

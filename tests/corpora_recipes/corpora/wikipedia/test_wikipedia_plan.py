@@ -11,7 +11,7 @@ from dump_writer import SamplePage, header, page_xml, write_dump
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from corpora_recipes.corpora.wikipedia import chunks, pages, plan
+from corpora_recipes.corpora.wikipedia import pages, plan
 from corpora_recipes.corpora.wikipedia.pages import Page, parse_page, read_pages, unescape
 from corpora_recipes.corpora.wikipedia.plan import (
     DumpBlock,
@@ -56,7 +56,7 @@ def test_ranges_of_a_plain_dump_may_start_anywhere(
     tmp_path: Path, size: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(plan, "RANGE", size)
-    monkeypatch.setattr(chunks, "CHUNK", 64)
+    monkeypatch.setattr(plan, "CHUNK", 64)
     # One page is larger than most ranges.
     texts = [*TEXTS[:12], ("A", "a" * 9_000), ("B", "b")]
     path = write_dump(tmp_path / PLAIN, texts)
@@ -69,7 +69,7 @@ def test_every_form_and_version_gives_the_same_pages(
     tmp_path: Path, name: str, version: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(plan, "RANGE", 5_000)
-    monkeypatch.setattr(chunks, "CHUNK", 777)
+    monkeypatch.setattr(plan, "CHUNK", 777)
     path = write_dump(tmp_path / name, TEXTS[:60], version=version, index=False)
     blocks = list_blocks(path)
     assert (len(blocks) > 5) == (name == PLAIN)

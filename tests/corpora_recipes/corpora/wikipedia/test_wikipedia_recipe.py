@@ -9,7 +9,7 @@ import pytest
 from dump_writer import SamplePage, write_dump
 from recipe_reading import recipe_corpus
 
-from corpora_recipes.corpora.wikipedia import recipe, wikiextractor
+from corpora_recipes.corpora.wikipedia import recipe
 from corpora_recipes.fetching.sources import fetch
 from corpora_recipes.recipe import BlockResult, Corpus
 from corpora_recipes.records import Document, Section
@@ -160,12 +160,12 @@ def test_wikiextractor_that_fails_or_hangs_is_an_input_error(
 ) -> None:
     write_dump(tmp_path / NAME, PLAIN_PAGES)
     command = (sys.executable, "-c", "import sys; sys.exit('no luck')")
-    monkeypatch.setattr(wikiextractor, "COMMAND", command)
+    monkeypatch.setattr(recipe, "COMMAND", command)
     with pytest.raises(InputError, match="exit status 1: no luck"):
         read(tmp_path, WIKIEXTRACTOR)
     command = (sys.executable, "-c", "import time; time.sleep(60)")
-    monkeypatch.setattr(wikiextractor, "COMMAND", command)
-    monkeypatch.setattr(wikiextractor, "TIMEOUT", 0.3)
+    monkeypatch.setattr(recipe, "COMMAND", command)
+    monkeypatch.setattr(recipe, "TIMEOUT", 0.3)
     with pytest.raises(InputError, match=r"nothing after 0\.3 seconds"):
         read(tmp_path, WIKIEXTRACTOR)
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from corpora_recipes.corpora.xprobe.recipe import blocks
 from corpora_recipes.fetching.sources import list_sources
-from corpora_recipes.formats import json_lines
+from corpora_recipes.formats import tables
 from corpora_recipes.recipe import RECIPES, Corpus
 from corpora_recipes.records import Drops, Example
 from corpora_recipes.running.errors import InputError
@@ -121,7 +121,7 @@ def test_an_empty_file_is_an_error_beside_others(tmp_path: Path, data: bytes):
 
 
 def test_a_range_may_hold_blank_lines_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(json_lines, "BLOCK_BYTES", 8)
+    monkeypatch.setattr(tables, "BLOCK_BYTES", 8)
     write(tmp_path, "subj_number/tr.txt", "\n" * 20 + "Una casa .\tSing\n" + "\n" * 20)
     examples, drops = read(tmp_path)
     assert [example.id for example in examples] == ["subj_number/tr/21"]
@@ -180,7 +180,7 @@ def test_bad_lines(
 def test_an_error_in_a_later_range_names_the_line_of_the_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(json_lines, "BLOCK_BYTES", 64)
+    monkeypatch.setattr(tables, "BLOCK_BYTES", 64)
     good = "Una casa blanca .\tSing\n"
     write(tmp_path, "subj_number/tr.txt", good * 40 + "Una casa .\tsing\n" + good)
     with pytest.raises(InputError) as raised:
@@ -202,7 +202,7 @@ def test_ranges_of_any_size_give_the_same_examples(
     text = end.join(f"{sentence}\t{label}" for sentence, label in rows) + end * closed
     raw = write(tmp_path_factory.mktemp("xprobe"), "subj_number/tr.txt", text)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(json_lines, "BLOCK_BYTES", size)
+        patch.setattr(tables, "BLOCK_BYTES", size)
         examples, drops = read(raw)
     names = {"Sing": "singular", "Plur": "plural"}
     assert [(e.id, e.texts[0], e.label) for e in examples] == [

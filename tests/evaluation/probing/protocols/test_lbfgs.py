@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from evaluation.arrays import Doubles, Floats
-from evaluation.probing.protocols.lbfgs import End, Loss, minimise
+from evaluation.probing.protocols.logistic import End, Loss, minimise
 
 END = End(gradient=1e-5, progress=0)
 

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from evaluation.probing.protocols import principal_axes
-from evaluation.probing.protocols.principal_axes import all_axes, is_small, longest_axes
+from evaluation.probing.protocols import logistic
+from evaluation.probing.protocols.logistic import all_axes, is_small, longest_axes
 
 
 def features(rows: int, columns: int, rank: int) -> Any:
@@ -30,7 +30,7 @@ def test_all_axes(rows: int, columns: int, rank: int) -> None:
 
 
 def test_the_longest_axes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(principal_axes, "AXES", 6)
+    monkeypatch.setattr(logistic, "AXES", 6)
     x = features(500, 40, 40)
     axes, squares, rest = longest_axes(x)
     assert axes.shape == (40, 6)
@@ -41,6 +41,6 @@ def test_the_longest_axes(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_what_is_small(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(principal_axes, "SMALL", 10)
+    monkeypatch.setattr(logistic, "SMALL", 10)
     found = [is_small(np.zeros(shape)) for shape in ((10, 99), (99, 10), (11, 11))]
     assert found == [True, True, False]

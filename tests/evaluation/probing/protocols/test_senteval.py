@@ -14,17 +14,18 @@ from sklearn.linear_model import LogisticRegression
 from builders.statistics import pearson
 from builders.tasks import TASKS
 from corpora_recipes.running.errors import InputError
-from evaluation.measures.metrics import measure
-from evaluation.probing.protocols import adam as adam_module
+from evaluation.measures import measure
 from evaluation.probing.protocols import network, senteval
-from evaluation.probing.protocols.adam import adam, compiled_adam
-from evaluation.probing.protocols.engine import make_data, make_engine
 from evaluation.probing.protocols.network import (
     STRENGTHS,
     Network,
     Run,
     Schedule,
     Stopping,
+    adam,
+    compiled_adam,
+    make_data,
+    make_engine,
     train_runs,
 )
 from evaluation.probing.protocols.problem import SEEDS
@@ -184,7 +185,7 @@ def test_adam_is_the_papers(seed, steps, scale):
 @pytest.mark.parametrize("decays", [True, False])
 def test_compiled_steps_are_those_of_numpy(decays, monkeypatch):
     pytest.importorskip("numba")
-    monkeypatch.setattr(adam_module, "WORTH", 0)
+    monkeypatch.setattr(network, "WORTH", 0)
     random, step = generator(5), compiled_adam(1)
     plain = [random.normal(size=(3, 1001)).astype(np.float32), *np.zeros((2, 3, 1001), np.float32)]
     fused = [array.copy() for array in plain]
@@ -202,7 +203,7 @@ def test_the_compiled_loop_changes_no_answer(monkeypatch):
     problem, _ = splits("discourse_coherence", (64, 16, 16))
     monkeypatch.setattr(network, "compiled_adam", lambda numbers: None)
     expected = solve(problem, 1)
-    monkeypatch.setattr(network, "compiled_adam", lambda numbers: adam_module._compile())
+    monkeypatch.setattr(network, "compiled_adam", lambda numbers: network._compile())
     found = solve(problem, 1)
     assert np.array_equal(found.predictions, expected.predictions)
     assert (found.chosen, found.validation) == (expected.chosen, expected.validation)

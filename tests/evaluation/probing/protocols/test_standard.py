@@ -12,14 +12,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from threadpoolctl import threadpool_limits
 
-from evaluation.measures.metrics import measure
-from evaluation.probing.protocols import logistic, principal_axes, scaling, standard
-from evaluation.probing.protocols.lbfgs import End
-from evaluation.probing.protocols.logistic import Regressions
-from evaluation.probing.protocols.problem import Problem
-from evaluation.probing.protocols.scaling import coherence_features, deviations, standardised
+from evaluation.measures import measure
+from evaluation.probing.protocols import logistic, standard
+from evaluation.probing.protocols.logistic import (
+    End,
+    Regressions,
+    coherence_features,
+    deviations,
+    standardised,
+)
+from evaluation.probing.protocols.problem import Problem, answers, softmax, targets
 from evaluation.probing.protocols.standard import LARGE_STRENGTHS, PROTOCOL, STRENGTHS
-from evaluation.probing.protocols.targets import answers, softmax, targets
 
 
 @pytest.fixture(autouse=True)
@@ -295,8 +298,8 @@ def test_regressions_side_by_side_are_those_of_their_rows(
 ) -> None:
     """Each with its own rows, scale and strength, with all axes or some; as if fitted alone."""
     tighten(monkeypatch)
-    monkeypatch.setattr(principal_axes, "SMALL", small)
-    monkeypatch.setattr(principal_axes, "AXES", 7)
+    monkeypatch.setattr(logistic, "SMALL", small)
+    monkeypatch.setattr(logistic, "AXES", 7)
     x, y = blobs(300, classes, distance=1.5)
     x *= np.geomspace(1, 50, 20, dtype=np.float32)
     used = np.arange(300) % 5 != np.array([[0], [1], [7]])
@@ -315,7 +318,7 @@ def test_regressions_side_by_side_are_those_of_their_rows(
 def test_chunks_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
     problem = in_splits(*parts_of(12, distance=1.5, rows=(1500, 400, 1000)))
     usual = solve(problem)
-    for module in (logistic, scaling):
+    for module in (logistic, logistic):
         monkeypatch.setattr(module, "CHUNK", 100)
     small = solve(problem)
     assert small.chosen == usual.chosen

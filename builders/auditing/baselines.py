@@ -1,0 +1,369 @@
+"""Trivial baselines: how well length, overlap, n-grams, words and row order predict the labels.
+
+A dataset about discourse should not be solved without discourse. Each baseline sees one shallow
+cue, is fitted on train and scored on test; a score well above chance reveals a cue that an
+encoder's score may rest on. "Hypothesis only" is the best known of them (Poliak et al. 2018,
+"Hypothesis Only Baselines in Natural Language Inference", *SEM: a model that sees only the second
+text beats the majority class on many NLI datasets).
+
+The models are fixed, not tuned on the dataset: a ridge classifier for text, boosted trees for
+length and overlap. Datasets of more than ``MANY_CLASSES`` classes get models
+that take one pass and little memory: the nearest class mean by cosine (Rocchio) for text and
+Gaussian naive Bayes for length and overlap.
+
+If the answer is a score, nothing is fitted: surface similarities of the two texts are correlated
+with the score.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations, pairwise
+from typing import Any
+
+import numpy as np
+
+from builders.auditing.target import Booleans, Labels
+from builders.statistics import Doubles
+from corpora_recipes.text.tokens import lower_case
+
+Sparse = Any  # scipy.sparse.csr_array or csr_matrix, float32 [rows, features]
+Both = tuple[Sparse, Sparse]  # of train and of test
+
+WORD, MARK = r"\w+", r"[^\w\s]"
+# Hash buckets of the n-grams of one text, and of words.
+NGRAM_BUCKETS, WORD_BUCKETS = 2**17, 2**18
+# The penalty of text features of length 1. It is
+# within 2.5 points of the best of five (0.3 to 30) on each of nine datasets of 400 to 9,000 rows.
+RIDGE_ALPHA = 3.0
+RIDGE_TOLERANCE = 1e-3
+TREES: dict[str, Any] = {"max_iter": 50, "learning_rate": 0.05, "max_leaf_nodes": 15}
+MANY_CLASSES = 50
+# Share of a feature's variance that is added to its variance in each class.
+NAIVE_SMOOTHING = 0.01
+# Rows predicted at a time with many classes, to bound rows x classes.
+CHUNK = 4096
+# Parts of a file whose labels are compared.
+TENTHS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Texts:
+    """One split of a dataset: natural texts, as many in each row, and class numbers, [rows].
+
+    ``directions`` are those of discourse relations, [rows]; empty for other tasks.
+    """
+
+    texts: Sequence[Sequence[str]]
+    labels: Labels
+    directions: Sequence[str] = ()
+
+
+def trivial_baselines(train: Texts, test: Texts, classes: int) -> dict[str, Booleans]:
+    """Fit the baselines that make sense for the number of texts in a row, and ask them.
+
+    - ``majority``: the most frequent class of train.
+    - ``length``: characters and words of each text, their differences and how uneven they are.
+    - ``first_text``, with two texts or more: character n-grams and words of the first text only.
+    - ``last_text``, with exactly two texts: the same for the last ("hypothesis only").
+    - ``difference``, with exactly two texts: what the first has of character n-grams and word
+      endings, less what the second has. Swapped texts get the opposite answer.
+    - ``overlap``, with two texts or more: the share of words that texts have in common.
+    - ``character_ngrams``: 1 to 4 characters, case kept, separately for each place of a text.
+    - ``bag_of_words``: the words of all texts together, regardless of order and place.
+    - ``word_endings``: the endings of words, and of neighbouring words such as a determiner and its
+      noun, separately for each place of a text.
+    - ``punctuation``: the marks, and the tenth of the text in which each stands.
+    - ``direction``, of discourse relations: the most frequent class of the same direction.
+    - ``connective``, of discourse relations: the first two words of each text, where most
+      connectives stand.
+
+    Returns:
+        Baseline to whether it is right, [rows of test], in the order above. It does not depend on
+        the number of threads or ``PYTHONHASHSEED``. A class without rows in train is never
+        predicted.
+    """
+    # Only loaded libraries can be limited to one thread.
+    import sklearn.ensemble
+    import sklearn.linear_model
+    from threadpoolctl import threadpool_limits
+
+    unchecked = sklearn.config_context(assume_finite=True, skip_parameter_validation=True)
+    with threadpool_limits(1), unchecked:
+        return {
+            name: predicted == test.labels for name, predicted in predictions(train, test, classes)
+        }
+
+
+def trivial_similarities(texts: Sequence[Sequence[str]]) -> dict[str, Doubles]:
+    """Measure how alike the two texts of pairs look; nothing is fitted.
+
+    - ``overlap``: the Jaccard index of their words, in lower case.
+    - ``length``: the ratio of the shorter to the longer, in characters.
+    - ``character_ngrams``: the cosine of their n-grams of 1 to 4 characters, case kept, each
+      weighed by 1 + log(count).
+    - ``bag_of_words``: the same of their words, in lower case.
+
+    Returns:
+        Name to similarity, 0 … 1, float64 [pairs], in the order above.
+    """
+    words, ngrams = (
+        [vectorizer.transform(row[place] for row in texts) for place in (0, 1)]
+        for vectorizer in _vectorizers()[:2]
+    )
+    sets = [matrix.sign() for matrix in words]
+    common = _row_sums(sets[0].multiply(sets[1]))
+    either = _row_sums(sets[0]) + _row_sums(sets[1]) - common
+    sizes = np.array([[len(text) for text in row] for row in texts], np.float64)
+    return {
+        "overlap": common / np.maximum(1, either),
+        "length": sizes.min(axis=1) / np.maximum(1, sizes.max(axis=1)),
+        "character_ngrams": _cosines(*ngrams),
+        "bag_of_words": _cosines(*words),
+    }
+
+
+def row_order(train_labels: Labels, test_labels: Labels, classes: int) -> dict[str, float]:
+    """Return the accuracy on test of labels predicted from row numbers alone.
+
+    By the most frequent class of train at the same ``parity`` of the row's number, at the same
+    place of a ``cycle`` as long as there are classes, and at the same ``position``, in tenths.
+    """
+    scores = {}
+    for name, cells in (("parity", 2), ("cycle", classes), ("position", TENTHS)):
+        train_cells, test_cells = (
+            np.arange(rows) * TENTHS // rows if name == "position" else np.arange(rows) % cells
+            for rows in (len(train_labels), len(test_labels))
+        )
+        counts = np.zeros((cells, classes), np.int64)
+        np.add.at(counts, (train_cells, train_labels), 1)
+        # A cell without rows of train gets the most frequent class.
+        counts[counts.sum(axis=1) == 0] = counts.sum(axis=0)
+        scores[name] = float(np.mean(counts.argmax(axis=1)[test_cells] == test_labels))
+    return scores
+
+
+def predictions(train: Texts, test: Texts, classes: int) -> Iterator[tuple[str, Labels]]:
+    """Yield each baseline's name and the class numbers that it predicts, int64 [rows of test]."""
+    y, count = train.labels, len(train.texts[0])
+    majority = np.bincount(y, minlength=classes).argmax()
+    yield "majority", np.full(len(test.texts), majority)
+
+    yield "length", _dense(_lengths(train), y, _lengths(test))
+
+    words, ngrams, endings, marks = (_by_place(each, train, test) for each in _vectorizers())
+    ngrams, endings = ([_tfidf(both) for both in some] for some in (ngrams, endings))
+    if count > 1:
+        yield "first_text", _linear(_side_by_side([ngrams[0], _tfidf(words[0])]), y)
+    if count == 2:
+        yield "last_text", _linear(_side_by_side([ngrams[1], _tfidf(words[1])]), y)
+        yield "difference", _linear(_side_by_side([_less(*ngrams), _less(*endings)]), y)
+    if count > 1:
+        overlaps = _overlaps(words)
+        yield "overlap", _dense(overlaps[0], y, overlaps[1])
+    together = _side_by_side(ngrams)
+    del ngrams  # half of the memory in use
+    yield "character_ngrams", _linear(together, y)
+    del together
+    bag = (sum(both[0] for both in words), sum(both[1] for both in words))
+    yield "bag_of_words", _linear(_tfidf(bag), y)
+    yield "word_endings", _linear(_side_by_side(endings), y)
+    yield "punctuation", _linear(_tfidf(_side_by_side(marks)), y)
+    if train.directions:
+        yield "direction", _by_direction(train, test, classes)
+        openings = _by_place(_vectorizers()[0], _opening(train), _opening(test))
+        yield "connective", _linear(_tfidf(_side_by_side(openings)), y)
+
+
+def _by_direction(train: Texts, test: Texts, classes: int) -> Labels:
+    """Return the most frequent class of each row's direction, or of all if train lacks it."""
+    directions = np.array(train.directions)
+    frequent = {
+        direction: np.bincount(train.labels[directions == direction], minlength=classes).argmax()
+        for direction in set(train.directions)
+    }
+    of_all = np.bincount(train.labels, minlength=classes).argmax()
+    return np.array([frequent.get(direction, of_all) for direction in test.directions])
+
+
+def _opening(part: Texts) -> Texts:
+    """Return the first two words of each text."""
+    texts = [[" ".join(re.findall(WORD, text)[:2]) for text in row] for row in part.texts]
+    return replace(part, texts=texts)
+
+
+def _vectorizers() -> tuple[Any, Any, Any, Any]:
+    """Return those of lower-cased words, character n-grams, endings of words, and punctuation."""
+    from sklearn.feature_extraction.text import HashingVectorizer
+
+    shared: dict[str, Any] = {"alternate_sign": False, "norm": None, "dtype": np.float32}
+    words = HashingVectorizer(token_pattern=WORD, n_features=WORD_BUCKETS, **shared)
+    ngrams = HashingVectorizer(
+        analyzer="char",
+        ngram_range=(1, 4),
+        # N-grams at the ends of a text differ from those within; the case is kept.
+        preprocessor="\n{}\n".format,
+        n_features=NGRAM_BUCKETS,
+        **shared,
+    )
+    endings, marks = (
+        HashingVectorizer(analyzer=analyzer, n_features=NGRAM_BUCKETS, **shared)
+        for analyzer in (_endings, _marks)
+    )
+    return words, ngrams, endings, marks
+
+
+def _endings(text: str) -> Iterator[str]:
+    """Yield the last one to three characters of each word, and the last three of neighbours."""
+    ends = [word[-3:] for word in re.findall(WORD, lower_case(text))]
+    for end in ends:
+        yield from (end, f"{end[-2:]}$", f"{end[-1:]}$")
+    yield from map(" ".join, pairwise(["", *ends, ""]))
+
+
+def _marks(text: str) -> Iterator[str]:
+    """Yield the marks of punctuation, alone and with their places, and the first and last one."""
+    found = [(match[0], match.start()) for match in re.finditer(MARK, text)]
+    for mark, start in found:
+        yield from (mark, f"{mark}{TENTHS * start // len(text)}")
+    yield " ".join(mark for mark, _ in found)
+
+
+def _cosines(first: Sparse, second: Sparse) -> Doubles:
+    """Return the cosine of each row of counts of one matrix with that of the other."""
+    from sklearn.feature_extraction.text import TfidfTransformer
+
+    weigh = TfidfTransformer(sublinear_tf=True, use_idf=False)
+    return _row_sums(weigh.fit_transform(first).multiply(weigh.fit_transform(second)))
+
+
+def _lengths(part: Texts) -> Doubles:
+    """Return a row's lengths, [rows, features]."""
+    word = re.compile(WORD)
+    sizes = [[(len(text), len(word.findall(text))) for text in row] for row in part.texts]
+    logs = np.log1p(np.array(sizes, np.float64))
+    logs = np.concatenate([logs, logs[:, :, :1] - logs[:, :, 1:]], axis=2)
+    rows, count, _ = logs.shape
+    blocks = [logs, logs[:, 1:] - logs[:, :1], logs[:, 2:] - logs[:, 1:-1]]
+    if count > 2:
+        blocks.append(logs.std(axis=1, keepdims=True))
+    return np.concatenate([block.reshape(rows, -1) for block in blocks], axis=1)
+
+
+def _by_place(vectorizer: Any, train: Texts, test: Texts) -> list[Both]:
+    """Return the counts of the vectorizer for the first, second … text of the rows."""
+    places = range(len(train.texts[0]))
+    transformed = (
+        [vectorizer.transform(row[place] for row in part.texts) for place in places]
+        for part in (train, test)
+    )
+    return list(zip(*transformed, strict=True))
+
+
+def _tfidf(counts: Both) -> Both:
+    """Weigh counts by 1 + log(count) and the rarity in train; rows get length 1."""
+    from sklearn.feature_extraction.text import TfidfTransformer
+
+    transformer = TfidfTransformer(sublinear_tf=True).fit(counts[0])
+    return transformer.transform(counts[0]), transformer.transform(counts[1])
+
+
+def _less(one: Both, other: Both) -> Both:
+    return one[0] - other[0], one[1] - other[1]
+
+
+def _side_by_side(blocks: Sequence[Both]) -> Both:
+    from scipy.sparse import hstack
+
+    train, test = (hstack(of_part, format="csr") for of_part in zip(*blocks, strict=True))
+    return train, test
+
+
+def _overlaps(words: Sequence[Both]) -> tuple[Doubles, Doubles]:
+    """Return how much the words of a row's texts overlap, for train and test, [rows, features]."""
+    from scipy.sparse import vstack
+    from sklearn.feature_extraction.text import TfidfTransformer
+
+    transformer = TfidfTransformer(sublinear_tf=True).fit(vstack([both[0] for both in words]))
+    train, test = (
+        _overlaps_of_part([both[part] for both in words], transformer) for part in (0, 1)
+    )
+    return train, test
+
+
+def _overlaps_of_part(counts: Sequence[Sparse], transformer: Any) -> Doubles:
+    sets = [matrix.sign() for matrix in counts]
+    sizes = [_row_sums(matrix) for matrix in sets]
+    weighted = [transformer.transform(matrix) for matrix in counts]
+    pairs = list(combinations(range(len(counts)), 2))
+    values = np.zeros((3, len(pairs), counts[0].shape[0]))
+    for number, (i, j) in enumerate(pairs):
+        common = _row_sums(sets[i].multiply(sets[j]))
+        values[0, number] = common / np.maximum(1, sizes[i] + sizes[j] - common)
+        values[1, number] = common / np.maximum(1, np.minimum(sizes[i], sizes[j]))
+        values[2, number] = _row_sums(weighted[i].multiply(weighted[j]))
+    if len(counts) > 2:
+        with_others = [
+            values[:, [place in pair for pair in pairs]].mean(axis=1)
+            for place in range(len(counts))
+        ]
+        values = np.concatenate([values, np.sort(np.stack(with_others, axis=1), axis=1)], axis=1)
+    return values.reshape(-1, values.shape[2]).T
+
+
+def _row_sums(matrix: Sparse) -> Doubles:
+    sums: Doubles = np.asarray(matrix.sum(axis=1), np.float64).ravel()
+    return sums
+
+
+def _dense(train: Doubles, y: Labels, test: Doubles) -> Labels:
+    """Fit boosted trees on a few features, [rows, features], and predict test."""
+    from sklearn.ensemble import HistGradientBoostingClassifier
+    from sklearn.naive_bayes import GaussianNB
+
+    classes = len(np.unique(y))
+    varying = np.ptp(train, axis=0) > 0
+    if classes == 1 or not varying.any():
+        return np.full(len(test), np.bincount(y).argmax())
+    mean, scale = train[:, varying].mean(axis=0), train[:, varying].std(axis=0)
+    x, x_test = ((part[:, varying] - mean) / scale for part in (train, test))
+    if classes > MANY_CLASSES:
+        model = GaussianNB(var_smoothing=NAIVE_SMOOTHING)
+    else:
+        model = HistGradientBoostingClassifier(early_stopping=False, random_state=0, **TREES)
+    model.fit(x, y)
+    parts = [model.predict(x_test[at : at + CHUNK]) for at in range(0, len(x_test), CHUNK)]
+    return np.concatenate(parts)
+
+
+def _linear(features: Both, y: Labels) -> Labels:
+    """Fit a linear model on tf-idf features and predict test."""
+    from scipy.sparse import csr_array
+    from sklearn.linear_model import Ridge
+    from sklearn.preprocessing import normalize
+
+    predicted: Labels
+    train, test = features
+    present, numbers = np.unique(y, return_inverse=True)
+    if len(present) == 1:
+        return np.full(test.shape[0], y[0])
+    if len(present) <= MANY_CLASSES:
+        # Buckets that are empty in train get no weight, but take most of the time of a small
+        # dataset. With fewer features than rows, scikit-learn would solve another system.
+        filled = np.flatnonzero(np.bincount(train.indices))
+        if train.shape[0] < len(filled) < train.shape[1] // 2:
+            train, test = train[:, filled], test[:, filled]
+        # RidgeClassifier does the same, and checks its input twice.
+        wanted = np.where(numbers[:, None] == np.arange(len(present)), 1, -1)
+        binary = len(present) == 2
+        model = Ridge(alpha=RIDGE_ALPHA, solver="sparse_cg", tol=RIDGE_TOLERANCE)
+        model.fit(train, wanted[:, binary:], np.ones(len(y), np.float32))
+        scores = model.predict(test)
+        predicted = present[(scores.ravel() > 0).astype(int) if binary else scores.argmax(axis=1)]
+        return predicted
+    rows = np.arange(len(y))
+    member = csr_array((np.ones(len(y), np.float32), (numbers, rows)), (len(present), len(y)))
+    means = normalize(member @ train).T
+    parts = (test[at : at + CHUNK] @ means for at in range(0, test.shape[0], CHUNK))
+    predicted = present[np.concatenate([part.toarray().argmax(axis=1) for part in parts])]
+    return predicted

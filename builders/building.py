@@ -1,0 +1,614 @@
+"""The stage `build`: records of a corpus to the instances of its datasets."""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from builders.plan.datasets import (
+    SAMPLE_LICENCE,
+    Dataset,
+    ExampleDataset,
+    PassageDataset,
+    TreebankDataset,
+    check_tokens,
+    datasets_of,
+)
+from builders.sampling.candidates import (
+    MIN_FOLDS,
+    N_FOLDS,
+    Candidate,
+    TextKey,
+    Tree,
+    WordCounts,
+    assign_splits,
+    balanced,
+    filter_examples,
+    in_folds,
+    source_test_split,
+    text_key,
+    with_drawn_classes,
+)
+from builders.sampling.passages import (
+    Passage,
+    first_ranks,
+    in_keyed_order,
+    level_lengths,
+    share_out,
+    without_repeated,
+)
+from builders.store import (
+    Counts,
+    Made,
+    Rows,
+    describe,
+    no_examples,
+    read_examples,
+    read_records,
+    window_of,
+    write_dataset,
+    write_report,
+)
+from builders.tasks import discourse_relations
+from builders.tasks.task import ExampleTask, TreebankTask
+from corpora_recipes.recipe import Corpus
+from corpora_recipes.records import (
+    SPLITS,
+    DiscourseTree,
+    Example,
+    ParsedSentence,
+    Record,
+    Split,
+    decide_split,
+)
+from corpora_recipes.running.errors import InputError, ParamsError, RawError
+from corpora_recipes.running.outputs import whole_folder
+from corpora_recipes.text.language import is_finished
+
+
+def example_rows(
+    datasets: Sequence[ExampleDataset], records: Path, corpus: Corpus
+) -> Iterator[Made]:
+    """Yield the rows of each dataset; only one dataset is in memory at a time."""
+    for dataset in datasets:
+        examples = read_examples(records, dataset.collection)
+        if not examples:
+            yield Made({}, [], {}, no_examples(records, [dataset.collection]))
+            continue
+        # Not by the dataset's name: all datasets of a collection share its splits.
+        name = f"{corpus.name}/{dataset.collection}"
+        # Nothing is learnt for an untrained task: of a source with parts, only its test is asked.
+        tested = None if dataset.task.trained else source_test_split(examples)
+        asked = [example for example in examples if tested in (None, example.split)]
+        chosen, left_out = filter_examples(asked, dataset.task.once, dataset.task.least_in_class)
+        if tested:
+            left_out["not_test"] = len(examples) - len(asked)
+        splits = rows_of(chosen, dataset.task, dataset.seed, name)
+        rows = [row for part in splits.values() for row in part]
+        counts = {
+            "read": len(examples),
+            "used": len(rows),
+            **left_out,
+            "also_in_another_split": sum(bool(row["also_in"]) for row in rows),
+        }
+        # The card compares these with the official counts.
+        parts: Counter[str] = Counter(example.split or "all" for example in examples)
+        in_order = {part: parts[part] for part in (*SPLITS, "all") if parts[part]}
+        report = {"examples": counts, "source_parts": in_order}
+        labels = list(dict.fromkeys((dataset.facts.labels or {}).values()))
+        # Those that only its rows name are sorted.
+        yield Made(splits, labels or sorted({r["label"] for r in rows if "label" in r}), report)
+
+
+def rows_of(
+    examples: Sequence[Example], task: ExampleTask, seed: int, name: str
+) -> dict[Split, list[dict[str, Any]]]:
+    """Return the rows of a dataset by split; splits without rows are left out."""
+    splits, of_fold = assign_splits(examples, seed, name, trained=task.trained, n_folds=task.folds)
+    holders: dict[TextKey, set[Split]] = {}
+    texts = [text_key(example) for example in examples]
+    for example, text in zip(examples, texts, strict=True):
+        holders.setdefault(text, set()).add(splits[example.id])
+    rows: dict[Split, list[dict[str, Any]]] = {}
+    for example, text in zip(examples, texts, strict=True):
+        split = splits[example.id]
+        others = holders[text]
+        row: dict[str, Any] = {
+            "id": example.id,
+            **_texts(example, task),
+            "document_id": example.document_id,
+            **example.columns,
+            "source_split": example.split or "",
+            "also_in": [name for name in SPLITS if name in others and name != split],
+        }
+        if example.label is not None:
+            row["label"] = example.label
+        if example.score is not None:
+            row["score"] = example.score
+        if of_fold:
+            row["fold"] = of_fold[example.id]
+        rows.setdefault(split, []).append(row)
+    return {split: rows[split] for split in SPLITS if split in rows}
+
+
+def _texts(example: Example, task: ExampleTask) -> dict[str, Any]:
+    """Return the text columns of a row: one with all texts of a cluster, or one for each text."""
+    if task.target == "neighbours":
+        return {task.texts[0].natural: list(example.texts)}
+    return dict(zip((column.natural for column in task.texts), example.texts, strict=True))
+
+
+def relation_rows(datasets: Sequence[Dataset], records: Path, corpus: Corpus) -> list[Made]:
+    """Return the rows of each dataset: every relation of every tree."""
+    read = read_records(records, corpus.facts.records)
+    trees = [record for record in read if isinstance(record, DiscourseTree)]
+    counts = {"texts": {"read": len(trees), "used": len(trees)}}
+    made = []
+    for dataset in datasets:
+        label = dataset.options.get("label", discourse_relations.NUCLEARITY)
+        listed = corpus.facts.labels if label == discourse_relations.NUCLEUS_FIRST else ()
+        known = dataset.task.labels or listed
+        rows = _relations(trees, label, known, corpus)
+        labels = {row["label"] for part in rows.values() for row in part}
+        made.append(Made(rows, list(known) or sorted(labels), counts))
+    return made
+
+
+def _relations(
+    trees: Sequence[DiscourseTree], label: str, known: Sequence[str], corpus: Corpus
+) -> Rows:
+    """Return the rows by split; their classes are among the known ones, if there are any."""
+    rows: Rows = {split: [] for split in SPLITS}
+    for tree in trees:
+        assert tree.split is not None  # `read` decides every split
+        for number, instance in enumerate(discourse_relations.instances(tree, label)):
+            if known and instance["label"] not in known:
+                expected = f"relations whose label is one of {', '.join(known)}"
+                todo = f"correct the text, or `labels` in {corpus.recipe}/corpus.yaml"
+                raise RawError(f"text {tree.id}", expected, instance["label"], todo)
+            row = {"id": f"{tree.id}#{number}", "document_id": tree.id}
+            rows[tree.split].append(instance | row)
+    return rows
+
+
+# The share of words with the feature below which a treebank is taken to lack it.
+LEAST_WITH_FEATURE = 0.5
+# A small dataset has fewer folds than ``N_FOLDS``, so that each has rows of all classes.
+ROWS_A_FOLD = 20
+_ADDRESS = re.compile(r"https?:|www\.|\S@\S")
+
+
+class _Gathered:
+    """What one dataset takes from the sentences, and why it leaves out the others."""
+
+    def __init__(self, dataset: TreebankDataset) -> None:
+        self.dataset = dataset
+        self.candidates: list[Candidate] = []
+        self.left_out: Counter[str] = Counter()
+        self.counts = WordCounts()
+
+    def add(self, tree: Tree) -> None:
+        """Look at a sentence."""
+        task = self.dataset.task
+        if task.count:
+            task.count(tree, self.counts)
+        shortest, longest = task.lengths
+        if not shortest <= len(tree.tokens) <= longest:
+            result: Candidate | str = "too_short_or_long"
+        elif _ADDRESS.search(tree.text):
+            result = "with_address"
+        else:
+            result = task.find(tree, self.dataset.draw)
+        if isinstance(result, str):
+            self.left_out[result] += 1
+        else:
+            self.candidates.append(result)
+
+
+def treebank_rows(datasets: Sequence[TreebankDataset], records: Path, corpus: Corpus) -> list[Made]:
+    """Return the rows of each dataset; a sentence gives one row of each at most."""
+    gathered = [_Gathered(dataset) for dataset in datasets]
+    read = 0
+    for record in read_records(records, corpus.facts.records):
+        assert isinstance(record, ParsedSentence)
+        tree = Tree(record)
+        read += 1
+        for sentences in gathered:
+            sentences.add(tree)
+    return [_made(sentences, read) for sentences in gathered]
+
+
+def _made(sentences: _Gathered, read: int) -> Made:
+    task, draw = sentences.dataset.task, sentences.dataset.draw
+    if fault := _fault(sentences):
+        return Made({}, [], {"sentences": {"read": read}}, fault)
+    found = sentences.candidates
+    settled = task.settle(found, sentences.counts, draw) if task.settle else found
+    classes = {candidate.label for candidate in settled}
+    unknown = classes - {"", *(task.labels or classes)}
+    assert not unknown, f"{task.name}: candidates of {sorted(unknown)}, not in {task.labels}"
+
+    def chosen(candidates: Sequence[Candidate], labels: Sequence[str]) -> list[Candidate]:
+        if task.unchanged:
+            return with_drawn_classes(candidates, labels, draw)
+        return balanced(candidates, labels, draw, by_length=task.by_length)
+
+    labels = list(task.labels) or sorted(classes)
+    most = len(chosen(settled, labels))
+    number = max(MIN_FOLDS, min(N_FOLDS, most // ROWS_A_FOLD, most // max(len(labels), 1)))
+    dealt = in_folds(settled, number, draw, by_length=task.by_length)
+    if not task.labels:
+        of_folds = [{c.label for c in dealt if c.fold == fold} for fold in range(number)]
+        labels = sorted(set.intersection(*of_folds))
+    rows = chosen(dealt, labels) if len(labels) > 1 else []
+    counts = {
+        "read": read,
+        **dict(sorted(sentences.left_out.items())),
+        "not_asked_for": len(found) - len(settled),
+        "form_of_another_fold": len(settled) - len(dealt),
+        "beyond_balance": len(dealt) - len(rows),
+        "used": len(rows),
+    }
+    sample = sentences.dataset.sample
+    made: Rows = {"train": [_row(candidate, task, sample=sample) for candidate in rows]}
+    return Made(made, labels, {"sentences": counts})
+
+
+def _row(candidate: Candidate, task: TreebankTask, *, sample: bool) -> dict[str, Any]:
+    changed = bool(task.unchanged) and candidate.label != task.unchanged
+    return {
+        "id": candidate.id,
+        "sentence": candidate.changed if changed else candidate.text,
+        "label": candidate.label,
+        "document_id": candidate.document_id,
+        "treebank": candidate.treebank,
+        "length": candidate.length,
+        "fold": candidate.fold,
+        **(candidate.columns if changed or not task.unchanged else {}),
+        "licence": SAMPLE_LICENCE if sample else candidate.licence,
+    }
+
+
+def _fault(sentences: _Gathered) -> InputError | None:
+    """Return the error of a feature that the treebanks lack for a dataset, with the counts."""
+    dataset, having = sentences.dataset, len(sentences.candidates)
+    task = dataset.task
+    lacking = sentences.left_out[f"without_{task.feature.lower()}"]
+    total = having + lacking
+    if lacking and having < LEAST_WITH_FEATURE * total:
+        found = f"only {having:,} of {total:,} {task.carrier} have the feature {task.feature}"
+        todo = f"remove {dataset.name} from this entry, or read other treebanks"
+        return InputError(dataset.in_words, "a dataset that the treebanks can give", found, todo)
+    return None
+
+
+# Passages held in memory per passage that rows can take, as some turn out unusable.
+SPARE = 2
+# A small dataset has fewer folds than ``N_FOLDS``, so that each has rows of several documents.
+DOCUMENTS_A_FOLD = 10
+
+
+def passage_rows(datasets: Sequence[PassageDataset], records: Path, corpus: Corpus) -> list[Made]:
+    """Return the rows of each dataset; the datasets share the documents of their corpus."""
+    passages, counts = _collect(datasets, read_records(records, corpus.facts.records))
+    eligible: dict[str, list[str]] = {}
+    for name, of_dataset in passages.items():
+        for document_id in dict.fromkeys(passage.document_id for passage in of_dataset):
+            eligible.setdefault(document_id, []).append(name)
+    need = {d.name: sum(d.rows) * d.task.documents_a_row for d in datasets}
+    owner = share_out(eligible, need, corpus.seed, corpus.name)
+    rows: dict[str, Rows] = {}
+    documents: dict[str, set[str]] = {}
+    for d in datasets:
+        if d.folds:
+            _check_folds(d, passages[d.name], corpus)
+        offered = _offered(d, passages[d.name], owner, datasets)
+        unique, repeated = without_repeated(offered)
+        levelled = unique
+        if shown := d.task.level_lengths:
+            levelled = level_lengths(unique, shown, d.draw)
+        settled = d.task.settle(levelled) if d.task.settle else levelled
+        rows[d.name], used = _one_dataset(d, settled)
+        documents[d.name] = {passage.document_id for passage in used}
+        finished = counts[d.name]["passages"]["found"]
+        finished -= counts[d.name]["passages"]["unfinished_sentence"]
+        counts[d.name]["passages"] |= {
+            "not_needed": finished - len(passages[d.name]),
+            "of_another_dataset": len(passages[d.name]) - len(offered),
+            "repeated_sentence": repeated,
+            "length_tells": len(unique) - len(levelled),
+            **({"rare_class": len(levelled) - len(settled)} if d.task.settle else {}),
+            "beyond_quota_or_balance": len(settled) - len(used),
+            "used": len(used),
+        }
+        if donors := _donors(rows[d.name], used):
+            counts[d.name]["donors"] = donors
+            if d.options.get("donors", "random") == "random":
+                del donors["without_shared_topic"]
+    for name, used_here in documents.items():
+        others = set().union(*(documents[other] for other in documents if other != name))
+        of = counts[name]["documents"]
+        of |= {
+            "no_passage_used": of["read"] - of["without_passage"] - len(used_here),
+            "used": len(used_here),
+            "used_in_another_dataset_too": len(used_here & others),
+        }
+    return [Made(rows[d.name], _labels(d, rows[d.name]), counts[d.name]) for d in datasets]
+
+
+def _labels(dataset: PassageDataset, rows: Rows) -> list[str]:
+    """Return the classes: those of the task, or else those of the rows."""
+    return list(dataset.task.labels) or sorted({r["label"] for part in rows.values() for r in part})
+
+
+def _offered(
+    dataset: PassageDataset,
+    passages: Sequence[Passage],
+    owner: dict[str, str],
+    datasets: Sequence[PassageDataset],
+) -> list[Passage]:
+    """Return the passages that a dataset may take, in the order in which it takes them."""
+    lenders = {d.name for d in datasets if d.task.lends_documents}
+    owners = {dataset.name, *(lenders if dataset.name in lenders else ())}
+    ordered = in_keyed_order(passages, dataset.draw, "select")
+    offered = [p for p in ordered if owner[p.document_id] in owners]
+    return sorted(offered, key=lambda p: owner[p.document_id] != dataset.name)
+
+
+def _collect(
+    datasets: Sequence[PassageDataset], records: Iterator[Record]
+) -> tuple[dict[str, list[Passage]], dict[str, Counts]]:
+    """Return the passages that each dataset could use, and counts of those that it could not."""
+    passages: dict[str, list[Passage]] = {d.name: [] for d in datasets}
+    counts = {
+        d.name: {
+            "documents": {"read": 0, "without_passage": 0},
+            "passages": {"found": 0, "unfinished_sentence": 0},
+        }
+        for d in datasets
+    }
+    needs = {
+        d.name: {s: SPARE * d.quota(s) * d.task.documents_a_row for s in SPLITS} for d in datasets
+    }
+    bounds = {d.name: 2 * SPARE * sum(d.rows) for d in datasets}
+    for record in records:
+        for d in datasets:
+            offered = d.task.passages(record, d.draw)
+            finished = offered
+            # An unfinished sentence, whose full stop was lost, reveals its place.
+            if d.options.get("unfinished") != "taken":
+                finished = [
+                    p
+                    for p in offered
+                    if all(is_finished(s, d.language, also=":") for s in p.sentences)
+                ]
+            count = counts[d.name]
+            count["documents"]["read"] += 1
+            count["documents"]["without_passage"] += not offered
+            count["passages"]["found"] += len(offered)
+            count["passages"]["unfinished_sentence"] += len(offered) - len(finished)
+            passages[d.name] += finished
+            if len(passages[d.name]) > bounds[d.name]:
+                passages[d.name] = first_ranks(passages[d.name], needs[d.name])
+                bounds[d.name] = 2 * max(len(passages[d.name]), SPARE * sum(d.rows))
+    return {d.name: first_ranks(passages[d.name], needs[d.name]) for d in datasets}, counts
+
+
+def _one_dataset(
+    dataset: PassageDataset, passages: Sequence[Passage]
+) -> tuple[Rows, list[Passage]]:
+    """Return the rows of a dataset and the passages that they were made of."""
+    by_id = {passage.id: passage for passage in passages}
+    rows: Rows = {}
+    used: dict[str, Passage] = {}
+    for split, quota, further, offered in _parts(dataset, passages):
+        of_part = dataset.task.instances(offered, dataset.draw, quota)
+        for row in of_part:
+            _check(row, dataset)
+            source = by_id[row.pop("passage")]
+            row.setdefault("id", source.id)
+            row |= {"document_id": source.document_id, **further}
+            for name in (source.id, row.get("donor_id")):
+                if name is not None:
+                    used[name] = by_id[name]
+        rows.setdefault(split, []).extend(of_part)
+    return rows, list(used.values())
+
+
+def _parts(
+    dataset: PassageDataset, passages: Sequence[Passage]
+) -> list[tuple[Split, int, dict[str, int], list[Passage]]]:
+    """Return the splits, or the folds, with their quotas, further columns and passages."""
+    if not dataset.folds:
+        return [(s, dataset.quota(s), {}, [p for p in passages if p.split == s]) for s in SPLITS]
+    documents = sorted(
+        {p.document_id for p in passages}, key=lambda name: dataset.draw.hash(name, "fold")
+    )
+    number = max(MIN_FOLDS, min(N_FOLDS, len(documents) // DOCUMENTS_A_FOLD))
+    folds = {name: rank % number for rank, name in enumerate(documents)}
+    quota = dataset.quota("train") // number
+    return [
+        ("train", quota, {"fold": fold}, [p for p in passages if folds[p.document_id] == fold])
+        for fold in range(number)
+    ]
+
+
+def _check_folds(dataset: PassageDataset, passages: Sequence[Passage], corpus: Corpus) -> None:
+    """Raise a ParamsError if documents have splits of their source: these are kept."""
+    for p in passages:
+        if p.split != decide_split(corpus.seed, corpus.name, p.document_id):
+            where = f"{corpus.where}.datasets.{dataset.name}.folds"
+            found = f"document {p.document_id}, which its source puts into {p.split}"
+            todo = "remove `folds`: whoever compares scores needs the published split"
+            raise ParamsError(where, "documents without a split of their source", found, todo)
+
+
+def _check(row: Mapping[str, Any], dataset: PassageDataset) -> None:
+    """Fail if a row that ``instances`` returned lacks what its task declares, or has more."""
+    task = dataset.task
+    texts = {text.natural: text.count for text in task.texts}
+    lacking = {"passage", "label", *texts} - row.keys()
+    unknown = row.keys() - {"passage", *dataset.columns()}
+    assert not lacking, f"{task.name}: a row lacks {sorted(lacking)}"
+    assert not unknown, f"{task.name}: a row has {sorted(unknown)}, not in texts or provenance"
+    for name, count in texts.items():
+        found = 1 if isinstance(row[name], str) else len(row[name])
+        assert count in (None, found), f"{task.name}: {found} texts in {name}, expected {count}"
+
+
+def _donors(rows: Rows, passages: Sequence[Passage]) -> dict[str, int]:
+    """Count the donors, and those that violate the requested policy; empty without donors."""
+    by_id = {passage.id: passage for passage in passages}
+    pairs = [
+        (by_id[row["id"]], by_id[row["donor_id"]])
+        for of_split in rows.values()
+        for row in of_split
+        if row.get("donor_id") is not None
+    ]
+    if not pairs:
+        return {}
+    return {
+        "used": len(pairs),
+        "of_the_same_document": sum(a.document_id == b.document_id for a, b in pairs),
+        "without_shared_topic": sum(set(a.topics).isdisjoint(b.topics) for a, b in pairs),
+    }
+
+
+# Kind of dataset to the function that makes the rows from the records of the corpus.
+MAKERS: dict[type[Dataset], Callable[[Sequence[Any], Path, Corpus], Iterable[Made]]] = {
+    PassageDataset: passage_rows,
+    ExampleDataset: example_rows,
+    Dataset: relation_rows,
+    TreebankDataset: treebank_rows,
+}
+# Why a document or passage is in no row, as build.json counts it, in words.
+LOST = {
+    "without_passage": "documents are too short for the task",
+    "unfinished_sentence": "passages have an unfinished sentence",
+    "of_another_dataset": "passages are of documents that went to another dataset",
+    "repeated_sentence": "passages have a sentence that another document has too",
+    "rare_class": "passages are of a class with too few of them",
+    "length_tells": "passages would give the answer away by the length of a sentence",
+    "beyond_quota_or_balance": "passages are too many for equal classes, or for a split",
+}
+
+
+def build(
+    corpus: Corpus,
+    records: Path,
+    out: Path,
+    sources: str,
+    faults: dict[str, InputError] | None = None,
+) -> dict[str, Any]:
+    """Build every dataset of a corpus.
+
+    Writes ``out/<dataset>/<split>-0000i-of-0000n.parquet`` and ``out/build.json``: for each
+    dataset the rows and labels per split, and the numbers of documents and passages used or left
+    out, by reason; and the window of the documents' dates, if there is one. The rows depend only on
+    the records, the seed and the parameters.
+
+    Args:
+        corpus: its entry in params.yaml.
+        records: the file that `probeta read` wrote.
+        out: folder to write; what it held before is replaced as a whole.
+        sources: `sources` of params.yaml; the rows of a sample have the licence of the sample.
+        faults: gets the datasets that lack rows or a feature, which are left out; None to raise the
+            first.
+
+    Returns:
+        The content of ``build.json``.
+
+    Raises:
+        InputError: the records are missing or of another kind, a parameter is invalid, or a split
+            has too few documents. Nothing is written then.
+    """
+    datasets = datasets_of(corpus, sources)
+    for dataset in datasets:
+        check_tokens(dataset)
+    # All datasets of a corpus are of one kind, as its records are.
+    made = MAKERS[type(datasets[0])](datasets, records, corpus) if datasets else ()
+    with whole_folder(out) as folder:
+        report = {}
+        for dataset, result in zip(datasets, made, strict=True):
+            _leave_out_unlearnt(dataset, result)
+            try:
+                _check_sizes(dataset, result)
+                _check_donors(dataset, result)
+            except InputError as error:
+                if faults is None:
+                    raise
+                faults[dataset.name] = error
+                continue
+            written = write_dataset(dataset, result.rows, result.labels, folder)
+            report[dataset.name] = written | result.counts
+            if window := window_of(records):
+                report[dataset.name]["window"] = window
+        write_report(report, folder)
+    return report
+
+
+def _leave_out_unlearnt(dataset: Dataset, made: Made) -> None:
+    """Leave out tested documents with a class that no row has which a probe learns from."""
+    if dataset.task.target != "label" or not dataset.task.trained:
+        return
+    train = made.rows.get("train", [])
+    tested: Split = "train" if any("fold" in row for row in train) else "test"
+    where: dict[Any, set[int]] = {}
+    for row in train:
+        where.setdefault(row["label"], set()).add(row.get("fold", 0))
+    least = 2 if tested == "train" else 1
+    rows = made.rows.get(tested, [])
+    lost = {row["document_id"] for row in rows if len(where.get(row["label"], ())) < least}
+    if lost:
+        made.rows[tested] = [row for row in rows if row["document_id"] not in lost]
+        made.counts["tested_documents"] = {"class_never_learnt": len(lost)}
+
+
+def _check_sizes(dataset: Dataset, made: Made) -> None:
+    """Raise an InputError unless every split or fold has enough rows for a probe."""
+    if made.fault:
+        raise made.fault
+    # Two classes need two rows; each cluster is scored alone.
+    least = 1 if dataset.task.target == "neighbours" else 2
+    sizes = Counter({str(split): len(rows) for split, rows in made.rows.items()})
+    parts, part = 1, "split"
+    if sizes.keys() == {"train"}:
+        sizes = Counter(f"fold {row['fold']}" for row in made.rows["train"])
+        parts, part = MIN_FOLDS, f"of {MIN_FOLDS} folds or more"
+    if len(sizes) >= parts and min(sizes.values()) >= least:
+        return
+    found = ", ".join(f"{name} {size} rows" for name, size in sorted(sizes.items())) or "none"
+    todo = "add the source's files that are missing"
+    if isinstance(dataset, PassageDataset):
+        todo = "take more or longer documents, or give the corpus fewer datasets: they share them"
+    expected = f"{least} rows or more in each {part}; a row needs {dataset.task.needs}"
+    raise InputError(dataset.in_words, expected, f"{found}; {describe(made.counts)}", todo)
+
+
+def _check_donors(dataset: Dataset, made: Made) -> None:
+    """Raise an InputError if most donors are of their row's document, as with few documents."""
+    donors = made.counts.get("donors", {})
+    same, used = donors.get("of_the_same_document", 0), donors.get("used", 0)
+    if dataset.sample or 2 * same <= used:
+        return
+    expected = "at least half of the donors from another document than their row"
+    found = f"{used - same:,} of {used:,}; {made.counts['documents']['used']:,} documents are used"
+    todo = "read more documents: each split needs several"
+    raise InputError(dataset.in_words, expected, found, todo)
+
+
+def limit_of(dataset: PassageDataset, report: Mapping[str, Any]) -> str:
+    """Return what limits the rows of a dataset, given its part of build.json."""
+    rows = report["rows"]
+    # Classes are equally frequent in each split, or in each fold.
+    folds = max(1, report["folds"])
+    if all(dataset.quota(s) - rows[s] < len(report["labels"][s]) * folds for s in rows):
+        return "all rows that were asked for"
+    read = report["documents"]["read"]
+    counts = report["documents"] | report["passages"]
+    reason = max(LOST, key=lambda name: counts.get(name, 0))
+    if not counts.get(reason):
+        return f"limited by the number of documents, {read:,}"
+    most = f"{counts[reason]:,} {LOST[reason]}"
+    return f"limited by documents ({read:,} read); most left out: {most}"

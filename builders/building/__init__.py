@@ -1,1 +1,0 @@
-"""The stage `build`: makes the instances of a corpus's datasets from its records."""

@@ -1,1 +1,0 @@
-"""The stage `compose`: records of several corpora become the instances of a ranking."""

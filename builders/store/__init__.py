@@ -1,1 +1,0 @@
-"""Rows on disk: schema, shards, files of records."""

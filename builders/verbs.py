@@ -1,0 +1,160 @@
+"""The verbs of this package: `probeta build`, `compose` and `package`."""
+
+import argparse
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from builders.plan.datasets import PassageDataset, RankingDataset, rankings_of
+from builders.plan.groups import BuildGroup, left_out_datasets, load_groups, without
+from corpora_recipes.params import load_corpora, load_params
+from corpora_recipes.recipe import Corpus
+from corpora_recipes.running.cache import Cache, Key, digest_file, digest_files, open_cache
+from corpora_recipes.running.code import code_digest, stage_versions
+from corpora_recipes.running.console import add_stage, tell
+from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.outputs import (
+    AUDIT,
+    CORPORA,
+    INSTANCES,
+    PACKAGE,
+    RANKINGS,
+    RECORDS,
+    records_of,
+)
+from corpora_recipes.running.stage import Entry, read_left_out, tell_outcome, walk
+
+
+def add_build_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `probeta build`."""
+    add_stage(parser, "corpora")
+
+
+def run_build(options: argparse.Namespace) -> None:
+    """Build the datasets of corpora, and print their numbers of rows and what limited them."""
+    sources = load_params(options.params)["sources"]
+    without = read_left_out("read")
+    entries = {
+        group.name: Entry(
+            [INSTANCES / group.folder],
+            partial(_build_key, group.origins[0].corpus, sources),
+            partial(_build, group, sources, strict=options.strict),
+        )
+        for group in load_groups(options.params)
+        if not group.of_ranking and group.name not in without
+    }
+    with open_cache(verify=options.check):
+        how = {"only": options.only, "strict": options.strict}
+        walk("build", entries, unit="corpora", folder=CORPORA, **how)
+
+
+def _build_key(corpus: Corpus, sources: str) -> Key:
+    return {
+        "inputs": digest_file(records_of(corpus.name)),
+        "parameters": [corpus.asked, corpus.datasets, repr(corpus.facts), sources],
+        "code": code_digest("builders.building"),
+        "versions": stage_versions("build"),
+    }
+
+
+def _build(group: BuildGroup, sources: str, *, strict: bool) -> dict[str, Any]:
+    from builders.building import build, limit_of
+    from builders.store import describe_rows
+
+    corpus = group.origins[0].corpus
+    faults: dict[str, InputError] | None = None if strict else {}
+    out = INSTANCES / group.folder
+    report = build(corpus, records_of(corpus.name), out, sources, faults)
+    for dataset in group.datasets:
+        if dataset.name not in report:
+            continue
+        tell(describe_rows(dataset.name, report[dataset.name]))
+        if isinstance(dataset, PassageDataset):
+            tell(f"{dataset.name}: {limit_of(dataset, report[dataset.name])}")
+    return {
+        "rows": {name: of["rows"] for name, of in report.items()},
+        "left_out": {name: str(fault) for name, fault in (faults or {}).items()},
+    }
+
+
+def add_compose_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `probeta compose`."""
+    add_stage(parser, "rankings")
+
+
+def run_compose(options: argparse.Namespace) -> None:
+    """Compose rankings, and print the numbers of their rows and pairs."""
+    params = load_params(options.params)
+    sources, corpora = params["sources"], load_corpora(options.params)
+    rankings = rankings_of(params["rankings"], corpora, sources, options.params)
+    without = read_left_out("read")
+    entries = {
+        ranking.name: Entry(
+            [RANKINGS / ranking.name],
+            partial(_compose_key, ranking, sources),
+            partial(_compose, ranking, sources),
+        )
+        for ranking in rankings
+        if not any(corpus.name in without for corpus in ranking.corpora)
+    }
+    with open_cache(verify=options.check):
+        how = {"only": options.only, "strict": options.strict}
+        walk("compose", entries, unit="rankings", folder=RANKINGS, **how)
+
+
+def _compose_key(ranking: RankingDataset, sources: str) -> Key:
+    # The datasets of a corpus decide what is left out of it, which about() states.
+    corpora = [replace(corpus, datasets={}) for corpus in ranking.corpora]
+    return {
+        "inputs": {corpus.name: digest_file(records_of(corpus.name)) for corpus in corpora},
+        "parameters": repr([ranking.about(), sources, corpora]),
+        "code": code_digest("builders.composing"),
+        "versions": stage_versions("compose"),
+    }
+
+
+def _compose(ranking: RankingDataset, sources: str) -> dict[str, Any]:
+    from builders.composing import compose
+    from builders.store import describe_rows
+
+    report = compose(ranking, RECORDS, RANKINGS / ranking.name, sources)[ranking.name]
+    tell(describe_rows(ranking.name, report))
+    tell("pairs: " + ", ".join(f"{outcome} {n:,}" for outcome, n in report["pairs"].items()))
+    return {"rows": report["rows"]}
+
+
+def add_package_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `probeta package`."""
+    add_stage(parser)
+
+
+def run_package(options: argparse.Namespace) -> None:
+    """Package all instances."""
+    params, groups = load_params(options.params), load_groups(options.params)
+    left_out = left_out_datasets(groups, "read", "build", "compose", "audit")
+    made = without(groups, left_out)
+    folders = [INSTANCES / group.folder for group in made if group.datasets]
+    if not folders:
+        todo = "read the messages of the stages before, or add a corpus to params.yaml"
+        found = "none that could be made without a fault"
+        raise InputError(INSTANCES, "at least one dataset", found, todo)
+    facts = {origin.corpus.recipe: origin.corpus.facts for g in groups for origin in g.origins}
+    with open_cache(verify=options.check):
+        key = {
+            "inputs": digest_files([*folders, AUDIT / "audit.json"]),
+            "parameters": [
+                *(params[name] for name in ("seed", "sources", "corpora", "rankings")),
+                repr(facts),
+                repr(left_out),
+            ],
+            "code": code_digest("builders.packaging.hub"),
+            "versions": stage_versions("package"),
+        }
+        memo, new = Cache("package"), 0
+        if memo.get("all", key) is None:
+            from builders.packaging.hub import package
+
+            audit = AUDIT / "audit.json"
+            new = package(made, INSTANCES, audit, PACKAGE, left_out=left_out, earlier=PACKAGE)
+            memo.put("all", key, [PACKAGE])
+        tell_outcome("package", "datasets", sum(len(group.datasets) for group in made), new, {})

@@ -1,1 +1,0 @@
-"""The corpora: one folder each, with corpus.yaml (facts), recipe.py (code) and sample/."""

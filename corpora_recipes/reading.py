@@ -1,0 +1,346 @@
+"""The stage `read`: raw files to records.
+
+Blocks in keyed-hash order until the quota is full, and the counts of what they hold.
+
+Every executor gives the same records. What is counted as kept is what will be in the file.
+"""
+
+import gc
+import json
+import socket
+from collections import Counter, deque
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import Executor, Future
+from dataclasses import asdict
+from itertools import islice
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pyarrow as pa
+
+from corpora_recipes.fetching.downloads import check_complete
+from corpora_recipes.hashing import keyed_hash
+from corpora_recipes.parquet import parquet_writer
+from corpora_recipes.recipe import RECIPES, Block, BlockResult, Corpus, load_recipe
+from corpora_recipes.records import (
+    CONTENTS,
+    WINDOW,
+    Drops,
+    Example,
+    Record,
+    contents,
+    decide_split,
+    record_schema,
+    record_unit,
+    to_row,
+)
+from corpora_recipes.running.cluster import Cluster
+from corpora_recipes.running.console import progress
+from corpora_recipes.running.errors import InputError, RawError
+from corpora_recipes.running.executors import open_executor
+from corpora_recipes.running.outputs import whole_outputs
+
+B = TypeVar("B", bound=Block)
+
+BEYOND_QUOTA = "beyond_quota"
+"""The reason of what a block holds beyond the quota."""
+IN_DROPPED_DOCUMENT = "in_dropped_document"
+"""The reason of what a document held that the recipe dropped as a whole."""
+
+
+def read_corpus(
+    blocks: Sequence[Block], corpus: Corpus, executor: Executor | None, ahead: int
+) -> Iterator[tuple[list[Record], Drops]]:
+    """Read blocks in keyed-hash order until the corpus's quota of records is full.
+
+    What comes out depends on the seed, the blocks and the quota alone: blocks that parallel
+    workers read beyond the quota are thrown away, in a block records stand in keyed-hash order,
+    and the last block gives as many of its first records as the quota still wants. An id that
+    was met before is dropped and counted as ``duplicate_id``.
+
+    ``executor`` is where blocks are read, None for this process, and ``ahead`` how many may be
+    under way at once.
+
+    Yields:
+        For each block that was used its records and its counts. Counts cover the whole block,
+        so that "seen" is what was read and not only what was taken; records beyond the quota are
+        counted as ``beyond_quota``, and so is what they hold.
+    """
+    order = in_order(blocks, corpus)
+    left = corpus.documents
+    seen: set[int] = set()
+    for result in _results(order, corpus, executor, ahead):
+        fresh: dict[str, Record] = {}
+        for record in result.records:
+            mark = keyed_hash(0, record.id)
+            if mark in seen:
+                _drop([record], "duplicate_id", result.drops, corpus)
+            else:
+                seen.add(mark)
+                fresh[record.id] = record
+        marks = {name: keyed_hash(corpus.seed, corpus.name, name, "order") for name in fresh}
+        records = sorted(fresh.values(), key=lambda record: (marks[record.id], record.id))
+        if left is not None:
+            if len(records) > left:
+                _drop(records[left:], BEYOND_QUOTA, result.drops, corpus)
+                records = records[:left]
+            left -= len(records)
+        yield records, result.drops
+        if left == 0:
+            return
+
+
+def in_order(blocks: Iterable[B], corpus: Corpus) -> list[B]:
+    """Return the blocks in keyed-hash order."""
+    return sorted(
+        blocks, key=lambda b: (keyed_hash(corpus.seed, corpus.name, b.key, "block"), b.key)
+    )
+
+
+def _read(recipe: str, block: Block, corpus: Corpus) -> BlockResult:
+    # Records have no cycles, and the search for cycles would take a twentieth of the time.
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        result = load_recipe(recipe).read_block(block, corpus)
+    except (FileNotFoundError, PermissionError) as error:
+        where, found = f"{error.filename}, on {socket.gethostname()}", str(error.strerror)
+        expected = "a raw file, which workers see under the same path as the driver"
+        raise RawError(where, expected, found, "name a folder that all workers share") from None
+    finally:
+        if collecting:
+            gc.enable()
+    settle(result, corpus)
+    return result
+
+
+def _results(
+    order: Sequence[Block], corpus: Corpus, executor: Executor | None, ahead: int
+) -> Iterator[BlockResult]:
+    if executor is None:
+        for block in order:
+            yield _read(corpus.recipe, block, corpus)
+        return
+    waiting: deque[Future[BlockResult]] = deque()
+    rest = iter(order)
+    try:
+        while True:
+            for block in islice(rest, ahead - len(waiting)):
+                waiting.append(executor.submit(_read, corpus.recipe, block, corpus))
+            if not waiting:
+                return
+            future = waiting.popleft()
+            yield executor.result(future) if isinstance(executor, Cluster) else future.result()
+    finally:
+        for future in waiting:
+            future.cancel()
+
+
+def settle(result: BlockResult, corpus: Corpus) -> None:
+    """Complete the counts of a block: what its dropped documents held is dropped too.
+
+    Counts that contradict the records are an error: a record or a part of it was not counted, or
+    something was neither kept nor dropped; so is an example of a collection, a class or a column
+    that corpus.yaml does not name.
+    """
+    drops, unit = result.drops, record_unit(corpus.facts.records)
+    held = _held(result.records)
+    if drops.kept(unit) != len(result.records):
+        raise _contradiction(corpus, unit, drops, len(result.records))
+    dropped = drops.seen[unit] > len(result.records)
+    _check_examples(result.records, corpus)
+    for part in _parts(corpus, drops):
+        lost = drops.kept(part) - held[part]
+        if lost < 0 or (lost and not dropped):
+            raise _contradiction(corpus, part, drops, held[part])
+        if lost:
+            drops.dropped[part, IN_DROPPED_DOCUMENT] += lost
+
+
+def _drop(records: Iterable[Record], reason: str, drops: Drops, corpus: Corpus) -> None:
+    """Count records that the recipe kept, and what they hold, as dropped, in settled counts."""
+    for record in records:
+        drops.dropped[record_unit(corpus.facts.records), reason] += 1
+        held = _held([record])
+        for part in _parts(corpus, drops):
+            if held[part]:
+                drops.dropped[part, reason] += held[part]
+
+
+def _held(records: Iterable[Record]) -> Counter[str]:
+    held: Counter[str] = Counter()
+    for record in records:
+        held.update(contents(record))
+    return held
+
+
+def _parts(corpus: Corpus, drops: Drops) -> tuple[str, ...]:
+    kind = corpus.facts.records
+    # The texts of examples are counted where examples have more or fewer of them.
+    return () if kind == "examples" and not drops.seen["texts"] else CONTENTS[kind]
+
+
+def _check_examples(records: Iterable[Record], corpus: Corpus) -> None:
+    """Check that corpus.yaml names the collection, the class and the columns of each example."""
+    for example in records:
+        if not isinstance(example, Example):
+            continue
+        place = f"collections.{example.collection}"
+        facts = corpus.facts.collections.get(example.collection)
+        if facts is None:
+            known = corpus.facts.collections
+            raise _unnamed(example, corpus, "collections", example.collection, known)
+        # With {}, the classes are those of the source, in its spelling.
+        if example.label is not None and facts.labels != {}:
+            names = (facts.labels or {}).values()
+            if example.label not in names:
+                raise _unnamed(example, corpus, f"{place}.labels", example.label, names)
+        for name in example.columns:
+            if name not in facts.columns:
+                raise _unnamed(example, corpus, f"{place}.columns", name, facts.columns)
+
+
+def _unnamed(
+    example: Example, corpus: Corpus, place: str, found: str, known: Iterable[str]
+) -> InputError:
+    return InputError(
+        f"{RECIPES / corpus.recipe / 'recipe.py'}: read_block, example {example.id}",
+        f"one of {', '.join(known) or '(nothing)'}, which corpus.yaml names under {place}",
+        repr(found),
+        "name it in corpus.yaml, or correct the recipe",
+    )
+
+
+def _contradiction(corpus: Corpus, unit: str, drops: Drops, held: int) -> InputError:
+    where = f"{RECIPES / corpus.recipe / 'recipe.py'}: read_block"
+    expected = f"counts that agree with the records: {held} {unit} kept"
+    found = str(drops.as_dict().get(unit, "nothing counted"))
+    todo = f"count each of the {unit} once in `seen`, and once in `dropped` if it is dropped"
+    return InputError(where, expected, found, todo)
+
+
+# Rows per row group: small enough to read one at a time, large enough to compress well.
+ROW_GROUP = 1000
+# Below this many bytes of raw files, one process has read them before others have started.
+SMALL = 1_000_000
+
+
+def read(
+    corpus: Corpus,
+    raw: Path,
+    out: Path,
+    *,
+    workers: int | None,
+    executor: str,
+    strict: bool = False,
+) -> Drops:
+    """Read a corpus to ``out``, and write its counts to the .json file beside it, both together.
+
+    Args:
+        corpus: the corpus, with the number of documents to read.
+        raw: folder in the corpus's raw layout.
+        out: the Parquet file to write (``record_schema``); its bytes depend
+            only on the raw files, the seed and the quota.
+        workers: number of blocks read at once, see ``open_executor``; None for one in this process
+            if the raw files are small.
+        executor: "local" or the address of a Dask scheduler.
+        strict: whether a share of drops above its limit is an error; see ``above_limits``.
+
+    Raises:
+        InputError: the raw files are damaged or not all there, or hold no document, or more than
+            half of the documents were dropped; if ``strict``, also if a share of drops is above its
+            limit. Nothing is written then.
+    """
+    if not raw.is_dir():
+        todo = f"run `probeta fetch --only {corpus.name}`"
+        raise RawError(raw, f"the raw files of {corpus.name}", "no such folder", todo)
+    check_complete(raw, corpus.name)
+    # Workers on other machines have other working directories.
+    recipe = load_recipe(corpus.recipe)
+    blocks = recipe.blocks(raw.absolute(), corpus)
+    window = recipe.window(blocks, corpus)
+    size = sum(path.stat().st_size for path in raw.rglob("*") if path.is_file())
+    if workers is None and executor == "local" and size < SMALL:
+        workers = 1
+    schema = record_schema(corpus.facts.records)
+    if window is not None:
+        schema = schema.with_metadata({WINDOW: json.dumps(asdict(window), ensure_ascii=False)})
+    total = Drops()
+    count = 0
+    with (
+        open_executor(executor, workers) as pool,
+        whole_outputs([out, out.with_suffix(".json")]) as (records_file, counts_file),
+        parquet_writer(records_file, schema) as writer,
+        progress(corpus.documents, f"read {corpus.name}", "document") as bar,
+    ):
+        rows: list[dict[str, Any]] = []
+        ahead = 2 * pool.at_once if pool else 1
+        for records, drops in read_corpus(blocks, corpus, pool, ahead):
+            total.add(drops)
+            for record in records:
+                row = to_row(record)
+                # Examples without parts get folds, which depend on their labels.
+                if not record.split and not isinstance(record, Example):
+                    row["split"] = decide_split(corpus.seed, corpus.name, record.id)
+                rows.append(row)
+            count += len(records)
+            bar.update(len(records))
+            while len(rows) >= ROW_GROUP:
+                writer.write_table(pa.Table.from_pylist(rows[:ROW_GROUP], schema), ROW_GROUP)
+                del rows[:ROW_GROUP]
+        if rows:
+            writer.write_table(pa.Table.from_pylist(rows, schema), ROW_GROUP)
+        _check(corpus, raw, total, count, strict=strict)
+        report: dict[str, Any] = total.as_dict()
+        if window is not None:
+            report["window"] = asdict(window)
+        text = json.dumps(report, ensure_ascii=False, indent=2, sort_keys=True)
+        counts_file.write_text(text + "\n", "utf-8")
+    return total
+
+
+def above_limits(corpus: Corpus, drops: Drops) -> list[str]:
+    """Return, in words, the shares of drops above those of ``drop_limits`` in corpus.yaml."""
+    excess = []
+    for name, limit in corpus.facts.drop_limits.items():
+        unit, reason = name.split(".")
+        share = drops.dropped[unit, reason] / max(1, drops.seen[unit])
+        if share > limit:
+            excess.append(
+                f"{share:.2%} of the {unit} dropped as {reason}, above the limit of {limit:.2%} "
+                f"(drop_limits in {corpus.recipe}/corpus.yaml)"
+            )
+    return excess
+
+
+def _check(corpus: Corpus, raw: Path, drops: Drops, count: int, *, strict: bool) -> None:
+    counts = json.dumps(drops.as_dict(), ensure_ascii=False)
+    inspect = "inspect the raw files, and check that `language` fits them"
+    if drops.dropped:
+        (unit, reason), most = max(drops.dropped.items(), key=lambda drop: drop[1])
+        share = f"{most:,} of {drops.seen[unit]:,} {unit}"
+        inspect = f"most were dropped as {reason} ({share}); {inspect}: if they are right, the "
+        inspect += "rules of the recipe do not fit this language"
+    if count == 0:
+        expected = f"at least one document for {corpus.name}"
+        raise RawError(raw, expected, f"none; counts: {counts}", inspect)
+    seen, dropped = _dropped_documents(corpus, drops)
+    if dropped > seen / 2:
+        expected = f"at least half of the documents for {corpus.name}"
+        todo = f"{inspect}; if so many drops are normal, raise the limit under drop_limits in "
+        todo += f"{corpus.recipe}/corpus.yaml"
+        raise RawError(raw, expected, f"{dropped:,} of {seen:,} dropped; counts: {counts}", todo)
+    if strict and (excess := above_limits(corpus, drops)):
+        found = f"{'; '.join(excess)}; counts: {counts}"
+        todo = "inspect the raw files, or read them without --strict"
+        raise RawError(raw, "no share of drops above its limit", found, todo)
+
+
+def _dropped_documents(corpus: Corpus, drops: Drops) -> tuple[int, int]:
+    """Count the documents (or examples) seen, and those dropped."""
+    unit = record_unit(corpus.facts.records)
+    counts = {reason: n for (of, reason), n in drops.dropped.items() if of == unit}
+    limits = {reason: corpus.facts.drop_limits.get(f"{unit}.{reason}", 0) for reason in counts}
+    seen = drops.seen[unit] - counts.pop(BEYOND_QUOTA, 0)
+    normal = sum(n for reason, n in counts.items() if max(0.5, n / seen) < limits[reason])
+    return seen - normal, sum(counts.values()) - normal

@@ -1,1 +1,0 @@
-"""The stage `read`: raw files to records."""

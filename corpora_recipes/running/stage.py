@@ -1,0 +1,166 @@
+"""A stage runs over its entries: each is reused, made, or skipped with the reason."""
+
+import json
+import shutil
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from textwrap import indent
+from typing import Any
+
+from corpora_recipes.running.cache import Cache, Key
+from corpora_recipes.running.console import counted, explain, say
+from corpora_recipes.running.errors import InputError, LostWorkers, NoWorkers, nearest
+from corpora_recipes.running.outputs import LEFT_OUT, whole_file
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """Why something was left out; ``asked_for`` if people must ask for it, which is no fault."""
+
+    why: str
+    asked_for: bool = False
+
+    @classmethod
+    def because(cls, error: InputError) -> "LeftOut":
+        """Return the reason that an error gives; corpora to be asked for have errors of a kind."""
+        how_to_get = getattr(error, "how_to_get", "")
+        return cls(how_to_get, True) if how_to_get else cls(str(error))
+
+
+def write_left_out(stage: str, left_out: Mapping[str, LeftOut]) -> None:
+    """Write what a stage has left out: name to reason."""
+    reasons = {name: asdict(reason) for name, reason in left_out.items()}
+    text = json.dumps(reasons, ensure_ascii=False, indent=2)
+    with whole_file(LEFT_OUT / f"{stage}.json") as temporary:
+        temporary.write_text(text + "\n", "utf-8")
+
+
+def read_left_out(stage: str) -> dict[str, LeftOut]:
+    """Return what a stage has left out; nothing if it has not run."""
+    try:
+        reasons = json.loads((LEFT_OUT / f"{stage}.json").read_bytes())
+        return {name: LeftOut(**reason) for name, reason in reasons.items()}
+    except (OSError, ValueError, TypeError, AttributeError, RecursionError):
+        return {}
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One of the things that a stage makes, such as the records of a corpus.
+
+    Attributes:
+        outputs: the files and folders that are made.
+        key: returns all that decides them, see ``Cache``; or raises.
+        make: makes them, and returns facts on them, JSON that is not None; or raises. If the facts
+            have ``left_out``, these parts of the entry were left out, name to reason.
+    """
+
+    outputs: Sequence[Path]
+    key: Callable[[], Key]
+    make: Callable[[], Any]
+
+
+def walk(
+    stage: str,
+    entries: Mapping[str, Entry],
+    *,
+    unit: str,
+    folder: Path | None = None,
+    only: Collection[str] | None = None,
+    strict: bool = False,
+    any_fault: bool = False,
+) -> dict[str, Any]:
+    """Bring the entries of a stage up to date, say how many are new, and what was left out.
+
+    Args:
+        stage: its name.
+        entries: all that params.yaml asks for and for which there is what they are made from.
+        unit: what they are called, such as "corpora".
+        folder: that of the outputs, from which everything else is removed; None to remove nothing.
+        only: the names of those to make; None for all.
+        strict: whether the first fault ends the run.
+        any_fault: whether an entry is left out for any fault, because the stage always runs; else
+            only for one that another run would meet again, not for a full disk.
+
+    Returns:
+        The facts on each entry that was kept or made.
+    """
+    memo, results, new = Cache(stage), {}, 0
+    names = chosen(entries, only, unit)
+    left_out = {
+        name: reason
+        for name, reason in read_left_out(stage).items()
+        if (entry := name.partition(": ")[0]) in entries and entry not in names
+    }
+    for name in names:
+        try:
+            key = entries[name].key()
+            facts = memo.get(name, key)
+            if facts is None or (strict and _parts_left_out(facts)):
+                facts = entries[name].make()
+                memo.put(name, key, entries[name].outputs, facts)
+                new += 1
+            results[name] = facts
+            parts = _parts_left_out(facts)
+            left_out |= {f"{name}: {part}": LeftOut(why) for part, why in parts.items()}
+        except Exception as error:
+            fault = _left_out_for(error, any_fault=any_fault)
+            if fault is None or strict:
+                raise
+            memo.delete(name)
+            left_out[name] = LeftOut.because(fault)
+    if only is None:
+        memo.prune(entries)
+    if folder is not None:
+        outputs = [entries[name].outputs for name in entries if name not in left_out]
+        remove_others(folder, {path for paths in outputs for path in paths})
+    write_left_out(stage, left_out)
+    now = {name: why for name, why in left_out.items() if name.partition(": ")[0] in names}
+    tell_outcome(stage, unit, len(names), new, now)
+    return results
+
+
+def chosen(entries: Collection[str], only: Collection[str] | None, unit: str) -> list[str]:
+    """Return the names of the entries that ``--only`` names, in their order; all without it."""
+    if unknown := [name for name in only or () if name not in entries]:
+        like = nearest(unknown, entries)
+        raise InputError(
+            f"--only {','.join(only or ())}",
+            f"{unit} among {', '.join(entries) or '(none)'}",
+            ", ".join(unknown),
+            f"did you mean {like}?" if like else "name one of these",
+        )
+    return [name for name in entries if only is None or name in only]
+
+
+def remove_others(folder: Path, outputs: Collection[Path]) -> None:
+    """Remove all but some outputs from their folder; hidden files are of other runs."""
+    for path in list(folder.iterdir()) if folder.is_dir() else ():
+        if path not in outputs and not path.name.startswith("."):
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+    folder.mkdir(parents=True, exist_ok=True)
+
+
+def tell_outcome(
+    stage: str, unit: str, total: int, new: int, left_out: Mapping[str, LeftOut]
+) -> None:
+    """Print how many entries a stage has kept and made, and which it has left out."""
+    whole = [name for name in left_out if ": " not in name]
+    counts = {"kept": max(0, total - new - len(whole)), "new": new, "left out": len(left_out)}
+    words = ", ".join(f"{count} {how}" for how, count in counts.items() if count or how == "new")
+    say(f"{stage}: {counted(total, unit)}: {words}")
+    for name, reason in left_out.items():
+        print(f"  left out {name}:\n{indent(reason.why, '    ')}")
+
+
+def _parts_left_out(facts: Any) -> Mapping[str, str]:
+    """Return the parts of an entry that were left out, name to reason, of the facts on it."""
+    return facts.get("left_out", {}) if isinstance(facts, Mapping) else {}
+
+
+def _left_out_for(error: Exception, *, any_fault: bool) -> InputError | None:
+    """Return the error for which an entry is left out; None for one that ends the run."""
+    fault = explain(error)
+    may_pass = fault is not error or isinstance(error, LostWorkers)
+    return None if isinstance(error, NoWorkers) or (may_pass and not any_fault) else fault

@@ -1,0 +1,129 @@
+"""The verbs of this package: `probeta fetch` and `probeta read`."""
+
+import argparse
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+from corpora_recipes.fetching.sources import fetch, local_files, origin_of
+from corpora_recipes.params import load_corpora, load_params
+from corpora_recipes.recipe import Corpus, MissingCorpus
+from corpora_recipes.running.cache import Cache, Key, open_cache
+from corpora_recipes.running.code import code_digest, stage_versions, write_environment
+from corpora_recipes.running.console import add_executor, add_stage, tell
+from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.outputs import RAW, RECORDS, records_of
+from corpora_recipes.running.stage import Entry, chosen, walk
+
+
+def add_fetch_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `probeta fetch`."""
+    add_stage(parser, "corpora")
+
+
+def run_fetch(options: argparse.Namespace) -> None:
+    """Fetch corpora, until one cannot be had."""
+    sources = load_params(options.params)["sources"]
+    corpora = {corpus.name: corpus for corpus in load_corpora(options.params)}
+    with open_cache(verify=options.check):
+        for name in chosen(corpora, options.only, "corpora"):
+            print(f"{name}: {len(fetched(corpora[name], sources)):,} files")
+
+
+def fetched(corpus: Corpus, sources: str) -> dict[str, str]:
+    """Fetch the raw files of a corpus into data/raw, and return path to SHA-256 of each.
+
+    It is not fetched again while the same is asked for, and what was fetched is there. Links are
+    followed, so that a changed file of a mirror is noticed.
+
+    Args:
+        corpus: the corpus.
+        sources: `sources` of params.yaml.
+    """
+    out, memo, origin = RAW / corpus.name, Cache("fetch"), origin_of(corpus, sources)
+    try:
+        local = origin != "upstream"
+        # Links are absolute: in a copy of a folder they lead to the files of the other one.
+        files = [
+            (name, str(path.resolve()))
+            for name, path in (local_files(corpus, origin, out)[1] if local else ())
+        ]
+    except MissingCorpus:
+        # The user may have put them there.
+        files = None
+    key = {"parameters": corpus.asked, "sources": repr(corpus.facts.sources), "files": files}
+    if not local and corpus.options.get("partial"):
+        # Its code decides which parts are needed.
+        key["code"] = code_digest(f"corpora_recipes.corpora.{corpus.recipe}.recipe")
+    if memo.get(corpus.name, key) is None:
+        # What is there is not whole until this one has ended.
+        memo.delete(corpus.name)
+        fetch(corpus, sources, out)
+        memo.put(corpus.name, key, [out])
+    return memo.files(corpus.name)
+
+
+def add_read_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `probeta read`."""
+    add_stage(parser, "corpora")
+    add_executor(parser, "blocks read")
+
+
+def run_read(options: argparse.Namespace) -> None:
+    """Read all corpora, and print the counts of records kept and dropped."""
+    params = load_params(options.params)
+    entries = {
+        corpus.name: Entry(
+            [records_of(corpus.name), records_of(corpus.name).with_suffix(".json")],
+            partial(_read_key, corpus, params["sources"]),
+            partial(_read, corpus, options),
+        )
+        for corpus in load_corpora(options.params)
+    }
+    with open_cache(verify=options.check):
+        facts_of = walk(
+            "read",
+            entries,
+            unit="corpora",
+            folder=RECORDS,
+            only=options.only,
+            strict=options.strict,
+            any_fault=True,
+        )
+        write_environment()
+    notes = [f"{name}: {note}" for name, facts in facts_of.items() for note in facts["notes"]]
+    if notes and options.strict:
+        todo = "inspect the raw files, or read them without --strict"
+        raise InputError(RECORDS, "no share of drops above its limit", "; ".join(notes), todo)
+    for note in notes:
+        print(f"note: {note}")
+
+
+def _read_key(corpus: Corpus, sources: str) -> Key:
+    """Fetch a corpus, and return all that decides its records."""
+    return {
+        "inputs": fetched(corpus, sources),
+        "parameters": corpus.asked,
+        "code": code_digest(
+            "corpora_recipes.reading", f"corpora_recipes.corpora.{corpus.recipe}.recipe"
+        ),
+        "versions": stage_versions("read"),
+    }
+
+
+def _read(corpus: Corpus, options: argparse.Namespace) -> Mapping[str, Any]:
+    from corpora_recipes.reading import above_limits, read
+
+    drops = read(
+        corpus,
+        RAW / corpus.name,
+        records_of(corpus.name),
+        workers=options.workers,
+        executor=options.executor,
+        strict=options.strict,
+    )
+    for unit, counts in drops.as_dict().items():
+        reasons = ", ".join(f"{reason} {n:,}" for reason, n in counts["dropped"].items() if n)
+        kept = f"{corpus.name}: {counts['kept']:,} of {counts['seen']:,} {unit} kept"
+        tell(f"{kept}; dropped: {reasons}" if reasons else kept)
+    return {"counts": drops.as_dict(), "notes": above_limits(corpus, drops)}

@@ -1,1 +1,0 @@
-"""Datasets of a Hub folder: their texts, rows, and the features of each task."""

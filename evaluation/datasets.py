@@ -1,0 +1,403 @@
+"""Datasets of a folder or of the Hub."""
+
+import re
+from collections import defaultdict
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from builders.audit_report import best_baseline, read_audit
+from builders.packaging.harnesses import FACTS
+from builders.store import about_of, labels_of
+from builders.tasks import TASKS
+from builders.tasks.benchmarks import groupings_of
+from builders.tasks.task import Answer
+from corpora_recipes.hashing import sha256_of
+from corpora_recipes.records import SPLITS, Split
+from corpora_recipes.running.errors import InputError, OutputError, nearest
+from corpora_recipes.yaml_files import one_of
+
+_SHARD = re.compile(r"(train|validation|test)-(\d{5})-of-(\d{5})\.parquet")
+_FACTS = ("dataset", "task", "corpus", "language", "version")
+_WITH_TOKENS = "name the folder that `probeta package` wrote: it adds the tokens"
+
+
+@dataclass(frozen=True, slots=True)
+class Dataset:
+    """A dataset on disk, whose name is unique among those of a run; its language is BCP 47 code.
+
+    Attributes:
+        labels: names of the classes, in the order of their numbers; empty if there are only scores.
+        files: the shards of each split, in order: of all three splits; only of train, if its rows
+            have folds; or only of test, if nothing is trained for the task.
+        sample: whether its texts are those of the small sample in the project.
+    """
+
+    name: str
+    task: str
+    corpus: str
+    language: str
+    version: str
+    labels: tuple[str, ...]
+    columns: tuple[str, ...]
+    files: dict[Split, tuple[Path, ...]]
+    sample: bool = False
+
+    @property
+    def folder(self) -> Path:
+        """The folder that the files are in."""
+        return next(iter(self.files.values()))[0].parent
+
+    @property
+    def folds(self) -> bool:
+        """Whether the rows have folds for cross-validation, and no splits."""
+        return list(self.files) == ["train"]
+
+    @property
+    def tested(self) -> Split:
+        """The split whose rows are answered: test, or train where there are folds."""
+        return "train" if self.folds else "test"
+
+    @property
+    def trained(self) -> bool:
+        """Whether a probe is trained; if not, the answers come from the embeddings directly."""
+        return TASKS[self.task].trained
+
+    @property
+    def target(self) -> Answer:
+        """The column to predict; "neighbours" if there is no such column."""
+        return TASKS[self.task].target
+
+    def read(self, split: Split, columns: Sequence[str]) -> pa.Table:
+        """Return columns of a split.
+
+        Raises:
+            InputError: a column is missing or has a null, or a file is damaged.
+        """
+        tables = []
+        for file in self.files[split]:
+            try:
+                # ParquetFile reads only the file; read_table would take folder names for columns.
+                content = pq.ParquetFile(file)
+                names = content.schema_arrow.names
+                if missing := [column for column in columns if column not in names]:
+                    expected = f"the columns {', '.join(columns)} (task {self.task})"
+                    found = f"no {', '.join(missing)} among {', '.join(names)}"
+                    tokens = {text.tokens for text in TASKS[self.task].texts}
+                    todo = _WITH_TOKENS if tokens.issuperset(missing) else ""
+                    raise OutputError(file, expected, found, todo)
+                table = content.read(columns=list(columns))
+            except (pa.ArrowException, OSError) as error:
+                raise OutputError(file, "a Parquet file", str(error)) from None
+            for column in columns:
+                _check_no_null(file, column, table[column].combine_chunks())
+            tables.append(table)
+        return pa.concat_tables(table.replace_schema_metadata() for table in tables)
+
+    def digest(self) -> str:
+        """Return the SHA-256 of the names and contents of the files, in hexadecimal."""
+        whole = sha256()
+        for files in self.files.values():
+            for file in files:
+                whole.update(f"{sha256_of(file)}  {file.name}\n".encode())
+        return whole.hexdigest()
+
+
+def parquet_files(root: Path) -> list[Path]:
+    """Return the files of the datasets under a folder, sorted.
+
+    They are ``<dataset>/*.parquet``, ``<corpus>/<dataset>/*.parquet`` and
+    ``rankings/<ranking>/<dataset>/*.parquet``.
+    """
+    # A name with a dot in front is the unfinished output of a killed run.
+    depths = [root.glob(f"{'[!.]*/' * depth}*.parquet") for depth in (1, 2, 3)]
+    return sorted(path for found in depths for path in found)
+
+
+def find_datasets(root: Path) -> list[Dataset]:
+    """Find the datasets under a folder, sorted by name.
+
+    Args:
+        root: holds ``<dataset>/``, ``<corpus>/<dataset>/`` or ``rankings/<ranking>/<dataset>/``,
+            and there ``{train,validation,test}-00000-of-00001.parquet``, with any number of shards;
+            only train if there is a column ``fold``, only test if nothing is trained for the task.
+    """
+    folders: defaultdict[Path, defaultdict[Split, dict[Path, int]]] = defaultdict(
+        lambda: defaultdict(dict)
+    )
+    for file in parquet_files(root):
+        if match := _SHARD.fullmatch(file.name):
+            split: Split = match[1]  # type: ignore[assignment]
+            folders[file.parent][split][file] = int(match[3])
+    if not folders:
+        expected = "folders <corpus>/<dataset>/ with train-00000-of-00001.parquet and so on"
+        found = "no such file" if root.is_dir() else "no such folder"
+        todo = "run `probeta repro`, or name the folder of the datasets"
+        raise OutputError(root, expected, found, todo)
+    datasets: dict[str, Dataset] = {}
+    for folder, splits in sorted(folders.items()):
+        files = {split: _shards(folder, split, splits[split]) for split in SPLITS if splits[split]}
+        dataset = _describe(folder, files)
+        if dataset.name in datasets:
+            found = f"{dataset.name!r} also in {datasets[dataset.name].folder}"
+            todo = "rename one of the two in params.yaml"
+            raise InputError(folder, "one dataset per name", found, todo)
+        datasets[dataset.name] = dataset
+    return [dataset for _, dataset in sorted(datasets.items())]
+
+
+def find_probed(root: Path) -> list[Dataset]:
+    """Find the datasets under a folder with a column to predict, see ``find_datasets``."""
+    return [dataset for dataset in find_datasets(root) if dataset.target != "neighbours"]
+
+
+def _shards(folder: Path, split: Split, counts: dict[Path, int]) -> tuple[Path, ...]:
+    """Return the shards of a split in order, of files whose names say how many there are."""
+    files = tuple(sorted(counts))
+    names = [file.name for file in files]
+    if names != [f"{split}-{i:05d}-of-{len(files):05d}.parquet" for i in range(len(files))]:
+        expected = f"all {max(counts.values())} shards of the split {split}"
+        raise OutputError(folder, expected, ", ".join(names))
+    return files
+
+
+def _describe(folder: Path, files: dict[Split, tuple[Path, ...]]) -> Dataset:
+    described = {file: _metadata(file) for file in chain.from_iterable(files.values())}
+    first, *others = described
+    for file in others:
+        if described[file] != described[first]:
+            expected = f"the description of {first.name}: {described[first]}"
+            todo = f"empty {folder} and run `probeta build` again"
+            raise OutputError(file, expected, str(described[file]), todo)
+    facts, labels, columns = described[first]
+    todo = "write one of these at `task:` in params.yaml, or add the task to builders/tasks/"
+    one_of(facts["task"], sorted(TASKS), str(folder), todo=todo)
+    _check_splits(folder, list(files), facts["task"], columns)
+    name, task, *strings = (facts[fact] for fact in _FACTS)
+    corpus, language, version = map(str, strings)
+    classes, sample = tuple(labels), facts["sample"]
+    return Dataset(
+        str(name), task, corpus, language, version, classes, tuple(columns), files, sample
+    )
+
+
+def _check_splits(folder: Path, splits: list[Split], task: str, columns: list[str]) -> None:
+    allowed: list[list[Split]] = [list(SPLITS)]
+    alone = "only train, with a column fold" if TASKS[task].trained else "only test"
+    if not TASKS[task].trained:
+        allowed.append(["test"])
+    elif "fold" in columns:
+        allowed.append(["train"])
+    if splits not in allowed:
+        expected = f"the splits {', '.join(SPLITS)}; or {alone} (task {task})"
+        raise OutputError(folder, expected, ", ".join(splits))
+
+
+def _check_no_null(file: Path, name: str, column: pa.Array) -> None:
+    rows = pc.indices_nonzero(column.is_null())
+    if pa.types.is_list(column.type) and not len(rows):
+        rows = pc.list_parent_indices(column).filter(column.flatten().is_null())
+    if len(rows):
+        raise OutputError(file, f"{name} in every row", f"null in row {rows[0]}")
+
+
+def _metadata(file: Path) -> tuple[dict[str, Any], list[str], list[str]]:
+    """Return the description in a file: its facts, and the names of its classes and columns."""
+    try:
+        schema = pq.read_schema(file)
+        about, labels = about_of(schema), labels_of(schema)
+        facts = {name: about[name] for name in _FACTS} | {"sample": bool(about.get("sample"))}
+    except (pa.ArrowException, OSError, KeyError, TypeError, ValueError) as error:
+        expected = f"Parquet with metadata `probeta` ({', '.join(_FACTS)}) and `huggingface`"
+        raise OutputError(file, expected, f"{type(error).__name__}: {error}") from None
+    return facts, labels, schema.names
+
+
+PACKAGE = Path("dist/hub")
+AUDIT = "audit.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Data:
+    """Datasets to score an encoder on, sorted by name.
+
+    Attributes:
+        known: the names of all that the folder has.
+        seed: with which they were built.
+        samples: the names of those that are built from a shipped sample.
+        trivial: name to the best trivial baseline besides majority and its score, as far as the
+            folder's audit has one of the same rows.
+    """
+
+    folder: Path
+    datasets: tuple[Dataset, ...]
+    known: tuple[str, ...]
+    seed: int
+    samples: frozenset[str]
+    trivial: dict[str, tuple[str, float]]
+
+
+def find_data(
+    data: str | Path | None, datasets: Collection[str] | None, groups: Collection[str] | None
+) -> Data:
+    """Find the datasets with a label or a score that a user means.
+
+    Args:
+        data: a folder such as dist/hub, or the id of a dataset on the Hugging Face Hub that
+            `probeta publish` uploaded; None for dist/hub.
+        datasets: names.
+        groups: abbreviations, such as "SP". All datasets if there are neither names nor groups.
+    """
+    for given in (datasets, groups):
+        if isinstance(given, str):
+            where = "datasets and groups"
+            raise InputError(where, "lists of names", repr(given), f"write [{given!r}]")
+    folder = data_folder(data, datasets if not groups else None)
+    known = {dataset.name: dataset for dataset in find_datasets(folder)}
+    chosen = _chosen(folder, known, datasets, groups)
+    facts = {dataset.name: _facts(dataset) for dataset in chosen}
+    seeds = {name: about["seed"] for name, about in facts.items()}
+    if len(set(seeds.values())) > 1:
+        found = ", ".join(f"{name} {seed}" for name, seed in seeds.items())
+        todo = "score those of one seed at a time: name them with `datasets`"
+        raise InputError(folder, "datasets that were built with one seed", found, todo)
+    return Data(
+        folder,
+        tuple(chosen),
+        tuple(known),
+        next(iter(seeds.values())),
+        frozenset(name for name, about in facts.items() if about["sample"]),
+        _trivial(folder / AUDIT, facts) if (folder / AUDIT).is_file() else {},
+    )
+
+
+def load(dataset: str, data: str | Path | None = None) -> dict[str, pa.Table]:
+    """Return the rows of a dataset.
+
+    Args:
+        dataset: its name.
+        data: see ``score``.
+
+    Returns:
+        Split ("train", "validation", "test") to its table; only "train" for a dataset in folds, and
+        only "test" for one without training. The columns are those of the dataset's page.
+
+    Raises:
+        InputError: there is no such folder, repository or dataset, or a split is missing.
+    """
+    folder = data_folder(data, [dataset])
+    known = {found.name: found for found in find_datasets(folder)}
+    check_names(f"datasets of {folder}", [dataset], [*known])
+    return {
+        split: pa.concat_tables(map(pq.read_table, files))
+        for split, files in known[dataset].files.items()
+    }
+
+
+def data_folder(data: str | Path | None, datasets: Collection[str] | None) -> Path:
+    """Return the folder of the data; that of a repository is downloaded.
+
+    Args:
+        data: as of ``find_data``.
+        datasets: the names of those that are needed; None for all.
+    """
+    if data is None and not PACKAGE.is_dir():
+        expected = f"a folder of datasets, an id of the Hugging Face Hub, or {PACKAGE} right here"
+        todo = f"name the data (data=, --data), or make {PACKAGE} with `probeta repro`"
+        raise InputError("data", expected, f"neither, in {Path.cwd()}", todo)
+    folder = PACKAGE if data is None else Path(data)
+    if folder.is_dir():
+        return folder
+    if folder.exists() or not re.fullmatch(r"[\w-][\w.-]*/[\w.-]+", str(data)):
+        expected = "a folder such as dist/hub, or an id of the Hugging Face Hub such as me/name"
+        found = "a file" if folder.exists() else "no such folder"
+        raise InputError(folder, expected, found, "correct the path")
+    return _downloaded(str(data), datasets)
+
+
+def _downloaded(repository: str, datasets: Collection[str] | None) -> Path:
+    """Return the folder of a repository in the Hub's cache, with the datasets, or with all."""
+    # Only for data of the Hub.
+    from huggingface_hub import HfApi, snapshot_download
+
+    names = datasets or ["*"]
+    try:
+        patterns = [AUDIT, FACTS, *(f"{name}/*.parquet" for name in names)]
+        folder = Path(snapshot_download(repository, repo_type="dataset", allow_patterns=patterns))
+        if not all((folder / name).is_dir() for name in datasets or ()):
+            files = map(Path, HfApi().list_repo_files(repository, repo_type="dataset"))
+            known = {file.parent.name for file in files if file.suffix == ".parquet"}
+            check_names(f"datasets of {repository}", datasets, sorted(known))
+    except (OSError, ValueError) as error:
+        found = f"no such folder; {type(error).__name__}: {' '.join(str(error).split())[:300]}"
+        todo = "correct it; go online; for private or gated data, run `hf auth login`"
+        expected = "a folder, or a dataset on the Hugging Face Hub"
+        raise InputError(f"data {repository}", expected, found, todo) from error
+    return folder
+
+
+def _chosen(
+    folder: Path,
+    known: dict[str, Dataset],
+    datasets: Collection[str] | None,
+    groups: Collection[str] | None,
+) -> Sequence[Dataset]:
+    """Return the datasets of some names and groups, or all, that have a label or a score."""
+    probed = [dataset for dataset in known.values() if dataset.target != "neighbours"]
+    groupings = {d.name: groupings_of(d.name, TASKS[d.task].group) for d in probed}
+    present = list(dict.fromkeys(chain.from_iterable(groupings.values())))
+    check_names(f"groups of {folder}", groups, present)
+    expected = "datasets with a label or a score"
+    if ranked := sorted({*(datasets or ())} & {*known} - {dataset.name for dataset in probed}):
+        found = f"{', '.join(ranked)}, where neighbours are looked for"
+        todo = "use `probeta rank` (EvalRank) or `probeta paradigms` (ParaLex) for these"
+        raise InputError(f"datasets of {folder}", expected, found, todo)
+    check_names(f"datasets of {folder}", datasets, [dataset.name for dataset in probed])
+    if not probed:
+        raise InputError(folder, expected, f"only {', '.join(known)}", "name another folder")
+    if not (datasets or groups):
+        return probed
+    return [
+        dataset
+        for dataset in probed
+        if dataset.name in (datasets or ())
+        or not {*groupings[dataset.name]}.isdisjoint(groups or ())
+    ]
+
+
+def check_names(where: str, names: Collection[str] | None, known: Collection[str]) -> None:
+    """Refuse names that are not known, and name those that are most like them."""
+    if unknown := [name for name in names or () if name not in known]:
+        like = nearest(unknown, known)
+        todo = f"did you mean {like}?" if like else "choose some of these"
+        found = ", ".join(map(repr, unknown))
+        raise InputError(where, f"names among {', '.join(known)}", found, todo)
+
+
+def _facts(dataset: Dataset) -> dict[str, Any]:
+    """Return what the files say of the dataset; older ones do not say all."""
+    files = dataset.files[dataset.tested]
+    facts = about_of(pq.read_schema(files[0]))
+    rows = {
+        split: sum(pq.read_metadata(file).num_rows for file in files)
+        for split, files in dataset.files.items()
+    }
+    return {"seed": 1111, "sample": False} | facts | {"rows": rows}
+
+
+def _trivial(audit: Path, facts: dict[str, dict[str, Any]]) -> dict[str, tuple[str, float]]:
+    """Return the best trivial baseline of each dataset that was audited as it is."""
+    report = read_audit(audit)
+    best = {}
+    for name, about in facts.items():
+        audited = report["datasets"].get(name, {}).get("rows") == about["rows"]
+        if audited and (found := best_baseline(report, name)):
+            best[name] = found
+    return best

@@ -1,1 +1,0 @@
-"""Examples of functions for the encoder ``callable``, to be copied and changed."""

@@ -1,0 +1,329 @@
+"""Metrics, similarities, intervals.
+
+Similarity without a probe: the cosine of two embeddings, as SentEval scores STS; or 1/(1+l2).
+
+And what says something of vectors whose similarity is a cosine (Wang and Isola 2020, "Understanding
+contrastive representation learning through alignment and uniformity on the hypersphere"): both are
+better when lower. Wang, Kuo and Li (2022, section 4.4) relate them to EvalRank.
+
+Metrics: accuracy, or correlation with human scores.
+
+Correlations are those of ``scipy.stats``, to the bit; its import takes a second.
+
+Intervals of scores and of their differences: the jackknife over documents, with Student's t.
+
+A score is measured again without each document in turn; how much these values differ gives its
+standard error (Efron and Tibshirani 1993, chapter 11). Documents are left out, not rows: rows of
+one document are not independent. The jackknife needs no random draws, and does not understate the
+error if documents are few, as resampling them does (MacKinnon, Nielsen and Webb 2023). Each end is
+the standard error times Student's t away, whose degrees of freedom are one less than the effective
+number of documents: of one size, as many as there are; fewer if some have many times the rows of
+others (Carter, Schnepel and Steigerwald 2017, "Asymptotic behavior of a t-test robust to cluster
+heterogeneity"; their number has a further term, for how much documents differ).
+
+- for an accuracy or another mean of numbers 0 … 1, on the scale of Wilson's interval (1927), so
+  that it stays in 0 … 1 and has a width where all answers are right. Near 0 and 1, the few wrong
+  (or right) answers cannot show how much documents differ: ``_PRIOR`` is added for that.
+- for a correlation, on the scale of Fisher's z.
+- for a difference of two encoders, on that of the difference.
+
+How often they cover the truth, simulated, is in ``docs/validity.md``: nominally .95, .929 or more.
+"""
+
+import math
+from collections.abc import Callable
+from functools import cache, partial
+from importlib import import_module
+from typing import Any, Literal
+
+import numpy as np
+from scipy.special import stdtrit
+from threadpoolctl import threadpool_limits
+
+from builders.statistics import effective_number, pearson, vary
+from corpora_recipes.running.executors import CPUS
+from evaluation.arrays import Doubles, Floats, Reals, Values
+
+
+def one_thread(*libraries: str) -> Any:
+    """Return a context in which linear algebra runs on one thread, for the same bits everywhere.
+
+    And faster: processes work in parallel, a small fit on two threads takes many times as long.
+
+    Args:
+        libraries: modules that compute within, besides numpy, and have their own BLAS, such as
+            "scipy.linalg"; only a library that is loaded can be limited.
+    """
+    for library in libraries:
+        import_module(library)
+    return threadpool_limits(1)
+
+
+def all_threads() -> Any:
+    """Return a context in which an encoder, which states how its vectors depend on it, has all."""
+    return threadpool_limits(CPUS, "blas")
+
+
+# The precision of float32; unrounded, two pairs of equal texts would not have equal ranks.
+DECIMALS = 6
+# Vectors that are in memory in float64 at a time.
+_BLOCK = 8192
+# The texts that uniformity is of: of more, the first, as rankings are in the order of a keyed hash.
+_UNIFORM = 4096
+
+
+def cosines(one: Floats, other: Floats) -> Doubles:
+    """Return the cosine of each row of one with that row of the other, to ``DECIMALS``.
+
+    Both are float32 [rows, dimension]; the cosines float64 [rows], -1 … 1; 0 where a vector is 0.
+    """
+    # To length 1 before the product, which could leave the range of numbers.
+    products: Doubles = np.einsum("ij,ij->i", _unit(one), _unit(other))
+    return products.round(DECIMALS)
+
+
+def inverse_distances(one: Floats, other: Floats) -> Doubles:
+    """Return 1 / (1 + l2) of each row of one and that row of the other (Wang et al. 2022).
+
+    Both are float32 [rows, dimension]; the result is float64 [rows], above 0 to 1: equal vectors.
+    """
+    inverse: Doubles = 1 / (1 + np.linalg.norm(one.astype(np.float64) - other, axis=1))
+    return inverse
+
+
+def alignment(one: Floats, other: Floats) -> float | None:
+    """Return the mean squared distance of pairs of vectors, each made 1 long: 0 … 4.
+
+    Both are float32 [pairs, dimension]; None if no pair has two vectors other than 0.
+    """
+    known = one.any(axis=1) & other.any(axis=1)
+    if not known.any():
+        return None
+    return float(np.square(_unit(one[known]) - _unit(other[known])).sum(axis=1).mean())
+
+
+def uniformity(vectors: Floats) -> float | None:
+    """Return log(mean(exp(-2 d²))) over all pairs of vectors, each made 1 long: -8 … 0.
+
+    d is the distance of two; vectors are float32 [texts, dimension], those of 0 left out. None
+    below two of them.
+    """
+    units = _unit(vectors[vectors.any(axis=1)][:_UNIFORM])
+    count = len(units)
+    if count < 2:
+        return None
+    # Of length 1: d² = 2 - 2 cosine. Each vector with itself adds 1.
+    terms = units @ units.T
+    terms -= 1
+    terms *= 4
+    total = float(np.exp(terms, out=terms).sum()) - count
+    return math.log(total / (count * (count - 1)))
+
+
+def norms_of(vectors: Reals) -> Doubles:
+    """Return the lengths of vectors, float64 [n]; those of a file are read in blocks."""
+    squares = np.empty(len(vectors))
+    for first in range(0, len(vectors), _BLOCK):
+        # In float64 no float32's square is too large, or so small that it is lost.
+        block = vectors[first : first + _BLOCK].astype(np.float64, copy=False)
+        squares[first : first + len(block)] = np.einsum("ij,ij->i", block, block)
+    return np.sqrt(squares)
+
+
+def _unit(vectors: Floats) -> Doubles:
+    wide = vectors.astype(np.float64)
+    lengths = np.linalg.norm(wide, axis=1, keepdims=True)
+    units: Doubles = wide / np.where(lengths > 0, lengths, 1.0)
+    return units
+
+
+Metric = Literal["accuracy", "pearson"]
+
+# Below this share of their overall variance, rows vary by rounding only.
+ROUNDING = 1e-12
+
+
+def measure(metric: Metric, gold: Values, predicted: Values) -> float:
+    """Return the metric of one or more predictions."""
+    return float(np.mean(gold == predicted)) if metric == "accuracy" else pearson(gold, predicted)
+
+
+def measures(metric: Metric, gold: Values, predicted: Values, subsets: Values) -> dict[str, float]:
+    """Return all metrics of predictions, by name.
+
+    Accuracy is measured alone, Pearson's correlation with Spearman's, and both in each subset of
+    rows too, named "pearson, <subset>" and so on. Rows without one have the empty name.
+    """
+    if metric == "accuracy":
+        return {"accuracy": measure(metric, gold, predicted)}
+    values = {"pearson": pearson(gold, predicted), "spearman": spearman(gold, predicted)}
+    for subset in sorted({*subsets} - {""}):
+        rows = subsets == subset
+        values[f"pearson, {subset}"] = pearson(gold[rows], predicted[rows])
+        values[f"spearman, {subset}"] = spearman(gold[rows], predicted[rows])
+    return values
+
+
+def spearman(one: Values, other: Values) -> float:
+    """Return Spearman's correlation; 0 where one side does not vary."""
+    if not vary(one, other):
+        return 0.0
+    return float(np.corrcoef(average_ranks(one), average_ranks(other))[1, 0])
+
+
+def average_ranks(values: Values) -> Doubles:
+    """Return the ranks of values from 1, float64 [rows]; equal ones share the mean of theirs."""
+    _, place, counts = np.unique(values, return_inverse=True, return_counts=True)
+    ranks: Doubles = np.cumsum(counts) - (counts - 1) / 2
+    return ranks[place]
+
+
+def terms(metric: Metric, gold: Values, predicted: Values) -> Doubles:
+    """Return what rows add to the sums that ``metric_of`` takes, float64 [rows, terms]."""
+    ones = np.ones(len(gold))
+    if metric == "accuracy":
+        return np.stack([ones, gold == predicted], axis=1)
+    x, y = (_standard(side.astype(np.float64)) for side in (gold, predicted))
+    return np.stack([ones, x, y, x * x, y * y, x * y], axis=1)
+
+
+def metric_of(metric: Metric, sums: Doubles) -> Doubles:
+    """Return the metric of sets of rows [sets] from the sums of their terms, [sets, terms].
+
+    A correlation is 0 where one side does not vary.
+    """
+    if metric == "accuracy":
+        shares: Doubles = sums[:, 1] / sums[:, 0]
+        return shares
+    x, y, xx, yy, xy = (sums[:, 1:] / sums[:, :1]).T
+    spread = np.maximum(xx - x * x, 0) * np.maximum(yy - y * y, 0)
+    spread[(xx - x * x < ROUNDING) | (yy - y * y < ROUNDING)] = np.inf
+    correlations: Doubles = np.clip((xy - x * y) / np.sqrt(spread), -1, 1)
+    return correlations
+
+
+def _standard(side: Doubles) -> Doubles:
+    centred: Doubles = side - side.mean()
+    if vary(side):
+        centred /= centred.std()
+    return centred
+
+
+COVERAGE = 0.95
+# Two documents can be alike by chance. With fewer than this in test, rows are left out instead:
+# such an interval says nothing of other documents.
+LEAST_DOCUMENTS = 3
+# Rows that are added to a mean's variance as if all rows of a document were alike: four, as Agresti
+# and Coull (1998, "Approximate is better than exact") add to a proportion.
+_PRIOR = 4
+# The largest correlation that has a finite z.
+_LARGEST = 1 - 1e-9
+
+
+def leave_out(metric: Metric, gold: Values, predictions: Values, documents: Values) -> Doubles:
+    """Return the metric without each document in turn.
+
+    Args:
+        metric: which.
+        gold: correct answers, [rows].
+        predictions: of several encoders, layers or starts, [sets, rows].
+        documents: ids of the documents, [rows].
+
+    Returns:
+        float64 [sets, units]: a unit is a document, or a row of fewer than ``LEAST_DOCUMENTS``.
+    """
+    units = _units(documents)
+    measured = partial(metric_of, metric)
+    return np.stack(
+        [_without(measured, terms(metric, gold, answers), units) for answers in predictions]
+    )
+
+
+def leave_out_means(values: Doubles, documents: Values) -> Doubles:
+    """Return the mean of values [sets, rows] without each document in turn, as ``leave_out``."""
+    units = _units(documents)
+    of_rows = (np.stack([np.ones_like(of_set), of_set], axis=1) for of_set in values)
+    return np.stack([_without(partial(metric_of, "accuracy"), sums, units) for sums in of_rows])
+
+
+def effective_units(documents: Values) -> float:
+    """Return the effective number of units, 1 or more: of one size, as many as there are.
+
+    ``documents`` has the ids, [rows]; a unit is as in ``leave_out``.
+    """
+    return effective_number(np.bincount(_units(documents)))
+
+
+def jackknife_half_width(value: float, left_out: Doubles, units: float, pairs: int = 1) -> float:
+    """Return half the width of an interval around a value: Student's t times the standard error.
+
+    Args:
+        value: a score or a difference of scores.
+        left_out: the same without each unit in turn, [units]. For a single one the width is
+            infinite.
+        units: their effective number.
+        pairs: number of differences that their intervals cover together, see ``student``.
+    """
+    number = len(left_out)
+    if number < 2:
+        return math.inf
+    # Around the value, not the mean of the others: never the smaller one.
+    squares = float(np.square(left_out - value).sum())
+    return student(units - 1, pairs) * math.sqrt((number - 1) / number * squares)
+
+
+def score_interval(
+    metric: Metric, value: float, left_out: Doubles, documents: Values
+) -> tuple[float, float]:
+    """Return the ends of the interval of a score that covers ``COVERAGE``.
+
+    The metric is "pearson", or "accuracy" for any mean of numbers 0 … 1; ``left_out`` has the score
+    without each unit in turn, [units], ``documents`` the ids of the documents, [rows]. The interval
+    of a single unit is the metric's whole range.
+    """
+    units, rows = effective_units(documents), len(documents)
+    if metric == "pearson":
+        z = math.atanh(_inside(value))
+        far = jackknife_half_width(z, np.arctanh(_inside(left_out)), units)
+        low, high = math.tanh(z - far), math.tanh(z + far)
+    elif len(left_out) < 2:
+        low, high = 0.0, 1.0
+    else:
+        # Wilson's interval: p whose squared distance to the value is ``ratio`` times p (1 - p).
+        spread, most = value * (1 - value), student(units - 1) ** 2 / units
+        ratio = (rows * jackknife_half_width(value, left_out, units) ** 2 + _PRIOR * most) / (
+            rows * spread + _PRIOR
+        )
+        middle, half = value + ratio / 2, math.sqrt(ratio * spread + ratio**2 / 4)
+        low, high = (middle - half) / (1 + ratio), (middle + half) / (1 + ratio)
+    # In spite of rounding the score is within, and 1 not exceeded.
+    return min(low, value), min(max(high, value), 1.0)
+
+
+@cache
+def student(degrees: float, pairs: int = 1) -> float:
+    """Return the quantile of Student's t that ``COVERAGE`` lies within, on both sides of 0.
+
+    Of several pairs, all intervals cover together: by Bonferroni's inequality (Dunn 1961, "Multiple
+    comparisons among means", section 2).
+    """
+    return float(stdtrit(degrees, 1 - (1 - COVERAGE) / (2 * pairs)))
+
+
+def _inside(correlations: Values | float) -> Doubles:
+    inside: Doubles = np.clip(correlations, -_LARGEST, _LARGEST)
+    return inside
+
+
+def _units(documents: Values) -> Values:
+    """Return the number of each row's unit, int [rows]."""
+    names, numbers = np.unique(documents, return_inverse=True)
+    return numbers if len(names) >= LEAST_DOCUMENTS else np.arange(len(documents))
+
+
+def _without(metric: Callable[[Doubles], Doubles], of_rows: Doubles, units: Values) -> Doubles:
+    """Return the metric without each unit, float64 [units], given each row's terms."""
+    of_units = np.stack([np.bincount(units, of_term) for of_term in of_rows.T], axis=1)
+    if len(of_units) < 2:
+        return np.full(len(of_units), np.nan)
+    return metric(of_units.sum(axis=0) - of_units)

@@ -1,0 +1,607 @@
+"""The stage `paradigms`: ParaLex for one encoder.
+
+The two tests of ParaLex on clusters of words: suggestion, and neighbourhood coherence.
+
+After Sumbler et al. 2018, on the 30 nearest words by cosine. Shares are of counts: nothing is
+rounded before the last division. In both, terms out of the vocabulary are removed first, and a
+cluster with fewer than three terms left scores 0; the script published with ParaLex does so only in
+the suggestion test, and counts such terms as missed in neighbourhood coherence.
+"""
+
+from collections import Counter
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from hashlib import sha256
+from itertools import chain, combinations, groupby, permutations, product
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from builders.tasks.examples import FEWEST_TERMS
+from corpora_recipes.running.cache import Cache
+from corpora_recipes.running.code import code_digest
+from corpora_recipes.running.console import progress
+from corpora_recipes.running.errors import OutputError
+from corpora_recipes.text.tokens import lower_case
+from evaluation.arrays import Doubles, Floats, Rows
+from evaluation.datasets import Dataset
+from evaluation.embedding.embedding import Fitting
+from evaluation.embedding.store import (
+    EmbeddingStore,
+    EncodedDataset,
+    Vocabulary,
+    open_vocabulary,
+    read_described,
+)
+from evaluation.encoders.encoder import Description, Encoder, Form, HasWords, describe
+from evaluation.features import DEFAULT, text_columns
+from evaluation.measures import leave_out_means, norms_of, one_thread, score_interval
+from evaluation.results.scores import (
+    PARADIGM_MEASURES,
+    PARADIGMS_FORMAT,
+    ClusterScore,
+    ParadigmResults,
+    ParadigmScore,
+)
+from evaluation.results.stored import Part, encoder_facts, library_versions, score_parts
+
+Casing = Literal["as_is", "lower"]
+
+COUNT = 30
+"""How many neighbours of a word count (Sumbler et al. 2018)."""
+# Of products, and of the numbers that are multiplied, so many are in memory at a time.
+_BLOCK_NUMBERS = 4_000_000
+_BLOCK_WORDS = 8192
+_BLOCK_QUERIES = 4096
+# Unit roundoff of float32.
+_ROUNDOFF = 2.0**-24
+
+
+@dataclass(frozen=True, slots=True)
+class Forms:
+    """The words of a vocabulary in one casing.
+
+    Attributes:
+        rows: form to the row of the first word that has it, in ascending order.
+        without: the forms of words that have no vector.
+    """
+
+    rows: dict[str, int]
+    without: set[str]
+
+    @property
+    def words(self) -> Rows:
+        """The rows of the words, ascending."""
+        return np.fromiter(self.rows.values(), np.int64, len(self.rows))
+
+
+def cased(word: str, casing: Casing) -> str:
+    """Return a word in a casing: as it is, or in lower case."""
+    return lower_case(word) if casing == "lower" else word
+
+
+def forms_of(vocabulary: Vocabulary, casing: Casing) -> Forms:
+    """Return the words of a vocabulary in one casing."""
+    rows: dict[str, int] = {}
+    without = set()
+    for row, word in enumerate(vocabulary.words):
+        form = cased(word, casing)
+        if vocabulary.norms[row] > 0:
+            rows.setdefault(form, row)
+        else:
+            without.add(form)
+    return Forms(rows, without - rows.keys())
+
+
+class Neighbours(dict[int, list[int]]):
+    """The nearest words of words that were asked for, see ``nearest``: rows by row."""
+
+    def __init__(self, vectors: Floats, norms: Doubles, words: Rows) -> None:
+        """Look for neighbours among ``words``, as ``nearest``; nothing is computed yet."""
+        self._vectors, self._norms, self._words = vectors, norms, words
+
+    def ask(self, rows: Iterable[int]) -> None:
+        """Find the neighbours of words; those that are known are not looked for again."""
+        new = np.array(sorted(set(rows) - self.keys()), np.int64)
+        for first in range(0, len(new), _BLOCK_QUERIES):
+            block = new[first : first + _BLOCK_QUERIES]
+            near = nearest(self._vectors, self._norms, self._words, block)
+            self.update(zip(block.tolist(), near.tolist(), strict=True))
+
+
+def nearest(vectors: Floats, norms: Doubles, words: Rows, asked: Rows, count: int = COUNT) -> Rows:
+    """Return the nearest words of words by cosine, themselves left out, the nearest first.
+
+    The cosine is that of float64, and of two words with the same, to the bit, the first row counts
+    as nearer.
+    Products in float32 only sort out words that are certainly too far off: the error of one is
+    bounded whatever the order of its sum (Higham 2002, "Accuracy and stability of numerical
+    algorithms", section 3.1), and words that may be as near as the last of the nearest, given that
+    error, are computed in float64.
+
+    Args:
+        vectors: float32 [n, dimension]; may be memory-mapped, and is read once.
+        norms: their lengths, float64 [n].
+        words: numbers of the rows to look among, ascending.
+        asked: numbers of the rows to look for, some of ``words``.
+        count: how many are wanted.
+
+    Returns:
+        Row numbers, int64 [len(asked), count], or fewer columns if there are fewer other words.
+    """
+    count = max(0, min(count, len(words) - 1))
+    best = _Best(len(asked), count)
+    if not best.rows.size:
+        return best.rows
+    raw = vectors[asked].astype(np.float64)
+    units = (raw / norms[asked, None]).astype(np.float32)
+    # Beyond the sum: the two roundings of the units, and what float64 itself rounds.
+    error = (vectors.shape[1] + 4) * _ROUNDOFF
+    error /= 1 - error
+    places = np.searchsorted(words, asked)
+    # The first block has to hold `count` other words.
+    size = max(count + 1, min(_BLOCK_WORDS, _BLOCK_NUMBERS // max(len(asked), vectors.shape[1])))
+    with progress(len(words), "neighbours", "word") as bar:
+        for first in range(0, len(words), size):
+            rows = words[first : first + size]
+            block = vectors[rows].astype(np.float64)
+            near = units @ (block / norms[rows, None]).astype(np.float32).T
+            inside = np.flatnonzero((places >= first) & (places < first + len(rows)))
+            near[inside, places[inside] - first] = -np.inf
+            if first:
+                least = best.scores[:, -1] - error
+            else:
+                least = np.partition(near, -count, axis=1)[:, -count] - 2 * error
+            # Downwards, so that what is rounded is not sorted out.
+            floor = np.nextafter(least.astype(np.float32), np.float32(-np.inf))
+            query, column = np.nonzero(near >= floor[:, None])
+            scores = _products(raw, block, query, column)
+            scores /= norms[asked[query]] * norms[rows[column]]
+            best.add(query, scores, rows[column])
+            bar.update(len(rows))
+    return best.rows
+
+
+def _products(left: Doubles, right: Doubles, of_left: Rows, of_right: Rows) -> Doubles:
+    """Return the products of pairs of rows; those of equal rows are equal to the bit."""
+    products = np.empty(len(of_left))
+    size = max(1, _BLOCK_NUMBERS // left.shape[1])
+    for first in range(0, len(products), size):
+        pairs = slice(first, first + size)
+        products[pairs] = (left[of_left[pairs]] * right[of_right[pairs]]).sum(axis=1)
+    return products
+
+
+class _Best:
+    """The best words so far of each word asked for, the best first: [queries, count]."""
+
+    def __init__(self, queries: int, count: int) -> None:
+        self.scores = np.full((queries, count), -np.inf)
+        self.rows = np.full((queries, count), np.iinfo(np.int64).max)
+
+    def add(self, query: Rows, scores: Doubles, rows: Rows) -> None:
+        """Take words in: for which query, with which score, in which row."""
+        touched, place = np.unique(query, return_inverse=True)
+        count = self.rows.shape[1]
+        place = np.concatenate([np.repeat(np.arange(len(touched)), count), place])
+        scores = np.concatenate([self.scores[touched].ravel(), scores])
+        rows = np.concatenate([self.rows[touched].ravel(), rows])
+        order = np.lexsort((rows, -scores, place))
+        starts = np.searchsorted(place[order], np.arange(len(touched)))
+        kept = order[starts[:, None] + np.arange(count)]
+        self.scores[touched], self.rows[touched] = scores[kept], rows[kept]
+
+
+ITERATIONS = 3
+"""Number of times that seeds are added after the first suggestions."""
+MOST_SUGGESTIONS = 200
+"""With more suggestions than these the search has lost its cluster and ends."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The scores of a cluster, all 0 if it has fewer than three terms.
+
+    Attributes:
+        suggestion: the mean over all pairs of seeds of the share of targets found.
+        deviation: the standard deviation of that share over all pairs (of the population).
+        coherence: the share of ordered pairs of terms whose second term is among the neighbours of
+            the first.
+    """
+
+    suggestion: float
+    deviation: float
+    coherence: float
+
+
+def run_tests(
+    clusters: Sequence[Sequence[int]], neighbours: Neighbours, threshold: int
+) -> list[Outcome]:
+    """Run both tests on clusters.
+
+    Args:
+        clusters: rows of the terms of each, all different.
+        neighbours: of all words.
+        threshold: number of seeds that must suggest a word for it to become a seed.
+    """
+    enough = [terms if len(terms) >= FEWEST_TERMS else [] for terms in clusters]
+    coherent = coherent_pairs(enough, neighbours)
+    targets = found_targets(enough, neighbours, threshold)
+    outcomes = []
+    for terms, pairs, found in zip(enough, coherent, targets, strict=True):
+        outcome = Outcome(0.0, 0.0, 0.0)
+        if terms:
+            count = len(terms)
+            outcome = Outcome(
+                suggestion=sum(found) / (len(found) * (count - 2)),
+                deviation=float(np.std(found)) / (count - 2),
+                coherence=pairs / (count * (count - 1)),
+            )
+        outcomes.append(outcome)
+    return outcomes
+
+
+def found_targets(
+    clusters: Sequence[Sequence[int]], neighbours: Neighbours, threshold: int
+) -> list[list[int]]:
+    """Return how many targets each pair of seeds finds.
+
+    Every pair of a cluster's terms are seeds once, and the others are the targets. Suggestions are
+    the neighbours of seeds, without the seeds. Then, three times at most, the suggestions that are
+    neighbours of ``threshold`` seeds or more, and the targets among them, join the seeds, and there
+    are new suggestions. A target that was suggested once is found. The searches of all pairs go on
+    side by side, so that neighbours are asked for few times, for many words each.
+
+    Returns:
+        For each cluster, one number per pair, in the order of ``itertools.combinations``.
+    """
+    found: list[list[int]] = []
+    searches: list[tuple[int, int, _Search]] = []
+    for number, terms in enumerate(clusters):
+        pairs = list(combinations(terms, 2))
+        found.append([0] * len(pairs))
+        searches += [
+            (number, place, _search(set(pair), set(terms).difference(pair), neighbours, threshold))
+            for place, pair in enumerate(pairs)
+        ]
+    while searches:
+        going_on = []
+        asked: set[int] = set()
+        for number, place, search in searches:
+            try:
+                asked |= next(search)
+                going_on.append((number, place, search))
+            except StopIteration as end:
+                found[number][place] = end.value
+        neighbours.ask(asked)
+        searches = going_on
+    return found
+
+
+_Search = Generator[set[int], None, int]
+
+
+def _search(pair: set[int], targets: set[int], neighbours: Neighbours, threshold: int) -> _Search:
+    """Yield the words whose neighbours it needs next; return the number of targets found."""
+    seeds: set[int] = set()
+    support: Counter[int] = Counter()
+    found: set[int] = set()
+    joining = pair
+    for _ in range(1 + ITERATIONS):
+        seeds |= joining
+        unknown = {seed for seed in joining if seed not in neighbours}
+        for seed in joining - unknown:
+            support.update(neighbours[seed])
+        # The known neighbours are often enough to see that there are too many.
+        if unknown and len(support.keys() - seeds) <= MOST_SUGGESTIONS:
+            yield unknown
+            for seed in unknown:
+                support.update(neighbours[seed])
+        suggestions = support.keys() - seeds
+        if len(suggestions) > MOST_SUGGESTIONS:
+            break
+        found |= suggestions & targets
+        joining = {word for word in suggestions if support[word] >= threshold or word in targets}
+        if found == targets or not joining:
+            break
+    return len(found)
+
+
+def coherent_pairs(clusters: Sequence[Sequence[int]], neighbours: Neighbours) -> list[int]:
+    """Return how many ordered pairs of each cluster's terms are a term and a neighbour of it."""
+    neighbours.ask(row for terms in clusters for row in terms)
+    return [sum(b in neighbours[a] for a, b in permutations(terms, 2)) for terms in clusters]
+
+
+VOCABULARIES: tuple[Literal["own", "shared"], ...] = ("own", "shared")
+
+
+def evaluate_paradigms(
+    name: str,
+    encoder: Encoder,
+    datasets: Sequence[Dataset],
+    store: Path,
+    *,
+    seed: int,
+    coherence_threshold: int,
+    casings: Sequence[Casing],
+    memo: Cache | None = None,
+) -> tuple[ParadigmResults, int]:
+    """Score every dataset of paradigms.
+
+    Neighbours are looked for among the words of all word rankings of the dataset's language and
+    its own terms ("shared"), and, where the encoder has its own vocabulary, also among its words
+    ("own"). Layers besides the main one get the shared vocabulary in the first casing alone.
+
+    Args:
+        name: key of the encoder's entry in params.yaml.
+        encoder: whose vectors the store holds.
+        datasets: in any order; besides those of paradigms, the word rankings are looked at.
+        store: folder of the embedding store.
+        seed: the run's seed.
+        coherence_threshold: how many seeds must suggest a term for it to become a seed.
+        casings: in which words are compared.
+        memo: what remembers the scores of datasets; None to score all.
+
+    Returns:
+        The results, with the datasets for which there was no vocabulary; and the number of datasets
+        that were scored now.
+    """
+    known = describe(encoder)
+    # All words have one prompt, see ``prompt_of``.
+    opened = EmbeddingStore(store, known, known.prompts.get(DEFAULT))
+    in_order = sorted(datasets, key=lambda dataset: dataset.name)
+    asked = {dataset.name: dataset for dataset in in_order if dataset.task == "paradigms"}
+    rankings: dict[str, list[Dataset]] = {}
+    for dataset in in_order:
+        if dataset.task == "word_ranking":
+            rankings.setdefault(dataset.language, []).append(dataset)
+    results = ParadigmResults(
+        format=PARADIGMS_FORMAT,
+        name=name,
+        encoder=encoder_facts(known, opened.dimension),
+        coherence_threshold=coherence_threshold,
+        casings=[*casings],
+        seed=seed,
+        versions=library_versions("paradigms", opened.made_by),
+        code=code_digest(__name__),
+        scores=(),
+        left_out={
+            dataset.name: f"no word ranking is in {dataset.language} (there are some in: "
+            f"{', '.join(sorted(rankings)) or 'none'}), and the encoder has no vocabulary of its "
+            "own"
+            for dataset in asked.values()
+            if dataset.language not in rankings and not isinstance(encoder, HasWords)
+        },
+    )
+    described = {
+        dataset.name: [
+            read_described(store, encoded)
+            for encoded in (dataset, *rankings.get(dataset.language, ()))
+        ]
+        for dataset in asked.values()
+    }
+
+    jobs = {
+        f"{dataset.name} {vocabulary} {casing}": _Job(dataset.name, vocabulary, casing)
+        for vocabulary, casing, dataset in product(VOCABULARIES, casings, asked.values())
+        if (isinstance(encoder, HasWords) if vocabulary == "own" else dataset.language in rankings)
+    }
+    inputs = {part: [asdict(each) for each in described[jobs[part].dataset]] for part in jobs}
+
+    def compute(new: Sequence[str]) -> Iterator[tuple[str, Part]]:
+        paradigms = {
+            dataset: _Paradigms(
+                asked[dataset], _read_clusters(asked[dataset], known.form), described[dataset]
+            )
+            for dataset in dict.fromkeys(jobs[part].dataset for part in new)
+        }
+        of_encoder = {part: jobs[part] for part in new if jobs[part].vocabulary == "own"}
+        shared = {part: jobs[part] for part in new if part not in of_encoder}
+        words = open_vocabulary(store, encoder) if of_encoder else None
+        spaces = chain(
+            _own_spaces(of_encoder, words, known) if words is not None else (),
+            _shared_spaces(shared, paradigms, rankings, opened, known, casings),
+        )
+        with one_thread(), progress(len(new), f"paradigms {name}", "part") as bar:
+            for part, in_spaces in spaces:
+                of_dataset = paradigms[jobs[part].dataset]
+                yield part, Part([_score(of_dataset, s, coherence_threshold) for s in in_spaces])
+                bar.update()
+
+    def place(score: ParadigmScore) -> tuple[Any, ...]:
+        order = casings.index(score.casing), known.layers.index(score.layer)
+        return score.dataset, score.vocabulary, *order
+
+    parts, new = score_parts(results, inputs, ParadigmScore, compute, memo)
+    scores = sorted((score for part in parts.values() for score in part.scores), key=place)
+    return replace(results, scores=tuple(scores)), len({jobs[part].dataset for part in new})
+
+
+class _Job(NamedTuple):
+    """What is scored together: a dataset with a vocabulary in a casing, in all layers."""
+
+    dataset: str
+    vocabulary: Literal["own", "shared"]
+    casing: Casing
+
+
+@dataclass(frozen=True, slots=True)
+class _Paradigms:
+    """A dataset of paradigms that was read.
+
+    Attributes:
+        dataset: on disk.
+        clusters: name to the cluster's terms as they are, each to what of it is encoded.
+        described: what the store says of the dataset, and of the word rankings of its language.
+    """
+
+    dataset: Dataset
+    clusters: Mapping[str, Mapping[str, str]]
+    described: Sequence[EncodedDataset]
+
+
+@dataclass(frozen=True, slots=True)
+class _Space:
+    """Words, in a layer and casing, and the neighbours that they have."""
+
+    vocabulary: Literal["own", "shared"]
+    digest: str
+    layer: str
+    casing: Casing
+    forms: Forms
+    left_out: dict[str, int]
+    neighbours: Neighbours
+
+
+def _read_clusters(dataset: Dataset, form: Form) -> dict[str, dict[str, str]]:
+    """Read the clusters of a dataset, by name."""
+    ((terms,), (encoded,)) = (text_columns(dataset.task, of) for of in ("natural", form))
+    rows = dataset.read("test", list(dict.fromkeys(("cluster", terms, encoded)))).to_pylist()
+    clusters: dict[str, dict[str, str]] = {}
+    for number, row in enumerate(rows):
+        where = f"{dataset.folder}, row {number} {row['cluster']}"
+        if row["cluster"] in clusters:
+            raise OutputError(where, "each cluster once", "the second one")
+        if len(row[terms]) != len(row[encoded]):
+            expected = f"as many {encoded} as {terms}, {len(row[terms])}"
+            raise OutputError(where, expected, str(len(row[encoded])))
+        clusters[row["cluster"]] = dict(zip(row[terms], row[encoded], strict=True))
+    if not clusters:
+        raise OutputError(dataset.folder, "clusters", "none")
+    return dict(sorted(clusters.items()))
+
+
+def vocabulary_digest(rankings: Sequence[Dataset]) -> str:
+    """Return the SHA-256 of the files of a language's word rankings."""
+    digests = "".join(dataset.digest() for dataset in rankings)
+    return sha256(digests.encode()).hexdigest()
+
+
+def _words_of(rankings: Sequence[Dataset], form: Form) -> dict[str, str]:
+    """Return the words of a language's word rankings, each to what of it is encoded."""
+    words: dict[str, str] = {}
+    for dataset in rankings:
+        columns = [text_columns(dataset.task, of)[0] for of in ("natural", form)]
+        table = dataset.read("test", list(dict.fromkeys(columns)))
+        pairs = zip(*(table[column].to_pylist() for column in columns), strict=True)
+        for word, encoded in pairs:
+            words.setdefault(word, encoded)
+    return words
+
+
+def _own_spaces(
+    jobs: Mapping[str, _Job], vocabulary: Vocabulary, encoder: Description
+) -> Iterator[tuple[str, Iterable[_Space]]]:
+    """Yield each part with its space among the encoder's own words."""
+    vocabulary = _processed(vocabulary, encoder)
+    # They may be many: they are in memory in one casing at a time.
+    for casing, parts in groupby(jobs, lambda part: jobs[part].casing):
+        space = _make_space("own", "", vocabulary, encoder.layer, casing)
+        yield from ((part, [space]) for part in parts)
+
+
+def _shared_spaces(
+    jobs: Mapping[str, _Job],
+    paradigms: Mapping[str, _Paradigms],
+    rankings: Mapping[str, Sequence[Dataset]],
+    store: EmbeddingStore,
+    encoder: Description,
+    casings: Sequence[Casing],
+) -> Iterator[tuple[str, Iterable[_Space]]]:
+    """Yield each part with its spaces among the words of the word rankings and its own terms."""
+    for part, (dataset, _, casing) in jobs.items():
+        ranked = rankings[paradigms[dataset].dataset.language]
+        words = _words_of(ranked, encoder.form)
+        for cluster in paradigms[dataset].clusters.values():
+            for term, encoded in cluster.items():
+                words.setdefault(cased(term, casing), cased(encoded, casing))
+        layers = encoder.layers if casing == casings[0] else [encoder.layer]
+        yield part, (_shared_space(words, ranked, store, encoder, at, casing) for at in layers)
+
+
+def _shared_space(
+    words: Mapping[str, str],
+    rankings: Sequence[Dataset],
+    store: EmbeddingStore,
+    encoder: Description,
+    layer: str,
+    casing: Casing,
+) -> _Space:
+    vectors = store.lookup(list(words.values()), layer)
+    shared = _processed(Vocabulary(list(words), vectors, norms_of(vectors)), encoder)
+    return _make_space("shared", vocabulary_digest(rankings), shared, layer, casing)
+
+
+def _processed(vocabulary: Vocabulary, encoder: Description) -> Vocabulary:
+    """Return words with their vectors post-processed as the encoder asks, fitted on all of them."""
+    if encoder.postprocessing == "none":
+        return vocabulary
+    vectors = Fitting(vocabulary.vectors).postprocess(encoder.postprocessing)
+    return replace(vocabulary, vectors=vectors, norms=norms_of(vectors))
+
+
+def _make_space(
+    name: Literal["own", "shared"], digest: str, vocabulary: Vocabulary, layer: str, casing: Casing
+) -> _Space:
+    forms = forms_of(vocabulary, casing)
+    neighbours = Neighbours(vocabulary.vectors, vocabulary.norms, forms.words)
+    left_out = vocabulary.left_out | {"same_form": vocabulary.directed - len(forms.rows)}
+    return _Space(name, digest, layer, casing, forms, left_out, neighbours)
+
+
+def _score(paradigms: _Paradigms, space: _Space, threshold: int) -> ParadigmScore:
+    """Return the scores of a dataset in a space."""
+    rows, dataset = space.forms.rows, paradigms.dataset
+    # Terms that fall together count once.
+    every = [
+        list(dict.fromkeys(cased(term, space.casing) for term in terms))
+        for terms in paradigms.clusters.values()
+    ]
+    known = [[rows[term] for term in terms if term in rows] for terms in every]
+    tested = run_tests(known, space.neighbours, threshold)
+    clusters = tuple(
+        ClusterScore(name, len(terms), _left_out(terms, space.forms), **asdict(outcome))
+        for name, terms, outcome in zip(paradigms.clusters, every, tested, strict=True)
+    )
+    return ParadigmScore(
+        dataset=dataset.name,
+        language=dataset.language,
+        version=dataset.version,
+        digest=paradigms.described[0].digest,
+        layer=space.layer,
+        vocabulary=space.vocabulary,
+        vocabulary_digest=space.digest,
+        words=len(rows),
+        words_left_out=space.left_out,
+        casing=space.casing,
+        **measure_clusters(clusters),
+        clusters=clusters,
+        vectors=[encoded.vectors[space.layer] for encoded in paradigms.described],
+    )
+
+
+def measure_clusters(clusters: Sequence[ClusterScore]) -> dict[str, Any]:
+    """Return the means over clusters and their intervals, fields of ``ParadigmScore``."""
+    names = np.array([cluster.cluster for cluster in clusters])
+    values = np.array(
+        [[getattr(cluster, what) for cluster in clusters] for what in PARADIGM_MEASURES]
+    )
+    left_out = leave_out_means(values, names)
+    measured: dict[str, Any] = {}
+    for what, of_clusters, without in zip(PARADIGM_MEASURES, values, left_out, strict=True):
+        mean = float(of_clusters.mean())
+        interval = score_interval("accuracy", mean, without, names)
+        measured |= {what: mean, f"{what}_interval": interval}
+    return measured
+
+
+def _left_out(terms: Sequence[str], forms: Forms) -> dict[str, list[str]]:
+    """Return by reason the terms that are not in the vocabulary."""
+    left_out: dict[str, list[str]] = {}
+    for term in terms:
+        if term not in forms.rows:
+            reason = "no_vector" if term in forms.without else "out_of_vocabulary"
+            left_out.setdefault(reason, []).append(term)
+    return left_out

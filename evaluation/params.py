@@ -1,0 +1,217 @@
+"""The sections of params.yaml that evaluation reads: encoders, trained, and those of stages."""
+
+import json
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
+
+from pydantic import AfterValidator, Strict, StrictInt
+
+from corpora_recipes.params import Name, load_params
+from corpora_recipes.running.cache import Cache, digest_files
+from corpora_recipes.running.errors import OutputError, ParamsError
+from corpora_recipes.running.outputs import EMBEDDINGS, TRAINED
+from corpora_recipes.running.stage import read_left_out
+from corpora_recipes.yaml_files import NOTHING, Checked, Some, checked, described, one_of
+from evaluation.encoders.encoder import Postprocess
+from evaluation.paradigms import Casing
+from evaluation.ranking import Similarity
+
+if TYPE_CHECKING:
+    from evaluation.encoders.encoder import Encoder
+
+
+Options = Annotated[
+    dict[Any, Any] | None, described("options, such as {dimension: 512}, or nothing"), NOTHING
+]
+
+
+def encoders_params(params: Mapping[str, Any], path: Path) -> dict[str, dict[str, Any]]:
+    """Return the encoders of a run: those of `encoders`, and models that are `trained`.
+
+    Args:
+        params: what ``load_params`` returned.
+        path: of params.yaml, for messages.
+
+    Returns:
+        Name to options.
+    """
+    given = checked(dict[str, Options], params["encoders"], f"{path}: encoders")
+    trained = {
+        name: {"encoder": "sentence_transformers", "model": (TRAINED / name).as_posix()}
+        for name in params.get("trained", {})
+    }
+    entries = {name: entry or {} for name, entry in given.items()} | trained
+    lower = Counter(name.lower() for name in entries)
+    if alike := [name for name in entries if lower[name.lower()] > 1]:
+        expected = "names that differ in more than case: some systems have one folder for them"
+        raise ParamsError(f"{path}: encoders", expected, ", ".join(alike), "rename one")
+    return entries
+
+
+def encoders_of(path: Path) -> "dict[str, Callable[[], Encoder]]":
+    """Return what makes each encoder of params.yaml, but those that `train` has left out.
+
+    Args:
+        path: of params.yaml.
+    """
+    from evaluation.encoders import make_encoder
+
+    without = read_left_out("train")
+    return {
+        name: partial(make_encoder, name, entry, f"{path}: encoders.{name}")
+        for name, entry in encoders_params(load_params(path), path).items()
+        if name not in without
+    }
+
+
+def stores_of(entries: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
+    """Return each of ``encoders_params`` to the one under whose name its vectors are stored.
+
+    That is the first entry that differs in `postprocessing` alone, best one without.
+    """
+    owners: dict[str, str] = {}
+    stores = {}
+    for name in sorted(entries, key=lambda name: "postprocessing" in entries[name]):
+        kind = {"encoder": name, **entries[name], "postprocessing": None}
+        stores[name] = owners.setdefault(json.dumps(kind, sort_keys=True, default=str), name)
+    return stores
+
+
+def embedded_encoders(path: Path) -> "dict[str, tuple[Callable[[], Encoder], str]]":
+    """Return the encoders of params.yaml whose vectors `embed` has not left out.
+
+    Name to what makes it, and the name of its store, see ``stores_of``.
+    """
+    without, encoders = read_left_out("embed"), encoders_of(path)
+    stores = stores_of(encoders_params(load_params(path), path))
+    return {
+        name: (make, stores[name])
+        for name, make in encoders.items()
+        if stores[name] in encoders and stores[name] not in without
+    }
+
+
+def vectors_of(name: str) -> dict[str, str]:
+    """Return path to SHA-256 of the files of an encoder's vectors."""
+    files, known = digest_files([EMBEDDINGS / name]), Cache("embed").files(name)
+    if known and files != known:
+        wrong = sorted(path for path in {*files, *known} if files.get(path) != known.get(path))
+        expected = f"the vectors of {name} as `probeta embed` has left them"
+        found = "another file" if wrong[0] in files else "no such file"
+        todo = f"run `probeta embed --only {name}`, which encodes what is damaged again"
+        raise OutputError(wrong[0], expected, found, todo)
+    return files
+
+
+@dataclass
+class EvalRank(Checked):
+    """The section `evalrank`."""
+
+    similarities: Some[Similarity] = field(default_factory=lambda: [*get_args(Similarity)])
+    postprocessings: Some[Postprocess] = field(
+        default_factory=lambda: ["none", "centre", "abtt", "whitening"]
+    )
+
+
+def evalrank_params(params: Mapping[str, Any], path: Path) -> dict[str, Any]:
+    """Return `evalrank` of what ``load_params`` returned for a path: an ``EvalRank`` as a dict."""
+    return vars(checked(EvalRank, params["evalrank"], f"{path}: evalrank"))
+
+
+@dataclass
+class ParaLex(Checked):
+    """The section `paralex`; the threshold is that of Sumbler et al. (2018)."""
+
+    casings: Some[Casing] = field(default_factory=lambda: [*get_args(Casing)])
+    coherence_threshold: Annotated[
+        StrictInt, described("how many seeds must suggest a term, an integer from 1", ge=1)
+    ] = 2
+
+
+def paralex_params(params: Mapping[str, Any], path: Path) -> dict[str, Any]:
+    """Return `paralex` of what ``load_params`` returned for a path: a ``ParaLex`` as a dict."""
+    return vars(checked(ParaLex, params["paralex"], f"{path}: paralex"))
+
+
+Objective = Literal["nsp", "nl", "spp", "sdt"]
+OBJECTIVES: dict[Objective, str] = {
+    "nsp": "neighbouring sentences",
+    "nl": "nesting level of the section",
+    "spp": "sentence and paragraph position",
+    "sdt": "section and document title",
+}
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """Sizes of an encoder of words and a GRU, and how its bags of words are decoded.
+
+    ``hidden`` is the size of the GRU in each direction: a sentence's vector is twice as long.
+    ``drawn``: words drawn for each batch as negatives, of a softmax over the word vectors; 0 for a
+    softmax over the whole vocabulary with weights of its own.
+    """
+
+    vocabulary: int
+    embedding: int
+    hidden: int
+    drawn: int
+
+
+SETTINGS = {
+    "small": Sizes(vocabulary=20_000, embedding=128, hidden=128, drawn=2000),
+    # The defaults of Chen et al.'s released code, except for the size of a batch (20 there).
+    "published": Sizes(vocabulary=50_000, embedding=300, hidden=300, drawn=0),
+}
+
+
+Weight = Annotated[float, Strict(), described("a weight above 0", gt=0, lt=1e6)]
+# In one order, so that the order in the file decides nothing.
+Weights = Annotated[
+    dict[Objective, Weight],
+    described("weights of nsp, nl, spp, sdt, such as {nsp: 1, nl: 0.5}", min_length=1),
+    AfterValidator(lambda given: {name: given[name] for name in OBJECTIVES if name in given}),
+]
+Count = Annotated[StrictInt, described("an integer, 0 or more", ge=0, lt=2**31)]
+
+
+@dataclass(frozen=True)
+class Training(Checked):
+    """How an encoder is trained: an entry of `trained`.
+
+    Attributes:
+        corpus: name of a corpus of documents.
+        objectives: what is learnt, each with the weight of its loss.
+        setting: a key of ``SETTINGS``; without a meaning if there is a model.
+        model: pretrained model to train further, a folder or an id of the Hub; "" for a new
+            encoder of words and a GRU.
+        seed: of all that is random.
+        epochs: how often each sentence is seen; with 0, the encoder stays untrained.
+        batch: number of sentences of a step.
+        sentences: read at most, the first of the records; 0 for all.
+    """
+
+    corpus: Name
+    objectives: Weights
+    setting: Literal["small", "published"] = "small"
+    model: Annotated[str, described("a folder, or an id of the Hub")] = ""
+    seed: Count = 1
+    epochs: Count = 1
+    batch: Annotated[StrictInt, described("an integer, 2 or more", ge=2, lt=2**31)] = 128
+    sentences: Count = 0
+
+
+def trained_params(params: Mapping[str, Any], path: Path) -> dict[str, Training]:
+    """Return `trained` of what ``load_params`` returned for a path: name to how it is trained."""
+    trained = {}
+    for name, given in params["trained"].items():
+        where = f"{path}: trained.{name}"
+        trained[name] = training = checked(Training, given, where)
+        one_of(training.corpus, params["corpora"], f"{where}.corpus", " (entries of `corpora`)")
+        if training.model and "setting" in given:
+            expected = "`setting`, for a new encoder, or `model`, to train one further"
+            raise ParamsError(where, expected, "both", "remove one of the two")
+    return trained

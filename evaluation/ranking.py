@@ -1,0 +1,665 @@
+"""The stage `rank`: EvalRank for one encoder.
+
+The rank of each positive among all texts: exact, in blocks of float32 products.
+
+A positive is ranked among all texts but its query and the query's other positives: the filtered
+ranks of Bordes et al. 2013 ("Translating embeddings for modeling multi-relational data"), so that
+one right answer does not push another down. Of texts with the same score each is as likely to be
+first as any other: the rank is 1, and 1 for each text above, and 1/2 for each that ties. So an
+encoder with one vector for all texts gets the mean rank, not the first one.
+
+By cosine or by 1 / (1 + l2), l2 the Euclidean distance (Wang et al. 2022, section 4). Both order
+texts as
+
+    query . text - offset
+
+does: of vectors of length 1 and without offset, or of centred vectors and with half of the text's
+squared length. Centred, as a distance does not depend on where zero is, while the rounding of these
+products does.
+
+Products in float32 only settle what is certain. The error of a product of n numbers, in whatever
+order they are summed, is at most n u / (1 - n u) of the product of the lengths, u the unit roundoff
+(Higham 2002, "Accuracy and stability of numerical algorithms", section 3.1). What is nearer to the
+positive's score is computed anew in float64, and two scores that are nearer than float64 itself
+may round them tie.
+
+EvalRank with one encoder: ranks on all ranking datasets, and scores of similarity.
+
+Wang, Kuo and Li 2022, "Just Rank: Rethinking Evaluation with Word and Sentence Similarities": mean
+reciprocal rank and hits of the positives among all texts, by cosine and by 1 / (1 + l2); and their
+finding that post-processing improves the correlation with human scores and not the ranks, which is
+why the similarity datasets are scored here too.
+
+Differences from the code published with the paper: it centres all sentence vectors
+(here the post-processing "centre"), gives words without a vector the mean of all (here their pairs
+have the rank of chance, and are counted), removes two components from words (here "abtt" removes
+d / 100), lets ties count in favour of the positive and other positives against it (here see
+``ranks``), and computes the positive's score with another matrix product than the other scores.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from itertools import groupby, product
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import pyarrow as pa
+
+from builders.statistics import pearson
+from builders.tasks.examples import RANKING_TASKS
+from corpora_recipes.parquet import array_of
+from corpora_recipes.running.cache import Cache
+from corpora_recipes.running.code import code_digest
+from corpora_recipes.running.console import progress
+from corpora_recipes.running.errors import InputError, OutputError
+from corpora_recipes.running.executors import as_completed, open_executor
+from evaluation.arrays import Doubles, Flags, Floats, Rows, Values
+from evaluation.datasets import Dataset
+from evaluation.embedding.embedding import Fitting
+from evaluation.embedding.store import EmbeddingStore, EncodedDataset, read_described
+from evaluation.encoders.encoder import Description, Encoder, Form, Postprocess, describe
+from evaluation.features import ProbeRows, prompt_of, text_columns, unique_texts
+from evaluation.measures import (
+    alignment,
+    cosines,
+    inverse_distances,
+    leave_out_means,
+    norms_of,
+    one_thread,
+    score_interval,
+    spearman,
+    uniformity,
+)
+from evaluation.results.scores import (
+    HITS,
+    PLAIN,
+    RANK_MEASURES,
+    RANKINGS_FORMAT,
+    PairRanks,
+    RankingResults,
+    RankScore,
+    SimilarityScore,
+    measure_pairs,
+    ranks_digest,
+    ranks_table,
+)
+from evaluation.results.stored import Part, encoder_facts, library_versions, score_parts
+
+Similarity = Literal["cosine", "l2"]
+
+# What is in memory at a time: so many texts of the background, for each of so many queries; and so
+# many queries' vectors.
+_BLOCK_TEXTS = 4096
+_BLOCK_QUERIES = 1024
+_GROUP = 8192
+# Where a larger share of a block is uncertain, its products in float64 cost less than picking.
+_MANY = 1 / 64
+_MANY_QUERIES = 256
+_FLOAT32, _FLOAT64 = 2.0**-24, 2.0**-53
+# More than what is lost of products that are too small for float32.
+_UNDERFLOW = 2.0**-100
+
+
+@dataclass(frozen=True, slots=True)
+class Ranks:
+    """What became of pairs of a query and a positive, float64 and bool [pairs].
+
+    Attributes:
+        ranks: 1 … number of texts; NaN where a vector has no direction to compare.
+        tied: whether another text has the positive's score.
+    """
+
+    ranks: Doubles
+    tied: Flags
+
+
+def rank_positives(
+    vectors: Floats, queries: Rows, positives: Rows, similarity: Similarity
+) -> Ranks:
+    """Return the rank of each positive for its query; within ``one_thread``.
+
+    A vector of zeros has no cosine: such a text is no candidate, and a pair with one has no rank.
+
+    Args:
+        vectors: of all texts, float32 [texts, dimension], finite; may be memory-mapped.
+        queries: row of each pair's query, int64 [pairs].
+        positives: row of each pair's positive, another one than the query.
+        similarity: by which texts are ranked.
+    """
+    ranks, tied = np.full(len(queries), np.nan), np.zeros(len(queries), bool)
+    if not len(queries):
+        return Ranks(ranks, tied)
+    space = _space(vectors, similarity)
+    # Queries in the order of their rows, and all pairs of one query together.
+    order = np.argsort(queries, kind="stable")
+    distinct, first = np.unique(queries[order], return_index=True)
+    ends = np.append(first, len(order))
+    for start in range(0, len(distinct), _GROUP):
+        stop = min(start + _GROUP, len(distinct))
+        pairs = order[ends[start] : ends[stop]]
+        rows = distinct[start:stop]
+        query = np.searchsorted(rows, queries[pairs])
+        group = _Group(space, vectors, rows, query, positives[pairs])
+        for block in range(0, len(vectors), _BLOCK_TEXTS):
+            group.count(block, space.place(vectors[block : block + _BLOCK_TEXTS]))
+        ranks[pairs] = np.where(group.ranked, 1 + group.above + group.ties / 2, np.nan)
+        tied[pairs] = group.ties > 0
+    return Ranks(ranks, tied)
+
+
+@dataclass(frozen=True, slots=True)
+class _Points:
+    """Vectors as they are multiplied.
+
+    Attributes:
+        vectors: float64 [n, dimension], none longer than 1.
+        lengths: theirs, float64 [n]; 0 of a text that has no direction, or lies in the centre.
+        offsets: what is subtracted from a query's product with them, float64 [n].
+    """
+
+    vectors: Doubles
+    lengths: Doubles
+    offsets: Doubles
+
+    def __getitem__(self, which: Rows) -> "_Points":
+        return _Points(self.vectors[which], self.lengths[which], self.offsets[which])
+
+
+@dataclass(frozen=True, slots=True)
+class _Space:
+    """Where texts are compared: by direction, or, with a centre, by distance.
+
+    Attributes:
+        dimension: of the vectors.
+        centre: mean of the vectors, float64 [dimension].
+        scale: the largest distance from it: in float32 nothing overflows.
+    """
+
+    dimension: int
+    centre: Doubles | None
+    scale: float
+
+    def place(self, vectors: Floats) -> _Points:
+        """Return vectors as they are multiplied."""
+        wide = vectors.astype(np.float64)
+        if self.centre is None:
+            lengths = norms_of(wide)
+            wide /= np.where(lengths > 0, lengths, 1)[:, None]
+            return _Points(wide, (lengths > 0).astype(np.float64), np.zeros(len(wide)))
+        wide -= self.centre
+        wide /= self.scale
+        lengths = norms_of(wide)
+        return _Points(wide, lengths, np.square(lengths) / 2)
+
+    def tolerance(self, queries: Doubles, texts: Doubles) -> Doubles:
+        """Return how far two scores may be apart and tie.
+
+        Both are rounded: in the lengths of their vectors (``queries``, and the larger of two
+        ``texts`` that are compared), the product and the offset.
+        """
+        tolerance: Doubles = (self.dimension + 8) * _FLOAT64 * np.square(queries + texts)
+        return tolerance
+
+    def error(self, queries: Doubles, texts: _Points) -> Doubles:
+        """Return how far products in float32 may be off, for queries of given lengths."""
+        bound = (self.dimension + 8) * _FLOAT32
+        error: Doubles = queries * (bound / (1 - bound) * texts.lengths.max())
+        error += 4 * _FLOAT32 * texts.offsets.max() + _UNDERFLOW
+        return error
+
+
+class _Group:
+    """Some queries, and how many texts were seen so far above the positives of each.
+
+    Attributes:
+        ranked: whether a pair is ranked, bool [pairs].
+        above: number of texts with a higher score than the positive's, int64 [pairs].
+        ties: number of texts with the same score.
+    """
+
+    def __init__(
+        self, space: _Space, vectors: Floats, rows: Rows, query: Rows, positives: Rows
+    ) -> None:
+        """Compute the scores of the positives.
+
+        Args:
+            space: where texts are compared.
+            vectors: of all texts.
+            rows: of the queries, ascending.
+            query: of each pair, its place in ``rows``, ascending.
+            positives: row of each pair's positive.
+        """
+        self._space, self._query = space, query
+        self._queries = space.place(vectors[rows])
+        self._narrow = self._queries.vectors.astype(np.float32)
+        self._target = np.empty(len(query))
+        self._length = np.empty(len(query))
+        for start in range(0, len(query), _BLOCK_QUERIES):
+            some = slice(start, start + _BLOCK_QUERIES)
+            points = space.place(vectors[positives[some]])
+            products = np.einsum("ij,ij->i", self._queries.vectors[query[some]], points.vectors)
+            self._target[some] = products - points.offsets
+            self._length[some] = points.lengths
+        self.ranked = np.ones(len(query), bool)
+        if space.centre is None:
+            self.ranked = (self._queries.lengths[query] > 0) & (self._length > 0)
+        self.above = np.zeros(len(query), np.int64)
+        self.ties = np.zeros(len(query), np.int64)
+        # What a query is not compared with: itself and its positives, in the order of the queries.
+        hidden = np.concatenate([np.arange(len(rows)), query])
+        order = np.argsort(hidden, kind="stable")
+        self._hidden = hidden[order], np.concatenate([rows, positives])[order]
+
+    def count(self, first: int, texts: _Points) -> None:
+        """Count a block of texts, from the row ``first`` on."""
+        narrow = texts.vectors.astype(np.float32).T
+        offsets = texts.offsets.astype(np.float32)
+        products = np.empty((min(_BLOCK_QUERIES, len(self._narrow)), len(offsets)), np.float32)
+        for start in range(0, len(self._narrow), _BLOCK_QUERIES):
+            some = self._narrow[start : start + _BLOCK_QUERIES]
+            scores = np.matmul(some, narrow, out=products[: len(some)])
+            if self._space.centre is not None:
+                scores -= offsets
+            self._hide(scores, np.arange(start, start + len(some)), first, texts)
+            begin, end = np.searchsorted(self._query, [start, start + len(some)])
+            pairs = np.arange(begin, end)
+            unclear = self._settle(scores, start, pairs[self.ranked[begin:end]], texts)
+            for piece in range(0, len(unclear), _MANY_QUERIES):
+                self._settle_exactly(first, unclear[piece : piece + _MANY_QUERIES], texts)
+
+    def _settle(self, products: Floats, start: int, pairs: Rows, texts: _Points) -> Rows:
+        """Count texts for some pairs; return the pairs for which too many texts are uncertain."""
+        query, target = self._query[pairs], self._target[pairs]
+        longest = np.maximum(self._length[pairs], texts.lengths.max())
+        error = self._space.error(self._queries.lengths[query], texts)
+        error += self._space.tolerance(self._queries.lengths[query], longest)
+        # Outwards, so that what is rounded is not taken for certain.
+        high = np.nextafter((target + error).astype(np.float32), np.float32(np.inf))
+        low = np.nextafter((target - error).astype(np.float32), np.float32(-np.inf))
+        certain, possible = np.empty((2, products.shape[1]), bool)
+        many = []
+        for i, pair in enumerate(pairs.tolist()):
+            row = products[query[i] - start]
+            np.greater(row, high[i], out=certain)
+            np.greater_equal(row, low[i], out=possible)
+            count = np.count_nonzero(certain)
+            uncertain = np.count_nonzero(possible) - count
+            if uncertain > _MANY * len(row):
+                many.append(pair)
+                continue
+            self.above[pair] += count
+            if uncertain:
+                np.not_equal(certain, possible, out=possible)
+                near = texts[np.flatnonzero(possible)]
+                scores = near.vectors @ self._queries.vectors[query[i]] - near.offsets
+                self._compare(np.array([pair]), scores[None], near.lengths)
+        return np.array(many, np.int64)
+
+    def _settle_exactly(self, first: int, pairs: Rows, texts: _Points) -> None:
+        """Count texts, from the row ``first`` on, for some pairs by products in float64."""
+        query, place = np.unique(self._query[pairs], return_inverse=True)
+        scores = self._queries.vectors[query] @ texts.vectors.T - texts.offsets
+        self._hide(scores, query, first, texts)
+        self._compare(pairs, scores[place], texts.lengths)
+
+    def _hide(self, scores: Floats | Doubles, queries: Rows, first: int, texts: _Points) -> None:
+        """Take texts that are not candidates, from the row ``first`` on, out of scores in place."""
+        if self._space.centre is None:
+            scores[:, texts.lengths == 0] = -np.inf
+        begin = np.searchsorted(self._hidden[0], queries[0])
+        end = np.searchsorted(self._hidden[0], queries[-1], side="right")
+        query, column = self._hidden[0][begin:end], self._hidden[1][begin:end] - first
+        place = np.searchsorted(queries, query)
+        inside = (queries[place] == query) & (column >= 0) & (column < scores.shape[1])
+        scores[place[inside], column[inside]] = -np.inf
+
+    def _compare(self, pairs: Rows, scores: Doubles, lengths: Doubles) -> None:
+        """Count by scores in float64, [pairs, texts]; the texts' lengths are given."""
+        queries = self._queries.lengths[self._query[pairs]]
+        longest = np.maximum(self._length[pairs][:, None], lengths)
+        tolerance = self._space.tolerance(queries[:, None], longest)
+        scores -= self._target[pairs][:, None]
+        self.above[pairs] += np.count_nonzero(scores > tolerance, axis=1)
+        self.ties[pairs] += np.count_nonzero(np.abs(scores) <= tolerance, axis=1)
+
+
+def _space(vectors: Floats, similarity: Similarity) -> _Space:
+    dimension = vectors.shape[1]
+    if similarity == "cosine":
+        return _Space(dimension, None, 1.0)
+    blocks = range(0, len(vectors), _BLOCK_TEXTS)
+    sums = np.zeros(dimension)
+    for block in blocks:
+        sums += vectors[block : block + _BLOCK_TEXTS].sum(axis=0, dtype=np.float64)
+    centre = sums / len(vectors)
+    longest = max(
+        norms_of(vectors[block : block + _BLOCK_TEXTS] - centre).max() for block in blocks
+    )
+    return _Space(dimension, centre, float(longest) or 1.0)
+
+
+RANKED = tuple(task.name for task in RANKING_TASKS)
+
+# Bytes of datasets for which another process is started: a start takes one to two seconds.
+BYTES_A_WORKER = 2**20
+
+# A post-processing of vectors, and a similarity.
+_Way = tuple[Postprocess, Similarity]
+
+
+def rank_datasets(
+    name: str,
+    encoder: Encoder,
+    datasets: Sequence[Dataset],
+    store: Path,
+    *,
+    seed: int,
+    similarities: Sequence[Similarity],
+    postprocessings: Sequence[Postprocess],
+    workers: int = 1,
+    memo: Cache | None = None,
+) -> tuple[RankingResults, list[pa.Table], int]:
+    """Rank the positives of every ranking dataset with every layer of one encoder.
+
+    Args:
+        name: key of the encoder's entry in params.yaml.
+        encoder: whose vectors the store holds.
+        datasets: in any order; those of other tasks are skipped.
+        store: folder of the embedding store.
+        seed: the run's seed.
+        similarities: one or more; layers other than the main one have only the first.
+        postprocessings: one or more; layers other than the main one have none. Vectors are not
+            whitened if there are no more texts than dimensions. Those of an encoder that has a
+            post-processing of its own (fitted on each dataset's texts) get no other.
+        workers: largest number of processes; the results do not depend on it.
+        memo: what remembers the scores of datasets; None to rank all.
+
+    Returns:
+        The results; the ranks of the main layer's vectors as they are, if they are among
+        ``postprocessings``, a table of ``ranks_table`` for each dataset and similarity; and the
+        number of datasets that were ranked now.
+    """
+    known = describe(encoder)
+    opened = EmbeddingStore(store, known)
+    if known.postprocessing != PLAIN:
+        postprocessings = [PLAIN]
+    results = RankingResults(
+        format=RANKINGS_FORMAT,
+        name=name,
+        encoder=encoder_facts(known, opened.dimension),
+        evalrank={"similarities": [*similarities], "postprocessings": [*postprocessings]},
+        seed=seed,
+        versions=library_versions("rank", opened.made_by),
+        code=code_digest(__name__),
+        scores=(),
+        similarities=(),
+    )
+    parts = {dataset.name: [dataset] for dataset in datasets if dataset.task in RANKED}
+
+    def family(dataset: Dataset) -> tuple[str, ...]:
+        apart = [] if known.postprocessing == PLAIN else [dataset.name]
+        return dataset.language, repr(prompt_of(known, dataset)), *apart
+
+    # Post-processing is fitted on the similarity datasets of a language and prompt together; the
+    # encoder's own on each.
+    similar = [dataset for dataset in datasets if dataset.task == "similarity"]
+    similar.sort(key=lambda dataset: (*family(dataset), dataset.name))
+    for number, (_, members) in enumerate(groupby(similar, family)):
+        parts[f"similarity-{number}"] = [*members]
+    described = {
+        part: {dataset.name: read_described(store, dataset) for dataset in members}
+        for part, members in parts.items()
+    }
+    inputs = {part: {n: asdict(of) for n, of in d.items()} for part, d in described.items()}
+    ways: list[_Way] = list(product(postprocessings, similarities))
+
+    def compute(new: Sequence[str]) -> Iterator[tuple[str, Part]]:
+        # The largest first, so that at the end no process is left alone with one of them.
+        order = sorted(new, key=lambda part: (-_size(parts[part]), part))
+        jobs = ((parts[part], described[part], known, store, ways) for part in order)
+        worth = 1 + sum(_size(parts[part]) for part in new) // BYTES_A_WORKER
+        with (
+            open_executor("local", max(1, min(workers, len(new), worth))) as executor,
+            progress(len(new), f"rank {name}", "job") as bar,
+        ):
+            for number, part in as_completed(executor, _score_part, jobs):
+                yield order[number], part
+                bar.update()
+
+    scored, new = score_parts(results, inputs, RankScore | SimilarityScore, compute, memo)
+    in_order = [part for _, part in sorted(scored.items())]
+    scores = [score for part in in_order for score in part.scores]
+    alike = [score for score in scores if isinstance(score, SimilarityScore)]
+    results = replace(
+        results,
+        scores=tuple(score for score in scores if isinstance(score, RankScore)),
+        similarities=tuple(sorted(alike, key=lambda score: score.dataset)),
+    )
+    tables = [table for part in in_order for table in part.tables]
+    return results, tables, sum(len(parts[part]) for part in new)
+
+
+def _size(datasets: Sequence[Dataset]) -> int:
+    return sum(
+        file.stat().st_size
+        for dataset in datasets
+        for files in dataset.files.values()
+        for file in files
+    )
+
+
+def _score_part(
+    datasets: Sequence[Dataset],
+    described: Mapping[str, EncodedDataset],
+    encoder: Description,
+    store: Path,
+    ways: Sequence[_Way],
+) -> Part:
+    """Score one ranking dataset, or the similarity datasets of one language and prompt."""
+    if datasets[0].task == "similarity":
+        return Part(_compare(datasets, described, encoder, store, ways))
+    (dataset,) = datasets
+    linked = _read(dataset, encoder.form)
+    opened = EmbeddingStore(store, encoder, prompt_of(encoder, dataset))
+    scores, tables = [], []
+    with one_thread():
+        for layer in encoder.layers:
+            of_layer = ways if layer == encoder.layer else [(PLAIN, ways[0][1])]
+            facts = described[dataset.name]
+            for score, ranks in _rank(
+                dataset, facts, linked, opened, layer, of_layer, encoder.postprocessing
+            ):
+                if (layer, score.postprocessing) == (encoder.layer, PLAIN):
+                    pairs = _pairs(score, linked, ranks)
+                    tables.append(ranks_table(pairs))
+                    score = replace(score, answers=ranks_digest(pairs))
+                scores.append(score)
+    return Part(scores, tables)
+
+
+@dataclass(frozen=True, slots=True)
+class _Linked:
+    """The texts of a ranking dataset and its pairs.
+
+    Attributes:
+        texts: in one form.
+        ids: of the texts.
+        groups: ids of the groups of texts linked by positives, [texts].
+        queries: row of each pair's query, int64 [pairs].
+        positives: row of each pair's positive, int64 [pairs].
+    """
+
+    texts: list[str]
+    ids: Values
+    groups: Values
+    queries: Rows
+    positives: Rows
+
+
+def _read(dataset: Dataset, form: Form) -> _Linked:
+    """Read a ranking dataset."""
+    (column,) = text_columns(dataset.task, form)
+    file = dataset.files["test"][0]
+    table = dataset.read("test", ["id", column, "positives", "document_id"])
+    ids = table["id"].to_pylist()
+    rows = {text: row for row, text in enumerate(ids)}
+    queries, positives = [], []
+    for row, linked in enumerate(table["positives"].to_pylist()):
+        # An unknown id is as wrong as the row itself.
+        others = [rows.get(positive, row) for positive in linked]
+        if rows[ids[row]] != row or row in others or len({*others}) < len(others):
+            expected = "a unique id in each row, and as positives ids of other rows, each once"
+            pair = f"{ids[row]} with the positives {', '.join(linked) or '(none)'}"
+            raise OutputError(file, expected, f"row {row} of test: {pair}")
+        queries += [row] * len(others)
+        positives += others
+    if not queries:
+        todo = "name other pairs at `rankings:` in params.yaml, and run `probeta compose` again"
+        raise InputError(file, "positives in some rows", "none", todo)
+    pairs = np.array([queries, positives], np.int64)
+    groups = array_of(table["document_id"])
+    return _Linked(table[column].to_pylist(), np.array(ids), groups, *pairs)
+
+
+def _rank(
+    dataset: Dataset,
+    described: EncodedDataset,
+    linked: _Linked,
+    store: EmbeddingStore,
+    layer: str,
+    ways: Sequence[_Way],
+    of_encoder: Postprocess,
+) -> Iterator[tuple[RankScore, Doubles]]:
+    """Yield the score of one layer for each way to compare, with the ranks, float64 [pairs]."""
+    encoded = store.lookup(linked.texts, layer)
+    present: Flags = np.any(encoded, axis=1)
+    rows = np.cumsum(present) - 1
+    ranked = present[linked.queries] & present[linked.positives]
+    queries, positives = rows[linked.queries[ranked]], rows[linked.positives[ranked]]
+    texts = [linked.texts[row] for row in np.flatnonzero(present)]
+    whole = encoded if present.all() else encoded[present]
+    # The middle of all texts except the query and its other positives.
+    by_chance = (len(encoded) - np.bincount(linked.queries)[linked.queries] + 1) / 2
+    for (postprocessing, similarity), vectors in _vectors(
+        dataset.name, texts, whole, ways, of_encoder
+    ):
+        counted = rank_positives(vectors, queries, positives, similarity)
+        ranks = by_chance.copy()
+        ranks[ranked] = np.where(np.isnan(counted.ranks), ranks[ranked], counted.ranks)
+        directed = np.count_nonzero(vectors.any(axis=1))
+        score = RankScore(
+            dataset=dataset.name,
+            task=dataset.task,
+            language=dataset.language,
+            version=dataset.version,
+            digest=described.digest,
+            layer=layer,
+            similarity=similarity,
+            postprocessing=postprocessing,
+            background=int(directed) if similarity == "cosine" else len(vectors),
+            queries=len(np.unique(linked.queries)),
+            pairs=len(ranks),
+            without_vector=len(ranks) - int(np.count_nonzero(~np.isnan(counted.ranks))),
+            **measure_ranks(ranks, linked.groups[linked.queries]),
+            ties=int(counted.tied.sum()),
+            texts=described.texts,
+            vectors=described.vectors[layer],
+        )
+        if similarity == "cosine":
+            pairs = vectors[queries], vectors[positives]
+            score = replace(score, alignment=alignment(*pairs), uniformity=uniformity(vectors))
+        yield score, ranks
+
+
+def _pairs(score: RankScore, linked: _Linked, ranks: Doubles) -> PairRanks:
+    """Return the ranks behind a score, with the ids of the pairs, sorted by those."""
+    queries, positives = linked.ids[linked.queries], linked.ids[linked.positives]
+    order = np.lexsort((positives, queries))
+    documents = linked.groups[linked.queries[order]]
+    pairs = queries[order], positives[order], documents, ranks[order]
+    return PairRanks(score.dataset, score.similarity, *pairs)
+
+
+def measure_ranks(ranks: Doubles, groups: Values) -> dict[str, Any]:
+    """Return the measures of ranks, fields of ``RankScore``.
+
+    Args:
+        ranks: float64 [pairs].
+        groups: ids of the groups of texts linked by positives, [pairs].
+    """
+    of_pairs = dict(zip(RANK_MEASURES, measure_pairs(ranks), strict=True))
+    mrr = float(of_pairs["MRR"].mean())
+    (left_out,) = leave_out_means(of_pairs["MRR"][None], groups)
+    return {
+        "mrr": mrr,
+        "interval": score_interval("accuracy", mrr, left_out, groups),
+        "hits": {str(place): float(of_pairs[f"Hits@{place}"].mean()) for place in HITS},
+        "median_rank": float(np.median(ranks)),
+        "mean_rank": float(ranks.mean()),
+    }
+
+
+def _compare(
+    datasets: Sequence[Dataset],
+    described: Mapping[str, EncodedDataset],
+    encoder: Description,
+    store: Path,
+    ways: Sequence[_Way],
+) -> list[SimilarityScore]:
+    """Return the main layer's scores on the similarity datasets of one language and prompt."""
+    rows = [ProbeRows(dataset, "test", encoder.form) for dataset in datasets]
+    # Sorted, so that the order does not depend on that of sets.
+    texts = sorted(set().union(*(unique_texts(dataset, encoder.form) for dataset in datasets)))
+    places = {text: row for row, text in enumerate(texts)}
+    names = ", ".join(dataset.name for dataset in datasets)
+    prompt = prompt_of(encoder, datasets[0])
+    encoded = EmbeddingStore(store, encoder, prompt).lookup(texts, encoder.layer)
+    scores = []
+    with one_thread():
+        for (postprocessing, similarity), vectors in _vectors(
+            names, texts, encoded, ways, encoder.postprocessing
+        ):
+
+            def lookup(given: Sequence[str], vectors: Floats = vectors) -> Floats:
+                return vectors[[places[text] for text in given]]
+
+            compare = cosines if similarity == "cosine" else inverse_distances
+            for dataset, part in zip(datasets, rows, strict=True):
+                predicted = compare(*np.split(part.features(lookup), 2, axis=1))
+                facts = described[dataset.name]
+                score = SimilarityScore(
+                    dataset=dataset.name,
+                    language=dataset.language,
+                    digest=facts.digest,
+                    layer=encoder.layer,
+                    similarity=similarity,
+                    postprocessing=postprocessing,
+                    spearman=spearman(part.y, predicted),
+                    pearson=pearson(part.y, predicted),
+                    texts=facts.texts,
+                    vectors=facts.vectors[encoder.layer],
+                )
+                scores.append(score)
+    return scores
+
+
+def _vectors(
+    names: str, texts: Sequence[str], encoded: Floats, ways: Sequence[_Way], of_encoder: Postprocess
+) -> Iterator[tuple[_Way, Floats]]:
+    """Yield the texts' vectors for each way to compare; ways are grouped by post-processing."""
+    fitting = Fitting(Fitting(encoded).postprocess(of_encoder))
+    for name, same in groupby(ways, lambda way: way[0]):
+        if name == "whitening" and len(encoded) <= encoded.shape[1]:
+            continue
+        vectors = fitting.postprocess(name)
+        too_large = np.flatnonzero(~np.isfinite(vectors).all(axis=1))
+        if len(too_large):
+            raise InputError(
+                f"{names}, test: {texts[too_large[0]]!r}",
+                "a vector of finite numbers after post-processing",
+                "an infinite or too large number",
+                "scale the encoder's vectors down: they are near the limit of float32",
+            )
+        for way in same:
+            yield way, vectors

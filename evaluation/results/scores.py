@@ -1,0 +1,540 @@
+"""Scores of probes, rankings and paradigms, with the rows behind them.
+
+The results of an encoder and the folder with their files.
+
+A folder of results has two files, which appear together or not at all:
+
+    scores.json          ``Results``: a score for every dataset and layer, and what they depend on
+    predictions.parquet  a row for every row asked, dataset by dataset and layer by layer:
+                         dataset, layer, id, document_id: string; gold: float64, a class number or a
+                         score; predicted: list<float64>, an answer for each random start
+
+The results of EvalRank for one encoder and the folder with their files.
+
+A folder of results has two files, which appear together or not at all:
+
+    scores.json    ``RankingResults``: the scores, and what they depend on
+    ranks.parquet  a row for every pair of a query and a positive, dataset by dataset and similarity
+                   by similarity, of the main layer's vectors as they are: dataset, similarity,
+                   query, positive, document_id: string, ids but the first two; rank: float64
+"""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import partial
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import pyarrow as pa
+
+from builders.tasks import TASKS
+from builders.tasks.examples import FEWEST_TERMS
+from corpora_recipes.parquet import array_of
+from corpora_recipes.running.errors import InputError
+from evaluation.arrays import Doubles, Values
+from evaluation.measures import Metric
+from evaluation.results.stored import EncoderResults, ScoresFolder, Stored, parsed, read_stored
+
+PROBES_FORMAT = 7
+PREDICTIONS = "predictions.parquet"
+# The protocol of results that are not of a probe: a language model was asked.
+LM_EVAL_PROTOCOL = "lm-eval"
+_COVERAGE = {"tokens": 0, "out_of_vocabulary": 0}
+
+
+@dataclass(frozen=True, slots=True)
+class Score(Stored):
+    """The result of one layer of an encoder on one dataset; accuracies 0 … 1, correlations -1 … 1.
+
+    Attributes:
+        dataset: its name.
+        task: e.g. "sentence_position".
+        corpus: name of the corpus.
+        language: BCP 47 code.
+        version: of the dataset.
+        digest: SHA-256 of the dataset's files.
+        rows: number of instances in each split that there is.
+        folds: number of folds, each used once as test; 0 if the dataset has splits.
+        test_documents: number of documents that the rows of test come from; below
+            ``LEAST_DOCUMENTS`` the interval says nothing of other documents.
+        layer: of the encoder.
+        metric: what ``value`` is: "accuracy", or "pearson" where scores are asked for.
+        value: the metric on test, or on the rows of all folds together; the mean over random
+            starts.
+        deviation: its standard deviation over the random starts, with one degree of freedom less;
+            None if nothing is random.
+        interval: see ``evaluation.measures``.
+        measures: all that was measured, by name, see ``evaluation.measures``; means over
+            random starts.
+        majority: accuracy of always answering with the most frequent class of train; None for
+            correlations.
+        chance: 1 / number of classes; None for correlations.
+        chosen: what was chosen on validation, for each fit, by the name of the setting; empty if
+            nothing is trained.
+        validation: the metric there with that choice, the mean over folds and starts; None if
+            nothing is trained.
+        coverage: for an encoder with a vocabulary, the numbers of "tokens" and of those
+            "out_of_vocabulary" in the dataset; else None.
+        answers: SHA-256 of the answers that all of this is computed from, see ``answers_digest``.
+        texts: SHA-256 of the dataset's texts in the encoder's form, with their prompt; empty for a
+            language model.
+        vectors: SHA-256 of their vectors, see ``EmbeddingStore.digests``; empty likewise.
+        fitted_on: the texts that the encoder's post-processing is fitted on, if it has one: of
+            "train", or all the dataset's "own".
+    """
+
+    dataset: str
+    task: str
+    corpus: str
+    language: str
+    version: str
+    digest: str
+    rows: dict[str, int]
+    folds: int
+    test_documents: int
+    layer: str
+    metric: Metric
+    value: float
+    deviation: float | None
+    interval: tuple[float, float]
+    measures: dict[str, float]
+    majority: float | None
+    chance: float | None
+    chosen: dict[str, list[float]]
+    validation: float | None
+    coverage: dict[str, int] | None
+    answers: str
+    texts: str = ""
+    vectors: str = ""
+    fitted_on: str = ""
+
+    @property
+    def asked(self) -> int:
+        """The number of rows that ``value`` is of."""
+        return self.rows["train" if self.folds else "test"]
+
+
+@dataclass(frozen=True, slots=True)
+class Transfer(Stored):
+    """The score on a dataset of a probe that was trained on one other dataset, or on all others."""
+
+    sources: tuple[str, ...]
+    score: Score
+
+
+@dataclass(frozen=True, slots=True)
+class Results(EncoderResults):
+    """The scores of one encoder by probes, or of a language model.
+
+    Attributes:
+        protocol: name and version of the probe's protocol, its engine and the pair features;
+            ``LM_EVAL_PROTOCOL`` and a version for a language model.
+        intervals: how they were made.
+        transfers: of probes to datasets that they were not trained on, if they were asked for.
+    """
+
+    scores: tuple[Score, ...]
+    protocol: dict[str, Any]
+    intervals: dict[str, Any]
+    transfers: tuple[Transfer, ...] = ()
+
+    @property
+    def probed(self) -> bool:
+        """Whether a probe was trained on embeddings; if not, a language model was asked."""
+        return bool(self.protocol["name"] != LM_EVAL_PROTOCOL)
+
+
+@dataclass(frozen=True, slots=True)
+class Predictions:
+    """What was answered on one dataset from one layer.
+
+    Attributes:
+        ids: of the rows, [rows].
+        documents: ids of their documents, [rows].
+        gold: class numbers or scores, float64 [rows].
+        predicted: the same, float64 [starts, rows].
+    """
+
+    ids: Values
+    documents: Values
+    gold: Values
+    predicted: Values
+
+
+def answers_digest(answers: Predictions) -> str:
+    """Return the SHA-256 of answers: of ids, documents, gold and what was predicted."""
+    digest = sha256()
+    for names in (answers.ids, answers.documents):
+        digest.update(json.dumps(names.tolist(), ensure_ascii=False).encode())
+    for numbers in (answers.gold, answers.predicted):
+        digest.update(np.ascontiguousarray(numbers, "<f8").tobytes())
+    return digest.hexdigest()
+
+
+def _make_results(content: dict[str, Any]) -> Results:
+    results: Results = parsed(Results, content)
+    parsed(str, results.protocol["name"])
+    parsed(float, results.intervals["coverage"])
+    for score in (*results.scores, *(transfer.score for transfer in results.transfers)):
+        part, coverage = "train" if score.folds else "test", score.coverage or _COVERAGE
+        if score.task not in TASKS or part not in score.rows or coverage.keys() != _COVERAGE.keys():
+            raise ValueError(f"{score.dataset}: another task, no {part}, or another coverage")
+    return results
+
+
+_PREDICTION_KEYS = ("dataset", "layer", "id", "document_id")
+_PREDICTION_VALUES = (("gold", pa.float64()), ("predicted", pa.list_(pa.float64())))
+PREDICTIONS_SCHEMA = pa.schema(
+    [*((name, pa.string()) for name in _PREDICTION_KEYS), *_PREDICTION_VALUES]
+)
+"""Of predictions.parquet."""
+_PROBES = ScoresFolder(
+    "probe", PROBES_FORMAT, _make_results, PREDICTIONS, PREDICTIONS_SCHEMA, ["dataset", "layer"]
+)
+write_results, read_results = _PROBES.write, _PROBES.read
+
+
+def predictions_table(dataset: str, layer: str, answers: Predictions) -> pa.Table:
+    """Return the rows of predictions.parquet for one dataset and layer."""
+    starts, rows = answers.predicted.shape
+    predicted = pa.ListArray.from_arrays(
+        np.arange(0, starts * (rows + 1), starts, dtype=np.int32),
+        answers.predicted.T.astype(np.float64).ravel(),
+    )
+    ids, documents = answers.ids.tolist(), answers.documents.tolist()
+    gold = answers.gold.astype(np.float64)
+    columns = [[dataset] * rows, [layer] * rows, ids, documents, gold, predicted]
+    return pa.table(columns, schema=PREDICTIONS_SCHEMA)
+
+
+def read_predictions(folder: Path, dataset: str, layer: str) -> Predictions:
+    """Read what was answered on a dataset from a layer."""
+    what = f"predictions for {dataset} from layer {layer}"
+    return predictions_of(_PROBES.table(folder, (dataset, layer), what), folder / PREDICTIONS)
+
+
+def all_predictions(folder: Path) -> Iterator[tuple[tuple[str, str], Predictions]]:
+    """Yield dataset and layer, and what was answered, in the order of the file."""
+    for key, table in _PROBES.row_groups(folder):
+        yield key, predictions_of(table, folder / PREDICTIONS)
+
+
+def predictions_of(table: pa.Table, path: Path) -> Predictions:
+    """Return what a table of ``predictions_table``, which was read from a file, holds."""
+    predicted = table["predicted"].combine_chunks()
+    numbers = np.from_dlpack(predicted.flatten())
+    starts = len(numbers) // len(table)
+    if {*predicted.value_lengths().to_pylist()} != {starts or 1} or not np.isfinite(numbers).all():
+        raise InputError(
+            path,
+            "as many predictions in each row of a dataset and layer, finite numbers",
+            "more in some than in others, none, or others",
+            "run `probeta probe` again",
+        )
+    return Predictions(
+        ids=array_of(table["id"]),
+        documents=array_of(table["document_id"]),
+        gold=array_of(table["gold"]),
+        predicted=numbers.reshape(len(table), starts).T,
+    )
+
+
+RANKINGS_FORMAT = 7
+RANKS = "ranks.parquet"
+HITS = (1, 3)
+RANK_MEASURES = ("MRR", *(f"Hits@{place}" for place in HITS))
+# The post-processing of vectors that nothing is done to.
+PLAIN: Literal["none"] = "none"
+
+
+@dataclass(frozen=True, slots=True)
+class RankScore(Stored):
+    """The ranks of the positives of one ranking dataset, in one layer, by one similarity.
+
+    Attributes:
+        dataset: its name.
+        task: "sentence_ranking" or "word_ranking".
+        language, version, digest, layer, texts, vectors: as of ``probes.Score``.
+        similarity: "cosine" or "l2".
+        postprocessing: "none", or what was done to the vectors before.
+        background: number of texts that are ranked, those of the queries and positives included; by
+            cosine without those whose vector is 0.
+        queries: number of texts with a positive that was ranked.
+        pairs: number of pairs of a query and a positive that were ranked.
+        without_vector: number of pairs with a text without a vector; they get the rank of chance,
+            the mean of all that are possible.
+        mrr: mean reciprocal rank, 0 … 1; 0, as all that follows, if no pair was ranked.
+        interval: its interval, over the groups of texts that positives link.
+        hits: "1" and "3" to the share of pairs whose rank is not above it, 0 … 1.
+        median_rank, mean_rank: of the pairs.
+        ties: number of pairs whose positive shares its score with another text.
+        answers: SHA-256 of the ranks, see ``ranks_digest``; empty where they are not stored.
+        alignment, uniformity: see ``evaluation.measures``, of the pairs and of the
+            texts, by cosine; None by l2, or without any.
+    """
+
+    dataset: str
+    task: str
+    language: str
+    version: str
+    digest: str
+    layer: str
+    similarity: str
+    postprocessing: str
+    background: int
+    queries: int
+    pairs: int
+    without_vector: int
+    mrr: float
+    interval: tuple[float, float]
+    hits: dict[str, float]
+    median_rank: float
+    mean_rank: float
+    ties: int
+    texts: str = ""
+    vectors: str = ""
+    answers: str = ""
+    alignment: float | None = None
+    uniformity: float | None = None
+
+    @property
+    def measures(self) -> dict[str, float]:
+        """What the pairs reach on average, by the names of ``RANK_MEASURES``."""
+        hits = {f"Hits@{place}": self.hits[str(place)] for place in HITS}
+        return {"MRR": self.mrr, **hits}
+
+    def key(self, measure: str) -> str:
+        """Return what one of ``RANK_MEASURES`` is called among many: "evalrank_es mrr cosine"."""
+        return f"{self.dataset} {measure.lower()} {self.similarity}"
+
+
+@dataclass(frozen=True, slots=True)
+class SimilarityScore(Stored):
+    """How well a similarity agrees with people's scores, for comparison with the ranks.
+
+    Attributes:
+        dataset: its name, of the task "similarity".
+        spearman: Spearman's correlation, -1 … 1.
+        pearson: Pearson's correlation, -1 … 1.
+
+    All others are as of ``RankScore``.
+    """
+
+    dataset: str
+    language: str
+    digest: str
+    layer: str
+    similarity: str
+    postprocessing: str
+    spearman: float
+    pearson: float
+    texts: str = ""
+    vectors: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RankingResults(EncoderResults):
+    """The scores of one encoder by EvalRank.
+
+    Attributes:
+        evalrank: "similarities" and "postprocessings", those that params.yaml asks for.
+        scores: by dataset; the main layer with every similarity and post-processing, the others
+            with the first similarity alone.
+        similarities: the same of the datasets of similarity, of the main layer alone.
+    """
+
+    scores: tuple[RankScore, ...]
+    evalrank: dict[str, list[str]]
+    similarities: tuple[SimilarityScore, ...]
+
+    @property
+    def plain(self) -> tuple[RankScore, ...]:
+        """Those of them that are of the vectors as they are."""
+        return tuple(score for score in self.main if score.postprocessing == PLAIN)
+
+
+@dataclass(frozen=True, slots=True)
+class PairRanks:
+    """The ranks of all pairs of one dataset, of the main layer's vectors as they are.
+
+    Attributes:
+        dataset: its name.
+        similarity: "cosine" or "l2".
+        queries: ids of the queries, [pairs], in order; then the positives are.
+        positives: ids of the positives, [pairs].
+        documents: ids of the groups of texts that positives link, [pairs].
+        ranks: float64 [pairs].
+    """
+
+    dataset: str
+    similarity: str
+    queries: Values
+    positives: Values
+    documents: Values
+    ranks: Doubles
+
+
+def ranks_digest(pairs: PairRanks) -> str:
+    """Return the SHA-256 of ranks, with the ids of their pairs."""
+    digest = sha256()
+    for ids in (pairs.queries, pairs.positives, pairs.documents):
+        digest.update(json.dumps(ids.tolist(), ensure_ascii=False).encode())
+    digest.update(np.ascontiguousarray(pairs.ranks, "<f8").tobytes())
+    return digest.hexdigest()
+
+
+def measure_pairs(ranks: Doubles) -> Doubles:
+    """Return ``RANK_MEASURES`` of each pair, float64 [measures, pairs]; scores are means."""
+    measures: Doubles = np.stack([1 / ranks, *(ranks <= place for place in HITS)])
+    return measures
+
+
+def _make_rankings(content: dict[str, Any]) -> RankingResults:
+    results: RankingResults = parsed(RankingResults, content)
+    parsed(list[Literal["cosine", "l2"]], results.evalrank["similarities"])
+    if not (results.evalrank["similarities"] and results.evalrank["postprocessings"]):
+        raise ValueError("evalrank: no similarity or post-processing")
+    if any(score.hits.keys() != {*map(str, HITS)} for score in results.scores):
+        raise ValueError("scores: other hits")
+    return results
+
+
+_RANK_KEYS = ("dataset", "similarity", "query", "positive", "document_id")
+RANKS_SCHEMA = pa.schema([*((name, pa.string()) for name in _RANK_KEYS), ("rank", pa.float64())])
+"""Of ranks.parquet."""
+_RANK_DICTIONARIES = ["dataset", "similarity", "document_id"]
+_RANKINGS = ScoresFolder(
+    "rank", RANKINGS_FORMAT, _make_rankings, RANKS, RANKS_SCHEMA, _RANK_DICTIONARIES
+)
+write_rankings, read_rankings = _RANKINGS.write, _RANKINGS.read
+
+
+def ranks_table(pairs: PairRanks) -> pa.Table:
+    """Return the rows of ranks.parquet for one dataset and similarity."""
+    count = len(pairs.ranks)
+    ids = (column.tolist() for column in (pairs.queries, pairs.positives, pairs.documents))
+    columns = [[pairs.dataset] * count, [pairs.similarity] * count, *ids, pairs.ranks]
+    return pa.table(columns, schema=RANKS_SCHEMA)
+
+
+def read_ranks(folder: Path, dataset: str, similarity: str) -> PairRanks:
+    """Read the ranks of one dataset by one similarity."""
+    what = f"ranks in {dataset} by {similarity}"
+    return ranks_of(_RANKINGS.table(folder, (dataset, similarity), what), dataset, similarity)
+
+
+def all_ranks(folder: Path) -> Iterator[PairRanks]:
+    """Yield the ranks of all datasets and similarities, in the order of the file."""
+    for (dataset, similarity), table in _RANKINGS.row_groups(folder):
+        yield ranks_of(table, dataset, similarity)
+
+
+def ranks_of(table: pa.Table, dataset: str, similarity: str) -> PairRanks:
+    """Return what a table of ``ranks_table`` holds."""
+    names = ("query", "positive", "document_id", "rank")
+    return PairRanks(dataset, similarity, *(array_of(table[name]) for name in names))
+
+
+PARADIGMS_FORMAT = 5
+PARADIGM_MEASURES = ("suggestion", "coherence")
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterScore(Stored):
+    """The scores of a cluster of terms.
+
+    Attributes:
+        cluster: its name, such as "weekdays".
+        terms: number of distinct terms.
+        left_out: reason ("out_of_vocabulary", "no_vector") to the terms that it excludes.
+        suggestion: mean recall over all pairs of seeds, 0 … 1; 0 with fewer than three terms left.
+        deviation: the standard deviation of that recall over the pairs.
+        coherence: the share of ordered pairs of terms whose second term is a neighbour of the
+            first, 0 … 1; 0 with fewer than three terms left.
+    """
+
+    cluster: str
+    terms: int
+    left_out: dict[str, list[str]]
+    suggestion: float
+    deviation: float
+    coherence: float
+
+    @property
+    def left(self) -> int:
+        """The number of terms that were not left out."""
+        return self.terms - sum(map(len, self.left_out.values()))
+
+
+@dataclass(frozen=True, slots=True)
+class ParadigmScore(Stored):
+    """The two scores of one dataset of clusters, in one layer, vocabulary and casing.
+
+    Attributes:
+        dataset, language, version, digest, layer: as of ``probes.Score``.
+        vocabulary: "own", the words of the encoder's file, or "shared", the words of the language's
+            word rankings and the terms.
+        vocabulary_digest: of a shared one the SHA-256 of the word rankings' files; else empty.
+        words: number of words with a vector that neighbours are looked for among.
+        casing: "as_is", or "lower": terms and vocabulary in lower case.
+        suggestion, coherence: means over the clusters of their scores.
+        suggestion_interval, coherence_interval: their intervals, over the clusters.
+        clusters: one each, by name.
+        words_left_out: reason ("no_vector", "repeated_word", or "same_form" of one that has come
+            before, as casing makes them) to the number of words of the vocabulary that neighbours
+            are not looked for among.
+        vectors: SHA-256 of the vectors of the terms, and of each word ranking of the language, see
+            ``EmbeddingStore.digests``.
+    """
+
+    dataset: str
+    language: str
+    version: str
+    digest: str
+    layer: str
+    vocabulary: Literal["own", "shared"]
+    vocabulary_digest: str
+    words: int
+    casing: Literal["as_is", "lower"]
+    suggestion: float
+    suggestion_interval: tuple[float, float]
+    coherence: float
+    coherence_interval: tuple[float, float]
+    clusters: tuple[ClusterScore, ...]
+    words_left_out: dict[str, int] = field(default_factory=dict)
+    vectors: list[str] = field(default_factory=list)
+
+    @property
+    def skipped(self) -> int:
+        """The number of clusters with fewer than three terms left, which score 0."""
+        return sum(cluster.left < FEWEST_TERMS for cluster in self.clusters)
+
+    def key(self, measure: str) -> str:
+        """Return a name for a measure, such as "paralex_es suggestion shared lower"."""
+        return f"{self.dataset} {measure} {self.vocabulary} {self.casing}"
+
+
+@dataclass(frozen=True, slots=True)
+class ParadigmResults(EncoderResults):
+    """The scores of one encoder by ParaLex: by dataset, then vocabulary, casing and layer.
+
+    Attributes:
+        coherence_threshold: how many seeds must suggest a term for it to become a seed.
+        casings: those that params.yaml asks for.
+        left_out: dataset to why it was not scored, in words.
+    """
+
+    scores: tuple[ParadigmScore, ...]
+    coherence_threshold: int
+    casings: list[str]
+    left_out: dict[str, str]
+
+
+def read_paradigms(path: Path) -> ParadigmResults:
+    """Read the file of an encoder, see ``write_stored``."""
+    make = partial(parsed, ParadigmResults)
+    results: ParadigmResults = read_stored(path, PARADIGMS_FORMAT, make, "paradigms")
+    return results

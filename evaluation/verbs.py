@@ -1,0 +1,409 @@
+"""The verbs of this package: `probeta train`, `embed`, `probe`, `rank` and `paradigms`."""
+
+import argparse
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from corpora_recipes.hashing import sha256_of
+from corpora_recipes.params import load_corpora, load_params
+from corpora_recipes.running.cache import Cache, Key, digest_file, open_cache
+from corpora_recipes.running.code import code_digest, stage_versions
+from corpora_recipes.running.console import add_executor, add_stage, add_workers, counted, tell
+from corpora_recipes.running.errors import InputError, check_packages
+from corpora_recipes.running.outputs import (
+    COMPLETED,
+    EMBEDDINGS,
+    PACKAGE,
+    PROBED,
+    RANKED,
+    TRAINED,
+    records_of,
+    whole_file,
+)
+from corpora_recipes.running.stage import Entry, read_left_out, walk
+from evaluation.datasets import Dataset, find_datasets, find_probed
+from evaluation.embedding.store import fingerprint, made_by
+from evaluation.encoders.encoder import Encoder
+from evaluation.features import check_prompt_names
+from evaluation.params import (
+    OBJECTIVES,
+    SETTINGS,
+    Training,
+    embedded_encoders,
+    encoders_of,
+    encoders_params,
+    evalrank_params,
+    paralex_params,
+    stores_of,
+    trained_params,
+    vectors_of,
+)
+from evaluation.probing.protocols import probing_params
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+    from evaluation.training.material import HeldOut
+    from evaluation.training.training import Trained
+
+
+Score = Callable[[str, Encoder, Path, Path], Mapping[str, Any]]
+"""Scores the encoder of a name by the store in a folder, writes the results to a path, and returns
+facts for ``walk``."""
+
+
+def score_encoders(
+    stage: str,
+    module: str,
+    options: argparse.Namespace,
+    *,
+    folder: Path,
+    suffix: str = "",
+    datasets: Sequence[Dataset],
+    parameters: Any,
+    score: Score,
+) -> None:
+    """Score every encoder of params.yaml whose vectors there are.
+
+    Args:
+        stage: its name.
+        module: full name of the module that scores.
+        options: of the command line, see ``add_stage``.
+        folder: for the results, each with the name of its encoder.
+        suffix: at the end of these names.
+        datasets: that the scores depend on.
+        parameters: of params.yaml that they depend on; JSON.
+        score: scores one encoder.
+    """
+
+    def key_of(store: str, make: Callable[[], Encoder]) -> Key:
+        return {
+            "inputs": [{dataset.name: dataset.digest() for dataset in datasets}, vectors_of(store)],
+            "parameters": [parameters, asdict(cast("DataclassInstance", make()))],
+            "code": code_digest(module),
+            "versions": stage_versions(stage),
+        }
+
+    def make_scores(
+        name: str, make: Callable[[], Encoder], store: str, out: Path
+    ) -> Mapping[str, Any]:
+        return score(name, make(), EMBEDDINGS / store, out)
+
+    with open_cache(verify=options.check):
+        entries = {}
+        for name, (make, store) in embedded_encoders(options.params).items():
+            out = folder / f"{name}{suffix}"
+            entries[name] = Entry(
+                [out], partial(key_of, store, make), partial(make_scores, name, make, store, out)
+            )
+        only, strict = options.only, options.strict
+        walk(stage, entries, unit="encoders", folder=folder, only=only, strict=strict)
+
+
+def add_train_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `probeta train`."""
+    add_stage(parser, "trained encoders")
+
+
+def run_train(options: argparse.Namespace) -> None:
+    """Train the encoders, and print what they have learnt from."""
+    params = load_params(options.params)
+    facts = {corpus.name: repr(corpus.facts) for corpus in load_corpora(options.params)}
+    without = read_left_out("read")
+    with open_cache(verify=options.check):
+        entries = {
+            name: Entry(
+                [TRAINED / name],
+                partial(_train_key, training, facts[training.corpus]),
+                partial(_train, name, training, params["corpora"]),
+            )
+            for name, training in trained_params(params, options.params).items()
+            if training.corpus not in without
+        }
+        counts = walk(
+            "train",
+            entries,
+            unit="encoders",
+            folder=TRAINED,
+            only=options.only,
+            strict=options.strict,
+        )
+        with whole_file(TRAINED / "models.json") as temporary:
+            temporary.write_text(json.dumps(counts, indent=2) + "\n", "utf-8")
+
+
+def _train_key(training: Training, facts: str) -> Key:
+    from evaluation.datasets import parquet_files
+
+    check_packages("train", "torch", "sentence_transformers")
+    return {
+        "inputs": [
+            digest_file(records_of(training.corpus)),
+            *map(digest_file, parquet_files(PACKAGE)),
+        ],
+        "parameters": [asdict(training), facts],
+        "code": code_digest(__name__),
+        "versions": stage_versions("train"),
+    }
+
+
+def _train(name: str, training: Training, corpora: Mapping[str, Any]) -> dict[str, Any]:
+    from evaluation.training.material import HeldOut
+    from evaluation.training.training import train
+
+    records = records_of(training.corpus)
+    held_out = HeldOut(PACKAGE)
+    trained, kept = train(
+        name,
+        training,
+        records,
+        held_out,
+        TRAINED / name,
+        lambda trained: _model_card(name, corpora, records, held_out, trained),
+        Cache("models"),
+    )
+    counts = trained.counts
+    tell(
+        f"{name}: {counts['sentences']} sentences in {counts['documents']} documents, "
+        f"{counts['held_out']} left out as they are in tests{'; model kept' if kept else ''}"
+    )
+    if trained.curve:
+        first, last = (
+            ", ".join(f"{key} {value:.3f}" for key, value in point.items() if key != "step")
+            for point in (trained.curve[0], trained.curve[-1])
+        )
+        tell(f"{name}: losses at first {first}; at last {last}")
+    return counts
+
+
+def _model_card(
+    name: str, corpora: Mapping[str, Any], records: Path, held_out: "HeldOut", trained: "Trained"
+) -> str:
+    """Return the model card, README.md: what an encoder has learnt from, and how."""
+    from corpora_recipes.escaping import render
+
+    training = trained.setting["training"]
+    objectives = training["objectives"]
+    points = [
+        [point["step"], *(f"{point[key]:.3f}" if key in point else "–" for key in objectives)]
+        for point in trained.curve
+    ]
+    return render(
+        Path(__file__).with_name("card.md.jinja"),
+        {
+            "name": name,
+            "training": training,
+            "sizes": None if training["model"] else SETTINGS[training["setting"]],
+            "corpus": corpora[training["corpus"]]["corpus"],
+            "records": sha256_of(records),
+            "held_out": held_out,
+            "digest": held_out.digest(),
+            "trained": trained,
+            "objectives": [(key, OBJECTIVES[key], f"{objectives[key]:g}") for key in objectives],
+            "curve": points,
+        },
+    )
+
+
+def add_embed_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `probeta embed`."""
+    add_stage(parser, "encoders")
+    add_executor(parser, "blocks of texts encoded")
+
+
+def run_embed(options: argparse.Namespace) -> None:
+    """Encode new texts, and print their number."""
+    stores = stores_of(encoders_params(load_params(options.params), options.params))
+    datasets = find_datasets(PACKAGE)
+    with open_cache(verify=options.check):
+        entries = {
+            name: Entry(
+                [EMBEDDINGS / name],
+                partial(_embed_key, make, datasets),
+                partial(_embed, name, make, datasets, options),
+            )
+            for name, make in encoders_of(options.params).items()
+            if stores[name] == name
+        }
+        only = options.only and [stores.get(name, name) for name in options.only]
+        strict = options.strict
+        walk("embed", entries, unit="encoders", only=only, strict=strict, any_fault=True)
+
+
+def _embed_key(make: Any, datasets: Sequence[Dataset]) -> Key:
+    encoder: Encoder = make()
+    return {
+        "inputs": {dataset.name: dataset.digest() for dataset in datasets},
+        "parameters": [asdict(cast("DataclassInstance", encoder)), fingerprint(encoder)],
+        "code": [made_by(encoder)["code"], code_digest("evaluation.embedding.embedding")],
+        "versions": made_by(encoder)["versions"],
+    }
+
+
+def _embed(
+    name: str, make: Any, datasets: Sequence[Dataset], options: argparse.Namespace
+) -> dict[str, Any]:
+    """Bring a store up to date, and print what was counted."""
+    from evaluation.embedding.embedding import embed_datasets
+    from evaluation.embedding.store import write_vocabulary
+    from evaluation.encoders import release
+    from evaluation.measures import all_threads
+
+    encoder: Encoder = make()
+    check_prompt_names(encoder, (dataset.name for dataset in datasets))
+    store, known = EMBEDDINGS / name, Cache("embed").files(name)
+    try:
+        with all_threads():
+            described, new = embed_datasets(
+                store, encoder, datasets, options.workers, options.executor, known
+            )
+        words = None
+        if any(dataset.task == "paradigms" for dataset in datasets):
+            words = write_vocabulary(store, encoder, known)
+    finally:
+        release()
+    tell(f"{name}: {counted(new, 'texts')} encoded now, for {counted(len(datasets), 'datasets')}")
+    if words is not None:
+        tell(f"{name}: {counted(words, 'words')} in its vocabulary, for nearest neighbours")
+    if counts := [dataset.coverage for dataset in described.values() if dataset.coverage]:
+        tokens = sum(count["tokens"] for count in counts)
+        unknown = sum(count["out_of_vocabulary"] for count in counts)
+        tell(f"{name}: {unknown / max(1, tokens):.1%} of {tokens} tokens are not in its vocabulary")
+    return {}
+
+
+def add_probe_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `probeta probe`."""
+    add_stage(parser, "encoders")
+    add_executor(parser, "probes computed")
+
+
+def run_probe(options: argparse.Namespace) -> None:
+    """Probe every dataset with every encoder, and print the scores."""
+    params = load_params(options.params)
+    probing, seed = probing_params(params, options.params), params["seed"]
+    datasets = find_probed(PACKAGE)
+
+    def score(name: str, encoder: Encoder, store: Path, out: Path) -> Mapping[str, Any]:
+        from evaluation.probing.probing import probe_datasets
+        from evaluation.probing.transfer import add_transfers
+        from evaluation.results.scores import write_results
+
+        faults: dict[str, InputError] | None = None if options.strict else {}
+        results, predictions, _ = probe_datasets(
+            name,
+            encoder,
+            datasets,
+            store,
+            seed=seed,
+            probing=probing,
+            workers=options.workers,
+            executor=options.executor,
+            memo=Cache(f"probed/{name}"),
+            faults=faults,
+        )
+        if probing.transfer and probing.protocol == "standard":
+            results = add_transfers(results, encoder, datasets, store, probing)
+        write_results(results, predictions, out)
+        for result in results.main:
+            majority = result.majority
+            beside = "Pearson" if majority is None else f"majority {100 * majority:.1f}"
+            tell(f"{name}, {result.dataset}: {100 * result.value:.1f} ({beside})")
+        return {"left_out": {dataset: str(fault) for dataset, fault in (faults or {}).items()}}
+
+    score_encoders(
+        "probe",
+        "evaluation.probing.transfer",
+        options,
+        folder=PROBED,
+        datasets=datasets,
+        parameters=[seed, asdict(probing)],
+        score=score,
+    )
+
+
+def add_rank_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `probeta rank`."""
+    add_stage(parser, "encoders")
+    add_workers(parser)
+
+
+def run_rank(options: argparse.Namespace) -> None:
+    """Rank the pairs of all rankings with every encoder, and print the scores."""
+    params = load_params(options.params)
+    evalrank, seed = evalrank_params(params, options.params), params["seed"]
+    datasets = find_datasets(PACKAGE)
+
+    def rank(name: str, encoder: Encoder, store: Path, out: Path) -> Mapping[str, Any]:
+        from evaluation.ranking import rank_datasets
+        from evaluation.results.scores import write_rankings
+
+        results, ranks, _ = rank_datasets(
+            name,
+            encoder,
+            datasets,
+            store,
+            seed=seed,
+            **evalrank,
+            workers=options.workers,
+            memo=Cache(f"ranked/{name}"),
+        )
+        write_rankings(results, ranks, out)
+        for score in results.plain:
+            tell(f"{name}, {score.dataset}: MRR {100 * score.mrr:.1f} ({score.similarity})")
+        return {}
+
+    score_encoders(
+        "rank",
+        "evaluation.ranking",
+        options,
+        folder=RANKED,
+        datasets=datasets,
+        parameters=[seed, evalrank],
+        score=rank,
+    )
+
+
+def add_paradigms_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `probeta paradigms`."""
+    add_stage(parser, "encoders")
+
+
+def run_paradigms(options: argparse.Namespace) -> None:
+    """Evaluate all paradigms with every encoder, and print the scores."""
+    params = load_params(options.params)
+    paralex, seed = paralex_params(params, options.params), params["seed"]
+    datasets = find_datasets(PACKAGE)
+
+    def complete(name: str, encoder: Encoder, store: Path, out: Path) -> Mapping[str, Any]:
+        from evaluation.paradigms import evaluate_paradigms
+        from evaluation.results.stored import write_stored
+
+        results, _ = evaluate_paradigms(
+            name, encoder, datasets, store, seed=seed, **paralex, memo=Cache(f"completed/{name}")
+        )
+        write_stored(results, out)
+        for score in results.main:
+            tell(
+                f"{name}, {score.dataset} ({score.vocabulary} vocabulary, "
+                f"{score.casing.replace('_', ' ')}): suggestion {100 * score.suggestion:.1f}, "
+                f"coherence {100 * score.coherence:.1f}"
+            )
+        for dataset, reason in results.left_out.items():
+            tell(f"{name}, {dataset}: not scored: {reason}")
+        return {}
+
+    score_encoders(
+        "paradigms",
+        "evaluation.paradigms",
+        options,
+        folder=COMPLETED,
+        suffix=".json",
+        datasets=datasets,
+        parameters=[seed, paralex],
+        score=complete,
+    )

@@ -1,0 +1,231 @@
+"""The verbs on datasets: `probeta audit`, `digest` and `publish`."""
+
+import argparse
+from collections.abc import Mapping
+from pathlib import Path
+from textwrap import indent
+from typing import TYPE_CHECKING, Any
+
+from builders.audit_report import entries_of, failures_of, undeclared_of
+from builders.plan.groups import inherited_of, left_out_datasets, load_groups, without
+from corpora_recipes.params import load_params
+from corpora_recipes.records import KINDS
+from corpora_recipes.running.cache import Cache, digest_files, open_cache
+from corpora_recipes.running.code import code_digest, stage_versions
+from corpora_recipes.running.console import add_params, add_stage, add_workers
+from corpora_recipes.running.errors import InputError, check_packages
+from corpora_recipes.running.outputs import AUDIT, INSTANCES, PACKAGE
+from corpora_recipes.running.stage import LeftOut, tell_outcome, write_left_out
+
+if TYPE_CHECKING:
+    from builders.auditing.target import Columns
+
+
+def add_audit_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `probeta audit`."""
+    add = parser.add_argument
+    told = """folder with datasets of others, hf://datasets/ORG/NAME[@REVISION][/FOLDER], or
+        mteb:TASK (default: the datasets of params.yaml)"""
+    add("target", nargs="?", metavar="DIR|NAME", help=told)
+    told = "folder for audit.json and audit.md (default: data/audit; needed with a target)"
+    add("--out", type=Path, metavar="DIR", help=told)
+    told = "file for the audit as JSON that can be cited: revision, digests, versions, findings"
+    add("--json", type=Path, metavar="FILE", help=told)
+    add("--task", help="task of files that do not state it, such as sentence_position")
+    told = """language of files that do not state it (default: that of the Hub's card, or of the
+        task of mteb; es in a folder)"""
+    add("--language", help=told)
+    told = """content of files that do not state it: sentences, turns, discourse units, labelled
+        texts of any kind, or sentences of treebanks"""
+    add("--records", choices=KINDS, help=told)
+    told = """comma-separated columns of files that do not name them: texts by name, labels or
+        scores as label=NAME or score=NAME (default: found by name and content)"""
+    add("--columns", default="", help=told)
+    add_stage(parser)
+    add_workers(parser)
+
+
+def columns_of(option: str) -> "Columns":
+    """Return the columns that ``--columns`` names: ``premise,hypothesis,label=gold``."""
+    from builders.auditing.target import Columns
+
+    if not option:
+        return Columns()
+    named = [
+        part.partition("=")[::2] if "=" in part else ("text", part) for part in option.split(",")
+    ]
+    texts = tuple(name for role, name in named if role == "text")
+    answers = [(role, name) for role, name in named if role != "text"]
+    if not {role for role, _ in answers} <= {"label", "score"} or len(answers) > 1 or "" in texts:
+        expected = "names of columns with text, and one of label=NAME and score=NAME"
+        todo = "write for example: --columns premise,hypothesis,label=gold"
+        raise InputError(f"--columns {option}", expected, option, todo)
+    return Columns(texts, **dict(answers))
+
+
+def run_audit(options: argparse.Namespace) -> None:
+    """Audit the datasets of params.yaml, or those of others."""
+    if options.target is None:
+        with open_cache(verify=options.check):
+            _audit_ours(options)
+        return
+    if options.out is None:
+        todo = "name a folder: it gets audit.json and audit.md"
+        raise InputError(f"audit {options.target}", "--out DIR", "no folder for the audit", todo)
+    from probeta.auditing import audit
+
+    groups, inherited = [], {}
+    if options.params.exists():
+        groups = load_groups(options.params)
+        inherited = inherited_of(load_params(options.params), options.params, groups)
+    stated = {name: getattr(options, name) for name in ("task", "language", "records")}
+    columns = columns_of(options.columns)
+    report = audit(
+        options.target,
+        options.out,
+        **stated,
+        columns=columns,
+        groups=groups,
+        inherited=inherited,
+        **_of_options(options),
+    )
+    print(f"datasets audited: {len(report['datasets'])}, see {options.out / 'audit.md'}")
+    if source := report["source"]:
+        print(f"{source['repository']} at the commit {source['revision']}")
+    _say_undeclared(report)
+    _refuse(report, options.target, options.out)
+
+
+def _audit_ours(options: argparse.Namespace) -> None:
+    """Audit the datasets of params.yaml that were made, and leave out those that fail."""
+    groups = load_groups(options.params)
+    made = without(groups, left_out_datasets(groups, "read", "build", "compose"))
+    places = {
+        dataset.name: folder
+        for group in made
+        for dataset in group.datasets
+        if (folder := INSTANCES / group.folder / dataset.name).is_dir()
+    }
+    if not places:
+        todo = "read the messages of the stages before, or add a corpus to params.yaml"
+        raise InputError(INSTANCES, "at least one dataset", "none that could be made", todo)
+    inherited = inherited_of(load_params(options.params), options.params, groups)
+    recipes = {origin.corpus.recipe for group in groups for origin in group.origins}
+    key = {
+        "inputs": digest_files(places.values()),
+        "parameters": [inherited, options.strict, [group.name for group in groups], sorted(places)],
+        "code": code_digest(
+            "builders.auditing.auditing",
+            "builders.auditing.instances",
+            *(f"corpora_recipes.corpora.{recipe}.recipe" for recipe in recipes),
+        ),
+        "versions": stage_versions("audit"),
+    }
+    memo = Cache("audit")
+    measured = Cache("measured")
+    # What is cited is no output that the memory knows; the measurements are kept all the same.
+    failed = None if options.json else memo.get("all", key)
+    if failed is None:
+        from builders.auditing.auditing import audit
+        from builders.auditing.instances import instances_in
+
+        check_packages("audit", "py3langid", "sklearn")
+        locations = sorted(map(instances_in, places.values()), key=lambda each: each.name)
+        report = audit(
+            locations,
+            AUDIT,
+            target=str(INSTANCES),
+            groups=groups,
+            inherited=inherited,
+            memo=measured,
+            **_of_options(options),
+        )
+        _say_undeclared(report)
+        if options.strict:
+            _refuse(report, INSTANCES, AUDIT)
+        failed = {
+            name: "\n".join([*facts["failures"], f"see {AUDIT / 'audit.md'}"])
+            for name, facts in report["datasets"].items()
+            if facts["failures"]
+        }
+        memo.put("all", key, [AUDIT], failed)
+    left_out = {name: LeftOut(why) for name, why in failed.items()}
+    write_left_out("audit", left_out)
+    tell_outcome("audit", "datasets", len(places), measured.written, left_out)
+
+
+def _of_options(options: argparse.Namespace) -> dict[str, Any]:
+    return {
+        "params": options.params,
+        "strict": options.strict,
+        "workers": options.workers,
+        "cited": options.json,
+    }
+
+
+def _say_undeclared(report: Mapping[str, Any]) -> None:
+    if undeclared := undeclared_of(report):
+        print("misses of source data that are not declared:")
+        print(*undeclared, sep="\n")
+        print("to declare them, fill in the reasons and put these entries under audit.inherited")
+        print("in params.yaml, replacing the entries of the same datasets:")
+        print(indent(entries_of(report), "    "), end="")
+
+
+def _refuse(report: Mapping[str, Any], target: Path | str, out: Path) -> None:
+    """Raise an error if a dataset misses a gate."""
+    if failures := failures_of(report):
+        expected = "every gate met; misses of source data may be declared under audit.inherited"
+        todo = f"read {out / 'audit.md'}, then correct the dataset"
+        raise InputError(target, expected, "".join(f"\n    {each}" for each in failures), todo)
+
+
+def add_digest_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `probeta digest`."""
+    parser.add_argument("folder", type=Path, metavar="DIR", help="folder with datasets")
+
+
+def run_digest(options: argparse.Namespace) -> None:
+    """Print the digests of a folder."""
+    from builders.store import digests
+
+    print("config\tsplit\trows\tsha256\tcontent")
+    for row in digests(options.folder):
+        print(*row.values(), sep="\t")
+
+
+def add_publish_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `probeta publish`."""
+    add_params(parser)
+    add = parser.add_argument
+    add("--repo", required=True, metavar="ORG/NAME", help="dataset repository on the Hub")
+    told = "of what is published, in three numbers; its tag on the Hub is v and this version"
+    add("--version", required=True, metavar="VERSION", help=told)
+    add("--dry-run_publish", action="store_true", help="list the files, upload nothing")
+    told = "also publish datasets that may not be redistributed, to a private repository"
+    add("--include-restricted", action="store_true", help=told)
+
+
+def run_publish(options: argparse.Namespace) -> None:
+    """Publish the datasets that may be redistributed."""
+    from builders.packaging.publishing import publish
+
+    groups = load_groups(options.params)
+    left_out = left_out_datasets(groups, "read", "build", "compose")
+    if faults := [name for name, why in left_out.items() if not why.asked_for]:
+        found = f"{', '.join(faults)}: left out, see `probeta check`"
+        todo = "mend the faults, or remove the datasets, and run_publish all stages again"
+        raise InputError(options.params, "datasets without a fault", found, todo)
+    with open_cache():
+        publication = publish(
+            without(groups, left_out),
+            INSTANCES,
+            AUDIT / "audit.json",
+            options.repo,
+            version=options.version,
+            params=options.params,
+            packaged=PACKAGE,
+            dry_run=options.dry_run,
+            include_restricted=options.include_restricted,
+        )
+    print(publication)

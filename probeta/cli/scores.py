@@ -1,0 +1,239 @@
+"""The verbs on scores: `probeta score`, `compare`, `verify`, `sheet` and `export`."""
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from corpora_recipes.running.console import add_data, add_params, add_workers, names, positive, tell
+from corpora_recipes.running.errors import InputError, load_packages
+from corpora_recipes.running.outputs import PEOPLE
+
+if TYPE_CHECKING:
+    from probeta.scores import Scores
+
+
+def add_score_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `probeta score`."""
+    add = parser.add_argument
+    add("encoder", nargs="?", metavar="ENCODER", help="what to score: see below")
+    told = "instead of ENCODER: the answers of a language model, that lm-eval wrote to DIR"
+    add("--from-lm-eval", type=Path, metavar="DIR", help=told)
+    add_data(parser)
+    add("--datasets", type=names, metavar="A,B", help="names of datasets (default: all)")
+    add("--groups", type=names, metavar="SP,DR", help="groups, or benchmarks")
+    add("--protocol", metavar="NAME", help="standard or senteval (default: that of params.yaml)")
+    add("--name", metavar="NAME", help="name of the results (default: from ENCODER)")
+    told = "of a function: a version of its vectors, which are then kept; of a model on the Hub: "
+    add("--revision", metavar="R", help=f"{told}branch, tag or commit")
+    told = """prompts of the texts, such as 'default: "query: "' or '{SP: "a: ", SS: "b: "}'"""
+    add("--prompts", metavar="YAML", help=told)
+    add("--out", type=Path, metavar="DIR", help="folder for the results (default: results/NAME)")
+    add_params(parser)
+    add_workers(parser)
+
+
+def run_score(options: argparse.Namespace) -> None:
+    """Score the encoder, print a table, and write the results."""
+    if (options.encoder is None) == (options.from_lm_eval is None):
+        given = "neither" if options.encoder is None else "both"
+        todo = "name what to score, see `probeta score --help`"
+        raise InputError("probeta score", "ENCODER, or --from-lm-eval DIR", given, todo)
+    scores = _language_model(options) if options.encoder is None else _encoder(options)
+    out = options.out or Path("results", scores.results.name)
+    scores.save(out)
+    print(scores)
+    if scores.store:
+        tell(f"vectors: {scores.store}")
+    tell(f"results: {out}")
+
+
+def _encoder(options: argparse.Namespace) -> "Scores":
+    from corpora_recipes.yaml_files import parse_yaml
+    from probeta.scoring import score
+
+    return score(
+        options.encoder,
+        options.data,
+        datasets=options.datasets,
+        groups=options.groups,
+        name=options.name,
+        revision=options.revision,
+        prompts=parse_yaml(options.prompts, "--prompts") if options.prompts else None,
+        protocol=options.protocol,
+        params=options.params,
+        workers=options.workers,
+    )
+
+
+def _language_model(options: argparse.Namespace) -> "Scores":
+    from probeta.exchange.lm_eval import score_language_model
+
+    for name in ("revision", "prompts", "protocol"):
+        if getattr(options, name) is not None:
+            expected = "an encoder to score, which this option is about"
+            raise InputError(f"--{name}", expected, "--from-lm-eval", "leave the option out")
+    return score_language_model(
+        options.from_lm_eval,
+        options.data,
+        datasets=options.datasets,
+        groups=options.groups,
+        name=options.name,
+    )
+
+
+def add_compare_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `probeta compare`."""
+    parser.add_argument("one", metavar="A", help="results of an encoder: a folder or a name")
+    parser.add_argument("other", metavar="B", help="results of another one, to be subtracted")
+
+
+def run_compare(options: argparse.Namespace) -> None:
+    """Print the differences."""
+    from probeta.scores import compare
+
+    print(compare(options.one, options.other))
+
+
+_PROVED = """\
+proved: these are the data; scores recomputed, and their intervals, follow from the stored answers
+proved: of the datasets with a score, no layer, row or answer is missing or there twice"""
+_NOT_PROVED = """\
+not proved: that this encoder, or any, gave these answers: who has the data can write right ones
+not proved: its name, revision, options; protocol, seed, versions, code: the results only say so
+not proved: probes: what was chosen on validation, ablations, the share of known words
+not proved: rankings: other layers, post-processed vectors, correlations, ties, unknown words
+not proved: paradigms: the scores of single clusters"""
+_OF_VECTORS = "not proved: the digests of vectors (--encode compares them with data/embeddings)"
+# Characters of a line: what results say may be of any length.
+_LONGEST = 1000
+
+
+def add_verify_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `probeta verify`."""
+    add, told = (
+        parser.add_argument,
+        "folders that score, probe or rank wrote, or files of paradigms",
+    )
+    add("results", type=Path, nargs="+", metavar="RESULTS", help=told)
+    add_data(parser)
+    told = "verify these only (default: all of the results)"
+    add("--datasets", type=names, metavar="A,B", help=told)
+    told = "encode N texts of each dataset again (default: none; without a number: 16)"
+    add("--encode", type=positive, nargs="?", const=16, metavar="N", help=told)
+    add_params(parser)
+
+
+def run_verify(options: argparse.Namespace) -> None:
+    """Verify results, and say what differs."""
+    from evaluation.datasets import check_names, data_folder, find_datasets
+    from probeta.verifying import verify_results, verify_vectors
+
+    folder = data_folder(options.data, options.datasets)
+    datasets = {dataset.name: dataset for dataset in find_datasets(folder)}
+    check_names(f"datasets of {folder}", options.datasets, datasets)
+    differing = 0
+    for path in options.results:
+        check = verify_results(path, folder, datasets, options.datasets)
+        name, count = check.results.name, f"{check.recomputed:,} scores recomputed"
+        _print(f"{path}: {check.kind} of {name}: {count}")
+        if options.encode and not check.differences:
+            verify_vectors(check, options.params, options.encode)
+        for difference in check.differences:
+            _print(f"  differs: {difference}")
+        for note in dict.fromkeys(check.notes):
+            _print(f"  {note}")
+        differing += len(check.differences)
+    proved = [] if differing else [_PROVED]
+    print(*proved, _NOT_PROVED, *([] if options.encode else [_OF_VECTORS]), sep="\n")
+    if differing:
+        expected = "scores that the stored answers give on this data"
+        todo = "score the encoder again, or name the data that it was scored on with --data"
+        raise InputError("verify", expected, f"{differing:,} that differ, named above", todo)
+    print("nothing differs")
+
+
+def _print(line: str) -> None:
+    """Print a line, which cannot become two, nor change a terminal."""
+    print("".join(c if c.isprintable() else ascii(c)[1:-1] for c in line[:_LONGEST]))
+
+
+def add_sheet_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `probeta sheet`."""
+    add, told = parser.add_argument, "number of rows (default: 50)"
+    add("dataset", nargs="?", metavar="DATASET", help="a dataset with classes")
+    add("--rows", type=positive, default=50, metavar="N", help=told)
+    add_data(parser)
+    told = "instead of DATASET: sheets that were filled in, one for each person"
+    add("--score", type=Path, nargs="+", metavar="FILE", help=told)
+
+
+def run_sheet(options: argparse.Namespace) -> None:
+    """Write a sheet, or score those that were filled in."""
+    from evaluation.datasets import find_data
+    from evaluation.results.stored import write_stored
+    from probeta.annotation import read_sheet, score_sheets, write_sheet
+    from probeta.scores import interval, percent
+
+    if (options.dataset is None) == (options.score is None):
+        given = "neither" if options.dataset is None else "both"
+        todo = "name one of the two, see `probeta sheet --help`"
+        raise InputError("probeta sheet", "DATASET, or --score FILE", given, todo)
+    if options.dataset:
+        data = find_data(options.data, [options.dataset], None)
+        count = write_sheet(data.datasets[0], data.seed, options.rows, PEOPLE)
+        print(f"{PEOPLE / options.dataset}.html, .csv: {count} rows")
+        return
+    sheets = [read_sheet(path) for path in options.score]
+    data = find_data(options.data, [sheets[0].dataset], None)
+    people = score_sheets(sheets, data.datasets[0])
+    write_stored(people, out := PEOPLE / f"{people.dataset}.json")
+    shown = f"{percent(people.value)} {interval(people.interval)}"
+    print(f"{people.dataset}: {shown} on {people.rows} rows")
+    for path, accuracy in zip(options.score, people.accuracies, strict=True):
+        print(f"  {path}: {percent(accuracy)}")
+    if people.kappa is not None:
+        print(f"  Cohen's kappa: {people.kappa:.2f}")
+    print(f"{out}: `probeta report` shows it")
+
+
+def add_export_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `probeta export`."""
+    add = parser.add_argument
+    add("results", type=Path, nargs="*", metavar="DIR", help="folders that probe or score wrote")
+    add("--mteb-tasks", metavar="DATA", help="a package, whose datasets become tasks of mteb")
+    add(
+        "--models",
+        nargs="+",
+        default=[],
+        metavar="MODEL",
+        help="run_export these on the tasks of mteb",
+    )
+    add("--repo", required=True, metavar="ORG/NAME", help="the datasets on the Hugging Face Hub")
+    add("--revision", metavar="R", help="tag or commit of the datasets there (default: none)")
+    add("--out", type=Path, required=True, metavar="DIR", help="folder to write to")
+
+
+def run_export(options: argparse.Namespace) -> None:
+    """Export the results, or the datasets."""
+    if bool(options.results) == bool(options.mteb_tasks):
+        found = "both" if options.results else "neither"
+        raise InputError("export", "folders of results, or --mteb-tasks", found, "name one of them")
+    if options.mteb_tasks:
+        load_packages("export --mteb-tasks", "mteb")
+        # Only with mteb, from whose classes it makes others.
+        from probeta.exchange.mteb_tasks import export_tasks
+
+        tasks, left_out = export_tasks(
+            options.mteb_tasks, options.repo, options.revision, options.models, options.out
+        )
+        for dataset, fields in left_out.items():
+            print(f"left out: {dataset}: nobody states its {', '.join(fields)}")
+        print(f"{len(tasks)} tasks")
+    else:
+        from probeta.exchange.export import export
+
+        models = export(options.results, options.repo, options.revision, options.out)
+        for model in models:
+            note = "" if model.on_hub else ": only for mteb"
+            print(f"{model.name} ({model.revision}){note}")
+    print(f"exported: {options.out}")

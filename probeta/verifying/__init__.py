@@ -1,1 +1,0 @@
-"""Stored scores are computed again."""
