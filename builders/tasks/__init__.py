@@ -23,6 +23,6 @@ TASKS: dict[str, Task] = {
         connective.TASK,
         *discourse_relations.TASKS,
         *treebank.TASKS,
-        *examples.TASKS,
+        *examples.RANKING_TASKS,
     )
 }

@@ -30,7 +30,7 @@ Ask = Callable[[str], Remote]
 FIRST_LOOK = 5.0
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_doctor_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `probeta doctor`."""
     about = "entries of `corpora` in params.yaml (default: all)"
     parser.add_argument("corpora", nargs="*", metavar="CORPUS", help=about)
@@ -60,7 +60,7 @@ class Report:
         return [None] if self.verdict == "unknown" else sizes
 
 
-def run(options: argparse.Namespace) -> None:
+def run_doctor(options: argparse.Namespace) -> None:
     """Examine corpora, and print the verdict on each, and a line for each thing to know."""
     params, locked = load_params(options.params), read_lock()
     names = options.corpora or params["corpora"]

@@ -16,9 +16,9 @@ from builders.tasks import TASKS
 from builders.tasks.benchmarks import BENCHMARKS
 from builders.tasks.task import Column
 from evaluation.datasets import find_datasets
-from evaluation.results.scores import FORMAT as PARADIGMS
-from evaluation.results.scores import FORMAT as PROBES
-from evaluation.results.scores import FORMAT as RANKINGS
+from evaluation.results.scores import PARADIGMS_FORMAT as PARADIGMS
+from evaluation.results.scores import PROBES_FORMAT as PROBES
+from evaluation.results.scores import RANKINGS_FORMAT as RANKINGS
 from evaluation.results.scores import (
     ClusterScore,
     PairRanks,

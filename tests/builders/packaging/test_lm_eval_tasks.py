@@ -23,7 +23,7 @@ from corpora_recipes.recipe import RECIPES, Corpus, load_facts
 from corpora_recipes.yaml_files import load_yaml
 from probeta.auditing import audit
 
-QUESTIONS = Path(__file__).parents[3] / "builders" / "exchange"
+QUESTIONS = Path(__file__).parents[3] / "builders" / "packaging"
 PDTB2 = [
     *(f"Comparison.{sense}" for sense in ("Concession", "Contrast")),
     *(f"Contingency.{sense}" for sense in ("Cause", "Condition")),

@@ -268,7 +268,7 @@ def test_killed_in_the_middle_and_run_again_gives_the_same_bytes(
 ) -> None:
     write_raw(raw, files=10, documents=100)
     records = tmp_path / "data" / "records"
-    command = [sys.executable, "-m", "probeta.cli", "read", "--workers", "1"]
+    command = [sys.executable, "-m", "probeta", "read", "--workers", "1"]
     environment = os.environ | {"PYTHONPATH": str(repository)}
     process = subprocess.Popen(command, cwd=tmp_path, env=environment)
     deadline = time.monotonic() + 60

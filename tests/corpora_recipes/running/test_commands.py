@@ -42,7 +42,7 @@ def test_the_options_of_a_stage(entries: str, given: list[str], only: list[str] 
 
 
 pytestmark = pytest.mark.skipif(not shutil.which("bash"), reason="no bash")
-PROBETA = f"{sys.executable} -m probeta.cli"
+PROBETA = f"{sys.executable} -m probeta"
 POSIX = "LC_ALL=POSIX PYTHONUTF8=0 PYTHONCOERCECLOCALE=0"
 
 

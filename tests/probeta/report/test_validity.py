@@ -4,7 +4,7 @@ import math
 from dataclasses import replace
 
 import pytest
-from bench.bench_validity import agreement, of_benchmarks, of_datasets
+from validity import agreement, of_benchmarks, of_datasets
 from report_files import DR, SP
 
 from builders.audit_report import DETECTABLE

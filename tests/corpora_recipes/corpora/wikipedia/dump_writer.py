@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from xml.sax.saxutils import escape
 
-from bench.dump_generator import FOOTER, PageXml, write_multistream
+from dump_generator import FOOTER, PageXml, write_multistream
 
 from corpora_recipes.running.outputs import whole_file
 

@@ -7,8 +7,8 @@ from pathlib import Path
 from xml.sax.saxutils import escape
 
 import pytest
-from bench import dump_generator
-from bench.dump_generator import SAMPLE, generate, read_header, read_pages
+import dump_generator
+from dump_generator import SAMPLE, generate, read_header, read_pages
 from dump_writer import SamplePage, page_xml, write_dump
 
 from corpora_recipes.corpora.wikipedia.pages import parse_page
