@@ -52,6 +52,7 @@ ROOMS = (
     "probeta.__main__",
     "probeta.annotation",
     "probeta.scores",
+    "probeta.comparing",
     "probeta.exchange",
     "probeta.auditing",
     "probeta.in_training",

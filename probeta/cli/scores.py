@@ -89,7 +89,7 @@ def add_compare_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run_compare(options: argparse.Namespace) -> None:
     """Print the differences."""
-    from probeta.scores import compare
+    from probeta.comparing import compare
 
     print(compare(options.one, options.other))
 

@@ -25,8 +25,8 @@ def test_it_offers_what_it_names() -> None:
     assert {"score", "load", "audit", "benchmark"} < {*dir(probeta)}
     assert all(getattr(probeta, name) for name in dir(probeta))
     assert probeta.InputError is InputError
-    with pytest.raises(AttributeError, match="no attribute 'scores'"):
-        _ = probeta.scores
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = probeta.nothing
 
 
 def test_tracebacks_name_it() -> None:

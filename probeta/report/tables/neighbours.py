@@ -14,12 +14,12 @@ from builders.tasks.benchmarks import EVALRANK, PARALEX
 from evaluation.results.scores import (
     PARADIGM_MEASURES,
     PLAIN,
+    RANK_MEASURES,
     ClusterScore,
     ParadigmScore,
     RankScore,
     SimilarityScore,
 )
-from evaluation.results.scores import PARADIGM_MEASURES as RANK_MEASURES
 from probeta.report import layout
 from probeta.report.inputs import Inputs
 from probeta.report.layout import Cell, Column, Content, Table, columns_of, lay_out

@@ -4,8 +4,8 @@ import math
 from dataclasses import replace
 
 import pytest
-from validity import agreement, of_benchmarks, of_datasets
 from report_files import DR, SP
+from validity import agreement, of_benchmarks, of_datasets
 
 from builders.audit_report import DETECTABLE
 from evaluation.results.scores import Score

@@ -6,8 +6,8 @@ import sys
 from pathlib import Path
 from xml.sax.saxutils import escape
 
-import pytest
 import dump_generator
+import pytest
 from dump_generator import SAMPLE, generate, read_header, read_pages
 from dump_writer import SamplePage, page_xml, write_dump
 
