@@ -11,7 +11,7 @@ from corpora_recipes.params import load_corpora, load_params
 from corpora_recipes.recipe import Corpus
 from corpora_recipes.running.cache import Cache, Key, digest_file, digest_files, open_cache
 from corpora_recipes.running.code import code_digest, stage_versions
-from corpora_recipes.running.console import add_stage, tell
+from corpora_recipes.running.console import add_stage, log
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.outputs import (
     AUDIT,
@@ -22,7 +22,7 @@ from corpora_recipes.running.outputs import (
     RECORDS,
     records_of,
 )
-from corpora_recipes.running.stage import Entry, read_left_out, tell_outcome, walk
+from corpora_recipes.running.stage import Entry, log_outcome, read_skipped, run_entries
 
 
 def add_build_arguments(parser: argparse.ArgumentParser) -> None:
@@ -33,7 +33,7 @@ def add_build_arguments(parser: argparse.ArgumentParser) -> None:
 def run_build(options: argparse.Namespace) -> None:
     """Build the datasets of corpora, and print their numbers of rows and what limited them."""
     sources = load_params(options.params)["sources"]
-    without = read_left_out("read")
+    without = read_skipped("read")
     entries = {
         group.name: Entry(
             [INSTANCES / group.folder],
@@ -45,7 +45,7 @@ def run_build(options: argparse.Namespace) -> None:
     }
     with open_cache(verify=options.check):
         how = {"only": options.only, "strict": options.strict}
-        walk("build", entries, unit="corpora", folder=CORPORA, **how)
+        run_entries("build", entries, unit="corpora", folder=CORPORA, **how)
 
 
 def _build_key(corpus: Corpus, sources: str) -> Key:
@@ -68,9 +68,9 @@ def _build(group: BuildGroup, sources: str, *, strict: bool) -> dict[str, Any]:
     for dataset in group.datasets:
         if dataset.name not in report:
             continue
-        tell(describe_rows(dataset.name, report[dataset.name]))
+        log(describe_rows(dataset.name, report[dataset.name]))
         if isinstance(dataset, PassageDataset):
-            tell(f"{dataset.name}: {limit_of(dataset, report[dataset.name])}")
+            log(f"{dataset.name}: {limit_of(dataset, report[dataset.name])}")
     return {
         "rows": {name: of["rows"] for name, of in report.items()},
         "left_out": {name: str(fault) for name, fault in (faults or {}).items()},
@@ -87,7 +87,7 @@ def run_compose(options: argparse.Namespace) -> None:
     params = load_params(options.params)
     sources, corpora = params["sources"], load_corpora(options.params)
     rankings = rankings_of(params["rankings"], corpora, sources, options.params)
-    without = read_left_out("read")
+    without = read_skipped("read")
     entries = {
         ranking.name: Entry(
             [RANKINGS / ranking.name],
@@ -99,7 +99,7 @@ def run_compose(options: argparse.Namespace) -> None:
     }
     with open_cache(verify=options.check):
         how = {"only": options.only, "strict": options.strict}
-        walk("compose", entries, unit="rankings", folder=RANKINGS, **how)
+        run_entries("compose", entries, unit="rankings", folder=RANKINGS, **how)
 
 
 def _compose_key(ranking: RankingDataset, sources: str) -> Key:
@@ -118,8 +118,8 @@ def _compose(ranking: RankingDataset, sources: str) -> dict[str, Any]:
     from builders.store import describe_rows
 
     report = compose(ranking, RECORDS, RANKINGS / ranking.name, sources)[ranking.name]
-    tell(describe_rows(ranking.name, report))
-    tell("pairs: " + ", ".join(f"{outcome} {n:,}" for outcome, n in report["pairs"].items()))
+    log(describe_rows(ranking.name, report))
+    log("pairs: " + ", ".join(f"{outcome} {n:,}" for outcome, n in report["pairs"].items()))
     return {"rows": report["rows"]}
 
 
@@ -150,11 +150,11 @@ def run_package(options: argparse.Namespace) -> None:
             "code": code_digest("builders.packaging.hub"),
             "versions": stage_versions("package"),
         }
-        memo, new = Cache("package"), 0
-        if memo.get("all", key) is None:
+        cache, new = Cache("package"), 0
+        if cache.get("all", key) is None:
             from builders.packaging.hub import package
 
             audit = AUDIT / "audit.json"
             new = package(made, INSTANCES, audit, PACKAGE, left_out=left_out, earlier=PACKAGE)
-            memo.put("all", key, [PACKAGE])
-        tell_outcome("package", "datasets", sum(len(group.datasets) for group in made), new, {})
+            cache.put("all", key, [PACKAGE])
+        log_outcome("package", "datasets", sum(len(group.datasets) for group in made), new, {})

@@ -10,10 +10,10 @@ from corpora_recipes.params import load_corpora, load_params
 from corpora_recipes.recipe import Corpus, MissingCorpus
 from corpora_recipes.running.cache import Cache, Key, open_cache
 from corpora_recipes.running.code import code_digest, stage_versions, write_environment
-from corpora_recipes.running.console import add_executor, add_stage, tell
+from corpora_recipes.running.console import add_executor, add_stage, log
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.outputs import RAW, RECORDS, records_of
-from corpora_recipes.running.stage import Entry, chosen, walk
+from corpora_recipes.running.stage import Entry, run_entries, select_entries
 
 
 def add_fetch_arguments(parser: argparse.ArgumentParser) -> None:
@@ -26,7 +26,7 @@ def run_fetch(options: argparse.Namespace) -> None:
     sources = load_params(options.params)["sources"]
     corpora = {corpus.name: corpus for corpus in load_corpora(options.params)}
     with open_cache(verify=options.check):
-        for name in chosen(corpora, options.only, "corpora"):
+        for name in select_entries(corpora, options.only, "corpora"):
             print(f"{name}: {len(fetched(corpora[name], sources)):,} files")
 
 
@@ -40,7 +40,7 @@ def fetched(corpus: Corpus, sources: str) -> dict[str, str]:
         corpus: the corpus.
         sources: `sources` of params.yaml.
     """
-    out, memo, origin = RAW / corpus.name, Cache("fetch"), origin_of(corpus, sources)
+    out, cache, origin = RAW / corpus.name, Cache("fetch"), origin_of(corpus, sources)
     try:
         local = origin != "upstream"
         # Links are absolute: in a copy of a folder they lead to the files of the other one.
@@ -55,12 +55,12 @@ def fetched(corpus: Corpus, sources: str) -> dict[str, str]:
     if not local and corpus.options.get("partial"):
         # Its code decides which parts are needed.
         key["code"] = code_digest(f"corpora_recipes.corpora.{corpus.recipe}.recipe")
-    if memo.get(corpus.name, key) is None:
+    if cache.get(corpus.name, key) is None:
         # What is there is not whole until this one has ended.
-        memo.delete(corpus.name)
+        cache.delete(corpus.name)
         fetch(corpus, sources, out)
-        memo.put(corpus.name, key, [out])
-    return memo.files(corpus.name)
+        cache.put(corpus.name, key, [out])
+    return cache.files(corpus.name)
 
 
 def add_read_arguments(parser: argparse.ArgumentParser) -> None:
@@ -81,7 +81,7 @@ def run_read(options: argparse.Namespace) -> None:
         for corpus in load_corpora(options.params)
     }
     with open_cache(verify=options.check):
-        facts_of = walk(
+        facts_of = run_entries(
             "read",
             entries,
             unit="corpora",
@@ -125,5 +125,5 @@ def _read(corpus: Corpus, options: argparse.Namespace) -> Mapping[str, Any]:
     for unit, counts in drops.as_dict().items():
         reasons = ", ".join(f"{reason} {n:,}" for reason, n in counts["dropped"].items() if n)
         kept = f"{corpus.name}: {counts['kept']:,} of {counts['seen']:,} {unit} kept"
-        tell(f"{kept}; dropped: {reasons}" if reasons else kept)
+        log(f"{kept}; dropped: {reasons}" if reasons else kept)
     return {"counts": drops.as_dict(), "notes": above_limits(corpus, drops)}

@@ -326,7 +326,7 @@ def evaluate_paradigms(
     seed: int,
     coherence_threshold: int,
     casings: Sequence[Casing],
-    memo: Cache | None = None,
+    cache: Cache | None = None,
 ) -> tuple[ParadigmResults, int]:
     """Score every dataset of paradigms.
 
@@ -342,7 +342,7 @@ def evaluate_paradigms(
         seed: the run's seed.
         coherence_threshold: how many seeds must suggest a term for it to become a seed.
         casings: in which words are compared.
-        memo: what remembers the scores of datasets; None to score all.
+        cache: what remembers the scores of datasets; None to score all.
 
     Returns:
         The results, with the datasets for which there was no vocabulary; and the number of datasets
@@ -414,7 +414,7 @@ def evaluate_paradigms(
         order = casings.index(score.casing), known.layers.index(score.layer)
         return score.dataset, score.vocabulary, *order
 
-    parts, new = score_parts(results, inputs, ParadigmScore, compute, memo)
+    parts, new = score_parts(results, inputs, ParadigmScore, compute, cache)
     scores = sorted((score for part in parts.values() for score in part.scores), key=place)
     return replace(results, scores=tuple(scores)), len({jobs[part].dataset for part in new})
 

@@ -14,7 +14,7 @@ from corpora_recipes.params import Name, load_params
 from corpora_recipes.running.cache import Cache, digest_files
 from corpora_recipes.running.errors import OutputError, ParamsError
 from corpora_recipes.running.outputs import EMBEDDINGS, TRAINED
-from corpora_recipes.running.stage import read_left_out
+from corpora_recipes.running.stage import read_skipped
 from corpora_recipes.yaml_files import NOTHING, Checked, Some, checked, described, one_of
 from evaluation.encoders.encoder import Postprocess
 from evaluation.paradigms import Casing
@@ -60,7 +60,7 @@ def encoders_of(path: Path) -> "dict[str, Callable[[], Encoder]]":
     """
     from evaluation.encoders import make_encoder
 
-    without = read_left_out("train")
+    without = read_skipped("train")
     return {
         name: partial(make_encoder, name, entry, f"{path}: encoders.{name}")
         for name, entry in encoders_params(load_params(path), path).items()
@@ -86,7 +86,7 @@ def embedded_encoders(path: Path) -> "dict[str, tuple[Callable[[], Encoder], str
 
     Name to what makes it, and the name of its store, see ``stores_of``.
     """
-    without, encoders = read_left_out("embed"), encoders_of(path)
+    without, encoders = read_skipped("embed"), encoders_of(path)
     stores = stores_of(encoders_params(load_params(path), path))
     return {
         name: (make, stores[name])

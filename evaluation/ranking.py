@@ -358,7 +358,7 @@ def rank_datasets(
     similarities: Sequence[Similarity],
     postprocessings: Sequence[Postprocess],
     workers: int = 1,
-    memo: Cache | None = None,
+    cache: Cache | None = None,
 ) -> tuple[RankingResults, list[pa.Table], int]:
     """Rank the positives of every ranking dataset with every layer of one encoder.
 
@@ -373,7 +373,7 @@ def rank_datasets(
             whitened if there are no more texts than dimensions. Those of an encoder that has a
             post-processing of its own (fitted on each dataset's texts) get no other.
         workers: largest number of processes; the results do not depend on it.
-        memo: what remembers the scores of datasets; None to rank all.
+        cache: what remembers the scores of datasets; None to rank all.
 
     Returns:
         The results; the ranks of the main layer's vectors as they are, if they are among
@@ -427,7 +427,7 @@ def rank_datasets(
                 yield order[number], part
                 bar.update()
 
-    scored, new = score_parts(results, inputs, RankScore | SimilarityScore, compute, memo)
+    scored, new = score_parts(results, inputs, RankScore | SimilarityScore, compute, cache)
     in_order = [part for _, part in sorted(scored.items())]
     scores = [score for part in in_order for score in part.scores]
     alike = [score for score in scores if isinstance(score, SimilarityScore)]

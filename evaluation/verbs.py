@@ -12,7 +12,7 @@ from corpora_recipes.hashing import sha256_of
 from corpora_recipes.params import load_corpora, load_params
 from corpora_recipes.running.cache import Cache, Key, digest_file, open_cache
 from corpora_recipes.running.code import code_digest, stage_versions
-from corpora_recipes.running.console import add_executor, add_stage, add_workers, counted, tell
+from corpora_recipes.running.console import add_executor, add_stage, add_workers, log, plural
 from corpora_recipes.running.errors import InputError, check_packages
 from corpora_recipes.running.outputs import (
     COMPLETED,
@@ -24,7 +24,7 @@ from corpora_recipes.running.outputs import (
     records_of,
     whole_file,
 )
-from corpora_recipes.running.stage import Entry, read_left_out, walk
+from corpora_recipes.running.stage import Entry, read_skipped, run_entries
 from evaluation.datasets import Dataset, find_datasets, find_probed
 from evaluation.embedding.store import fingerprint, made_by
 from evaluation.encoders.encoder import Encoder
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 
 Score = Callable[[str, Encoder, Path, Path], Mapping[str, Any]]
 """Scores the encoder of a name by the store in a folder, writes the results to a path, and returns
-facts for ``walk``."""
+facts for ``run_entries``."""
 
 
 def score_encoders(
@@ -101,7 +101,7 @@ def score_encoders(
                 [out], partial(key_of, store, make), partial(make_scores, name, make, store, out)
             )
         only, strict = options.only, options.strict
-        walk(stage, entries, unit="encoders", folder=folder, only=only, strict=strict)
+        run_entries(stage, entries, unit="encoders", folder=folder, only=only, strict=strict)
 
 
 def add_train_arguments(parser: argparse.ArgumentParser) -> None:
@@ -113,7 +113,7 @@ def run_train(options: argparse.Namespace) -> None:
     """Train the encoders, and print what they have learnt from."""
     params = load_params(options.params)
     facts = {corpus.name: repr(corpus.facts) for corpus in load_corpora(options.params)}
-    without = read_left_out("read")
+    without = read_skipped("read")
     with open_cache(verify=options.check):
         entries = {
             name: Entry(
@@ -124,7 +124,7 @@ def run_train(options: argparse.Namespace) -> None:
             for name, training in trained_params(params, options.params).items()
             if training.corpus not in without
         }
-        counts = walk(
+        counts = run_entries(
             "train",
             entries,
             unit="encoders",
@@ -167,7 +167,7 @@ def _train(name: str, training: Training, corpora: Mapping[str, Any]) -> dict[st
         Cache("models"),
     )
     counts = trained.counts
-    tell(
+    log(
         f"{name}: {counts['sentences']} sentences in {counts['documents']} documents, "
         f"{counts['held_out']} left out as they are in tests{'; model kept' if kept else ''}"
     )
@@ -176,7 +176,7 @@ def _train(name: str, training: Training, corpora: Mapping[str, Any]) -> dict[st
             ", ".join(f"{key} {value:.3f}" for key, value in point.items() if key != "step")
             for point in (trained.curve[0], trained.curve[-1])
         )
-        tell(f"{name}: losses at first {first}; at last {last}")
+        log(f"{name}: losses at first {first}; at last {last}")
     return counts
 
 
@@ -231,7 +231,7 @@ def run_embed(options: argparse.Namespace) -> None:
         }
         only = options.only and [stores.get(name, name) for name in options.only]
         strict = options.strict
-        walk("embed", entries, unit="encoders", only=only, strict=strict, any_fault=True)
+        run_entries("embed", entries, unit="encoders", only=only, strict=strict, any_fault=True)
 
 
 def _embed_key(make: Any, datasets: Sequence[Dataset]) -> Key:
@@ -247,7 +247,7 @@ def _embed_key(make: Any, datasets: Sequence[Dataset]) -> Key:
 def _embed(
     name: str, make: Any, datasets: Sequence[Dataset], options: argparse.Namespace
 ) -> dict[str, Any]:
-    """Bring a store up to date, and print what was counted."""
+    """Bring a store up to date, and print what was plural."""
     from evaluation.embedding.embedding import embed_datasets
     from evaluation.embedding.store import write_vocabulary
     from evaluation.encoders import release
@@ -266,13 +266,13 @@ def _embed(
             words = write_vocabulary(store, encoder, known)
     finally:
         release()
-    tell(f"{name}: {counted(new, 'texts')} encoded now, for {counted(len(datasets), 'datasets')}")
+    log(f"{name}: {plural(new, 'texts')} encoded now, for {plural(len(datasets), 'datasets')}")
     if words is not None:
-        tell(f"{name}: {counted(words, 'words')} in its vocabulary, for nearest neighbours")
+        log(f"{name}: {plural(words, 'words')} in its vocabulary, for nearest neighbours")
     if counts := [dataset.coverage for dataset in described.values() if dataset.coverage]:
         tokens = sum(count["tokens"] for count in counts)
         unknown = sum(count["out_of_vocabulary"] for count in counts)
-        tell(f"{name}: {unknown / max(1, tokens):.1%} of {tokens} tokens are not in its vocabulary")
+        log(f"{name}: {unknown / max(1, tokens):.1%} of {tokens} tokens are not in its vocabulary")
     return {}
 
 
@@ -303,7 +303,7 @@ def run_probe(options: argparse.Namespace) -> None:
             probing=probing,
             workers=options.workers,
             executor=options.executor,
-            memo=Cache(f"probed/{name}"),
+            cache=Cache(f"probed/{name}"),
             faults=faults,
         )
         if probing.transfer and probing.protocol == "standard":
@@ -312,7 +312,7 @@ def run_probe(options: argparse.Namespace) -> None:
         for result in results.main:
             majority = result.majority
             beside = "Pearson" if majority is None else f"majority {100 * majority:.1f}"
-            tell(f"{name}, {result.dataset}: {100 * result.value:.1f} ({beside})")
+            log(f"{name}, {result.dataset}: {100 * result.value:.1f} ({beside})")
         return {"left_out": {dataset: str(fault) for dataset, fault in (faults or {}).items()}}
 
     score_encoders(
@@ -350,11 +350,11 @@ def run_rank(options: argparse.Namespace) -> None:
             seed=seed,
             **evalrank,
             workers=options.workers,
-            memo=Cache(f"ranked/{name}"),
+            cache=Cache(f"ranked/{name}"),
         )
         write_rankings(results, ranks, out)
         for score in results.plain:
-            tell(f"{name}, {score.dataset}: MRR {100 * score.mrr:.1f} ({score.similarity})")
+            log(f"{name}, {score.dataset}: MRR {100 * score.mrr:.1f} ({score.similarity})")
         return {}
 
     score_encoders(
@@ -384,17 +384,17 @@ def run_paradigms(options: argparse.Namespace) -> None:
         from evaluation.results.stored import write_stored
 
         results, _ = evaluate_paradigms(
-            name, encoder, datasets, store, seed=seed, **paralex, memo=Cache(f"completed/{name}")
+            name, encoder, datasets, store, seed=seed, **paralex, cache=Cache(f"completed/{name}")
         )
         write_stored(results, out)
         for score in results.main:
-            tell(
+            log(
                 f"{name}, {score.dataset} ({score.vocabulary} vocabulary, "
                 f"{score.casing.replace('_', ' ')}): suggestion {100 * score.suggestion:.1f}, "
                 f"coherence {100 * score.coherence:.1f}"
             )
         for dataset, reason in results.left_out.items():
-            tell(f"{name}, {dataset}: not scored: {reason}")
+            log(f"{name}, {dataset}: not scored: {reason}")
         return {}
 
     score_encoders(

@@ -15,7 +15,7 @@ import numpy as np
 from builders.tasks import TASKS
 from corpora_recipes.params import load_params
 from corpora_recipes.running.code import code_digest
-from corpora_recipes.running.console import counted
+from corpora_recipes.running.console import plural
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.outputs import EMBEDDINGS
 from evaluation.arrays import Floats
@@ -418,7 +418,7 @@ def verify_vectors(check: Check, params: Path, count: int) -> None:
     release()
     away = f"at most {furthest:.1g} of their length away" if furthest else "the same to the bit"
     check.notes.append(
-        f"{counted(count, 'texts')} of each of {counted(len(digests), 'datasets')} encoded again: "
+        f"{plural(count, 'texts')} of each of {plural(len(digests), 'datasets')} encoded again: "
         f"vectors {away}"
     )
     if store.made_by != made_by(encoder):

@@ -12,7 +12,7 @@ from projects import copy_of_project, run, stages_run
 from corpora_recipes.recipe import RECIPES, load_facts, recipe_names
 from corpora_recipes.running import console
 from corpora_recipes.running.outputs import records_of
-from corpora_recipes.running.stage import read_left_out
+from corpora_recipes.running.stage import read_skipped
 from probeta.cli import main
 
 SAMPLE = RECIPES / "tass" / "sample"
@@ -55,7 +55,7 @@ def read(*options: str) -> int:
 
 def is_missing(name: str = "tass") -> bool:
     """Return whether a corpus has no records, because it must be asked for."""
-    left_out = read_left_out("read").get(name)
+    left_out = read_skipped("read").get(name)
     assert left_out is None or left_out.asked_for
     assert records_of(name).exists() == (left_out is None)
     return left_out is not None

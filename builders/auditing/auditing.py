@@ -301,32 +301,32 @@ def key_of(location: Location, boilerplate: Iterable[Pattern[str]]) -> Key:
     }
 
 
-def keep_measured(memo: Cache, name: str, key: Key, measured: Measured) -> None:
+def keep_measured(cache: Cache, name: str, key: Key, measured: Measured) -> None:
     """Keep the measurements on a dataset."""
     arrays = {array.name: getattr(measured.index, array.name) for array in fields(Index)}
     if measured.replacing is not None:
         arrays["replacing"] = measured.replacing
-    with whole_file(_file(memo, name)) as temporary, temporary.open("wb") as file:
+    with whole_file(_file(cache, name)) as temporary, temporary.open("wb") as file:
         np.savez(file, **arrays)
     checks = [asdict(check) for check in measured.checks]
     facts = {"corpus": measured.corpus, "facts": measured.facts, "checks": checks}
-    memo.put(name, key, [_file(memo, name)], facts)
+    cache.put(name, key, [_file(cache, name)], facts)
 
 
-def kept_measured(memo: Cache, name: str, key: Key) -> Measured | None:
+def kept_measured(cache: Cache, name: str, key: Key) -> Measured | None:
     """Return the measurements on a dataset; None if it must be measured."""
-    kept = memo.get(name, key)
+    kept = cache.get(name, key)
     if kept is None:
         return None
-    with np.load(_file(memo, name)) as arrays:
+    with np.load(_file(cache, name)) as arrays:
         index = Index(*(arrays[array.name] for array in fields(Index)))
         replacing = arrays.get("replacing")
     checks = [Check(**check) for check in kept["checks"]]
     return Measured(kept["corpus"], kept["facts"], checks, index, replacing)
 
 
-def _file(memo: Cache, name: str) -> Path:
-    return memo.folder(name) / "measured.npz"
+def _file(cache: Cache, name: str) -> Path:
+    return cache.folder(name) / "measured.npz"
 
 
 def measure(location: Location, boilerplate: Mapping[str, Sequence[Pattern[str]]]) -> Measured:
@@ -378,7 +378,7 @@ def audit(
     strict: bool = False,
     workers: int = 1,
     cited: Path | None = None,
-    memo: Cache | None = None,
+    cache: Cache | None = None,
 ) -> dict[str, Any]:
     """Measure the gates on datasets.
 
@@ -398,7 +398,7 @@ def audit(
         strict: whether undeclared misses of source data are failures too.
         workers: number of processes; fewer if there is little to measure.
         cited: a file for the JSON of ``builders.audit_report.cite``; None for none.
-        memo: the cached measurements on datasets of ``groups``; None to measure all.
+        cache: the cached measurements on datasets of ``groups``; None to measure all.
 
     Returns:
         The content of ``audit.json``: ``source``, ``shared`` (see
@@ -426,7 +426,7 @@ def audit(
         ]
         for group in groups
     }
-    measured = _measured(locations, boilerplate, corpora, memo, workers)
+    measured = _measured(locations, boilerplate, corpora, cache, workers)
     compared = compare(
         {name: results.index for name, results in measured.items()},
         {name: results.facts["rows"] for name, results in measured.items()},
@@ -473,16 +473,16 @@ def _measured(
     locations: Sequence[Location],
     boilerplate: Mapping[str, Sequence[re.Pattern[str]]],
     corpora: Mapping[str, str],
-    memo: Cache | None,
+    cache: Cache | None,
     workers: int,
 ) -> dict[str, Measured]:
     """Return the measurements on each dataset, by name: those that are remembered, or new ones."""
     keys: dict[str, Key] = {}
     measured: dict[str, Measured] = {}
-    for location in locations if memo else ():
+    for location in locations if cache else ():
         name = location.name
         keys[name] = key_of(location, boilerplate.get(corpora.get(name, ""), ()))
-        if memo and (kept := kept_measured(memo, name, keys[name])):
+        if cache and (kept := kept_measured(cache, name, keys[name])):
             measured[name] = kept
     new = [location for location in locations if location.name not in measured]
     files = [path for location in new for paths in location.files.values() for path in paths]
@@ -495,11 +495,11 @@ def _measured(
         each: Callable[..., Iterator[Measured]] = map if pool is None else pool.map
         for location, results in zip(new, each(measure, new, repeat(boilerplate)), strict=True):
             measured[location.name] = results
-            if memo:
-                keep_measured(memo, location.name, keys[location.name], results)
+            if cache:
+                keep_measured(cache, location.name, keys[location.name], results)
             bar.update()
-    if memo:
-        memo.prune(keys)
+    if cache:
+        cache.prune(keys)
     return {location.name: measured[location.name] for location in locations}
 
 

@@ -52,7 +52,7 @@ from corpora_recipes.running.code import code_digest, versions_of
 from corpora_recipes.running.console import progress
 from corpora_recipes.running.errors import InputError, OutputError
 from corpora_recipes.running.outputs import whole_folder
-from corpora_recipes.running.stage import LeftOut
+from corpora_recipes.running.stage import Skipped
 from corpora_recipes.text.tokens import tokenize
 from corpora_recipes.yaml_files import load_yaml
 
@@ -132,10 +132,10 @@ def kept_rows(name: str, digests: Digests, earlier: Path, folder: Path) -> Conte
     return content
 
 
-def keep_rows(memo: Cache, name: str, digests: Digests, content: Content, package: Path) -> None:
+def keep_rows(cache: Cache, name: str, digests: Digests, content: Content, package: Path) -> None:
     """Remember the rows of a dataset in a package."""
     shards = [path for paths in shards_in(package / name).values() for path in paths]
-    memo.put(name, _key(digests), shards, content)
+    cache.put(name, _key(digests), shards, content)
 
 
 def _key(digests: Digests) -> Key:
@@ -337,7 +337,7 @@ def package(
     audit: Path,
     out: Path,
     *,
-    left_out: Mapping[str, LeftOut] | None = None,
+    left_out: Mapping[str, Skipped] | None = None,
     earlier: Path | None = None,
     hub: tuple[str, str] | None = None,
 ) -> int:
@@ -413,10 +413,10 @@ def package(
         for name, text in pages.items():
             (folder / name).write_text(text, "utf-8")
     if out == earlier:
-        memo = Cache("tokens")
+        cache = Cache("tokens")
         for name, content in new.items():
-            keep_rows(memo, name, digests[name], content, out)
-        memo.prune(digests)
+            keep_rows(cache, name, digests[name], content, out)
+        cache.prune(digests)
     return len(new)
 
 

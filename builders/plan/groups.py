@@ -20,7 +20,7 @@ from corpora_recipes.recipe import Corpus, Gates
 from corpora_recipes.running.console import PARAMS
 from corpora_recipes.running.errors import ParamsError
 from corpora_recipes.running.outputs import INSTANCES
-from corpora_recipes.running.stage import LeftOut, read_left_out
+from corpora_recipes.running.stage import Skipped, read_skipped
 from corpora_recipes.yaml_files import NOTHING, Checked, checked, described, one_of
 
 
@@ -122,10 +122,10 @@ def groups_of(
     ]
 
 
-def left_out_datasets(groups: Iterable[BuildGroup], *stages: str) -> dict[str, LeftOut]:
+def left_out_datasets(groups: Iterable[BuildGroup], *stages: str) -> dict[str, Skipped]:
     """Return the datasets that were not built, or that stages have left out, with the reason."""
-    by_stage = {stage: read_left_out(stage) for stage in stages}
-    left_out: dict[str, LeftOut] = {}
+    by_stage = {stage: read_skipped(stage) for stage in stages}
+    left_out: dict[str, Skipped] = {}
     for group in groups:
         stage = "compose" if group.of_ranking else "build"
         for dataset in group.datasets:
@@ -137,7 +137,7 @@ def left_out_datasets(groups: Iterable[BuildGroup], *stages: str) -> dict[str, L
             ]
             reasons = [by_stage.get(of, {}).get(name) for of, name in entries]
             if not (INSTANCES / group.folder / dataset.name).is_dir():
-                reasons.append(LeftOut(f"it was not built: `probeta {stage}`"))
+                reasons.append(Skipped(f"it was not built: `probeta {stage}`"))
             if reason := next(filter(None, reasons), None):
                 left_out[dataset.name] = reason
     return left_out

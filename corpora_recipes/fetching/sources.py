@@ -36,7 +36,7 @@ from corpora_recipes.recipe import (
     load_recipe,
     missing_corpus,
 )
-from corpora_recipes.running.console import counted
+from corpora_recipes.running.console import plural
 from corpora_recipes.running.errors import InputError, ParamsError
 from corpora_recipes.running.outputs import clear, locked_folder, whole_file
 
@@ -289,7 +289,7 @@ def _users_files(corpus: Corpus, path: Path, tell: bool) -> list[tuple[str, Path
         )
     if tell and (others := sorted({*paths} - {*files})):
         names = shorten(", ".join(p.relative_to(top).as_posix() for p in others), 100)
-        tqdm.write(f"{path}: {counted(len(others), 'files')} not read: {names}", file=sys.stderr)
+        tqdm.write(f"{path}: {plural(len(others), 'files')} not read: {names}", file=sys.stderr)
     return [(p.relative_to(top).as_posix(), p) for p in files]
 
 

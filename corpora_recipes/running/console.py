@@ -36,7 +36,7 @@ _ADVICE = {
     **dict.fromkeys((errno.EXDEV, errno.EINVAL), _PATH),
     errno.ENOENT: ("a file or folder", f"check the path, and that nobody removes it; {_AGAIN}"),
 }
-# How libraries say that there was no memory, for their code or for another thread.
+# How libraries announce that there was no memory, for their code or for another thread.
 _NO_MEMORY = (
     "failed to map segment",
     "annot allocate memory",
@@ -99,7 +99,7 @@ def _is_of_a_path(error: UnicodeEncodeError) -> bool:
     return any("\udc80" <= sign <= "\udcff" for sign in error.object[error.start : error.end])
 
 
-# Seconds between two lines of a log that say how far a run is.
+# Seconds between two lines of a log that announce how far a run is.
 SILENCE = 60
 # Whether all is left out but results and faults; the verbs' --quiet sets it.
 quiet = False
@@ -121,19 +121,19 @@ class Bar(Protocol):
         """Show the number and the total that were set."""
 
 
-def tell(text: str) -> None:
+def log(text: str) -> None:
     """Print a detail, such as the number of rows of a dataset."""
     if not (brief or quiet):
         print(text)
 
 
-def say(text: str) -> None:
+def announce(text: str) -> None:
     """Print the line of a stage, or one of those below it."""
     if not quiet:
         print(f"{heading}{text}", flush=True)
 
 
-def counted(count: int, units: str) -> str:
+def plural(count: int, units: str) -> str:
     """Return a number of things: "1 corpus", "2 corpora"."""
     unit = {"corpora": "corpus"}.get(units, units.removesuffix("s")) if count == 1 else units
     return f"{count} {unit}"
@@ -280,7 +280,7 @@ def add_stage(parser: argparse.ArgumentParser, entries: str = "") -> None:
     if entries:
         told = f"these {entries} only (default: all of params.yaml)"
         add("--only", type=names, metavar="NAME,…", help=told)
-    told = "stop at the first fault (default: leave out what has one, and say so)"
+    told = "stop at the first fault (default: leave out what has one, and announce so)"
     add("--strict", action="store_true", help=told)
     told = """read all files again whose contents are remembered (default: those whose size or times
         have changed)"""

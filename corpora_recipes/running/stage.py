@@ -9,26 +9,26 @@ from textwrap import indent
 from typing import Any
 
 from corpora_recipes.running.cache import Cache, Key
-from corpora_recipes.running.console import counted, explain, say
+from corpora_recipes.running.console import announce, explain, plural
 from corpora_recipes.running.errors import InputError, LostWorkers, NoWorkers, nearest
 from corpora_recipes.running.outputs import LEFT_OUT, whole_file
 
 
 @dataclass(frozen=True, slots=True)
-class LeftOut:
+class Skipped:
     """Why something was left out; ``asked_for`` if people must ask for it, which is no fault."""
 
     why: str
     asked_for: bool = False
 
     @classmethod
-    def because(cls, error: InputError) -> "LeftOut":
+    def because(cls, error: InputError) -> "Skipped":
         """Return the reason that an error gives; corpora to be asked for have errors of a kind."""
         how_to_get = getattr(error, "how_to_get", "")
         return cls(how_to_get, True) if how_to_get else cls(str(error))
 
 
-def write_left_out(stage: str, left_out: Mapping[str, LeftOut]) -> None:
+def write_skipped(stage: str, left_out: Mapping[str, Skipped]) -> None:
     """Write what a stage has left out: name to reason."""
     reasons = {name: asdict(reason) for name, reason in left_out.items()}
     text = json.dumps(reasons, ensure_ascii=False, indent=2)
@@ -36,11 +36,11 @@ def write_left_out(stage: str, left_out: Mapping[str, LeftOut]) -> None:
         temporary.write_text(text + "\n", "utf-8")
 
 
-def read_left_out(stage: str) -> dict[str, LeftOut]:
+def read_skipped(stage: str) -> dict[str, Skipped]:
     """Return what a stage has left out; nothing if it has not run."""
     try:
         reasons = json.loads((LEFT_OUT / f"{stage}.json").read_bytes())
-        return {name: LeftOut(**reason) for name, reason in reasons.items()}
+        return {name: Skipped(**reason) for name, reason in reasons.items()}
     except (OSError, ValueError, TypeError, AttributeError, RecursionError):
         return {}
 
@@ -61,7 +61,7 @@ class Entry:
     make: Callable[[], Any]
 
 
-def walk(
+def run_entries(
     stage: str,
     entries: Mapping[str, Entry],
     *,
@@ -71,7 +71,7 @@ def walk(
     strict: bool = False,
     any_fault: bool = False,
 ) -> dict[str, Any]:
-    """Bring the entries of a stage up to date, say how many are new, and what was left out.
+    """Bring the entries of a stage up to date, announce how many are new, and what was left out.
 
     Args:
         stage: its name.
@@ -86,42 +86,42 @@ def walk(
     Returns:
         The facts on each entry that was kept or made.
     """
-    memo, results, new = Cache(stage), {}, 0
-    names = chosen(entries, only, unit)
+    cache, results, new = Cache(stage), {}, 0
+    names = select_entries(entries, only, unit)
     left_out = {
         name: reason
-        for name, reason in read_left_out(stage).items()
+        for name, reason in read_skipped(stage).items()
         if (entry := name.partition(": ")[0]) in entries and entry not in names
     }
     for name in names:
         try:
             key = entries[name].key()
-            facts = memo.get(name, key)
+            facts = cache.get(name, key)
             if facts is None or (strict and _parts_left_out(facts)):
                 facts = entries[name].make()
-                memo.put(name, key, entries[name].outputs, facts)
+                cache.put(name, key, entries[name].outputs, facts)
                 new += 1
             results[name] = facts
             parts = _parts_left_out(facts)
-            left_out |= {f"{name}: {part}": LeftOut(why) for part, why in parts.items()}
+            left_out |= {f"{name}: {part}": Skipped(why) for part, why in parts.items()}
         except Exception as error:
             fault = _left_out_for(error, any_fault=any_fault)
             if fault is None or strict:
                 raise
-            memo.delete(name)
-            left_out[name] = LeftOut.because(fault)
+            cache.delete(name)
+            left_out[name] = Skipped.because(fault)
     if only is None:
-        memo.prune(entries)
+        cache.prune(entries)
     if folder is not None:
         outputs = [entries[name].outputs for name in entries if name not in left_out]
         remove_others(folder, {path for paths in outputs for path in paths})
-    write_left_out(stage, left_out)
+    write_skipped(stage, left_out)
     now = {name: why for name, why in left_out.items() if name.partition(": ")[0] in names}
-    tell_outcome(stage, unit, len(names), new, now)
+    log_outcome(stage, unit, len(names), new, now)
     return results
 
 
-def chosen(entries: Collection[str], only: Collection[str] | None, unit: str) -> list[str]:
+def select_entries(entries: Collection[str], only: Collection[str] | None, unit: str) -> list[str]:
     """Return the names of the entries that ``--only`` names, in their order; all without it."""
     if unknown := [name for name in only or () if name not in entries]:
         like = nearest(unknown, entries)
@@ -142,14 +142,14 @@ def remove_others(folder: Path, outputs: Collection[Path]) -> None:
     folder.mkdir(parents=True, exist_ok=True)
 
 
-def tell_outcome(
-    stage: str, unit: str, total: int, new: int, left_out: Mapping[str, LeftOut]
+def log_outcome(
+    stage: str, unit: str, total: int, new: int, left_out: Mapping[str, Skipped]
 ) -> None:
     """Print how many entries a stage has kept and made, and which it has left out."""
     whole = [name for name in left_out if ": " not in name]
     counts = {"kept": max(0, total - new - len(whole)), "new": new, "left out": len(left_out)}
     words = ", ".join(f"{count} {how}" for how, count in counts.items() if count or how == "new")
-    say(f"{stage}: {counted(total, unit)}: {words}")
+    announce(f"{stage}: {plural(total, unit)}: {words}")
     for name, reason in left_out.items():
         print(f"  left out {name}:\n{indent(reason.why, '    ')}")
 

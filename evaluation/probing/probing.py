@@ -147,7 +147,7 @@ def probe_datasets(
     probing: Probing,
     workers: int | None = 1,
     executor: str = "local",
-    memo: Cache | None = None,
+    cache: Cache | None = None,
     faults: dict[str, InputError] | None = None,
 ) -> tuple[Results, list[pa.Table], int]:
     """Probe every dataset with every layer of one encoder, in parallel.
@@ -163,7 +163,7 @@ def probe_datasets(
             CPU, or one per thread of the cluster. The scores do not depend on it.
         executor: "local" or the address of a Dask scheduler, whose workers see the files of the
             datasets and of the store under the same paths.
-        memo: what remembers the scores of datasets; None to probe all.
+        cache: what remembers the scores of datasets; None to probe all.
         faults: gets the datasets that cannot be probed, which are left out; None to raise the
             error of the first.
 
@@ -196,7 +196,7 @@ def probe_datasets(
             name, {n: jobs[n] for n in new}, on, opened.dimension, workers, executor, faults
         )
 
-    parts, new = score_parts(results, inputs, Score, compute, memo)
+    parts, new = score_parts(results, inputs, Score, compute, cache)
     sound = [n for n in jobs if n in parts and jobs[n][0].name not in (faults or {})]
     sound.sort(key=lambda part: (jobs[part][0].name, known.layers.index(jobs[part][1])))
     scores = tuple(score for part in sound for score in parts[part].scores)

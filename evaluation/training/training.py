@@ -337,11 +337,11 @@ def train(
     held_out: HeldOut,
     out: Path,
     card: Callable[[Trained], str],
-    memo: Cache | None = None,
+    cache: Cache | None = None,
 ) -> tuple[Trained, bool]:
     """Train an encoder, and write it as a model of sentence-transformers.
 
-    A model that ``memo`` remembers is kept if it depends on the same; only its card is written
+    A model that ``cache`` remembers is kept if it depends on the same; only its card is written
     again. What a killed run goes on from is beside the folder ``out``.
 
     Returns:
@@ -362,7 +362,7 @@ def train(
             "code": code_digest(__name__),
             "versions": {library: version(library) for library in _LIBRARIES},
         }
-        kept = memo.get(name, setting) if memo else None
+        kept = cache.get(name, setting) if cache else None
         if kept is None:
             _begin_or_resume(unfinished, setting)
             curve = learn(name, training, learner, material, unfinished / "checkpoint.safetensors")
@@ -372,8 +372,8 @@ def train(
             trained = replace(Trained(**kept), counts=material.counts)
             with whole_file(out / CARD) as temporary:
                 temporary.write_text(card(trained), "utf-8")
-        if memo:
-            memo.put(name, setting, [out], asdict(trained))
+        if cache:
+            cache.put(name, setting, [out], asdict(trained))
         shutil.rmtree(unfinished, ignore_errors=True)  # Windows keeps the lock
     return trained, kept is not None
 

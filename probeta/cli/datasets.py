@@ -15,7 +15,7 @@ from corpora_recipes.running.code import code_digest, stage_versions
 from corpora_recipes.running.console import add_params, add_stage, add_workers
 from corpora_recipes.running.errors import InputError, check_packages
 from corpora_recipes.running.outputs import AUDIT, INSTANCES, PACKAGE
-from corpora_recipes.running.stage import LeftOut, tell_outcome, write_left_out
+from corpora_recipes.running.stage import Skipped, log_outcome, write_skipped
 
 if TYPE_CHECKING:
     from builders.auditing.target import Columns
@@ -121,10 +121,10 @@ def _audit_ours(options: argparse.Namespace) -> None:
         ),
         "versions": stage_versions("audit"),
     }
-    memo = Cache("audit")
+    cache = Cache("audit")
     measured = Cache("measured")
     # What is cited is no output that the memory knows; the measurements are kept all the same.
-    failed = None if options.json else memo.get("all", key)
+    failed = None if options.json else cache.get("all", key)
     if failed is None:
         from builders.auditing.auditing import audit
         from builders.auditing.instances import instances_in
@@ -137,7 +137,7 @@ def _audit_ours(options: argparse.Namespace) -> None:
             target=str(INSTANCES),
             groups=groups,
             inherited=inherited,
-            memo=measured,
+            cache=measured,
             **_of_options(options),
         )
         _say_undeclared(report)
@@ -148,10 +148,10 @@ def _audit_ours(options: argparse.Namespace) -> None:
             for name, facts in report["datasets"].items()
             if facts["failures"]
         }
-        memo.put("all", key, [AUDIT], failed)
-    left_out = {name: LeftOut(why) for name, why in failed.items()}
-    write_left_out("audit", left_out)
-    tell_outcome("audit", "datasets", len(places), measured.written, left_out)
+        cache.put("all", key, [AUDIT], failed)
+    left_out = {name: Skipped(why) for name, why in failed.items()}
+    write_skipped("audit", left_out)
+    log_outcome("audit", "datasets", len(places), measured.written, left_out)
 
 
 def _of_options(options: argparse.Namespace) -> dict[str, Any]:

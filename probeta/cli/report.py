@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from corpora_recipes.params import load_params
 from corpora_recipes.running.cache import Cache, digest_files, open_cache
 from corpora_recipes.running.code import code_digest, stage_versions
-from corpora_recipes.running.console import add_params, add_stage, say
+from corpora_recipes.running.console import add_params, add_stage, announce
 from corpora_recipes.running.errors import InputError, check_packages
 from corpora_recipes.running.outputs import (
     COMPLETED,
@@ -22,7 +22,7 @@ from corpora_recipes.running.outputs import (
     REPORT,
     whole_folder,
 )
-from corpora_recipes.running.stage import read_left_out
+from corpora_recipes.running.stage import read_skipped
 from evaluation.params import encoders_params
 from probeta.cli.runs import STAGES
 from probeta.report.site import REPORT_PAGE
@@ -63,7 +63,7 @@ def run_report(options: argparse.Namespace) -> None:
 
             given = verified(options.results, options.instances)
             for path, why in given.refused.items():
-                say(f"refused: {path}: {why}")
+                announce(f"refused: {path}: {why}")
             kinds = given.results, options.instances, options.out, given.rankings, given.paradigms
             write_report(*kinds, refused=given.refused)
             print(f"report: {options.out / 'index.html'}")
@@ -73,7 +73,7 @@ def run_report(options: argparse.Namespace) -> None:
         left_out = {
             f"{stage.name} {name}": fault.why
             for stage in STAGES
-            for name, fault in read_left_out(stage.name).items()
+            for name, fault in read_skipped(stage.name).items()
             if not fault.asked_for
         }
         with open_cache(verify=options.check):
@@ -83,14 +83,14 @@ def run_report(options: argparse.Namespace) -> None:
                 "code": code_digest("probeta.report.writing"),
                 "versions": stage_versions("report"),
             }
-            memo = Cache("report")
-            if memo.get("all", key) is None:
+            cache = Cache("report")
+            if cache.get("all", key) is None:
                 from probeta.report.writing import write_report
 
                 kinds = results, PACKAGE, options.out, rankings, paradigms
                 write_report(*kinds, left_out, people)
-                memo.put("all", key, [options.out])
-        say(f"report: {options.out / 'index.html'}")
+                cache.put("all", key, [options.out])
+        announce(f"report: {options.out / 'index.html'}")
 
 
 def run_results(params: Path) -> tuple[list[str], list[Path], list[Path], list[Path]]:

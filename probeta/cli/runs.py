@@ -22,7 +22,7 @@ from corpora_recipes.running.errors import (
     nearest,
 )
 from corpora_recipes.running.outputs import REPORT
-from corpora_recipes.running.stage import read_left_out
+from corpora_recipes.running.stage import read_skipped
 from probeta.cli import listing
 
 
@@ -87,7 +87,7 @@ def run_repro(options: argparse.Namespace) -> None:
             for number, stage in enumerate(STAGES, 1):
                 console.heading = f"[{clock(time.monotonic() - begin)}] {number}/{len(STAGES)} "
                 _run(stage, options, left_out)
-                left_out.update(read_left_out(stage.name))
+                left_out.update(read_skipped(stage.name))
     finally:
         console.brief, console.heading = False, ""
 
@@ -134,7 +134,7 @@ def run_check(options: argparse.Namespace) -> None:
     print(f"report: {REPORT / 'index.html'}")
     asked_for, faults = [], []
     for stage in STAGES:
-        for name, entry in read_left_out(stage.name).items():
+        for name, entry in read_skipped(stage.name).items():
             why = f"{name}\n{indent(entry.why, '  ')}"
             if entry.asked_for:
                 asked_for.append(f"missing, must be asked for: {why}")

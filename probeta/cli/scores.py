@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from corpora_recipes.running.console import add_data, add_params, add_workers, names, positive, tell
+from corpora_recipes.running.console import add_data, add_params, add_workers, log, names, positive
 from corpora_recipes.running.errors import InputError, load_packages
 from corpora_recipes.running.outputs import PEOPLE
 
@@ -43,8 +43,8 @@ def run_score(options: argparse.Namespace) -> None:
     scores.save(out)
     print(scores)
     if scores.store:
-        tell(f"vectors: {scores.store}")
-    tell(f"results: {out}")
+        log(f"vectors: {scores.store}")
+    log(f"results: {out}")
 
 
 def _encoder(options: argparse.Namespace) -> "Scores":

@@ -23,7 +23,7 @@ from builders.audit_report import (
 from builders.tasks import TASKS
 from builders.tasks.benchmarks import EVALRANK, PARALEX, Group, group_of
 from builders.tasks.examples import RANKING_TASKS
-from corpora_recipes.running.console import say
+from corpora_recipes.running.console import announce
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.text.tokens import mark
 from evaluation.datasets import Dataset
@@ -382,7 +382,7 @@ def _of_probed_rows(inputs: Inputs, people: Sequence[Path]) -> Iterator[People]:
         if found.digest == inputs.any_score(found.dataset).digest:
             yield found
         else:
-            say(f"{path}: not shown, as its rows are not those that were probed")
+            announce(f"{path}: not shown, as its rows are not those that were probed")
 
 
 def long_table(

@@ -13,7 +13,7 @@ from conftest import document, write_as_read
 from contents import contents
 
 from corpora_recipes.running.outputs import AUDIT, CORPORA, INSTANCES, PACKAGE, RECORDS
-from corpora_recipes.running.stage import read_left_out
+from corpora_recipes.running.stage import read_skipped
 from probeta.cli import main
 
 STAGES = ("build", "audit", "package")
@@ -69,7 +69,7 @@ def test_build_leaves_out_one_dataset_and_one_corpus(said, capsys) -> None:
     assert said("build") == ["build: 4 corpora: 3 new, 2 left out", *left_out]
     assert datasets_in(CORPORA) == ["sp_good", "sp_leaky", "sp_short"]
     assert not (CORPORA / "broken").exists()
-    reasons = read_left_out("build")
+    reasons = read_skipped("build")
     assert "a row needs six consecutive finished sentences" in reasons["short: dc_short"].why
     assert "broken.parquet" in reasons["broken"].why
     # What has a fault is tried again, what was built is kept.
@@ -80,9 +80,9 @@ def test_build_leaves_out_one_dataset_and_one_corpus(said, capsys) -> None:
     for name in ("broken", "short"):
         write_as_read(RECORDS, [document(n) for n in range(120)], name)
     assert said("build", "--only", "short") == ["build: 1 corpus: 1 new"]
-    assert read_left_out("build").keys() == {"broken"}
+    assert read_skipped("build").keys() == {"broken"}
     assert said("build") == ["build: 4 corpora: 3 kept, 1 new"]
-    assert read_left_out("build") == {}
+    assert read_skipped("build") == {}
 
 
 def test_a_dataset_that_misses_a_gate_is_not_packaged(said, capsys) -> None:
@@ -99,8 +99,8 @@ def test_a_dataset_that_misses_a_gate_is_not_packaged(said, capsys) -> None:
     for options in ([], [], ["--json", "cited.json"]):
         assert said("audit", *options) == ["audit: 3 datasets: 2 kept, 0 new, 1 left out", missed]
     assert Path("cited.json").is_file()
-    assert read_left_out("audit").keys() == {"sp_leaky"}
-    assert "documents in two splits" in read_left_out("audit")["sp_leaky"].why
+    assert read_skipped("audit").keys() == {"sp_leaky"}
+    assert "documents in two splits" in read_skipped("audit")["sp_leaky"].why
     assert said("package") == ["package: 2 datasets: 2 new"]
     assert datasets_in(PACKAGE) == ["sp_good", "sp_short"]
     audit = json.loads((PACKAGE / "audit.json").read_bytes())

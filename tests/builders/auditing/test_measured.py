@@ -35,9 +35,9 @@ def measure_all(out: Path, **options: Any) -> dict[str, Any]:
 
 def new(**options: Any) -> int:
     """Audit the datasets, and return how many were measured."""
-    memo = Cache("measured")
-    measure_all(OUT, memo=memo, **options)
-    return memo.written
+    cache = Cache("measured")
+    measure_all(OUT, cache=cache, **options)
+    return cache.written
 
 
 def test_nothing_is_measured_twice(monkeypatch) -> None:

@@ -13,7 +13,7 @@ from neighbour_files import pair
 from builders import verbs
 from corpora_recipes.recipe import RECIPES
 from corpora_recipes.running.outputs import RANKINGS, RECORDS
-from corpora_recipes.running.stage import read_left_out
+from corpora_recipes.running.stage import read_skipped
 from probeta.cli import main
 
 NAMES = ("one", "two")
@@ -105,7 +105,7 @@ def test_a_ranking_whose_corpus_is_missing_is_left_out(outcome, capsys) -> None:
     outcome()
     # The mirror has none of the files.
     assert main(["read", "--workers", "1"]) == 0
-    assert read_left_out("read").keys() == CORPORA.keys()
+    assert read_skipped("read").keys() == CORPORA.keys()
     assert outcome() == "0 rankings: 0 new"
     assert contents(RANKINGS) == {}
     shutil.copytree(RECIPES / "sts" / "sample", "mirror/sts")
@@ -117,5 +117,5 @@ def test_a_ranking_whose_corpus_is_missing_is_left_out(outcome, capsys) -> None:
     assert main(["read", "--workers", "1", "--only", "one_pairs"]) == 0
     capsys.readouterr()
     assert outcome() == "2 rankings: 1 new, 1 left out"
-    assert "probeta read" in read_left_out("compose")["two"].why
+    assert "probeta read" in read_skipped("compose")["two"].why
     assert {path.split("/")[0] for path in contents(RANKINGS)} == {"one"}

@@ -5,7 +5,7 @@ from neighbour_files import corpus_of_pairs
 
 from builders.plan.groups import BuildGroup, groups_of, left_out_datasets, without
 from corpora_recipes.running.outputs import CORPORA, INSTANCES
-from corpora_recipes.running.stage import LeftOut, write_left_out
+from corpora_recipes.running.stage import Skipped, write_skipped
 
 
 @pytest.fixture
@@ -40,8 +40,8 @@ def groups(tmp_path, monkeypatch, make_corpus) -> list[BuildGroup]:
 def test_a_dataset_is_left_out_with_what_it_is_made_from(
     groups, stage: str, name: str, expected: list[str]
 ) -> None:
-    reason = LeftOut("It is so.", asked_for=stage == "read")
-    write_left_out(stage, {name: reason})
+    reason = Skipped("It is so.", asked_for=stage == "read")
+    write_skipped(stage, {name: reason})
     found = left_out_datasets(groups, "read", "build", "compose", "audit")
     assert found == dict.fromkeys(expected, reason)
     others = [stage_ for stage_ in ("read", "build", "compose", "audit") if stage_ != stage]
@@ -52,8 +52,8 @@ def test_a_dataset_is_left_out_with_what_it_is_made_from(
 
 def test_the_reason_of_the_first_stage_is_given(groups) -> None:
     for stage, name in (("audit", "sp"), ("read", "mine"), ("build", "mine: sp")):
-        write_left_out(stage, {name: LeftOut(stage)})
-    assert left_out_datasets(groups, "audit", "build", "read")["sp"] == LeftOut("read")
+        write_skipped(stage, {name: Skipped(stage)})
+    assert left_out_datasets(groups, "audit", "build", "read")["sp"] == Skipped("read")
 
 
 def test_what_was_not_built_is_left_out(groups) -> None:

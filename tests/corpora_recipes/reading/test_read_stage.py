@@ -15,7 +15,7 @@ import yaml
 from corpora_recipes.recipe import RECIPES
 from corpora_recipes.running import code
 from corpora_recipes.running.outputs import RECORDS, records_of
-from corpora_recipes.running.stage import read_left_out
+from corpora_recipes.running.stage import read_skipped
 from probeta.cli import main
 from tests.support.forgetting import forget_code
 
@@ -164,13 +164,13 @@ def test_a_corpus_that_fails_is_left_out(stage: Stage) -> None:
     said = stage()
     assert "read: 2 corpora: 1 new, 1 left out\n  left out bad:\n    nowhere\n" in said
     assert files() == ["mine.json", "mine.parquet"]
-    assert "no such file or folder" in read_left_out("read")["bad"].why
+    assert "no such file or folder" in read_skipped("read")["bad"].why
     assert "no such file or folder" in stage("--strict", status=1)
     write("nowhere", "3")
     Path("nowhere").rename("nowhere.jsonl")
     ask_for(bad=texts("nowhere.jsonl"), mine=texts())
     assert stage().endswith("read: 2 corpora: 1 kept, 1 new\n")
-    assert read_left_out("read") == {}
+    assert read_skipped("read") == {}
     # Nor do the records stay of raw files that were there before.
     Path("nowhere.jsonl").write_text("[]\n", "utf-8")
     assert "1 kept, 0 new, 1 left out" in stage()

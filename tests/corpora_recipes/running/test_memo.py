@@ -37,9 +37,9 @@ def make() -> Cache:
     """Make the entry "sqc": a folder of two files, and a file."""
     for path in ("out/a", "out/deep/b", "out.json"):
         write(path, f"text of {path}")
-    memo = Cache("build")
-    memo.put("sqc", KEY, [Path("out"), Path("out.json")], FACTS)
-    return memo
+    cache = Cache("build")
+    cache.put("sqc", KEY, [Path("out"), Path("out.json")], FACTS)
+    return cache
 
 
 def kept(**changes: Any) -> Any:
@@ -49,8 +49,8 @@ def kept(**changes: Any) -> Any:
 
 def test_an_entry_is_kept_with_its_key_and_its_facts() -> None:
     assert kept() is None
-    memo = make()
-    assert memo.written == 1
+    cache = make()
+    assert cache.written == 1
     assert kept() == FACTS
     assert list(Cache("build").files("sqc")) == ["out/a", "out/deep/b", "out.json"]
     assert Cache("audit").get("sqc", KEY) is None
@@ -130,17 +130,17 @@ def test_facts_come_back(facts: object) -> None:
 
 
 def test_entries_are_forgotten() -> None:
-    memo = make()
+    cache = make()
     for name in ("fac", "sts"):
-        memo.put(name, KEY)
-    write(f"{memo.folder('fac')}/measured.npz", "numbers")
-    memo.prune(["sqc", "sts"])
+        cache.put(name, KEY)
+    write(f"{cache.folder('fac')}/measured.npz", "numbers")
+    cache.prune(["sqc", "sts"])
     assert sorted(path.name for path in (MEMORY / "build").iterdir()) == ["sqc", "sts"]
-    memo.delete("sqc")
-    memo.delete("never")
+    cache.delete("sqc")
+    cache.delete("never")
     assert kept() is None
-    assert memo.files("sqc") == {}
-    assert memo.get("sts", KEY) is True
+    assert cache.files("sqc") == {}
+    assert cache.get("sts", KEY) is True
     Cache("never").prune([])
 
 

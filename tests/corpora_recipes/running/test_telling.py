@@ -6,18 +6,18 @@ import sys
 import pytest
 
 from corpora_recipes.running import console
-from corpora_recipes.running.console import clock, progress, say, tell
+from corpora_recipes.running.console import announce, clock, log, progress
 
 
 def test_details_and_headings(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    tell("sqc: 10 rows")
-    say("build: 2 corpora")
+    log("sqc: 10 rows")
+    announce("build: 2 corpora")
     monkeypatch.setattr(console, "brief", True)
     monkeypatch.setattr(console, "heading", "[0:05] 2/12 ")
-    tell("sqc: 10 rows")
-    say("build: 2 corpora")
+    log("sqc: 10 rows")
+    announce("build: 2 corpora")
     assert capsys.readouterr().out == (
         "sqc: 10 rows\nbuild: 2 corpora\n[0:05] 2/12 build: 2 corpora\n"
     )

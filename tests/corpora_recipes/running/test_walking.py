@@ -11,9 +11,9 @@ import pytest
 from corpora_recipes.params import corpus_of
 from corpora_recipes.recipe import missing_corpus
 from corpora_recipes.running.cache import Cache
-from corpora_recipes.running.console import counted
+from corpora_recipes.running.console import plural
 from corpora_recipes.running.errors import InputError, LostWorkers
-from corpora_recipes.running.stage import Entry, LeftOut, read_left_out, walk, write_left_out
+from corpora_recipes.running.stage import Entry, Skipped, read_skipped, run_entries, write_skipped
 
 OUT = Path("out")
 
@@ -37,10 +37,10 @@ class Stage:
         self.inputs = inputs
         self.made: list[str] = []
 
-    def walk(self, **options: Any) -> dict[str, Any]:
+    def run_entries(self, **options: Any) -> dict[str, Any]:
         self.made.clear()
         entries = {name: self._entry(name) for name in self.inputs}
-        return walk("cook", entries, unit="meals", folder=OUT, **options)
+        return run_entries("cook", entries, unit="meals", folder=OUT, **options)
 
     def _entry(self, name: str) -> Entry:
         path = OUT / name
@@ -91,7 +91,7 @@ def test_a_fault_is_local(capsys: pytest.CaptureFixture[str]) -> None:
     stage.inputs["b"] = "two"
     stage.walk()
     assert stage.made == ["b"]
-    assert (read_left_out("cook"), outputs()) == ({}, ["a", "b", "c"])
+    assert (read_skipped("cook"), outputs()) == ({}, ["a", "b", "c"])
 
 
 def test_the_first_fault_ends_a_strict_run() -> None:
@@ -130,7 +130,7 @@ def test_what_another_run_may_not_meet_ends_a_stage_that_is_not_always_run(
         stage.walk()
     assert stage.made == ["a"]
     assert list(stage.walk(any_fault=True)) == ["b"]
-    assert why in read_left_out("cook")["a"].why
+    assert why in read_skipped("cook")["a"].why
 
 
 def test_an_error_of_the_program_ends_any_stage() -> None:
@@ -142,8 +142,8 @@ def test_an_entry_whose_inputs_cannot_be_had_is_left_out() -> None:
     def ask() -> Any:
         raise fault()
 
-    assert walk("cook", {"a": Entry([], ask, ask)}, unit="meals") == {}
-    assert read_left_out("cook") == {"a": LeftOut(WHY)}
+    assert run_entries("cook", {"a": Entry([], ask, ask)}, unit="meals") == {}
+    assert read_skipped("cook") == {"a": Skipped(WHY)}
 
 
 def test_parts_of_an_entry_are_left_out(capsys: pytest.CaptureFixture[str]) -> None:
@@ -155,15 +155,15 @@ def test_parts_of_an_entry_are_left_out(capsys: pytest.CaptureFixture[str]) -> N
 
     entries = {name: Entry([], lambda: {"inputs": ""}, partial(make, name)) for name in "ab"}
     for new, only in (("2 new", None), ("2 kept, 0 new", None), ("1 kept, 0 new", ["b"])):
-        walk("cook", entries, unit="meals", only=only)
+        run_entries("cook", entries, unit="meals", only=only)
         names = "ab" if only is None else "b"
-        lines = [f"cook: {counted(len(names), 'meals')}: {new}, {len(names)} left out"]
+        lines = [f"cook: {plural(len(names), 'meals')}: {new}, {len(names)} left out"]
         lines += [f"  left out {name}: stew:\n    no pot" for name in names]
         assert capsys.readouterr().out == "\n".join(lines) + "\n"
-        assert read_left_out("cook") == {f"{name}: stew": LeftOut("no pot") for name in "ab"}
+        assert read_skipped("cook") == {f"{name}: stew": Skipped("no pot") for name in "ab"}
     assert made == ["a", "b"]
     # A strict run takes none that an earlier one has made without a part.
-    walk("cook", entries, unit="meals", strict=True)
+    run_entries("cook", entries, unit="meals", strict=True)
     assert made == ["a", "b", "a", "b"]
 
 
@@ -176,11 +176,11 @@ def test_only_some_are_walked_and_the_others_stay() -> None:
     stage.inputs |= {"a": "new", "c": "new"}
     assert list(stage.walk(only=["c"])) == ["c"]
     assert stage.made == ["c"]
-    assert (outputs(), list(read_left_out("cook"))) == (["a", "c"], ["b"])
+    assert (outputs(), list(read_skipped("cook"))) == (["a", "c"], ["b"])
     stage.inputs["b"] = "two"
     assert list(stage.walk(only=["c", "b"])) == ["b", "c"]
     assert stage.made == ["b"]
-    assert read_left_out("cook") == {}
+    assert read_skipped("cook") == {}
 
 
 @pytest.mark.parametrize(
@@ -215,10 +215,10 @@ def test_what_is_asked_for_no_more_is_removed(options: Any, remembered: list[str
     del stage.inputs["b"], stage.inputs["c"]
     stage.walk(**options)
     assert outputs() == [".of_another_run", "a"]
-    assert read_left_out("cook") == {}
+    assert read_skipped("cook") == {}
     assert [name for name in "abc" if Cache("cook").files(name)] == remembered
     # Without a folder nothing is removed.
-    walk("cook", {}, unit="meals")
+    run_entries("cook", {}, unit="meals")
     assert outputs() == [".of_another_run", "a"]
     Stage().walk()
     assert outputs() == [".of_another_run"]
@@ -226,16 +226,16 @@ def test_what_is_asked_for_no_more_is_removed(options: Any, remembered: list[str
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"sqc": 1}', '{"sqc": {"reason": ""}}'])
 def test_a_damaged_file_is_one_of_a_stage_that_has_not_run(text: str) -> None:
-    write_left_out("build", {})
+    write_skipped("build", {})
     Path("data/left_out/build.json").write_text(text, "utf-8")
-    assert read_left_out("build") == {}
+    assert read_skipped("build") == {}
 
 
 def test_a_corpus_that_must_be_asked_for_is_no_fault() -> None:
-    assert LeftOut.because(fault()) == LeftOut(WHY, asked_for=False)
+    assert Skipped.because(fault()) == Skipped(WHY, asked_for=False)
     params = {"seed": 1, "corpora": {"tweets": {"corpus": {"recipe": "tass"}}}}
     corpus = corpus_of(params, Path("params.yaml"), "tweets")
-    reason = LeftOut.because(missing_corpus(corpus, ["a.zip"], Path("raw")))
+    reason = Skipped.because(missing_corpus(corpus, ["a.zip"], Path("raw")))
     assert reason.asked_for
     assert reason.why.startswith("TASS 2020 cannot be fetched")
     assert "\n" not in reason.why

@@ -11,7 +11,7 @@ from paradigm_files import write_paradigms_dataset
 
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.outputs import EMBEDDINGS, PACKAGE
-from corpora_recipes.running.stage import read_left_out
+from corpora_recipes.running.stage import read_skipped
 from evaluation.encoders import callable
 from evaluation.encoders.static import load_model
 from evaluation.params import vectors_of
@@ -122,7 +122,7 @@ def test_an_encoder_that_fails_is_left_out_and_the_others_are_not(capsys: Capsys
     Path("own_helper.py").write_text("NUMBER = 1 / 0")
     assert main(["embed"]) == 0
     assert "embed: 3 encoders: 1 new, 2 left out" in capsys.readouterr().out
-    left_out = read_left_out("embed")
+    left_out = read_skipped("embed")
     assert list(left_out) == ["static", "own"]
     assert "vectors.txt" in left_out["static"].why
     assert "division by zero" in left_out["own"].why
@@ -131,4 +131,4 @@ def test_an_encoder_that_fails_is_left_out_and_the_others_are_not(capsys: Capsys
     Path("own_helper.py").write_text("NUMBER = 1")
     forget_function()
     assert main(["embed"]) == 0
-    assert read_left_out("embed") == {}
+    assert read_skipped("embed") == {}

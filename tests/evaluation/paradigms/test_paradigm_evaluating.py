@@ -216,7 +216,7 @@ def test_what_changed_alone_is_scored_anew(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.chdir(tmp_path)
     vectors = {f"{letter}{i}": directed(i, d) for d, letter in enumerate("abc") for i in range(40)}
     encoder = static(Path("v.vec"), vectors)
-    instances, store, memo = Path("i"), Path("store"), Cache("completed/n")
+    instances, store, cache = Path("i"), Path("store"), Cache("completed/n")
     clusters = [("a", ["a1", "a2", "a3"]), ("b", ["b1", "b2", "c3"])]
     for language in ("es", "en"):
         write_words(instances / f"words_{language}", sorted(vectors), language=language)
@@ -228,7 +228,7 @@ def test_what_changed_alone_is_scored_anew(tmp_path: Path, monkeypatch: pytest.M
         fill_for(store, encoder, datasets)
         write_vocabulary(store, encoder)
         options = WHOLE | changes
-        results, new = evaluate_paradigms("n", encoder, datasets, store, **options, memo=memo)
+        results, new = evaluate_paradigms("n", encoder, datasets, store, **options, cache=cache)
         write_stored(results, Path("out.json"))
         alone, _ = evaluate_paradigms("n", encoder, datasets, store, **options)
         write_stored(alone, Path("alone.json"))
@@ -239,7 +239,7 @@ def test_what_changed_alone_is_scored_anew(tmp_path: Path, monkeypatch: pytest.M
     with monkeypatch.context() as patch:
         patch.setattr(EmbeddingStore, "lookup", None)
         found, new = evaluate_paradigms(
-            "n", encoder, find_datasets(instances), store, **WHOLE, memo=memo
+            "n", encoder, find_datasets(instances), store, **WHOLE, cache=cache
         )
         assert (len(found.scores), new) == (8, 0)
     # Another word ranking of the language, another dataset, a ranking less.
@@ -251,7 +251,7 @@ def test_what_changed_alone_is_scored_anew(tmp_path: Path, monkeypatch: pytest.M
     assert scored() == 1
     for changes in ({"seed": 8}, {"coherence_threshold": 1}, {"casings": ["lower"]}, {}):
         assert scored(**changes) == 2
-    (memo.folder("p_en") / "made.json").write_bytes(b"{")
+    (cache.folder("p_en") / "made.json").write_bytes(b"{")
     assert scored() == 1
     with monkeypatch.context() as patch:
         patch.setattr(paradigms, "code_digest", lambda *modules: "other")

@@ -20,7 +20,7 @@ from stores import in_project
 from corpora_recipes.hashing import keyed_hash
 from corpora_recipes.records import SPLITS, Split
 from corpora_recipes.running.errors import InputError
-from corpora_recipes.running.stage import read_left_out
+from corpora_recipes.running.stage import read_skipped
 from evaluation.datasets import Dataset, find_datasets
 from evaluation.embedding.embedding import embed_datasets, open_lookup
 from evaluation.encoders import make_encoder
@@ -512,7 +512,7 @@ def test_the_stage_says_what_it_leaves_out(mine: Path, capsys: pytest.CaptureFix
         out = capsys.readouterr().out
         assert f"probe: 1 encoder: {counted}, 1 left out\n  left out mine: bso:\n" in out
         assert "one row or more" in out
-        assert list(read_left_out("probe")) == ["mine: bso"]
+        assert list(read_skipped("probe")) == ["mine: bso"]
     assert main(["probe", "--strict"]) == 1
     assert "one row or more" in capsys.readouterr().err
     (score,) = read_results(Path("data/results/mine")).scores

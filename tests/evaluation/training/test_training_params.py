@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from corpora_recipes.running.errors import InputError
-from corpora_recipes.running.stage import LeftOut, write_left_out
+from corpora_recipes.running.stage import Skipped, write_skipped
 from evaluation.params import Training, encoders_of, encoders_params, trained_params
 
 PATH = Path("params.yaml")
@@ -65,5 +65,5 @@ def test_a_trained_encoder_is_one_of_the_run(
     params = {"encoders": {"char_hash": {}}, "trained": {"mine": entry}}
     made = {"encoder": "sentence_transformers", "model": "data/trained/mine"}
     assert encoders_params(params, path) == {"char_hash": {}, "mine": made}
-    write_left_out("train", {"mine": LeftOut("no torch")})
+    write_skipped("train", {"mine": Skipped("no torch")})
     assert list(encoders_of(path)) == ["char_hash"]

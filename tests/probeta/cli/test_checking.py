@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from corpora_recipes.running.stage import LeftOut, write_left_out
+from corpora_recipes.running.stage import Skipped, write_skipped
 from probeta.cli import main
 from probeta.cli.runs import averages
 
@@ -68,11 +68,11 @@ def test_a_whole_run(here: Path, capsys: Capsys) -> None:
 
 
 def test_a_corpus_that_must_be_asked_for_is_no_fault(here: Path, capsys: Capsys) -> None:
-    write_left_out("read", {"pdtb": LeftOut("Ask the LDC.", asked_for=True)})
+    write_skipped("read", {"pdtb": Skipped("Ask the LDC.", asked_for=True)})
     assert main(["check"]) == 0
     assert "missing, must be asked for: pdtb\n  Ask the LDC.\n" in capsys.readouterr().out
-    write_left_out("audit", {"sqc": LeftOut("leakage 0.3, limit 0\nsee audit.md")})
-    write_left_out("embed", {"beto": LeftOut("no such model")})
+    write_skipped("audit", {"sqc": Skipped("leakage 0.3, limit 0\nsee audit.md")})
+    write_skipped("embed", {"beto": Skipped("no such model")})
     assert main(["check"]) == 1
     said = capsys.readouterr()
     assert "left out by audit: sqc\n  leakage 0.3, limit 0\n  see audit.md\n" in said.out
