@@ -29,6 +29,9 @@ from corpora_recipes.records import (
 )
 from corpora_recipes.running.errors import InputError, OutputError
 
+# In a package: what mteb's metadata state of its datasets, see ``packaging.harnesses.mteb_facts``.
+MTEB_FACTS = "mteb.json"
+
 
 def instance_schema(
     columns: Mapping[str, Column], labels: list[str], about: dict[str, Any]

@@ -14,8 +14,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from builders.audit_report import best_baseline, read_audit
-from builders.packaging.harnesses import FACTS
-from builders.store import about_of, labels_of
+from builders.store import MTEB_FACTS, about_of, labels_of
 from builders.tasks import TASKS
 from builders.tasks.benchmarks import groupings_of
 from builders.tasks.task import Answer
@@ -329,7 +328,7 @@ def _downloaded(repository: str, datasets: Collection[str] | None) -> Path:
 
     names = datasets or ["*"]
     try:
-        patterns = [AUDIT, FACTS, *(f"{name}/*.parquet" for name in names)]
+        patterns = [AUDIT, MTEB_FACTS, *(f"{name}/*.parquet" for name in names)]
         folder = Path(snapshot_download(repository, repo_type="dataset", allow_patterns=patterns))
         if not all((folder / name).is_dir() for name in datasets or ()):
             files = map(Path, HfApi().list_repo_files(repository, repo_type="dataset"))

@@ -9,7 +9,7 @@ from corpora_recipes.running.errors import InputError, nearest
 from evaluation.results import comparison
 from evaluation.results.comparison import Difference, ReadPredictions
 from evaluation.results.scores import Predictions, Results, read_predictions, read_results
-from probeta.scores import Shown, group_of, interval, percent
+from probeta.score_table import Shown, group_of, interval, percent
 
 RESULTS = Path("data/results")
 

@@ -15,12 +15,12 @@ from imports import REPOSITORY
 from builders.plan.datasets import datasets_of
 from builders.plan.groups import datasets_listing
 from corpora_recipes.fetching.sources import check_files, list_sources
-from corpora_recipes.listing import listing
 from corpora_recipes.params import corpus_of, load_params
 from corpora_recipes.recipe import load_recipe
 from corpora_recipes.running.errors import InputError
 from evaluation.params import encoders_of, evalrank_params, paralex_params, trained_params
 from evaluation.probing.protocols import probing_params
+from probeta.cli.listing import corpora_listing
 
 Place = tuple[str | int, ...]
 LONGEST_MESSAGE = 11_000
@@ -104,7 +104,7 @@ def loaders(path: Path) -> Iterator[Callable[[], object]]:
     for name in shipped()["corpora"]:
         yield partial(load_entry, params, path, name)
     yield partial(datasets_listing, path)
-    yield lambda: list(listing(path))
+    yield lambda: list(corpora_listing(path))
 
 
 def load_entry(params: dict[str, Any], path: Path, name: str) -> None:

@@ -213,8 +213,6 @@ DESCRIPTION = (
     "encoders, rebuilt from raw corpora."
 )
 FRAMEWORK = "mteb"
-# In a package: what ``mteb_facts`` states of its datasets.
-FACTS = "mteb.json"
 
 
 def mteb_task_name(dataset: str) -> str:

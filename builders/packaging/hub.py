@@ -22,18 +22,12 @@ from builders.audit_report import (
     verdict_of,
 )
 from builders.auditing.auditing import render
-from builders.packaging.harnesses import (
-    FACTS,
-    LISTED_CLASSES,
-    Config,
-    eval_yaml,
-    mteb_facts,
-    write_tasks,
-)
+from builders.packaging.harnesses import LISTED_CLASSES, Config, eval_yaml, mteb_facts, write_tasks
 from builders.plan.datasets import Dataset, ExampleDataset, RankingDataset, licence_id
 from builders.plan.groups import BuildGroup, benchmark_of, making_of
 from builders.statistics import ERRORS
 from builders.store import (
+    MTEB_FACTS,
     NO_COUNTS,
     about_of,
     copy_shards,
@@ -406,7 +400,7 @@ def package(
             "LICENSE.md": licences(configs),
             "eval.yaml": eval_yaml(_asked(configs)),
             "audit.json": _json(report | found),
-            FACTS: _json(mteb_facts(configs, latest_date())),
+            MTEB_FACTS: _json(mteb_facts(configs, latest_date())),
         }
         # A dataset may have that name.
         (folder / PAGES).mkdir(exist_ok=True)

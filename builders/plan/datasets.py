@@ -22,7 +22,7 @@ from builders.tasks.task import (
     answer_columns,
     further_columns,
 )
-from corpora_recipes.listing import corpora_in
+from corpora_recipes.languages import corpora_in
 from corpora_recipes.params import Section
 from corpora_recipes.recipe import CollectionFacts, Corpus
 from corpora_recipes.records import SPLITS, Split

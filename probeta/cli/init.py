@@ -24,7 +24,7 @@ from builders.tasks.benchmarks import BENCHMARKS
 from builders.tasks.connective import OPENINGS
 from builders.tasks.task import PassageTask
 from corpora_recipes.fetching.sources import fetch
-from corpora_recipes.listing import corpora_in, title_of
+from corpora_recipes.languages import corpora_in, title_of
 from corpora_recipes.params import Params, corpus_of
 from corpora_recipes.reading import read
 from corpora_recipes.recipe import Corpus, CorpusFacts, load_facts, load_recipe

@@ -2,11 +2,12 @@
 
 import argparse
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, make_dataclass, replace
 from functools import reduce
 from operator import or_
 from pathlib import Path
+from textwrap import shorten
 from types import GenericAlias
 from typing import Any, Literal
 
@@ -16,7 +17,9 @@ from builders.audit_report import DETECTABLE_AT_MOST, detectable_of, read_audit
 from builders.plan.datasets import Dataset, ExampleDataset, RankingEntry, WordRankingEntry, entry_of
 from builders.plan.groups import Audit, datasets_listing, load_groups
 from builders.tasks import TASKS
-from corpora_recipes.listing import languages_listing, listing
+from corpora_recipes.fetching.downloads import read_fetched, sizes_in_words
+from corpora_recipes.fetching.sources import check_files, list_sources, origin_of
+from corpora_recipes.languages import languages_listing
 from corpora_recipes.params import (
     Common,
     CorpusEntry,
@@ -24,12 +27,13 @@ from corpora_recipes.params import (
     Language,
     Name,
     Params,
+    corpus_of,
     load_params,
 )
-from corpora_recipes.recipe import load_facts, recipe_names
+from corpora_recipes.recipe import Corpus, Cost, MissingCorpus, load_facts, recipe_names
 from corpora_recipes.running.console import add_params
 from corpora_recipes.running.errors import InputError, check_packages
-from corpora_recipes.running.outputs import AUDIT, whole_file
+from corpora_recipes.running.outputs import AUDIT, RAW, whole_file
 from corpora_recipes.yaml_files import Checked, like
 from evaluation.encoders import ENCODERS, options_of
 from evaluation.features import check_prompt_names
@@ -46,6 +50,72 @@ from evaluation.params import (
 from evaluation.probing.protocols import PROTOCOLS, Probing, effort, probing_params
 
 _DIMENSION = 768
+
+
+def corpora_listing(path: Path) -> Iterator[str]:
+    """Yield the lines of the listing; a fault in one entry does not hide the others.
+
+    Args:
+        path: of params.yaml.
+    """
+    faults = []
+    sizes: list[int | None] = []
+    params = load_params(path)
+    yield f"Corpora of {path}:"
+    for name in params["corpora"]:
+        try:
+            corpus = corpus_of(params, path, name)
+            datasets = ", ".join(corpus.datasets) or "no datasets"
+            check_files(corpus, params["sources"], RAW / name)
+        except MissingCorpus as missing:
+            yield f"  {name} (recipe {corpus.recipe}): missing, must be asked for: {datasets}"
+            yield f"    {missing.found}"
+        except InputError as error:
+            faults.append(error)
+            yield f"  {name}: wrong, see below"
+        else:
+            yield f"  {name} (recipe {corpus.recipe}): {datasets}"
+            if left := _to_download(corpus, params["sources"]):
+                sizes += left
+                cost = _estimate(corpus)
+                about, minutes = ("about ", cost.minutes) if cost else ("", 0)
+                time = f", {minutes} minutes or more" if minutes else ""
+                yield f"    to download: {about}{sizes_in_words(left)}{time}"
+    if sizes:
+        yield f"To download in all: {sizes_in_words(sizes)}"
+    yield "Recipes:"
+    for name in recipe_names():
+        try:
+            facts = load_facts(name)
+        except InputError as error:
+            text = f"wrong: {error.where}: expected {error.expected}, found {error.found}"
+        else:
+            text = shorten(facts.description, 92 - len(name), placeholder=" …")
+        yield f"  {name}: {text}"
+    for fault in faults:
+        raise fault
+
+
+def _to_download(corpus: Corpus, sources: str) -> list[int | None]:
+    """Return the bytes of each file that a fetch would download; None where nobody has said."""
+    folder = RAW / corpus.name
+    if origin_of(corpus, sources) != "upstream" or "path" in corpus.options:
+        return []
+    fetched = read_fetched(folder)
+    if fetched is not None and fetched.complete and fetched.source == "upstream":
+        return []
+    if cost := _estimate(corpus):
+        return [cost.download]
+    files = [source for source in list_sources(corpus) if source.urls]
+    sizes = [(file.packed or file).size for file in files if not (folder / file.file).exists()]
+    # The files of some are known only to their servers.
+    return sizes if files or corpus.facts.manual else [None]
+
+
+def _estimate(corpus: Corpus) -> Cost | None:
+    facts = corpus.facts
+    usual = all(corpus.options[name] == value for name, value in facts.options.items())
+    return facts.costs.get(corpus.language) if usual else None
 
 
 def costs_listing(datasets: Iterable[Dataset], probing: Probing) -> str:
@@ -196,7 +266,7 @@ def _check_sections(params: dict[str, Any], path: Path) -> list[str]:
 
 def show(path: Path) -> None:
     """Print what a file of parameters asks for."""
-    for line in listing(path):
+    for line in corpora_listing(path):
         print(line)
     print(f"Datasets of {path}:")
     print(datasets_listing(path, _detected()))

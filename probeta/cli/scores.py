@@ -172,7 +172,7 @@ def run_sheet(options: argparse.Namespace) -> None:
     from evaluation.datasets import find_data
     from evaluation.results.stored import write_stored
     from probeta.annotation import read_sheet, score_sheets, write_sheet
-    from probeta.scores import interval, percent
+    from probeta.score_table import interval, percent
 
     if (options.dataset is None) == (options.score is None):
         given = "neither" if options.dataset is None else "both"

@@ -32,9 +32,9 @@ from mteb.abstasks._statistics_calculation import (
 from mteb.abstasks.abstask import AbsTask
 from mteb.types import Licenses
 
-from builders.packaging.harnesses import DESCRIPTION, FACTS, NAME, mteb_language, mteb_task_name
+from builders.packaging.harnesses import DESCRIPTION, NAME, mteb_language, mteb_task_name
 from builders.plan.datasets import licence_id
-from builders.store import about_of
+from builders.store import MTEB_FACTS, about_of
 from builders.tasks import TASKS
 from corpora_recipes.escaping import render
 from corpora_recipes.running.errors import InputError, ParamsError
@@ -149,7 +149,7 @@ def make_benchmark(
 
 def read_mteb_facts(folder: Path) -> dict[str, dict[str, Any]]:
     """Return dataset to what its package states for mteb; of older packages, nothing is known."""
-    file = folder / FACTS
+    file = folder / MTEB_FACTS
     facts: dict[str, dict[str, Any]] = json.loads(read_whole(file)) if file.is_file() else {}
     return facts
 

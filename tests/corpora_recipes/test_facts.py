@@ -8,7 +8,6 @@ import pytest
 
 from corpora_recipes import recipe
 from corpora_recipes.fetching.downloads import Fetched, write_fetched
-from corpora_recipes.listing import listing
 from corpora_recipes.recipe import (
     CollectionFacts,
     Source,
@@ -18,6 +17,7 @@ from corpora_recipes.recipe import (
     recipe_names,
 )
 from corpora_recipes.running.errors import InputError
+from probeta.cli.listing import corpora_listing
 
 LEAST = "{name: Mine, records: examples, language: es, licence: CC0, description: Mine.}"
 COLLECTION = "collections: {pairs: {about: Pairs., texts: 2, %s}}"
@@ -127,12 +127,12 @@ def test_a_broken_corpus_yaml_does_not_hide_the_others(tmp_path, monkeypatch, wr
     monkeypatch.setattr(recipe, "RECIPES", tmp_path / "corpora")
     monkeypatch.setattr("corpora_recipes.fetching.sources.RECIPES", tmp_path / "corpora")
     fine = {"corpus": {"recipe": "good"}}
-    lines = "\n".join(listing(write_params({"mine": fine})))
+    lines = "\n".join(corpora_listing(write_params({"mine": fine})))
     assert "mine (recipe good): no datasets" in lines
     assert "bad/corpus.yaml: records" in lines
     assert "good: Mine." in lines
     shown = []
-    lines = listing(write_params({"broken": {"corpus": {"recipe": "bad"}}, "mine": fine}))
+    lines = corpora_listing(write_params({"broken": {"corpus": {"recipe": "bad"}}, "mine": fine}))
     with pytest.raises(InputError, match=r"bad/corpus\.yaml: records"):
         shown.extend(lines)
     assert "  mine (recipe good): no datasets" in shown
@@ -150,10 +150,10 @@ def test_a_broken_corpus_yaml_does_not_hide_the_others(tmp_path, monkeypatch, wr
 def test_what_a_download_costs(write_params, tmp_path, monkeypatch, name, language, shown) -> None:
     monkeypatch.chdir(tmp_path)
     entry = {"corpus": {"recipe": name, "language": language, "sources": "upstream"}}
-    lines = list(listing(write_params({"mine": entry})))
+    lines = list(corpora_listing(write_params({"mine": entry})))
     assert f"    to download: {shown}" in lines
     assert f"To download in all: {shown.removeprefix('about ').partition(',')[0]}" in lines
     folder = tmp_path / "data" / "raw" / "mine"
     folder.mkdir(parents=True)
     write_fetched(folder, Fetched("upstream", [], complete=True))
-    assert not any("o download" in line for line in listing(write_params({"mine": entry})))
+    assert not any("o download" in line for line in corpora_listing(write_params({"mine": entry})))

@@ -3,7 +3,7 @@
 import pytest
 
 from corpora_recipes.corpora.wikipedia.templates import load_wiki
-from corpora_recipes.listing import corpora_by_language, corpora_in, languages_listing, title_of
+from corpora_recipes.languages import corpora_by_language, corpora_in, languages_listing, title_of
 from corpora_recipes.params import corpus_of
 from corpora_recipes.recipe import load_facts
 from corpora_recipes.running.console import PARAMS

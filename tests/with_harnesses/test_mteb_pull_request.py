@@ -13,7 +13,7 @@ from documentation import blocks
 from instance_files import write_dataset
 from test_mteb_tasks import write_more
 
-from builders.packaging.harnesses import FACTS
+from builders.store import MTEB_FACTS
 from probeta.cli import main
 
 RANDOM = "mteb/baseline-random-encoder"
@@ -72,7 +72,7 @@ def exported(hub_folder: Path, capsys: pytest.CaptureFixture[str]) -> Path:
         if (hub_folder / name).is_dir()
     ]
     (hub_folder / "README.md").write_text(f"---\n{json.dumps({'configs': configs})}\n---\n")
-    (hub_folder / FACTS).write_text(json.dumps(facts))
+    (hub_folder / MTEB_FACTS).write_text(json.dumps(facts))
     (block,) = blocks("sh", page="docs/mteb.md")
     command = block.text.replace("ORG/NAME", "dist/hub").replace("pull_request", "out").split()[1:]
     assert main([*command, "--models", RANDOM]) == 0

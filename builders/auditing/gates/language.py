@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from builders.auditing.gates.gate import Check, Gate, share_check, stated
 from builders.auditing.target import Target
-from corpora_recipes.listing import corpora_by_language
+from corpora_recipes.languages import corpora_by_language
 from corpora_recipes.text.language import (
     MINIMUM_LETTERS,
     can_identify,

@@ -29,7 +29,7 @@ import pandas as pd
 from builders.statistics import pearson
 from builders.tasks import TASKS
 from builders.tasks.benchmarks import Group
-from corpora_recipes.listing import title_of
+from corpora_recipes.languages import title_of
 from evaluation.arrays import Doubles
 from evaluation.measures import COVERAGE, average_ranks, spearman
 from evaluation.ranking import measure_ranks

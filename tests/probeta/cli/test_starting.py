@@ -12,7 +12,7 @@ import pytest
 from builders.plan.datasets import Dataset, check_tokens
 from builders.plan.groups import benchmark_of, load_groups
 from builders.tasks.benchmarks import BENCHMARKS
-from corpora_recipes.listing import corpora_by_language
+from corpora_recipes.languages import corpora_by_language
 from corpora_recipes.params import load_params
 from evaluation.encoders import ENCODERS
 from evaluation.params import (
