@@ -1,4 +1,4 @@
-"""YAML files, and their content as declared types."""
+"""Reads YAML files, and checks their content against declared types (pydantic)."""
 
 import os
 import pickle
@@ -27,9 +27,8 @@ from corpora_recipes.running.errors import InputError, ParamsError, nearest
 from corpora_recipes.running.limits import (
     DEEPEST_YAML,
     LARGEST_YAML,
+    MOST_ALIASES,
     MOST_DIGITS,
-    MOST_VALUES,
-    YAML_MARKS,
     read_whole,
 )
 
@@ -39,15 +38,15 @@ except ImportError:
     from yaml import SafeLoader  # type: ignore[assignment]
 
 
-_MERGE = "tag:yaml.org,2002:merge"
+_INTEGER, _MERGE = "tag:yaml.org,2002:int", "tag:yaml.org,2002:merge"
 
 
 class _Refused(Exception):
-    """What is refused in a document: its line (0 if unknown), what was expected, and found."""
+    """A document is refused: the line, what was expected there, and what was found."""
 
 
 class _Loader(SafeLoader):
-    """The loader; it refuses a key that is twice in a mapping."""
+    """PyYAML's safe loader; it refuses long integers, and a key that is twice in a mapping."""
 
     def __init__(self, text: str) -> None:
         super().__init__(text)
@@ -57,22 +56,29 @@ class _Loader(SafeLoader):
     def flatten_mapping(self, node: yaml.MappingNode) -> None:
         if id(node) not in self.checked:
             self.checked.add(id(node))
-            self._check(node)
+            self._check_keys(node)
         super().flatten_mapping(node)
 
-    def _check(self, node: yaml.MappingNode) -> None:
+    def _check_keys(self, node: yaml.MappingNode) -> None:
         lines: dict[Any, int] = {}
-        for key, value in node.value:
+        for key, _ in node.value:
             if not isinstance(key, yaml.ScalarNode):
                 continue
-            line = key.start_mark.line + 1
-            if key.tag == _MERGE and not isinstance(value, yaml.MappingNode):
-                raise _Refused(line, "one mapping after <<", "something else")
+            line = _line(key)
             name = key.value if key.tag == _MERGE else self.construct_object(key)
             if name in lines:
                 found = f"{key.value} in line {lines[name]} and in line {line}"
                 raise _Refused(line, "each key once in a mapping", found)
             lines[name] = line
+
+    def construct_yaml_int(self, node: yaml.ScalarNode) -> int:
+        number: int = super().construct_yaml_int(node)
+        if abs(number) >= 10**MOST_DIGITS:
+            raise _Refused(_line(node), f"integers of at most {MOST_DIGITS} digits", "a longer one")
+        return number
+
+
+_Loader.add_constructor(_INTEGER, _Loader.construct_yaml_int)
 
 
 def load_yaml(path: Path) -> Any:
@@ -95,47 +101,45 @@ def read_yaml(path: Path) -> str:
 
 
 def parse_yaml(text: str, where: Path | str) -> Any:
-    """Return the content of a YAML document: plain Python values, of bounded depth and number."""
+    """Return the content of a YAML document, as plain Python values of bounded depth and size.
+
+    Args:
+        text: the document.
+        where: its file, or another place, for messages.
+    """
     try:
-        _check_text(text)
-        value = yaml.load(text, _Loader)
-        _check_values(value)
+        _check_structure(text)
+        return yaml.load(text, _Loader)
     except _Refused as refused:
         line, expected, found = refused.args
-        where = f"{where}, line {line}" if line else where
-        raise InputError(where, expected, found, "correct the YAML") from None
+        raise InputError(f"{where}, line {line}", expected, found, "correct the YAML") from None
     # A number of thousands of digits, or a date such as 2026-99-99, is a ValueError.
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise InputError(where, "YAML", str(error), "correct the YAML") from None
-    return value
 
 
-def _check_text(text: str) -> None:
-    """Refuse what is so deep that the parser in C would end the process."""
-    brackets = text.count("[") + text.count("{")
-    if brackets + max(map(len, text.split("\n"))) > YAML_MARKS:
-        expected = f"at most {YAML_MARKS:,} brackets and characters in a line"
-        raise _Refused(0, expected, f"{brackets:,} brackets")
+def _check_structure(text: str) -> None:
+    """Refuse deep nesting, which crashes the composer in C, and aliases that multiply values."""
+    depth = anchor_depth = n_aliases = 0
+    for event in yaml.parse(text, _Loader):
+        if isinstance(event, yaml.CollectionStartEvent):
+            depth += 1
+            if depth > DEEPEST_YAML:
+                expected = f"mappings and lists in at most {DEEPEST_YAML} others"
+                raise _Refused(_line(event), expected, "deeper ones")
+            anchor_depth = anchor_depth or (depth if event.anchor else 0)
+        elif isinstance(event, yaml.CollectionEndEvent):
+            anchor_depth = anchor_depth if depth > anchor_depth else 0
+            depth -= 1
+        elif isinstance(event, yaml.AliasEvent):
+            n_aliases += 1
+            if anchor_depth or n_aliases > MOST_ALIASES:
+                expected = f"at most {MOST_ALIASES} aliases, none in a value that has an anchor"
+                raise _Refused(_line(event), expected, f"the alias *{event.anchor}")
 
 
-def _check_values(value: object) -> None:
-    count = 0
-    waiting = [(value, 0)]
-    while waiting:
-        value, depth = waiting.pop()
-        count += 1
-        if count > MOST_VALUES:
-            expected = f"at most {MOST_VALUES:,} values, each alias counted as what it stands for"
-            raise _Refused(0, expected, "more")
-        if depth > DEEPEST_YAML:
-            expected = f"mappings and lists in at most {DEEPEST_YAML} others"
-            raise _Refused(0, expected, "deeper ones")
-        if isinstance(value, dict):
-            waiting += [(item, depth + 1) for item in value.values()]
-        elif isinstance(value, list):
-            waiting += [(item, depth + 1) for item in value]
-        elif isinstance(value, int) and abs(value) >= 10**MOST_DIGITS:
-            raise _Refused(0, f"integers of at most {MOST_DIGITS} digits", "a longer one")
+def _line(part: Any) -> int:
+    return int(part.start_mark.line) + 1
 
 
 # Looking for plug-ins of pydantic among all packages takes a third of its time.

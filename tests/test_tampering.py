@@ -184,7 +184,7 @@ def test_another_version_of_a_library(
     anew = {name for name, new in news.items() if new.endswith("new") and new[0] != "0"}
     assert anew >= {"audit", "probe", "rank", "paradigms"}
     assert {news[name] for name in ("read", "build", "compose", "embed")} == {"0 new"}
-    assert '"scipy": "99.0"' in (place / "data/code.json").read_text("utf-8")
+    assert '"scipy": "99.0"' in (place / "data/environment.json").read_text("utf-8")
 
 
 def test_two_runs_at_once(place: Path) -> None:

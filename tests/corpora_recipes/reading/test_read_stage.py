@@ -1,4 +1,4 @@
-"""The stages `fetch` and `read`: what is read again, what is left out, and what is removed."""
+"""The stages `fetch` and `read`: what is read again, what is skipped, and what is removed."""
 
 import json
 import os
@@ -126,7 +126,7 @@ def test_another_version_of_a_library_reads_all_again(
     stage()
     monkeypatch.setattr(code, "version", lambda name: "99")
     assert "1 new" in stage()
-    assert json.loads(Path("data/code.json").read_bytes())["pyarrow"] == "99"
+    assert json.loads(Path("data/environment.json").read_bytes())["pyarrow"] == "99"
 
 
 @pytest.mark.parametrize(
@@ -135,7 +135,7 @@ def test_another_version_of_a_library_reads_all_again(
         ("corpora/sqc/recipe.py", "1 kept, 1 new"),
         ("corpora/documents/corpus.yaml", "1 kept, 1 new"),
         ("text/sentences.py", "1 kept, 1 new"),  # of running text alone
-        ("reading/blocks.py", "2 new"),
+        ("reading.py", "2 new"),
         ("corpora/tass/recipe.py", "2 kept, 0 new"),
         ("running/executors.py", "2 kept, 0 new"),
     ],
