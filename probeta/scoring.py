@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from corpora_recipes.running.console import PARAMS
 from corpora_recipes.running.errors import InputError, nearest
-from evaluation.encoders.encoder import check_prompts
 from probeta.scores import Scores, check_name, name_of
 
 if TYPE_CHECKING:
@@ -54,6 +53,10 @@ def find_encoder(
         prompts: the encoder's option of that name.
         entries: `encoders` of params.yaml.
     """
+    from evaluation.encoders import make_encoder
+    from evaluation.encoders.encoder import check_prompts
+    from evaluation.params import stores_of
+
     check_name(name)
     asked = dict(prompts) if isinstance(prompts, Mapping) else prompts
     try:
@@ -68,9 +71,6 @@ def find_encoder(
         options["revision"] = revision
     if asked is not None:
         options["prompts"] = asked
-    from evaluation.encoders import make_encoder
-    from evaluation.params import stores_of
-
     where = None if given in entries else f"encoder {given}"
     encoder = make_encoder(derived, options, where)
     encoder.check()
@@ -243,7 +243,6 @@ def score(
     from evaluation.embedding.embedding import embed_datasets
     from evaluation.features import check_prompt_names
     from evaluation.probing.probing import probe_datasets
-    from probeta.scoring import find_encoder
 
     found = find_data(data, datasets, groups)
     entries, probing = _read_params(Path(params), protocol)
@@ -295,7 +294,6 @@ def evaluator(
     """
     from corpora_recipes.running.errors import load_packages
     from evaluation.datasets import find_data
-    from probeta.scores import check_name
 
     load_packages("evaluator", "sentence_transformers")
     # Only with sentence-transformers, from whose class it makes another.

@@ -280,7 +280,7 @@ def add_stage(parser: argparse.ArgumentParser, entries: str = "") -> None:
     if entries:
         told = f"these {entries} only (default: all of params.yaml)"
         add("--only", type=names, metavar="NAME,…", help=told)
-    told = "stop at the first fault (default: leave out what has one, and announce so)"
+    told = "stop at the first fault (default: leave out what has one, and say so)"
     add("--strict", action="store_true", help=told)
     told = """read all files again whose contents are remembered (default: those whose size or times
         have changed)"""

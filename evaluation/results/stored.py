@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
-from pydantic import ConfigDict, TypeAdapter
+from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from corpora_recipes.parquet import parquet_writer
 from corpora_recipes.running.cache import Cache, Key
@@ -116,7 +116,11 @@ _adapter: Callable[..., TypeAdapter[Any]] = cache(TypeAdapter)
 
 def parsed(kind: Any, value: Any) -> Any:
     """Return a JSON value as a type says; ValueError if it does not fit, or is not finite."""
-    return _adapter(kind).validate_json(json.dumps(value))
+    try:
+        return _adapter(kind).validate_json(json.dumps(value))
+    except ValidationError as error:
+        fault = error.errors(include_url=False)[0]
+        raise ValueError(f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}") from None
 
 
 def write_stored(results: "DataclassInstance", path: Path) -> None:

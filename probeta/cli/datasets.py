@@ -201,7 +201,7 @@ def add_publish_arguments(parser: argparse.ArgumentParser) -> None:
     add("--repo", required=True, metavar="ORG/NAME", help="dataset repository on the Hub")
     told = "of what is published, in three numbers; its tag on the Hub is v and this version"
     add("--version", required=True, metavar="VERSION", help=told)
-    add("--dry-run_publish", action="store_true", help="list the files, upload nothing")
+    add("--dry-run", action="store_true", help="list the files, upload nothing")
     told = "also publish datasets that may not be redistributed, to a private repository"
     add("--include-restricted", action="store_true", help=told)
 
@@ -214,7 +214,7 @@ def run_publish(options: argparse.Namespace) -> None:
     left_out = left_out_datasets(groups, "read", "build", "compose")
     if faults := [name for name, why in left_out.items() if not why.asked_for]:
         found = f"{', '.join(faults)}: left out, see `probeta check`"
-        todo = "mend the faults, or remove the datasets, and run_publish all stages again"
+        todo = "mend the faults, or remove the datasets, and run all stages again"
         raise InputError(options.params, "datasets without a fault", found, todo)
     with open_cache():
         publication = publish(

@@ -40,13 +40,7 @@ def add_report_arguments(parser: argparse.ArgumentParser) -> None:
         parser.add_argument(name, type=Path, metavar=metavar, help=told, **how)
 
     told = "what others made: folders of score, probe or rank, files of paradigms, folders of these"
-    add(
-        "results",
-        "RESULTS",
-        f"{told} (default: the results of the run_report)",
-        nargs="*",
-        default=[],
-    )
+    add("results", "RESULTS", f"{told} (default: the results of the run)", nargs="*", default=[])
     datasets = "with results: folder of their datasets, with audit.json (default: dist/hub)"
     add("--instances", "DIR", datasets, default=PACKAGE)
     add("--out", "DIR", "folder (default: reports)", default=REPORT)
@@ -56,7 +50,7 @@ def add_report_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run_report(options: argparse.Namespace) -> None:
-    """Write the report on the encoders of a run_report, or on given results."""
+    """Write the report on the encoders of a run, or on given results."""
     with in_language(options.language):
         if options.results:
             from probeta.report.writing import verified, write_report
@@ -94,7 +88,7 @@ def run_report(options: argparse.Namespace) -> None:
 
 
 def run_results(params: Path) -> tuple[list[str], list[Path], list[Path], list[Path]]:
-    """Return the encoders of a run_report, and where their results, rankings and paradigms are."""
+    """Return the encoders of a run, and where their results, rankings and paradigms are."""
     names = list(encoders_params(load_params(params), params))
     results = [PROBED / name for name in names if (PROBED / name).is_dir()]
     if not results:
@@ -111,7 +105,7 @@ COLUMNS = ("folder", "model", "task", "dataset", "measure", "value")
 
 def add_study_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `probeta study`."""
-    told = "scores to correlate (default: the results of the run_study)"
+    told = "scores to correlate (default: the results of the run)"
     parser.add_argument("--scores", type=Path, metavar="FILE.tsv", help=told)
     add_params(parser)
 
@@ -163,8 +157,8 @@ def read_scores(path: Path) -> "Study":
 
 
 _NEEDED = {
-    Path("mkdocs.yml"): "run_site it in a clone: what is installed has no documentation",
-    REPORT_PAGE: "run_site `probeta repro`, which writes it",
+    Path("mkdocs.yml"): "run it in a clone: what is installed has no documentation",
+    REPORT_PAGE: "run `probeta repro`, which writes it",
 }
 
 

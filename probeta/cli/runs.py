@@ -93,7 +93,7 @@ def run_repro(options: argparse.Namespace) -> None:
 
 
 def _run(stage: Stage, options: argparse.Namespace, left_out: Collection[str]) -> None:
-    """Run a stage with the options of the run_repro, without what stages before have left out."""
+    """Run a stage with the options of the run, without what stages before have left out."""
     module: Any = import_module(stage.module)
     parser = argparse.ArgumentParser()
     getattr(module, f"add_{stage.name}_arguments")(parser)
@@ -123,10 +123,8 @@ def run_check(options: argparse.Namespace) -> None:
     """Print the averages, and what was left out."""
     params = load_params(options.params)
     if not (REPORT / "metrics.json").is_file():
-        todo = "run_check `dvc repro` or `probeta repro`"
-        raise OutputError(
-            REPORT / "metrics.json", "the averages of a run_check", "no such file", todo
-        )
+        todo = "run `dvc repro` or `probeta repro`"
+        raise OutputError(REPORT / "metrics.json", "the averages of a run", "no such file", todo)
     for line in averages(json.loads((REPORT / "metrics.json").read_bytes())):
         print(line)
     if any(corpus.is_sample(params["sources"]) for corpus in load_corpora(options.params)):
@@ -144,8 +142,8 @@ def run_check(options: argparse.Namespace) -> None:
         print(line)
     if faults:
         found = f"{len(faults)} left out for a fault, named above"
-        todo = "mend them, and run_check it again: what is not concerned is kept"
-        raise InputError("the run_check", "nothing to be left out", found, todo)
+        todo = "mend them, and run it again: what is not concerned is kept"
+        raise InputError("the run", "nothing to be left out", found, todo)
 
 
 def averages(metrics: Mapping[str, Mapping[str, float]]) -> list[str]:

@@ -201,13 +201,7 @@ def add_export_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("results", type=Path, nargs="*", metavar="DIR", help="folders that probe or score wrote")
     add("--mteb-tasks", metavar="DATA", help="a package, whose datasets become tasks of mteb")
-    add(
-        "--models",
-        nargs="+",
-        default=[],
-        metavar="MODEL",
-        help="run_export these on the tasks of mteb",
-    )
+    add("--models", nargs="+", default=[], metavar="MODEL", help="run these on the tasks of mteb")
     add("--repo", required=True, metavar="ORG/NAME", help="the datasets on the Hugging Face Hub")
     add("--revision", metavar="R", help="tag or commit of the datasets there (default: none)")
     add("--out", type=Path, required=True, metavar="DIR", help="folder to write to")

@@ -111,7 +111,7 @@ def _task_result(score: Score) -> dict[str, Any]:
     }
     return {
         "dataset_revision": score.version,
-        "mteb_task_name": mteb_task_name(score.dataset),
+        "task_name": mteb_task_name(score.dataset),
         "mteb_version": None,
         "scores": {"train" if score.folds else "test": [entry]},
         "evaluation_time": None,

@@ -7,12 +7,12 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from imports import REPOSITORY
 
 import probeta
 from corpora_recipes.running.console import explain
 from corpora_recipes.running.errors import MODULES, InputError, check_packages
 
-REPOSITORY = Path(__file__).parent.parent
 # Libraries whose modules have another name.
 NAMES = {
     "material": "mkdocs-material",

@@ -279,6 +279,6 @@ def test_what_an_interruption_leaves_is_said(
     def interrupted(options: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(f"{VERBS[verb].module}.run", interrupted)
+    monkeypatch.setattr(f"{VERBS[verb].module}.run_{verb}", interrupted)
     assert main([verb]) == 130
     assert VERBS[verb].kept in capsys.readouterr().err
