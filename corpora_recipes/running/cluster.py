@@ -1,7 +1,6 @@
 """A Dask cluster: its workers as an executor, and calls that need a worker like the driver."""
 
 import asyncio
-import re
 import socket
 import sys
 import time
@@ -26,17 +25,11 @@ PATIENCE = 300
 # Seconds between checks that a cluster has workers, while no result arrives.
 POLL = 2
 
-_ADDRESS = re.compile(r"inproc://.+|(?:tcp|tls|wss?)://.+:\d{1,5}")
 # The number of threads of a library is the same in the whole process, and so is a loaded model.
 _one_at_a_time = Lock()
 
 Result = TypeVar("Result")
 Facts = Mapping[str, Any]
-
-
-def is_address(text: str) -> bool:
-    """Return whether a text is the address of a scheduler, with its port."""
-    return _ADDRESS.fullmatch(text) is not None
 
 
 def call_alike(

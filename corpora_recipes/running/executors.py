@@ -1,7 +1,8 @@
-"""Executors: processes of this machine, or a Dask cluster. A lost worker costs time, no results."""
+"""Executors: processes of this machine, or a Dask cluster; a lost worker costs time, no results."""
 
 import os
 import pickle
+import re
 import signal
 import sys
 import threading
@@ -15,10 +16,12 @@ from itertools import islice
 from multiprocessing import get_context, parent_process
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from corpora_recipes.running.cluster import Cluster, is_address
 from corpora_recipes.running.errors import LostWorkers, NoWorkers
+
+if TYPE_CHECKING:
+    from corpora_recipes.running.cluster import Cluster
 
 # Lost processes after which a call fails.
 ATTEMPTS = 3
@@ -26,6 +29,7 @@ ATTEMPTS = 3
 GRACE = 5
 # The processes of this machine, unless somebody says how many.
 CPUS = os.cpu_count() or 1
+_ADDRESS = re.compile(r"inproc://.+|(?:tcp|tls|wss?)://.+:\d{1,5}")
 
 Result = TypeVar("Result")
 
@@ -118,8 +122,13 @@ class Processes(ThreadPoolExecutor):
         return process, ours
 
 
+def is_address(text: str) -> bool:
+    """Return whether a text is the address of a Dask scheduler, with its port."""
+    return _ADDRESS.fullmatch(text) is not None
+
+
 @contextmanager
-def open_executor(address: str, workers: int | None) -> Iterator[Processes | Cluster | None]:
+def open_executor(address: str, workers: int | None) -> "Iterator[Processes | Cluster | None]":
     """Open an executor; None to work in this process.
 
     Args:
@@ -128,9 +137,10 @@ def open_executor(address: str, workers: int | None) -> Iterator[Processes | Clu
         workers: number of calls at once; None for one per CPU, or one per thread of the cluster.
             With one local worker the driver does the work itself.
     """
-    executor: Processes | Cluster
     if is_address(address):
-        executor = Cluster(address, workers)
+        from corpora_recipes.running import cluster
+
+        executor: Processes | Cluster = cluster.Cluster(address, workers)
     elif address == "local":
         workers = workers or CPUS
         if workers == 1:
@@ -148,38 +158,38 @@ def open_executor(address: str, workers: int | None) -> Iterator[Processes | Clu
 
 
 def as_completed(
-    executor: Processes | Cluster | None,
+    executor: "Processes | Cluster | None",
     function: Callable[..., Result],
     calls: Iterable[tuple[Any, ...]],
 ) -> Iterator[tuple[int, Result]]:
-    """Call a function many times, with at most two calls under way for each of an executor.
+    """Call a function many times, with at most two calls in flight for each worker.
 
     Args:
         executor: where; None for this process.
-        function: workers can import it by its name.
-        calls: the arguments of each call; taken from it only when the call can be sent.
+        function: workers import it by its name.
+        calls: the arguments of each call; an item is taken only when the call can be sent.
 
     Yields:
-        The number of a call, from 0, and its result: those that are done first come first.
+        The number of a call, from 0, and its result, in the order in which calls are done.
     """
     if executor is None:
         yield from ((number, function(*arguments)) for number, arguments in enumerate(calls))
         return
-    under_way: dict[Future[Result], int] = {}
-    waiting = enumerate(calls)
+    in_flight: dict[Future[Result], int] = {}
+    queued = enumerate(calls)
     try:
         while True:
             # A cluster may have fewer workers than before.
-            more = max(0, 2 * executor.at_once - len(under_way))
-            for number, arguments in islice(waiting, more):
-                under_way[executor.submit(function, *arguments)] = number
-            if not under_way:
+            n_more = max(0, 2 * executor.at_once - len(in_flight))
+            for number, arguments in islice(queued, n_more):
+                in_flight[executor.submit(function, *arguments)] = number
+            if not in_flight:
                 return
-            executor.wait(under_way)
-            future = next(future for future in under_way if future.done())
-            yield under_way.pop(future), executor.result(future)
+            executor.wait(in_flight)
+            future = next(future for future in in_flight if future.done())
+            yield in_flight.pop(future), executor.result(future)
     finally:
-        for future in under_way:
+        for future in in_flight:
             future.cancel()
 
 

@@ -1,6 +1,4 @@
-"""The folders of a run, and outputs that appear whole or not at all.
-
-Outputs that appear whole or not at all; locks of folders.
+"""The folders of a run, outputs that appear whole or not at all, and locks of folders.
 
 An unfinished output is in a hidden folder beside its place, its workplace. That of the output
 ``data/audit`` is the folder ``data/.audit.XXXXXXXX.part``, with

@@ -16,7 +16,7 @@ from corpora_recipes.running.outputs import LEFT_OUT, whole_file
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """Why something was left out; ``asked_for`` if people must ask for it, which is no fault."""
+    """Why an entry was skipped; ``asked_for`` if people must ask for it, which is no fault."""
 
     why: str
     asked_for: bool = False
@@ -28,16 +28,16 @@ class Skipped:
         return cls(how_to_get, True) if how_to_get else cls(str(error))
 
 
-def write_skipped(stage: str, left_out: Mapping[str, Skipped]) -> None:
-    """Write what a stage has left out: name to reason."""
-    reasons = {name: asdict(reason) for name, reason in left_out.items()}
+def write_skipped(stage: str, skipped: Mapping[str, Skipped]) -> None:
+    """Write what a stage has skipped: name to reason."""
+    reasons = {name: asdict(reason) for name, reason in skipped.items()}
     text = json.dumps(reasons, ensure_ascii=False, indent=2)
     with whole_file(LEFT_OUT / f"{stage}.json") as temporary:
         temporary.write_text(text + "\n", "utf-8")
 
 
 def read_skipped(stage: str) -> dict[str, Skipped]:
-    """Return what a stage has left out; nothing if it has not run."""
+    """Return what a stage has skipped; nothing if it has not run."""
     try:
         reasons = json.loads((LEFT_OUT / f"{stage}.json").read_bytes())
         return {name: Skipped(**reason) for name, reason in reasons.items()}
@@ -47,13 +47,13 @@ def read_skipped(stage: str) -> dict[str, Skipped]:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One of the things that a stage makes, such as the records of a corpus.
+    """What a stage makes for an entry of params.yaml, such as the records of a corpus.
 
     Attributes:
         outputs: the files and folders that are made.
         key: returns all that decides them, see ``Cache``; or raises.
         make: makes them, and returns facts on them, JSON that is not None; or raises. If the facts
-            have ``left_out``, these parts of the entry were left out, name to reason.
+            have ``left_out``, these parts of the entry were skipped, name to reason.
     """
 
     outputs: Sequence[Path]
@@ -71,24 +71,24 @@ def run_entries(
     strict: bool = False,
     any_fault: bool = False,
 ) -> dict[str, Any]:
-    """Bring the entries of a stage up to date, announce how many are new, and what was left out.
+    """Bring the entries of a stage up to date; print how many are new, and what was skipped.
 
     Args:
         stage: its name.
-        entries: all that params.yaml asks for and for which there is what they are made from.
+        entries: those of params.yaml whose inputs exist, by name.
         unit: what they are called, such as "corpora".
         folder: that of the outputs, from which everything else is removed; None to remove nothing.
         only: the names of those to make; None for all.
         strict: whether the first fault ends the run.
-        any_fault: whether an entry is left out for any fault, because the stage always runs; else
+        any_fault: whether an entry is skipped for any fault, because the stage always runs; else
             only for one that another run would meet again, not for a full disk.
 
     Returns:
-        The facts on each entry that was kept or made.
+        The facts on each entry that was reused or made.
     """
-    cache, results, new = Cache(stage), {}, 0
+    cache, results, n_new = Cache(stage), {}, 0
     names = select_entries(entries, only, unit)
-    left_out = {
+    skipped = {
         name: reason
         for name, reason in read_skipped(stage).items()
         if (entry := name.partition(": ")[0]) in entries and entry not in names
@@ -97,27 +97,27 @@ def run_entries(
         try:
             key = entries[name].key()
             facts = cache.get(name, key)
-            if facts is None or (strict and _parts_left_out(facts)):
+            if facts is None or (strict and _skipped_parts(facts)):
                 facts = entries[name].make()
                 cache.put(name, key, entries[name].outputs, facts)
-                new += 1
+                n_new += 1
             results[name] = facts
-            parts = _parts_left_out(facts)
-            left_out |= {f"{name}: {part}": Skipped(why) for part, why in parts.items()}
+            parts = _skipped_parts(facts)
+            skipped |= {f"{name}: {part}": Skipped(why) for part, why in parts.items()}
         except Exception as error:
-            fault = _left_out_for(error, any_fault=any_fault)
+            fault = _local_fault(error, any_fault=any_fault)
             if fault is None or strict:
                 raise
             cache.delete(name)
-            left_out[name] = Skipped.because(fault)
+            skipped[name] = Skipped.because(fault)
     if only is None:
         cache.prune(entries)
     if folder is not None:
-        outputs = [entries[name].outputs for name in entries if name not in left_out]
+        outputs = [entries[name].outputs for name in entries if name not in skipped]
         remove_others(folder, {path for paths in outputs for path in paths})
-    write_skipped(stage, left_out)
-    now = {name: why for name, why in left_out.items() if name.partition(": ")[0] in names}
-    log_outcome(stage, unit, len(names), new, now)
+    write_skipped(stage, skipped)
+    skipped_now = {n: why for n, why in skipped.items() if n.partition(": ")[0] in names}
+    log_outcome(stage, unit, len(names), n_new, skipped_now)
     return results
 
 
@@ -143,24 +143,24 @@ def remove_others(folder: Path, outputs: Collection[Path]) -> None:
 
 
 def log_outcome(
-    stage: str, unit: str, total: int, new: int, left_out: Mapping[str, Skipped]
+    stage: str, unit: str, n_entries: int, n_new: int, skipped: Mapping[str, Skipped]
 ) -> None:
-    """Print how many entries a stage has kept and made, and which it has left out."""
-    whole = [name for name in left_out if ": " not in name]
-    counts = {"kept": max(0, total - new - len(whole)), "new": new, "left out": len(left_out)}
+    """Print how many entries a stage has reused and made, and which it has skipped, and why."""
+    n_whole = sum(": " not in name for name in skipped)
+    counts = {"kept": max(0, n_entries - n_new - n_whole), "new": n_new, "left out": len(skipped)}
     words = ", ".join(f"{count} {how}" for how, count in counts.items() if count or how == "new")
-    announce(f"{stage}: {plural(total, unit)}: {words}")
-    for name, reason in left_out.items():
+    announce(f"{stage}: {plural(n_entries, unit)}: {words}")
+    for name, reason in skipped.items():
         print(f"  left out {name}:\n{indent(reason.why, '    ')}")
 
 
-def _parts_left_out(facts: Any) -> Mapping[str, str]:
-    """Return the parts of an entry that were left out, name to reason, of the facts on it."""
+def _skipped_parts(facts: Any) -> Mapping[str, str]:
+    """Return the skipped parts of an entry, name to reason, of the facts on it."""
     return facts.get("left_out", {}) if isinstance(facts, Mapping) else {}
 
 
-def _left_out_for(error: Exception, *, any_fault: bool) -> InputError | None:
-    """Return the error for which an entry is left out; None for one that ends the run."""
+def _local_fault(error: Exception, *, any_fault: bool) -> InputError | None:
+    """Return the error for which an entry is skipped; None for one that ends the run."""
     fault = explain(error)
     may_pass = fault is not error or isinstance(error, LostWorkers)
     return None if isinstance(error, NoWorkers) or (may_pass and not any_fault) else fault

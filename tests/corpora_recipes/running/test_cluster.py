@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from corpora_recipes.running import cluster
+from corpora_recipes.running import cluster as dask_cluster
 from corpora_recipes.running.cluster import Cluster, call_alike, releases_of
 from corpora_recipes.running.errors import InputError, LostWorkers
 from corpora_recipes.running.executors import open_executor
@@ -55,8 +55,8 @@ def test_results_do_not_pass_through_the_scheduler(executor, gathered) -> None:
 
 
 def test_they_do_if_workers_cannot_be_reached(cluster, gathered, monkeypatch, capsys) -> None:
-    assert not cluster._is_reachable("tcp://127.0.0.1:9")
-    monkeypatch.setattr(cluster, "_is_reachable", lambda worker: False)
+    assert not dask_cluster._is_reachable("tcp://127.0.0.1:9")
+    monkeypatch.setattr(dask_cluster, "_is_reachable", lambda worker: False)
     with open_executor(cluster.scheduler_address, None) as executor:
         assert isinstance(executor, Cluster)
         call = executor.submit(bytes, 1_000_000)
@@ -93,7 +93,7 @@ def test_a_call_that_kills_every_worker_is_given_up(executor, cluster, monkeypat
 
 
 def test_another_version_in_the_cluster_is_refused(cluster, monkeypatch) -> None:
-    monkeypatch.setattr(cluster, "version", lambda project: str(os.getpid()))
+    monkeypatch.setattr(dask_cluster, "version", lambda project: str(os.getpid()))
     with (
         pytest.raises(InputError, match=rf"probeta {os.getpid()}, as on this machine"),
         open_executor(cluster.scheduler_address, None),
@@ -101,7 +101,7 @@ def test_another_version_in_the_cluster_is_refused(cluster, monkeypatch) -> None
         pass
     monkeypatch.undo()
     # A folder that is not installed has no version.
-    monkeypatch.setattr(cluster, "PROJECT", "a-project-that-nobody-has")
+    monkeypatch.setattr(dask_cluster, "PROJECT", "a-project-that-nobody-has")
     with open_executor(cluster.scheduler_address, None) as executor:
         assert executor
 
@@ -126,7 +126,7 @@ def test_a_scheduler_that_goes_ends_the_run() -> None:
 def test_a_cluster_without_workers_is_given_up(monkeypatch, capsys) -> None:
     from distributed import LocalCluster
 
-    monkeypatch.setattr(cluster, "PATIENCE", 0.1)
+    monkeypatch.setattr(dask_cluster, "PATIENCE", 0.1)
     with (
         LocalCluster(n_workers=0, dashboard_address=":0") as local,
         pytest.raises(LostWorkers, match=r"none for 0\.1 seconds"),

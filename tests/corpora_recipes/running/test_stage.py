@@ -37,7 +37,7 @@ class Stage:
         self.inputs = inputs
         self.made: list[str] = []
 
-    def run_entries(self, **options: Any) -> dict[str, Any]:
+    def run(self, **options: Any) -> dict[str, Any]:
         self.made.clear()
         entries = {name: self._entry(name) for name in self.inputs}
         return run_entries("cook", entries, unit="meals", folder=OUT, **options)
@@ -63,33 +63,33 @@ def outputs() -> list[str]:
 
 def test_what_has_changed_is_made_and_all_is_said(capsys: pytest.CaptureFixture[str]) -> None:
     stage = Stage(a="one", b="three")
-    assert stage.walk() == {"a": {"length": 3}, "b": {"length": 5}}
+    assert stage.run() == {"a": {"length": 3}, "b": {"length": 5}}
     assert capsys.readouterr().out == "cook: 2 meals: 2 new\n"
     stage.inputs |= {"b": "two", "c": "six"}
-    assert stage.walk() == {name: {"length": 3} for name in "abc"}
+    assert stage.run() == {name: {"length": 3} for name in "abc"}
     assert stage.made == ["b", "c"]
     assert capsys.readouterr().out == "cook: 3 meals: 1 kept, 2 new\n"
-    assert list(stage.walk()) == ["a", "b", "c"]
+    assert list(stage.run()) == ["a", "b", "c"]
     assert stage.made == []
     assert capsys.readouterr().out == "cook: 3 meals: 3 kept, 0 new\n"
 
 
 def test_a_fault_is_local(capsys: pytest.CaptureFixture[str]) -> None:
     stage = Stage(a="one", b="two", c="three")
-    stage.walk()
+    stage.run()
     capsys.readouterr()
     stage.inputs["b"] = fault()
-    assert list(stage.walk()) == ["a", "c"]
+    assert list(stage.run()) == ["a", "c"]
     assert outputs() == ["a", "c"]
     printed = capsys.readouterr().out
     assert printed.startswith("cook: 3 meals: 2 kept, 0 new, 1 left out\n  left out b:\n    raw\n")
     note = json.loads(Path("data/left_out/cook.json").read_bytes())
     assert note == {"b": {"why": WHY, "asked_for": False}}
     # It is tried again, and what it left is not taken for another's.
-    stage.walk()
+    stage.run()
     assert stage.made == ["b"]
     stage.inputs["b"] = "two"
-    stage.walk()
+    stage.run()
     assert stage.made == ["b"]
     assert (read_skipped("cook"), outputs()) == ({}, ["a", "b", "c"])
 
@@ -97,11 +97,11 @@ def test_a_fault_is_local(capsys: pytest.CaptureFixture[str]) -> None:
 def test_the_first_fault_ends_a_strict_run() -> None:
     stage = Stage(a="one", b=fault(), c="three")
     with pytest.raises(InputError, match="found:    two"):
-        stage.walk(strict=True)
+        stage.run(strict=True)
     assert stage.made == ["a", "b"]
     # What was made before is kept.
     stage.inputs["b"] = "two"
-    stage.walk(strict=True)
+    stage.run(strict=True)
     assert stage.made == ["b", "c"]
 
 
@@ -127,15 +127,15 @@ def test_what_another_run_may_not_meet_ends_a_stage_that_is_not_always_run(
 ) -> None:
     stage = Stage(a=error, b="two")
     with pytest.raises(type(error)):
-        stage.walk()
+        stage.run()
     assert stage.made == ["a"]
-    assert list(stage.walk(any_fault=True)) == ["b"]
+    assert list(stage.run(any_fault=True)) == ["b"]
     assert why in read_skipped("cook")["a"].why
 
 
 def test_an_error_of_the_program_ends_any_stage() -> None:
     with pytest.raises(ZeroDivisionError):
-        Stage(a=ZeroDivisionError()).walk(any_fault=True)
+        Stage(a=ZeroDivisionError()).run(any_fault=True)
 
 
 def test_an_entry_whose_inputs_cannot_be_had_is_left_out() -> None:
@@ -172,13 +172,13 @@ def test_parts_of_an_entry_are_left_out(capsys: pytest.CaptureFixture[str]) -> N
 
 def test_only_some_are_walked_and_the_others_stay() -> None:
     stage = Stage(a="one", b=fault(), c="three")
-    stage.walk()
+    stage.run()
     stage.inputs |= {"a": "new", "c": "new"}
-    assert list(stage.walk(only=["c"])) == ["c"]
+    assert list(stage.run(only=["c"])) == ["c"]
     assert stage.made == ["c"]
     assert (outputs(), list(read_skipped("cook"))) == (["a", "c"], ["b"])
     stage.inputs["b"] = "two"
-    assert list(stage.walk(only=["c", "b"])) == ["b", "c"]
+    assert list(stage.run(only=["c", "b"])) == ["b", "c"]
     assert stage.made == ["b"]
     assert read_skipped("cook") == {}
 
@@ -194,13 +194,13 @@ def test_only_some_are_walked_and_the_others_stay() -> None:
 def test_an_unknown_name(only: list[str], found: str, todo: str) -> None:
     stage = Stage(soup="", b="")
     with pytest.raises(InputError) as caught:
-        stage.walk(only=only)
+        stage.run(only=only)
     error = caught.value
     assert (error.where, error.found, error.todo) == (f"--only {','.join(only)}", found, todo)
     assert error.expected == "meals among soup, b"
     assert stage.made == []
     with pytest.raises(InputError, match=r"meals among \(none\)"):
-        Stage().walk(only=only)
+        Stage().run(only=only)
 
 
 @pytest.mark.parametrize(
@@ -208,19 +208,19 @@ def test_an_unknown_name(only: list[str], found: str, todo: str) -> None:
 )
 def test_what_is_asked_for_no_more_is_removed(options: Any, remembered: list[str]) -> None:
     stage = Stage(a="one", b="two", c=fault())
-    stage.walk()
+    stage.run()
     (OUT / "folder").mkdir()
     (OUT / "folder" / "file").touch()
     (OUT / ".of_another_run").touch()
     del stage.inputs["b"], stage.inputs["c"]
-    stage.walk(**options)
+    stage.run(**options)
     assert outputs() == [".of_another_run", "a"]
     assert read_skipped("cook") == {}
     assert [name for name in "abc" if Cache("cook").files(name)] == remembered
     # Without a folder nothing is removed.
     run_entries("cook", {}, unit="meals")
     assert outputs() == [".of_another_run", "a"]
-    Stage().walk()
+    Stage().run()
     assert outputs() == [".of_another_run"]
 
 
