@@ -1,23 +1,17 @@
-"""The format of audit.json: titles, verdicts, and functions to read it; and the JSON that is cited.
+"""The format of audit.json, and what scores and reports read of it.
 
-It is imported by the report of scores, and imports no gate and no dataset.
+Light to import: no gate, no dataset, no numpy.
 """
 
-import json
-import platform
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypedDict, get_args
 
 from pydantic import ConfigDict, Field
 
-from corpora_recipes.hashing import sha256_of
-from corpora_recipes.records import Split
-from corpora_recipes.running.code import LIBRARIES, code_digest
 from corpora_recipes.running.errors import InputError, ParamsError
-from corpora_recipes.running.outputs import read_report, whole_file
+from corpora_recipes.running.outputs import read_report
 from corpora_recipes.yaml_files import NOTHING, Number, checked
 
 FORMAT = 4
@@ -204,54 +198,3 @@ def shown_number(value: float, correlation: bool) -> str:
     if correlation:
         return f"{value:.3f}"
     return f"{value:,}" if isinstance(value, int) else f"{100 * value:.2f} %"
-
-
-# Rises whenever a field gets another meaning or goes.
-VERSION = 1
-
-
-def cite(
-    report: Mapping[str, Any],
-    files: Mapping[str, Mapping[Split, Sequence[Path]]],
-    target: str,
-    path: Path,
-) -> dict[str, Any]:
-    """Write and return the JSON that docs/audit.md describes; the same audit gives the same bytes.
-
-    ``files`` are those of each dataset, by split; ``target`` is the folder or name audited.
-    """
-    cited = {
-        "version": VERSION,
-        "audited": report["source"] or {"name": Path(target).resolve().name},
-        "audited_by": {
-            "probeta": version("probeta"),
-            "audit": FORMAT,
-            "code": code_digest("builders.auditing.auditing"),
-            "python": platform.python_version(),
-            "libraries": {name: version(name) for name in LIBRARIES["audit"]},
-        },
-        "datasets": {
-            name: {
-                **{key: facts[key] for key in _FACTS},
-                "files": {
-                    split: [
-                        {"name": p.name, "bytes": p.stat().st_size, "sha256": sha256_of(p)}
-                        for p in paths
-                    ]
-                    for split, paths in files.get(name, {}).items()
-                },
-                "verdicts": {gate: verdict_of(facts["checks"], gate) for gate in GATES},
-                "checks": [c for c in facts["checks"] if c["verdict"] != "not applicable"],
-            }
-            for name, facts in report["datasets"].items()
-        },
-        "shared": report["shared"],
-        "not_read": report["not_read"],
-    }
-    with whole_file(path) as temporary:
-        text = json.dumps(cited, ensure_ascii=False, indent=2)
-        temporary.write_text(text + "\n", "utf-8")
-    return cited
-
-
-_FACTS = ("task", "records", "language", "classes", "texts", "answer", "rows", "content")

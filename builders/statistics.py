@@ -11,23 +11,23 @@ Doubles = np.ndarray[Any, np.dtype[np.float64]]
 Values = np.ndarray[Any, np.dtype[Any]]
 
 
-def pearson(one: Values, other: Values) -> float:
+def pearson(first: Values, second: Values) -> float:
     """Return Pearson's correlation of two [rows]; 0 where one side does not vary, or is empty."""
-    if not vary(one, other):
+    if not vary(first, second):
         return 0.0
-    found = np.clip(np.vecdot(_direction(one), _direction(other)), -1, 1)
+    correlation = np.clip(np.vecdot(_direction(first), _direction(second)), -1, 1)
     # Of two rows it is 1 or -1, up to rounding.
-    return float(found.round() if len(one) == 2 else found)
+    return float(correlation.round() if len(first) == 2 else correlation)
 
 
-def vary(*sides: Values) -> bool:
+def vary(*arrays: Values) -> bool:
     """Return whether each of some arrays has two different values."""
-    return all(len(side) > 0 and side.min() < side.max() for side in sides)
+    return all(len(values) > 0 and values.min() < values.max() for values in arrays)
 
 
-def _direction(side: Values) -> Doubles:
+def _direction(values: Values) -> Doubles:
     """Return the differences from the mean as a vector of length 1; no square overflows."""
-    centred = side.astype(np.float64) - side.mean(dtype=np.float64)
+    centred = values.astype(np.float64) - values.mean(dtype=np.float64)
     largest = np.abs(centred).max()
     direction: Doubles = centred / (largest * np.sqrt(np.square(centred / largest).sum()))
     return direction
@@ -82,24 +82,24 @@ def detectable_difference(
     if count < 2:
         return largest
     errors = []
-    for one, other in combinations(shares, 2):
-        apart = np.bincount(units, one - other) - sizes * np.mean(one - other)
-        squares = np.square(apart).sum() + sizes.mean() ** 2
-        errors.append(math.sqrt(squares * count / (count - 1)) / sizes.sum())
+    for first, second in combinations(shares, 2):
+        document_sums = np.bincount(units, first - second) - sizes * np.mean(first - second)
+        square_sum = np.square(document_sums).sum() + sizes.mean() ** 2
+        errors.append(math.sqrt(square_sum * count / (count - 1)) / sizes.sum())
     quantiles = stdtrit(degrees, 1 - SIGNIFICANCE / 2) + stdtrit(degrees, POWER)
     return min(largest, float(quantiles * np.median(errors)))
 
 
-def correlation_shares(one: Values, other: Values) -> Doubles:
+def correlation_shares(first: Values, second: Values) -> Doubles:
     """Return what each row adds to Pearson's correlation, [rows], up to a constant.
 
     The influence function (Devlin, Gnanadesikan and Kettenring 1975, "Robust estimation and outlier
     detection with correlation coefficients", equation 2.5); 0 where there is no correlation.
     """
-    if not vary(one, other):
-        return np.zeros(len(one))
-    x, y = (_direction(side) * math.sqrt(len(side)) for side in (one, other))
-    shares: Doubles = x * y - pearson(one, other) * (x**2 + y**2) / 2
+    if not vary(first, second):
+        return np.zeros(len(first))
+    x, y = (_direction(values) * math.sqrt(len(values)) for values in (first, second))
+    shares: Doubles = x * y - pearson(first, second) * (x**2 + y**2) / 2
     return shares
 
 

@@ -2,10 +2,12 @@
 
 import json
 import math
+import platform
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
+from importlib.metadata import version
 from itertools import pairwise, permutations, repeat
 from pathlib import Path
 from re import Pattern
@@ -23,7 +25,6 @@ from builders.audit_report import (
     Declared,
     Inherited,
     chosen_of,
-    cite,
     entries_of,
     failures_of,
     inherited_of,
@@ -38,15 +39,18 @@ from builders.auditing.target import Labels, Location, Marks, Target
 from builders.plan.groups import BuildGroup, check_inherited
 from builders.store import digest
 from corpora_recipes import escaping
+from corpora_recipes.hashing import sha256_of
 from corpora_recipes.recipe import load_recipe
+from corpora_recipes.records import Split
 from corpora_recipes.running.cache import Cache, Key, digest_file
-from corpora_recipes.running.code import code_digest, stage_versions
+from corpora_recipes.running.code import LIBRARIES, code_digest, stage_versions
 from corpora_recipes.running.console import PARAMS, progress
 from corpora_recipes.running.errors import InputError, ParamsError
 from corpora_recipes.running.executors import open_executor
 from corpora_recipes.running.outputs import whole_file, whole_folder
 
-_FACTS: Mapping[str, Any] = {
+PAGE = Path(__file__).with_name("audit.md.jinja")
+_TEMPLATE_FACTS: Mapping[str, Any] = {
     "titles": {gate: Markup(title) for gate, title in GATES.items()},
     "marks": {
         "not applicable": "–",
@@ -59,22 +63,26 @@ _FACTS: Mapping[str, Any] = {
     "shown_number": shown_number,
     "verdict_of": verdict_of,
 }
-
-
-def render(template: Path, facts: Mapping[str, Any]) -> str:
-    """Render like ``escaping.render``; templates may import ``gates.md.jinja`` "with context"."""
-    return escaping.render(template, {**_FACTS, **facts}, Path(__file__).parent)
-
-
 Integers = np.ndarray[Any, np.dtype[np.signedinteger[Any]]]
-
 # A text in more rows than this, of one dataset, tells nothing about where a row comes from.
-_MOST_ROWS = 20
+_MAX_ROWS_WITH_TEXT = 20
 # Of rows that are looked up in another dataset: the share of labels found there that is chance.
-LOOKED_UP = 0.52
+MAX_LOOKUP_ACCURACY = 0.52
 # Pairs of rows that are named.
-_FIRST = 5
+_N_NAMED_PAIRS = 5
 _SENTENCE_POSITION = "sentence_position"
+# Decimals that a declared share is rounded up to.
+_SHARE_DECIMALS = 3
+# A declaration of more than this many times the measured share is noted.
+_GENEROUS_RATIO = 10
+# A worker process needs longer to start than to measure this many bytes of files.
+_BYTES_PER_WORKER = 2_000_000
+# Pairs of datasets that share fewer rows are in audit.json only.
+_MIN_SHARED_ROWS = 5
+_MISSES = ("inherited", "undeclared", "miss")
+# Rises whenever a field gets another meaning or goes.
+CITED_VERSION = 1
+_CITED_FACTS = ("task", "records", "language", "classes", "texts", "answer", "rows", "content")
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +121,7 @@ class Index:
                 if part.telling[row][place]:
                     marks.append(m)
                     rows.append(number)
-                    places.append(_before(place, first) if moved else place)
+                    places.append(_original_position(place, first) if moved else place)
         replaces = target.task is not None and target.task.replaces_sentences
         labels = [part.labels for part in target.parts.values() if replaces]
         return cls(
@@ -155,124 +163,8 @@ class Shared:
     first: list[tuple[str, int, str, int]]
 
 
-def compare(indices: Mapping[str, Index], splits: Mapping[str, Mapping[str, int]]) -> list[Shared]:
-    """Compare each dataset with each other one.
-
-    ``splits`` has the number of rows of each split of a dataset, in the order of its index.
-    """
-    texts: Counter[tuple[str, str]] = Counter()
-    # (dataset, other) to row to the (row, place there) of each of its texts.
-    rows_of: dict[tuple[str, str], dict[int, list[tuple[int, int]]]] = {}
-    for group in _in_several(indices):
-        for pair in permutations(group, 2):
-            texts[pair] += 1
-            rows = rows_of.setdefault(pair, {})
-            for row, _ in group[pair[0]]:
-                rows.setdefault(row, []).extend(group[pair[1]])
-    return [
-        _shared(pair, indices, splits, texts[pair], rows_of[pair])
-        for pair in permutations(indices, 2)
-        if pair in rows_of
-    ]
-
-
-def lookup_check(shared: Shared) -> Check:
-    """Return whether another dataset gives away which rows hold a sentence of another passage."""
-    right = shared.looked_up or 0
-    share = max(right, shared.rows - right) / shared.rows
-    what = f"labels of rows with texts of {shared.other} that follow from the rows there"
-    return share_check("leakage", what, share, LOOKED_UP, shared.rows)
-
-
-def _in_several(indices: Mapping[str, Index]) -> Iterator[dict[str, list[tuple[int, int]]]]:
-    """Yield for each text that several datasets hold: dataset to (row, place) of its rows there."""
-    names, each = list(indices), indices.values()
-    marks = np.concatenate([index.marks for index in each])
-    owners = np.repeat(np.arange(len(names)), [len(index.marks) for index in each])
-    rows = np.concatenate([index.rows for index in each])
-    places = np.concatenate([index.places for index in each])
-    order = np.argsort(marks, kind="stable")
-    marks, owners, rows, places = (array[order] for array in (marks, owners, rows, places))
-    limits = [0, *(np.flatnonzero(marks[1:] != marks[:-1]) + 1).tolist(), len(marks)]
-    for start, end in pairwise(limits if len(marks) else []):
-        # The owners of a text are in ascending order, as the sort is stable.
-        if owners[start] != owners[end - 1]:
-            group: dict[str, list[tuple[int, int]]] = {}
-            for n in range(start, end):
-                group.setdefault(names[owners[n]], []).append((int(rows[n]), int(places[n])))
-            kept = {name: of_one for name, of_one in group.items() if len(of_one) <= _MOST_ROWS}
-            if len(kept) > 1:
-                yield kept
-
-
-def _shared(
-    pair: tuple[str, str],
-    indices: Mapping[str, Index],
-    splits: Mapping[str, Mapping[str, int]],
-    texts: int,
-    rows: Mapping[int, list[tuple[int, int]]],
-) -> Shared:
-    index, other = (indices[name] for name in pair)
-    splits_of, splits_of_other = (splits[name] for name in pair)
-    telling, telling_there = (
-        np.bincount(each.rows, minlength=len(each.instances)).tolist() for each in (index, other)
-    )
-    whole = same = looked_up = 0
-    places: Counter[str] = Counter()
-    first: list[tuple[str, int, str, int]] = []
-    for row in sorted(rows):
-        partner, count = Counter(r for r, _ in dict.fromkeys(rows[row])).most_common(1)[0]
-        is_whole = count == min(telling[row], telling_there[partner])
-        mine, theirs = _place(row, splits_of), _place(partner, splits_of_other)
-        if is_whole:
-            whole += 1
-            same += mine == theirs
-            if count > 1:
-                at = sorted(place for r, place in set(rows[row]) if r == partner)
-                places[", ".join(str(place + 1) for place in at)] += 1
-        looked_up += len(index.labels) > 0 and bool(index.labels[row]) == is_whole
-        if len(first) < _FIRST:
-            first.append((*mine, *theirs))
-    tested = _of_split(index, splits_of, "test")
-    train = _of_split(other, splits_of_other, "train")
-    return Shared(
-        *pair,
-        texts,
-        len(rows),
-        whole,
-        same,
-        dict(places.most_common(4)),
-        int(np.isin(tested, train).sum()),
-        looked_up if len(index.labels) else None,
-        first,
-    )
-
-
-def _before(place: int, label: int) -> int:
-    """Return the place of a sentence before the one of place ``label`` was moved to the front."""
-    return label if place == 0 else place - (place <= label)
-
-
-def _place(row: int, splits: Mapping[str, int]) -> tuple[str, int]:
-    """Return the split and the number there of a row counted over all splits."""
-    for split, count in splits.items():
-        if row < count:
-            return split, row
-        row -= count
-    raise ValueError(f"row {row} is beyond the splits")
-
-
-def _of_split(index: Index, splits: Mapping[str, int], split: str) -> Marks:
-    start = 0
-    for name, count in splits.items():
-        if name == split:
-            return index.instances[start : start + count]
-        start += count
-    return index.instances[:0]
-
-
 @dataclass(frozen=True, slots=True)
-class Measured:
+class Measurements:
     """The measurements on one dataset, except those that need the sentences of all datasets.
 
     Attributes:
@@ -286,83 +178,6 @@ class Measured:
     checks: list[Check]
     index: Index
     replacing: Marks | None
-
-
-def key_of(location: Location, boilerplate: Iterable[Pattern[str]]) -> Key:
-    """Return all that the measurements of a dataset depend on; patterns are those of its corpus."""
-    files = {
-        split: [[p.name, digest_file(p)] for p in paths] for split, paths in location.files.items()
-    }
-    return {
-        "inputs": files,
-        "parameters": [[pattern.pattern, pattern.flags] for pattern in boilerplate],
-        "code": code_digest("builders.auditing.auditing", "builders.auditing.instances"),
-        "versions": stage_versions("audit"),
-    }
-
-
-def keep_measured(cache: Cache, name: str, key: Key, measured: Measured) -> None:
-    """Keep the measurements on a dataset."""
-    arrays = {array.name: getattr(measured.index, array.name) for array in fields(Index)}
-    if measured.replacing is not None:
-        arrays["replacing"] = measured.replacing
-    with whole_file(_file(cache, name)) as temporary, temporary.open("wb") as file:
-        np.savez(file, **arrays)
-    checks = [asdict(check) for check in measured.checks]
-    facts = {"corpus": measured.corpus, "facts": measured.facts, "checks": checks}
-    cache.put(name, key, [_file(cache, name)], facts)
-
-
-def kept_measured(cache: Cache, name: str, key: Key) -> Measured | None:
-    """Return the measurements on a dataset; None if it must be measured."""
-    kept = cache.get(name, key)
-    if kept is None:
-        return None
-    with np.load(_file(cache, name)) as arrays:
-        index = Index(*(arrays[array.name] for array in fields(Index)))
-        replacing = arrays.get("replacing")
-    checks = [Check(**check) for check in kept["checks"]]
-    return Measured(kept["corpus"], kept["facts"], checks, index, replacing)
-
-
-def _file(cache: Cache, name: str) -> Path:
-    return cache.folder(name) / "measured.npz"
-
-
-def measure(location: Location, boilerplate: Mapping[str, Sequence[Pattern[str]]]) -> Measured:
-    """Read a dataset and measure its gates; ``boilerplate`` has the patterns of each corpus."""
-    target = location.load()
-    target = replace(target, boilerplate=boilerplate.get(target.corpus, ()))
-    try:
-        checks = audit_dataset(target)
-    except InputError as error:
-        where = f"dataset {target.name}: {error.where}"
-        raise InputError(where, error.expected, error.found, error.todo) from None
-    shards = location.files if target.corpus else {}
-    facts = {
-        "task": target.task.name if target.task else None,
-        "language": target.language,
-        "classes": len(target.labels),
-        "texts": list(target.texts),
-        "answer": target.answer,
-        "records": target.records,
-        "rows": {split: len(part.texts) for split, part in target.parts.items()},
-        # Identifies the audited rows, so that no others are packaged with this audit.
-        "content": {split: digest(paths)["content"] for split, paths in shards.items()},
-    }
-    return Measured(target.corpus, facts, checks, Index.of(target), replacements(target))
-
-
-PAGE = Path(__file__).with_name("audit.md.jinja")
-# Decimals that a declared share is rounded up to; a declaration of more than `GENEROUS` times the
-# measured share is noted.
-DECIMALS = 3
-GENEROUS = 10
-# A worker process needs longer to start than to measure this many bytes of files.
-BYTES_A_WORKER = 2_000_000
-# Pairs of datasets that share fewer rows are in audit.json only.
-SHOWN_ROWS = 5
-MISSES = ("inherited", "undeclared", "miss")
 
 
 def audit(
@@ -397,17 +212,16 @@ def audit(
         params: the file that declares them, for messages.
         strict: whether undeclared misses of source data are failures too.
         workers: number of processes; fewer if there is little to measure.
-        cited: a file for the JSON of ``builders.audit_report.cite``; None for none.
+        cited: a file for the JSON of ``cite``; None for none.
         cache: the cached measurements on datasets of ``groups``; None to measure all.
 
     Returns:
-        The content of ``audit.json``: ``source``, ``shared`` (see
-        ``builders.auditing.auditing.Shared``), ``not_read``; ``datasets``, name to
-        ``task``, ``language``, ``classes``,
-        ``texts`` (the columns judged), ``rows``, ``content`` (split to hash), ``inherited`` (its
-        declarations), ``checks``, ``chosen`` (see ``audit_report.chosen_of``); in words
-        ``failures``, ``undeclared`` (misses of source data) and ``notes``; and ``entry``, YAML for
-        ``audit.inherited`` that declares what is undeclared.
+        The content of ``audit.json``: ``source``, ``shared`` (see ``Shared``), ``not_read``;
+        ``datasets``, name to ``task``, ``language``, ``classes``, ``texts`` (the columns judged),
+        ``rows``, ``content`` (split to hash), ``inherited`` (its declarations), ``checks``,
+        ``chosen`` (see ``audit_report.chosen_of``); in words ``failures``, ``undeclared`` (misses
+        of source data) and ``notes``; and ``entry``, YAML for ``audit.inherited`` that declares
+        what is undeclared.
 
     Raises:
         InputError: files are damaged, or ``inherited`` names an unknown gate or dataset.
@@ -426,22 +240,22 @@ def audit(
         ]
         for group in groups
     }
-    measured = _measured(locations, boilerplate, corpora, cache, workers)
-    compared = compare(
-        {name: results.index for name, results in measured.items()},
-        {name: results.facts["rows"] for name, results in measured.items()},
+    measurements = _measure_all(locations, boilerplate, corpora, cache, workers)
+    comparisons = compare(
+        {name: results.index for name, results in measurements.items()},
+        {name: results.facts["rows"] for name, results in measurements.items()},
     )
-    checks = _with_others(measured, locations, compared)
+    checks = _add_comparisons(measurements, locations, comparisons)
     report: dict[str, Any] = {
         "format": FORMAT,
         "source": source,
         "datasets": {
-            name: _judged(
+            name: _judge(
                 name, results, checks[name], declared.get(name, {}), strict, ours=name in corpora
             )
-            for name, results in measured.items()
+            for name, results in measurements.items()
         },
-        "shared": [asdict(shared) for shared in compared],
+        "shared": [asdict(shared) for shared in comparisons],
         "not_read": [*not_read],
     }
     with whole_folder(out) as temporary:
@@ -463,44 +277,59 @@ def as_markdown(report: Mapping[str, Any]) -> str:
             "undeclared": undeclared_of(report),
             "entries": entries_of(report),
             "failures": failures_of(report),
-            "shared": [pair for pair in report["shared"] if pair["rows"] >= SHOWN_ROWS],
+            "shared": [pair for pair in report["shared"] if pair["rows"] >= _MIN_SHARED_ROWS],
             "not_read": report["not_read"],
         },
     )
 
 
-def _measured(
-    locations: Sequence[Location],
-    boilerplate: Mapping[str, Sequence[re.Pattern[str]]],
-    corpora: Mapping[str, str],
-    cache: Cache | None,
-    workers: int,
-) -> dict[str, Measured]:
-    """Return the measurements on each dataset, by name: those that are remembered, or new ones."""
-    keys: dict[str, Key] = {}
-    measured: dict[str, Measured] = {}
-    for location in locations if cache else ():
-        name = location.name
-        keys[name] = key_of(location, boilerplate.get(corpora.get(name, ""), ()))
-        if cache and (kept := kept_measured(cache, name, keys[name])):
-            measured[name] = kept
-    new = [location for location in locations if location.name not in measured]
-    files = [path for location in new for paths in location.files.values() for path in paths]
-    size = sum(path.stat().st_size for path in files)
-    workers = min(workers, len(new), 1 + size // BYTES_A_WORKER)
-    with (
-        open_executor("local", max(1, workers)) as pool,
-        progress(len(new), "audit", "dataset") as bar,
-    ):
-        each: Callable[..., Iterator[Measured]] = map if pool is None else pool.map
-        for location, results in zip(new, each(measure, new, repeat(boilerplate)), strict=True):
-            measured[location.name] = results
-            if cache:
-                keep_measured(cache, location.name, keys[location.name], results)
-            bar.update()
-    if cache:
-        cache.prune(keys)
-    return {location.name: measured[location.name] for location in locations}
+def render(template: Path, facts: Mapping[str, Any]) -> str:
+    """Render like ``escaping.render``; templates may import ``gates.md.jinja`` "with context"."""
+    return escaping.render(template, {**_TEMPLATE_FACTS, **facts}, Path(__file__).parent)
+
+
+def cite(
+    report: Mapping[str, Any],
+    files: Mapping[str, Mapping[Split, Sequence[Path]]],
+    target: str,
+    path: Path,
+) -> dict[str, Any]:
+    """Write and return the JSON to cite, see docs/audit.md; the same audit gives the same bytes.
+
+    ``files`` are those of each dataset, by split; ``target`` is the folder or name audited.
+    """
+    cited = {
+        "version": CITED_VERSION,
+        "audited": report["source"] or {"name": Path(target).resolve().name},
+        "audited_by": {
+            "probeta": version("probeta"),
+            "audit": FORMAT,
+            "code": code_digest("builders.auditing.auditing"),
+            "python": platform.python_version(),
+            "libraries": {name: version(name) for name in LIBRARIES["audit"]},
+        },
+        "datasets": {
+            name: {
+                **{key: facts[key] for key in _CITED_FACTS},
+                "files": {
+                    split: [
+                        {"name": p.name, "bytes": p.stat().st_size, "sha256": sha256_of(p)}
+                        for p in paths
+                    ]
+                    for split, paths in files.get(name, {}).items()
+                },
+                "verdicts": {gate: verdict_of(facts["checks"], gate) for gate in GATES},
+                "checks": [c for c in facts["checks"] if c["verdict"] != "not applicable"],
+            }
+            for name, facts in report["datasets"].items()
+        },
+        "shared": report["shared"],
+        "not_read": report["not_read"],
+    }
+    with whole_file(path) as temporary:
+        text = json.dumps(cited, ensure_ascii=False, indent=2)
+        temporary.write_text(text + "\n", "utf-8")
+    return cited
 
 
 def _check_declared(declared: Inherited, datasets: Sequence[str], params: Path) -> None:
@@ -511,28 +340,245 @@ def _check_declared(declared: Inherited, datasets: Sequence[str], params: Path) 
             raise ParamsError(where, f"gates among {', '.join(GATES)}", ", ".join(unknown))
 
 
-def _with_others(
-    measured: Mapping[str, Measured], locations: Sequence[Location], compared: Sequence[Shared]
+def _measure_all(
+    locations: Sequence[Location],
+    boilerplate: Mapping[str, Sequence[re.Pattern[str]]],
+    corpora: Mapping[str, str],
+    cache: Cache | None,
+    workers: int,
+) -> dict[str, Measurements]:
+    """Return the measurements on each dataset, by name: cached or new."""
+    keys: dict[str, Key] = {}
+    measurements: dict[str, Measurements] = {}
+    for location in locations if cache else ():
+        name = location.name
+        keys[name] = cache_key(location, boilerplate.get(corpora.get(name, ""), ()))
+        if cache and (cached := read_cached_measurements(cache, name, keys[name])):
+            measurements[name] = cached
+    new = [location for location in locations if location.name not in measurements]
+    files = [path for location in new for paths in location.files.values() for path in paths]
+    size = sum(path.stat().st_size for path in files)
+    workers = min(workers, len(new), 1 + size // _BYTES_PER_WORKER)
+    with (
+        open_executor("local", max(1, workers)) as pool,
+        progress(len(new), "audit", "dataset") as bar,
+    ):
+        run: Callable[..., Iterator[Measurements]] = map if pool is None else pool.map
+        for location, results in zip(new, run(measure, new, repeat(boilerplate)), strict=True):
+            measurements[location.name] = results
+            if cache:
+                cache_measurements(cache, location.name, keys[location.name], results)
+            bar.update()
+    if cache:
+        cache.prune(keys)
+    return {location.name: measurements[location.name] for location in locations}
+
+
+def cache_key(location: Location, boilerplate: Iterable[Pattern[str]]) -> Key:
+    """Return all that the measurements of a dataset depend on; patterns are those of its corpus."""
+    files = {
+        split: [[p.name, digest_file(p)] for p in paths] for split, paths in location.files.items()
+    }
+    return {
+        "inputs": files,
+        "parameters": [[pattern.pattern, pattern.flags] for pattern in boilerplate],
+        "code": code_digest("builders.auditing.auditing", "builders.auditing.instances"),
+        "versions": stage_versions("audit"),
+    }
+
+
+def cache_measurements(cache: Cache, name: str, key: Key, measured: Measurements) -> None:
+    """Cache the measurements on a dataset."""
+    arrays = {array.name: getattr(measured.index, array.name) for array in fields(Index)}
+    if measured.replacing is not None:
+        arrays["replacing"] = measured.replacing
+    with whole_file(_file(cache, name)) as temporary, temporary.open("wb") as file:
+        np.savez(file, **arrays)
+    checks = [asdict(check) for check in measured.checks]
+    facts = {"corpus": measured.corpus, "facts": measured.facts, "checks": checks}
+    cache.put(name, key, [_file(cache, name)], facts)
+
+
+def read_cached_measurements(cache: Cache, name: str, key: Key) -> Measurements | None:
+    """Return the cached measurements on a dataset; None if it must be measured."""
+    cached = cache.get(name, key)
+    if cached is None:
+        return None
+    with np.load(_file(cache, name)) as arrays:
+        index = Index(*(arrays[array.name] for array in fields(Index)))
+        replacing = arrays.get("replacing")
+    checks = [Check(**check) for check in cached["checks"]]
+    return Measurements(cached["corpus"], cached["facts"], checks, index, replacing)
+
+
+def _file(cache: Cache, name: str) -> Path:
+    return cache.folder(name) / "measured.npz"
+
+
+def measure(location: Location, boilerplate: Mapping[str, Sequence[Pattern[str]]]) -> Measurements:
+    """Read a dataset and measure its gates; ``boilerplate`` has the patterns of each corpus."""
+    target = location.load()
+    target = replace(target, boilerplate=boilerplate.get(target.corpus, ()))
+    try:
+        checks = audit_dataset(target)
+    except InputError as error:
+        where = f"dataset {target.name}: {error.where}"
+        raise InputError(where, error.expected, error.found, error.todo) from None
+    shards = location.files if target.corpus else {}
+    facts = {
+        "task": target.task.name if target.task else None,
+        "language": target.language,
+        "classes": len(target.labels),
+        "texts": list(target.texts),
+        "answer": target.answer,
+        "records": target.records,
+        "rows": {split: len(part.texts) for split, part in target.parts.items()},
+        # Identifies the audited rows, so that no others are packaged with this audit.
+        "content": {split: digest(paths)["content"] for split, paths in shards.items()},
+    }
+    return Measurements(target.corpus, facts, checks, Index.of(target), replacements(target))
+
+
+def compare(indices: Mapping[str, Index], splits: Mapping[str, Mapping[str, int]]) -> list[Shared]:
+    """Compare each dataset with each other one.
+
+    ``splits`` has the number of rows of each split of a dataset, in the order of its index.
+    """
+    texts: Counter[tuple[str, str]] = Counter()
+    # (dataset, other) to row to the (row, place there) of each of its texts.
+    rows_of: dict[tuple[str, str], dict[int, list[tuple[int, int]]]] = {}
+    for group in _iter_shared_texts(indices):
+        for pair in permutations(group, 2):
+            texts[pair] += 1
+            rows = rows_of.setdefault(pair, {})
+            for row, _ in group[pair[0]]:
+                rows.setdefault(row, []).extend(group[pair[1]])
+    return [
+        _compare_pair(pair, indices, splits, texts[pair], rows_of[pair])
+        for pair in permutations(indices, 2)
+        if pair in rows_of
+    ]
+
+
+def _iter_shared_texts(indices: Mapping[str, Index]) -> Iterator[dict[str, list[tuple[int, int]]]]:
+    """Yield for each text that several datasets hold: dataset to (row, place) of its rows there."""
+    names, all_indices = list(indices), indices.values()
+    marks = np.concatenate([index.marks for index in all_indices])
+    owners = np.repeat(np.arange(len(names)), [len(index.marks) for index in all_indices])
+    rows = np.concatenate([index.rows for index in all_indices])
+    places = np.concatenate([index.places for index in all_indices])
+    order = np.argsort(marks, kind="stable")
+    marks, owners, rows, places = (array[order] for array in (marks, owners, rows, places))
+    limits = [0, *(np.flatnonzero(marks[1:] != marks[:-1]) + 1).tolist(), len(marks)]
+    for start, end in pairwise(limits if len(marks) else []):
+        # The owners of a text are in ascending order, as the sort is stable.
+        if owners[start] != owners[end - 1]:
+            group: dict[str, list[tuple[int, int]]] = {}
+            for n in range(start, end):
+                group.setdefault(names[owners[n]], []).append((int(rows[n]), int(places[n])))
+            rare = {name: held for name, held in group.items() if len(held) <= _MAX_ROWS_WITH_TEXT}
+            if len(rare) > 1:
+                yield rare
+
+
+def _compare_pair(
+    pair: tuple[str, str],
+    indices: Mapping[str, Index],
+    splits: Mapping[str, Mapping[str, int]],
+    texts: int,
+    rows: Mapping[int, list[tuple[int, int]]],
+) -> Shared:
+    index, other = (indices[name] for name in pair)
+    sizes, other_sizes = (splits[name] for name in pair)
+    n_texts, n_texts_there = (
+        np.bincount(each.rows, minlength=len(each.instances)).tolist() for each in (index, other)
+    )
+    n_whole = n_same_number = n_revealed = 0
+    positions: Counter[str] = Counter()
+    named_pairs: list[tuple[str, int, str, int]] = []
+    for row in sorted(rows):
+        partner, count = Counter(r for r, _ in dict.fromkeys(rows[row])).most_common(1)[0]
+        is_whole = count == min(n_texts[row], n_texts_there[partner])
+        location, location_there = _locate_row(row, sizes), _locate_row(partner, other_sizes)
+        if is_whole:
+            n_whole += 1
+            n_same_number += location == location_there
+            if count > 1:
+                positions_there = sorted(place for r, place in set(rows[row]) if r == partner)
+                positions[", ".join(str(place + 1) for place in positions_there)] += 1
+        n_revealed += len(index.labels) > 0 and bool(index.labels[row]) == is_whole
+        if len(named_pairs) < _N_NAMED_PAIRS:
+            named_pairs.append((*location, *location_there))
+    tested = _instances_of_split(index, sizes, "test")
+    train = _instances_of_split(other, other_sizes, "train")
+    return Shared(
+        *pair,
+        texts,
+        len(rows),
+        n_whole,
+        n_same_number,
+        dict(positions.most_common(4)),
+        int(np.isin(tested, train).sum()),
+        n_revealed if len(index.labels) else None,
+        named_pairs,
+    )
+
+
+def _original_position(place: int, label: int) -> int:
+    """Return the place of a sentence before the one of place ``label`` was moved to the front."""
+    return label if place == 0 else place - (place <= label)
+
+
+def _locate_row(row: int, splits: Mapping[str, int]) -> tuple[str, int]:
+    """Return the split and the number there of a row counted over all splits."""
+    for split, count in splits.items():
+        if row < count:
+            return split, row
+        row -= count
+    raise ValueError(f"row {row} is beyond the splits")
+
+
+def _instances_of_split(index: Index, splits: Mapping[str, int], split: str) -> Marks:
+    start = 0
+    for name, count in splits.items():
+        if name == split:
+            return index.instances[start : start + count]
+        start += count
+    return index.instances[:0]
+
+
+def lookup_check(shared: Shared) -> Check:
+    """Return whether another dataset gives away which rows hold a sentence of another passage."""
+    right = shared.looked_up or 0
+    share = max(right, shared.rows - right) / shared.rows
+    what = f"labels of rows with texts of {shared.other} that follow from the rows there"
+    return share_check("leakage", what, share, MAX_LOOKUP_ACCURACY, shared.rows)
+
+
+def _add_comparisons(
+    measurements: Mapping[str, Measurements],
+    locations: Sequence[Location],
+    comparisons: Sequence[Shared],
 ) -> dict[str, list[Check]]:
     """Return the checks of each dataset, with those that need the other datasets."""
-    marks = [r.index.marks for r in measured.values() if r.facts["records"] != "examples"]
+    marks = [r.index.marks for r in measurements.values() if r.facts["records"] != "examples"]
     texts = np.sort(np.concatenate([np.zeros(0, np.uint64), *marks]))
-    checks = {name: list(results.checks) for name, results in measured.items()}
+    checks = {name: list(results.checks) for name, results in measurements.items()}
     for location in locations:
-        replacing = measured[location.name].replacing
+        replacing = measurements[location.name].replacing
         if replacing is not None:
-            of_dataset = checks[location.name]
-            first = [check.gate for check in of_dataset].index("donors")
-            of_dataset.insert(first, occur_elsewhere(replacing, texts, rows_of(location, texts)))
-    for shared in compared:
+            own_checks = checks[location.name]
+            first = [check.gate for check in own_checks].index("donors")
+            own_checks.insert(first, occur_elsewhere(replacing, texts, rows_of(location, texts)))
+    for shared in comparisons:
         if shared.looked_up is not None:
             checks[shared.dataset].insert(0, lookup_check(shared))
     return checks
 
 
-def _judged(
+def _judge(
     name: str,
-    results: Measured,
+    results: Measurements,
     checks: Sequence[Check],
     declared: Declared,
     strict: bool,
@@ -543,40 +589,40 @@ def _judged(
     rows = sum(results.facts["rows"].values())
     # A fault of ours cannot be declared: there is no source that has it.
     checks = [
-        check if ours and check.verdict == "miss" else _inherited(check, declared, rows)
+        check if ours and check.verdict == "miss" else _mark_inherited(check, declared, rows)
         for check in checks
     ]
-    failures = [_in_words(c, declared) for c in checks if c.verdict == "miss"]
+    failures = [_describe(c, declared) for c in checks if c.verdict == "miss"]
     undeclared = [check for check in checks if check.verdict == "undeclared"]
-    in_words = [_in_words(check, declared) for check in undeclared]
+    in_words = [_describe(check, declared) for check in undeclared]
     return results.facts | {
         "inherited": dict(declared),
         "checks": [asdict(check) for check in checks],
         "chosen": chosen_of(map(asdict, checks)),
         "failures": [*failures, *in_words] if strict else failures,
         "undeclared": in_words,
-        "entry": _entry(name, undeclared, declared, rows),
-        "notes": _notes(checks, declared, rows),
+        "entry": _declaration(name, undeclared, declared, rows),
+        "notes": _note_declarations(checks, declared, rows),
     }
 
 
-def _inherited(check: Check, declared: Declared, rows: int) -> Check:
+def _mark_inherited(check: Check, declared: Declared, rows: int) -> Check:
     """Mark a declared miss as inherited; the declared share does not limit small datasets."""
     if (
-        check.verdict in MISSES
+        check.verdict in _MISSES
         and check.gate in declared
-        and (rows < SMALL_TEST or _share(check, rows) <= declared[check.gate]["at_most"])
+        and (rows < SMALL_TEST or _as_share(check, rows) <= declared[check.gate]["at_most"])
     ):
         return replace(check, verdict="inherited")
     return check
 
 
-def _share(check: Check, rows: int) -> float:
+def _as_share(check: Check, rows: int) -> float:
     """Return the measured value as a share; a count is divided by the number of rows."""
     return check.value / rows if isinstance(check.value, int) else check.value
 
 
-def _in_words(check: Check, declared: Declared) -> str:
+def _describe(check: Check, declared: Declared) -> str:
     value = shown_number(check.value, check.correlation)
     words = f"gate {GATES[check.gate]}: {check.what}: {value}"
     if check.gate in declared:
@@ -585,33 +631,37 @@ def _in_words(check: Check, declared: Declared) -> str:
     return words
 
 
-def _entry(name: str, undeclared: Sequence[Check], declared: Declared, rows: int) -> str:
+def _declaration(name: str, undeclared: Sequence[Check], declared: Declared, rows: int) -> str:
     """Return YAML that declares the misses of a dataset, including those declared already."""
     if not undeclared:
         return ""
-    entry = {gate: dict(declaration) for gate, declaration in declared.items()}
+    declarations = {gate: dict(declaration) for gate, declaration in declared.items()}
     for check in undeclared:
-        declaration = entry.setdefault(check.gate, {"at_most": 0, "because": "…"})
-        share = math.ceil(_share(check, rows) * 10**DECIMALS) / 10**DECIMALS
+        declaration = declarations.setdefault(check.gate, {"at_most": 0, "because": "…"})
+        share = math.ceil(_as_share(check, rows) * 10**_SHARE_DECIMALS) / 10**_SHARE_DECIMALS
         declaration["at_most"] = min(1, max(declaration["at_most"], share))
     # One gate per line, as in params.yaml.
     text: str = yaml.safe_dump(
-        {name: entry}, default_flow_style=None, allow_unicode=True, sort_keys=False, width=1000
+        {name: declarations},
+        default_flow_style=None,
+        allow_unicode=True,
+        sort_keys=False,
+        width=1000,
     )
     return text
 
 
-def _notes(checks: Sequence[Check], declared: Declared, rows: int) -> list[str]:
+def _note_declarations(checks: Sequence[Check], declared: Declared, rows: int) -> list[str]:
     """Return notes on declared misses that do not occur, or hardly."""
     notes = []
     for gate, declaration in declared.items():
-        missed = [c for c in checks if c.gate == gate and c.verdict in MISSES]
+        missed = [c for c in checks if c.gate == gate and c.verdict in _MISSES]
         title = f"gate {GATES[gate]}"
         if not missed:
             notes.append(f"{title}: declared as missed, but it is met in {rows:,} rows")
         elif rows >= SMALL_TEST:
-            share = max(_share(check, rows) for check in missed)
-            if GENEROUS * share < declaration["at_most"]:
+            share = max(_as_share(check, rows) for check in missed)
+            if _GENEROUS_RATIO * share < declaration["at_most"]:
                 notes.append(
                     f"{title}: declared as at most {declaration['at_most']:.1%} of "
                     f"rows, measured {share:.2%}"

@@ -7,9 +7,9 @@ from itertools import chain
 import numpy as np
 
 from builders.audit_report import DETECTABLE, MAJORITY, SURFACE_FORM, chosen_of
-from builders.auditing.baselines import Texts, trivial_baselines, trivial_similarities
 from builders.auditing.gates.gate import Check, Gate, share_check, stated
 from builders.auditing.target import Booleans, SplitRows, Target
+from builders.auditing.trivial_baselines import Texts, trivial_baselines, trivial_similarities
 from builders.statistics import correlation_shares, detectable_difference, pearson
 from corpora_recipes.records import SPLITS
 

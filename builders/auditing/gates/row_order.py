@@ -5,9 +5,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from builders.auditing.baselines import row_order
 from builders.auditing.gates.gate import Check, Gate, share_check
 from builders.auditing.target import Labels, SplitRows, Target
+from builders.auditing.trivial_baselines import row_order
 
 BEYOND_CHANCE = 0.02
 # Key of the result of `row_order` to the cue, in words.

@@ -83,7 +83,7 @@ def test_a_flipped_bit_is_not_believed() -> None:
 @pytest.mark.parametrize("decides", ["code_digest", "stage_versions"])
 def test_other_code_or_libraries_measure_anew(monkeypatch, decides: str) -> None:
     assert new() == 2
-    monkeypatch.setattr(auditing, decides, lambda _: "another")
+    monkeypatch.setattr(auditing, decides, lambda *_: "another")
     assert new() == 2
     assert new() == 0
 
@@ -91,5 +91,5 @@ def test_other_code_or_libraries_measure_anew(monkeypatch, decides: str) -> None
 def test_boilerplate_is_part_of_the_key() -> None:
     location = instances_in(INSTANCES / "dc_a")
     patterns = [[], [re.compile("Véase")], [re.compile("Véase", re.IGNORECASE)]]
-    keys = [auditing.key_of(location, each) for each in patterns]
+    keys = [auditing.cache_key(location, each) for each in patterns]
     assert all(keys.count(key) == 1 for key in keys)

@@ -17,7 +17,7 @@ from hub_loading import Loader
 from hub_server import hub
 from neighbour_files import cluster, corpus_of_pairs, pair
 
-from builders.auditing import baselines
+from builders.auditing import trivial_baselines as baselines
 from builders.building import build
 from builders.composing import compose
 from builders.packaging.hub import dataset_changes, package

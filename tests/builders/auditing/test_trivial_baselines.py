@@ -17,7 +17,7 @@ from scipy.sparse import csr_array
 from sklearn.linear_model import RidgeClassifier
 from threadpoolctl import threadpool_limits
 
-from builders.auditing.baselines import (
+from builders.auditing.trivial_baselines import (
     MANY_CLASSES,
     RIDGE_ALPHA,
     RIDGE_TOLERANCE,
@@ -310,7 +310,7 @@ def test_scores_depend_neither_on_threads_nor_on_the_hash_seed() -> None:
     with threadpool_limits(2):
         expected = reference()
     assert reference() == expected
-    code = "import json, test_trivial; print(json.dumps(test_trivial.reference()))"
+    code = "import json, test_trivial_baselines as tests; print(json.dumps(tests.reference()))"
     environment = {**os.environ, "PYTHONHASHSEED": another_hash_seed(), "OMP_NUM_THREADS": "2"}
     environment["PYTHONPATH"] = os.pathsep.join([str(Path(__file__).parent), *sys.path])
     run = subprocess.run(
