@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 import yaml
-from imports import PACKAGES, REPOSITORY, imported, modules
+from imports import PACKAGES, REPOSITORY, WORKING, imported, modules
 
 from corpora_recipes.recipe import recipe_names
 from corpora_recipes.running import code
@@ -58,8 +58,8 @@ def test_outputs_are_left_in_place() -> None:
 def test_a_stage_depends_on_its_code(stage: Any) -> None:
     # A recipe is found by its name; its facts are read where its code is not run.
     recipes = [f"corpora_recipes.corpora.{name}.recipe" for name in recipe_names()]
-    reached = {name.split(".")[0] for name in code.reached(stage.module, *recipes)}
-    assert reached <= set(OF_DVC[stage.name]["deps"])
+    reached = code.reached(*WORKING[stage.name], *recipes) | {stage.module}
+    assert {name.split(".")[0] for name in reached} <= set(OF_DVC[stage.name]["deps"])
     assert stage.name in {*LIBRARIES, "embed"}
 
 
@@ -105,11 +105,7 @@ def test_a_change_of_code_changes_what_it_reaches(
 
 def digests(project: Path) -> dict[str, str]:
     """Return stage to the digest of the code that works in it, in a copy of the project."""
-    working = {
-        "read": "corpora_recipes.reading",
-        "build": "builders.building",
-        "probe": "evaluation.probing.probing",
-    }
+    working = {stage: WORKING[stage][0] for stage in ("read", "build", "probe")}
     call = "import sys; from corpora_recipes.running.code import code_digest as of; "
     call += "print(*map(of, sys.argv[1:]))"
     done = subprocess.run(

@@ -9,6 +9,22 @@ REPOSITORY = Path(__file__).parents[2]
 PACKAGES = ("corpora_recipes", "builders", "evaluation", "probeta")
 
 
+# Stage to the modules whose code is in the keys of its entries; recipes are found by their names.
+WORKING = {
+    "read": ("corpora_recipes.reading",),
+    "build": ("builders.building",),
+    "compose": ("builders.composing",),
+    "audit": ("builders.auditing.auditing", "builders.auditing.instances"),
+    "package": ("builders.packaging.hub",),
+    "train": ("evaluation.training.training",),
+    "embed": ("evaluation.embedding.embedding",),
+    "probe": ("evaluation.probing.probing", "evaluation.probing.transfer"),
+    "rank": ("evaluation.ranking",),
+    "paradigms": ("evaluation.paradigms",),
+    "report": ("probeta.report.writing",),
+}
+
+
 @cache
 def modules() -> dict[str, Path]:
     """Return every module of the packages: full name to file."""

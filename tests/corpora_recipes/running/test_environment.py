@@ -9,7 +9,7 @@ from importlib.metadata import packages_distributions, version
 from pathlib import Path
 
 import pytest
-from imports import PACKAGES, _imports, modules
+from imports import PACKAGES, WORKING, _imports, modules
 
 from corpora_recipes.recipe import recipe_names
 from corpora_recipes.running.code import (
@@ -21,7 +21,6 @@ from corpora_recipes.running.code import (
 )
 from corpora_recipes.running.outputs import ENVIRONMENT
 from evaluation.encoders import ENCODERS
-from probeta.cli.runs import STAGES
 
 # Package to the stages that import it, and why it decides nothing there.
 DECIDE_NOTHING = {
@@ -33,7 +32,7 @@ DECIDE_NOTHING = {
     # Only `evaluation` takes arrays from tables; embedding leaves numbers to the encoders.
     "numpy": {"read", "build", "compose", "package", "embed"},
     "pyarrow": {"train", "embed"},  # reads values
-    "pydantic": {stage.name for stage in STAGES},  # checks values, and leaves them as they are
+    "pydantic": {*WORKING},  # checks values, and leaves them as they are
     "pyyaml": {"audit"},  # reads values
     "safetensors": {"train"},  # writes the weights that torch has
     "scipy": {"package"},  # tells the size of a difference; the audit has measured it
@@ -58,7 +57,7 @@ def roots_of(module: str) -> set[str]:
 
 def libraries_of(stage: str) -> set[str]:
     """Return the packages that a stage imports, anywhere; encoders name their own."""
-    entries = [entry.module for entry in STAGES if entry.name == stage]
+    entries = [*WORKING[stage]]
     if stage == "read":
         entries += [f"corpora_recipes.corpora.{name}.recipe" for name in recipe_names()]
     entered = [
@@ -73,7 +72,7 @@ def libraries_of(stage: str) -> set[str]:
 def test_what_stages_import_is_in_their_keys_or_decides_nothing() -> None:
     undecided: dict[str, set[str]] = {}
     idle = {}
-    for stage in (entry.name for entry in STAGES):
+    for stage in WORKING:
         found, listed = libraries_of(stage), set(LIBRARIES.get(stage, ()))
         for package in found - listed:
             undecided.setdefault(package, set()).add(stage)
