@@ -12,7 +12,7 @@ from pydantic import ConfigDict, Field
 
 from corpora_recipes.running.errors import InputError, ParamsError
 from corpora_recipes.running.outputs import read_report
-from corpora_recipes.yaml_files import NOTHING, Number, checked
+from corpora_recipes.validation import NOTHING, Number, checked
 
 FORMAT = 4
 GATES: Mapping[str, str] = {

@@ -23,15 +23,8 @@ from corpora_recipes.recipe import (
 )
 from corpora_recipes.records import record_unit
 from corpora_recipes.running.errors import ParamsError
-from corpora_recipes.yaml_files import (
-    NOTHING,
-    Checked,
-    checked,
-    described,
-    load_yaml,
-    one_of,
-    options_like,
-)
+from corpora_recipes.validation import NOTHING, Checked, checked, described, one_of, options_like
+from corpora_recipes.yaml_files import load_yaml
 
 _RENAME = "rename it: it is the name of a stage and of folders"
 # Names of corpora, datasets and rankings; those of encoders are only folders, and never configs.

@@ -19,15 +19,8 @@ from pydantic import Strict, StrictBool, StrictInt, model_validator
 
 from corpora_recipes.records import Drops, Kind, Record, Window
 from corpora_recipes.running.errors import InputError, RawError
-from corpora_recipes.yaml_files import (
-    AS_WRITTEN,
-    Checked,
-    Number,
-    checked,
-    described,
-    parse_yaml,
-    read_yaml,
-)
+from corpora_recipes.validation import AS_WRITTEN, Checked, Number, checked, described
+from corpora_recipes.yaml_files import parse_yaml, read_yaml
 
 # The value of the option ``treebank`` for the first one of the language that is there.
 ANY_TREEBANK = "any"

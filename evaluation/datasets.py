@@ -21,7 +21,7 @@ from builders.tasks.task import Answer
 from corpora_recipes.hashing import sha256_of
 from corpora_recipes.records import SPLITS, Split
 from corpora_recipes.running.errors import InputError, OutputError, nearest
-from corpora_recipes.yaml_files import one_of
+from corpora_recipes.validation import one_of
 
 _SHARD = re.compile(r"(train|validation|test)-(\d{5})-of-(\d{5})\.parquet")
 _FACTS = ("dataset", "task", "corpus", "language", "version")

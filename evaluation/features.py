@@ -21,7 +21,7 @@ from corpora_recipes.parquet import array_of
 from corpora_recipes.records import Split
 from corpora_recipes.running.errors import InputError, OutputError
 from corpora_recipes.text.tokens import lower_case
-from corpora_recipes.yaml_files import one_of
+from corpora_recipes.validation import one_of
 from evaluation.arrays import Counts, Flags, Floats, Values
 from evaluation.datasets import Dataset
 from evaluation.encoders.encoder import Described, Encoder, Form

@@ -15,7 +15,7 @@ from corpora_recipes.running.cache import Cache, digest_files
 from corpora_recipes.running.errors import OutputError, ParamsError
 from corpora_recipes.running.outputs import EMBEDDINGS, TRAINED
 from corpora_recipes.running.stage import read_skipped
-from corpora_recipes.yaml_files import NOTHING, Checked, Some, checked, described, one_of
+from corpora_recipes.validation import NOTHING, Checked, Some, checked, described, one_of
 from evaluation.encoders.encoder import Postprocess
 from evaluation.paradigms import Casing
 from evaluation.ranking import Similarity

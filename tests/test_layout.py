@@ -15,6 +15,7 @@ ROOMS = (
     "corpora_recipes.parquet",
     "corpora_recipes.records",
     "corpora_recipes.running",
+    "corpora_recipes.validation",
     "corpora_recipes.yaml_files",
     "corpora_recipes.recipe",
     "corpora_recipes.fetching",

@@ -29,7 +29,7 @@ from corpora_recipes.records import SPLITS, Split
 from corpora_recipes.running.console import PARAMS
 from corpora_recipes.running.errors import ParamsError
 from corpora_recipes.text.tokens import check_language, has_rules
-from corpora_recipes.yaml_files import Checked, checked, described, one_of
+from corpora_recipes.validation import Checked, checked, described, one_of
 
 SAMPLE_LICENCE = "Apache-2.0"
 # The least share of a part's official count, as some rows are dropped with a reason.

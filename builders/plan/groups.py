@@ -21,7 +21,7 @@ from corpora_recipes.running.console import PARAMS
 from corpora_recipes.running.errors import ParamsError
 from corpora_recipes.running.outputs import INSTANCES
 from corpora_recipes.running.stage import Skipped, read_skipped
-from corpora_recipes.yaml_files import NOTHING, Checked, checked, described, one_of
+from corpora_recipes.validation import NOTHING, Checked, checked, described, one_of
 
 
 class _Side(NamedTuple):

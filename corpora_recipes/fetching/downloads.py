@@ -50,7 +50,7 @@ from corpora_recipes.recipe import Pin, Source
 from corpora_recipes.running.console import Bar, progress
 from corpora_recipes.running.errors import InputError, ParamsError, RawError
 from corpora_recipes.running.outputs import load_json, release, try_lock, whole_file
-from corpora_recipes.yaml_files import checked
+from corpora_recipes.validation import checked
 
 # Nothing is known of the file.
 ANY = Pin()

@@ -7,7 +7,7 @@ from dataclasses import MISSING, Field, fields
 from typing import Any, cast, get_args
 
 from corpora_recipes.running.errors import ParamsError
-from corpora_recipes.yaml_files import one_of, options_like
+from corpora_recipes.validation import one_of, options_like
 from evaluation.encoders.callable import FunctionEncoder
 from evaluation.encoders.char_hash import CharHash
 from evaluation.encoders.encoder import Encoder, Postprocess

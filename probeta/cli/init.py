@@ -31,7 +31,8 @@ from corpora_recipes.recipe import Corpus, CorpusFacts, load_facts, load_recipe
 from corpora_recipes.running.console import PARAMS
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.text.language import writing_of
-from corpora_recipes.yaml_files import checked, load_yaml
+from corpora_recipes.validation import checked
+from corpora_recipes.yaml_files import load_yaml
 
 FOLDER = Path(__file__).with_name("templates")
 TABLE: Mapping[str, Any] = load_yaml(FOLDER / "offers.yaml")

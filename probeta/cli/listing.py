@@ -34,7 +34,7 @@ from corpora_recipes.recipe import Corpus, Cost, MissingCorpus, load_facts, reci
 from corpora_recipes.running.console import add_params
 from corpora_recipes.running.errors import InputError, check_packages
 from corpora_recipes.running.outputs import AUDIT, RAW, whole_file
-from corpora_recipes.yaml_files import Checked, like
+from corpora_recipes.validation import Checked, like
 from evaluation.encoders import ENCODERS, options_of
 from evaluation.features import check_prompt_names
 from evaluation.params import (

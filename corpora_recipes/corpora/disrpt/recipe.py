@@ -29,7 +29,8 @@ from corpora_recipes.recipe import BlockResult, Corpus, Dropped, Source
 from corpora_recipes.records import Example
 from corpora_recipes.running.limits import read_whole
 from corpora_recipes.text.tokens import detokenize
-from corpora_recipes.yaml_files import checked, one_of, parse_yaml
+from corpora_recipes.validation import checked, one_of
+from corpora_recipes.yaml_files import parse_yaml
 
 # Values of the option ``relations``.
 TYPES = ("all", "explicit", "implicit")

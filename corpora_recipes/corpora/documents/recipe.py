@@ -43,7 +43,7 @@ from corpora_recipes.running.limits import (
 )
 from corpora_recipes.text.cleaning import clean, damage
 from corpora_recipes.text.sentences import split_sentences
-from corpora_recipes.yaml_files import checked
+from corpora_recipes.validation import checked
 
 # A heading of Markdown (CommonMark 0.31, section 4.2): its marks and its text.
 _HEADING = re.compile(r"^ {0,3}(#{1,6})[ \t]+(.*)$", re.MULTILINE)

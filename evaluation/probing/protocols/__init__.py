@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from pydantic import StrictBool
 
 from builders.tasks import TASKS
-from corpora_recipes.yaml_files import Checked, checked, described, one_of
+from corpora_recipes.validation import Checked, checked, described, one_of
 from evaluation.features import PairFeatures, width
 from evaluation.probing.protocols import senteval, standard
 from evaluation.probing.protocols.problem import Protocol

@@ -1,0 +1,204 @@
+"""Validates values of YAML and JSON files against declared types, with pydantic."""
+
+import os
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from types import EllipsisType, NoneType
+from typing import Annotated, Any, TypeVar
+
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    InstanceOf,
+    Strict,
+    StrictBool,
+    StrictInt,
+    TypeAdapter,
+    ValidationError,
+    WrapValidator,
+)
+
+from corpora_recipes.running.errors import ParamsError, nearest
+
+# Looking for plug-ins of pydantic among all packages takes a third of its time.
+os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
+
+T = TypeVar("T")
+_adapter: Callable[..., Any] = cache(TypeAdapter)
+_UNKNOWN = ("unexpected_keyword_argument", "invalid_key")
+_NAMES = {
+    **{"string": "a text", "integer": "an integer", "number": "a number", "null": "null"},
+    **{"boolean": "true or false", "array": "a list", "object": "keys with values"},
+}
+
+
+class Checked:
+    """Base of the dataclasses that ``checked`` makes: a key that is no field is refused."""
+
+    __slots__ = ()
+    __pydantic_config__ = ConfigDict(extra="forbid")
+
+
+def described(expected: str, todo: str = "correct the value", **limits: Any) -> Any:
+    """Return what ``Annotated`` says of a type: what is expected, what to do, and its limits."""
+    return Field(description=expected, json_schema_extra={"todo": todo}, **limits)
+
+
+def _as_written(value: Any, check: Callable[[Any], float]) -> Any:
+    check(value)
+    return value
+
+
+AS_WRITTEN = WrapValidator(_as_written)
+Number = Annotated[float, Strict(), AS_WRITTEN]
+"""An integer or a number with a point, as it is written."""
+NOTHING = BeforeValidator(lambda given: given or None)
+"""Of a type that may be None: what is empty, is None."""
+
+
+def _once(values: list[T]) -> list[T]:
+    if len(set(values)) < len(values):
+        raise ValueError
+    return values
+
+
+Some = Annotated[
+    list[T], described("a list of one or more, each once", min_length=1), AfterValidator(_once)
+]
+"""Of a type: the values that are chosen."""
+
+_QUOTE = "write it in quotes: YAML takes it for something else, and DVC refuses dates"
+# YAML takes `layer: 7` and `date: 20260101` for numbers.
+_Text = Annotated[
+    str,
+    Field(description="a text", json_schema_extra={"todo": _QUOTE, "type": ["string", "integer"]}),
+    BeforeValidator(lambda given: str(given) if type(given) is int else given),
+]
+_LIKE: dict[type, Any] = {
+    **{str: _Text, EllipsisType: _Text, int: StrictInt, bool: StrictBool},
+    NoneType: Annotated[_Text | None, described("a text, or nothing", _QUOTE)],
+    float: Annotated[InstanceOf[float], described("a number with a point, such as 1.0")],
+    dict: Any,  # its user checks what is in it
+}
+
+
+def checked(kind: Callable[..., T], value: object, where: Path | str) -> T:
+    """Return a value of a YAML file as a declared type: a dataclass, usually a ``Checked``.
+
+    Args:
+        kind: the type.
+        value: what the file says.
+        where: the file as a path, or a place in it.
+    """
+    try:
+        return _adapter(kind).validate_python(value)  # type: ignore[no-any-return]
+    except ValidationError as refused:
+        faults = refused.errors(include_url=False)
+    # A misspelt key is a missing one, too.
+    fault = next((fault for fault in faults if fault["type"] in _UNKNOWN), faults[0])
+    schema = whole = _adapter(kind).json_schema()
+    keys, path, given = [], fault["loc"], fault["input"]
+    of_key, unknown = path[-1:] == ("[key]",), fault["type"] in _UNKNOWN
+    for part in path[:-2] if of_key else path[:-1] if unknown else path:
+        if (inner := _inside(schema, part, whole)) is None:
+            break  # the name of one of several types
+        keys.append(f"[{part}]" if isinstance(part, int) else f".{part}")
+        schema = inner
+    if unknown:
+        known = next(kind for kind in _alternatives(schema, whole) if "properties" in kind)
+        raise unknown_key(_at(where, [*keys, f".{path[-1]}"]), path[-1], known["properties"])
+    if of_key:
+        schema = schema.get("propertyNames", {"type": "string"})
+        keys.append(f".{given}")
+    found, todo = repr(given), schema.get("todo", "")
+    if of_key and not isinstance(given, str):
+        found, todo = f"{found}, which YAML reads as {type(given).__name__}", "put it in quotes"
+    if fault["type"] == "missing":
+        found, todo = "nothing", "add it"
+    raise ParamsError(_at(where, keys), _named(schema, whole), found, todo)
+
+
+def _at(where: Path | str, keys: Iterable[str]) -> str:
+    inside = "".join(keys)
+    return f"{where}: {inside[1:]}" if inside and isinstance(where, Path) else f"{where}{inside}"
+
+
+def unknown_key(where: str, key: object, known: Collection[str]) -> ParamsError:
+    """Return the error for a key that is not among the known ones; ``where`` is its place."""
+    near = nearest([str(key)], known)
+    expected = f"keys among {', '.join(known)}" if known else "it takes no keys"
+    todo = f"write {near}" if near else "correct or remove the key"
+    return ParamsError(where, expected, f"{key!r}, an unknown key", todo)
+
+
+def one_of(value: Any, known: Iterable[str], where: str, what: str = "", todo: str = "") -> Any:
+    """Return a value if it is among the known ones; ``what`` says of what kind these are."""
+    if value in (known := list(known)):
+        return value
+    near = nearest([str(value)], known)
+    raise ParamsError(
+        where,
+        f"one of {', '.join(known) or '(nothing)'}{what}",
+        "nothing" if value is None else repr(value),
+        todo or f"write {near or 'one of these'}",
+    )
+
+
+def options_like(
+    defaults: Mapping[str, Any], given: Mapping[str, Any], where: str
+) -> dict[str, Any]:
+    """Return options, each like its default; None allows a text or nothing, ``...`` a text."""
+    if unknown := [key for key in given if key not in defaults]:
+        raise unknown_key(f"{where}.{unknown[0]}", unknown[0], defaults)
+    checks = {
+        key: checked(like(defaults[key]), value, f"{where}.{key}") for key, value in given.items()
+    }
+    return {**defaults, **checks}
+
+
+def like(default: object) -> Any:
+    """Return the type of an option with a default, see ``options_like``."""
+    return _LIKE.get(type(default), type(default))
+
+
+def _alternatives(schema: Any, whole: Any) -> Iterator[Any]:
+    """Yield what a schema stands for: itself, the definition that it names, or several."""
+    if "$ref" in schema:
+        schema = whole["$defs"][schema["$ref"].rpartition("/")[2]] | schema
+    for part in schema.get("anyOf", ()):
+        yield from _alternatives(part, whole)
+    if "anyOf" not in schema:
+        yield schema
+
+
+def _inside(schema: Any, part: object, whole: Any) -> Any:
+    """Return the schema of what is under a key or at an index, or None."""
+    for kind in _alternatives(schema, whole):
+        if isinstance(part, int) and kind.get("type") == "array":
+            items = kind.get("prefixItems", [kind.get("items")])
+            return items[min(part, len(items) - 1)]
+        patterns = kind.get("patternProperties", {}).values()
+        values = (kind.get("properties", {}).get(part), kind.get("additionalProperties"), *patterns)
+        if inner := next(filter(None, values), None):
+            return {} if inner is True else inner
+    return None
+
+
+def _named(schema: Any, whole: Any) -> str:
+    """Return what a schema allows, in words."""
+    if "$ref" in schema:
+        schema = next(_alternatives(schema, whole))
+    if "properties" in schema:
+        return f"keys among {', '.join(schema['properties'])}"
+    if "description" in schema:
+        return str(schema["description"])
+    if "anyOf" in schema:
+        return ", or ".join(_named(kind, whole) for kind in _alternatives(schema, whole))
+    choices = schema.get("enum", [schema["const"]] if "const" in schema else [])
+    if choices:
+        return f"one of {', '.join(map(str, choices))}"
+    count = f" of {schema['minItems']}" if "prefixItems" in schema else ""
+    return _NAMES.get(schema.get("type"), "another value") + count
