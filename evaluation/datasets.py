@@ -350,9 +350,11 @@ def _chosen(
 ) -> Sequence[Dataset]:
     """Return the datasets of some names and groups, or all, that have a label or a score."""
     probed = [dataset for dataset in known.values() if dataset.target != "neighbours"]
-    groupings = {d.name: groupings_of(d.name, TASKS[d.task].group) for d in probed}
-    present = list(dict.fromkeys(chain.from_iterable(groupings.values())))
-    check_names(f"groups of {folder}", groups, present)
+    groupings: dict[str, list[str]] = {}
+    if groups:
+        groupings = {d.name: groupings_of(d.name, TASKS[d.task].group) for d in probed}
+        present = list(dict.fromkeys(chain.from_iterable(groupings.values())))
+        check_names(f"groups of {folder}", groups, present)
     expected = "datasets with a label or a score"
     if ranked := sorted({*(datasets or ())} & {*known} - {dataset.name for dataset in probed}):
         found = f"{', '.join(ranked)}, where neighbours are looked for"
@@ -367,7 +369,7 @@ def _chosen(
         dataset
         for dataset in probed
         if dataset.name in (datasets or ())
-        or not {*groupings[dataset.name]}.isdisjoint(groups or ())
+        or not {*groupings.get(dataset.name, ())}.isdisjoint(groups or ())
     ]
 
 

@@ -1,6 +1,5 @@
 """The scores of an encoder: shown, given to programs, saved."""
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -152,16 +151,3 @@ class Scores(Shown):
             f"{percent(value)} {name.replace('_', ' ')}".strip(),
             f"{score.asked:,}",
         )
-
-
-def check_name(name: str | None) -> None:
-    """Check a name of results, if there is one."""
-    if name is not None and not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]*", name):
-        expected = "letters, digits, _ and -, which begin with one of the former"
-        todo = "choose such a name: it is the name of a folder"
-        raise InputError("name", expected, repr(name), todo)
-
-
-def name_of(text: str) -> str:
-    """Return a text as a name of results: other characters than letters, digits, _ become -."""
-    return re.sub(r"[^A-Za-z0-9_]+", "-", text).strip("-_") or "encoder"

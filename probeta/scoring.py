@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from corpora_recipes.running.console import PARAMS
 from corpora_recipes.running.errors import InputError, nearest
-from probeta.scores import Scores, check_name, name_of
+from probeta.scores import Scores
 
 if TYPE_CHECKING:
     from evaluation.encoders.encoder import Encoder
@@ -84,6 +84,19 @@ def find_encoder(
     else:
         _check_store(store, encoder)
     return Found(encoder, name, store)
+
+
+def check_name(name: str | None) -> None:
+    """Check a name of results, if there is one."""
+    if name is not None and not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]*", name):
+        expected = "letters, digits, _ and -, which begin with one of the former"
+        todo = "choose such a name: it is the name of a folder"
+        raise InputError("name", expected, repr(name), todo)
+
+
+def name_of(text: str) -> str:
+    """Return a text as a name of results: other characters than letters, digits, _ become -."""
+    return re.sub(r"[^A-Za-z0-9_]+", "-", text).strip("-_") or "encoder"
 
 
 def _given(given: object, name: str | None, revision: str | None, prompts: dict[str, str]) -> Found:
@@ -309,11 +322,13 @@ def _read_params(path: Path, protocol: str | None) -> "tuple[dict[str, dict[str,
     """Return `encoders` and `probing` of a params.yaml, or of none; with another protocol."""
     from corpora_recipes.params import load_params
     from evaluation.params import encoders_params
-    from evaluation.probing.protocols import probing_params
+    from evaluation.probing.protocols import Probing, probing_params
 
     params: dict[str, Any] = {"encoders": {}, "probing": {}}
     if path != PARAMS or path.exists():
         params = load_params(path)
+    elif protocol is None:
+        return {}, Probing()
     if protocol not in (None, params["probing"].get("protocol")):
         kept = {key: value for key, value in params["probing"].items() if key != "engine"}
         params["probing"] = kept | {"protocol": protocol}

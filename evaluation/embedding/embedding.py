@@ -31,11 +31,10 @@ from hashlib import sha256
 from itertools import chain
 from pathlib import Path
 from socket import gethostname
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from corpora_recipes.running.cluster import Cluster, call_alike, releases_of
 from corpora_recipes.running.code import code_digest
 from corpora_recipes.running.console import progress
 from corpora_recipes.running.errors import InputError, NoWorkers, OutputError
@@ -62,6 +61,9 @@ from evaluation.encoders.encoder import (
     encode_checked,
 )
 from evaluation.features import Lookup, prompt_of, prompted_texts, unique_texts
+
+if TYPE_CHECKING:
+    from corpora_recipes.running.cluster import Cluster
 
 _BLOCK_TEXTS = 4096
 # What is shorter than this share of the vectors is their rounding (float32: 2 ** -24, and less of
@@ -319,7 +321,7 @@ class _Encoded(NamedTuple):
 
 
 def encode_batches(
-    pool: Processes | Cluster | None,
+    pool: "Processes | Cluster | None",
     encoder: Encoder,
     batches: Iterator[Sequence[str]],
     prompt: str | None,
@@ -333,9 +335,11 @@ def encode_batches(
     Yields the number of a batch, and its vectors, float32 [texts, layers, dimension]: what is done
     first comes first.
     """
-    if not isinstance(pool, Cluster):
+    if pool is None or isinstance(pool, Processes):
         yield from as_completed(pool, encode_checked, ((encoder, b, prompt) for b in batches))
         return
+    from corpora_recipes.running.cluster import call_alike
+
     head = next(batches)
     sample = head[:SAMPLE_TEXTS]
     find = partial(_facts, encoder)
@@ -356,6 +360,8 @@ def encode_batches(
 
 def _facts(encoder: Encoder) -> dict[str, Any]:
     """Return what a worker must have in common with the driver."""
+    from corpora_recipes.running.cluster import releases_of
+
     return {
         **fingerprint(encoder),
         "layers": encoder.layers,

@@ -13,7 +13,6 @@ import pyarrow.parquet as pq
 
 from corpora_recipes.records import Split
 from corpora_recipes.running.cache import Cache
-from corpora_recipes.running.cluster import Cluster, call_alike, releases_of
 from corpora_recipes.running.code import code_digest, versions_of
 from corpora_recipes.running.console import progress
 from corpora_recipes.running.errors import InputError
@@ -231,10 +230,12 @@ def _probe_all(
         open_executor(executor, workers) as pool,
         progress(len(jobs), f"probe {name}", "probe") as bar,
     ):
-        if isinstance(pool, Cluster):
-            outcomes = as_completed(pool, call_alike, _remote_calls(calls))
-        else:
+        if executor == "local":
             outcomes = as_completed(pool, _try_to_probe, calls)
+        else:
+            from corpora_recipes.running.cluster import call_alike
+
+            outcomes = as_completed(pool, call_alike, _remote_calls(calls))
         for number, outcome in outcomes:
             bar.update()
             if isinstance(outcome, Part):
@@ -267,6 +268,8 @@ def _remote_calls(calls: Iterable[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]
 
 def _facts(dataset: Dataset, store: Path, engine: str) -> dict[str, Any]:
     """Return what a worker must have in common with the driver: files, code and packages."""
+    from corpora_recipes.running.cluster import releases_of
+
     try:
         files = dataset.digest()
     except OSError as error:

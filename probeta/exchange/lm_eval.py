@@ -30,7 +30,8 @@ from evaluation.measures import one_thread
 from evaluation.probing.probing import INTERVALS, score_answers
 from evaluation.results.scores import LM_EVAL_PROTOCOL, PROBES_FORMAT, Results, predictions_table
 from evaluation.results.stored import library_versions
-from probeta.scores import Scores, check_name, name_of
+from probeta.scores import Scores
+from probeta.scoring import check_name, name_of
 
 _RUN = (
     "run lm-eval with the tasks of a package (its folder lm_eval), --log_samples and "

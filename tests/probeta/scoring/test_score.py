@@ -222,6 +222,48 @@ def test_it_runs_in_a_program_outside_a_clone_and_starts_fast(hub_folder: Path) 
     assert done.stdout.startswith("3\nset()\ndataset ")
 
 
+# Writes the modules whose functions `score` enters, one a line; what imports run does not count.
+ENTERED = """import inspect
+import sys
+from pathlib import Path
+
+import numpy as np
+from probeta import score
+
+root, entered = sys.argv[1], set()
+
+
+def note(frame, event, _):
+    file, flags = frame.f_code.co_filename, frame.f_code.co_flags
+    if event == "call" and flags & inspect.CO_OPTIMIZED and file.startswith(root):
+        while frame and frame.f_code.co_name != "_find_and_load":
+            frame = frame.f_back
+        if frame is None:
+            entered.add(str(Path(file).relative_to(root).with_suffix("")))
+
+
+sys.setprofile(note)
+score(lambda texts: np.array([[len(text), 1] for text in texts]), "dist/hub", datasets=["bso_own"])
+sys.setprofile(None)
+print(*sorted(entered), sep="\\n")
+"""
+
+
+def test_a_local_score_enters_few_modules(hub_folder: Path) -> None:
+    """Neither a cluster nor the cache of a run is there to be met."""
+    done = subprocess.run(
+        [sys.executable, "-c", ENTERED, str(REPOSITORY)],
+        capture_output=True,
+        text=True,
+        env={"PYTHONPATH": str(REPOSITORY)},
+    )
+    assert done.returncode == 0, done.stderr
+    entered = set(done.stdout.split())
+    assert {"probeta/scoring", "evaluation/embedding/store"} <= entered
+    assert not {"corpora_recipes/running/cluster", "corpora_recipes/running/cache"} & entered
+    assert len(entered) <= 26, sorted(entered)
+
+
 def test_an_evaluator_needs_sentence_transformers(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "sentence_transformers", None)
     with pytest.raises(InputError, match=r"probeta\[torch\]"):
