@@ -237,7 +237,7 @@ class Columns:
 
 
 Layout = Literal["table", "probing", "parallel", "classes", "similarity"]
-"""How the files of a dataset hold its rows; see ``probeta.exchange.finding``."""
+"""How the files of a dataset hold its rows; see ``probeta.exchange.third_party``."""
 
 
 @dataclass(frozen=True, slots=True)

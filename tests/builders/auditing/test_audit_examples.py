@@ -28,7 +28,7 @@ from corpora_recipes.recipe import CollectionFacts
 from corpora_recipes.running.errors import InputError
 from probeta.auditing import audit
 from probeta.cli import main
-from probeta.exchange.finding import find_targets
+from probeta.exchange.third_party import find_targets
 
 Rows = list[dict[str, Any]]
 LABELS = ["no", "yes"]

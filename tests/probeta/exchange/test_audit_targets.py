@@ -13,7 +13,7 @@ from conftest import document
 from builders.auditing.target import SPLIT_NAMES, Columns, Target
 from builders.building import build
 from corpora_recipes.running.errors import InputError
-from probeta.exchange.finding import find_targets
+from probeta.exchange.third_party import find_targets
 
 TEXTS = ["Hace sol.", "Llueve.", "Nieva."]
 

@@ -11,9 +11,7 @@ from hub_server import commit
 
 from builders.auditing.target import Location
 from corpora_recipes.running.errors import InputError
-from probeta.auditing import audit, locate
-from probeta.exchange import hub
-from probeta.exchange.hub import hub_targets
+from probeta.auditing import audit, hub_targets, locate
 
 CARD = """---
 language: [es]
@@ -117,7 +115,7 @@ def test_what_cannot_be_read_is_refused(served: Path, name: str, content: str, w
 
 def test_too_much_is_not_downloaded(served: Path, monkeypatch, requests) -> None:
     parquet(served / "train.parquet")
-    monkeypatch.setattr(hub, "LARGEST", 100)
+    monkeypatch.setattr("probeta.auditing.MAX_BYTES", 100)
     with pytest.raises(InputError, match="name a folder"):
         hub_targets(NAME, "es")
     assert not any("resolve" in request for request in requests)

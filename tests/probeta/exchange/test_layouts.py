@@ -10,7 +10,7 @@ import pytest
 
 from builders.auditing.target import Columns, Location, Target
 from corpora_recipes.running.errors import InputError
-from probeta.exchange.finding import find_targets, pickles_in
+from probeta.exchange.third_party import find_targets, pickles_in
 
 SOL, LLUVIA = "Hoy hace sol en la plaza.", "Ayer llovió en toda la sierra."
 
