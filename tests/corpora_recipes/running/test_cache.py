@@ -1,4 +1,4 @@
-"""The memory: only what was made, to the byte, is kept; files that may differ are read again."""
+"""The cache: only what was made, to the byte, is reused; files that may differ are read again."""
 
 import json
 import os
@@ -42,21 +42,21 @@ def make() -> Cache:
     return cache
 
 
-def kept(**changes: Any) -> Any:
-    """Return what the next run keeps, if parts of the key have changed."""
+def cached(**changes: Any) -> Any:
+    """Return what the next run reuses, if parts of the key have changed."""
     return Cache("build").get("sqc", KEY | changes)
 
 
-def test_an_entry_is_kept_with_its_key_and_its_facts() -> None:
-    assert kept() is None
+def test_an_entry_is_reused_with_its_key_and_its_facts() -> None:
+    assert cached() is None
     cache = make()
     assert cache.written == 1
-    assert kept() == FACTS
+    assert cached() == FACTS
     assert list(Cache("build").files("sqc")) == ["out/a", "out/deep/b", "out.json"]
     assert Cache("audit").get("sqc", KEY) is None
     assert Cache("build").get("fac", KEY) is None
     for changes in ({"code": "c0df", "inputs": {"raw": "1"}}, {"versions": {"python": "3"}}):
-        assert kept(**changes) is None
+        assert cached(**changes) is None
 
 
 def swap() -> None:
@@ -80,9 +80,9 @@ def swap() -> None:
 def test_files_that_are_not_those_that_were_made(change: Callable[[], None]) -> None:
     make()
     change()
-    assert kept() is None
+    assert cached() is None
     make()
-    assert kept() == FACTS
+    assert cached() == FACTS
 
 
 def flipped(whole: bytes, step: int = 1) -> Iterator[bytes]:
@@ -94,14 +94,14 @@ def flipped(whole: bytes, step: int = 1) -> Iterator[bytes]:
 
 
 @pytest.mark.parametrize("file", [Path("out/a"), Path("out.json"), MADE])
-def test_no_flipped_bit_is_kept(file: Path) -> None:
+def test_no_flipped_bit_is_reused(file: Path) -> None:
     make()
     whole = file.read_bytes()
     for data in flipped(whole):
         file.write_bytes(data)
-        assert kept() is None, data
+        assert cached() is None, data
     file.write_bytes(whole)
-    assert kept() == FACTS
+    assert cached() == FACTS
 
 
 def test_damaged_notes_make_nothing_old_look_new() -> None:
@@ -119,7 +119,7 @@ def test_damaged_notes_make_nothing_old_look_new() -> None:
     ):
         STATS.write_bytes(data)
         with open_cache():
-            assert kept() is None, data
+            assert cached() is None, data
 
 
 @given(facts=st.recursive(st.booleans() | st.integers() | st.floats() | st.text(), st.lists))
@@ -129,7 +129,7 @@ def test_facts_come_back(facts: object) -> None:
     assert repr(Cache("build").get("fac", KEY)) == repr({"": facts})
 
 
-def test_entries_are_forgotten() -> None:
+def test_entries_are_deleted_and_pruned() -> None:
     cache = make()
     for name in ("fac", "sts"):
         cache.put(name, KEY)
@@ -138,7 +138,7 @@ def test_entries_are_forgotten() -> None:
     assert sorted(path.name for path in (MEMORY / "build").iterdir()) == ["sqc", "sts"]
     cache.delete("sqc")
     cache.delete("never")
-    assert kept() is None
+    assert cached() is None
     assert cache.files("sqc") == {}
     assert cache.get("sts", KEY) is True
     Cache("never").prune([])
@@ -148,7 +148,7 @@ def test_hidden_files_are_of_others() -> None:
     make()
     write("out/.a.x.part", "half")
     write("out/.git/head", "main")
-    assert kept() == FACTS
+    assert cached() == FACTS
     assert list(digest_files([Path("out")])) == ["out/a", "out/deep/b"]
     # Where the folder itself is, decides nothing.
     write(".mine/a", "a")
@@ -219,7 +219,7 @@ def interrupted(*, check: bool = False) -> None:
         raise KeyboardInterrupt
 
 
-def test_a_memory_that_is_open_is_opened_again() -> None:
+def test_a_cache_that_is_open_is_opened_again() -> None:
     write("raw", "")
     write("other", "")
     with open_cache():

@@ -1,4 +1,4 @@
-"""Walking: entries are kept, made or left out, a fault is local, and the rest is removed."""
+"""Entries are reused, made or skipped, a fault is local, and the rest is removed."""
 
 import errno
 import json
@@ -47,12 +47,12 @@ class Stage:
 
         def make() -> Any:
             self.made.append(name)
-            given = self.inputs[name]
-            if isinstance(given, Exception):
-                raise given
+            content = self.inputs[name]
+            if isinstance(content, Exception):
+                raise content
             OUT.mkdir(exist_ok=True)
-            path.write_text(given, "utf-8")
-            return {"length": len(given)}
+            path.write_text(content, "utf-8")
+            return {"length": len(content)}
 
         return Entry([path], lambda: {"inputs": str(self.inputs[name])}, make)
 
@@ -170,7 +170,7 @@ def test_parts_of_an_entry_are_left_out(capsys: pytest.CaptureFixture[str]) -> N
 # --- some entries, and entries that are asked for no more ----------------------------------------
 
 
-def test_only_some_are_walked_and_the_others_stay() -> None:
+def test_only_some_are_run_and_the_others_stay() -> None:
     stage = Stage(a="one", b=fault(), c="three")
     stage.run()
     stage.inputs |= {"a": "new", "c": "new"}
