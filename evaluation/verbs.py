@@ -8,7 +8,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from corpora_recipes.hashing import sha256_of
 from corpora_recipes.params import load_corpora, load_params
 from corpora_recipes.running.cache import Cache, Key, digest_file, open_cache
 from corpora_recipes.running.code import code_digest, stage_versions
@@ -30,8 +29,6 @@ from evaluation.embedding.store import fingerprint, made_by
 from evaluation.encoders.encoder import Encoder
 from evaluation.features import check_prompt_names
 from evaluation.params import (
-    OBJECTIVES,
-    SETTINGS,
     Training,
     embedded_encoders,
     encoders_of,
@@ -46,9 +43,6 @@ from evaluation.probing.protocols import probing_params
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
-
-    from evaluation.training.material import HeldOut
-    from evaluation.training.training import Trained
 
 
 Score = Callable[[str, Encoder, Path, Path], Mapping[str, Any]]
@@ -146,14 +140,14 @@ def _train_key(training: Training, facts: str) -> Key:
             *map(digest_file, parquet_files(PACKAGE)),
         ],
         "parameters": [asdict(training), facts],
-        "code": code_digest(__name__),
+        "code": code_digest("evaluation.training.training"),
         "versions": stage_versions("train"),
     }
 
 
 def _train(name: str, training: Training, corpora: Mapping[str, Any]) -> dict[str, Any]:
     from evaluation.training.material import HeldOut
-    from evaluation.training.training import train
+    from evaluation.training.training import model_card, train
 
     records = records_of(training.corpus)
     held_out = HeldOut(PACKAGE)
@@ -163,7 +157,7 @@ def _train(name: str, training: Training, corpora: Mapping[str, Any]) -> dict[st
         records,
         held_out,
         TRAINED / name,
-        lambda trained: _model_card(name, corpora, records, held_out, trained),
+        lambda trained: model_card(name, corpora, records, held_out, trained),
         Cache("models"),
     )
     counts = trained.counts
@@ -178,35 +172,6 @@ def _train(name: str, training: Training, corpora: Mapping[str, Any]) -> dict[st
         )
         log(f"{name}: losses at first {first}; at last {last}")
     return counts
-
-
-def _model_card(
-    name: str, corpora: Mapping[str, Any], records: Path, held_out: "HeldOut", trained: "Trained"
-) -> str:
-    """Return the model card, README.md: what an encoder has learnt from, and how."""
-    from corpora_recipes.escaping import render
-
-    training = trained.setting["training"]
-    objectives = training["objectives"]
-    points = [
-        [point["step"], *(f"{point[key]:.3f}" if key in point else "–" for key in objectives)]
-        for point in trained.curve
-    ]
-    return render(
-        Path(__file__).with_name("card.md.jinja"),
-        {
-            "name": name,
-            "training": training,
-            "sizes": None if training["model"] else SETTINGS[training["setting"]],
-            "corpus": corpora[training["corpus"]]["corpus"],
-            "records": sha256_of(records),
-            "held_out": held_out,
-            "digest": held_out.digest(),
-            "trained": trained,
-            "objectives": [(key, OBJECTIVES[key], f"{objectives[key]:g}") for key in objectives],
-            "curve": points,
-        },
-    )
 
 
 def add_embed_arguments(parser: argparse.ArgumentParser) -> None:

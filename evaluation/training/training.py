@@ -26,7 +26,8 @@ from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, trainers
 from torch import Tensor, nn
 from torch.nn import functional
 
-from corpora_recipes.hashing import keyed_hash
+from corpora_recipes.escaping import render
+from corpora_recipes.hashing import keyed_hash, sha256_of
 from corpora_recipes.running.cache import Cache
 from corpora_recipes.running.code import code_digest
 from corpora_recipes.running.errors import InputError
@@ -36,7 +37,7 @@ from evaluation.encoders import word_gru
 from evaluation.encoders.sentence_transformer import WORD_GRU
 from evaluation.encoders.transformer import Source, find_model, prepare_torch
 from evaluation.encoders.word_gru import UNKNOWN, WordGru
-from evaluation.params import SETTINGS, Objective, Sizes, Training
+from evaluation.params import OBJECTIVES, SETTINGS, Objective, Sizes, Training
 from evaluation.training.material import (
     BINS,
     LEVELS,
@@ -378,6 +379,33 @@ def train(
             cache.put(name, setting, [out], asdict(trained))
         shutil.rmtree(unfinished, ignore_errors=True)  # Windows keeps the lock
     return trained, kept is not None
+
+
+def model_card(
+    name: str, corpora: Mapping[str, Any], records: Path, held_out: HeldOut, trained: Trained
+) -> str:
+    """Return the model card, README.md: what an encoder has learnt from, and how."""
+    training = trained.setting["training"]
+    objectives = training["objectives"]
+    points = [
+        [point["step"], *(f"{point[key]:.3f}" if key in point else "–" for key in objectives)]
+        for point in trained.curve
+    ]
+    return render(
+        Path(__file__).with_name("card.md.jinja"),
+        {
+            "name": name,
+            "training": training,
+            "sizes": None if training["model"] else SETTINGS[training["setting"]],
+            "corpus": corpora[training["corpus"]]["corpus"],
+            "records": sha256_of(records),
+            "held_out": held_out,
+            "digest": held_out.digest(),
+            "trained": trained,
+            "objectives": [(key, OBJECTIVES[key], f"{objectives[key]:g}") for key in objectives],
+            "curve": points,
+        },
+    )
 
 
 def _words_digest(learner: Learner) -> str | None:
