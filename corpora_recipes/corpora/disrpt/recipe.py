@@ -33,7 +33,7 @@ from corpora_recipes.validation import checked, one_of
 from corpora_recipes.yaml_files import parse_yaml
 
 # Values of the option ``relations``.
-TYPES = ("all", "explicit", "implicit")
+RELATION_TYPES = ("all", "explicit", "implicit")
 COLUMNS = (
     *("doc", "unit1_toks", "unit2_toks", "unit1_txt", "unit2_txt"),
     *("dir", "orig_label", "label"),
@@ -46,7 +46,7 @@ COLLECTION = "relations"
 _TOKENS = re.compile(r"\d{1,9}(?:-\d{1,9})?(?:,\d{1,9}(?:-\d{1,9})?)*", re.ASCII)
 _GAP = "<*>"
 # In place of the numbers of the tokens of a unit without any.
-_NOTHING = "_"
+_NO_TOKENS = "_"
 _TURNED = str.maketrans("<>", "><")
 
 
@@ -65,7 +65,7 @@ def sources(corpus: Corpus) -> Sequence[Source]:
 
 def blocks(raw: Path, corpus: Corpus) -> Sequence[Texts]:
     """List the files of the treebank, in one block."""
-    one_of(corpus.options["relations"], TYPES, f"{corpus.where}.corpus.relations")
+    one_of(corpus.options["relations"], RELATION_TYPES, f"{corpus.where}.corpus.relations")
     treebank, names = find_treebank(raw, corpus)
     published = names if corpus.options["published_parts"] else []
     splits = {name: PARTS[PurePosixPath(name).stem.rpartition("_")[2]] for name in published}
@@ -87,20 +87,20 @@ def read_block(block: Texts, corpus: Corpus) -> BlockResult:
     for name in block.names:
         labels: dict[tuple[str, ...], str] = {}
         make = partial(_example, block=block, name=name, labels=labels, corpus=corpus)
-        found = collect(_rows(block, name, corpus), make)
-        examples = [record for record in found.records if isinstance(record, Example)]
+        file_result = collect(_rows(block, name, corpus), make)
+        examples = [record for record in file_result.records if isinstance(record, Example)]
         gaps = sum(len(example.columns["interrupted"].split()) for example in examples)
-        found.drops.seen["gaps"] = found.drops.dropped["gaps", "joined"] = gaps
-        result.records += found.records
-        result.drops.add(found.drops)
+        file_result.drops.seen["gaps"] = file_result.drops.dropped["gaps", "joined"] = gaps
+        result.records += file_result.records
+        result.drops.add(file_result.drops)
     return result
 
 
 def _rows(block: Texts, name: str, corpus: Corpus) -> Iterator[Row]:
-    """Yield the lines of a file that have a relation of the type asked for."""
-    path, asked = block.raw / name, corpus.options["relations"]
+    """Yield the lines of a file that have a relation of the type that the option names."""
+    path, relations = block.raw / name, corpus.options["relations"]
     for row in table_rows(read_whole(path), str(path), COLUMNS, header=True):
-        if asked in ("all", row.fields.get("rel_type")):
+        if relations in ("all", row.fields.get("rel_type")):
             yield row
 
 
@@ -110,7 +110,7 @@ def _example(
     """Return the example of a row; ``labels`` are those of the pairs above it in the file."""
     fields = row.fields
     pair = (fields["doc"], fields["unit1_toks"], fields["unit2_toks"])
-    if _NOTHING in pair:
+    if _NO_TOKENS in pair:
         raise Dropped("missing_unit")
     units = sorted(("1", "2"), key=lambda unit: _first_token(row, unit))
     written = [fields.get(f"u{unit}_raw") or fields[f"unit{unit}_txt"] for unit in units]
@@ -138,7 +138,7 @@ def _example(
         document_id=fields["doc"],
         columns={
             "direction": direction if units[0] == "1" else direction.translate(_TURNED),
-            "relation_type": "" if kind in ("none", _NOTHING) else kind,
+            "relation_type": "" if kind in ("none", _NO_TOKENS) else kind,
             "annotated": fields["orig_label"],
             "interrupted": " ".join(
                 n for n, unit in zip("12", written, strict=True) if _GAP in unit

@@ -5,9 +5,8 @@ Two lines of JSON Lines::
     {"id": "r1", "title": "Lentejas", "text": "Quedan bien. Hay que esperar.\n\nSin prisa."}
     {"id": "r2", "sections": [{"heading": "Historia", "paragraphs": ["Nació en 1900. Murió."]}]}
 
-Reads the rows of the user's files, in a form for each ending of a name.
-
-Makes a document of a row, or says what is wrong with it.
+The ending of a file's name decides how its rows are read; a row becomes a document, or an error
+that names the row, the key and what is wrong with it.
 """
 
 import csv
@@ -47,8 +46,10 @@ from corpora_recipes.validation import checked
 
 # A heading of Markdown (CommonMark 0.31, section 4.2): its marks and its text.
 _HEADING = re.compile(r"^ {0,3}(#{1,6})[ \t]+(.*)$", re.MULTILINE)
-_SPLIT_IT = "write it as .jsonl or .parquet, which are read in parts of any number, or cut it up"
-_UTF_8 = "convert the file to UTF-8, or move it out of the folder if it is no text"
+_SPLIT_ADVICE = (
+    "write it as .jsonl or .parquet, which are read in parts of any number, or cut it up"
+)
+_UTF_8_ADVICE = "convert the file to UTF-8, or move it out of the folder if it is no text"
 
 Columns = Mapping[str, str]
 """Our key to the name of the column that has it; empty if columns are named like our keys."""
@@ -70,7 +71,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """The place of a row that is no line of JSON, for messages."""
+    """The location of a row that is no line of JSON, for messages."""
 
     where: str
 
@@ -79,8 +80,204 @@ class Row:
         return RawError(self.where, expected, found, todo)
 
 
-Where = Line | Row
-Rows = Iterator[tuple[Where, Any]]
+Location = Line | Row
+Rows = Iterator[tuple[Location, Any]]
+
+
+Key = Literal["id", "title", "summary", "text", "paragraphs", "sections", "topics", "split"]
+KEYS = get_args(Key)
+SECTION_KEYS = ("heading", "level", "paragraphs")
+
+
+# The endings of files of which each is a document, named like it.
+TEXTS = (".txt", ".md")
+
+
+def blocks(raw: Path, corpus: Corpus) -> Sequence[LineRange | Part]:
+    """List the parts of all files in the folder and its sub-folders.
+
+    Beside other files, texts are no documents: they explain them, as README.md or LICENSE.txt.
+    """
+    _columns(corpus)
+    parts: list[LineRange | Part] = []
+    patterns = _patterns(corpus)
+    files = {p for pattern in patterns for p in raw.rglob(pattern) if p.is_file()}
+    ids: dict[Path, Path] = {}
+    for file in sorted([file for file in files if file.suffix not in TEXTS] or files):
+        # fetch has made links; messages name the user's files.
+        path = file.resolve()
+        if (
+            file.suffix in TEXTS
+            and (namesake := ids.setdefault(file.with_suffix(""), path)) != path
+        ):
+            expected = "texts whose names differ without their ending, as they are the ids"
+            raise RawError(path, expected, str(namesake), "rename or remove one of the two")
+        parts += parts_of(path, file.relative_to(raw).as_posix())
+    if not parts:
+        expected = f"documents in files named {', '.join(patterns)}"
+        raise no_files(corpus, raw, expected, "none, or empty files")
+    return parts
+
+
+def read_block(block: LineRange | Part, corpus: Corpus) -> BlockResult:
+    """Read one part."""
+    result = BlockResult()
+    for location, row in rows_of(block, _columns(corpus)):
+        if len(result.records) == MOST_RECORDS and isinstance(block, Part):
+            found, todo = "more", "cut it up, or write it as .jsonl, which is read in parts"
+            raise RawError(block.path, f"at most {MOST_RECORDS:,} documents", found, todo)
+        with result.counting("documents"):
+            document = document_of(row, location, corpus.language, result.drops)
+            if not document.sections:
+                raise Dropped("no_sentences")
+            result.records.append(document)
+    return result
+
+
+def fetch_upstream(corpus: Corpus, out: Path) -> None:
+    """Download the files of the dataset that the option ``path`` names, at one commit."""
+    download(corpus.options["path"], _patterns(corpus), out)
+
+
+def examine(corpus: Corpus) -> Iterator[Finding]:
+    """Ask the Hub for the size of the dataset that the option ``path`` names."""
+    name = corpus.options["path"]
+    dataset = found_on_hub(name, _patterns(corpus))
+    size = sum(dataset.files.values())
+    yield Finding(name, note=f"commit {dataset.commit}", to_download=size)
+
+
+def _patterns(corpus: Corpus) -> list[str]:
+    return [source.file for source in corpus.facts.sources]
+
+
+def _columns(corpus: Corpus) -> Columns:
+    where = f"{corpus.where}.corpus.columns"
+    return checked(dict[Key, str], corpus.options.get("columns", {}), where)
+
+
+# --- the document of a row -----------------------------------------------------------------------
+
+
+def document_of(row: Any, location: Location, language: str, drops: Drops) -> Document:
+    """Return the document of a row, without the sentences that it counts as dropped.
+
+    A row without the key ``id`` gets the digest of its texts, and is counted as one.
+    """
+    fields = _fields(row, KEYS, location, "a document")
+    forms = [key for key in ("text", "paragraphs", "sections") if key in fields]
+    if len(forms) != 1:
+        found = " and ".join(forms or fields) or "nothing"
+        raise location.error("exactly one of text, paragraphs and sections", found)
+    if row.get("id", "digest") in (None, ""):
+        raise location.error(
+            "an id", repr(row["id"]), "give each document a unique id, or none an id"
+        )
+    if "text" in fields:
+        parts = [("", 1, paragraphs(_string(fields["text"], "text", location)))]
+    elif "paragraphs" in fields:
+        parts = [("", 1, _strings(fields["paragraphs"], "paragraphs", location))]
+    else:
+        parts = [
+            _section(value, location) for value in _list(fields["sections"], "sections", location)
+        ]
+    if "id" not in fields:
+        drops.seen["digests_as_ids"] += 1
+        texts = (text for heading, _, texts in parts for text in (heading, *texts))
+        fields["id"] = f"{keyed_hash(0, *texts):016x}"
+    split = fields.get("split") or None
+    if split is not None and split not in SPLITS:
+        raise location.error(f"split among {', '.join(SPLITS)}", repr(split))
+    return Document(
+        id=_name(fields["id"], "id", location),
+        title=clean(_string(fields.get("title", ""), "title", location)),
+        topics=_topics(fields.get("topics", []), location),
+        sections=[
+            section
+            for heading, level, texts in parts
+            for section in split_at_drops(clean(heading), level, _sentences(texts, language, drops))
+        ],
+        split=split,
+        summary=_summary(_string(fields.get("summary", ""), "summary", location), language, drops),
+    )
+
+
+def _topics(value: Any, location: Location) -> list[str]:
+    """Return the topics of a list, or the only one, which may be the number of a class."""
+    topics = value if isinstance(value, list) else [value]
+    return list(filter(None, (clean(_name(topic, "topics", location)) for topic in topics)))
+
+
+def _section(value: Any, location: Location) -> tuple[str, int, list[str]]:
+    fields = _fields(value, SECTION_KEYS, location, "a section")
+    heading = _string(fields.get("heading", ""), "heading", location)
+    level = fields.get("level", 2 if heading else 1)
+    if type(level) is not int or not 1 <= level <= DEEPEST_SECTION:
+        raise location.error(f"level, an integer from 1 to {DEEPEST_SECTION}", repr(level)[:60])
+    if "paragraphs" not in fields:
+        raise location.error("paragraphs in each section", f"none in {heading!r}")
+    return heading, level, _strings(fields["paragraphs"], "paragraphs", location)
+
+
+def _summary(text: str, language: str, drops: Drops) -> list[str]:
+    (sentences,) = _sentences([text], language, drops, "summary_sentences")
+    return [sentence for sentence in sentences if sentence is not None]
+
+
+def _sentences(
+    texts: Sequence[str], language: str, drops: Drops, unit: str = "sentences"
+) -> list[list[str | None]]:
+    """Split paragraphs into sentences, with None in place of dropped ones."""
+    paragraphs: list[list[str | None]] = []
+    for text in texts:
+        paragraphs.append([])
+        for sentence in split_sentences(clean(text), language):
+            reason = damage(sentence) or ("" if any(map(str.isalpha, sentence)) else "no_letters")
+            paragraphs[-1].append(drops.sift(unit, sentence, reason))
+    return paragraphs
+
+
+def _fields(value: Any, allowed: Sequence[str], location: Location, subject: str) -> dict[str, Any]:
+    """Return the keys that have a value; null counts as a missing key."""
+    if not isinstance(value, dict):
+        raise location.error(
+            f"{subject}, an object with keys among {', '.join(allowed)}", repr(value)[:60]
+        )
+    unknown = [key for key in value if key not in allowed]
+    if unknown:
+        expected = f"{subject} with keys among {', '.join(allowed)}"
+        todo = "rename or remove it; or name those to read in `columns` of the corpus's entry, as "
+        todo += f"in columns: {{text: {unknown[0]}}}: all others are ignored then"
+        raise location.error(expected, ", ".join(map(str, unknown)), todo)
+    return {key: content for key, content in value.items() if content is not None}
+
+
+def _list(value: Any, key: str, location: Location) -> list[Any]:
+    if not isinstance(value, list):
+        raise location.error(f"{key}, a list", repr(value)[:60])
+    return value
+
+
+def _strings(value: Any, key: str, location: Location) -> list[str]:
+    item_name = f"{key}, a list of strings: each"
+    return [_string(item, item_name, location) for item in _list(value, key, location)]
+
+
+def _name(value: Any, key: str, location: Location) -> str:
+    return _string(str(value) if type(value) is int else value, key, location)
+
+
+def _string(value: Any, key: str, location: Location) -> str:
+    if not isinstance(value, str):
+        is_number = isinstance(value, int | float)
+        todo = f'put it in quotes: "{value}"' if is_number else "correct it"
+        raise location.error(f"{key}, a string", repr(value)[:60], todo)
+    if any("\ud800" <= c <= "\udfff" for c in value):
+        raise location.error(f"{key} in Unicode", "half a surrogate pair", "write it in UTF-8")
+    return value
+
+
+# --- the rows of a file --------------------------------------------------------------------------
 
 
 def parts_of(path: Path, name: str) -> Sequence[LineRange | Part]:
@@ -97,7 +294,7 @@ def parts_of(path: Path, name: str) -> Sequence[LineRange | Part]:
 
 
 def rows_of(block: LineRange | Part, columns: Columns) -> Rows:
-    """Yield the place and the value of each row of a block; a good one has our keys."""
+    """Yield the location and the value of each row of a block; a good one has our keys."""
     if isinstance(block, LineRange):
         lines = parse_lines(range_lines(block), block.path, block.start)
         return _renamed(lines, columns)
@@ -111,15 +308,15 @@ def _text(block: Part, _: Columns) -> Rows:
 
 def _markdown(block: Part, _: Columns) -> Rows:
     """Yield a text cut into sections at its headings; the first one of level 1 is the title."""
-    ((where, row),) = _text(block, _)
-    first, *rest = _HEADING.split(row.pop("text"))
-    headed = [("#", "", first), *zip(rest[::3], rest[1::3], rest[2::3], strict=True)]
+    ((location, row),) = _text(block, _)
+    preamble, *pieces = _HEADING.split(row.pop("text"))
+    headed = [("#", "", preamble), *zip(pieces[::3], pieces[1::3], pieces[2::3], strict=True)]
     row["title"] = next((heading for marks, heading, _ in headed if heading and marks == "#"), "")
     row["sections"] = [
         {"heading": heading, "level": len(marks), "paragraphs": paragraphs(text)}
         for marks, heading, text in headed
     ]
-    yield where, row
+    yield location, row
 
 
 def paragraphs(text: str) -> list[str]:
@@ -128,10 +325,10 @@ def paragraphs(text: str) -> list[str]:
 
 
 def _separated(block: Part, columns: Columns) -> Rows:
-    """Yield the rows of a table with a header, in quotation marks where needed (RFC 4180)."""
+    """Yield the rows of a table with a header, quoted if necessary (RFC 4180)."""
     csv.field_size_limit(LONGEST_LINE)
     with block.path.open("rb") as file:
-        lines = (_decoded(line, block.path) for line in _limited(file, block.path, _SPLIT_IT))
+        lines = (_decoded(line, block.path) for line in _limited(file, block.path, _SPLIT_ADVICE))
         header = next(lines, "")
         commas = ";" if header.count(";") > header.count(",") else ","
         delimiter = "\t" if block.name.suffix == ".tsv" else commas
@@ -139,22 +336,22 @@ def _separated(block: Part, columns: Columns) -> Rows:
         names: list[str] = []
         try:
             for row in filter(None, reader):
-                where = Row(f"{block.path}, line {reader.line_num}")
+                location = Row(f"{block.path}, line {reader.line_num}")
                 if not names:
                     names = row
-                    _check(names, columns, where)
+                    _check(names, columns, location)
                 elif len(row) != len(names):
                     expected = f"{len(names)} fields: {', '.join(names)}"
                     todo = (
                         "correct the row: a text with a comma or a line end needs quotation marks"
                     )
-                    raise where.error(expected, f"{len(row)} that begin {row[:2]!r}"[:200], todo)
+                    raise location.error(expected, f"{len(row)} that begin {row[:2]!r}"[:200], todo)
                 else:
-                    yield where, _ours(dict(zip(names, row, strict=True)), columns)
+                    yield location, _ours(dict(zip(names, row, strict=True)), columns)
         except csv.Error as error:
-            where = Row(f"{block.path}, line {reader.line_num}")
+            location = Row(f"{block.path}, line {reader.line_num}")
             expected = f"fields of at most {LONGEST_LINE:,} bytes, separated by {delimiter!r}"
-            raise where.error(expected, str(error), "correct the row") from None
+            raise location.error(expected, str(error), "correct the row") from None
 
 
 def _packed(block: Part, columns: Columns) -> Rows:
@@ -180,9 +377,11 @@ def _decoded(data: bytes, path: Path) -> str:
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise RawError(path, "text in UTF-8", str(error), _UTF_8) from None
+        raise RawError(path, "text in UTF-8", str(error), _UTF_8_ADVICE) from None
     if "\0" in text:
-        raise RawError(path, "text in UTF-8", "a zero byte, as in files that are no text", _UTF_8)
+        raise RawError(
+            path, "text in UTF-8", "a zero byte, as in files that are no text", _UTF_8_ADVICE
+        )
     return text
 
 
@@ -193,9 +392,9 @@ def _parquet(block: Part, columns: Columns) -> Rows:
         _check(file.schema_arrow.names, columns, Row(str(block.path)))
         # A value can be as large as the whole group, if rows share it.
         size = file.metadata.row_group(block.group).total_byte_size
-        asked = {"row_groups": [block.group], "columns": [*columns.values()] or None}
+        selection = {"row_groups": [block.group], "columns": [*columns.values()] or None}
         at_once = _at_once(size)
-        yield from _columnar(lambda: file.iter_batches(at_once, **asked), columns, where)
+        yield from _columnar(lambda: file.iter_batches(at_once, **selection), columns, where)
 
 
 def _arrow(block: Part, columns: Columns) -> Rows:
@@ -254,19 +453,19 @@ def _whole_file(path: Path) -> Iterator[None]:
     try:
         yield
     except (pa.ArrowException, OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
-        what = {".gz": "gzip", ".arrow": "Arrow"}.get(path.suffix, "Parquet")
-        expected = f"a whole {what} file"
+        format_name = {".gz": "gzip", ".arrow": "Arrow"}.get(path.suffix, "Parquet")
+        expected = f"a whole {format_name} file"
         raise RawError(path, expected, str(error), "write or copy it again") from None
 
 
 def _renamed(lines: Iterable[tuple[Line, Any]], columns: Columns) -> Rows:
     """Yield JSON with our keys: objects may lack what documents may lack."""
     needed = {key: name for key, name in columns.items() if key in _NEEDED}
-    for where, row in lines:
+    for location, row in lines:
         if columns and isinstance(row, dict):
-            _check(row, needed, where)
+            _check(row, needed, location)
             row = _ours(row, columns)
-        yield where, row
+        yield location, row
 
 
 def _ours(row: Mapping[str, Any], columns: Columns) -> Mapping[str, Any]:
@@ -275,16 +474,16 @@ def _ours(row: Mapping[str, Any], columns: Columns) -> Mapping[str, Any]:
     return {key: row[name] for key, name in columns.items() if name in row}
 
 
-def _check(names: Iterable[str], columns: Columns, where: Where) -> None:
+def _check(names: Iterable[str], columns: Columns, location: Location) -> None:
     """Refuse a table that lacks a column, or has two of a name."""
     names = list(names)
     if missing := [name for name in columns.values() if name not in names]:
         expected = f"the columns that `columns` names, among {', '.join(names)}"
         near = nearest(missing, names)
         todo = f"did you mean {near}? " if near else ""
-        raise where.error(expected, f"no {', '.join(missing)}", f"{todo}correct `columns`")
+        raise location.error(expected, f"no {', '.join(missing)}", f"{todo}correct `columns`")
     if len(set(names)) < len(names):
-        raise where.error("columns that differ in their names", ", ".join(names))
+        raise location.error("columns that differ in their names", ", ".join(names))
 
 
 _NEEDED = ("id", "text", "paragraphs", "sections")
@@ -297,184 +496,3 @@ _READERS: Mapping[str, Callable[[Part, Columns], Rows]] = {
     ".parquet": _parquet,
     ".arrow": _arrow,
 }
-
-
-Key = Literal["id", "title", "summary", "text", "paragraphs", "sections", "topics", "split"]
-KEYS = get_args(Key)
-SECTION_KEYS = ("heading", "level", "paragraphs")
-
-
-def document_of(row: Any, where: Where, language: str, drops: Drops) -> Document:
-    """Return the document of a row, without the sentences that it counts as dropped.
-
-    A row without the key ``id`` gets the digest of its texts, and is counted as one.
-    """
-    fields = _fields(row, KEYS, where, "a document")
-    forms = [key for key in ("text", "paragraphs", "sections") if key in fields]
-    if len(forms) != 1:
-        found = " and ".join(forms or fields) or "nothing"
-        raise where.error("exactly one of text, paragraphs and sections", found)
-    if row.get("id", "digest") in (None, ""):
-        raise where.error("an id", repr(row["id"]), "give each document a unique id, or none an id")
-    if "text" in fields:
-        parts = [("", 1, paragraphs(_string(fields["text"], "text", where)))]
-    elif "paragraphs" in fields:
-        parts = [("", 1, _strings(fields["paragraphs"], "paragraphs", where))]
-    else:
-        parts = [_section(value, where) for value in _list(fields["sections"], "sections", where)]
-    if "id" not in fields:
-        drops.seen["digests_as_ids"] += 1
-        texts = (text for heading, _, texts in parts for text in (heading, *texts))
-        fields["id"] = f"{keyed_hash(0, *texts):016x}"
-    split = fields.get("split") or None
-    if split is not None and split not in SPLITS:
-        raise where.error(f"split among {', '.join(SPLITS)}", repr(split))
-    return Document(
-        id=_name(fields["id"], "id", where),
-        title=clean(_string(fields.get("title", ""), "title", where)),
-        topics=_topics(fields.get("topics", []), where),
-        sections=[
-            section
-            for heading, level, texts in parts
-            for section in split_at_drops(clean(heading), level, _sentences(texts, language, drops))
-        ],
-        split=split,
-        summary=_summary(_string(fields.get("summary", ""), "summary", where), language, drops),
-    )
-
-
-def _topics(value: Any, where: Where) -> list[str]:
-    """Return the topics of a list, or the only one, which may be the number of a class."""
-    topics = value if isinstance(value, list) else [value]
-    return list(filter(None, (clean(_name(topic, "topics", where)) for topic in topics)))
-
-
-def _section(value: Any, where: Where) -> tuple[str, int, list[str]]:
-    fields = _fields(value, SECTION_KEYS, where, "a section")
-    heading = _string(fields.get("heading", ""), "heading", where)
-    level = fields.get("level", 2 if heading else 1)
-    if type(level) is not int or not 1 <= level <= DEEPEST_SECTION:
-        raise where.error(f"level, an integer from 1 to {DEEPEST_SECTION}", repr(level)[:60])
-    if "paragraphs" not in fields:
-        raise where.error("paragraphs in each section", f"none in {heading!r}")
-    return heading, level, _strings(fields["paragraphs"], "paragraphs", where)
-
-
-def _summary(text: str, language: str, drops: Drops) -> list[str]:
-    (sentences,) = _sentences([text], language, drops, "summary_sentences")
-    return [sentence for sentence in sentences if sentence is not None]
-
-
-def _sentences(
-    texts: Sequence[str], language: str, drops: Drops, unit: str = "sentences"
-) -> list[list[str | None]]:
-    """Split paragraphs into sentences, with None in place of dropped ones."""
-    paragraphs: list[list[str | None]] = []
-    for text in texts:
-        paragraphs.append([])
-        for sentence in split_sentences(clean(text), language):
-            reason = damage(sentence) or ("" if any(map(str.isalpha, sentence)) else "no_letters")
-            paragraphs[-1].append(drops.sift(unit, sentence, reason))
-    return paragraphs
-
-
-def _fields(value: Any, known: Sequence[str], where: Where, what: str) -> dict[str, Any]:
-    """Return the keys that have a value; null counts as a missing key."""
-    if not isinstance(value, dict):
-        raise where.error(f"{what}, an object with keys among {', '.join(known)}", repr(value)[:60])
-    unknown = [key for key in value if key not in known]
-    if unknown:
-        expected = f"{what} with keys among {', '.join(known)}"
-        todo = "rename or remove it; or name those to read in `columns` of the corpus's entry, as "
-        todo += f"in columns: {{text: {unknown[0]}}}: all others are ignored then"
-        raise where.error(expected, ", ".join(map(str, unknown)), todo)
-    return {key: content for key, content in value.items() if content is not None}
-
-
-def _list(value: Any, key: str, where: Where) -> list[Any]:
-    if not isinstance(value, list):
-        raise where.error(f"{key}, a list", repr(value)[:60])
-    return value
-
-
-def _strings(value: Any, key: str, where: Where) -> list[str]:
-    each = f"{key}, a list of strings: each"
-    return [_string(item, each, where) for item in _list(value, key, where)]
-
-
-def _name(value: Any, key: str, where: Where) -> str:
-    return _string(str(value) if type(value) is int else value, key, where)
-
-
-def _string(value: Any, key: str, where: Where) -> str:
-    if not isinstance(value, str):
-        is_number = isinstance(value, int | float)
-        todo = f'put it in quotes: "{value}"' if is_number else "correct it"
-        raise where.error(f"{key}, a string", repr(value)[:60], todo)
-    if any("\ud800" <= c <= "\udfff" for c in value):
-        raise where.error(f"{key} in Unicode", "half a surrogate pair", "write it in UTF-8")
-    return value
-
-
-# The endings of files of which each is a document, named like it.
-TEXTS = (".txt", ".md")
-
-
-def blocks(raw: Path, corpus: Corpus) -> Sequence[LineRange | Part]:
-    """List the parts of all files in the folder and its sub-folders.
-
-    Beside other files, texts are no documents: they explain them, as README.md or LICENSE.txt.
-    """
-    _columns(corpus)
-    parts: list[LineRange | Part] = []
-    patterns = _patterns(corpus)
-    files = {p for pattern in patterns for p in raw.rglob(pattern) if p.is_file()}
-    ids: dict[Path, Path] = {}
-    for file in sorted([file for file in files if file.suffix not in TEXTS] or files):
-        # fetch has made links; messages name the user's files.
-        path = file.resolve()
-        if file.suffix in TEXTS and (other := ids.setdefault(file.with_suffix(""), path)) != path:
-            expected = "texts whose names differ without their ending, as they are the ids"
-            raise RawError(path, expected, str(other), "rename or remove one of the two")
-        parts += parts_of(path, file.relative_to(raw).as_posix())
-    if not parts:
-        expected = f"documents in files named {', '.join(patterns)}"
-        raise no_files(corpus, raw, expected, "none, or empty files")
-    return parts
-
-
-def read_block(block: LineRange | Part, corpus: Corpus) -> BlockResult:
-    """Read one part."""
-    result = BlockResult()
-    for where, row in rows_of(block, _columns(corpus)):
-        if len(result.records) == MOST_RECORDS and isinstance(block, Part):
-            found, todo = "more", "cut it up, or write it as .jsonl, which is read in parts"
-            raise RawError(block.path, f"at most {MOST_RECORDS:,} documents", found, todo)
-        with result.counting("documents"):
-            document = document_of(row, where, corpus.language, result.drops)
-            if not document.sections:
-                raise Dropped("no_sentences")
-            result.records.append(document)
-    return result
-
-
-def fetch_upstream(corpus: Corpus, out: Path) -> None:
-    """Download the files of the dataset that the option ``path`` names, at one commit."""
-    download(corpus.options["path"], _patterns(corpus), out)
-
-
-def examine(corpus: Corpus) -> Iterator[Finding]:
-    """Ask the Hub for the size of the dataset that the option ``path`` names."""
-    name = corpus.options["path"]
-    found = found_on_hub(name, _patterns(corpus))
-    size = sum(found.files.values())
-    yield Finding(name, note=f"commit {found.commit}", to_download=size)
-
-
-def _patterns(corpus: Corpus) -> list[str]:
-    return [source.file for source in corpus.facts.sources]
-
-
-def _columns(corpus: Corpus) -> Columns:
-    where = f"{corpus.where}.corpus.columns"
-    return checked(dict[Key, str], corpus.options.get("columns", {}), where)

@@ -40,8 +40,8 @@ def read_block(block: Member, corpus: Corpus) -> BlockResult:
         line = row.fields["line"]
         fields = line.split() if has_score else line.split("\t")
         if len(fields) != count:
-            what = "two words and a score" if has_score else "two texts and a tab between them"
-            raise row.error(what if count > 1 else "one text and no tab", repr(line[:200]))
+            item = "two words and a score" if has_score else "two texts and a tab between them"
+            raise row.error(item if count > 1 else "one text and no tab", repr(line[:200]))
         pair = tuple(map(natural, fields[:texts]))
         # A scored pair may have equal words: tiger and tiger, 10.
         if not has_score and len(set(pair)) < texts:

@@ -30,7 +30,7 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from corpora_recipes.corpora.gutenberg.speech import LONGEST_TURN, Style, Turn, conversations
+from corpora_recipes.corpora.gutenberg.speech import MAX_TURN_WORDS, Style, Turn, conversations
 from corpora_recipes.fetching.downloads import download, note_digests
 from corpora_recipes.hashing import keyed_hash
 from corpora_recipes.recipe import BlockResult, Corpus, Dropped, Pin, Source, no_files
@@ -44,15 +44,15 @@ LISTS: dict[str, Split] = {"train": "train", "dev": "validation", "test": "test"
 FOLDER = "gutenberg-dialog"
 # So many of the books in a language may be missing; so many in a row mean that the mirrors refuse
 # all of them.
-MOST_MISSING, IN_A_ROW = 0.05, 5
-# For a split without a book in the lists, one in FILL_UP train books is used, and at least FEWEST:
-# some books have little dialogue, and a coherence row needs a sentence of another book.
-FILL_UP, FEWEST = 5, 2
+MAX_MISSING_SHARE, MAX_MISSING_IN_A_ROW = 0.05, 5
+# A split without a book in the lists gets one in TRAIN_BOOKS_PER_FILLED train books, and at least
+# MIN_FILLED: some books have little dialogue, and a coherence row needs another book.
+TRAIN_BOOKS_PER_FILLED, MIN_FILLED = 5, 2
 # With fewer turns per 10,000 words, a book's dashes are those of lists and exercises. Csaky and
 # Recski (2021) require 150 delimiters, which excludes novels with dialogue in some chapters only.
-FEWEST_TURNS = 20
+MIN_TURNS = 20
 # Characters for language identification: notes and front matter can be in another language.
-STRETCH = 3000
+MIN_STRETCH = 3000
 
 # The best file of a book first: UTF-8, then the older encodings.
 _NAMES = (r"pg(\d+)\.txt", r"(\d+)-0\.txt", r"(\d+)-8\.txt", r"(\d+)\.txt")
@@ -81,7 +81,7 @@ class Book:
     key: str
     path: Path
     split: Split | None
-    others: int
+    n_duplicates: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +101,7 @@ def sources(corpus: Corpus) -> list[Source]:
 def fetch_upstream(corpus: Corpus, out: Path) -> None:
     """Download the book lists, and the public-domain books in the corpus's language.
 
-    A book that no mirror gives as text is left out and counted. The mirrors change their files from
+    A book that no mirror gives as text is skipped and counted. The mirrors change their files from
     time to time: the manifest of the folder has the SHA-256 of each book.
     """
     for source in corpus.facts.special["lists"]:
@@ -124,17 +124,17 @@ def fetch_upstream(corpus: Corpus, out: Path) -> None:
             url = download(urls, target, check=_check_book).url
         except InputError as error:
             found = " ".join(error.found.split())
-            tqdm.write(f"book {number} is left out: {found}", file=sys.stderr)
+            tqdm.write(f"book {number} is skipped: {found}", file=sys.stderr)
             missing.append(number)
             in_a_row += 1
-            if in_a_row == IN_A_ROW:
+            if in_a_row == MAX_MISSING_IN_A_ROW:
                 raise
         else:
             in_a_row = 0
             mirrors.insert(0, mirrors.pop(urls.index(url)))
         time.sleep(corpus.options["delay_seconds"])
-    if len(missing) > max(1, MOST_MISSING * len(ids)):
-        expected = f"at least {1 - MOST_MISSING:.0%} of the {len(ids):,} books of the lists"
+    if len(missing) > max(1, MAX_MISSING_SHARE * len(ids)):
+        expected = f"at least {1 - MAX_MISSING_SHARE:.0%} of the {len(ids):,} books of the lists"
         found = f"{len(missing):,} missing: {', '.join(map(str, missing))}"
         todo = "run fetch again later, which asks for these only; or add one to `books_urls`"
         raise InputError(", ".join(corpus.options["books_urls"]), expected, found, todo)
@@ -212,7 +212,7 @@ def assign_splits(
         (book for book in books if splits[book] == "train"),
         key=lambda book: keyed_hash(corpus.seed, corpus.name, book, "fill up"),
     )
-    share = max(FEWEST, len(train) // FILL_UP)
+    share = max(MIN_FILLED, len(train) // TRAIN_BOOKS_PER_FILLED)
     for split in lists:
         if split not in splits.values():
             for _ in range(min(share, len(train) - 1)):
@@ -248,9 +248,9 @@ def read_block(block: Book | Released, corpus: Corpus) -> BlockResult:
     if isinstance(block, Released):
         result.records.extend(_released(block, result.drops))
         return result
-    if block.others:
-        result.drops.seen["documents"] += block.others
-        result.drops.dropped["documents", "duplicate_book"] += block.others
+    if block.n_duplicates:
+        result.drops.seen["documents"] += block.n_duplicates
+        result.drops.dropped["documents", "duplicate_book"] += block.n_duplicates
     with result.counting("documents"):
         result.records.append(_book(block, corpus.language.partition("-")[0], result.drops))
     return result
@@ -268,7 +268,7 @@ def _book(block: Book, language: str, drops: Drops) -> Dialogue:
     turns, is_language = _read_body(body, language, drops)
     if not is_language:
         raise Dropped("other_language")
-    if not turns or drops.seen["turns"] / max(1, len(body.split())) < FEWEST_TURNS / 10_000:
+    if not turns or drops.seen["turns"] / max(1, len(body.split())) < MIN_TURNS / 10_000:
         raise Dropped("no_dialogue")
     return Dialogue(block.key, _title(text), turns, block.split)
 
@@ -329,13 +329,13 @@ def _read_body(body: str, language: str, drops: Drops) -> tuple[list[list[str]],
 
 
 def _stretches(body: str) -> Iterator[str]:
-    """Yield pieces of whole paragraphs, each (except the last) of at least STRETCH characters."""
+    """Yield pieces of whole paragraphs, all but the last of at least MIN_STRETCH characters."""
     piece: list[str] = []
     length = 0
     for paragraph in re.split(r"\n[ \t]*\n", body):
         piece.append(paragraph)
         length += len(paragraph)
-        if length >= STRETCH:
+        if length >= MIN_STRETCH:
             yield "\n\n".join(piece)
             piece, length = [], 0
     if "".join(piece).strip():
@@ -369,7 +369,7 @@ def _reason(turn: str) -> str | None:
         return "no_letters"
     if turn.count("«") != turn.count("»"):
         return "unequal_quotes"
-    return "too_long" if len(turn.split()) > LONGEST_TURN else None
+    return "too_long" if len(turn.split()) > MAX_TURN_WORDS else None
 
 
 def _released(block: Released, drops: Drops) -> Iterator[Dialogue]:

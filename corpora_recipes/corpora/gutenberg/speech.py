@@ -20,12 +20,12 @@ from itertools import pairwise
 
 # Csaky and Recski (2021), section 3, and their code's dialog_gap and max_length: characters of
 # narration after which another dialogue begins, and the maximal number of words in a turn.
-LONGEST_GAP = 150
-LONGEST_TURN = 100
+MAX_GAP = 150
+MAX_TURN_WORDS = 100
 # A book has lost line breaks if more than this share of its turn paragraphs have a second speaker
 # on the first line.
-GLUED = 0.05
-LONGEST_HEADING = 100  # characters of a heading in capitals
+GLUED_SHARE = 0.05
+MAX_HEADING = 100  # characters of a heading in capitals
 
 _DASH = "—"
 _FULL_LINE = 60  # a line with room for the next word within this width was broken on purpose
@@ -178,7 +178,9 @@ class Style:
         after = len(re.findall(rf"{verb}(?:--|[-—–])[.,;:]", text))
         before = len(re.findall(rf"{verb}\.(?:--|—|–)\s*[A-Z¡¿]", text))
         return cls(
-            hyphens=hyphens > openings, closing=after >= before, glued=speakers > GLUED * openings
+            hyphens=hyphens > openings,
+            closing=after >= before,
+            glued=speakers > GLUED_SHARE * openings,
         )
 
 
@@ -359,15 +361,15 @@ def _continue(speech: str, narration: str, piece: str) -> str | None:
     """Join a speaker's speech before and after narration; the stops may be at either end."""
     marks = re.match(r"[.,;:…!?»)]*", piece)
     mark = marks[0] if marks else ""
-    rest = piece[len(mark) :].strip()
-    lower = rest.lstrip("¿¡«(")[:1].islower()
+    continuation = piece[len(mark) :].strip()
+    lower = continuation.lstrip("¿¡«(")[:1].islower()
     if not mark and speech[-1:] not in ".!?…,;:":
         if narration[-1] in ",;:" and lower:
             mark = narration[-1]
         elif narration[-1] in ".:!?…" and not lower:
             mark = "."
         else:
-            stop = _missing_stop(speech, rest)
+            stop = _missing_stop(speech, continuation)
             if stop is None:
                 return None
             mark = stop
@@ -378,20 +380,20 @@ def _continue(speech: str, narration: str, piece: str) -> str | None:
             speech = speech[:-1]
         elif speech[-1:] in ".!?…" and (mark == "." or (speech[-1] == "." and speech[-2:] != "..")):
             mark = ""
-    return f"{speech}{mark} {rest}".strip()
+    return f"{speech}{mark} {continuation}".strip()
 
 
-def _missing_stop(speech: str, rest: str) -> str | None:
+def _missing_stop(speech: str, continuation: str) -> str | None:
     """Return the stop between two pieces of speech: ",", "." or "", None if it is unclear."""
-    if rest[:1] in ("¿", "¡"):
-        return "," if rest[1:2].islower() else "."
+    if continuation[:1] in ("¿", "¡"):
+        return "," if continuation[1:2].islower() else "."
     clause = re.split(r"[.,;:!?…¿¡«»]", speech[-200:])[-1].strip()
-    again = clause != "" and rest.lower().startswith(clause.lower())
-    if again or _CALL.match(clause) or _ADVERSATIVE.match(rest):
+    again = clause != "" and continuation.lower().startswith(clause.lower())
+    if again or _CALL.match(clause) or _ADVERSATIVE.match(continuation):
         return ","
-    if _LINK.match(rest) or _UNFINISHED.search(clause):
+    if _LINK.match(continuation) or _UNFINISHED.search(clause):
         return ""
-    if _SUBJECT.match(clause) and _VERB.match(rest):
+    if _SUBJECT.match(clause) and _VERB.match(continuation):
         return ""
     return None
 
@@ -428,7 +430,7 @@ def _tidy(speech: str) -> str:
 def conversations(text: str, style: Style) -> list[list[Turn]]:
     """Return the turns of a text in conversations, including turns that cannot be used.
 
-    A conversation ends after a gap longer than LONGEST_GAP, at a heading, at verse, and at speech
+    A conversation ends after a gap longer than MAX_GAP, at a heading, at verse, and at speech
     in the middle of a paragraph of narration.
     """
     done: list[list[Turn]] = []
@@ -461,11 +463,11 @@ def conversations(text: str, style: Style) -> list[list[Turn]]:
                 end()
                 continue
             spoken = parse_turn(paragraph, style)
-            if gap > LONGEST_GAP:
+            if gap > MAX_GAP:
                 end()
             same = bool(current) and _SAME_SPEAKER.search(narration) is not None
             for i, turn in enumerate(spoken.turns):
-                if i and spoken.gaps[i - 1] > LONGEST_GAP:
+                if i and spoken.gaps[i - 1] > MAX_GAP:
                     end()
                 if i == 0 and same:
                     last = current[-1]
@@ -492,7 +494,7 @@ def is_heading(paragraph: str) -> bool:
     if paragraph[0] == _DASH:  # as in --XVII--
         return paragraph[-1] == _DASH and not any(c.islower() for c in paragraph)
     letters = [c for c in paragraph if c.isalpha()]
-    if letters and len(paragraph) <= LONGEST_HEADING and all(c.isupper() for c in letters):
+    if letters and len(paragraph) <= MAX_HEADING and all(c.isupper() for c in letters):
         return True
     return _BREAK.match(paragraph) is not None or _HEADING.match(paragraph) is not None
 

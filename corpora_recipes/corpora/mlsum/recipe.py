@@ -7,12 +7,8 @@ The keys of a line (a body has no paragraphs, ``topic`` consists of words of the
      "title": "…", "topic": "ccaa madrid", "date": "08/03/2012"}
 
 A body is a page whose layout is lost. Before it is split into sentences, boilerplate is removed by
-the patterns of corpus.yaml, and captions by ``captions.py``.
-
-Finds the end of a picture caption that is joined to the text after it.
-
-The texts of MLSUM are pages whose layout is lost: the caption of the first picture is followed by
-the first sentence. The only boundary is the credit at the end of the caption::
+the patterns of corpus.yaml, and the caption of the first picture, which the first sentence follows
+without a boundary except the credit at the caption's end::
 
     El alcalde, en el pleno. En vídeo, su intervención. FOTO: ANA RUIZ (EFE) | VÍDEO: ATLAS La junta
 """
@@ -32,214 +28,6 @@ from corpora_recipes.text.language import identify
 from corpora_recipes.text.sentences import split_sentences
 from corpora_recipes.text.tidying import flaw, tidy_sentences
 
-# A caption ends within REACH characters, and within NEAR if only a name in capitals marks its end;
-# marks of a caption occur within NEAR.
-REACH, NEAR = 600, 350
-# Maximal number of words in a credit, and of names joined by marks in it.
-CREDIT, NAMES = 40, 4
-# Maximal number of words in a person's name before the agency or mark of a credit.
-NAME = 5
-
-_WORD = re.compile(r"[|/©]|[^\s|/©]+")
-_LABEL = re.compile(
-    r"\(?(?:fotos?|fotograf[íi]as?|v[íi]deos?|im[áa]gen(?:es)?|realizaci[óo]n|redacci[óo]n"
-    r"|gr[áa]ficos?|grafismo|edici[óo]n|ilustraci[óo]n|producci[óo]n|montaje):",
-    re.IGNORECASE,
-)
-_MARK = re.compile(r"[|/©;,+–—-]|y|Y")
-_INITIALS = re.compile(r"(?:[^\W\d_]\.-?)+")
-_PARTICLES = frozenset(("de", "del", "la", "las", "los", "van", "von", "di", "da", "y", "i", "EL"))
-VIDEO = re.compile(r"\W*en (?:el |un |este )?v[íi]deo\b", re.IGNORECASE)
-# Marks of text that belongs to a caption.
-MARKS = re.compile(
-    r"(?:(?<!\S)|\()(?:FOTOS?|Fotos?|V[ÍI]DEOS?|V[íi]deos?|IMAGEN):\s"
-    r"|(?:^|(?<=[.)/]) ?)En (?:el )?v[íi]deo[,:]"
-)
-_ENDS = frozenset(".!?…)”»’'\"")
-_OPENS = "\"'«“‘¿¡([—"
-_ARTICLES = frozenset(("EL", "LA", "LOS", "LAS", "UN", "UNA"))
-
-
-# A caption without a credit that marks its end, only words such as "En vídeo".
-ENDLESS = -1
-
-
-def find_caption(text: str, agencies: Sequence[str], broadcasters: Sequence[str]) -> int:
-    """Return where the caption at the beginning of a text ends: 0 without one, or ENDLESS.
-
-    Names of picture agencies and broadcasters are in lower case. Those of broadcasters, which occur
-    in names of programmes too, are credits only after a mark such as "VÍDEO:".
-    """
-    limit = text.find(" ", 2 * REACH, 3 * REACH)
-    words = list(_WORD.finditer(text, 0, limit if limit >= 0 else 3 * REACH))
-    credits = _Credits(
-        words,
-        frozenset(tuple(name.split()) for name in agencies),
-        frozenset(tuple(name.split()) for name in broadcasters),
-    )
-    start = 0
-    while (after := credits.next_end(start)) is not None:
-        end = words[after].start() if after < len(words) else words[-1].end()
-        # A video has another caption, after that of the picture.
-        if not VIDEO.match(text, end):
-            return end
-        start = after
-    return ENDLESS if start or MARKS.search(text, 0, NEAR) else 0
-
-
-@dataclass(frozen=True, slots=True)
-class _Credits:
-    words: Sequence[re.Match[str]]
-    agencies: frozenset[tuple[str, ...]]
-    broadcasters: frozenset[tuple[str, ...]]
-
-    def next_end(self, start: int) -> int | None:
-        """Return the index of the word after the first complete credit from ``start`` on."""
-        for first in range(start, len(self.words)):
-            if self.words[first].start() - self.words[start].start() > REACH:
-                return None
-            if self._may_begin(first, start) and (end := self._end(first)) is not None:
-                return end
-        return None
-
-    def _may_begin(self, i: int, start: int) -> bool:
-        word = self.words[i][0]
-        if _LABEL.match(word) or word in ("|", "©"):
-            return True
-        if word[0] == "(" and self._agency(i):
-            return word[-1] != "."
-        if word == "/":
-            # Not one after a time of day, in a television guide.
-            return (
-                start < i < len(self.words) - 1
-                and not self.words[i - 1][0][-1].isdigit()
-                and bool(self._agency(i + 1) or _LABEL.match(self.words[i + 1][0]))
-            )
-        near = self.words[i].start() - self.words[start].start() <= NEAR
-        run = self._capitals(i) if near and word not in _ARTICLES else 0
-        if i == start or self.words[i - 1][0][-1] in _ENDS:
-            return run >= 2 or bool(self._agency(i)) or self._name(i) > 0
-        # Without a stop before it, at least three words in capitals, or two and an agency.
-        return run >= 3 or (run == 2 and bool(self._agency(i + 2)))
-
-    def _end(self, i: int) -> int | None:
-        """Return the index of the word after the credit at i, None if no credit begins there."""
-        ends: list[int] = []
-        named = False
-        last = min(i + CREDIT, len(self.words))
-        while i < last:
-            word = self.words[i][0]
-            if size := self._agency(i):
-                i += size
-                named = True
-                ends.append(i)
-            elif _LABEL.match(word) or _MARK.fullmatch(word):
-                named = True
-                i += 1
-            elif size := self._capitals(i):
-                # A single word in capitals may equally begin the text (PSOE).
-                if size > 1 or not ends or self._marked(i):
-                    ends += range(i + min(size, 2) if named else i + size, i + size + 1)
-                i += size
-            elif size := self._name(i):
-                i += size
-            elif ends and (size := self._bracketed(i)):
-                i += size
-                ends.append(i)
-            else:
-                break
-        return next((end for end in reversed(ends) if self._text_may_begin(end, named)), None)
-
-    def _marked(self, i: int) -> bool:
-        before = self.words[i - 1][0] if i else ""
-        return before in ("|", "/", "©") or _LABEL.match(before) is not None
-
-    def _agency(self, i: int) -> int:
-        """Return the number of words in the agency's name at i, 0 without such a name."""
-        marked = self._marked(i)
-        for size in (3, 2, 1):
-            names = [m[0].strip("().,:;").casefold() for m in self.words[i : i + size]]
-            if len(names) < size:
-                continue
-            # Short names may be words: ap, ep.
-            clear = len(names[0]) > 2 or marked or self.words[i][0].strip("().,:;").isupper()
-            if (tuple(names) in self.agencies and (clear or self.words[i][0][0] == "(")) or (
-                marked and tuple(names) in self.broadcasters
-            ):
-                return size
-        return 0
-
-    def _capitals(self, i: int) -> int:
-        """Return the number of words in the name in capitals at i, 0 without such a name."""
-        size = 0
-        letters = 0
-        for match in islice(self.words, i, i + CREDIT):
-            word = match[0].strip("().,:;@")
-            is_name = len(word) > 1 and not any(c.isdigit() for c in word)
-            if _LABEL.match(match[0]) or not word.isupper() or not word[0].isalpha():
-                break
-            if not is_name and not _INITIALS.fullmatch(match[0].strip("(),:;@")):
-                break
-            size += 1
-            letters = max(letters, len(word))
-            if match[0][-1] in ",:;":
-                break
-        # EE UU, CC OO
-        return size if letters > 2 else 0
-
-    def _name(self, i: int, names: int = NAMES) -> int:
-        """Return the number of words in the name at i before an agency or a mark, else 0."""
-        for size in range(1, NAME + 1):
-            if i + size >= len(self.words):
-                return 0
-            word = self.words[i + size - 1][0]
-            if not (word[0].isupper() or word in _PARTICLES or word[0] == "@"):
-                return 0
-            if word[-1] in _ENDS and not _INITIALS.fullmatch(word) and word[-1] != ")":
-                return 0
-            following = self.words[i + size][0]
-            if following in ("|", "/") or (following[0] == "(" and self._agency(i + size)):
-                return size if self._source_follows(i + size, names) else 0
-            if size > 1 and self._agency(i + size) and not following[0].islower():
-                return size
-        return 0
-
-    def _bracketed(self, i: int) -> int:
-        """Return the number of words in the bracketed name at i, 0 without such a name."""
-        for size in range(1, NAME + 1):
-            words = [m[0] for m in self.words[i : i + size]]
-            if words[-1][-1] == ")":
-                name = " ".join(words)[1:-1]
-                known = tuple(name.casefold().split()) in self.agencies | self.broadcasters
-                return size if words[0][0] == "(" and (known or name.istitle()) else 0
-        return 0
-
-    def _source_follows(self, i: int, names: int) -> bool:
-        """Tell whether an agency, a label or a name in capitals follows the mark at i."""
-        if self._agency(i):
-            return True
-        return i + 1 < len(self.words) and self._is_source(i + 1, names)
-
-    def _is_source(self, i: int, names: int) -> bool:
-        return bool(
-            self._agency(i)
-            or self._capitals(i)
-            or _LABEL.match(self.words[i][0])
-            or (names and self._name(i, names - 1))
-        )
-
-    def _text_may_begin(self, i: int, named: bool) -> bool:
-        """Tell whether the text can begin with word i; with a number only after an agency."""
-        if self.words[i - 1][0][-1] in ",:;.":
-            return False
-        if i == len(self.words):
-            return True
-        word = self.words[i][0]
-        if _LABEL.match(word):
-            return False
-        return word[0] in _OPENS or word[0].isupper() or (named and word[0].isdigit())
-
-
 KEYS = ("text", "summary", "url", "title", "topic")
 # Kinds of rules in corpus.yaml.
 RULES = (
@@ -254,13 +42,13 @@ FILES: dict[str, Split] = {"train": "train", "val": "validation", "test": "test"
 # The corpus writes tu for Turkish, whose code is tr.
 CODES = {"tr": "tu"}
 # The language of texts with fewer words is not identified.
-IDENTIFIABLE = 20
+MIN_IDENTIFIABLE = 20
 # Characters used to identify the language: they suffice, and more take more time.
-IDENTIFIED = 1000
+MAX_IDENTIFIED = 1000
 # Sequences of so many words do not recur in a text by chance, except names of offices.
-REPEATED = 10
+N_REPEATED_WORDS = 10
 # Fewer words between two dashes are no sentence: Bilbao - Madrid.
-SHORTEST_PART = 3
+MIN_PART_WORDS = 3
 
 # Marks of a cut: between sentences; after a sentence that may be incomplete; before one that may be
 # incomplete; before one that is incomplete; before a caption. (clean() removes these characters.)
@@ -301,9 +89,9 @@ def read_block(block: LineRange, corpus: Corpus) -> BlockResult:
     split = FILES[block.path.stem.rpartition("_")[2]]
     result = BlockResult()
     todo = f"remove the file, and run `probeta fetch --only {corpus.name}`"
-    for where, row in parse_lines(range_lines(block), block.path, block.start, todo):
+    for line, row in parse_lines(range_lines(block), block.path, block.start, todo):
         with result.counting("documents"):
-            result.records.append(_document(_fields(row, where), split, rules, result.drops))
+            result.records.append(_document(_fields(row, line), split, rules, result.drops))
     return result
 
 
@@ -374,19 +162,19 @@ def _code(corpus: Corpus) -> str:
     return CODES.get(language, language)
 
 
-def _fields(row: Any, where: Line) -> dict[str, str]:
+def _fields(row: Any, line: Line) -> dict[str, str]:
     if not isinstance(row, dict):
-        raise where.error(f"an object with the keys {', '.join(KEYS)}", repr(row)[:60])
+        raise line.error(f"an object with the keys {', '.join(KEYS)}", repr(row)[:60])
     for key in KEYS:
         if key not in row:
-            raise where.error(f"the key {key}", f"only {', '.join(row) or 'an empty object'}")
+            raise line.error(f"the key {key}", f"only {', '.join(row) or 'an empty object'}")
         if not isinstance(row[key], str):
-            raise where.error(f"{key}, a string", repr(row[key])[:60])
+            raise line.error(f"{key}, a string", repr(row[key])[:60])
     for key in ("url", "title", "topic"):
         if damage(row[key]) == "unpaired_surrogate":
-            raise where.error(f"{key} in Unicode", "half a surrogate pair")
+            raise line.error(f"{key} in Unicode", "half a surrogate pair")
     if not row["url"].strip():
-        raise where.error("the url of the item", "an empty one")
+        raise line.error("the url of the item", "an empty one")
     return row
 
 
@@ -395,8 +183,8 @@ def _document(fields: dict[str, str], split: Split, rules: _Rules, drops: Drops)
     if not text:
         raise Dropped("no_text")
     text = _cut_captions(_cut(text, rules, drops), rules, drops)
-    words = _HOLES.sub(" ", text[:IDENTIFIED])
-    if len(words.split()) >= IDENTIFIABLE and identify(words) != rules.language:
+    words = _HOLES.sub(" ", text[:MAX_IDENTIFIED])
+    if len(words.split()) >= MIN_IDENTIFIABLE and identify(words) != rules.language:
         raise Dropped("other_language")
     sections = split_at_drops("", 1, [_sentences(text, rules, drops)])
     if not sections:
@@ -433,12 +221,12 @@ def _cut_captions(text: str, rules: _Rules, drops: Drops) -> str:
     """Remove the caption at the beginning of a text, and captions after photo marks inside it."""
     if not rules.agencies:
         return text
-    first, *others = text.split(_PHOTO)
+    first, *pieces = text.split(_PHOTO)
     text = _without_caption(first, rules, drops)
-    for piece in others:
-        rest = _without_caption(piece.lstrip(), rules, drops)
+    for piece in pieces:
+        remainder = _without_caption(piece.lstrip(), rules, drops)
         # Without a credit, a caption is a sentence, which may be joined to the next one.
-        text += (_AFTER if rest == piece.lstrip() else _HOLE) + rest
+        text += (_AFTER if remainder == piece.lstrip() else _HOLE) + remainder
     return text
 
 
@@ -454,7 +242,7 @@ def _without_caption(text: str, rules: _Rules, drops: Drops) -> str:
     last = 0
     length = 0
     for i, sentence in enumerate(sentences):
-        if length > NEAR:
+        if length > MAX_UNMARKED_CAPTION:
             break
         if MARKS.search(sentence):
             last = i
@@ -474,21 +262,21 @@ def _sentences(text: str, rules: _Rules, drops: Drops) -> list[str | None]:
                 _drop(body, -1, "glued_to_cut", drops)
             continue
         sentences = [_BULLET.sub("", s) for s in tidy_sentences(piece, rules.language)]
-        kept = [_checked(s, "sentences", rules, drops) for s in sentences if s]
-        if not kept:
+        checked = [_checked(s, "sentences", rules, drops) for s in sentences if s]
+        if not checked:
             continue
-        first = kept[0] or ""
+        first = checked[0] or ""
         if mark == _AFTER:
-            _drop(kept, 0, "glued_to_cut", drops)
+            _drop(checked, 0, "glued_to_cut", drops)
         elif mark == _DOUBT and (name := _first_name(rules.after_captions, first)):
-            _drop(kept, 0, name, drops)
+            _drop(checked, 0, name, drops)
         elif (mark or not body) and first[:2].islower():
-            _drop(kept, 0, "fragment", drops)
+            _drop(checked, 0, "fragment", drops)
         elif not body and (name := _first_name(rules.first_sentences, first)):
-            _drop(kept, 0, name, drops)
+            _drop(checked, 0, name, drops)
         if mark and body:
             body.append(None)
-        body += kept
+        body += checked
         mark = ""
     _drop_repeated(body, drops)
     return body
@@ -499,8 +287,8 @@ def _drop_repeated(sentences: list[str | None], drops: Drops) -> None:
     holders: dict[tuple[str, ...], int] = {}
     for i, sentence in enumerate(sentences):
         words = (sentence or "").split()
-        for k in range(len(words) - REPEATED + 1):
-            j = holders.setdefault(tuple(words[k : k + REPEATED]), i)
+        for k in range(len(words) - N_REPEATED_WORDS + 1):
+            j = holders.setdefault(tuple(words[k : k + N_REPEATED_WORDS]), i)
             first, second = sentences[j], sentences[i]
             if j != i and first is not None and second is not None:
                 _drop(sentences, j if len(first) > len(second) else i, "repeated", drops)
@@ -550,4 +338,214 @@ def _subhead(text: str, rules: _Rules, drops: Drops) -> list[str]:
 
 
 def _parts(pieces: list[str], text: str) -> list[str]:
-    return pieces if min(len(piece.split()) for piece in pieces) >= SHORTEST_PART else [text]
+    return pieces if min(len(piece.split()) for piece in pieces) >= MIN_PART_WORDS else [text]
+
+
+# --- captions ------------------------------------------------------------------------------------
+
+# In characters: a caption ends within the first, and within the second if only a name in capitals
+# marks its end; marks of a caption occur within the second.
+MAX_CAPTION, MAX_UNMARKED_CAPTION = 600, 350
+# Maximal number of words in a credit, and of names joined by marks in it.
+MAX_CREDIT_WORDS, MAX_NAMES = 40, 4
+# Maximal number of words in a person's name before the agency or mark of a credit.
+MAX_NAME_WORDS = 5
+
+_WORD = re.compile(r"[|/©]|[^\s|/©]+")
+_LABEL = re.compile(
+    r"\(?(?:fotos?|fotograf[íi]as?|v[íi]deos?|im[áa]gen(?:es)?|realizaci[óo]n|redacci[óo]n"
+    r"|gr[áa]ficos?|grafismo|edici[óo]n|ilustraci[óo]n|producci[óo]n|montaje):",
+    re.IGNORECASE,
+)
+_MARK = re.compile(r"[|/©;,+–—-]|y|Y")
+_INITIALS = re.compile(r"(?:[^\W\d_]\.-?)+")
+_PARTICLES = frozenset(("de", "del", "la", "las", "los", "van", "von", "di", "da", "y", "i", "EL"))
+VIDEO = re.compile(r"\W*en (?:el |un |este )?v[íi]deo\b", re.IGNORECASE)
+# Marks of text that belongs to a caption.
+MARKS = re.compile(
+    r"(?:(?<!\S)|\()(?:FOTOS?|Fotos?|V[ÍI]DEOS?|V[íi]deos?|IMAGEN):\s"
+    r"|(?:^|(?<=[.)/]) ?)En (?:el )?v[íi]deo[,:]"
+)
+_ENDS = frozenset(".!?…)”»’'\"")
+_OPENS = "\"'«“‘¿¡([—"
+_ARTICLES = frozenset(("EL", "LA", "LOS", "LAS", "UN", "UNA"))
+
+
+# A caption without a credit that marks its end, only words such as "En vídeo".
+ENDLESS = -1
+
+
+def find_caption(text: str, agencies: Sequence[str], broadcasters: Sequence[str]) -> int:
+    """Return where the caption at the beginning of a text ends: 0 without one, or ENDLESS.
+
+    Names of picture agencies and broadcasters are in lower case. Those of broadcasters, which occur
+    in names of programmes too, are credits only after a mark such as "VÍDEO:".
+    """
+    limit = text.find(" ", 2 * MAX_CAPTION, 3 * MAX_CAPTION)
+    words = list(_WORD.finditer(text, 0, limit if limit >= 0 else 3 * MAX_CAPTION))
+    credits = _Credits(
+        words,
+        frozenset(tuple(name.split()) for name in agencies),
+        frozenset(tuple(name.split()) for name in broadcasters),
+    )
+    start = 0
+    while (after := credits.next_end(start)) is not None:
+        end = words[after].start() if after < len(words) else words[-1].end()
+        # A video has another caption, after that of the picture.
+        if not VIDEO.match(text, end):
+            return end
+        start = after
+    return ENDLESS if start or MARKS.search(text, 0, MAX_UNMARKED_CAPTION) else 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Credits:
+    words: Sequence[re.Match[str]]
+    agencies: frozenset[tuple[str, ...]]
+    broadcasters: frozenset[tuple[str, ...]]
+
+    def next_end(self, start: int) -> int | None:
+        """Return the index of the word after the first complete credit from ``start`` on."""
+        for first in range(start, len(self.words)):
+            if self.words[first].start() - self.words[start].start() > MAX_CAPTION:
+                return None
+            if self._may_begin(first, start) and (end := self._end(first)) is not None:
+                return end
+        return None
+
+    def _may_begin(self, i: int, start: int) -> bool:
+        word = self.words[i][0]
+        if _LABEL.match(word) or word in ("|", "©"):
+            return True
+        if word[0] == "(" and self._agency(i):
+            return word[-1] != "."
+        if word == "/":
+            # Not one after a time of day, in a television guide.
+            return (
+                start < i < len(self.words) - 1
+                and not self.words[i - 1][0][-1].isdigit()
+                and bool(self._agency(i + 1) or _LABEL.match(self.words[i + 1][0]))
+            )
+        near = self.words[i].start() - self.words[start].start() <= MAX_UNMARKED_CAPTION
+        run = self._capitals(i) if near and word not in _ARTICLES else 0
+        if i == start or self.words[i - 1][0][-1] in _ENDS:
+            return run >= 2 or bool(self._agency(i)) or self._name(i) > 0
+        # Without a stop before it, at least three words in capitals, or two and an agency.
+        return run >= 3 or (run == 2 and bool(self._agency(i + 2)))
+
+    def _end(self, i: int) -> int | None:
+        """Return the index of the word after the credit at i, None if no credit begins there."""
+        ends: list[int] = []
+        named = False
+        last = min(i + MAX_CREDIT_WORDS, len(self.words))
+        while i < last:
+            word = self.words[i][0]
+            if size := self._agency(i):
+                i += size
+                named = True
+                ends.append(i)
+            elif _LABEL.match(word) or _MARK.fullmatch(word):
+                named = True
+                i += 1
+            elif size := self._capitals(i):
+                # A single word in capitals may equally begin the text (PSOE).
+                if size > 1 or not ends or self._marked(i):
+                    ends += range(i + min(size, 2) if named else i + size, i + size + 1)
+                i += size
+            elif size := self._name(i):
+                i += size
+            elif ends and (size := self._bracketed(i)):
+                i += size
+                ends.append(i)
+            else:
+                break
+        return next((end for end in reversed(ends) if self._text_may_begin(end, named)), None)
+
+    def _marked(self, i: int) -> bool:
+        before = self.words[i - 1][0] if i else ""
+        return before in ("|", "/", "©") or _LABEL.match(before) is not None
+
+    def _agency(self, i: int) -> int:
+        """Return the number of words in the agency's name at i, 0 without such a name."""
+        marked = self._marked(i)
+        for size in (3, 2, 1):
+            names = [m[0].strip("().,:;").casefold() for m in self.words[i : i + size]]
+            if len(names) < size:
+                continue
+            # Short names may be words: ap, ep.
+            clear = len(names[0]) > 2 or marked or self.words[i][0].strip("().,:;").isupper()
+            if (tuple(names) in self.agencies and (clear or self.words[i][0][0] == "(")) or (
+                marked and tuple(names) in self.broadcasters
+            ):
+                return size
+        return 0
+
+    def _capitals(self, i: int) -> int:
+        """Return the number of words in the name in capitals at i, 0 without such a name."""
+        size = 0
+        letters = 0
+        for match in islice(self.words, i, i + MAX_CREDIT_WORDS):
+            word = match[0].strip("().,:;@")
+            is_name = len(word) > 1 and not any(c.isdigit() for c in word)
+            if _LABEL.match(match[0]) or not word.isupper() or not word[0].isalpha():
+                break
+            if not is_name and not _INITIALS.fullmatch(match[0].strip("(),:;@")):
+                break
+            size += 1
+            letters = max(letters, len(word))
+            if match[0][-1] in ",:;":
+                break
+        # EE UU, CC OO
+        return size if letters > 2 else 0
+
+    def _name(self, i: int, names: int = MAX_NAMES) -> int:
+        """Return the number of words in the name at i before an agency or a mark, else 0."""
+        for size in range(1, MAX_NAME_WORDS + 1):
+            if i + size >= len(self.words):
+                return 0
+            word = self.words[i + size - 1][0]
+            if not (word[0].isupper() or word in _PARTICLES or word[0] == "@"):
+                return 0
+            if word[-1] in _ENDS and not _INITIALS.fullmatch(word) and word[-1] != ")":
+                return 0
+            following = self.words[i + size][0]
+            if following in ("|", "/") or (following[0] == "(" and self._agency(i + size)):
+                return size if self._source_follows(i + size, names) else 0
+            if size > 1 and self._agency(i + size) and not following[0].islower():
+                return size
+        return 0
+
+    def _bracketed(self, i: int) -> int:
+        """Return the number of words in the bracketed name at i, 0 without such a name."""
+        for size in range(1, MAX_NAME_WORDS + 1):
+            words = [m[0] for m in self.words[i : i + size]]
+            if words[-1][-1] == ")":
+                name = " ".join(words)[1:-1]
+                is_source = tuple(name.casefold().split()) in self.agencies | self.broadcasters
+                return size if words[0][0] == "(" and (is_source or name.istitle()) else 0
+        return 0
+
+    def _source_follows(self, i: int, names: int) -> bool:
+        """Tell whether an agency, a label or a name in capitals follows the mark at i."""
+        if self._agency(i):
+            return True
+        return i + 1 < len(self.words) and self._is_source(i + 1, names)
+
+    def _is_source(self, i: int, names: int) -> bool:
+        return bool(
+            self._agency(i)
+            or self._capitals(i)
+            or _LABEL.match(self.words[i][0])
+            or (names and self._name(i, names - 1))
+        )
+
+    def _text_may_begin(self, i: int, named: bool) -> bool:
+        """Tell whether the text can begin with word i; with a number only after an agency."""
+        if self.words[i - 1][0][-1] in ",:;.":
+            return False
+        if i == len(self.words):
+            return True
+        word = self.words[i][0]
+        if _LABEL.match(word):
+            return False
+        return word[0] in _OPENS or word[0].isupper() or (named and word[0].isdigit())

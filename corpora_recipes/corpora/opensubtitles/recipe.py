@@ -20,17 +20,10 @@ sentence is one line of the dialogue, or several if dashes separate speakers. Se
 continue in the next one are not joined: five in six sentences that begin with a lower-case letter
 follow a full stop, and are only careless spelling.
 
-Reads single members of a large zip archive, without holding its directory in memory.
-
 ``zipfile.ZipFile`` makes an object for every member: 1.5 s and 180 MB for 300,000 of them, in each
-worker. Here the directory is read once, as a stream; a worker seeks the directory record of a
-member by its position in the file, and from there the member. Zip64 is supported. The format is
-PKWARE's APPNOTE.TXT 6.3.10, whose sections are cited below. Of a remote archive, only what is read
-is fetched (``partial_file.PartialFile``).
-
-Lists the films of an OPUS archive, says which file of each is read, and fetches a quota.
-
-Turns the sentences of a subtitle file into lines of dialogue.
+worker. Here the archive's directory is read once, as a stream; a worker seeks the directory record
+of a member by its position, and from there the member (PKWARE's APPNOTE.TXT 6.3.10, whose sections
+are cited below; with zip64). Of a remote archive only what is read is fetched (``PartialFile``).
 """
 
 import re
@@ -39,7 +32,7 @@ import struct
 import sys
 import zlib
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -72,17 +65,6 @@ from corpora_recipes.text.language import FINAL, identify, is_lower
 from corpora_recipes.text.sentences import ends_in_abbreviation
 from corpora_recipes.text.tidying import has_stray_quote, pair_quotes, tidy
 
-_CHUNK = 1 << 20
-
-_RECORD = struct.Struct("<4s6H3L5H2L")  # 4.3.12, central directory header
-_LOCAL = struct.Struct("<4s5H3L2H")  # 4.3.7, local file header
-_END = struct.Struct("<4s4H2LH")  # 4.3.16, end of central directory record
-_LOCATOR = struct.Struct("<4sLQL")  # 4.3.15, zip64 end of central directory locator
-_END64 = struct.Struct("<4sQ2H2L4Q")  # 4.3.14, zip64 end of central directory record
-_FULL = 0xFFFFFFFF  # the value is in the zip64 extra field (4.5.3)
-_ENCRYPTED, _UTF8 = 1 << 0, 1 << 11  # 4.4.4, general purpose bit flag
-_STORED, _DEFLATED = 0, 8  # 4.4.5, compression method
-
 
 class Bytes(Protocol):
     """A file opened for reading, whole or in parts."""
@@ -107,178 +89,6 @@ class Member:
     offset: int
 
 
-def list_members(file: Bytes, path: Path) -> Iterator[tuple[Member, int]]:
-    """Yield the directory record of each member, and its position; ``path`` is for messages."""
-    start, left = find_directory(file, path)
-    file.seek(start)
-    data, at, base, count = b"", 0, start, 0
-    while left or at < len(data):
-        end = _end_of_record(data, at)
-        if end is None:
-            chunk = file.read(min(_CHUNK, left))
-            if not chunk:
-                raise _damaged(path, "its directory ends inside a record")
-            left -= len(chunk)
-            base += at
-            data, at = data[at:] + chunk, 0
-            continue
-        if not data.startswith(b"PK\1\2", at):
-            raise _damaged(path, f"no directory record at byte {base + at:,}")
-        count += 1
-        if count > MOST_SUBTITLES:
-            raise _damaged(path, f"more than {MOST_SUBTITLES:,} members")
-        yield _member(data[at:end], path), base + at
-        at = end
-
-
-def read_record(file: Bytes, path: Path, position: int) -> Member:
-    """Read the directory record at a position that ``list_members`` gave."""
-    _seek(file, path, position)
-    # Most records are shorter.
-    data = file.read(512)
-    end = _end_of_record(data, 0)
-    if end is None and len(data) == 512:
-        data += file.read(3 * 0xFFFF)
-        end = _end_of_record(data, 0)
-    if end is None or not data.startswith(b"PK\1\2"):
-        raise _damaged(path, f"no directory record at byte {position:,}")
-    return _member(data[:end], path)
-
-
-def read_member(file: Bytes, path: Path, member: Member) -> bytes:
-    """Return the contents of a member; all that the directory says of it must be true."""
-    if member.flags & _ENCRYPTED:
-        raise _damaged(path, f"{member.name} is encrypted")
-    if member.method not in (_STORED, _DEFLATED):
-        raise _damaged(path, f"{member.name} has the compression method {member.method}")
-    if max(member.size, member.compressed) > LARGEST_FILE:
-        raise _too_large(path, member)
-    _seek(file, path, member.offset)
-    header = file.read(_LOCAL.size)
-    if len(header) < _LOCAL.size or header[:4] != b"PK\3\4":
-        raise _damaged(path, f"no member at byte {member.offset:,}, where {member.name} should be")
-    *_, named, extra = _LOCAL.unpack(header)
-    name = _decode(file.read(named), member.flags)
-    if name != member.name:
-        raise _damaged(path, f"{name} where {member.name} should be")
-    file.seek(extra, 1)
-    data = file.read(member.compressed)
-    whole = len(data) == member.compressed
-    if whole and member.method == _DEFLATED:
-        inflater = zlib.decompressobj(-zlib.MAX_WBITS)
-        try:
-            # One byte beyond the announced size reveals a wrong size.
-            data = inflater.decompress(data, member.size + 1)
-        except zlib.error as error:
-            raise _damaged(path, f"{member.name} is damaged: {error}") from None
-        whole = inflater.eof
-    if not whole or len(data) != member.size:
-        raise _damaged(path, f"{member.name} does not have the {member.size:,} bytes announced")
-    if zlib.crc32(data) != member.crc:
-        raise _damaged(path, f"{member.name} has another CRC-32 than the directory says")
-    return data
-
-
-def member_range(member: Member, end: int, path: Path) -> tuple[int, int]:
-    """Return a member's first byte and the one after its last; what follows begins at ``end``."""
-    if member.compressed > LARGEST_FILE:
-        raise _too_large(path, member)
-    shortest = member.offset + _LOCAL.size + member.compressed
-    if shortest > end:
-        raise _damaged(path, f"{member.name} would reach to byte {shortest:,}, beyond {end:,}")
-    # The name and the extra field of its header have at most 65,535 bytes each.
-    return member.offset, min(end, shortest + 2 * 0xFFFF)
-
-
-def find_directory(file: Bytes, path: Path) -> tuple[int, int]:
-    """Return the position of the central directory, and its size in bytes."""
-    # The number of its records is not reliable: some writers give it modulo 65,536.
-    length = file.seek(0, 2)
-    tail_at = max(0, length - _LOCATOR.size - _END.size - 0xFFFF)
-    file.seek(tail_at)
-    tail = file.read()
-    at = len(tail)
-    while (at := tail.rfind(b"PK\5\6", 0, at)) >= 0:
-        # The comment, the record's last field, ends at the end of the file.
-        if len(tail) - at >= _END.size:
-            *_, size, start, comment = _END.unpack_from(tail, at)
-            if at + _END.size + comment == len(tail):
-                break
-    else:
-        raise _damaged(path, "no zip archive, or a truncated one")
-    if at >= _LOCATOR.size and tail.startswith(b"PK\6\7", at - _LOCATOR.size):
-        _seek(file, path, _LOCATOR.unpack_from(tail, at - _LOCATOR.size)[2])
-        end64 = file.read(_END64.size)
-        if len(end64) < _END64.size or end64[:4] != b"PK\6\6":
-            raise _damaged(path, "its zip64 end record is not where it should be")
-        *_, size, start = _END64.unpack(end64)
-    if start + size > tail_at + at:
-        raise _damaged(path, f"a directory that would reach to byte {start + size:,}")
-    return start, size
-
-
-def _member(record: bytes, path: Path) -> Member:
-    """Return what a whole directory record says."""
-    fields = _RECORD.unpack_from(record)
-    _, _, _, flags, method, _, _, crc, compressed, size, named, extra, *_, offset = fields
-    end = _RECORD.size + named
-    name = _decode(record[_RECORD.size : end], flags)
-    if _FULL in (size, compressed, offset):
-        large = _zip64_values(record[end : end + extra])
-        # The field holds those of the three that are too large, in this order.
-        size, compressed, offset = (
-            next(large, -1) if value == _FULL else value for value in (size, compressed, offset)
-        )
-        if -1 in (size, compressed, offset):
-            raise _damaged(path, f"{name} lacks its zip64 sizes")
-    return Member(name, flags, method, crc, compressed, size, offset)
-
-
-def _end_of_record(data: bytes, at: int) -> int | None:
-    """Return the end of the directory record, None if it is beyond the data."""
-    if at + _RECORD.size > len(data):
-        return None
-    named, extra, comment = _RECORD.unpack_from(data, at)[10:13]
-    end: int = at + _RECORD.size + named + extra + comment
-    return end if end <= len(data) else None
-
-
-def _seek(file: Bytes, path: Path, position: int) -> None:
-    if position > file.seek(0, 2):
-        raise _damaged(path, f"a reference to byte {position:,}, beyond its end")
-    file.seek(position)
-
-
-def _zip64_values(extra: bytes) -> Iterator[int]:
-    at = 0
-    while at + 4 <= len(extra):
-        kind, size = struct.unpack_from("<2H", extra, at)
-        if kind == 1:
-            values = extra[at + 4 : at + 4 + size]
-            yield from (value for (value,) in struct.iter_unpack("<Q", values[: size // 8 * 8]))
-            return
-        at += 4 + size
-
-
-def _decode(name: bytes, flags: int) -> str:
-    return name.decode("utf-8" if flags & _UTF8 else "cp437", "replace")
-
-
-def _too_large(path: Path, member: Member) -> InputError:
-    size = max(member.size, member.compressed)
-    return _damaged(path, f"{member.name} has {size:,} bytes, more than {LARGEST_FILE:,}")
-
-
-def _damaged(path: Path, found: str) -> InputError:
-    return RawError(path, "a whole zip archive of subtitle files", found)
-
-
-FORMS = ("raw", "xml")
-# What lies between two files is fetched with them if it is at most this share of all: one request
-# instead of two.
-GAP = 1 / 8
-
-
 @dataclass(frozen=True, slots=True)
 class Film:
     """A block: the subtitle files of one film, as positions of directory records in the archive.
@@ -289,6 +99,91 @@ class Film:
     key: str
     path: Path
     positions: tuple[int, ...]
+
+
+def boilerplate(corpus: Corpus) -> list[re.Pattern[str]]:
+    """Return the patterns that no line of the corpus may match: those of credits."""
+    rules = load_rules(_language(corpus)).rules
+    return [rule.pattern for rule in rules if rule.name == "credits"]
+
+
+def sources(corpus: Corpus) -> list[Source]:
+    """Return the archive of the corpus."""
+    name = archive_name(corpus)
+    url = f"{corpus.facts.special['base_url']}/{name}"
+    return [Source(name, (url,), size=corpus.facts.special["sizes"].get(name))]
+
+
+def blocks(raw: Path, corpus: Corpus) -> Sequence[Film]:
+    """List the films of the archive; raises InputError if it is missing, or see ``list_films``."""
+    path = raw / archive_name(corpus)
+    if not path.is_file() and read_manifest(path) is None:
+        raise no_files(corpus, path, "the archive of subtitle files", "no such file")
+    with open_archive(path) as file:
+        return list_films(file, path, corpus)
+
+
+def read_block(block: Film, corpus: Corpus) -> BlockResult:
+    """Read one film; raises InputError if this part of the archive is damaged."""
+    result = BlockResult()
+    with open_archive(block.path) as file:
+        data = read_member(file, block.path, choose(file, block, corpus))
+    if n_versions := len(block.positions) - 1:
+        result.drops.seen["documents"] += n_versions
+        result.drops.dropped["documents", "same_film"] += n_versions
+    with result.counting("documents"):
+        result.records.append(Dialogue(block.key, "", _conversations(data, corpus, result.drops)))
+    return result
+
+
+def _language(corpus: Corpus) -> str:
+    """Return the ISO 639 code: rules apply to a language in all regions."""
+    return corpus.language.split("-")[0]
+
+
+def _conversations(data: bytes, corpus: Corpus, drops: Drops) -> list[list[str]]:
+    """Return the conversations of a subtitle file; raises Dropped if it cannot be used."""
+    if len(data) > LARGEST_XML:
+        raise Dropped("too_large")
+    parser = etree.XMLParser(resolve_entities=False, no_network=True, remove_comments=True)
+    try:
+        root = etree.fromstring(data, parser)
+    except etree.XMLSyntaxError:
+        raise Dropped("malformed_xml") from None
+    lines = list(_lines(root))
+    text = " ".join(lines)
+    if sum(map(str.isupper, text)) > sum(map(str.islower, text)):
+        raise Dropped("capitals")
+    language = _language(corpus)
+    if text and identify(text) != language:
+        raise Dropped("other_language")
+    conversations = read_lines(lines, load_rules(language), drops)
+    if not conversations:
+        raise Dropped("no_lines")
+    return conversations
+
+
+def _lines(root: etree._Element) -> Iterator[str]:
+    """Yield the text of each sentence, with a line break in place of each time."""
+    for sentence in root.iter("s"):
+        if sentence.find(".//w") is None:
+            yield "\n".join(map(str, sentence.itertext())).strip()
+            continue
+        parts: list[list[str]] = [[]]
+        for element in sentence.iter("w", "time"):
+            if element.tag == "time":
+                parts.append([])
+            elif element.text and element.text.strip():
+                parts[-1].append(element.text.strip())
+        yield detokenize(parts)
+
+
+# --- the films of an archive ---------------------------------------------------------------------
+
+FORMS = ("raw", "xml")
+# What lies between two files is fetched with them if it is at most this share of all: one request
+# instead of two.
+MAX_GAP_SHARE = 1 / 8
 
 
 def archive_name(corpus: Corpus) -> str:
@@ -314,7 +209,7 @@ def list_films(file: Bytes, path: Path, corpus: Corpus) -> Sequence[Film]:
     folder = f"OpenSubtitles/{archive_name(corpus).removesuffix('.zip')}/"
     layout = re.compile(re.escape(folder) + r"[^/]+/([^/]+)/[^/]+\.xml")
     films: dict[str, list[int]] = {}
-    others = 0
+    n_others = 0
     for member, position in list_members(file, path):
         name = member.name
         if ".." in name.split("/") or name.startswith("/") or "\\" in name:
@@ -323,10 +218,10 @@ def list_films(file: Bytes, path: Path, corpus: Corpus) -> Sequence[Film]:
         if match := layout.fullmatch(name):
             films.setdefault(match[1], []).append(position)
         else:
-            others += 1
+            n_others += 1
     if not films:
         expected = f"members {folder}<year>/<imdb>/<subtitle>.xml"
-        raise RawError(path, expected, f"{others} other members")
+        raise RawError(path, expected, f"{n_others} other members")
     return [Film(imdb, path, tuple(positions)) for imdb, positions in films.items()]
 
 
@@ -341,12 +236,12 @@ def choose(file: Bytes, film: Film, corpus: Corpus) -> Member:
 # --- fetching a part -----------------------------------------------------------------------------
 
 
-def fetch(corpus: Corpus, out: Path, read_block: Callable[[Film, Corpus], BlockResult]) -> None:
-    """Fetch an archive into folder ``out``: whole, or the parts that the quota needs.
+def fetch_upstream(corpus: Corpus, out: Path) -> None:
+    """Fetch the archive into folder ``out``: whole, or the parts that the quota needs.
 
     If the option ``partial`` is set, only the archive's directory is fetched, and then the subtitle
     files of as many films as the quota takes, in the order in which ``read`` takes them. To detect
-    which films are accepted, they are read at once, by ``read_block``, in this process. A larger
+    which films are accepted, they are read at once, in this process. A larger
     quota continues where this one ends. The whole archive is fetched, and a message says
     why, if all films are wanted or more than half of them, or the server does not support byte
     ranges; if it is there already, it stays.
@@ -355,21 +250,19 @@ def fetch(corpus: Corpus, out: Path, read_block: Callable[[Film, Corpus], BlockR
     path = out / source.file
     if corpus.options["partial"] and not path.exists():
         try:
-            why = _fetch_films(corpus, source, path, read_block)
+            why = _fetch_films(corpus, source, path)
         except NoRanges as error:
             why = str(error)
         if not why:
             return
         size = look_at(source.urls[0]).size or source.size
-        known = "size unknown" if size is None else f"{size:,} bytes"
-        tqdm.write(f"fetching the whole of {source.file}, {known}: {why}", file=sys.stderr)
+        size_text = "size unknown" if size is None else f"{size:,} bytes"
+        tqdm.write(f"fetching the whole of {source.file}, {size_text}: {why}", file=sys.stderr)
     fetch_whole([source], out)
     shutil.rmtree(parts_folder(path), ignore_errors=True)
 
 
-def _fetch_films(
-    corpus: Corpus, source: Source, path: Path, read_block: Callable[[Film, Corpus], BlockResult]
-) -> str:
+def _fetch_films(corpus: Corpus, source: Source, path: Path) -> str:
     """Fetch what the quota needs; return why it cannot be done, "" if it was."""
     quota = corpus.documents
     if quota is None:
@@ -389,12 +282,12 @@ def _fetch_films(
                 at += len(films)
                 for film in archive.fetch(films):
                     try:
-                        kept = len(read_block(film, corpus).records)
+                        n_accepted = len(read_block(film, corpus).records)
                     except InputError:
                         archive.discard(film)
                         raise
-                    accepted += kept
-                    bar.update(kept)
+                    accepted += n_accepted
+                    bar.update(n_accepted)
         size = sum(part.stat().st_size for part in parts_folder(path).glob("*-*"))
         note = f"{source.file}: {size:,} of its {parts.manifest.size:,} bytes are present, "
         note += f"{parts.fetched:,} of them new"
@@ -419,19 +312,19 @@ class _Archive:
         """Fetch the subtitle files of films, in the order of the archive; yield those that came."""
         in_archive = sorted(((self._range(film), film) for film in films), key=lambda pair: pair[0])
         ranges: list[tuple[int, int]] = []
-        together: list[list[Film]] = []
+        groups: list[list[Film]] = []
         for (start, stop), film in in_archive:
-            if ranges and start - ranges[-1][1] <= GAP * (stop - ranges[-1][0]):
+            if ranges and start - ranges[-1][1] <= MAX_GAP_SHARE * (stop - ranges[-1][0]):
                 ranges[-1] = (ranges[-1][0], stop)
-                together[-1].append(film)
+                groups[-1].append(film)
             else:
                 ranges.append((start, stop))
-                together.append([film])
+                groups.append([film])
         fetchers = ThreadPoolExecutor(patience.CONNECTIONS)
         try:
             fetched = fetchers.map(self._file.fetch, *zip(*ranges, strict=True))
-            for some, _ in zip(together, fetched, strict=True):
-                yield from some
+            for group, _ in zip(groups, fetched, strict=True):
+                yield from group
         finally:
             fetchers.shutdown(cancel_futures=True)
 
@@ -445,9 +338,11 @@ class _Archive:
         return member_range(member, end, self._path)
 
 
+# --- lines of dialogue ---------------------------------------------------------------------------
+
 # Characters of the longest sentence that is read: matching time can be quadratic in the length, and
 # spoken sentences are far shorter.
-LONGEST = 1000
+MAX_SENTENCE = 1000
 
 _DASH = "–—―-"
 # A line break and a dash always begin another speaker's line.
@@ -483,12 +378,12 @@ class Rule:
 class Rules:
     """The rules of corpus.yaml that apply to a language, in the file's order.
 
-    Without ``signs``, only the rules ``of_words`` can match; none of these is a mark.
+    Without ``signs``, only the ``word_rules`` can match; none of these is a mark.
     """
 
     language: str
     rules: Sequence[Rule]
-    of_words: Sequence[Rule]
+    word_rules: Sequence[Rule]
     signs: re.Pattern[str]
 
     def apply(self, line: str, drops: Drops) -> tuple[str, str | None]:
@@ -496,9 +391,9 @@ class Rules:
 
         Marks are counted in the unit "marks", as seen and dropped.
         """
-        reason = "too_long" if len(line) > LONGEST else damage(line)
+        reason = "too_long" if len(line) > MAX_SENTENCE else damage(line)
         marked = False
-        for rule in self.rules if self.signs.search(line) else self.of_words:
+        for rule in self.rules if self.signs.search(line) else self.word_rules:
             if reason is not None:
                 return line, reason
             if rule.put is not None:
@@ -517,19 +412,19 @@ class Rules:
 @cache
 def load_rules(language: str) -> Rules:
     """Return the rules for a language (ISO 639 code), compiled once in each process."""
-    every = load_facts("opensubtitles").special["rules"]
-    of_language = [rule for rule in every if rule.get("language", language) == language]
+    all_rules = load_facts("opensubtitles").special["rules"]
+    language_rules = [rule for rule in all_rules if rule.get("language", language) == language]
     rules = [
         Rule(
             rule.get("mark") or rule["drop"],
             re.compile(rule["pattern"]),
             rule.get("put", "") if "mark" in rule else None,
         )
-        for rule in of_language
+        for rule in language_rules
     ]
-    signs = [rule.get("signs", "") for rule in of_language]
-    of_words = [rule for rule, sign in zip(rules, signs, strict=True) if not sign]
-    return Rules(language, rules, of_words, re.compile(f"[{''.join(signs)}]"))
+    signs = [rule.get("signs", "") for rule in language_rules]
+    word_rules = [rule for rule, sign in zip(rules, signs, strict=True) if not sign]
+    return Rules(language, rules, word_rules, re.compile(f"[{''.join(signs)}]"))
 
 
 def read_lines(lines: Iterable[str], rules: Rules, drops: Drops) -> list[list[str]]:
@@ -629,83 +524,181 @@ def _count_marks(drops: Drops, name: str, count: int) -> None:
         drops.dropped["marks", name] += count
 
 
-def boilerplate(corpus: Corpus) -> list[re.Pattern[str]]:
-    """Return the patterns that no line of the corpus may match: those of credits."""
-    rules = load_rules(_language(corpus)).rules
-    return [rule.pattern for rule in rules if rule.name == "credits"]
+# --- members of a zip archive --------------------------------------------------------------------
+
+_CHUNK = 1 << 20
+
+_RECORD = struct.Struct("<4s6H3L5H2L")  # 4.3.12, central directory header
+_LOCAL = struct.Struct("<4s5H3L2H")  # 4.3.7, local file header
+_END = struct.Struct("<4s4H2LH")  # 4.3.16, end of central directory record
+_LOCATOR = struct.Struct("<4sLQL")  # 4.3.15, zip64 end of central directory locator
+_END64 = struct.Struct("<4sQ2H2L4Q")  # 4.3.14, zip64 end of central directory record
+_FULL = 0xFFFFFFFF  # the value is in the zip64 extra field (4.5.3)
+_ENCRYPTED, _UTF8 = 1 << 0, 1 << 11  # 4.4.4, general purpose bit flag
+_STORED, _DEFLATED = 0, 8  # 4.4.5, compression method
 
 
-def sources(corpus: Corpus) -> list[Source]:
-    """Return the archive of the corpus."""
-    name = archive_name(corpus)
-    url = f"{corpus.facts.special['base_url']}/{name}"
-    return [Source(name, (url,), size=corpus.facts.special["sizes"].get(name))]
-
-
-def fetch_upstream(corpus: Corpus, out: Path) -> None:
-    """Download the archive, or what the quota needs of it: see ``films.fetch``."""
-    fetch(corpus, out, read_block)
-
-
-def blocks(raw: Path, corpus: Corpus) -> Sequence[Film]:
-    """List the films of the archive; raises InputError if it is missing, or see ``list_films``."""
-    path = raw / archive_name(corpus)
-    if not path.is_file() and read_manifest(path) is None:
-        raise no_files(corpus, path, "the archive of subtitle files", "no such file")
-    with open_archive(path) as file:
-        return list_films(file, path, corpus)
-
-
-def read_block(block: Film, corpus: Corpus) -> BlockResult:
-    """Read one film; raises InputError if this part of the archive is damaged."""
-    result = BlockResult()
-    with open_archive(block.path) as file:
-        data = read_member(file, block.path, choose(file, block, corpus))
-    if others := len(block.positions) - 1:
-        result.drops.seen["documents"] += others
-        result.drops.dropped["documents", "same_film"] += others
-    with result.counting("documents"):
-        result.records.append(Dialogue(block.key, "", _conversations(data, corpus, result.drops)))
-    return result
-
-
-def _language(corpus: Corpus) -> str:
-    """Return the ISO 639 code: rules apply to a language in all regions."""
-    return corpus.language.split("-")[0]
-
-
-def _conversations(data: bytes, corpus: Corpus, drops: Drops) -> list[list[str]]:
-    """Return the conversations of a subtitle file; raises Dropped if it cannot be used."""
-    if len(data) > LARGEST_XML:
-        raise Dropped("too_large")
-    parser = etree.XMLParser(resolve_entities=False, no_network=True, remove_comments=True)
-    try:
-        root = etree.fromstring(data, parser)
-    except etree.XMLSyntaxError:
-        raise Dropped("malformed_xml") from None
-    lines = list(_lines(root))
-    text = " ".join(lines)
-    if sum(map(str.isupper, text)) > sum(map(str.islower, text)):
-        raise Dropped("capitals")
-    language = _language(corpus)
-    if text and identify(text) != language:
-        raise Dropped("other_language")
-    conversations = read_lines(lines, load_rules(language), drops)
-    if not conversations:
-        raise Dropped("no_lines")
-    return conversations
-
-
-def _lines(root: etree._Element) -> Iterator[str]:
-    """Yield the text of each sentence, with a line break in place of each time."""
-    for sentence in root.iter("s"):
-        if sentence.find(".//w") is None:
-            yield "\n".join(map(str, sentence.itertext())).strip()
+def list_members(file: Bytes, path: Path) -> Iterator[tuple[Member, int]]:
+    """Yield the directory record of each member, and its position; ``path`` is for messages."""
+    start, remaining = find_directory(file, path)
+    file.seek(start)
+    data, at, base, count = b"", 0, start, 0
+    while remaining or at < len(data):
+        end = _end_of_record(data, at)
+        if end is None:
+            chunk = file.read(min(_CHUNK, remaining))
+            if not chunk:
+                raise _damaged(path, "its directory ends inside a record")
+            remaining -= len(chunk)
+            base += at
+            data, at = data[at:] + chunk, 0
             continue
-        parts: list[list[str]] = [[]]
-        for element in sentence.iter("w", "time"):
-            if element.tag == "time":
-                parts.append([])
-            elif element.text and element.text.strip():
-                parts[-1].append(element.text.strip())
-        yield detokenize(parts)
+        if not data.startswith(b"PK\1\2", at):
+            raise _damaged(path, f"no directory record at byte {base + at:,}")
+        count += 1
+        if count > MOST_SUBTITLES:
+            raise _damaged(path, f"more than {MOST_SUBTITLES:,} members")
+        yield _member(data[at:end], path), base + at
+        at = end
+
+
+def read_record(file: Bytes, path: Path, position: int) -> Member:
+    """Read the directory record at a position that ``list_members`` gave."""
+    _seek(file, path, position)
+    # Most records are shorter.
+    data = file.read(512)
+    end = _end_of_record(data, 0)
+    if end is None and len(data) == 512:
+        data += file.read(3 * 0xFFFF)
+        end = _end_of_record(data, 0)
+    if end is None or not data.startswith(b"PK\1\2"):
+        raise _damaged(path, f"no directory record at byte {position:,}")
+    return _member(data[:end], path)
+
+
+def read_member(file: Bytes, path: Path, member: Member) -> bytes:
+    """Return the contents of a member; all that the directory says of it must be true."""
+    if member.flags & _ENCRYPTED:
+        raise _damaged(path, f"{member.name} is encrypted")
+    if member.method not in (_STORED, _DEFLATED):
+        raise _damaged(path, f"{member.name} has the compression method {member.method}")
+    if max(member.size, member.compressed) > LARGEST_FILE:
+        raise _too_large(path, member)
+    _seek(file, path, member.offset)
+    header = file.read(_LOCAL.size)
+    if len(header) < _LOCAL.size or header[:4] != b"PK\3\4":
+        raise _damaged(path, f"no member at byte {member.offset:,}, where {member.name} should be")
+    *_, named, extra = _LOCAL.unpack(header)
+    name = _decode(file.read(named), member.flags)
+    if name != member.name:
+        raise _damaged(path, f"{name} where {member.name} should be")
+    file.seek(extra, 1)
+    data = file.read(member.compressed)
+    is_whole = len(data) == member.compressed
+    if is_whole and member.method == _DEFLATED:
+        inflater = zlib.decompressobj(-zlib.MAX_WBITS)
+        try:
+            # One byte beyond the announced size reveals a wrong size.
+            data = inflater.decompress(data, member.size + 1)
+        except zlib.error as error:
+            raise _damaged(path, f"{member.name} is damaged: {error}") from None
+        is_whole = inflater.eof
+    if not is_whole or len(data) != member.size:
+        raise _damaged(path, f"{member.name} does not have the {member.size:,} bytes announced")
+    if zlib.crc32(data) != member.crc:
+        raise _damaged(path, f"{member.name} has another CRC-32 than the directory says")
+    return data
+
+
+def member_range(member: Member, end: int, path: Path) -> tuple[int, int]:
+    """Return a member's first byte and the one after its last; what follows begins at ``end``."""
+    if member.compressed > LARGEST_FILE:
+        raise _too_large(path, member)
+    shortest = member.offset + _LOCAL.size + member.compressed
+    if shortest > end:
+        raise _damaged(path, f"{member.name} would reach to byte {shortest:,}, beyond {end:,}")
+    # The name and the extra field of its header have at most 65,535 bytes each.
+    return member.offset, min(end, shortest + 2 * 0xFFFF)
+
+
+def find_directory(file: Bytes, path: Path) -> tuple[int, int]:
+    """Return the position of the central directory, and its size in bytes."""
+    # The number of its records is not reliable: some writers give it modulo 65,536.
+    length = file.seek(0, 2)
+    tail_at = max(0, length - _LOCATOR.size - _END.size - 0xFFFF)
+    file.seek(tail_at)
+    tail = file.read()
+    at = len(tail)
+    while (at := tail.rfind(b"PK\5\6", 0, at)) >= 0:
+        # The comment, the record's last field, ends at the end of the file.
+        if len(tail) - at >= _END.size:
+            *_, size, start, comment = _END.unpack_from(tail, at)
+            if at + _END.size + comment == len(tail):
+                break
+    else:
+        raise _damaged(path, "no zip archive, or a truncated one")
+    if at >= _LOCATOR.size and tail.startswith(b"PK\6\7", at - _LOCATOR.size):
+        _seek(file, path, _LOCATOR.unpack_from(tail, at - _LOCATOR.size)[2])
+        end64 = file.read(_END64.size)
+        if len(end64) < _END64.size or end64[:4] != b"PK\6\6":
+            raise _damaged(path, "its zip64 end record is not where it should be")
+        *_, size, start = _END64.unpack(end64)
+    if start + size > tail_at + at:
+        raise _damaged(path, f"a directory that would reach to byte {start + size:,}")
+    return start, size
+
+
+def _member(record: bytes, path: Path) -> Member:
+    """Return the member that a whole directory record describes."""
+    fields = _RECORD.unpack_from(record)
+    _, _, _, flags, method, _, _, crc, compressed, size, named, extra, *_, offset = fields
+    end = _RECORD.size + named
+    name = _decode(record[_RECORD.size : end], flags)
+    if _FULL in (size, compressed, offset):
+        large = _zip64_values(record[end : end + extra])
+        # The field holds those of the three that are too large, in this order.
+        size, compressed, offset = (
+            next(large, -1) if value == _FULL else value for value in (size, compressed, offset)
+        )
+        if -1 in (size, compressed, offset):
+            raise _damaged(path, f"{name} lacks its zip64 sizes")
+    return Member(name, flags, method, crc, compressed, size, offset)
+
+
+def _end_of_record(data: bytes, at: int) -> int | None:
+    """Return the end of the directory record, None if it is beyond the data."""
+    if at + _RECORD.size > len(data):
+        return None
+    named, extra, comment = _RECORD.unpack_from(data, at)[10:13]
+    end: int = at + _RECORD.size + named + extra + comment
+    return end if end <= len(data) else None
+
+
+def _seek(file: Bytes, path: Path, position: int) -> None:
+    if position > file.seek(0, 2):
+        raise _damaged(path, f"a reference to byte {position:,}, beyond its end")
+    file.seek(position)
+
+
+def _zip64_values(extra: bytes) -> Iterator[int]:
+    at = 0
+    while at + 4 <= len(extra):
+        kind, size = struct.unpack_from("<2H", extra, at)
+        if kind == 1:
+            values = extra[at + 4 : at + 4 + size]
+            yield from (value for (value,) in struct.iter_unpack("<Q", values[: size // 8 * 8]))
+            return
+        at += 4 + size
+
+
+def _decode(name: bytes, flags: int) -> str:
+    return name.decode("utf-8" if flags & _UTF8 else "cp437", "replace")
+
+
+def _too_large(path: Path, member: Member) -> InputError:
+    size = max(member.size, member.compressed)
+    return _damaged(path, f"{member.name} has {size:,} bytes, more than {LARGEST_FILE:,}")
+
+
+def _damaged(path: Path, found: str) -> InputError:
+    return RawError(path, "a whole zip archive of subtitle files", found)

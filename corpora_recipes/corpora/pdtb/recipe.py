@@ -135,12 +135,14 @@ def read_block(block: Texts, corpus: Corpus) -> BlockResult:
     """
     result = BlockResult()
     for name in block.names:
-        read = (
-            _of_pdtb2
+        read_relation = (
+            _read_pdtb2
             if _has_texts(block.treebank)
-            else partial(_of_pdtb3, _text_of(block.raw, name))
+            else partial(_read_pdtb3, _text_of(block.raw, name))
         )
-        examples = collect(_rows(block, name), partial(_example, read, block, name, corpus))
+        examples = collect(
+            _rows(block, name), partial(_example, read_relation, block, name, corpus)
+        )
         result.records += _merged(examples)
         result.drops.add(examples.drops)
     return result
@@ -161,7 +163,7 @@ def _rows(block: Texts, name: str) -> Iterator[Row]:
 
 
 def _example(
-    read: Callable[[Row], _Relation], block: Texts, name: str, corpus: Corpus, row: Row
+    read_relation: Callable[[Row], _Relation], block: Texts, name: str, corpus: Corpus, row: Row
 ) -> Example:
     kind = row.fields["0"].strip()
     if name not in block.splits:
@@ -169,9 +171,9 @@ def _example(
     if kind in OTHER_TYPES:
         raise Dropped("other_type")
     if kind not in COLLECTIONS:
-        known = ", ".join([*COLLECTIONS, *OTHER_TYPES])
-        raise row.error(f"one of {known} in the first column", repr(kind[:40]))
-    relation = read(row)
+        types = ", ".join([*COLLECTIONS, *OTHER_TYPES])
+        raise row.error(f"one of {types} in the first column", repr(kind[:40]))
+    relation = read_relation(row)
     if relation.rejected:
         raise Dropped("rejected")
     if not relation.senses:
@@ -187,7 +189,7 @@ def _example(
         return natural(detokenize(written, corpus.language, tokens=True) if tokens else written)
 
     key = f"{block.treebank}/{PurePosixPath(name).stem}"
-    others = [level for level in levels if level != levels[0]]
+    other_levels = [level for level in levels if level != levels[0]]
     return Example(
         id=f"{key}/{row.line}",
         collection=COLLECTIONS[kind],
@@ -196,7 +198,7 @@ def _example(
         score=None,
         document_id=key,
         columns={
-            "second_sense": others[0] if others else "",
+            "second_sense": other_levels[0] if other_levels else "",
             "connective": " ".join(relation.connective.split()),
             "first_in_text": "Arg2" if relation.starts[1] < relation.starts[0] else "Arg1",
         },
@@ -204,10 +206,10 @@ def _example(
     )
 
 
-def _of_pdtb2(row: Row) -> _Relation:
+def _read_pdtb2(row: Row) -> _Relation:
     column = row.fields
     senses = tuple(sense for n in range(11, 15) if (sense := column[str(n)].strip()))
-    starts = [_spans(column[place], row) for place in ("22", "32")]
+    starts = [_spans(column[number], row) for number in ("22", "32")]
     return _Relation(
         rejected=False,
         connective=column["5"] or column["9"],
@@ -217,10 +219,10 @@ def _of_pdtb2(row: Row) -> _Relation:
     )
 
 
-def _of_pdtb3(text: str, row: Row) -> _Relation:
+def _read_pdtb3(text: str, row: Row) -> _Relation:
     column = row.fields
     senses = tuple(sense for n in (8, 9, 11, 12) if (sense := column[str(n)].strip()))
-    connective, *arguments = (_spans(column[place], row, text) for place in ("1", "14", "20"))
+    connective, *arguments = (_spans(column[number], row, text) for number in ("1", "14", "20"))
     return _Relation(
         rejected=column["27"].strip() == "Rejected",
         connective=_covered(connective, text) or column["7"],
@@ -260,10 +262,10 @@ def _start(spans: Sequence[tuple[int, int]]) -> int:
     return min((start for start, _ in spans), default=0)
 
 
-def _merged(read: BlockResult) -> Iterator[Record]:
+def _merged(result: BlockResult) -> Iterator[Record]:
     """Yield one example for the lines with the same two texts, and count the other lines."""
     merged: dict[tuple[str, ...], Example] = {}
-    for record in read.records:
+    for record in result.records:
         assert isinstance(record, Example)
         key = (record.collection, *record.texts)
         first = merged.setdefault(key, record)
@@ -271,7 +273,7 @@ def _merged(read: BlockResult) -> Iterator[Record]:
             continue
         senses = (first.label, first.columns["second_sense"])
         reason = "repeated" if record.label in senses else "second_sense"
-        read.drops.dropped["examples", reason] += 1
+        result.drops.dropped["examples", reason] += 1
         if reason == "second_sense" and not senses[1]:
             columns: Mapping[str, str] = {**first.columns, "second_sense": record.label or ""}
             merged[key] = replace(first, columns=columns)

@@ -73,8 +73,8 @@ def _document(row: Row, language: str, drops: Drops) -> Document:
     if not all(sentences):
         raise Dropped("missing_sentence")
     sentences = [pair_quotes(tidy(sentence, language)) for sentence in sentences]
-    kept = [drops.sift("sentences", sentence, flaw(sentence)) for sentence in sentences]
-    sections = split_at_drops("", 1, [kept])
+    checked = [drops.sift("sentences", sentence, flaw(sentence)) for sentence in sentences]
+    sections = split_at_drops("", 1, [checked])
     if not sections:
         raise Dropped("no_sentences")
     return Document(story_id, clean(row.fields["storytitle"]), [], sections)

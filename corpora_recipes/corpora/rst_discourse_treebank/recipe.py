@@ -144,10 +144,10 @@ def _classified(root: DiscourseNode, classes: Mapping[str, str], path: Path) -> 
     order = [root]
     for node in order:  # the list grows while it is walked through
         order.extend(node.children)
-    made: dict[int, DiscourseNode] = {}
+    classified: dict[int, DiscourseNode] = {}
     for node in reversed(order):
         if not node.children:
-            made[id(node)] = node
+            classified[id(node)] = node
             continue
         relation = node.relation.lower()
         name = classes.get(relation) or classes.get(_ENDING.sub("", relation))
@@ -155,6 +155,6 @@ def _classified(root: DiscourseNode, classes: Mapping[str, str], path: Path) -> 
             expected = f"relations of {', '.join(dict.fromkeys(classes.values()))}"
             todo = "correct the file, add the relation to the recipe's classes.yaml, or set "
             raise RawError(path, expected, repr(node.relation), f"{todo}`classes: false`")
-        children = tuple(made[id(child)] for child in node.children)
-        made[id(node)] = replace(node, relation=name, children=children)
-    return made[id(root)]
+        children = tuple(classified[id(child)] for child in node.children)
+        classified[id(node)] = replace(node, relation=name, children=children)
+    return classified[id(root)]

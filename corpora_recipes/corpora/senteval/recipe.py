@@ -73,14 +73,14 @@ def blocks(raw: Path, corpus: Corpus) -> Sequence[Part]:
     for collection, layout in corpus.facts.special["layouts"].items():
         for name, listed in layout["files"].items():
             files = [listed] if isinstance(listed, str) else listed
-            lacking = [file for file in files if not (raw / file).is_file()]
-            if not lacking:
+            missing = [file for file in files if not (raw / file).is_file()]
+            if not missing:
                 members = tuple(Member(file, raw / file) for file in files)
                 parts.append(Part(f"{collection}/{name}", members))
-            elif len(lacking) < len(files):
-                (half,) = {*files} - {*lacking}
+            elif len(missing) < len(files):
+                (half,) = {*files} - {*missing}
                 expected = f"the other half of {half}"
-                raise no_files(corpus, raw / lacking[0], expected, "no such file")
+                raise no_files(corpus, raw / missing[0], expected, "no such file")
     if not parts:
         raise no_files(corpus, raw, f"files of SentEval, such as {sources(corpus)[0].file}")
     return parts
@@ -94,7 +94,7 @@ def read_block(block: Part, corpus: Corpus) -> BlockResult:
     collection, name = block.key.split("/")
     facts = corpus.facts.collections[collection]
     layout = corpus.facts.special["layouts"][collection]
-    of_file: Split | None = next((split for split in SPLITS if split == name), None)
+    file_split: Split | None = next((split for split in SPLITS if split == name), None)
 
     def example(row: Row) -> Example:
         fields = row.fields
@@ -112,7 +112,7 @@ def read_block(block: Part, corpus: Corpus) -> BlockResult:
             score=score,
             document_id=key,
             columns={column: fields.get(column, name) for column in facts.columns},
-            split=PARTS.get(fields.get("part", ""), of_file),
+            split=PARTS.get(fields.get("part", ""), file_split),
         )
 
     return collect(_rows(block, layout), example)
@@ -142,14 +142,16 @@ def _rows(block: Part, layout: Mapping[str, Any]) -> Iterator[Row]:
 def _table(file: Member, columns: Mapping[str, str], *, header: bool) -> Iterator[Row]:
     """Yield the rows of a table, whose columns get other names."""
     for row in table_rows(file.read(), file.where, list(columns), header=header):
-        yield Row(row.file, row.line, {new: row.fields[old] for old, new in columns.items()})
+        yield Row(
+            row.file, row.line, {field: row.fields[column] for column, field in columns.items()}
+        )
 
 
 def _citations(file: Member) -> Iterator[Row]:
     """Yield the rows of SciCite: an object a line, with "text" and "label"."""
     for line, value in parse_lines(io.BytesIO(file.read()), file.path):
-        known = value if isinstance(value, dict) else {}
-        fields: dict[str, Any] = {key: known.get(key) for key in ("text", "label")}
+        record = value if isinstance(value, dict) else {}
+        fields: dict[str, Any] = {key: record.get(key) for key in ("text", "label")}
         if not all(isinstance(field, str) for field in fields.values()):
             raise line.error('an object with "text" and "label"', repr(value)[:200])
         yield Row(file.where, line.number, fields)

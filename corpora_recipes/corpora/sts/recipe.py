@@ -43,8 +43,8 @@ def blocks(raw: Path, corpus: Corpus) -> Sequence[Subset]:
                 existing.append(Subset(key, pairs, gold, tokenised=form == "tokenised"))
                 break
             if pairs or gold:
-                half, other = files if pairs else reversed(files)
-                raise no_files(corpus, raw / other, f"the other half of {half}", "no such file")
+                half, missing = files if pairs else reversed(files)
+                raise no_files(corpus, raw / missing, f"the other half of {half}", "no such file")
     if not existing:
         names = [file for forms in subsets.values() for files in forms.values() for file in files]
         raise no_files(corpus, raw, f"two files of a subset, among {', '.join(names)}")

@@ -177,17 +177,17 @@ def _rows(block: Part) -> Iterator[Row]:
         yield from table_rows(data, where, _COLUMNS, header=block.collection == "task2")
         return
     labels = _labels(block.gold)
-    left = dict(labels)
+    unused = dict(labels)
     for row in table_rows(data, where, _COLUMNS[:2], header=False):
         tweet_id = row.fields["id"].strip()
         if tweet_id not in labels:
             raise row.error(f"a tweet whose label is in {block.gold.where}", f"id {tweet_id!r}")
-        if tweet_id not in left:
+        if tweet_id not in unused:
             raise row.error("an id that is not repeated", f"id {tweet_id!r} again")
-        yield replace(row, fields=row.fields | {"label": left.pop(tweet_id)})
-    if left:
+        yield replace(row, fields=row.fields | {"label": unused.pop(tweet_id)})
+    if unused:
         expected = f"a tweet for each of the {len(labels)} labels in {block.gold.where}"
-        found = f"none for {len(left)} of them, such as that of id {next(iter(left))!r}"
+        found = f"none for {len(unused)} of them, such as that of id {next(iter(unused))!r}"
         raise RawError(where, expected, found)
 
 

@@ -1,4 +1,4 @@
-"""Reads pages of OAI-PMH records into documents, one per abstract of a thesis.
+"""Reads pages of OAI-PMH records into documents, one per abstract of a thesis, and harvests them.
 
 A page is a repository's response to ListRecords, in one of two forms. ``oai_dc`` is simple Dublin
 Core, which uses one name for all kinds of descriptions::
@@ -18,15 +18,11 @@ Core, which uses one name for all kinds of descriptions::
 ``xoai`` is specific to DSpace and distinguishes them by the path of elements dc, description,
 abstract and a language (or "none"), with ``<field name="value">`` at its end. A deleted record is
 only a header with status="deleted". Repositories hold articles, chapters and books too: the type of
-a record tells.
+a record tells. The folder holds ``<host>/page-*.xml``, or the pages themselves.
 
-The folder holds ``<host>/page-*.xml``, or the pages themselves.
-
-Asks a server by OAI-PMH 2.0 for its records, page by page, or what it has, for the doctor.
-
-The protocol is https://www.openarchives.org/OAI/openarchivesprotocol.html. The existing client
-libraries (oaipmh-scythe, sickle) parse pages with recovery, so a truncated page counts as the last
-one; here incomplete pages are never kept.
+The protocol is OAI-PMH 2.0 (https://www.openarchives.org/OAI/openarchivesprotocol.html). The client
+libraries (oaipmh-scythe, sickle) parse pages with recovery, so that a truncated page counts as the
+last one; here an incomplete page is refused.
 """
 
 import re
@@ -55,191 +51,11 @@ from corpora_recipes.text.cleaning import clean, nfc
 from corpora_recipes.text.language import identify
 from corpora_recipes.text.tidying import flaw, tidy_sentences
 
-# Of a server: the largest has some hundreds of thousands of records, 100 on a page.
-MOST_PAGES = 50_000
-# In a row: some servers leave out hidden records without filling up the page.
-MOST_EMPTY = 20
-_RECORD, _TOKEN = f"{OAI}ListRecords/{OAI}record", f"{OAI}ListRecords/{OAI}resumptionToken"
-_HINTS = {
-    "badResumptionToken": "its place in the list has expired: remove this server's folder of pages "
-    "and fetch again",
-    "noRecordsMatch": "correct `set` in `servers`; ?verb=ListSets lists them. Or choose an earlier "
-    "day in `created_after`",
-    "cannotDisseminateFormat": "correct `metadata_prefix` in `servers`",
-}
-
-
-def harvest(
-    url: str,
-    record_set: str | None,
-    metadata_prefix: str,
-    folder: Path,
-    delay: float,
-    since: str | None = None,
-) -> None:
-    """Fetch all records of a server, or of one set, into ``folder`` as page-0000.xml and so on.
-
-    Pages of an earlier run stay, and the resumption token of the last one continues it.
-
-    Args:
-        url: the server's OAI-PMH address.
-        record_set: the set (setSpec) to fetch, None for everything.
-        metadata_prefix: the form of the records, such as "oai_dc".
-        folder: where the pages are stored.
-        delay: seconds to wait between two requests.
-        since: fetch only records changed on this day, as in 2026-01-01, or later. None for all.
-    """
-    pages = sorted(folder.glob("page-*.xml"))
-    query = {"verb": "ListRecords", "metadataPrefix": metadata_prefix}
-    if record_set is not None:
-        query["set"] = record_set
-    if since is not None:
-        query["from"] = since
-    token = ""
-    bar: tqdm[Any]
-    with tqdm(desc=f"harvest {folder.name}", unit="record", disable=None) as bar:
-        if pages:
-            _check_request(parse_page(pages[0]), pages[0], query)
-            token = _show(bar, parse_page(pages[-1]))
-            if not token:
-                return
-        seen = _Seen()
-        for number in range(len(pages), MOST_PAGES):
-            if token:
-                seen.tokens.add(token)
-                query = {"verb": "ListRecords", "resumptionToken": token}
-            page = folder / f"page-{number:04d}.xml"
-            download(
-                [f"{url}?{urlencode(query)}"],
-                page,
-                check=_check_page,
-                check_sees_end=True,
-                largest=LARGEST_XML,
-            )
-            root = parse_page(page)
-            try:
-                seen.check(url, root)
-            except InputError:
-                page.unlink()
-                raise
-            token = _show(bar, root)
-            if not token:
-                return
-            time.sleep(delay)
-        raise _circles(url, f"{MOST_PAGES:,} pages, and a token for more")
-
-
-class _Seen:
-    """What a server has sent, to find out that it sends the same again and again."""
-
-    def __init__(self) -> None:
-        self.tokens: set[str] = set()
-        self._pages: set[int] = set()
-        self._cursor = -1
-        self._empty = 0
-
-    def check(self, url: str, root: etree._Element) -> None:
-        """Take a page."""
-        token = root.find(_TOKEN)
-        if token is not None and (text := (token.text or "").strip()) in self.tokens:
-            raise _circles(url, f"the token {text[:100]!r} once more")
-        cursor = "" if token is None else token.get("cursor", "")
-        if is_number(cursor):
-            if int(cursor) <= self._cursor:
-                raise _circles(url, f"the place {cursor} in the list, after {self._cursor}")
-            self._cursor = int(cursor)
-        records = root.iterfind(f"{_RECORD}/{OAI}header/{OAI}identifier")
-        page = hash(tuple(identifier.text for identifier in records))
-        empty = root.find(_RECORD) is None
-        self._empty = self._empty + 1 if empty else 0
-        if self._empty > MOST_EMPTY:
-            raise _circles(url, f"{self._empty} pages without a record")
-        if not empty and page in self._pages:
-            raise _circles(url, "the records of an earlier page")
-        self._pages.add(page)
-
-
-def _circles(url: str, found: str) -> InputError:
-    todo = "the server goes in circles; contact its administrators"
-    return InputError(url, "pages that go on to the end of a list", found, todo)
-
-
-def _check_page(path: Path) -> None:
-    root = parse_page(path)
-    request = root.findtext(f"{OAI}request", "").strip() or str(path)
-    error = root.find(f"{OAI}error")
-    if error is not None:
-        raise _refusal(error, request, "records")
-    if root.find(f"{OAI}ListRecords") is None:
-        tags = ", ".join(str(child.tag) for child in root)
-        todo = "check the server's address in `servers`"
-        raise InputError(request, "a list of records (ListRecords)", tags, todo)
-
-
-def _check_request(root: etree._Element, page: Path, query: dict[str, str]) -> None:
-    """Compare the request of an earlier harvest's first page with the current one."""
-    request = root.find(f"{OAI}request")
-    if request is None or "metadataPrefix" not in request.attrib:
-        return
-    for name in ("metadataPrefix", "set", "from"):
-        before, now = request.get(name), query.get(name)
-        # An earlier day has the records of the later ones too.
-        if before != now and not (name == "from" and (before or "") < (now or "")):
-            todo = "remove the folder of pages and fetch again"
-            raise InputError(page, f"pages with {name} {now}", f"{name} {before}", todo)
-
-
-def _show(bar: "tqdm[Any]", root: etree._Element) -> str:
-    """Move the bar to the page's position in the list; return the token for the next page."""
-    token = root.find(_TOKEN)
-    if token is None:
-        return ""
-    size, cursor = token.get("completeListSize", ""), token.get("cursor", "")
-    if is_number(size) and is_number(cursor):
-        bar.total = int(size)
-        bar.n = int(cursor) + len(root.findall(_RECORD))
-        bar.refresh()
-    return (token.text or "").strip()
-
-
-def examine_server(name: str, url: str, prefix: str) -> Finding:
-    """Return whether the server at an address answers and has records in a form such as oai_dc."""
-    # Asked once: what reads documents is patient.
-    if fault := look_at(f"{url}?verb=Identify").fault:
-        return Finding(name, fault=f"{url}: {fault}")
-    try:
-        title = _ask(url, "Identify").findtext(f".//{OAI}repositoryName", "")
-        formats = _ask(url, "ListMetadataFormats").iter(f"{OAI}metadataPrefix")
-        prefixes = [(element.text or "").strip() for element in formats]
-    except InputError as error:
-        return Finding(name, fault=error.found)
-    if prefix not in prefixes:
-        offered = ", ".join(prefixes) or "none"
-        return Finding(name, fault=f"no records in the form {prefix}; those it has: {offered}")
-    return Finding(name, note=f"is {title.strip()!r}, whose size is not known before")
-
-
-def _ask(url: str, verb: str) -> etree._Element:
-    address = f"{url}?{urlencode({'verb': verb})}"
-    root = parse_response(read_document([address]), address)
-    if (error := root.find(f"{OAI}error")) is not None:
-        raise _refusal(error, address, f"an answer to {verb}")
-    return root
-
-
-def _refusal(error: etree._Element, where: str, expected: str) -> InputError:
-    """Return what a server says is wrong."""
-    code = error.get("code", "")
-    found = f"the error {code}: {(error.text or '').strip() or '(no text)'}"
-    todo = _HINTS.get(code, "look the error up in the OAI-PMH specification, section 3.6")
-    return InputError(where, expected, found, todo)
-
-
 DC = "{http://purl.org/dc/elements/1.1/}"
 XOAI = "{http://www.lyncode.com/xoai}"
-# Texts with fewer words than SHORTEST are notes ("Incluye referencias bibliográficas"); those with
-# fewer than SHORT that begin like a degree statement are one, with faculty and supervisors.
-SHORTEST, SHORT = 20, 60
+# Texts with fewer words are notes ("Incluye referencias bibliográficas"); a text that begins like a
+# degree statement is one if it has fewer than the second, with faculty and supervisors.
+MIN_WORDS, MIN_STATEMENT_WORDS = 20, 60
 
 # The rules' patterns take the cube of its length for a run of white space.
 _LONG_SPACE = re.compile(r"\s{20,}")
@@ -269,7 +85,7 @@ def sources(corpus: Corpus) -> list[Source]:
 
 
 def fetch_upstream(corpus: Corpus, out: Path) -> None:
-    """Harvest all servers of the options; one that gives no page is left out, and named."""
+    """Harvest all servers of the options; one that gives no page is skipped, and named."""
     # A record that was made after the day was not changed before it.
     day = _created_after(corpus)
     silent: dict[str, InputError] = {}
@@ -290,7 +106,7 @@ def fetch_upstream(corpus: Corpus, out: Path) -> None:
             else:
                 silent[name] = error
     for name, why in silent.items():
-        note = f"{name} gave no page and is left out: {why.found} (at {why.where})"
+        note = f"{name} gave no page and is skipped: {why.found} (at {why.where})"
         tqdm.write(note, file=sys.stderr)
     if broken:
         raise broken[0]
@@ -309,8 +125,8 @@ def examine(corpus: Corpus) -> Iterator[Finding]:
         findings = list(threads.map(examine_server, folders, urls, prefixes))
     is_enough = any(not finding.fault for finding in findings)
     for finding in findings:
-        left_out = Finding(finding.what, note=f"left out: {finding.fault}")
-        yield left_out if finding.fault and is_enough else finding
+        skipped = Finding(finding.what, note=f"skipped: {finding.fault}")
+        yield skipped if finding.fault and is_enough else finding
 
 
 def _folders(corpus: Corpus) -> dict[str, dict[str, Any]]:
@@ -487,13 +303,13 @@ def _is_thesis(fields: Sequence[_Field], rules: _Rules) -> bool:
 
 def _check_date(fields: Sequence[_Field], day: str) -> None:
     """Raise Dropped unless the earliest of a record's dates is after a day."""
-    texts = [f.text.strip() for f in fields if f.element == "date"]
-    dates = [match[0] for match in map(_DATE.search, texts) if match]
+    values = [f.text.strip() for f in fields if f.element == "date"]
+    dates = [match[0] for match in map(_DATE.search, values) if match]
     if not dates:
         raise Dropped("no_date")
-    for known in dates:
-        first = f"{known}-01-01"[:10]
-        if first < day or known == day:
+    for text in dates:
+        first = f"{text}-01-01"[:10]
+        if first < day or text == day:
             raise Dropped("created_before")
 
 
@@ -520,7 +336,7 @@ def _is_abstract(text: str, rules: _Rules) -> bool:
     words = len(text.split())
     text = _with_short_spaces(text)
     is_statement = any(pattern.match(text) for pattern in rules.not_abstracts)
-    return words >= (SHORT if is_statement else SHORTEST)
+    return words >= (MIN_STATEMENT_WORDS if is_statement else MIN_WORDS)
 
 
 def _paragraphs(abstract: str, rules: _Rules, drops: Drops) -> list[list[str | None]]:
@@ -548,3 +364,185 @@ def _damage(sentence: str) -> str | None:
         if _LOST_BEGINNING.match(sentence):
             return "lost_beginning"
     return reason
+
+
+# --- OAI-PMH -------------------------------------------------------------------------------------
+
+# Of a server: the largest has some hundreds of thousands of records, 100 on a page.
+MAX_PAGES = 50_000
+# In a row: some servers leave out hidden records without filling up the page.
+MAX_EMPTY_PAGES = 20
+_RECORD, _TOKEN = f"{OAI}ListRecords/{OAI}record", f"{OAI}ListRecords/{OAI}resumptionToken"
+_HINTS = {
+    "badResumptionToken": "its place in the list has expired: remove this server's folder of pages "
+    "and fetch again",
+    "noRecordsMatch": "correct `set` in `servers`; ?verb=ListSets lists them. Or choose an earlier "
+    "day in `created_after`",
+    "cannotDisseminateFormat": "correct `metadata_prefix` in `servers`",
+}
+
+
+def harvest(
+    url: str,
+    record_set: str | None,
+    metadata_prefix: str,
+    folder: Path,
+    delay: float,
+    since: str | None = None,
+) -> None:
+    """Fetch all records of a server, or of one set, into ``folder`` as page-0000.xml and so on.
+
+    Pages of an earlier run stay, and the resumption token of the last one continues it.
+
+    Args:
+        url: the server's OAI-PMH address.
+        record_set: the set (setSpec) to fetch, None for everything.
+        metadata_prefix: the form of the records, such as "oai_dc".
+        folder: where the pages are stored.
+        delay: seconds to wait between two requests.
+        since: fetch only records changed on this day, as in 2026-01-01, or later. None for all.
+    """
+    pages = sorted(folder.glob("page-*.xml"))
+    query = {"verb": "ListRecords", "metadataPrefix": metadata_prefix}
+    if record_set is not None:
+        query["set"] = record_set
+    if since is not None:
+        query["from"] = since
+    token = ""
+    bar: tqdm[Any]
+    with tqdm(desc=f"harvest {folder.name}", unit="record", disable=None) as bar:
+        if pages:
+            _check_request(parse_page(pages[0]), pages[0], query)
+            token = _show(bar, parse_page(pages[-1]))
+            if not token:
+                return
+        seen = _Seen()
+        for number in range(len(pages), MAX_PAGES):
+            if token:
+                seen.tokens.add(token)
+                query = {"verb": "ListRecords", "resumptionToken": token}
+            page = folder / f"page-{number:04d}.xml"
+            download(
+                [f"{url}?{urlencode(query)}"],
+                page,
+                check=_check_page,
+                check_sees_end=True,
+                largest=LARGEST_XML,
+            )
+            root = parse_page(page)
+            try:
+                seen.check(url, root)
+            except InputError:
+                page.unlink()
+                raise
+            token = _show(bar, root)
+            if not token:
+                return
+            time.sleep(delay)
+        raise _endless_list(url, f"{MAX_PAGES:,} pages, and a token for more")
+
+
+class _Seen:
+    """Detects that a server sends the same tokens or pages again and again."""
+
+    def __init__(self) -> None:
+        self.tokens: set[str] = set()
+        self._pages: set[int] = set()
+        self._cursor = -1
+        self._empty = 0
+
+    def check(self, url: str, root: etree._Element) -> None:
+        """Refuse a page that repeats an earlier one, or one after too many without a record."""
+        token = root.find(_TOKEN)
+        if token is not None and (text := (token.text or "").strip()) in self.tokens:
+            raise _endless_list(url, f"the token {text[:100]!r} once more")
+        cursor = "" if token is None else token.get("cursor", "")
+        if is_number(cursor):
+            if int(cursor) <= self._cursor:
+                raise _endless_list(url, f"the place {cursor} in the list, after {self._cursor}")
+            self._cursor = int(cursor)
+        records = root.iterfind(f"{_RECORD}/{OAI}header/{OAI}identifier")
+        page = hash(tuple(identifier.text for identifier in records))
+        empty = root.find(_RECORD) is None
+        self._empty = self._empty + 1 if empty else 0
+        if self._empty > MAX_EMPTY_PAGES:
+            raise _endless_list(url, f"{self._empty} pages without a record")
+        if not empty and page in self._pages:
+            raise _endless_list(url, "the records of an earlier page")
+        self._pages.add(page)
+
+
+def _endless_list(url: str, found: str) -> InputError:
+    todo = "the server goes in circles; contact its administrators"
+    return InputError(url, "pages that go on to the end of a list", found, todo)
+
+
+def _check_page(path: Path) -> None:
+    root = parse_page(path)
+    request = root.findtext(f"{OAI}request", "").strip() or str(path)
+    error = root.find(f"{OAI}error")
+    if error is not None:
+        raise _refusal(error, request, "records")
+    if root.find(f"{OAI}ListRecords") is None:
+        tags = ", ".join(str(child.tag) for child in root)
+        todo = "check the server's address in `servers`"
+        raise InputError(request, "a list of records (ListRecords)", tags, todo)
+
+
+def _check_request(root: etree._Element, page: Path, query: dict[str, str]) -> None:
+    """Compare the request of an earlier harvest's first page with the current one."""
+    request = root.find(f"{OAI}request")
+    if request is None or "metadataPrefix" not in request.attrib:
+        return
+    for name in ("metadataPrefix", "set", "from"):
+        before, now = request.get(name), query.get(name)
+        # An earlier day has the records of the later ones too.
+        if before != now and not (name == "from" and (before or "") < (now or "")):
+            todo = "remove the folder of pages and fetch again"
+            raise InputError(page, f"pages with {name} {now}", f"{name} {before}", todo)
+
+
+def _show(bar: "tqdm[Any]", root: etree._Element) -> str:
+    """Move the bar to the page's position in the list; return the token for the next page."""
+    token = root.find(_TOKEN)
+    if token is None:
+        return ""
+    size, cursor = token.get("completeListSize", ""), token.get("cursor", "")
+    if is_number(size) and is_number(cursor):
+        bar.total = int(size)
+        bar.n = int(cursor) + len(root.findall(_RECORD))
+        bar.refresh()
+    return (token.text or "").strip()
+
+
+def examine_server(name: str, url: str, prefix: str) -> Finding:
+    """Return whether the server at an address answers and has records in a form such as oai_dc."""
+    # Asked once: what reads documents is patient.
+    if fault := look_at(f"{url}?verb=Identify").fault:
+        return Finding(name, fault=f"{url}: {fault}")
+    try:
+        title = _ask(url, "Identify").findtext(f".//{OAI}repositoryName", "")
+        formats = _ask(url, "ListMetadataFormats").iter(f"{OAI}metadataPrefix")
+        prefixes = [(element.text or "").strip() for element in formats]
+    except InputError as error:
+        return Finding(name, fault=error.found)
+    if prefix not in prefixes:
+        offered = ", ".join(prefixes) or "none"
+        return Finding(name, fault=f"no records in the form {prefix}; those it has: {offered}")
+    return Finding(name, note=f"is {title.strip()!r}, whose size is not known before")
+
+
+def _ask(url: str, verb: str) -> etree._Element:
+    address = f"{url}?{urlencode({'verb': verb})}"
+    root = parse_response(read_document([address]), address)
+    if (error := root.find(f"{OAI}error")) is not None:
+        raise _refusal(error, address, f"an answer to {verb}")
+    return root
+
+
+def _refusal(error: etree._Element, where: str, expected: str) -> InputError:
+    """Return the error that a server reports."""
+    code = error.get("code", "")
+    found = f"the error {code}: {(error.text or '').strip() or '(no text)'}"
+    todo = _HINTS.get(code, "look the error up in the OAI-PMH specification, section 3.6")
+    return InputError(where, expected, found, todo)

@@ -19,12 +19,8 @@ the beginnings of the sentences' ids ("a1" of a1-s3), if all ids have one and no
 tenth of the file; otherwise each sentence is a document, as in treebanks that were shuffled.
 
 Of sentences with the same text (case, punctuation and spaces apart) one stays: in test if it is
-there, otherwise in validation.
-
-Looks through the files of treebanks: documents, splits, and sentences that are repeated.
-
-Only comments are read here, and the words of a sentence whose text is not among them; workers
-parse the rest.
+there, otherwise in validation. This is decided before the blocks are read, by the comments of all
+files (and the words of a sentence whose text is not in a comment); workers parse the rest.
 """
 
 import re
@@ -48,7 +44,7 @@ from corpora_recipes.text.tokens import mark
 from corpora_recipes.yaml_files import load_yaml
 
 # Beginnings of ids are no documents if one has a larger share of the file: "dev" in dev-1, dev-2 …
-LARGEST_DOCUMENT = 0.1
+MAX_DOCUMENT_SHARE = 0.1
 # Of the parts that are carved out of one: 60/20/20, as in Araujo et al. (2022), appendix A.
 _SHARES: Mapping[Split, int] = {"train": 3, "validation": 1, "test": 1}
 _PARTS: Mapping[str, Split] = {"train": "train", "dev": "validation", "test": "test"}
@@ -58,12 +54,12 @@ _IN_DOCUMENT = re.compile(r"(.*\w)[-_.:/]s?[0-9]+", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class Sentences:
-    """The sentences of a file, each with what is known before it is parsed.
+    """The sentences of a file before they are parsed, one item of each list a sentence.
 
     ``treebank`` (such as "es_gsd") and ``part`` (train, dev or test) are from the file's name.
     ``offsets`` are in bytes, with that of the file's end; ``lines`` the numbers of first lines;
     ``marks`` the hashes of texts. A sentence without a document has its id as one. ``repeated`` is
-    the index of a sentence that is there again to the reason why it is dropped.
+    the index of a repeated sentence to the reason why it is dropped.
     """
 
     path: Path
@@ -83,112 +79,6 @@ class Sentences:
         return f"{self.treebank}/{self.part}/{key}"
 
 
-def look_through(files: Sequence[tuple[Path, str]], corpus: Corpus) -> list[Sentences]:
-    """Look through the files of the treebanks of a corpus, each with the licence of its texts."""
-    scanned: list[Sentences] = []
-    for path, licence in files:
-        scanned.append(_scanned(path, licence, MOST_SENTENCES - sum(len(s.ids) for s in scanned)))
-    _assign_splits(scanned, corpus)
-    _find_repeated(scanned)
-    return scanned
-
-
-def _scanned(path: Path, licence: str, most: int) -> Sentences:
-    name = _NAME.fullmatch(path.name)
-    if name is None:
-        expected = "a name such as es_gsd-ud-train.conllu (with train, dev or test)"
-        raise RawError(path, expected, path.name, "rename the file, or move it away")
-    file = Sentences(path, name["treebank"], name["part"], licence)
-    document = ""
-    for piece in pieces(path):
-        if len(file.ids) == most:
-            expected = f"at most {MOST_SENTENCES:,} sentences in a corpus"
-            raise RawError(path, expected, "more", "name fewer treebanks under `treebanks`")
-        notes = comments(piece, path)
-        file.ids.append(notes.get("sent_id") or f"@{len(file.ids) + 1}")
-        for key in ("newdoc id", "newdoc_id", "newdoc"):
-            if key in notes:
-                document = notes[key] or file.ids[-1]
-                break
-        file.documents.append(document)
-        file.offsets.append(piece.offset)
-        file.lines.append(piece.first)
-        file.marks.append(mark(notes.get("text") or _forms(piece)))
-    file.offsets.append(path.stat().st_size)
-    if file.documents and not file.documents[0]:
-        file.documents[:] = _by_ids(file.ids) or file.ids
-    return file
-
-
-def _forms(piece: Piece) -> str:
-    """Return the forms of a sentence's words and ranges."""
-    columns = [raw.split(b"\t", 2) for raw in piece.lines if not raw.startswith(b"#")]
-    return b" ".join(c[1] for c in columns if len(c) > 1).decode(errors="replace")
-
-
-def _by_ids(ids: Sequence[str]) -> list[str]:
-    """Return the documents that the beginnings of the sentences' ids name; none if they do not."""
-    matches = [_IN_DOCUMENT.fullmatch(key) for key in ids]
-    documents = [match[1] for match in matches if match]
-    if len(documents) < len(ids):
-        return []
-    largest = max(Counter(documents).values())
-    return documents if largest <= LARGEST_DOCUMENT * len(ids) else []
-
-
-def _assign_splits(files: Sequence[Sentences], corpus: Corpus) -> None:
-    """Decide the split of each sentence: the treebank's part, or one that is carved out of it."""
-    parts: defaultdict[str, set[Split]] = defaultdict(set)
-    for file in files:
-        if file.ids:
-            parts[file.treebank].add(_PARTS[file.part])
-    only_tests = all(splits == {"test"} for splits in parts.values())
-    for file in files:
-        has = parts[file.treebank]
-        part = _PARTS[file.part]
-        splits = (part,) if has == {"test"} and not only_tests else _carved(part, has)
-        point_of = {
-            document: keyed_uniform(corpus.seed, corpus.name, file.named(document), "split")
-            for document in set(file.documents if len(splits) > 1 else ())
-        }
-        for document in file.documents:
-            file.splits.append(_at(point_of.get(document, 0.0), splits))
-
-
-def _carved(part: Split, parts: set[Split]) -> tuple[Split, ...]:
-    """Return the splits that a part of a treebank goes to, which has these ``parts``."""
-    missing = [split for split in SPLITS if split not in parts]
-    if len(parts) == 1:
-        return SPLITS
-    giving: Split = "train" if missing == ["validation"] else "validation"
-    return tuple(s for s in SPLITS if s == part or (part == giving and s in missing))
-
-
-def _at(point: float, splits: Sequence[Split]) -> Split:
-    """Return the split at a point of [0, 1) that splits share as ``_SHARES`` says."""
-    below = 0.0
-    total = sum(_SHARES[split] for split in splits)
-    for split in splits[:-1]:
-        below += _SHARES[split] / total
-        if point < below:
-            return split
-    return splits[-1]
-
-
-def _find_repeated(files: Sequence[Sentences]) -> None:
-    """Keep one of the sentences with the same text: one in test, else in validation, else any."""
-    seen: dict[int, Split] = {}
-    for split in reversed(SPLITS):
-        for file in files:
-            for index, text in enumerate(file.marks):
-                if file.splits[index] != split:
-                    continue
-                if text in seen:
-                    reason = "duplicate" if seen[text] == split else "in_other_split"
-                    file.repeated[index] = reason
-                seen.setdefault(text, split)
-
-
 # How much of a file a worker reads at once.
 BLOCK_BYTES = 8 << 20
 _TABLE = Path(__file__).with_name("treebanks.yaml")
@@ -206,12 +96,12 @@ class Treebank(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """What is known of a sentence before it is parsed."""
+    """The id, document and split of a sentence, which are decided before it is parsed."""
 
     id: str
     document_id: str
     split: Split
-    dropped: str  # why, "" if it is not
+    dropped: str  # the reason, "" if it is not
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,7 +134,7 @@ def blocks(raw: Path, corpus: Corpus) -> Sequence[Block]:
     if not files:
         names = ", ".join(source.file for source in sources(corpus))
         raise no_files(corpus, raw, f"files of treebanks in {corpus.language}: {names}")
-    scanned = look_through(list(files.items()), corpus)
+    scanned = scan_treebanks(list(files.items()), corpus)
     return [block for file in scanned for block in _blocks(file, raw)]
 
 
@@ -285,19 +175,19 @@ def read_block(block: Block, corpus: Corpus) -> BlockResult:
     """
     result = BlockResult()
     parts = pieces(block.path, block.offset, block.end, block.line)
-    for known, piece in zip(block.sentences, parts, strict=True):
+    for plan, piece in zip(block.sentences, parts, strict=True):
         with result.counting("sentences"):
-            if known.dropped:
-                raise Dropped(known.dropped)
+            if plan.dropped:
+                raise Dropped(plan.dropped)
             parsed = parse(piece, block.path)
             sentence = ParsedSentence(
-                known.id,
+                plan.id,
                 block.treebank,
-                known.document_id,
+                plan.document_id,
                 parsed.words,
                 parsed.tokens,
                 block.licence,
-                known.split,
+                plan.split,
             )
             if is_withheld(sentence.text):
                 raise Dropped("withheld_text")
@@ -316,20 +206,20 @@ def chosen_treebanks(corpus: Corpus) -> list[Treebank]:
     not be in the table. If none is named, they are those of the language in the table, without
     the ones that are set apart there.
     """
-    known = _known(corpus.language)
+    listed = _listed_treebanks(corpus.language)
     named = corpus.options["treebanks"]
     if not named:
-        return [_treebank(entry) for entry in known.values() if "apart" not in entry]
-    by_folder = {entry["repository"]: name for name, entry in known.items()}
+        return [_treebank(entry) for entry in listed.values() if "apart" not in entry]
+    by_folder = {entry["repository"]: name for name, entry in listed.items()}
     chosen = []
     for name in map(str, named):
         key = by_folder.get(name, name)
-        if key in known:
-            chosen.append(_treebank(known[key]))
+        if key in listed:
+            chosen.append(_treebank(listed[key]))
         elif _FOLDER.fullmatch(name):
-            chosen.append(_any_other(name))
+            chosen.append(_unlisted_treebank(name))
         else:
-            raise _error(corpus, f"{', '.join(known)}, or names of folders (UD_…)", repr(name))
+            raise _error(corpus, f"{', '.join(listed)}, or names of folders (UD_…)", repr(name))
     if len({treebank.repository for treebank in chosen}) < len(chosen):
         raise _error(corpus, "each treebank once", ", ".join(map(str, named)))
     return chosen
@@ -355,12 +245,12 @@ def _treebank(entry: dict[str, Any]) -> Treebank:
     return Treebank(repository, entry.get("licence", _UNKNOWN.format(repository)), sources)
 
 
-def _any_other(folder: str) -> Treebank:
+def _unlisted_treebank(folder: str) -> Treebank:
     """Return a treebank that is not in the table."""
     return Treebank(folder, _UNKNOWN.format(folder), (Source(file=f"{folder}/*.conllu"),))
 
 
-def _known(language: str) -> dict[str, dict[str, Any]]:
+def _listed_treebanks(language: str) -> dict[str, dict[str, Any]]:
     """Return the treebanks of a language in the table, by their short names."""
     entries = _table()["languages"].get(language.partition("-")[0], {})
     return {name: {"revision": _table()["release"]} | entry for name, entry in entries.items()}
@@ -370,3 +260,112 @@ def _known(language: str) -> dict[str, dict[str, Any]]:
 def _table() -> dict[str, Any]:
     table: dict[str, Any] = load_yaml(_TABLE)
     return table
+
+
+# --- documents, splits and repetitions -----------------------------------------------------------
+
+
+def scan_treebanks(files: Sequence[tuple[Path, str]], corpus: Corpus) -> list[Sentences]:
+    """Find documents, splits and repetitions in the files, each with the licence of its texts."""
+    scanned: list[Sentences] = []
+    for path, licence in files:
+        scanned.append(_scan_file(path, licence, MOST_SENTENCES - sum(len(s.ids) for s in scanned)))
+    _assign_splits(scanned, corpus)
+    _find_repeated(scanned)
+    return scanned
+
+
+def _scan_file(path: Path, licence: str, most: int) -> Sentences:
+    name = _NAME.fullmatch(path.name)
+    if name is None:
+        expected = "a name such as es_gsd-ud-train.conllu (with train, dev or test)"
+        raise RawError(path, expected, path.name, "rename the file, or move it away")
+    file = Sentences(path, name["treebank"], name["part"], licence)
+    document = ""
+    for piece in pieces(path):
+        if len(file.ids) == most:
+            expected = f"at most {MOST_SENTENCES:,} sentences in a corpus"
+            raise RawError(path, expected, "more", "name fewer treebanks under `treebanks`")
+        notes = comments(piece, path)
+        file.ids.append(notes.get("sent_id") or f"@{len(file.ids) + 1}")
+        for key in ("newdoc id", "newdoc_id", "newdoc"):
+            if key in notes:
+                document = notes[key] or file.ids[-1]
+                break
+        file.documents.append(document)
+        file.offsets.append(piece.offset)
+        file.lines.append(piece.first)
+        file.marks.append(mark(notes.get("text") or _forms(piece)))
+    file.offsets.append(path.stat().st_size)
+    if file.documents and not file.documents[0]:
+        file.documents[:] = _documents_of_ids(file.ids) or file.ids
+    return file
+
+
+def _forms(piece: Piece) -> str:
+    """Return the forms of a sentence's words and ranges."""
+    columns = [raw.split(b"\t", 2) for raw in piece.lines if not raw.startswith(b"#")]
+    return b" ".join(c[1] for c in columns if len(c) > 1).decode(errors="replace")
+
+
+def _documents_of_ids(ids: Sequence[str]) -> list[str]:
+    """Return the documents that the beginnings of the sentences' ids name; empty if they do not."""
+    matches = [_IN_DOCUMENT.fullmatch(key) for key in ids]
+    documents = [match[1] for match in matches if match]
+    if len(documents) < len(ids):
+        return []
+    largest = max(Counter(documents).values())
+    return documents if largest <= MAX_DOCUMENT_SHARE * len(ids) else []
+
+
+def _assign_splits(files: Sequence[Sentences], corpus: Corpus) -> None:
+    """Decide the split of each sentence: the treebank's part, or one that is carved out of it."""
+    parts: defaultdict[str, set[Split]] = defaultdict(set)
+    for file in files:
+        if file.ids:
+            parts[file.treebank].add(_PARTS[file.part])
+    only_tests = all(splits == {"test"} for splits in parts.values())
+    for file in files:
+        has = parts[file.treebank]
+        part = _PARTS[file.part]
+        splits = (part,) if has == {"test"} and not only_tests else _carved(part, has)
+        point_of = {
+            document: keyed_uniform(corpus.seed, corpus.name, file.named(document), "split")
+            for document in set(file.documents if len(splits) > 1 else ())
+        }
+        for document in file.documents:
+            file.splits.append(_split_at(point_of.get(document, 0.0), splits))
+
+
+def _carved(part: Split, parts: set[Split]) -> tuple[Split, ...]:
+    """Return the splits that a part of a treebank goes to, which has these ``parts``."""
+    missing = [split for split in SPLITS if split not in parts]
+    if len(parts) == 1:
+        return SPLITS
+    giving: Split = "train" if missing == ["validation"] else "validation"
+    return tuple(s for s in SPLITS if s == part or (part == giving and s in missing))
+
+
+def _split_at(point: float, splits: Sequence[Split]) -> Split:
+    """Return the split at a point of [0, 1) that splits share as ``_SHARES`` says."""
+    below = 0.0
+    total = sum(_SHARES[split] for split in splits)
+    for split in splits[:-1]:
+        below += _SHARES[split] / total
+        if point < below:
+            return split
+    return splits[-1]
+
+
+def _find_repeated(files: Sequence[Sentences]) -> None:
+    """Keep one of the sentences with the same text: one in test, else in validation, else any."""
+    seen: dict[int, Split] = {}
+    for split in reversed(SPLITS):
+        for file in files:
+            for index, text in enumerate(file.marks):
+                if file.splits[index] != split:
+                    continue
+                if text in seen:
+                    reason = "duplicate" if seen[text] == split else "in_other_split"
+                    file.repeated[index] = reason
+                seen.setdefault(text, split)

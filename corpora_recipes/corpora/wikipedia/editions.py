@@ -1,4 +1,4 @@
-"""Dated editions: the pages created after a day, and Wikimedia's Content File Exports of a date.
+"""Editions of a dump: pages created after a day, Content File Exports, and parts for a quota.
 
 A dump does not say when a page was created, except of pages that nobody has edited since: their
 revision has no ``<parentid>``, and its time is theirs. But page ids rise with time, and so the
@@ -8,13 +8,11 @@ Wikipedia's 291 such pages none is off the line; of Afar's 270, 48 are.) So the 
 fewest pages contradict, where new times at old ids, which have no such cause, count more. Nothing
 in a dump tells an imported page that was edited since from a new one: it is taken.
 
-The exports succeed the pages-articles dumps
+Wikimedia's Content File Exports succeed the pages-articles dumps
 (https://wikitech.wikimedia.org/wiki/MediaWiki_Content_File_Exports). A folder
 ``<wiki>/<date>/xml/bzip2`` has files ``<wiki>-<date>-p<first>p<last>.xml.bz2``, named by their page
 ids, ``SHA256SUMS``, and ``_SUCCESS``, which is written when all else is complete. Each file is a
 whole dump, of pages of all namespaces.
-
-Fetches only the parts of a dump that a quota needs: its index, its header, and blocks.
 """
 
 import re
@@ -52,113 +50,13 @@ from corpora_recipes.records import Window
 from corpora_recipes.running.errors import InputError, ParamsError, RawError
 from corpora_recipes.running.outputs import whole_file
 
-# Blocks fetched ahead of the one that is read; as many can be fetched beyond the quota. From four
-# blocks (1,600 pages) on, the surplus is at most half of the blocks needed.
-LOOK_AHEAD = 2
-
-_P = ParamSpec("_P")
-_T = TypeVar("_T")
-
-
-def fetch(corpus: Corpus, out: Path) -> None:
-    """Fetch a dump and its index into folder ``out``: whole, or the parts that the quota needs.
-
-    If the option ``partial`` is set, only the index and the header are fetched, and then the blocks
-    in the order in which ``read`` takes them. To detect when the quota is full, each block is read
-    as soon as it is fetched, by the code of ``read``, in this process; ``read`` reads it again. The
-    index is checked against sources.lock, and each block against the index. A larger quota
-    continues where this one ends. The whole dump is fetched, and a message says why, if all
-    documents are wanted, the dump has no index, or the server does not support byte ranges; if it
-    is there already, it stays.
-    """
-    dump, index = list_sources(corpus)
-    path = out / dump.file
-    whole = [dump, index]
-    if corpus.options["partial"]:
-        why = ""
-        try:
-            fetch_whole([index], out)
-            if corpus.documents is None:
-                why = f"corpora.{corpus.name}.corpus.documents asks for all"
-            elif not path.exists():
-                _fetch_parts(corpus, dump, path, out / index.file)
-                return
-        except NotFound as error:
-            if error.where != index.urls[0]:
-                raise
-            why = f"the server has no {index.file}"
-            whole = [dump]
-        except NoRanges as error:
-            why = str(error)
-        if why and not path.exists():
-            size = look_at(dump.urls[0]).size
-            known = "size unknown" if size is None else f"{size:,} bytes"
-            tqdm.write(f"fetching the whole of {dump.file}, {known}: {why}", file=sys.stderr)
-    fetch_whole(whole, out)
-    shutil.rmtree(parts_folder(path), ignore_errors=True)
-
-
-def _fetch_parts(corpus: Corpus, dump: Source, path: Path, index: Path) -> None:
-    known = read_lock().get(dump.urls[0])
-    with RangeFetcher(dump.urls, path, known.size if known else None) as parts:
-        parts.fetch(0, first_offset(index))
-
-        def fetch_block(block: DumpBlock) -> None:
-            parts.fetch(*part_range(block.part))
-
-        blocks = blocks_after(list_blocks(path), corpus, fetch_block)
-        bar = tqdm(total=corpus.documents, desc=f"accept {corpus.name}", unit="doc", disable=None)
-        with _FetchFirst(parts) as executor, bar:
-            for records, _ in read_corpus(blocks, corpus, executor, ahead=1 + LOOK_AHEAD):
-                bar.update(len(records))
-        assert parts.manifest is not None
-        size = sum(part.stat().st_size for part in parts_folder(path).glob("*-*"))
-        note = f"{dump.file}: {size:,} of its {parts.manifest.size:,} bytes are present, "
-        note += f"{parts.fetched:,} of them new"
-        tqdm.write(note, file=sys.stderr)
-
-
-class _FetchFirst(Executor):
-    """Reads blocks in this process one after another; threads fetch their bytes in advance."""
-
-    def __init__(self, parts: RangeFetcher) -> None:
-        self.parts = parts
-        self.fetchers = ThreadPoolExecutor(patience.CONNECTIONS)
-        self.reader = ThreadPoolExecutor(1)
-
-    def submit(self, fn: Callable[_P, _T], /, *args: _P.args, **kwargs: _P.kwargs) -> Future[_T]:
-        """Schedule the call of ``fn`` for when the block among its arguments is fetched."""
-        (block,) = (argument for argument in args if isinstance(argument, DumpBlock))
-        fetched = self.fetchers.submit(self.parts.fetch, *part_range(block.part))
-
-        def read() -> _T:
-            fetched.result()
-            return fn(*args, **kwargs)
-
-        return self.reader.submit(read)
-
-    def __exit__(self, kind: object, *error: object) -> None:
-        """End; without an error, after all blocks that were to be fetched in advance.
-
-        Which of them are there would otherwise depend on who was faster, and another run would
-        fetch what this one has not.
-        """
-        self.shutdown(cancel_futures=kind is not None)
-
-    def shutdown(self, wait: bool = True, *, cancel_futures: bool = True) -> None:
-        """End the threads after their current tasks."""
-        # The fetchers first: the reader may be waiting for one.
-        self.fetchers.shutdown(wait, cancel_futures=cancel_futures)
-        self.reader.shutdown(wait, cancel_futures=cancel_futures)
-
-
 # Blocks that are read at most. Bisection among 2 to the power of 18 needs 19.
-MOST_BLOCKS = 20
+MAX_BLOCKS = 20
 # A block with fewer pages of a known time is judged together with the next ones, or at the end of
 # the dump with the ones before.
-LEAST_DATED = 5
+MIN_DATED = 5
 # What a new time at an old id counts against the boundary; an old time at a new id counts 1.
-WEIGHT = 3
+LATE_WEIGHT = 3
 SUMS, SUCCESS = "SHA256SUMS", "_SUCCESS"
 
 _REVISION = re.compile(
@@ -283,44 +181,44 @@ def parse_revision(raw: bytes, dump: Path) -> Revision:
 
 
 def find_creation(
-    count: int, read: Callable[[int], Sequence[Revision]], after: str, where: str
+    count: int, read_revisions: Callable[[int], Sequence[Revision]], after: str, where: str
 ) -> Creation:
-    """Find the first page id after a day, such as 2026-01-01, in at most ``MOST_BLOCKS`` blocks.
+    """Find the first page id after a day, such as 2026-01-01, in at most ``MAX_BLOCKS`` blocks.
 
-    ``read`` returns the revisions of one of the ``count`` blocks, which are in the order of page
-    ids, by its number; ``where`` is the option that names the day.
+    ``read_revisions`` returns the revisions of one of the ``count`` blocks, by its number; blocks
+    are in the order of page ids. ``where`` is the option that names the day.
     """
-    known: dict[int, Sequence[Revision]] = {}
+    blocks_read: dict[int, Sequence[Revision]] = {}
 
     def is_late(number: int) -> bool:
         """Return whether most pages of a block, and of its neighbours, were created after it."""
         late: list[bool] = []
         for block in (*range(number, count), *reversed(range(number))):
-            if block not in known:
-                if len(known) == MOST_BLOCKS:
+            if block not in blocks_read:
+                if len(blocks_read) == MAX_BLOCKS:
                     break
-                known[block] = read(block)
-            late += [r.time[:10] > after for r in known[block] if not r.parent]
-            if len(late) >= LEAST_DATED:
+                blocks_read[block] = read_revisions(block)
+            late += [r.time[:10] > after for r in blocks_read[block] if not r.parent]
+            if len(late) >= MIN_DATED:
                 break
-        return WEIGHT * late.count(True) > late.count(False)
+        return LATE_WEIGHT * late.count(True) > late.count(False)
 
     # All blocks up to ``early`` are before the day, those from ``late`` on after it. The last one
     # is looked at first: most days that are asked for are near it.
     early, late = -1, count
     middle = count - 1
-    while late - early > 1 and len(known) < MOST_BLOCKS:
+    while late - early > 1 and len(blocks_read) < MAX_BLOCKS:
         if is_late(middle):
             late = middle
         else:
             early = middle
         middle = (early + late) // 2
-    return _fit(known, after, where)
+    return _fit(blocks_read, after, where)
 
 
-def _fit(known: dict[int, Sequence[Revision]], after: str, where: str) -> Creation:
-    """Return the page id that the revisions of the known blocks contradict least."""
-    revisions = [revision for block in known.values() for revision in block]
+def _fit(blocks_read: dict[int, Sequence[Revision]], after: str, where: str) -> Creation:
+    """Return the page id that the revisions of the blocks that were read contradict least."""
+    revisions = [revision for block in blocks_read.values() for revision in block]
     dated_pages = sorted((r.page, r.time) for r in revisions if not r.parent)
     if len(dated_pages) == len(revisions):
         expected = "a dump whose pages name the revision before (<parentid>, since export 0.7)"
@@ -342,7 +240,7 @@ def _fit(known: dict[int, Sequence[Revision]], after: str, where: str) -> Creati
     edits = sorted((r.id, r.time) for r in revisions)
     edits = edits[: _cut([time[:10] > after for _, time in edits])]
     page = first[0] if before else 0
-    starts = [number for number, block in known.items() if block and block[0].page <= page]
+    starts = [number for number, block in blocks_read.items() if block and block[0].page <= page]
     return Creation(
         after=after,
         block=max(starts, default=0),
@@ -350,7 +248,7 @@ def _fit(known: dict[int, Sequence[Revision]], after: str, where: str) -> Creati
         time=first[1],
         before=max(before, default=""),
         revision=max((number for number, time in edits if time[:10] <= after), default=0),
-        blocks=len(known),
+        blocks=len(blocks_read),
         dated=len(dated_pages),
         off=late[:cut].count(True) + late[cut:].count(False),
     )
@@ -358,7 +256,7 @@ def _fit(known: dict[int, Sequence[Revision]], after: str, where: str) -> Creati
 
 def _cut(late: Sequence[bool]) -> int:
     """Return where a sequence is best cut into early and late ones."""
-    steps = (WEIGHT if is_late else -1 for is_late in late)
+    steps = (LATE_WEIGHT if is_late else -1 for is_late in late)
     against = list(accumulate(steps, initial=late.count(False)))
     return len(late) - against[::-1].index(min(against))
 
@@ -423,8 +321,8 @@ def find_shards(raw: Path, wiki: str) -> list[Path]:
             raise RawError(folder / name, "the file of a complete export", "no such file", todo)
     sums = read_sums((folder / SUMS).read_text("utf-8"), folder / SUMS, wiki)
     if names != sums.keys():
-        lacking, others = sorted(sums.keys() - names), sorted(names - sums.keys())
-        found = f"{lacking[0]} missing" if lacking else f"{others[0]}, which it does not list"
+        missing, unexpected = sorted(sums.keys() - names), sorted(names - sums.keys())
+        found = f"{missing[0]} missing" if missing else f"{unexpected[0]}, which it does not list"
         raise RawError(folder, f"the files that {SUMS} lists", found)
     return [folder / name for name in sums]
 
@@ -445,8 +343,8 @@ def settled_export(corpus: Corpus) -> Corpus:
     wiki = wiki_of(corpus.language)
     bases = [f"{base}{wiki}/" for base in corpus.facts.special["exports"]]
     key = f"{bases[0]}latest/"
-    if (known := read_lock().get(key)) is not None:
-        return dated(corpus, known.file.split("/")[1].replace("-", ""))
+    if (locked := read_lock().get(key)) is not None:
+        return dated(corpus, locked.file.split("/")[1].replace("-", ""))
     dates = dates_listed(bases)
     for day in reversed(dates):
         try:
@@ -490,3 +388,105 @@ def _addresses(corpus: Corpus, day: str, name: str) -> list[str]:
     """Return where servers have a file of an export."""
     path = f"{folder_of(wiki_of(corpus.language), day)}/{name}"
     return [base + path for base in corpus.facts.special["exports"]]
+
+
+# --- parts of a dump -----------------------------------------------------------------------------
+
+# Blocks fetched ahead of the one that is read; as many can be fetched beyond the quota. From four
+# blocks (1,600 pages) on, the surplus is at most half of the blocks needed.
+LOOK_AHEAD = 2
+
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
+
+
+def fetch(corpus: Corpus, out: Path) -> None:
+    """Fetch a dump and its index into folder ``out``: whole, or the parts that the quota needs.
+
+    If the option ``partial`` is set, only the index and the header are fetched, and then the blocks
+    in the order in which ``read`` takes them. To detect when the quota is full, each block is read
+    as soon as it is fetched, by the code of ``read``, in this process; ``read`` reads it again. The
+    index is checked against sources.lock, and each block against the index. A larger quota
+    continues where this one ends. The whole dump is fetched, and a message says why, if all
+    documents are wanted, the dump has no index, or the server does not support byte ranges; if it
+    is there already, it stays.
+    """
+    dump, index = list_sources(corpus)
+    path = out / dump.file
+    files = [dump, index]
+    if corpus.options["partial"]:
+        why = ""
+        try:
+            fetch_whole([index], out)
+            if corpus.documents is None:
+                why = f"corpora.{corpus.name}.corpus.documents asks for all"
+            elif not path.exists():
+                _fetch_parts(corpus, dump, path, out / index.file)
+                return
+        except NotFound as error:
+            if error.where != index.urls[0]:
+                raise
+            why = f"the server has no {index.file}"
+            files = [dump]
+        except NoRanges as error:
+            why = str(error)
+        if why and not path.exists():
+            size = look_at(dump.urls[0]).size
+            size_text = "size unknown" if size is None else f"{size:,} bytes"
+            tqdm.write(f"fetching the whole of {dump.file}, {size_text}: {why}", file=sys.stderr)
+    fetch_whole(files, out)
+    shutil.rmtree(parts_folder(path), ignore_errors=True)
+
+
+def _fetch_parts(corpus: Corpus, dump: Source, path: Path, index: Path) -> None:
+    locked = read_lock().get(dump.urls[0])
+    with RangeFetcher(dump.urls, path, locked.size if locked else None) as parts:
+        parts.fetch(0, first_offset(index))
+
+        def fetch_block(block: DumpBlock) -> None:
+            parts.fetch(*part_range(block.part))
+
+        blocks = blocks_after(list_blocks(path), corpus, fetch_block)
+        bar = tqdm(total=corpus.documents, desc=f"accept {corpus.name}", unit="doc", disable=None)
+        with _FetchFirst(parts) as executor, bar:
+            for records, _ in read_corpus(blocks, corpus, executor, ahead=1 + LOOK_AHEAD):
+                bar.update(len(records))
+        assert parts.manifest is not None
+        size = sum(part.stat().st_size for part in parts_folder(path).glob("*-*"))
+        note = f"{dump.file}: {size:,} of its {parts.manifest.size:,} bytes are present, "
+        note += f"{parts.fetched:,} of them new"
+        tqdm.write(note, file=sys.stderr)
+
+
+class _FetchFirst(Executor):
+    """Reads blocks in this process one after another; threads fetch their bytes in advance."""
+
+    def __init__(self, parts: RangeFetcher) -> None:
+        self.parts = parts
+        self.fetchers = ThreadPoolExecutor(patience.CONNECTIONS)
+        self.reader = ThreadPoolExecutor(1)
+
+    def submit(self, fn: Callable[_P, _T], /, *args: _P.args, **kwargs: _P.kwargs) -> Future[_T]:
+        """Schedule the call of ``fn`` for when the block among its arguments is fetched."""
+        (block,) = (argument for argument in args if isinstance(argument, DumpBlock))
+        fetched = self.fetchers.submit(self.parts.fetch, *part_range(block.part))
+
+        def read() -> _T:
+            fetched.result()
+            return fn(*args, **kwargs)
+
+        return self.reader.submit(read)
+
+    def __exit__(self, kind: object, *error: object) -> None:
+        """End; without an error, after all blocks that were to be fetched in advance.
+
+        Which of them are there would otherwise depend on who was faster, and another run would
+        fetch what this one has not.
+        """
+        self.shutdown(cancel_futures=kind is not None)
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = True) -> None:
+        """End the threads after their current tasks."""
+        # The fetchers first: the reader may be waiting for one.
+        self.fetchers.shutdown(wait, cancel_futures=cancel_futures)
+        self.reader.shutdown(wait, cancel_futures=cancel_futures)

@@ -97,14 +97,14 @@ class _Pages:
     def passed(self, stop: int) -> bool:
         """Return whether no page that starts before ``stop`` is still to come."""
         # The rest starts with the next page, if the buffer already contains its start.
-        left = self.buffer.find(b"<page>")
-        next_page = self.offset + (left if left >= 0 else len(self.buffer) - 6)
+        start = self.buffer.find(b"<page>")
+        next_page = self.offset + (start if start >= 0 else len(self.buffer) - 6)
         return max(self.page_offset, next_page) >= stop
 
     def finish(self, *, end_of_dump: bool) -> None:
         """Check that nothing remains except, at the end of a dump, its end tag."""
-        rest = bytes(self.buffer).strip()
-        if b"<page>" in rest or (end_of_dump and not rest.endswith(b"</mediawiki>")):
+        remainder = bytes(self.buffer).strip()
+        if b"<page>" in remainder or (end_of_dump and not remainder.endswith(b"</mediawiki>")):
             raise self._cut(max(0, self.buffer.find(b"<page>")))
 
     def _cut(self, position: int) -> InputError:
@@ -129,18 +129,18 @@ def _read_compressed_range(dump: Path, start: int, end: int) -> Iterator[bytes]:
     """Yield the pages that start in a bzip2 block which starts in the range."""
     pages = _Pages(f"{dump}, from byte {start:,}", "decompressed byte", inside=start > 0)
     stop: int | None = None
-    read = 0
+    n_read = 0
     for offset, content in read_blocks(dump, start):
         if stop is None and offset >= end:
-            if not read:
+            if not n_read:
                 return
-            stop = read
+            stop = n_read
         for position in range(0, len(content), CHUNK):
             yield from pages.feed_before(content[position : position + CHUNK], stop)
             if stop is not None and pages.passed(stop):
                 return
-        read += len(content)
-    if read:
+        n_read += len(content)
+    if n_read:
         pages.finish(end_of_dump=True)
 
 
@@ -162,13 +162,15 @@ def _read_stream(dump: Path, stream: Stream, part: Path | None) -> Iterator[byte
     _check_index(where, "its last page", stream.last, last)
     if count != stream.pages or (stream.stop is not None and end != stream.stop):
         stop = f"the next stream at byte {stream.stop or end:,}"
-        raise _misfit(where, f"{stream.pages} pages, then {stop}", f"{count}, up to byte {end:,}")
+        raise _index_mismatch(
+            where, f"{stream.pages} pages, then {stop}", f"{count}, up to byte {end:,}"
+        )
     if stream.stop is None:
         where = f"{dump}, stream at byte {end:,}"
         footer = _Pages(where, "decompressed byte")
         for _, chunk in read_streams(dump, end, part):
             for page in footer.feed(chunk):
-                raise _misfit(where, "the end of the dump", repr(page[:80]))
+                raise _index_mismatch(where, "the end of the dump", repr(page[:80]))
         footer.finish(end_of_dump=True)
 
 
@@ -176,10 +178,10 @@ def _check_index(where: str, which: str, expected: int, page: bytes) -> None:
     page_id = PAGE_ID.search(page)
     if page_id is None or int(page_id[1]) != expected:
         found = f"id {page_id[1].decode()}" if page_id else "no id"
-        raise _misfit(where, f"{which} has the id {expected}, as the index says", found)
+        raise _index_mismatch(where, f"{which} has the id {expected}, as the index says", found)
 
 
-def _misfit(where: str, expected: str, found: str) -> InputError:
+def _index_mismatch(where: str, expected: str, found: str) -> InputError:
     todo = "the index belongs to another dump: fetch the dump and the index of the same date"
     return InputError(where, expected, found, todo)
 

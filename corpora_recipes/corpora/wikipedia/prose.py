@@ -23,7 +23,7 @@ from corpora_recipes.text.sentences import ends_in_abbreviation, split_sentences
 from corpora_recipes.text.tidying import has_stray_quote, pair_quotes, single_stops, tidy
 
 # Longer paragraphs are lists without markup, or vandalised pages.
-LONGEST_PARAGRAPH = 50_000
+MAX_PARAGRAPH = 50_000
 
 _QUOTES = ('"', "“", "”", "..")
 _GONE = re.compile(rf"([{NOTHING}{SILENT}][\s{NOTHING}{SILENT}]*)")
@@ -78,13 +78,17 @@ def sentences(paragraphs: Sequence[str], language: str, drops: Drops) -> list[li
     # Most texts are neither suspect nor hollow nor untidy, as a fast search shows.
     doubtful = _match(texts, _possible_faults(language))
     for i, text in enumerate(texts):
-        if doubtful[i] and len(text) <= LONGEST_PARAGRAPH:
+        if doubtful[i] and len(text) <= MAX_PARAGRAPH:
             texts[i] = _close_blanks(text, language)
-    others = [text if doubt else "" for text, doubt in zip(texts, doubtful, strict=True)]
-    holes = _match(others, load_wiki(language).possible_holes)
+    doubtful_texts = [
+        text if is_doubtful else "" for text, is_doubtful in zip(texts, doubtful, strict=True)
+    ]
+    holes = _match(doubtful_texts, load_wiki(language).possible_holes)
     return [
-        _kept(text, language, drops, plain=not doubt, holes=may_lack_words) if text else []
-        for text, doubt, may_lack_words in zip(texts, doubtful, holes, strict=True)
+        _check_sentences(text, language, drops, plain=not is_doubtful, holes=may_lack_words)
+        if text
+        else []
+        for text, is_doubtful, may_lack_words in zip(texts, doubtful, holes, strict=True)
     ]
 
 
@@ -107,9 +111,11 @@ def _possible_faults(language: str) -> str:
     return "|".join(patterns)
 
 
-def _kept(text: str, language: str, drops: Drops, *, plain: bool, holes: bool) -> list[str | None]:
+def _check_sentences(
+    text: str, language: str, drops: Drops, *, plain: bool, holes: bool
+) -> list[str | None]:
     """Return the sentences of a paragraph after ``_close_blanks``, with None for dropped ones."""
-    if len(text) > LONGEST_PARAGRAPH:
+    if len(text) > MAX_PARAGRAPH:
         return [drops.sift("sentences", text, "overlong")]
     suspect = hollow = False
     if not plain:
@@ -191,8 +197,8 @@ def fault(
     ):
         return "hole"
     if sentence.count("(") != sentence.count(")"):
-        rest = _ENUMERATOR.sub("", sentence)
-        if rest.count("(") != rest.count(")"):
+        without_items = _ENUMERATOR.sub("", sentence)
+        if without_items.count("(") != without_items.count(")"):
             return "broken_parenthesis"
     if not is_finished(sentence, language) or not _LETTER.search(sentence):
         return "unfinished"
@@ -251,9 +257,9 @@ def _without_marks(text: str) -> str:
         text = _TRAILING.sub(NOTHING, text)
     if "(" in text:
         text = _EMPTY_BRACKET.sub(NOTHING, text)
-    first, *rest = _GONE.split(text)
+    first, *pieces = _GONE.split(text)
     out = [first]
-    for gone, after in zip(rest[::2], rest[1::2], strict=True):
+    for gone, after in zip(pieces[::2], pieces[1::2], strict=True):
         before = out[-1]
         out[-1] = before.rstrip()
         blank = len(out[-1]) < len(before) or len(gone.split()) > 1 or gone[-1].isspace()
@@ -275,13 +281,13 @@ def _bracket(match: re.Match[str]) -> str:
     inside = match[1]
     if SILENT not in inside:
         return match[0]
-    kept = []
+    parts = []
     for part in re.split(r"(?<=[,;])", inside):
         if SILENT not in part:
-            kept.append(part)
+            parts.append(part)
             continue
         words = part.strip(MARKS + " \n,;:").split()
         if len(words) > 3 or any(character.isdigit() for character in part):
-            kept.append(part.replace(SILENT, HOLE))
-    rest = "".join(kept).strip(NOTHING + " \n,;:")
-    return f"({rest})" if rest else NOTHING
+            parts.append(part.replace(SILENT, HOLE))
+    content = "".join(parts).strip(NOTHING + " \n,;:")
+    return f"({content})" if content else NOTHING

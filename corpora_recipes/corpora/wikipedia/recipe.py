@@ -1,4 +1,4 @@
-"""Wikipedia: articles of any language's Wikipedia, from a pages-articles dump.
+"""Reads articles of any language's Wikipedia, from a pages-articles dump, into documents.
 
 A dump is XML: a header ``<siteinfo>``, then ``<page>`` elements with ``<title>``, ``<ns>``,
 ``<id>`` and a ``<revision>`` with ``<model>`` and ``<text>``, the wikitext. Multistream dumps are
@@ -8,12 +8,9 @@ several such dumps.
 
 Order: plan.py cuts a dump, pages.py reads it, wikitext.py and templates.py clean, prose.py splits.
 
-Reads a Wikipedia dump into documents: blocks of streams, pages, sections, sentences.
-
-Reads articles through the wikiextractor command, the reference for the native extractor.
-
-wikiextractor is AGPL: it is run as a program and never imported. It drops the values of templates,
-so that sentences can have unmarked gaps ("Midió de altura."): use it for comparison, and build
+The option ``extractor: wikiextractor`` reads the same articles through the wikiextractor command,
+as a reference for comparison. wikiextractor is AGPL: it is run as a program and never imported. It
+drops the values of templates, so that sentences can have unmarked gaps ("Midió de altura."): build
 datasets with the native extractor.
 """
 
@@ -41,112 +38,6 @@ from corpora_recipes.records import Document, Drops, Section, Window, split_at_d
 from corpora_recipes.running.errors import InputError, ParamsError, RawError
 from corpora_recipes.text.cleaning import unescape
 
-# Seconds for one block, which takes about one; a failed worker can make the command wait forever.
-TIMEOUT = 300.0
-COMMAND = (sys.executable, "-m", "wikiextractor.WikiExtractor")
-
-_HEADING = re.compile(r"<h([1-6])>(.*)</h[1-6]>")
-_LIST_TAG = re.compile(r"<(/?)(?:ul|ol|dl)>")
-_TAG = re.compile(r"</?[a-zA-Z][^<>]*>")
-
-
-def extract(
-    pages: Iterator[tuple[str, str, str, Article]], site: Site, language: str
-) -> Iterator[tuple[str, str, str, Article]]:
-    """Yield pages (id, title, wikitext, parsed page) with wikiextractor's text in place of ours."""
-    known: list[tuple[str, str, str, Article]] = []
-    with tempfile.TemporaryDirectory(prefix="probeta-") as folder:
-        dump = Path(folder, "pages.xml")
-        with dump.open("w", encoding="utf-8") as file:
-            file.write(_header(site, language))
-            for page_id, title, text, article in pages:
-                known.append((page_id, title, text, article))
-                file.write(
-                    f"<page>\n<title>{escape(title)}</title>\n<ns>0</ns>\n<id>{page_id}</id>\n"
-                    f"<revision>\n<id>1</id>\n<text>{escape(text)}</text>\n</revision>\n</page>\n"
-                )
-            file.write("</mediawiki>\n")
-        output = Path(folder, "pages.jsonl")
-        if known:
-            _run(dump, output)
-            with output.open(encoding="utf-8") as lines:
-                texts = {row["id"]: row["text"] for row in map(json.loads, lines)}
-    for page_id, title, text, article in known:
-        yield page_id, title, text, replace(article, blocks=_blocks(texts.get(page_id, "")))
-
-
-def _header(site: Site, language: str) -> str:
-    # Without a template namespace it would treat all pages as templates.
-    names = "\n".join(
-        f'<namespace key="{number}">{escape(name)}</namespace>'
-        for number, name in {10: "Template", **dict(site.namespaces)}.items()
-    )
-    return (
-        f'<mediawiki xml:lang="{escape(language)}">\n<siteinfo>\n<dbname>{escape(site.dbname)}'
-        "</dbname>\n<base>https://example.org/wiki/Main</base>\n"
-        f"<namespaces>\n{names}\n</namespaces>\n</siteinfo>\n"
-    )
-
-
-def _run(dump: Path, output: Path) -> None:
-    command = [*COMMAND, str(dump), "--html", "--json", "--no-templates", "--processes", "1"]
-    with output.open("wb") as out, tempfile.TemporaryFile() as errors:
-        process = subprocess.Popen(
-            [*command, "-q", "-o", "-"],
-            stdin=subprocess.DEVNULL,
-            stdout=out,
-            stderr=errors,
-            env={**os.environ, "PYTHONIOENCODING": "utf-8"},
-            start_new_session=True,
-        )
-        try:
-            status = process.wait(TIMEOUT)
-        except subprocess.TimeoutExpired:
-            found = f"nothing after {TIMEOUT:g} seconds"
-        else:
-            if status == 0:
-                return
-            errors.seek(0)
-            found = f"exit status {status}: {errors.read()[-500:].decode('utf-8', 'replace')}"
-        finally:
-            if process.poll() is None:  # with its workers
-                if sys.platform == "win32":
-                    process.kill()
-                else:
-                    os.killpg(process.pid, signal.SIGKILL)
-                process.wait()
-    todo = "install it: `uv pip install 'wikiextractor>=3.1.0'`, or set `extractor: native`"
-    raise InputError("wikiextractor", "the text of the pages", found, todo)
-
-
-def _blocks(text: str) -> list[Block]:
-    """Turn wikiextractor's HTML into blocks: headings, lists, and one line per paragraph."""
-    blocks = [Block("", 1)]
-    depth = 0
-    repeated = ""
-    for line in text.split("\n"):
-        if match := _HEADING.fullmatch(line):
-            heading = _plain(match[2])
-            blocks.append(Block(heading, int(match[1])))
-            depth = 0
-            # wikiextractor repeats a heading like a sentence.
-            repeated = heading + "."
-            continue
-        lists = _LIST_TAG.findall(line)
-        if lists:
-            depth = max(0, depth + sum(-1 if closing else 1 for closing in lists))
-            continue
-        plain = _plain(line)
-        if depth == 0 and plain and plain != repeated and not line.startswith("<li>"):
-            blocks[-1].paragraphs.append(plain)
-        repeated = ""
-    return blocks
-
-
-def _plain(line: str) -> str:
-    return _TAG.sub("", unescape(line)).strip()
-
-
 # Valid values of the options: as a pattern, and in words.
 OPTIONS = {
     "extractor": ("native|wikiextractor", "native or wikiextractor"),
@@ -159,7 +50,7 @@ OPTIONS = {
     "export": ("pages_articles|content_current", "pages_articles or content_current"),
 }
 # Articles whose paragraphs are searched together: fewer calls, at a millisecond per call.
-TOGETHER = 400
+ARTICLES_A_BATCH = 400
 
 
 def blocks(raw: Path, corpus: Corpus) -> Sequence[DumpBlock]:
@@ -257,7 +148,7 @@ def read_block(block: DumpBlock, corpus: Corpus) -> BlockResult:
     lead_only = corpus.options["sections"] == "lead"
     parsed = _articles(block, corpus.language, result.drops, lead_only=lead_only)
     if corpus.options["extractor"] == "wikiextractor":
-        parsed = extract(parsed, block.site, corpus.language)
+        parsed = extract_with_wikiextractor(parsed, block.site, corpus.language)
     for document in _documents(parsed, corpus.language, result.drops):
         if document.sections and document.sections[0].level > 1:
             # Its lead has no prose: an empty one shows that the text does not begin the article.
@@ -317,10 +208,10 @@ def _parser(language: str, site: Site) -> Parser:
 def _documents(
     parsed: Iterator[tuple[str, str, str, Article]], language: str, drops: Drops
 ) -> Iterator[Document]:
-    while pages := list(islice(parsed, TOGETHER)):
+    while pages := list(islice(parsed, ARTICLES_A_BATCH)):
         sections = sections_of([article for *_, article in pages], language, drops)
-        for (page_id, title, _, article), kept in zip(pages, sections, strict=True):
-            yield Document(page_id, title, article.topics, kept)
+        for (page_id, title, _, article), article_sections in zip(pages, sections, strict=True):
+            yield Document(page_id, title, article.topics, article_sections)
 
 
 def sections_of(
@@ -336,3 +227,111 @@ def sections_of(
             if paragraphs := list(islice(split, len(part.paragraphs))):
                 sections += split_at_drops(prose.heading(part.heading), part.level, paragraphs)
         yield sections
+
+
+# --- wikiextractor -------------------------------------------------------------------------------
+
+# Seconds for one block, which takes about one; a failed worker can make the command wait forever.
+TIMEOUT = 300.0
+COMMAND = (sys.executable, "-m", "wikiextractor.WikiExtractor")
+
+_HEADING = re.compile(r"<h([1-6])>(.*)</h[1-6]>")
+_LIST_TAG = re.compile(r"<(/?)(?:ul|ol|dl)>")
+_TAG = re.compile(r"</?[a-zA-Z][^<>]*>")
+
+
+def extract_with_wikiextractor(
+    pages: Iterator[tuple[str, str, str, Article]], site: Site, language: str
+) -> Iterator[tuple[str, str, str, Article]]:
+    """Yield pages (id, title, wikitext, parsed page) with wikiextractor's text in place of ours."""
+    originals: list[tuple[str, str, str, Article]] = []
+    with tempfile.TemporaryDirectory(prefix="probeta-") as folder:
+        dump = Path(folder, "pages.xml")
+        with dump.open("w", encoding="utf-8") as file:
+            file.write(_export_header(site, language))
+            for page_id, title, text, article in pages:
+                originals.append((page_id, title, text, article))
+                file.write(
+                    f"<page>\n<title>{escape(title)}</title>\n<ns>0</ns>\n<id>{page_id}</id>\n"
+                    f"<revision>\n<id>1</id>\n<text>{escape(text)}</text>\n</revision>\n</page>\n"
+                )
+            file.write("</mediawiki>\n")
+        output = Path(folder, "pages.jsonl")
+        if originals:
+            _run_wikiextractor(dump, output)
+            with output.open(encoding="utf-8") as lines:
+                texts = {row["id"]: row["text"] for row in map(json.loads, lines)}
+    for page_id, title, text, article in originals:
+        yield page_id, title, text, replace(article, blocks=_parse_html(texts.get(page_id, "")))
+
+
+def _export_header(site: Site, language: str) -> str:
+    # Without a template namespace it would treat all pages as templates.
+    names = "\n".join(
+        f'<namespace key="{number}">{escape(name)}</namespace>'
+        for number, name in {10: "Template", **dict(site.namespaces)}.items()
+    )
+    return (
+        f'<mediawiki xml:lang="{escape(language)}">\n<siteinfo>\n<dbname>{escape(site.dbname)}'
+        "</dbname>\n<base>https://example.org/wiki/Main</base>\n"
+        f"<namespaces>\n{names}\n</namespaces>\n</siteinfo>\n"
+    )
+
+
+def _run_wikiextractor(dump: Path, output: Path) -> None:
+    command = [*COMMAND, str(dump), "--html", "--json", "--no-templates", "--processes", "1"]
+    with output.open("wb") as out, tempfile.TemporaryFile() as errors:
+        process = subprocess.Popen(
+            [*command, "-q", "-o", "-"],
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            stderr=errors,
+            env={**os.environ, "PYTHONIOENCODING": "utf-8"},
+            start_new_session=True,
+        )
+        try:
+            status = process.wait(TIMEOUT)
+        except subprocess.TimeoutExpired:
+            found = f"nothing after {TIMEOUT:g} seconds"
+        else:
+            if status == 0:
+                return
+            errors.seek(0)
+            found = f"exit status {status}: {errors.read()[-500:].decode('utf-8', 'replace')}"
+        finally:
+            if process.poll() is None:  # with its workers
+                if sys.platform == "win32":
+                    process.kill()
+                else:
+                    os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+    todo = "install it: `uv pip install 'wikiextractor>=3.1.0'`, or set `extractor: native`"
+    raise InputError("wikiextractor", "the text of the pages", found, todo)
+
+
+def _parse_html(text: str) -> list[Block]:
+    """Turn wikiextractor's HTML into blocks: headings, lists, and one line per paragraph."""
+    blocks = [Block("", 1)]
+    depth = 0
+    repeated = ""
+    for line in text.split("\n"):
+        if match := _HEADING.fullmatch(line):
+            heading = _strip_tags(match[2])
+            blocks.append(Block(heading, int(match[1])))
+            depth = 0
+            # wikiextractor repeats a heading like a sentence.
+            repeated = heading + "."
+            continue
+        lists = _LIST_TAG.findall(line)
+        if lists:
+            depth = max(0, depth + sum(-1 if closing else 1 for closing in lists))
+            continue
+        plain = _strip_tags(line)
+        if depth == 0 and plain and plain != repeated and not line.startswith("<li>"):
+            blocks[-1].paragraphs.append(plain)
+        repeated = ""
+    return blocks
+
+
+def _strip_tags(line: str) -> str:
+    return _TAG.sub("", unescape(line)).strip()

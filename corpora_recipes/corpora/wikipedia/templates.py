@@ -138,14 +138,14 @@ def render(content: str, title: str, wiki: Wiki) -> str:
     template that is not in the tables is a HOLE on one line, and NOTHING (a box) on several.
     """
     # Most pages use the same few thousand templates.
-    shown = _render(content, wiki) if len(content) < 100 else _render.__wrapped__(content, wiki)
-    return title if shown is None else shown
+    rendered = _render(content, wiki) if len(content) < 100 else _render.__wrapped__(content, wiki)
+    return title if rendered is None else rendered
 
 
 @lru_cache(maxsize=1 << 14)
 def _render(content: str, wiki: Wiki) -> str | None:
     """Return what a template shows; None for the page's title."""
-    name, bar, rest = content.partition("|")
+    name, bar, arguments = content.partition("|")
     rule, star = find_rule(name, wiki)
     if rule is None and ":" in name:
         head, _, argument = content.partition(":")
@@ -161,12 +161,12 @@ def _render(content: str, wiki: Wiki) -> str | None:
     if kind == "title":
         return None
     if kind == "show":
-        return _show(form, rest.split("|") if bar else [], star, wiki)
+        return _show(form, arguments.split("|") if bar else [], star, wiki)
     if kind == "date":
-        return _date(rest.split("|"), form, wiki)
+        return _date(arguments.split("|"), form, wiki)
     if kind == "measure":
-        shown = _measure(rest.split("|"), wiki)
-        return _METRIC_POWER.sub(lambda match: match[1] + superscript(match[2]), shown)
+        rendered = _measure(arguments.split("|"), wiki)
+        return _METRIC_POWER.sub(lambda match: match[1] + superscript(match[2]), rendered)
     return SILENT if kind == "silent" else DISAMBIGUATION
 
 
@@ -187,10 +187,10 @@ def format_number(text: str, wiki: Wiki) -> str:
     match = _NUMBER.fullmatch(text.strip())
     if not match:
         return text.strip()
-    sign, whole, decimals, unit = match.groups(default="")
-    if len(whole) >= wiki.grouping_from:
-        whole = f"{int(whole):,}".replace(",", wiki.grouping) if len(whole) < 40 else whole
-    return sign.replace("-", "−") + whole + (decimals and wiki.decimal + decimals) + unit
+    sign, integer, decimals, unit = match.groups(default="")
+    if len(integer) >= wiki.grouping_from:
+        integer = f"{int(integer):,}".replace(",", wiki.grouping) if len(integer) < 40 else integer
+    return sign.replace("-", "−") + integer + (decimals and wiki.decimal + decimals) + unit
 
 
 def superscript(text: str) -> str:
@@ -237,9 +237,9 @@ def _show(form: str, parts: list[str], star: str, wiki: Wiki) -> str:
         return form or NOTHING
     arguments = _arguments(parts)
     for alternative in form.split(" // "):
-        shown = _fill(alternative, arguments, star, wiki)
-        if _MISSING not in shown:
-            return shown or NOTHING
+        rendered = _fill(alternative, arguments, star, wiki)
+        if _MISSING not in rendered:
+            return rendered or NOTHING
     return HOLE
 
 
@@ -256,9 +256,9 @@ def _fill(form: str, arguments: dict[str, str], star: str, wiki: Wiki) -> str:
             return _MISSING if arguments.get(keys[1:]) else ""
         if ":" in keys:
             key, _, choices = keys.partition(":")
-            given = arguments.get(key, "")
-            default = _MISSING if given else ""
-            return dict(c.split("=", 1) for c in choices.split(",")).get(given, default)
+            argument = arguments.get(key, "")
+            default = _MISSING if argument else ""
+            return dict(c.split("=", 1) for c in choices.split(",")).get(argument, default)
         suffix = keys[-1] if keys[-1] in "#^%" else ""
         for key in keys.removesuffix(suffix).split("|"):
             if key == "_":
@@ -289,39 +289,39 @@ def _measure(parts: list[str], wiki: Wiki) -> str:
         return HOLE
     # "to(-)" joins with a dash in adjectives only; "13+7/8" is a mixed number.
     second = second.removesuffix("(-)")
-    shown = number.replace("+", " ") if "/" in number else format_number(number, wiki)
-    second, third, unit = (wiki.units.get(each, each) for each in (second, third, unit))
+    rendered = number.replace("+", " ") if "/" in number else format_number(number, wiki)
+    second, third, unit = (wiki.units.get(name, name) for name in (second, third, unit))
     if second.lower() in _RANGES:
         if not (third and unit) or unit.lower() in _RANGES:
             return HOLE
         between = second if second in "-–" else f" {second} "
-        return f"{shown}{between}{format_number(third, wiki)} {unit}"
+        return f"{rendered}{between}{format_number(third, wiki)} {unit}"
     if _NUMBER.fullmatch(third) and unit.isalpha():
-        return f"{shown} {second} {third} {unit}"
-    return f"{shown} {second}"
+        return f"{rendered} {second} {third} {unit}"
+    return f"{rendered} {second}"
 
 
 def _date(parts: list[str], order: str, wiki: Wiki) -> str:
     """Render a date from its positional parameters, in the order "dmy" or "ymd"."""
     arguments = _arguments(parts)
-    whole = arguments.get("1", "")
+    single = arguments.get("1", "")
     # All in one parameter: "29 9 2019".
-    words = whole.split() if "2" not in arguments else []
-    together = len(words) in (2, 3)
-    given = words if together else [arguments.get(key, "") for key in "123"]
-    if order == "dmy" and any(given):
-        while not given[0]:  # {{fecha||5|2000}}
-            given.pop(0)
+    words = single.split() if "2" not in arguments else []
+    in_one = len(words) in (2, 3)
+    parameters = words if in_one else [arguments.get(key, "") for key in "123"]
+    if order == "dmy" and any(parameters):
+        while not parameters[0]:  # {{fecha||5|2000}}
+            parameters.pop(0)
     values = []
-    for value in given:
+    for value in parameters:
         if not (_is_short_number(value) or value.lower() in _lower(wiki.months)):
             break
         values.append(value)
-    rest = given[len(values) :]
+    remaining = parameters[len(values) :]
     # A word may follow ("edad"), but no number that belongs to the date.
-    incomplete = any(rest) if together else any(value.isdecimal() for value in rest)
+    incomplete = any(remaining) if in_one else any(value.isdecimal() for value in remaining)
     if not values or incomplete or not wiki.months or not wiki.date:
-        return whole if " " in whole else HOLE
+        return single if " " in single else HOLE
     # A number of three digits or more is a year in any position.
     if len(values) > 1 and len(values[0]) > 2 and values[0].isdecimal():
         order = "ymd"
@@ -340,10 +340,10 @@ def _date(parts: list[str], order: str, wiki: Wiki) -> str:
     if values and not day:
         return HOLE
     form = wiki.date[0 if day and year else 1 if year else 2]
-    shown = form.format(day=wiki.first_day if day == "1" else day, month=month, year=year)
+    rendered = form.format(day=wiki.first_day if day == "1" else day, month=month, year=year)
     if wiki.elides:
-        shown = re.sub(r"\bde (?=[aeiou])", "d'", shown)
-    return shown if day or year else HOLE
+        rendered = re.sub(r"\bde (?=[aeiou])", "d'", rendered)
+    return rendered if day or year else HOLE
 
 
 def _month(value: str, wiki: Wiki) -> str:

@@ -1,11 +1,10 @@
-"""Plain text of wikitext whose templates and links are resolved: tags, quotes, digits.
-
-Turns wikitext into sections of running prose: one pass over the tokens, one over the lines.
+"""Turns wikitext into sections of running prose: a pass over the tokens, and one over the lines.
 
 The first pass follows MediaWiki's preprocessor: a stack of open ``{{`` and ``[[``, where a closing
 mark closes the innermost one or nothing, so that time is always linear in the length of the page.
-It leaves text with marks (templates.MARKS) where markup was removed. The second pass sorts lines
-into headings, lists and paragraphs. prose.py splits the paragraphs into sentences.
+It leaves text with marks (templates.MARKS) where markup was removed; tags, quotation marks and
+entities follow (``plain``). The second pass sorts lines into headings, lists and paragraphs, which
+prose.py splits into sentences.
 """
 
 import re
@@ -30,7 +29,7 @@ from corpora_recipes.corpora.wikipedia.templates import (
 from corpora_recipes.text.cleaning import unescape
 
 # Deeper nesting than MediaWiki's limit (100) is an error or an attack: it stays literal.
-_DEEPEST = 100
+_MAX_DEPTH = 100
 
 _TOKEN = re.compile(
     r"\[\[([^\[\]{}<>|\n]++)(?:\|([^\[\]{}<>|\n]*+))?+\]\]"  # 1, 2: a link without markup in it
@@ -46,7 +45,7 @@ _TOKEN = re.compile(
 )
 _HEADING_LINE = re.compile(r"\n=[^\n]+=[ \t]*(?=\n|\Z)")
 _PAIRS = (("{{", "}}"), ("[[", "]]"), ("<!--", "-->"))
-_MOST_TRIES = 8  # headings that may be inside other markup, such as a commented-out section
+_MAX_TRIES = 8  # headings that may be inside other markup, such as a commented-out section
 _COMMENTS = re.compile(r"(?:<!--(?>.*?(?:-->|\Z))([ \t]*+))++(\n?)", re.DOTALL)
 _NAME = re.compile(r"[^|{}\[\]<>]*+")
 _BRACES = re.compile(
@@ -121,16 +120,16 @@ class Parser:
         """
         for mark in MARKS:
             text = text.replace(mark, "\ufffd")
-        text, rest = _split_lead(text) if lead_only else (text, "")
+        text, body = _split_lead(text) if lead_only else (text, "")
         page = _Page(self, title)
         blocks = _blocks(plain(page.flatten(_without_tables(text))))
-        if rest:
-            page.search(rest)
+        if body:
+            page.search(body)
         marked = page.disambiguation or not self.wiki.disambiguation_categories.isdisjoint(
             map(str.casefold, page.topics)
         )
-        left_out = self.wiki.no_topics
-        topics = [t for t in page.topics if not (left_out and left_out.fullmatch(t))]
+        no_topics = self.wiki.no_topics
+        topics = [t for t in page.topics if not (no_topics and no_topics.fullmatch(t))]
         return Article(blocks[:1] if lead_only else blocks, topics, marked)
 
 
@@ -165,7 +164,7 @@ class _Page:
                     mark, position = _skip_comments(text, begin)
                     out.append(mark)
                 elif character == "[":
-                    if len(stack) < _DEEPEST:
+                    if len(stack) < _MAX_DEPTH:
                         stack.append(("[[", out))
                         out = []
                     else:
@@ -176,9 +175,9 @@ class _Page:
                         out.append(NOTHING)
                         position = after
                         continue
-                    out, left = self._open(count, stack, out)
-                    if left:
-                        out.append("{" * left)
+                    out, n_unused = self._open(count, stack, out)
+                    if n_unused:
+                        out.append("{" * n_unused)
                 elif character == "]":
                     if stack and stack[-1][0] == "[[":
                         target, bar, label = "".join(out).partition("|")
@@ -244,10 +243,10 @@ class _Page:
         self, count: int, stack: list[tuple[str, list[str]]], out: list[str]
     ) -> tuple[list[str], int]:
         """Open templates for ``count`` braces; return the innermost parts and unused braces."""
-        if count == 3 and len(stack) < _DEEPEST:
+        if count == 3 and len(stack) < _MAX_DEPTH:
             stack.append(("{{{", out))
             return [], 0
-        while count > 1 and len(stack) < _DEEPEST:
+        while count > 1 and len(stack) < _MAX_DEPTH:
             stack.append(("{{", out))
             out = []
             count -= 2
@@ -273,11 +272,11 @@ class _Page:
         return out
 
     def _template(self, content: str) -> str:
-        shown = render(content, self.title, self.parser.wiki)
-        if shown == DISAMBIGUATION:
+        rendered = render(content, self.title, self.parser.wiki)
+        if rendered == DISAMBIGUATION:
             self.disambiguation = True
             return NOTHING
-        return shown
+        return rendered
 
     def _link(self, target: str, label: str | None) -> str:
         """Return the visible text of an internal link."""
@@ -341,7 +340,7 @@ def _any_of(names: Iterable[str]) -> str:
 
 def _split_lead(text: str) -> tuple[str, str]:
     """Split a page before its first heading that is not inside other markup."""
-    for match in islice(_HEADING_LINE.finditer(text), _MOST_TRIES):
+    for match in islice(_HEADING_LINE.finditer(text), _MAX_TRIES):
         lead = text[: match.start()]
         # The search for one character is much faster than that for two.
         if not any(o[1] in lead and lead.count(o) > lead.count(c) for o, c in _PAIRS):

@@ -122,10 +122,10 @@ def _lines_before(block: LineRange) -> int:
     """Count the lines that begin before the range."""
     if not block.start:
         return 0
-    count, left = 1, block.start - 1
+    count, remaining = 1, block.start - 1
     with block.path.open("rb") as file:
-        while left:
-            chunk = file.read(min(_CHUNK, left))
+        while remaining:
+            chunk = file.read(min(_CHUNK, remaining))
             count += chunk.count(b"\n")
-            left -= len(chunk)
+            remaining -= len(chunk)
     return count

@@ -175,7 +175,7 @@ def test_a_repository(served: RangeServer) -> None:
     servers = [{"url": url}, {"url": f"{served.url}/gone".replace("127.0.0.1", "localhost")}]
     first, second = examine_theses(corpus(servers=servers))
     assert (first.fault, second.fault) == ("", "")
-    assert second.note.startswith("left out: ")
+    assert second.note.startswith("skipped: ")
     assert all(finding.fault for finding in examine_theses(corpus(servers=servers[1:])))
     served.files["/oai?verb=Identify"] = (OAI % '<error code="badVerb">no</error>').encode()
     assert "the error badVerb: no" in examine_server("tesis", url, "oai_dc").fault

@@ -366,7 +366,7 @@ class TestFetch:
         sources.fetch(mine, "upstream", tmp_path)
         assert sorted(p.name for p in tmp_path.glob("pg*.txt")) == ["pg10.txt", "pg9.txt"]
         notes = capsys.readouterr().err
-        assert "book 7 is left out: " in notes
+        assert "book 7 is skipped: " in notes
         assert "1 of 3 books are missing\n" in notes
 
     def test_too_many_missing(self, tmp_path: Path, server: RangeServer) -> None:

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from corpora_recipes.corpora.gutenberg.speech import (
-    LONGEST_GAP,
-    LONGEST_TURN,
+    MAX_GAP,
+    MAX_TURN_WORDS,
     Style,
     conversations,
     is_heading,
@@ -134,12 +134,12 @@ def test_hyphens_for_dashes() -> None:
 
 
 def test_narration_parts_conversations() -> None:
-    assert (LONGEST_GAP, LONGEST_TURN) == (150, 100)
-    short, long = "N" + "a" * (LONGEST_GAP - 2) + ".", "N" + "a" * (LONGEST_GAP - 1) + "."
+    assert (MAX_GAP, MAX_TURN_WORDS) == (150, 100)
+    short, long = "N" + "a" * (MAX_GAP - 2) + ".", "N" + "a" * (MAX_GAP - 1) + "."
     assert texts(f"--A.\n\n{short}\n\n--B.") == [["A.", "B."]]
     assert texts(f"--A.\n\n{long}\n\n--B.") == [["A."], ["B."]]
     # What stands after the speech in its own paragraph counts too.
-    assert texts(f"--A--dijo él. {'a' * LONGEST_GAP}\n\n--B.") == [["A."], ["B."]]
+    assert texts(f"--A--dijo él. {'a' * MAX_GAP}\n\n--B.") == [["A."], ["B."]]
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from recipe_reading import read_all, recipe_corpus
 
 from corpora_recipes.corpora.opensubtitles import recipe
 from corpora_recipes.corpora.opensubtitles.recipe import (
-    LONGEST,
+    MAX_SENTENCE,
     detokenize,
     load_rules,
     read_lines,
@@ -301,7 +301,7 @@ class TestLines:
             ("caption", "HACE TRES AÑOS"),
             ("no_letters", "- ¿...?"),
             ("no_letters", "1, 2, 3"),
-            ("too_long", "muy " * (LONGEST // 4) + "bien."),
+            ("too_long", "muy " * (MAX_SENTENCE // 4) + "bien."),
             ("replacement_character", "No s\ufffd nada"),
             ("mojibake", "No sÃ© nada"),
             ("credits", "Subtítulos: equipo de la casa"),

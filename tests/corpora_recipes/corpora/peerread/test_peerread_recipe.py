@@ -159,7 +159,7 @@ def test_what_is_not_a_record(tmp_path: Path, record: Any) -> None:
 
 
 def test_an_archive_gives_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(recipe, "BATCH", 7)
+    monkeypatch.setattr(recipe, "PAPERS_A_BLOCK", 7)
     with zipfile.ZipFile(tmp_path / "PeerRead.zip", "w") as archive:
         for path in sorted(SAMPLE.rglob("*.json")):
             archive.write(path, f"PeerRead-master/{path.relative_to(SAMPLE)}")

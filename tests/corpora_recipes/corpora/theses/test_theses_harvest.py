@@ -160,8 +160,8 @@ class TestSeveralServers:
             sources.fetch(corpus, "upstream", tmp_path / "out")
         assert error.value.expected == "an answer from at least one of the servers"
         notes = capsys.readouterr().err
-        assert "127.0.0.1 gave no page and is left out: the server answers 404" in notes
-        assert "127.0.0.1-nothing gave no page and is left out: the error noRecordsMatch" in notes
+        assert "127.0.0.1 gave no page and is skipped: the server answers 404" in notes
+        assert "127.0.0.1-nothing gave no page and is skipped: the error noRecordsMatch" in notes
 
     def test_one_that_stops_is_an_error_after_the_others(
         self, server: Repository, tmp_path: Path
@@ -293,7 +293,7 @@ def test_a_server_without_an_end(
     found: str,
     kept: int,
 ) -> None:
-    monkeypatch.setattr("corpora_recipes.corpora.theses.recipe.MOST_PAGES", 30)
+    monkeypatch.setattr("corpora_recipes.corpora.theses.recipe.MAX_PAGES", 30)
     monkeypatch.setattr("corpora_recipes.corpora.theses.recipe.LARGEST_XML", 4000)
     server.before = [lambda query, n=n: (200, {}, of_number(n)) for n in range(40)]  # type: ignore[misc]
     with pytest.raises(InputError) as error:

@@ -17,7 +17,7 @@ from test_wikipedia_partial import names
 
 from corpora_recipes.corpora.wikipedia import plan, recipe
 from corpora_recipes.corpora.wikipedia.editions import (
-    MOST_BLOCKS,
+    MAX_BLOCKS,
     Creation,
     Revision,
     find_creation,
@@ -102,7 +102,7 @@ def test_no_page_from_before_the_day_and_nearly_all_after_it(day: str) -> None:
     assert not set(kept) - after
     # Of the pages between the two known ones around the day, nobody knows.
     assert len(after - set(kept)) <= max(10, 0.01 * len(after))
-    assert ranges <= MOST_BLOCKS
+    assert ranges <= MAX_BLOCKS
     assert found.uncertainty <= 3
     assert found.before[:10] <= day < found.time[:10]
     assert 0 < found.off / found.dated < 0.2
@@ -132,7 +132,7 @@ def test_a_dump_of_a_hundred_million_pages_is_searched_in_twenty_blocks() -> Non
     for day in ("2004-03-01", "2015-05-05", "2026-05-31"):
         made.clear()
         found = find_creation(count, block, day, "here")
-        assert len(made) <= MOST_BLOCKS
+        assert len(made) <= MAX_BLOCKS
         assert found.time[:10] > day >= found.before[:10]
         assert found.uncertainty <= 2
 
@@ -233,7 +233,7 @@ def test_a_part_of_a_remote_dump(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
             sources.fetch(asked, "upstream", Path("raw"))
             ranges = server.asked(f"/eswiki/20260801/{NAME}")
             if documents == 10:
-                assert len(set(ranges)) == len(ranges) <= 1 + MOST_BLOCKS + 5
+                assert len(set(ranges)) == len(ranges) <= 1 + MAX_BLOCKS + 5
             out = tmp_path / f"{documents}.parquet"
             read(asked, Path("raw"), out, workers=1, executor="local")
             ids = {int(row["id"]) for row in pq.read_table(out).to_pylist()}

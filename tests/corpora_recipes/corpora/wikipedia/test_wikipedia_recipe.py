@@ -1,4 +1,4 @@
-"""Tests of corpora_recipes/wikipedia/{recipe,wikiextractor}.py: from a dump to documents."""
+"""Tests of corpora_recipes/wikipedia/recipe.py: from a dump to documents."""
 
 import subprocess
 import sys
@@ -173,7 +173,7 @@ def test_wikiextractor_that_fails_or_hangs_is_an_input_error(
 def test_wikiextractor_is_never_imported() -> None:
     code = (
         "import sys\n"
-        "from corpora_recipes.corpora.wikipedia import recipe, wikiextractor\n"
+        "from corpora_recipes.corpora.wikipedia import recipe\n"
         "heavy = {'wikiextractor', 'spacy', 'lxml', 'xml.etree.ElementTree'}\n"
         "print(sorted(heavy & set(sys.modules)))"
     )

@@ -586,9 +586,9 @@ def test_sentences_of_what_the_fast_search_passes_are_the_same(pieces: list[str]
     text = clean("".join(pieces))
     if text and passes(text, "es"):
         fast, slow = Drops(), Drops()
-        kept = prose._kept(text, "es", fast, plain=True, holes=False)
+        kept = prose._check_sentences(text, "es", fast, plain=True, holes=False)
         closed = prose._close_blanks(text, "es")
-        assert kept == prose._kept(closed, "es", slow, plain=False, holes=True)
+        assert kept == prose._check_sentences(closed, "es", slow, plain=False, holes=True)
         assert fast == slow
 
 
