@@ -547,7 +547,7 @@ def _make_space(
 ) -> _Space:
     forms = forms_of(vocabulary, casing)
     neighbours = Neighbours(vocabulary.vectors, vocabulary.norms, forms.words)
-    left_out = vocabulary.left_out | {"same_form": vocabulary.directed - len(forms.rows)}
+    left_out = vocabulary.skipped | {"same_form": vocabulary.n_directed - len(forms.rows)}
     return _Space(name, digest, layer, casing, forms, left_out, neighbours)
 
 

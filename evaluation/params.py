@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 from pydantic import AfterValidator, Strict, StrictInt
 
 from corpora_recipes.params import Name, load_params
-from corpora_recipes.running.cache import Cache, digest_files
-from corpora_recipes.running.errors import OutputError, ParamsError
-from corpora_recipes.running.outputs import EMBEDDINGS, TRAINED
+from corpora_recipes.running.errors import ParamsError
+from corpora_recipes.running.outputs import TRAINED
 from corpora_recipes.running.stage import read_skipped
 from corpora_recipes.validation import NOTHING, Checked, Some, checked, described, one_of
 from evaluation.encoders.encoder import Postprocess
@@ -93,18 +92,6 @@ def embedded_encoders(path: Path) -> "dict[str, tuple[Callable[[], Encoder], str
         for name, make in encoders.items()
         if stores[name] in encoders and stores[name] not in without
     }
-
-
-def vectors_of(name: str) -> dict[str, str]:
-    """Return path to SHA-256 of the files of an encoder's vectors."""
-    files, known = digest_files([EMBEDDINGS / name]), Cache("embed").files(name)
-    if known and files != known:
-        wrong = sorted(path for path in {*files, *known} if files.get(path) != known.get(path))
-        expected = f"the vectors of {name} as `probeta embed` has left them"
-        found = "another file" if wrong[0] in files else "no such file"
-        todo = f"run `probeta embed --only {name}`, which encodes what is damaged again"
-        raise OutputError(wrong[0], expected, found, todo)
-    return files
 
 
 @dataclass

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from corpora_recipes.params import load_corpora, load_params
-from corpora_recipes.running.cache import Cache, Key, digest_file, open_cache
+from corpora_recipes.running.cache import Cache, Key, digest_file, digest_files, open_cache
 from corpora_recipes.running.code import code_digest, stage_versions
 from corpora_recipes.running.console import add_executor, add_stage, add_workers, log, plural
-from corpora_recipes.running.errors import InputError, check_packages
+from corpora_recipes.running.errors import InputError, OutputError, check_packages
 from corpora_recipes.running.outputs import (
     COMPLETED,
     EMBEDDINGS,
@@ -25,7 +25,7 @@ from corpora_recipes.running.outputs import (
 )
 from corpora_recipes.running.stage import Entry, read_skipped, run_entries
 from evaluation.datasets import Dataset, find_datasets, find_probed
-from evaluation.embedding.store import fingerprint, made_by
+from evaluation.embedding.store import HEADER, fingerprint, made_by
 from evaluation.encoders.encoder import Encoder
 from evaluation.features import check_prompt_names
 from evaluation.params import (
@@ -37,7 +37,6 @@ from evaluation.params import (
     paralex_params,
     stores_of,
     trained_params,
-    vectors_of,
 )
 from evaluation.probing.protocols import probing_params
 
@@ -76,7 +75,10 @@ def score_encoders(
 
     def key_of(store: str, make: Callable[[], Encoder]) -> Key:
         return {
-            "inputs": [{dataset.name: dataset.digest() for dataset in datasets}, vectors_of(store)],
+            "inputs": [
+                {dataset.name: dataset.digest() for dataset in datasets},
+                digest_vectors(store),
+            ],
             "parameters": [parameters, asdict(cast("DataclassInstance", make()))],
             "code": code_digest(module),
             "versions": stage_versions(stage),
@@ -96,6 +98,18 @@ def score_encoders(
             )
         only, strict = options.only, options.strict
         run_entries(stage, entries, unit="encoders", folder=folder, only=only, strict=strict)
+
+
+def digest_vectors(name: str) -> dict[str, str]:
+    """Return path to SHA-256 of an encoder's vectors; OutputError if `embed` left other ones."""
+    files, recorded = digest_files([EMBEDDINGS / name]), Cache("embed").files(name)
+    if recorded and files != recorded:
+        wrong = min(path for path in {*files, *recorded} if files.get(path) != recorded.get(path))
+        expected = f"the vectors of {name} as `probeta embed` has left them"
+        found = "another file" if wrong in files else "no such file"
+        todo = f"run `probeta embed --only {name}`, which encodes what is damaged again"
+        raise OutputError(wrong, expected, found, todo)
+    return files
 
 
 def add_train_arguments(parser: argparse.ArgumentParser) -> None:
@@ -212,7 +226,7 @@ def _embed_key(make: Any, datasets: Sequence[Dataset]) -> Key:
 def _embed(
     name: str, make: Any, datasets: Sequence[Dataset], options: argparse.Namespace
 ) -> dict[str, Any]:
-    """Bring a store up to date, and print what was plural."""
+    """Bring a store up to date, and print numbers of texts and words."""
     from evaluation.embedding.embedding import embed_datasets
     from evaluation.embedding.store import write_vocabulary
     from evaluation.encoders import release
@@ -220,25 +234,39 @@ def _embed(
 
     encoder: Encoder = make()
     check_prompt_names(encoder, (dataset.name for dataset in datasets))
-    store, known = EMBEDDINGS / name, Cache("embed").files(name)
+    store = EMBEDDINGS / name
+    _remove_changed(store, Cache("embed").files(name))
     try:
         with all_threads():
-            described, new = embed_datasets(
-                store, encoder, datasets, options.workers, options.executor, known
+            encoded, n_texts = embed_datasets(
+                store, encoder, datasets, options.workers, options.executor
             )
-        words = None
+        n_words = None
         if any(dataset.task == "paradigms" for dataset in datasets):
-            words = write_vocabulary(store, encoder, known)
+            n_words = write_vocabulary(store, encoder)
     finally:
         release()
-    log(f"{name}: {plural(new, 'texts')} encoded now, for {plural(len(datasets), 'datasets')}")
-    if words is not None:
-        log(f"{name}: {plural(words, 'words')} in its vocabulary, for nearest neighbours")
-    if counts := [dataset.coverage for dataset in described.values() if dataset.coverage]:
+    log(f"{name}: {plural(n_texts, 'texts')} encoded now, for {plural(len(datasets), 'datasets')}")
+    if n_words is not None:
+        log(f"{name}: {plural(n_words, 'words')} in its vocabulary, for nearest neighbours")
+    if counts := [dataset.coverage for dataset in encoded.values() if dataset.coverage]:
         tokens = sum(count["tokens"] for count in counts)
         unknown = sum(count["out_of_vocabulary"] for count in counts)
         log(f"{name}: {unknown / max(1, tokens):.1%} of {tokens} tokens are not in its vocabulary")
     return {}
+
+
+def _remove_changed(store: Path, recorded: Mapping[str, str]) -> None:
+    """Remove the files that are not as the last run recorded them: they are made again.
+
+    Chunks without a record may be of a killed run; the store checks them, and its header. It does
+    not check a vocabulary.
+    """
+    for path, digest in digest_files([store]).items():
+        file = Path(path)
+        is_checked = file.parent == store and path not in recorded
+        if recorded.get(path) != digest and not is_checked and file.name != HEADER:
+            file.unlink()
 
 
 def add_probe_arguments(parser: argparse.ArgumentParser) -> None:

@@ -89,7 +89,7 @@ OUTPUTS = (
     "dist/hub/*/*.parquet",
     "dist/hub/README.md",
     "data/embeddings/*/*.vectors.*.npy",
-    "data/embeddings/*/*.sums.*.npy",
+    "data/embeddings/*/*.digest.*.npy",
     "data/embeddings/*/*.keys.npy",
     "data/embeddings/*/datasets.json",
     "data/embeddings/*/encoder.json",

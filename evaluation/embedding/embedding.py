@@ -1,10 +1,9 @@
-"""The stage `embed`: the vectors of all texts, and their post-processing.
+"""The stage `embed`: the vectors of all texts; and the post-processing of vectors before use.
 
-Post-processing of vectors before they are compared, fitted on vectors of the same encoder.
-
-Each is a map x -> (x - centre) A with a symmetric matrix A that does not depend on the signs of
-eigenvectors, nor on their choice where some are equal, unless the last that is taken out and the
-first that stays are. A is diagonal in the eigenvectors of a second moment of the vectors:
+A post-processing is fitted on vectors of the same encoder. It is a map x -> (x - centre) A with a
+symmetric matrix A that does not depend on the signs of eigenvectors, nor on their choice where some
+are equal, unless the last that is taken out and the first that stays are. A is diagonal in the
+eigenvectors of a second moment of the vectors:
 
     centre             A is the identity.
     abtt               "all but the top" (Mu and Viswanath 2018, algorithm 1): centred, and
@@ -19,7 +18,7 @@ first that stays are. A is diagonal in the eigenvectors of a second moment of th
                        Components that vary by no more than rounding, as many do where there are
                        fewer texts than dimensions, are taken out: nothing is known of them.
 
-A vector of zeros, which an encoder gives to what it does not know, is not fitted on and stays zero.
+A vector of zeros, which an encoder gives to an unknown text, is not fitted on and stays zero.
 """
 
 import json
@@ -48,7 +47,7 @@ from evaluation.embedding.store import (
     EncodedDataset,
     describe_datasets,
     fingerprint,
-    prepare,
+    prepare_store,
     text_keys,
     write_chunk,
 )
@@ -72,9 +71,10 @@ _ROUNDING = 2.0**-40
 
 
 def fitted_on(encoder: Description, dataset: Dataset) -> str:
-    """Return on which texts of a dataset an encoder's post-processing is fitted, "" without any.
+    """Return on which texts of a dataset an encoder's post-processing is fitted.
 
-    On those of "train", or without it, or with folds, on all its "own".
+    "train": those of this split; "own": all, where there are folds or no such split; "": it has no
+    post-processing.
     """
     if encoder.postprocessing == "none":
         return ""
@@ -82,26 +82,26 @@ def fitted_on(encoder: Description, dataset: Dataset) -> str:
 
 
 def open_lookup(encoder: Description, store: Path, dataset: Dataset, layer: str) -> Lookup:
-    """Return what looks up the vectors of a dataset's texts in a layer; within ``one_thread``.
+    """Return a function from texts of a dataset to their vectors in a layer.
 
-    They are post-processed, if the encoder asks for it. For errors see ``EmbeddingStore``.
+    The vectors are post-processed, if the encoder asks for it; call it within ``one_thread``.
     """
-    opened = EmbeddingStore(store, encoder, prompt_of(encoder, dataset))
-    lookup = partial(opened.lookup, layer=layer)
-    if not (on := fitted_on(encoder, dataset)):
+    embedding_store = EmbeddingStore(store, encoder, prompt_of(encoder, dataset))
+    lookup = partial(embedding_store.lookup, layer=layer)
+    if not (basis := fitted_on(encoder, dataset)):
         return lookup
-    texts = sorted(unique_texts(dataset, encoder.form, ["train"] if on == "train" else ()))
+    texts = sorted(unique_texts(dataset, encoder.form, ["train"] if basis == "train" else ()))
     fitted = Fitting(lookup(texts)).fit(encoder.postprocessing)
     return lambda texts: fitted.apply(lookup(texts))
 
 
 @dataclass(frozen=True, slots=True)
 class Postprocessing:
-    """A map that was fitted.
+    """A fitted map.
 
     Attributes:
-        centre: what is subtracted first, float64 [dimension].
-        matrix: what the rest is multiplied by, float64 [dimension, dimension]; None for 1.
+        centre: is subtracted first, float64 [dimension].
+        matrix: multiplies the rest, float64 [dimension, dimension]; None for the identity.
         gain: the most that it can lengthen a vector.
     """
 
@@ -117,14 +117,14 @@ class Postprocessing:
         infinite.
         """
         images = np.empty(vectors.shape, np.float32)
-        centre = np.linalg.norm(self.centre)
+        centre_length = np.linalg.norm(self.centre)
         for start in range(0, len(vectors), _BLOCK_TEXTS):
             wide = vectors[start : start + _BLOCK_TEXTS].astype(np.float64)
             lengths = np.linalg.norm(wide, axis=1)
             wide -= self.centre
             if self.matrix is not None:
                 wide = wide @ self.matrix
-            rounding = _ROUNDING * self.gain * (lengths + centre)
+            rounding = _ROUNDING * self.gain * (lengths + centre_length)
             wide[(np.linalg.norm(wide, axis=1) <= rounding) | (lengths == 0)] = 0
             with np.errstate(over="ignore"):
                 images[start : start + _BLOCK_TEXTS] = wide
@@ -132,7 +132,7 @@ class Postprocessing:
 
 
 class Fitting:
-    """Post-processings fitted on the same vectors: what several need is computed once."""
+    """Post-processings fitted on the same vectors: mean and covariance are computed once."""
 
     def __init__(self, vectors: Floats) -> None:
         """Fit nothing yet; all that follows within ``one_thread``.
@@ -202,12 +202,12 @@ def _blocks(vectors: Floats) -> Iterator[Doubles]:
 
 # A killed run loses at most twice this many texts per worker.
 CHUNK_TEXTS = 2048
-# Texts whose vectors are looked at together.
-_AT_ONCE = 1 << 14
+# Texts whose vectors are searched for zeros together.
+_ZERO_TEXTS = 1 << 14
 # The first texts, by which the workers of a cluster are compared.
 SAMPLE_TEXTS = 16
-# Of a worker: the sample that it encoded last, and the digest of the vectors.
-_sampled: dict[str, str] = {}
+# In a worker of a cluster: the sample that it encoded last, and the digest of its vectors.
+_sample_digests: dict[str, str] = {}
 
 
 def embed_datasets(
@@ -216,7 +216,6 @@ def embed_datasets(
     datasets: Sequence[Dataset],
     workers: int | None = 1,
     executor: str = "local",
-    known: Mapping[str, str] | None = None,
 ) -> tuple[dict[str, EncodedDataset], int]:
     """Bring a store up to date for some datasets, and describe them in it.
 
@@ -229,23 +228,22 @@ def embed_datasets(
             do not depend on it.
         executor: "local" or the address of a Dask scheduler. An encoder with a vocabulary always
             runs here, where the vocabulary is in memory to be counted; it takes seconds.
-        known: see ``prepare``.
 
     Returns:
         What the store says of each dataset, and the number of texts encoded.
     """
-    texts = prompted_texts(encoder, datasets)
+    texts_by_prompt = prompted_texts(encoder, datasets)
     with locked_folder(folder, "embed", wait=True):
-        prepare(folder, encoder, known)
-        new = sum(
-            embed(folder, encoder, of_prompt, workers, prompt, executor)
-            for prompt, of_prompt in texts.items()
+        prepare_store(folder, encoder)
+        n_encoded = sum(
+            embed_texts(folder, encoder, texts, workers, prompt, executor)
+            for prompt, texts in texts_by_prompt.items()
         )
-        check_zeros(folder, encoder, texts)
-        return describe_datasets(encoder, datasets, folder), new
+        check_zeros(folder, encoder, texts_by_prompt)
+        return describe_datasets(encoder, datasets, folder), n_encoded
 
 
-def embed(
+def embed_texts(
     folder: Path,
     encoder: Encoder,
     texts: Collection[str],
@@ -253,28 +251,29 @@ def embed(
     prompt: str | None = None,
     executor: str = "local",
 ) -> int:
-    """Encode the texts of a prompt that a store does not have, and return how many these are.
+    """Encode the texts of a prompt that a store lacks, and return their number.
 
-    The rest is as of ``embed_datasets``; ``prepare`` has made the store one of the encoder.
+    ``prepare_store`` has made the folder a store of the encoder. For the other arguments see
+    ``embed_datasets``.
     """
     store = EmbeddingStore(folder, encoder)
     texts = list(texts)
     # In the order of the keys, so that the chunks do not depend on the order of the texts.
-    keyed = dict(sorted(zip(text_keys(texts, prompt).tolist(), texts, strict=True)))
-    keys = np.array(list(keyed), NO_KEYS.dtype)
-    order = keys[~store.has(keys)]
-    if not len(order):
+    text_by_key = dict(sorted(zip(text_keys(texts, prompt).tolist(), texts, strict=True)))
+    keys = np.array(list(text_by_key), NO_KEYS.dtype)
+    missing = keys[~store.has(keys)]
+    if not len(missing):
         return 0
-    chunks = [order[start : start + CHUNK_TEXTS] for start in range(0, len(order), CHUNK_TEXTS)]
+    chunks = [missing[start : start + CHUNK_TEXTS] for start in range(0, len(missing), CHUNK_TEXTS)]
     if isinstance(encoder, HasWords):
         executor = "local"
     if executor == "local":
         workers = min(workers or CPUS, len(chunks)) if encoder.parallel else 1
     with (
         open_executor(executor, workers) as pool,
-        progress(len(order), f"embed {encoder.name}", "text") as bar,
+        progress(len(missing), f"embed {encoder.name}", "text") as bar,
     ):
-        batches = ([keyed[key] for key in chunk.tolist()] for chunk in chunks)
+        batches = ([text_by_key[key] for key in chunk.tolist()] for chunk in chunks)
         for number, vectors in encode_batches(pool, encoder, batches, prompt):
             if vectors.shape[2] != store.dimension:
                 expected = f"vectors of dimension {store.dimension}, as in encoder.json"
@@ -283,26 +282,23 @@ def embed(
                 raise OutputError(folder, expected, found, todo)
             write_chunk(folder, chunks[number], encoder.layers, vectors)
             bar.update(len(chunks[number]))
-    return len(order)
+    return len(missing)
 
 
 def check_zeros(
-    folder: Path, encoder: Described, texts: Mapping[str | None, Collection[str]]
+    folder: Path, encoder: Described, texts_by_prompt: Mapping[str | None, Collection[str]]
 ) -> None:
-    """Say how many texts, by the prompts that they get, have a vector of zeros in the main layer.
-
-    The encoder knows none of them. If all have one, they are refused.
-    """
+    """Warn of texts with a vector of zeros in the main layer; refuse an encoder without another."""
     zeros: list[str] = []
-    for prompt, of_prompt in texts.items():
-        store, ordered = EmbeddingStore(folder, encoder, prompt), sorted(of_prompt)
-        for start in range(0, len(ordered), _AT_ONCE):
-            some = ordered[start : start + _AT_ONCE]
-            vectors = store.lookup(some, encoder.layer)
-            zeros += [some[row] for row in np.flatnonzero(~np.any(vectors, axis=1))]
+    for prompt, texts in texts_by_prompt.items():
+        store, ordered = EmbeddingStore(folder, encoder, prompt), sorted(texts)
+        for start in range(0, len(ordered), _ZERO_TEXTS):
+            block = ordered[start : start + _ZERO_TEXTS]
+            vectors = store.lookup(block, encoder.layer)
+            zeros += [block[row] for row in np.flatnonzero(~np.any(vectors, axis=1))]
     if not zeros:
         return
-    total = sum(map(len, texts.values()))
+    total = sum(map(len, texts_by_prompt.values()))
     found = f"{len(zeros)} of {total} texts, such as {zeros[0]!r}"
     if len(zeros) == total:
         expected, found = "vectors with a number other than 0", f"a vector of zeros for all {found}"
@@ -330,22 +326,25 @@ def encode_batches(
 
     A worker of a cluster loads the encoder itself, once, with its first batch. It must have the
     driver's code, encoder and packages, and the vectors that other workers have for the first
-    texts. Of each worker two batches are under way, one of which waits.
+    texts. Each worker has two batches in flight, one of them queued.
 
-    Yields the number of a batch, and its vectors, float32 [texts, layers, dimension]: what is done
-    first comes first.
+    Yields the number of a batch, and its vectors, float32 [texts, layers, dimension], in the order
+    of completion.
     """
     if pool is None or isinstance(pool, Processes):
-        yield from as_completed(pool, encode_checked, ((encoder, b, prompt) for b in batches))
+        yield from as_completed(
+            pool, encode_checked, ((encoder, batch, prompt) for batch in batches)
+        )
         return
     from corpora_recipes.running.cluster import call_alike
 
-    head = next(batches)
-    sample = head[:SAMPLE_TEXTS]
-    find = partial(_facts, encoder)
-    facts = find()
+    first_batch = next(batches)
+    sample = first_batch[:SAMPLE_TEXTS]
+    find_facts = partial(_facts, encoder)
+    driver_facts = find_facts()
     calls = (
-        (facts, find, _encode, encoder, batch, prompt, sample) for batch in chain([head], batches)
+        (driver_facts, find_facts, _encode, encoder, batch, prompt, sample)
+        for batch in chain([first_batch], batches)
     )
     first = None
     for number, encoded in as_completed(pool, call_alike, calls):
@@ -373,10 +372,10 @@ def _facts(encoder: Encoder) -> dict[str, Any]:
 def _encode(
     encoder: Encoder, texts: Sequence[str], prompt: str | None, sample: Sequence[str]
 ) -> _Encoded:
-    """Encode a batch, and the sample unless it was the last one; in a worker."""
+    """Encode a batch, and the sample unless it is cached; in a worker."""
     key = json.dumps([fingerprint(encoder), encoder.layers, prompt, sample])
-    if key not in _sampled:
+    if key not in _sample_digests:
         digest = sha256(encode_checked(encoder, sample, prompt).tobytes()).hexdigest()
-        _sampled.clear()
-        _sampled[key] = digest
-    return _Encoded(encode_checked(encoder, texts, prompt), _sampled[key], gethostname())
+        _sample_digests.clear()
+        _sample_digests[key] = digest
+    return _Encoded(encode_checked(encoder, texts, prompt), _sample_digests[key], gethostname())

@@ -1,32 +1,26 @@
-"""The store of vectors, and of the words of encoders that have a vocabulary.
+"""The store of an encoder: the vectors of texts in all layers, and the words of its vocabulary.
 
-The store of vectors: each text is encoded once, in all layers.
-
-The folder of an encoder has these files:
+Each text is encoded once. The folder of an encoder has these files:
 
     encoder.json                the encoder, its code and libraries, the dimension
     datasets.json               what is encoded of each dataset, see ``EncodedDataset``
     CHUNK.keys.npy              the keys of some thousand texts
     CHUNK.vectors.LAYER.npy     their vectors
-    CHUNK.sums.LAYER.npy        a digest of each key and its vector, checked whenever it is used
-
-The vocabulary of an encoder that is a file of word vectors, copied into its store.
-
-`embed` copies it once into the folder ``vocabulary``, from where it is memory-mapped:
-
-    vectors.npy      float32 [n, dimension], in the order of the file
-    norms.npy        float64 [n], their lengths
-    words.json       the words
-    vocabulary.json  the encoder, and the number of repeated words
+    CHUNK.digest.LAYER.npy      the digest of these, by which a process checks them before use
+    vocabulary/                 of an encoder that is a file of word vectors, a copy that is mapped:
+        vectors.npy             float32 [words, dimension], in the order of the file
+        norms.npy               float64 [words], their lengths
+        words.json              the words
+        vocabulary.json         the encoder, and the number of repeated words
 """
 
 import json
 import os
 import re
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from hashlib import blake2b, sha256
 from mmap import MADV_DONTNEED, mmap
 from pathlib import Path
@@ -35,11 +29,10 @@ from zipfile import BadZipFile
 
 import numpy as np
 
-from corpora_recipes.running.cache import digest_file, digest_files
 from corpora_recipes.running.code import code_digest, versions_of
 from corpora_recipes.running.errors import OutputError
 from corpora_recipes.running.outputs import clear, locked_folder, whole_file, whole_folder
-from evaluation.arrays import Counts, Doubles, Flags, Floats, Rows, Values
+from evaluation.arrays import Counts, Doubles, Flags, Floats, Values
 from evaluation.datasets import Dataset
 from evaluation.encoders.encoder import Described, Encoder, HasWords
 from evaluation.features import prompt_of, unique_texts
@@ -50,16 +43,19 @@ if TYPE_CHECKING:
 
 
 HEADER, DATASETS = "encoder.json", "datasets.json"
-KEY_BYTES, SUM_BYTES = 16, 8
+# Of the key of a text, the digest of a vector, and the digest of a chunk's layer.
+KEY_BYTES, VECTOR_DIGEST_BYTES, CHUNK_DIGEST_BYTES = 16, 8, 16
+# Texts whose vectors are in memory together while they are digested.
+_BLOCK_TEXTS = 1 << 14
 Keys = np.ndarray[Any, np.dtype[np.bytes_]]
 # numpy strips trailing zeros from every bytes string, so that comparisons stay right.
 NO_KEYS: Keys = np.empty(0, f"S{KEY_BYTES}")
-# The files of a chunk; the encoder names the layers.
-_FILE = re.compile(r"(?P<name>[0-9a-f]{16})\.(keys|(?:vectors|sums)\.(?P<layer>.+))\.npy")
+# A file of a chunk; the encoder names the layers.
+_FILE = re.compile(r"(?P<name>[0-9a-f]{16})\.(keys|(?:vectors|digest)\.(?P<layer>.+))\.npy")
 
 
 def fingerprint(encoder: Described) -> dict[str, Any]:
-    """Return what names an encoder, and everything in params.yaml that its vectors depend on."""
+    """Return the name of an encoder, and all in params.yaml that its vectors depend on."""
     return {"encoder": encoder.name, "revision": encoder.revision, "options": encoder.options}
 
 
@@ -85,14 +81,16 @@ def text_keys(texts: Sequence[str], prompt: str | None = None) -> Keys:
     return np.array(keys, NO_KEYS.dtype)
 
 
-def sums_of(keys: Keys, vectors: Floats) -> Values:
-    """Return the digests of keys with their vectors, uint8 [n, SUM_BYTES]."""
-    whole, size = keys.tobytes(), keys.itemsize
-    sums = b"".join(
-        blake2b(row, digest_size=SUM_BYTES, key=whole[at * size : (at + 1) * size]).digest()
-        for at, row in enumerate(np.ascontiguousarray(vectors))
+def vector_digests(keys: Keys, vectors: Floats) -> Values:
+    """Return the digest of each vector, float32 [n, dimension], with its key: uint8 [n, 8]."""
+    key_bytes, size = keys.tobytes(), keys.itemsize
+    digests = b"".join(
+        blake2b(
+            vector, digest_size=VECTOR_DIGEST_BYTES, key=key_bytes[row * size : (row + 1) * size]
+        ).digest()
+        for row, vector in enumerate(np.ascontiguousarray(vectors))
     )
-    return np.frombuffer(sums, np.uint8).reshape(-1, SUM_BYTES)
+    return np.frombuffer(digests, np.uint8).reshape(-1, VECTOR_DIGEST_BYTES)
 
 
 class EmbeddingStore:
@@ -127,24 +125,16 @@ class EmbeddingStore:
 
     def has(self, keys: Keys) -> Flags:
         """Return for each key whether its text has a vector in every layer of the encoder."""
-        known = self._index.keys
-        at = np.searchsorted(known, keys)
-        is_known: Flags = np.zeros(len(keys), np.bool_)
-        inside = at < len(known)
-        is_known[inside] = known[at[inside]] == keys[inside]
-        return is_known
+        stored = self._index.keys
+        positions = np.searchsorted(stored, keys)
+        present: Flags = np.zeros(len(keys), np.bool_)
+        inside = positions < len(stored)
+        present[inside] = stored[positions[inside]] == keys[inside]
+        return present
 
     def lookup(self, texts: Sequence[str], layer: str) -> Floats:
         """Return the vectors of the texts in one layer, float32 [len(texts), dimension]."""
-        keys = text_keys(texts, self.prompt)
-        vectors: Floats = np.empty((len(texts), self.dimension), np.float32)
-        for here, layers, rows in self._places(texts, keys):
-            vectors[here] = layers[layer].vectors[rows]
-            _forget(layers[layer].vectors)
-            wrong = (sums_of(keys[here], vectors[here]) != layers[layer].sums[rows]).any(axis=1)
-            if wrong.any():
-                found = f"another one for {texts[here[wrong.argmax()]]!r}, layer {layer}"
-                raise OutputError(self.folder, "the vectors that were encoded", found)
+        vectors = self._gather(texts, text_keys(texts, self.prompt), layer)
         damaged = np.flatnonzero(~np.isfinite(vectors).all(axis=1))
         if damaged.size:
             found = f"NaN or infinite numbers for {texts[damaged[0]]!r}, layer {layer}"
@@ -158,29 +148,36 @@ class EmbeddingStore:
         These do not depend on how the store is parted into chunks.
         """
         keys = text_keys(texts, self.prompt)
-        sums = {layer: np.empty((len(texts), SUM_BYTES), np.uint8) for layer in self.layers}
-        for here, layers, rows in self._places(texts, keys):
-            for layer, of_layer in layers.items():
-                sums[layer][here] = of_layer.sums[rows]
-        of_layers = {layer: sha256(rows.tobytes()).hexdigest() for layer, rows in sums.items()}
-        return sha256(keys.tobytes()).hexdigest(), of_layers
+        of_layers = {layer: sha256() for layer in self.layers}
+        for start in range(0, len(texts), _BLOCK_TEXTS):
+            block = slice(start, start + _BLOCK_TEXTS)
+            for layer, digest in of_layers.items():
+                vectors = self._gather(texts[block], keys[block], layer)
+                digest.update(vector_digests(keys[block], vectors).tobytes())
+        by_layer = {layer: digest.hexdigest() for layer, digest in of_layers.items()}
+        return sha256(keys.tobytes()).hexdigest(), by_layer
 
-    def _places(
-        self, texts: Sequence[str], keys: Keys
-    ) -> Iterator[tuple[Rows, dict[str, "_Layer"], Rows]]:
-        """Yield which of some texts are in a chunk, its layers, and their rows there."""
+    def _gather(self, texts: Sequence[str], keys: Keys, layer: str) -> Floats:
+        """Return the vectors of the texts of some keys, after their chunks have been checked."""
         missing = np.flatnonzero(~self.has(keys))
         if missing.size:
             expected = "a vector for every sentence of the instances"
             todo = "run `probeta embed` on the same instances first"
             raise OutputError(self.folder, expected, f"no vector for {texts[missing[0]]!r}", todo)
+        vectors: Floats = np.empty((len(texts), self.dimension), np.float32)
         index = self._index
-        at = np.searchsorted(index.keys, keys)
-        chunks, rows = index.chunks[at], index.rows[at]
+        positions = np.searchsorted(index.keys, keys)
+        chunks, rows = index.chunks[positions], index.rows[positions]
         order = np.argsort(chunks, kind="stable")
         used, starts = np.unique(chunks[order], return_index=True)
         for chunk, here in zip(used, np.split(order, starts[1:]), strict=False):
-            yield here, index.layers[chunk], rows[here]
+            stored = index.layers[chunk][layer]
+            if not stored.is_sound:
+                found = f"other ones in the chunk of {texts[here[0]]!r}, layer {layer}"
+                raise OutputError(self.folder, "the vectors that were encoded", found)
+            vectors[here] = stored.vectors[rows[here]]
+            _release_pages(stored.vectors)
+        return vectors
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,8 +189,8 @@ class EncodedDataset:
         texts: digest of its texts, with their prompt.
         vectors: layer to the digest of their vectors.
         coverage: of an encoder with a vocabulary of words, the numbers of "tokens" and of those
-            "out_of_vocabulary", over all splits, and each different text once; else None. They are
-            counted when the texts are encoded, while the vocabulary is in memory.
+            "out_of_vocabulary", over all splits, each text once; else None. They are counted when
+            the texts are encoded, while the vocabulary is in memory.
     """
 
     digest: str
@@ -205,25 +202,25 @@ class EncodedDataset:
 def describe_datasets(
     encoder: Encoder, datasets: Sequence[Dataset], store: Path
 ) -> dict[str, EncodedDataset]:
-    """Write ``datasets.json``; what it said of other datasets goes."""
-    described = {}
+    """Write ``datasets.json`` of a store, without any other datasets; return what it says."""
+    encoded = {}
     for dataset in datasets:
         texts = sorted(unique_texts(dataset, encoder.form))
-        opened = EmbeddingStore(store, encoder, prompt_of(encoder, dataset))
+        digests = EmbeddingStore(store, encoder, prompt_of(encoder, dataset)).digests(texts)
         coverage = encoder.coverage(texts) if isinstance(encoder, HasWords) else None
-        described[dataset.name] = EncodedDataset(dataset.digest(), *opened.digests(texts), coverage)
+        encoded[dataset.name] = EncodedDataset(dataset.digest(), *digests, coverage)
     with whole_file(store / DATASETS) as temporary:
-        entries = {name: asdict(of_dataset) for name, of_dataset in described.items()}
+        entries = {name: asdict(entry) for name, entry in encoded.items()}
         temporary.write_text(json.dumps(entries, indent=2) + "\n", "utf-8")
-    return described
+    return encoded
 
 
 def read_described(store: Path, dataset: Dataset) -> EncodedDataset:
     """Return what a store says of a dataset."""
     try:
-        described = EncodedDataset(**json.loads((store / DATASETS).read_bytes())[dataset.name])
-        if described.digest == dataset.digest():
-            return described
+        encoded = EncodedDataset(**json.loads((store / DATASETS).read_bytes())[dataset.name])
+        if encoded.digest == dataset.digest():
+            return encoded
     except (OSError, ValueError, KeyError, TypeError):
         pass
     expected, found = f"what was encoded of {dataset.name}", "nothing, or of other rows"
@@ -231,59 +228,74 @@ def read_described(store: Path, dataset: Dataset) -> EncodedDataset:
     raise OutputError(store / DATASETS, expected, found, todo)
 
 
-def prepare(folder: Path, encoder: Encoder, known: Mapping[str, str] | None = None) -> None:
-    """Make the folder a store of this encoder, without leftovers, and with sound chunks alone.
+def prepare_store(folder: Path, encoder: Encoder) -> None:
+    """Make the folder a store of this encoder, without leftovers and without damaged chunks.
 
-    A store of another encoder, or made by other code, is emptied. ``known`` has the SHA-256 of
-    paths at the end of an earlier run: of a file that is the same, nothing is checked; a chunk with
-    another one is removed.
+    A store of another encoder, or made by other code, is emptied.
     """
     folder.mkdir(parents=True, exist_ok=True)
     header = read_header(folder)
     dimension = header.pop("dimension", None)
-    expected = {**fingerprint(encoder), "made_by": made_by(encoder)}
-    if header != expected or type(dimension) is not int or dimension < 1:
+    wanted = {**fingerprint(encoder), "made_by": made_by(encoder)}
+    if header != wanted or type(dimension) is not int or dimension < 1:
         for path in folder.glob("*.npy"):
             path.unlink()
+        shutil.rmtree(folder / VOCABULARY, ignore_errors=True)
         # Only for a new store: the encoder may have to load a model for it.
         dimension = encoder.dimension
-        header = {**expected, "dimension": dimension}
+        header = {**wanted, "dimension": dimension}
         _write_whole(folder / HEADER, json.dumps(header, indent=2).encode())
-    layers = encoder.layers
-    chunks = {
-        name: chunk
-        for name in _chunk_names(folder)
-        if (chunk := _read_chunk(folder, name, layers, dimension))
-        and _is_sound(folder, name, chunk, known or {})
-    }
+    sound: dict[str, set[str]] = {}
+    for name in _chunk_names(folder):
+        if chunk := _read_chunk(folder, name, encoder.layers, dimension):
+            sound[name] = {layer for layer, stored in chunk.layers.items() if stored.is_sound}
     clear(folder)
     for path in folder.glob("*.npy"):
-        of = _FILE.fullmatch(path.name)
-        chunk = chunks.get(of["name"]) if of else None
-        if of is None or chunk is None or of["layer"] in {*layers} - chunk.layers.keys():
+        file = _FILE.fullmatch(path.name)
+        if (
+            file is None
+            or file["name"] not in sound
+            or file["layer"] in {*encoder.layers} - sound[file["name"]]
+        ):
             path.unlink()
 
 
 def write_chunk(folder: Path, keys: Keys, layers: Sequence[str], vectors: Floats) -> None:
-    """Write a part of the store; it is valid once the keys are there, which come last."""
-    name = _chunk_digest(keys)
+    """Write a part of the store; it is valid once the keys are there, which come last.
+
+    Args:
+        folder: of the store.
+        keys: of the texts.
+        layers: their names.
+        vectors: float32 [texts, layers, dimension].
+    """
+    name = _chunk_name(keys)
     for number, layer in enumerate(layers):
-        of_layer = np.ascontiguousarray(vectors[:, number])
-        _write_whole(_file(folder, name, f"vectors.{layer}"), of_layer)
-        _write_whole(_file(folder, name, f"sums.{layer}"), sums_of(keys, of_layer))
-    rows = np.frombuffer(keys.tobytes(), np.uint8).reshape(-1, KEY_BYTES)
-    _write_whole(_file(folder, name, "keys"), rows)
+        in_layer = np.ascontiguousarray(vectors[:, number])
+        _write_whole(_file(folder, name, f"vectors.{layer}"), in_layer)
+        _write_whole(_file(folder, name, f"digest.{layer}"), _digest_layer(name, in_layer))
+    key_rows = np.frombuffer(keys.tobytes(), np.uint8).reshape(-1, KEY_BYTES)
+    _write_whole(_file(folder, name, "keys"), key_rows)
 
 
-class _Layer(NamedTuple):
-    """The vectors of a chunk in a layer, memory-mapped, and their sums."""
+@dataclass(frozen=True)
+class _Layer:
+    """The vectors of a chunk in a layer, memory-mapped, and the digest of those written."""
 
+    chunk: str
     vectors: Floats
-    sums: Values
+    digest: Values
+
+    @cached_property
+    def is_sound(self) -> bool:
+        """Whether the vectors are those that were written; all are read, once."""
+        sound = np.array_equal(_digest_layer(self.chunk, self.vectors), self.digest)
+        _release_pages(self.vectors)
+        return sound
 
 
 class _Chunk(NamedTuple):
-    """The keys of a chunk, and the requested layers that are complete."""
+    """The keys of a chunk, and the requested layers whose files have the right form."""
 
     keys: Keys
     layers: dict[str, _Layer]
@@ -320,43 +332,29 @@ def _read_index(
 def _state(folder: Path) -> tuple[object, ...]:
     """Return what changes with the files of a store: their names, sizes and times."""
     with os.scandir(folder) as files:
-        known = [(file.name, file.stat()) for file in files if file.name.endswith(".npy")]
-    return tuple(sorted((name, stat.st_size, stat.st_mtime_ns) for name, stat in known))
+        stats = [(file.name, file.stat()) for file in files if file.name.endswith(".npy")]
+    return tuple(sorted((name, stat.st_size, stat.st_mtime_ns) for name, stat in stats))
 
 
-def _forget(stored: Floats) -> None:
+def _release_pages(vectors: Floats) -> None:
     """Give back the memory that a memory-mapped array has taken for what was read of it."""
-    if isinstance(stored.base, mmap):
-        stored.base.madvise(MADV_DONTNEED)
+    if isinstance(vectors.base, mmap):
+        vectors.base.madvise(MADV_DONTNEED)
 
 
 def _read_chunk(folder: Path, name: str, layers: Sequence[str], dimension: int) -> _Chunk | None:
     """Return a chunk, or None if its keys are damaged."""
     keys = _read_array(_file(folder, name, "keys"), np.uint8)
-    if keys is None or keys.shape[1:] != (KEY_BYTES,) or _chunk_digest(keys) != name:
+    if keys is None or keys.shape[1:] != (KEY_BYTES,) or _chunk_name(keys) != name:
         return None
-    whole = {}
+    complete = {}
     for layer in layers:
         vectors = _read_array(_file(folder, name, f"vectors.{layer}"), np.float32)
-        sums = _read_array(_file(folder, name, f"sums.{layer}"), np.uint8)
-        if vectors is None or sums is None or vectors.shape != (len(keys), dimension):
+        digest = _read_array(_file(folder, name, f"digest.{layer}"), np.uint8)
+        if vectors is None or digest is None or vectors.shape != (len(keys), dimension):
             continue
-        if sums.shape == (len(keys), SUM_BYTES):
-            whole[layer] = _Layer(vectors, np.array(sums))
-    return _Chunk(np.frombuffer(keys.tobytes(), NO_KEYS.dtype), whole)
-
-
-def _is_sound(folder: Path, name: str, chunk: _Chunk, known: Mapping[str, str]) -> bool:
-    """Return whether the vectors of a chunk are those that were encoded."""
-    kinds = ["keys", *(f"{kind}.{layer}" for layer in chunk.layers for kind in ("vectors", "sums"))]
-    files = [_file(folder, name, kind) for kind in kinds]
-    before = [known.get(file.as_posix()) for file in files]
-    if any(before):
-        return before == [digest_file(file) for file in files]
-    return all(
-        (sums_of(chunk.keys, of_layer.vectors) == of_layer.sums).all()
-        for of_layer in chunk.layers.values()
-    )
+        complete[layer] = _Layer(name, vectors, np.array(digest))
+    return _Chunk(np.frombuffer(keys.tobytes(), NO_KEYS.dtype), complete)
 
 
 def _read_array(path: Path, kind: type[np.generic]) -> Values | None:
@@ -376,8 +374,15 @@ def _file(folder: Path, name: str, kind: str) -> Path:
     return folder / f"{name}.{kind}.npy"
 
 
-def _chunk_digest(keys: Values) -> str:
+def _chunk_name(keys: Values) -> str:
     return blake2b(keys.tobytes(), digest_size=8).hexdigest()
+
+
+def _digest_layer(chunk: str, vectors: Floats) -> Values:
+    """Return the digest of the vectors of a chunk, which also depends on its texts: uint8 [16]."""
+    content = np.ascontiguousarray(vectors).data
+    digest = blake2b(content, digest_size=CHUNK_DIGEST_BYTES, key=chunk.encode())
+    return np.frombuffer(digest.digest(), np.uint8)
 
 
 def _write_whole(path: Path, content: bytes | Values) -> None:
@@ -388,8 +393,8 @@ def _write_whole(path: Path, content: bytes | Values) -> None:
             np.save(stream, content, allow_pickle=False)
 
 
-FOLDER = "vocabulary"
-FORMAT = 1
+VOCABULARY = "vocabulary"
+VOCABULARY_FORMAT = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -400,43 +405,41 @@ class Vocabulary:
         words: each once; the more frequent ones come first, if their order says that.
         vectors: float32 [n, dimension], finite; may be memory-mapped.
         norms: their lengths, float64 [n]; a word whose length is 0 is not used.
-        repeated: number of words that were left out because they came before.
+        n_repeated: number of words that were skipped because they came before.
     """
 
     words: list[str]
     vectors: Floats
     norms: Doubles
-    repeated: int = 0
+    n_repeated: int = 0
 
     @property
-    def directed(self) -> int:
+    def n_directed(self) -> int:
         """The number of words that have a direction."""
         return int((self.norms > 0).sum())
 
     @property
-    def left_out(self) -> dict[str, int]:
+    def skipped(self) -> dict[str, int]:
         """Reason to the number of words that are not used."""
-        return {"no_vector": len(self.words) - self.directed, "repeated_word": self.repeated}
+        return {"no_vector": len(self.words) - self.n_directed, "repeated_word": self.n_repeated}
 
 
-def write_vocabulary(
-    folder: Path, encoder: Encoder, known: Mapping[str, str] | None = None
-) -> int | None:
-    """Copy the encoder's vocabulary into its store, and return its number of words; None without.
+def write_vocabulary(folder: Path, encoder: Encoder) -> int | None:
+    """Copy the encoder's vocabulary into its store, unless a whole copy is there.
 
-    The copy is made again unless it and the store's header are among the files ``known``, path to
-    SHA-256 at the end of an earlier run. That of another encoder is removed.
+    That of another encoder is removed.
+
+    Returns:
+        The number of words; None of an encoder without a vocabulary.
     """
     with locked_folder(folder, "embed", wait=True):
         if not isinstance(encoder, HasWords):
-            shutil.rmtree(folder / FOLDER, ignore_errors=True)
+            shutil.rmtree(folder / VOCABULARY, ignore_errors=True)
             return None
-        now = digest_files([folder / HEADER, folder / FOLDER])
-        is_same = now.items() <= (known or {}).items()
-        vocabulary = _read(folder / FOLDER, encoder) if is_same else None
+        vocabulary = _read_vocabulary(folder / VOCABULARY, encoder)
         if vocabulary is None:
-            with whole_folder(folder / FOLDER) as temporary:
-                _write(temporary, encoder, encoder.vocabulary())
+            with whole_folder(folder / VOCABULARY) as temporary:
+                _write_vocabulary(temporary, encoder, encoder.vocabulary())
             vocabulary = open_vocabulary(folder, encoder)
         return len(vocabulary.words) if vocabulary else None
 
@@ -445,14 +448,16 @@ def open_vocabulary(folder: Path, encoder: Encoder) -> Vocabulary | None:
     """Open what ``write_vocabulary`` wrote into a store; None if the encoder has no vocabulary."""
     if not isinstance(encoder, HasWords):
         return None
-    vocabulary = _read(folder / FOLDER, encoder)
+    vocabulary = _read_vocabulary(folder / VOCABULARY, encoder)
     if vocabulary is None:
         found, todo = "none, or not whole", "run `probeta embed` with this encoder first"
-        raise OutputError(folder / FOLDER, f"the words of {fingerprint(encoder)}", found, todo)
+        raise OutputError(folder / VOCABULARY, f"the words of {fingerprint(encoder)}", found, todo)
     return vocabulary
 
 
-def _write(folder: Path, encoder: Described, blocks: Iterator[tuple[list[str], Floats]]) -> None:
+def _write_vocabulary(
+    folder: Path, encoder: Described, blocks: Iterator[tuple[list[str], Floats]]
+) -> None:
     rows: dict[str, None] = {}
     norms: list[Doubles] = [np.empty(0)]
     count = dimension = 0
@@ -461,11 +466,11 @@ def _write(folder: Path, encoder: Described, blocks: Iterator[tuple[list[str], F
         start = stream.tell()
         for words, vectors in blocks:
             dimension = vectors.shape[1]
-            new = np.ones(len(words), np.bool_)
+            is_new = np.ones(len(words), np.bool_)
             for row, word in enumerate(words):
-                new[row] = word not in rows
+                is_new[row] = word not in rows
                 rows[word] = None
-            block = np.ascontiguousarray(vectors[new], "<f4")
+            block = np.ascontiguousarray(vectors[is_new], "<f4")
             stream.write(block.tobytes())
             norms.append(norms_of(block))
             count += len(words)
@@ -475,7 +480,7 @@ def _write(folder: Path, encoder: Described, blocks: Iterator[tuple[list[str], F
         assert stream.tell() == start
     np.save(folder / "norms.npy", np.concatenate(norms))
     (folder / "words.json").write_text(json.dumps(list(rows)), "ascii")
-    about = {"format": FORMAT, **fingerprint(encoder), "repeated": count - len(rows)}
+    about = {"format": VOCABULARY_FORMAT, **fingerprint(encoder), "repeated": count - len(rows)}
     (folder / "vocabulary.json").write_text(json.dumps(about, indent=2) + "\n", "utf-8")
 
 
@@ -484,12 +489,12 @@ def _write_header(stream: "BufferedWriter", rows: int, dimension: int) -> None:
     np.lib.format.write_array_header_1_0(stream, header)
 
 
-def _read(folder: Path, encoder: Described) -> Vocabulary | None:
+def _read_vocabulary(folder: Path, encoder: Described) -> Vocabulary | None:
     """Return the vocabulary in a folder, or None if it is not the encoder's, or damaged."""
     try:
         about: dict[str, Any] = json.loads((folder / "vocabulary.json").read_bytes())
-        repeated = about.pop("repeated")
-        if about != {"format": FORMAT, **fingerprint(encoder)}:
+        n_repeated = about.pop("repeated")
+        if about != {"format": VOCABULARY_FORMAT, **fingerprint(encoder)}:
             return None
         words = json.loads((folder / "words.json").read_bytes())
         norms = np.load(folder / "norms.npy")
@@ -497,4 +502,4 @@ def _read(folder: Path, encoder: Described) -> Vocabulary | None:
         is_whole = len(words) == len(norms) == len(vectors)
     except (OSError, EOFError, BadZipFile, ValueError, KeyError, TypeError, AttributeError):
         return None
-    return Vocabulary(words, vectors, norms, repeated) if is_whole else None
+    return Vocabulary(words, vectors, norms, n_repeated) if is_whole else None

@@ -86,7 +86,7 @@ def killing(calls: Iterator[Any], kill: Callable[[], None]) -> Iterator[Any]:
 
 def test_the_bytes_of_one_process(hub: Path, cluster: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     before = alone("use_multilingual")
-    # encoder.json and datasets.json; keys, vectors and sums; scores and answers.
+    # encoder.json and datasets.json; keys, vectors and their digests; scores and answers.
     assert len(before) == 2 + 3 * 9 + 2
     assert run("embed", "use_multilingual", "--executor", cluster.scheduler_address) == 0
     monkeypatch.setenv("PROBETA_EXECUTOR", cluster.scheduler_address)
@@ -155,10 +155,10 @@ def test_files_that_a_worker_does_not_see(hub: Path) -> None:
     """As in a worker: the driver has found the files, which are gone by then."""
     assert run("embed", "loads", "--workers", "1") == 0
     encoder = describe(make_encoder("callable", {"function": "encoding_workers:loads"}))
-    jobs = [(dataset, "output") for dataset in find_probed(hub)]
     store = EMBEDDINGS / "loads"
-    calls = list(probing._remote_calls(jobs, encoder, store, 3, Probing()))
-    assert call_alike(*calls[0]).score.dataset == "bso_own"
+    jobs = [(dataset, "output", encoder, store, 3, Probing()) for dataset in find_probed(hub)]
+    calls = list(probing._remote_calls(jobs))
+    assert call_alike(*calls[0]).scores[0].dataset == "bso_own"
     # Every file is named by a path that does not depend on the current folder.
     assert all(path.is_absolute() for files in calls[0][3].files.values() for path in files)
     header = store / "encoder.json"

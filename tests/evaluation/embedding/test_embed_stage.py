@@ -1,5 +1,6 @@
 """The stage `embed`: with nothing to do it does nothing, and it misses no change of anything."""
 
+import shutil
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -8,13 +9,14 @@ import pytest
 from contents import contents, flip_bit
 from instance_files import row, write_dataset
 from paradigm_files import write_paradigms_dataset
+from stores import forge_vectors
 
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.outputs import EMBEDDINGS, PACKAGE
 from corpora_recipes.running.stage import read_skipped
 from evaluation.encoders import callable
 from evaluation.encoders.static import load_model
-from evaluation.params import vectors_of
+from evaluation.verbs import digest_vectors
 from probeta.cli import main
 
 Capsys = pytest.CaptureFixture[str]
@@ -106,15 +108,34 @@ def test_a_flipped_bit_in_any_file_is_refused_and_mended() -> None:
     embed = ["embed", "--only", "static"]
     assert main(embed) == 0
     before = contents(EMBEDDINGS)
-    # Vectors, sums and keys; encoder.json, datasets.json; and the vocabulary.
+    # Vectors, their digest and keys; encoder.json, datasets.json; and the vocabulary.
     assert len(before) == 3 + 2 + 4
     for path in before:
         flip_bit(EMBEDDINGS / path)
         with pytest.raises(InputError, match=Path(path).name):
-            vectors_of("static")
+            digest_vectors("static")
         assert main(embed) == 0
         assert contents(EMBEDDINGS) == before, path
-        assert vectors_of("static")
+        assert digest_vectors("static")
+
+
+def test_a_consistent_forgery_is_refused_and_mended() -> None:
+    """The store itself takes it for good; the record of the last run does not."""
+    embed = ["embed", "--only", "static"]
+    assert main(embed) == 0
+    before, folder = contents(EMBEDDINGS), EMBEDDINGS / "static"
+    (file,) = folder.glob("*.vectors.*.npy")
+    forge_vectors(file, lambda vectors: 2 * vectors)
+    with pytest.raises(InputError, match=r"\.npy"):
+        digest_vectors("static")
+    assert main(embed) == 0
+    assert contents(EMBEDDINGS) == before
+    # Words that no run has recorded, of the same encoder.
+    words = folder / "vocabulary" / "words.json"
+    words.write_text(words.read_text().replace("casa", "otra"))
+    shutil.rmtree("data/memory/embed")
+    assert main(embed) == 0
+    assert contents(EMBEDDINGS) == before
 
 
 def test_an_encoder_that_fails_is_left_out_and_the_others_are_not(capsys: Capsys) -> None:

@@ -16,15 +16,14 @@ import pytest
 from contents import contents, flip_bit
 from instance_files import row, write_dataset
 from leftovers import leave_unfinished
-from stores import fill_store, in_project
+from stores import fill_store, forge_vectors, in_project
 
 from corpora_recipes.running import code
-from corpora_recipes.running.cache import digest_files
 from corpora_recipes.running.errors import InputError
 from evaluation.datasets import find_datasets
 from evaluation.embedding import embedding, store
-from evaluation.embedding.embedding import embed, embed_datasets
-from evaluation.embedding.store import EmbeddingStore, prepare, sums_of, text_keys
+from evaluation.embedding.embedding import embed_datasets
+from evaluation.embedding.store import EmbeddingStore, text_keys
 from evaluation.encoders import make_encoder
 
 
@@ -152,7 +151,7 @@ def test_a_killed_run_loses_the_unfinished_part_only(
     assert vectors.tolist() == encode(encoder, words(20))[:, 0].tolist()
 
 
-@pytest.mark.parametrize("kind", ["vectors.1", "sums.1", "keys"])
+@pytest.mark.parametrize("kind", ["vectors.1", "digest.1", "keys"])
 def test_a_run_killed_while_writing(
     kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -208,62 +207,51 @@ def cut(path: Path) -> None:
     path.write_bytes(path.read_bytes()[:-1])
 
 
+def permute(path: Path) -> None:
+    np.save(path, np.load(path)[::-1])
+
+
+def double(path: Path) -> None:
+    np.save(path, 2 * np.load(path))
+
+
+@pytest.mark.parametrize("kind", ["vectors.2", "digest.2", "keys"])
 @pytest.mark.parametrize(
     "damage",
     [
         Path.unlink,
         cut,
-        lambda path: np.save(path, np.load(path)[:, :1]),
+        flip_bit,
+        permute,
+        double,
+        lambda path: np.save(path, np.load(path)[..., :1]),
         lambda path: np.save(path, np.load(path).astype(float)),
     ],
 )
-def test_a_damaged_layer_is_encoded_again(tmp_path: Path, damage: Callable[[Path], None]) -> None:
+def test_what_was_changed_is_refused_and_encoded_again(
+    tmp_path: Path, kind: str, damage: Callable[[Path], None]
+) -> None:
     both = Fake(layers=("1", "2"))
     fill_store(tmp_path, both, words(12))
     before = contents(tmp_path)
-    damage(sorted(tmp_path.glob("*.vectors.2.npy"))[1])
-    assert len(EmbeddingStore(tmp_path, both)) == 8
+    damage(sorted(tmp_path.glob(f"*.{kind}.npy"))[1])
+    with pytest.raises(InputError) as error:
+        EmbeddingStore(tmp_path, both).lookup(words(12), "2")
+    assert error.value.where == str(tmp_path)
+    with pytest.raises(InputError):
+        EmbeddingStore(tmp_path, both).digests(words(12))
     # The part's other layer is whole.
-    assert fill_store(tmp_path, Fake(layers=("1",)), words(12)) == 0
+    assert fill_store(tmp_path, Fake(layers=("1",)), words(12)) == (4 if kind == "keys" else 0)
     assert fill_store(tmp_path, both, words(12)) == 4
     assert contents(tmp_path) == before
 
 
-def permute(path: Path) -> None:
-    np.save(path, np.load(path)[::-1])
-
-
-@pytest.mark.parametrize("kind", ["vectors.1", "sums.1", "keys"])
-@pytest.mark.parametrize("damage", [flip_bit, permute, cut])
-def test_what_was_changed_is_refused_and_encoded_again(
-    tmp_path: Path, kind: str, damage: Callable[[Path], None]
-) -> None:
+def test_forged_vectors_with_a_digest_that_fits_must_be_finite(tmp_path: Path) -> None:
     fill_store(tmp_path, Fake(), words(12))
-    before = contents(tmp_path)
-    damage(sorted(tmp_path.glob(f"*.{kind}.npy"))[1])
-    with pytest.raises(InputError) as error:
-        EmbeddingStore(tmp_path, Fake()).lookup(words(12), "1")
-    assert error.value.where == str(tmp_path)
-    assert fill_store(tmp_path, Fake(), words(12)) == 4
-    assert contents(tmp_path) == before
-
-
-def test_a_consistent_forgery_is_told_by_the_files_of_the_earlier_run(tmp_path: Path) -> None:
-    fill_store(tmp_path, Fake(), words(12))
-    before, known = contents(tmp_path), digest_files([tmp_path])
     file = sorted(tmp_path.glob("*.vectors.1.npy"))[1]
-    keys, sums = (Path(str(file).replace("vectors.1", kind)) for kind in ("keys", "sums.1"))
-    np.save(file, 2 * np.load(file))
-    np.save(sums, sums_of(np.load(keys).view("S16").ravel(), np.load(file)))
-    prepare(tmp_path, Fake())
-    assert len(EmbeddingStore(tmp_path, Fake())) == 12
-    np.save(file, np.full_like(np.load(file), np.nan))
-    np.save(sums, sums_of(np.load(keys).view("S16").ravel(), np.load(file)))
+    forge_vectors(file, lambda vectors: np.full_like(vectors, np.nan))
     with pytest.raises(InputError, match="finite numbers"):
         EmbeddingStore(tmp_path, Fake()).lookup(words(12), "1")
-    prepare(tmp_path, Fake(), known)
-    assert embed(tmp_path, Fake(), words(12)) == 4
-    assert contents(tmp_path) == before
 
 
 @pytest.mark.parametrize(

@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 from paradigm_files import Words, static
 
-from corpora_recipes.running.cache import digest_files
 from corpora_recipes.running.errors import InputError
 from evaluation.arrays import Doubles, Floats
-from evaluation.embedding.store import open_vocabulary, write_vocabulary
+from evaluation.embedding.store import open_vocabulary, prepare_store, write_vocabulary
 from evaluation.encoders import make_encoder
 from evaluation.measures import norms_of
 
@@ -35,25 +34,24 @@ def test_a_vocabulary_is_copied_and_mapped(tmp_path: Path, encoder: Any) -> None
     assert found.vectors.dtype == np.float32
     assert found.vectors.tolist() == [[1, 0], [0, 1], [0, 0], [3, 4], [1, 1]]
     assert found.norms.tolist() == [1, 1, 0, 5, 2**0.5]
-    assert found.left_out == {"no_vector": 1, "repeated_word": 1}
+    assert found.skipped == {"no_vector": 1, "repeated_word": 1}
     assert [path.name for path in tmp_path.iterdir()] == ["vocabulary"]
 
 
-def test_it_is_kept_only_if_its_files_and_revision_are_known(tmp_path: Path, encoder: Any) -> None:
+def test_it_is_kept_only_if_it_is_the_encoders(tmp_path: Path, encoder: Any) -> None:
     write_vocabulary(tmp_path, encoder)
-    known = digest_files([tmp_path / "vocabulary"])
     encoder.blocks = [(["otra"], [[1, 2]])]
-    assert write_vocabulary(tmp_path, encoder, known) == 5
+    assert write_vocabulary(tmp_path, encoder) == 5
     encoder.revision = "2"
     with pytest.raises(InputError, match="the words of"):
         open_vocabulary(tmp_path, encoder)
-    assert write_vocabulary(tmp_path, encoder, known) == 1
+    assert write_vocabulary(tmp_path, encoder) == 1
     found = open_vocabulary(tmp_path, encoder)
     assert found is not None
     assert found.words == ["otra"]
-    # Words that nobody answers for, of the same revision.
-    encoder.blocks = BLOCKS
-    assert write_vocabulary(tmp_path, encoder, known) == 5
+    # With the store of another encoder, or of other code, it goes.
+    prepare_store(tmp_path, make_encoder("char_hash", {}))
+    assert not (tmp_path / "vocabulary").exists()
 
 
 NONSENSE = [None, b"", b"null", b"3", b"[]", b"PK\x03\x04"]
@@ -62,7 +60,6 @@ NONSENSE = [None, b"", b"null", b"3", b"[]", b"PK\x03\x04"]
 @pytest.mark.parametrize("file", ["vectors.npy", "norms.npy", "words.json", "vocabulary.json"])
 def test_a_damaged_copy_is_made_again(tmp_path: Path, encoder: Any, file: str) -> None:
     write_vocabulary(tmp_path, encoder)
-    known = digest_files([tmp_path / "vocabulary"])
     damaged = tmp_path / "vocabulary" / file
     whole = damaged.read_bytes()
     for content in (*NONSENSE, whole[:-9]):
@@ -71,7 +68,7 @@ def test_a_damaged_copy_is_made_again(tmp_path: Path, encoder: Any, file: str) -
             damaged.write_bytes(content)
         with pytest.raises(InputError, match="not whole"):
             open_vocabulary(tmp_path, encoder)
-        assert write_vocabulary(tmp_path, encoder, known) == 5
+        assert write_vocabulary(tmp_path, encoder) == 5
         assert damaged.read_bytes() == whole
 
 

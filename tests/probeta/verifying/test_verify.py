@@ -19,10 +19,11 @@ from instance_files import row, write_dataset
 from logged_files import write_log
 from paradigm_files import write_paradigms_dataset
 from scoring_files import write_hub
+from stores import forge_vectors
 
 from corpora_recipes.running.errors import InputError
 from evaluation.datasets import find_datasets
-from evaluation.embedding.store import describe_datasets, sums_of
+from evaluation.embedding.store import describe_datasets
 from evaluation.encoders import make_encoder
 from evaluation.features import ProbeRows
 from evaluation.probing.probing import score_answers
@@ -459,14 +460,9 @@ def test_vectors_of_the_store(verify, number: int, file: Path, place: str) -> No
 
 
 def forge_store(factor: float) -> None:
-    """Change all vectors of the store, with their sums, and score those."""
+    """Change all vectors of the store, with their digests, and score those."""
     for file in Path("data/embeddings/two").glob("*.vectors.*.npy"):
-        name, _, layer, _ = file.name.split(".")
-        keys = np.load(file.with_name(f"{name}.keys.npy"))
-        vectors = np.load(file) * np.float32(factor)
-        np.save(file, vectors)
-        sums = sums_of(keys.view("S16")[:, 0], vectors)
-        np.save(file.with_name(f"{name}.sums.{layer}.npy"), sums)
+        forge_vectors(file, lambda vectors: vectors * np.float32(factor))
     store, two = Path("data/embeddings/two"), make_encoder("two", ENTRY)
     describe_datasets(two, find_datasets(Path("dist/hub")), store)
     shutil.rmtree("data/memory")
