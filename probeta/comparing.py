@@ -1,4 +1,4 @@
-"""Two encoders, compared on the datasets that both were scored on."""
+"""Compare two encoders on the datasets that both were scored on (`compare`)."""
 
 from dataclasses import dataclass
 from functools import partial
@@ -9,12 +9,12 @@ from corpora_recipes.running.errors import InputError, nearest
 from evaluation.results import comparison
 from evaluation.results.comparison import Difference, ReadPredictions
 from evaluation.results.scores import Predictions, Results, read_predictions, read_results
-from probeta.score_table import Shown, group_of, interval, percent
+from probeta.score_table import ScoreTable, format_interval, format_percent, group_of
 
 RESULTS = Path("data/results")
 
 
-class Scored(Protocol):
+class ScoredEncoder(Protocol):
     """Scores of an encoder, as ``score`` returns them."""
 
     @property
@@ -22,15 +22,15 @@ class Scored(Protocol):
         """All numbers."""
 
     def answers(self, dataset: str, layer: str) -> Predictions:
-        """Return what was answered on a dataset from a layer."""
+        """Return the predictions on a dataset from a layer."""
 
 
-Given = Scored | str | Path
+ScoresOrPath = ScoredEncoder | str | Path
 """Scores; or a folder of results that `score` wrote, or a name under data/results."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Comparison(Shown):
+class Comparison(ScoreTable):
     """The differences of two encoders: scores of ``one`` minus scores of ``other``.
 
     ``to_csv`` and ``to_pandas`` have a row per dataset, and per group whose datasets both have,
@@ -41,27 +41,27 @@ class Comparison(Shown):
     one: str
     other: str
     differences: tuple[Difference, ...]
-    _left: ClassVar = (0, 1, 4)
+    _text_columns: ClassVar = (0, 1, 4)
 
     def to_dict(self) -> dict[str, float]:
         """Return "NAME/difference", "NAME/low" and "NAME/high" to fractions, by ``what``."""
         return {
-            f"{record['what']}/{what}": record[what]
+            f"{record['what']}/{key}": record[key]
             for record in self._records()
-            for what in ("difference", "low", "high")
+            for key in ("difference", "low", "high")
         }
 
     def _records(self) -> list[dict[str, Any]]:
         return [
             {
-                "level": found.level,
-                "what": found.target,
-                "difference": found.value,
-                "low": found.interval[0],
-                "high": found.interval[1],
-                "tie": found.tie,
+                "level": difference.level,
+                "what": difference.target,
+                "difference": difference.value,
+                "low": difference.interval[0],
+                "high": difference.interval[1],
+                "tie": difference.tie,
             }
-            for found in self.differences
+            for difference in self.differences
         ]
 
     def _table(self) -> list[tuple[str, ...]]:
@@ -69,8 +69,14 @@ class Comparison(Shown):
         return [
             header,
             *(
-                (d.level, d.target, percent(d.value), interval(d.interval), "tie" if d.tie else "")
-                for d in self.differences
+                (
+                    difference.level,
+                    difference.target,
+                    format_percent(difference.value),
+                    format_interval(difference.interval),
+                    "tie" if difference.tie else "",
+                )
+                for difference in self.differences
             ),
         ]
 
@@ -78,13 +84,13 @@ class Comparison(Shown):
         return [f"{self.one} minus {self.other}, x 100. A tie may be due to chance."]
 
 
-def compare(one: Given, other: Given) -> Comparison:
+def compare(one: ScoresOrPath, other: ScoresOrPath) -> Comparison:
     """Compare two encoders, by their main layers, on the datasets that both were scored on.
 
     The differences are measured on the same documents for both.
 
     Args:
-        one: scores, or where they are: see ``Given``.
+        one: scores, or where they are: see ``ScoresOrPath``.
         other: those of another name, on the same data, by the same protocol.
 
     Returns:
@@ -94,47 +100,52 @@ def compare(one: Given, other: Given) -> Comparison:
         InputError: there are no such results, the names are equal, the protocols or seeds differ,
             the rows of a dataset differ, or no dataset is shared.
     """
-    both = [_results(one), _results(other)]
-    (ours, _), (theirs, _) = both
-    _check_comparable(ours, theirs)
+    results = [_load_results(one), _load_results(other)]
+    (first, _), (second, _) = results
+    _validate_comparable(first, second)
     groups: dict[str, set[str]] = {}
-    for score in (*ours.main, *theirs.main):
+    for score in (*first.main, *second.main):
         groups.setdefault(group_of(score), set()).add(score.dataset)
-    found = comparison.compare(
-        comparison.measure_all(both), {name: sorted(groups[name]) for name in sorted(groups)}
+    differences = comparison.compare(
+        comparison.measure_all(results), {name: sorted(groups[name]) for name in sorted(groups)}
     )
-    return Comparison(ours.name, theirs.name, tuple(found))
+    return Comparison(first.name, second.name, tuple(differences))
 
 
-def _results(given: Given) -> tuple[Results, ReadPredictions]:
-    """Return the results that are meant, and the answers behind them."""
-    if not isinstance(given, str | Path):
-        return given.results, given.answers
-    folder = Path(given) if Path(given).exists() else RESULTS / given
+def _load_results(scores: ScoresOrPath) -> tuple[Results, ReadPredictions]:
+    """Return results, and a reader of their predictions."""
+    if not isinstance(scores, str | Path):
+        return scores.results, scores.answers
+    folder = Path(scores) if Path(scores).exists() else RESULTS / scores
     if not folder.exists():
         names = sorted(path.name for path in RESULTS.iterdir()) if RESULTS.is_dir() else []
-        like = nearest([str(given)], names)
+        like = nearest([str(scores)], names)
         todo = f"did you mean {like}?" if like else "name a folder that `probeta score` wrote"
         expected = f"a folder, or a name under {RESULTS} ({', '.join(names) or 'nothing there'})"
-        raise InputError(f"results {given}", expected, "neither", todo)
+        raise InputError(f"results {scores}", expected, "neither", todo)
     return read_results(folder), partial(read_predictions, folder)
 
 
-def _check_comparable(one: Results, two: Results) -> None:
-    if one.name == two.name:
+def _validate_comparable(first: Results, second: Results) -> None:
+    """Refuse results that differ in more than their encoder, or share no dataset."""
+    if first.name == second.name:
         todo = "score one of them again with another name (`name=`, or --name in the shell)"
-        raise InputError("scores to compare", "scores of two names", f"{one.name!r} twice", todo)
-    ours, theirs = ({score.dataset: score for score in each.main} for each in (one, two))
-    shared = sorted(ours.keys() & theirs.keys())
-    facts: list[tuple[str, Any, Any]] = [("seed", one.seed, two.seed)]
-    if one.probed and two.probed:
-        facts.append(("protocol", one.protocol, two.protocol))
-    facts += [(f"rows of {name}", ours[name].digest, theirs[name].digest) for name in shared]
-    where = f"scores of {one.name} and {two.name}"
+        found = f"{first.name!r} twice"
+        raise InputError("scores to compare", "scores of two names", found, todo)
+    first_scores = {score.dataset: score for score in first.main}
+    second_scores = {score.dataset: score for score in second.main}
+    shared = sorted(first_scores.keys() & second_scores.keys())
+    facts: list[tuple[str, Any, Any]] = [("seed", first.seed, second.seed)]
+    if first.probed and second.probed:
+        facts.append(("protocol", first.protocol, second.protocol))
+    for name in shared:
+        digests = first_scores[name].digest, second_scores[name].digest
+        facts.append((f"rows of {name}", *digests))
+    where = f"scores of {first.name} and {second.name}"
     todo = "score both on the same data in the same way"
-    for what, first, second in facts:
-        if first != second:
-            raise InputError(where, f"the same {what}", f"{first} and {second}", todo)
+    for fact, first_value, second_value in facts:
+        if first_value != second_value:
+            raise InputError(where, f"the same {fact}", f"{first_value} and {second_value}", todo)
     if not shared:
-        names = f"{list(ours)} and {list(theirs)}"
+        names = f"{list(first_scores)} and {list(second_scores)}"
         raise InputError(where, "a dataset that both were scored on", names, todo)

@@ -1,4 +1,4 @@
-"""Numbers that are printed as a table, and given to programs as fractions."""
+"""Tables of scores: printed in per cent, exported to programs as fractions."""
 
 import csv
 import io
@@ -17,15 +17,15 @@ if TYPE_CHECKING:
     from evaluation.results.scores import Score
 
 
-class Shown(ABC):
-    """What is printed as a table, in per cent, and given to programs as fractions.
+class ScoreTable(ABC):
+    """A table of scores, which is printed in per cent and exported as fractions.
 
     A score is a share (0 … 1) or a correlation (-1 … 1) in ``to_pandas``, ``to_csv``, ``to_dict``
     and all files, and 100 times this, with one decimal, wherever people read it.
     """
 
-    _left: ClassVar[Sequence[int]]
-    """The numbers of the columns of text."""
+    _text_columns: ClassVar[Sequence[int]]
+    """Positions of the columns of text, which are aligned left."""
 
     @abstractmethod
     def to_dict(self) -> dict[str, float]:
@@ -33,7 +33,7 @@ class Shown(ABC):
 
     @abstractmethod
     def _records(self) -> list[dict[str, Any]]:
-        """Return rows for programs: column to value; None for what there is not."""
+        """Return rows for programs: column to value, None if missing."""
 
     @abstractmethod
     def _table(self) -> list[tuple[str, ...]]:
@@ -44,7 +44,7 @@ class Shown(ABC):
         """Return the sentences below the table."""
 
     def to_pandas(self) -> "pd.DataFrame":
-        """Return the columns of ``to_csv`` as a frame; what there is not, is None or NaN.
+        """Return the columns of ``to_csv`` as a frame; missing values are None or NaN.
 
         Raises:
             InputError: pandas is not installed.
@@ -74,7 +74,7 @@ class Shown(ABC):
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         lines = [
             "  ".join(
-                cell.ljust(width) if number in self._left else cell.rjust(width)
+                cell.ljust(width) if number in self._text_columns else cell.rjust(width)
                 for number, (cell, width) in enumerate(zip(row, widths, strict=True))
             ).rstrip()
             for row in rows
@@ -90,21 +90,21 @@ class Shown(ABC):
 
     def _html(self, row: Sequence[str], tag: str) -> str:
         cells = (
-            f'<{tag} style="text-align:{"left" if number in self._left else "right"}">'
+            f'<{tag} style="text-align:{"left" if number in self._text_columns else "right"}">'
             f"{escape(cell)}</{tag}>"
             for number, cell in enumerate(row)
         )
         return f"<tr>{''.join(cells)}</tr>"
 
 
-def percent(value: float | None) -> str:
+def format_percent(value: float | None) -> str:
     """Return a fraction as people read it, such as "69.5"; "–" without one."""
     return "–" if value is None else f"{100 * value:.1f}"
 
 
-def interval(ends: tuple[float, float]) -> str:
+def format_interval(ends: tuple[float, float]) -> str:
     """Return the ends of an interval as people read them, such as "[61.2, 76.7]"."""
-    return f"[{percent(ends[0])}, {percent(ends[1])}]"
+    return f"[{format_percent(ends[0])}, {format_percent(ends[1])}]"
 
 
 def group_of(score: "Score") -> str:

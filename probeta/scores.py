@@ -1,4 +1,4 @@
-"""The scores of an encoder: shown, given to programs, saved."""
+"""Scores of an encoder (`Scores`): printed as a table, exported to programs, saved."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from corpora_recipes.running.errors import InputError
+from probeta.score_table import ScoreTable, format_interval, format_percent, group_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -14,11 +15,8 @@ if TYPE_CHECKING:
     from probeta.comparing import Comparison
 
 
-from probeta.score_table import Shown, group_of, interval, percent
-
-
 @dataclass(frozen=True, eq=False, repr=False)
-class Scores(Shown):
+class Scores(ScoreTable):
     """The scores of one encoder on some datasets; see ``probeta.score``. Printed, a table.
 
     ``to_csv`` and ``to_pandas`` have a row per dataset and layer, with the columns dataset, group,
@@ -28,7 +26,7 @@ class Scores(Shown):
 
     Attributes:
         results: all numbers, and what they depend on.
-        predictions: the answers behind each of ``results.scores``.
+        predictions: for each of ``results.scores``, a row for each test row.
         trivial: dataset to the best trivial baseline besides majority and its score; datasets
             without an audit are not in it.
         samples: the datasets that are built from a shipped sample: their scores mean nothing.
@@ -40,7 +38,7 @@ class Scores(Shown):
     trivial: Mapping[str, tuple[str, float]]
     samples: frozenset[str]
     store: Path | None
-    _left: ClassVar = (0, 1, 5)
+    _text_columns: ClassVar = (0, 1, 5)
 
     def __getitem__(self, dataset: str) -> "Score":
         """Return the score of the main layer on a dataset.
@@ -57,9 +55,9 @@ class Scores(Shown):
         One call logs it: ``wandb.log(scores.to_dict())``, ``mlflow.log_metrics(scores.to_dict())``.
         """
         return {
-            f"{score.dataset}/{what}": value
+            f"{score.dataset}/{key}": value
             for score in self.results.main
-            for what, value in zip(
+            for key, value in zip(
                 ("score", "low", "high"), (score.value, *score.interval), strict=True
             )
         }
@@ -132,7 +130,7 @@ class Scores(Shown):
         write_results(self.results, self.predictions, folder)
 
     def answers(self, dataset: str, layer: str) -> "Predictions":
-        """Return what was answered on a dataset from a layer."""
+        """Return the predictions on a dataset from a layer; KeyError if it was not scored."""
         from evaluation.results.scores import predictions_of
 
         for score, table in zip(self.results.scores, self.predictions, strict=True):
@@ -145,9 +143,9 @@ class Scores(Shown):
         return (
             score.dataset,
             group_of(score),
-            percent(score.value),
-            interval(score.interval),
-            percent(score.chance),
-            f"{percent(value)} {name.replace('_', ' ')}".strip(),
+            format_percent(score.value),
+            format_interval(score.interval),
+            format_percent(score.chance),
+            f"{format_percent(value)} {name.replace('_', ' ')}".strip(),
             f"{score.asked:,}",
         )

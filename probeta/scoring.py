@@ -1,4 +1,4 @@
-"""The functions `score`: an encoder, on some datasets; `evaluator`: the same, in training."""
+"""Score an encoder on datasets in one call (`score`), or a model while it trains (`evaluator`)."""
 
 import re
 from collections.abc import Callable, Collection, Mapping
@@ -10,176 +10,18 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Protocol
 
 from corpora_recipes.running.console import PARAMS
-from corpora_recipes.running.errors import InputError, nearest
+from corpora_recipes.running.errors import InputError, check_packages, load_packages, nearest
 from probeta.scores import Scores
 
 if TYPE_CHECKING:
     from evaluation.encoders.encoder import Encoder
     from evaluation.probing.protocols import Probing
-    from probeta.in_training import ProbetaEvaluator
+    from probeta.trainer_evaluator import ProbetaEvaluator
 
 
 STORES = Path("data/embeddings")
 # The types of models that a folder or a repository of the Hub holds, by a file that they have.
-_MODELS = {"modules.json": "sentence_transformers", "config.json": "transformers"}
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """An encoder, the name of its results, and the folder of its vectors, if they are kept."""
-
-    encoder: "Encoder"
-    name: str
-    store: Path | None
-
-
-def find_encoder(
-    given: object,
-    *,
-    name: str | None,
-    revision: str | None,
-    prompts: Mapping[str, str] | None,
-    entries: Mapping[str, dict[str, Any]],
-) -> Found:
-    """Find an encoder.
-
-    Args:
-        given: a string or path: a name in ``entries``, a built-in encoder without options,
-            "module:object.attribute", a folder of a model, a file of word vectors, or an id of the
-            Hub; or else a function, or an object with a method ``encode``.
-        name: of its results; None for one that is derived from ``given``.
-        revision: of a function or object, what changes with its vectors, which are then kept; of
-            another encoder, its option of that name.
-        prompts: the encoder's option of that name.
-        entries: `encoders` of params.yaml.
-    """
-    from evaluation.encoders import make_encoder
-    from evaluation.encoders.encoder import check_prompts
-    from evaluation.params import stores_of
-
-    check_name(name)
-    asked = dict(prompts) if isinstance(prompts, Mapping) else prompts
-    try:
-        check_prompts(asked or {})
-    except ValueError as error:
-        raise InputError("prompts", str(error), repr(prompts), "write such a mapping") from None
-    if not isinstance(given, str | Path):
-        return _given(given, name, revision, asked or {})
-    given = str(given)
-    derived, options = _options(given, revision, entries)
-    if revision is not None:
-        options["revision"] = revision
-    if asked is not None:
-        options["prompts"] = asked
-    where = None if given in entries else f"encoder {given}"
-    encoder = make_encoder(derived, options, where)
-    encoder.check()
-    name = name or name_of(derived)
-    if encoder.name == "callable" and given not in entries and revision is None:
-        # What its module imports may change without a new revision.
-        return Found(encoder, name, None)
-    store = STORES / name
-    if given in entries and name == given:
-        store = STORES / stores_of(entries)[name]
-    else:
-        _check_store(store, encoder)
-    return Found(encoder, name, store)
-
-
-def check_name(name: str | None) -> None:
-    """Check a name of results, if there is one."""
-    if name is not None and not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]*", name):
-        expected = "letters, digits, _ and -, which begin with one of the former"
-        todo = "choose such a name: it is the name of a folder"
-        raise InputError("name", expected, repr(name), todo)
-
-
-def name_of(text: str) -> str:
-    """Return a text as a name of results: other characters than letters, digits, _ become -."""
-    return re.sub(r"[^A-Za-z0-9_]+", "-", text).strip("-_") or "encoder"
-
-
-def _given(given: object, name: str | None, revision: str | None, prompts: dict[str, str]) -> Found:
-    """Return a function or object as an encoder."""
-    from evaluation.encoders.callable import Called, GivenEncoder, function_of
-
-    function = function_of(given)
-    if function is None:
-        expected = "a function, an object with a method `encode`, or a string"
-        todo = "pass a function that takes a list of texts and returns an array of vectors"
-        raise InputError("encoder", expected, type(given).__name__, todo)
-    kind = given if hasattr(given, "__qualname__") else type(given)
-    label = f"{kind.__module__}.{kind.__qualname__}"
-    encoder = GivenEncoder(
-        label, revision or "", prompts=prompts, given=Called(function, f"encoder {label}")
-    )
-    encoder.check()
-    name = name or name_of(label.rpartition(".")[2])
-    if revision is None:
-        return Found(encoder, name, None)
-    _check_store(STORES / name, encoder)
-    return Found(encoder, name, STORES / name)
-
-
-def _options(
-    given: str, revision: str | None, entries: Mapping[str, dict[str, Any]]
-) -> tuple[str, dict[str, Any]]:
-    """Return a name for an encoder, and its entry as it would be in params.yaml."""
-    from corpora_recipes.running.errors import check_packages
-    from evaluation.encoders import ENCODERS, options_required
-
-    ready = [name for name, kind in ENCODERS.items() if not options_required(kind)]
-    path = Path(given)
-    if given in entries:
-        return given, dict(entries[given])
-    if given in ready:
-        return given, {}
-    if given and path.is_dir():
-        return path.resolve().name, _model(given, revision)
-    if path.is_file():
-        return path.name, {"encoder": "static", "path": given}
-    if re.fullmatch(r"[\w.]+:[\w.]+", given):
-        return given, {"encoder": "callable", "function": given}
-    if re.fullmatch(r"[\w-][\w.-]*/[\w.-]+", given):
-        # Before the Hub is asked, which takes long without a network.
-        check_packages(f"{given}, a model of the Hub", "torch", "transformers")
-        return given.partition("/")[2], _model(given, revision)
-    known = [*dict.fromkeys([*entries, *ready])]
-    like = nearest([given], known)
-    expected = f"a name ({', '.join(known)}), module:object.attribute, a folder or file, or an "
-    expected += "id of the Hugging Face Hub such as organisation/name"
-    todo = f"did you mean {like}?" if like else "correct it, or add it to params.yaml"
-    raise InputError(f"encoder {given}", expected, "none of these", todo)
-
-
-def _model(model: str, revision: str | None) -> dict[str, Any]:
-    """Return the entry of a model in a folder or on the Hub."""
-    from evaluation.encoders.transformer import find_model
-
-    for file, kind in _MODELS.items():
-        try:
-            find_model(model, revision or "main", file)
-        except InputError as error:
-            missing = error
-        else:
-            return {"encoder": kind, "model": model}
-    raise missing
-
-
-def _check_store(store: Path, encoder: "Encoder") -> None:
-    """Refuse a store of another encoder: its vectors would be removed."""
-    from evaluation.embedding.store import fingerprint, read_header
-
-    found, wanted = read_header(store), fingerprint(encoder)
-
-    def options(header: Mapping[str, Any]) -> dict[str, Any]:
-        # The file of a function may change, as a revision may.
-        return {key: value for key, value in header["options"].items() if key != "file"}
-
-    if found and (found["encoder"], options(found)) != (wanted["encoder"], options(wanted)):
-        todo = "choose another name (`name=` in Python, --name in the shell), or remove the folder"
-        expected = f"vectors of {wanted}, or no such folder"
-        raise InputError(store, expected, f"vectors of {found}", todo)
+_MODEL_KINDS = {"modules.json": "sentence_transformers", "config.json": "transformers"}
 
 
 class Encodes(Protocol):
@@ -187,6 +29,15 @@ class Encodes(Protocol):
 
     encode: Callable[..., Any]
     """Takes a list of texts; see ``score``."""
+
+
+@dataclass(frozen=True, slots=True)
+class ResolvedEncoder:
+    """An encoder, the name of its results, and the folder of its vectors, None if temporary."""
+
+    encoder: "Encoder"
+    name: str
+    store: Path | None
 
 
 def score(
@@ -257,23 +108,25 @@ def score(
     from evaluation.features import check_prompt_names
     from evaluation.probing.probing import probe_datasets
 
-    found = find_data(data, datasets, groups)
+    selected = find_data(data, datasets, groups)
     entries, probing = _read_params(Path(params), protocol)
-    target = find_encoder(encoder, name=name, revision=revision, prompts=prompts, entries=entries)
-    check_prompt_names(target.encoder, found.known)
-    with nullcontext(target.store) if target.store else TemporaryDirectory() as folder:
+    resolved = resolve_encoder(
+        encoder, name=name, revision=revision, prompts=prompts, entries=entries
+    )
+    check_prompt_names(resolved.encoder, selected.known)
+    with nullcontext(resolved.store) if resolved.store else TemporaryDirectory() as folder:
         store = Path(folder)
-        embed_datasets(store, target.encoder, found.datasets, workers)
+        embed_datasets(store, resolved.encoder, selected.datasets, workers)
         results, predictions, _ = probe_datasets(
-            target.name,
-            target.encoder,
-            found.datasets,
+            resolved.name,
+            resolved.encoder,
+            selected.datasets,
             store,
-            seed=found.seed,
+            seed=selected.seed,
             probing=probing,
             workers=workers,
         )
-    return Scores(results, tuple(predictions), found.trivial, found.samples, target.store)
+    return Scores(results, tuple(predictions), selected.trivial, selected.samples, resolved.store)
 
 
 def evaluator(
@@ -305,21 +158,20 @@ def evaluator(
         InputError: sentence-transformers is not installed; there is no such folder, dataset or
             group. When a model is scored, as ``score`` says.
     """
-    from corpora_recipes.running.errors import load_packages
     from evaluation.datasets import find_data
 
     load_packages("evaluator", "sentence_transformers")
     # Only with sentence-transformers, from whose class it makes another.
-    from probeta.in_training import ProbetaEvaluator
+    from probeta.trainer_evaluator import ProbetaEvaluator
 
-    check_name(name)
+    validate_name(name)
     find_data(data, datasets, groups)
-    scored = partial(score, data=data, datasets=datasets, groups=groups)
-    return ProbetaEvaluator(partial(scored, prompts=prompts, protocol=protocol), name)
+    score_datasets = partial(score, data=data, datasets=datasets, groups=groups)
+    return ProbetaEvaluator(partial(score_datasets, prompts=prompts, protocol=protocol), name)
 
 
 def _read_params(path: Path, protocol: str | None) -> "tuple[dict[str, dict[str, Any]], Probing]":
-    """Return `encoders` and `probing` of a params.yaml, or of none; with another protocol."""
+    """Return `encoders` and `probing` of a params.yaml, if any, with the protocol that is named."""
     from corpora_recipes.params import load_params
     from evaluation.params import encoders_params
     from evaluation.probing.protocols import Probing, probing_params
@@ -330,6 +182,161 @@ def _read_params(path: Path, protocol: str | None) -> "tuple[dict[str, dict[str,
     elif protocol is None:
         return {}, Probing()
     if protocol not in (None, params["probing"].get("protocol")):
-        kept = {key: value for key, value in params["probing"].items() if key != "engine"}
-        params["probing"] = kept | {"protocol": protocol}
+        settings = {key: value for key, value in params["probing"].items() if key != "engine"}
+        params["probing"] = settings | {"protocol": protocol}
     return encoders_params(params, path), probing_params(params, path)
+
+
+def validate_name(name: str | None) -> None:
+    """Refuse a name of results that could not be the name of a folder."""
+    if name is not None and not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]*", name):
+        expected = "letters, digits, _ and -, which begin with one of the former"
+        todo = "choose such a name: it is the name of a folder"
+        raise InputError("name", expected, repr(name), todo)
+
+
+def name_of(text: str) -> str:
+    """Return a text as a name of results: other characters than letters, digits, _ become -."""
+    return re.sub(r"[^A-Za-z0-9_]+", "-", text).strip("-_") or "encoder"
+
+
+def resolve_encoder(
+    requested: object,
+    *,
+    name: str | None,
+    revision: str | None,
+    prompts: Mapping[str, str] | None,
+    entries: Mapping[str, dict[str, Any]],
+) -> ResolvedEncoder:
+    """Make the encoder that a user names or passes.
+
+    Args:
+        requested: a string or path: a name in ``entries``, a built-in encoder without options,
+            "module:object.attribute", a folder of a model, a file of word vectors, or an id of the
+            Hub; or else a function, or an object with a method ``encode``.
+        name: of its results; None for one that is derived from ``requested``.
+        revision: of a function or object, what changes with its vectors, which are then kept; of
+            another encoder, its option of that name.
+        prompts: the encoder's option of that name.
+        entries: `encoders` of params.yaml.
+    """
+    from evaluation.encoders import make_encoder
+    from evaluation.encoders.encoder import check_prompts
+    from evaluation.params import stores_of
+
+    validate_name(name)
+    prompt_mapping = dict(prompts) if isinstance(prompts, Mapping) else prompts
+    try:
+        check_prompts(prompt_mapping or {})
+    except ValueError as error:
+        raise InputError("prompts", str(error), repr(prompts), "write such a mapping") from None
+    if not isinstance(requested, str | Path):
+        return _wrap_function(requested, name, revision, prompt_mapping or {})
+    requested = str(requested)
+    default_name, options = _entry_of(requested, revision, entries)
+    if revision is not None:
+        options["revision"] = revision
+    if prompt_mapping is not None:
+        options["prompts"] = prompt_mapping
+    where = None if requested in entries else f"encoder {requested}"
+    encoder = make_encoder(default_name, options, where)
+    encoder.check()
+    name = name or name_of(default_name)
+    if encoder.name == "callable" and requested not in entries and revision is None:
+        # What its module imports may change without a new revision.
+        return ResolvedEncoder(encoder, name, None)
+    store = STORES / name
+    if requested in entries and name == requested:
+        store = STORES / stores_of(entries)[name]
+    else:
+        _refuse_other_vectors(store, encoder)
+    return ResolvedEncoder(encoder, name, store)
+
+
+def _wrap_function(
+    requested: object, name: str | None, revision: str | None, prompts: dict[str, str]
+) -> ResolvedEncoder:
+    """Wrap a function, or an object with a method `encode`, as an encoder."""
+    from evaluation.encoders.callable import Called, GivenEncoder, function_of
+
+    function = function_of(requested)
+    if function is None:
+        expected = "a function, an object with a method `encode`, or a string"
+        todo = "pass a function that takes a list of texts and returns an array of vectors"
+        raise InputError("encoder", expected, type(requested).__name__, todo)
+    named_object = requested if hasattr(requested, "__qualname__") else type(requested)
+    label = f"{named_object.__module__}.{named_object.__qualname__}"
+    encoder = GivenEncoder(
+        label, revision or "", prompts=prompts, given=Called(function, f"encoder {label}")
+    )
+    encoder.check()
+    name = name or name_of(label.rpartition(".")[2])
+    if revision is None:
+        return ResolvedEncoder(encoder, name, None)
+    _refuse_other_vectors(STORES / name, encoder)
+    return ResolvedEncoder(encoder, name, STORES / name)
+
+
+def _entry_of(
+    requested: str, revision: str | None, entries: Mapping[str, dict[str, Any]]
+) -> tuple[str, dict[str, Any]]:
+    """Return the default name of an encoder, and its entry as it would be in params.yaml."""
+    from evaluation.encoders import ENCODERS, options_required
+
+    without_options = [name for name, kind in ENCODERS.items() if not options_required(kind)]
+    path = Path(requested)
+    if requested in entries:
+        return requested, dict(entries[requested])
+    if requested in without_options:
+        return requested, {}
+    if requested and path.is_dir():
+        return path.resolve().name, _model_entry(requested, revision)
+    if path.is_file():
+        return path.name, {"encoder": "static", "path": requested}
+    if re.fullmatch(r"[\w.]+:[\w.]+", requested):
+        return requested, {"encoder": "callable", "function": requested}
+    if re.fullmatch(r"[\w-][\w.-]*/[\w.-]+", requested):
+        # Before the Hub is asked, which takes long without a network.
+        check_packages(f"{requested}, a model of the Hub", "torch", "transformers")
+        return requested.partition("/")[2], _model_entry(requested, revision)
+    known_names = [*dict.fromkeys([*entries, *without_options])]
+    like = nearest([requested], known_names)
+    expected = (
+        f"a name ({', '.join(known_names)}), module:object.attribute, a folder or file, or an "
+    )
+    expected += "id of the Hugging Face Hub such as organisation/name"
+    todo = f"did you mean {like}?" if like else "correct it, or add it to params.yaml"
+    raise InputError(f"encoder {requested}", expected, "none of these", todo)
+
+
+def _model_entry(model: str, revision: str | None) -> dict[str, Any]:
+    """Return the entry of a model in a folder or on the Hub."""
+    from evaluation.encoders.transformer import find_model
+
+    for file, kind in _MODEL_KINDS.items():
+        try:
+            find_model(model, revision or "main", file)
+        except InputError as error:
+            missing = error
+        else:
+            return {"encoder": kind, "model": model}
+    raise missing
+
+
+def _refuse_other_vectors(store: Path, encoder: "Encoder") -> None:
+    """Refuse a store with vectors of another encoder, which would be removed."""
+    from evaluation.embedding.store import fingerprint, read_header
+
+    header, expected_header = read_header(store), fingerprint(encoder)
+
+    def options(header: Mapping[str, Any]) -> dict[str, Any]:
+        # The file of a function may change, as a revision may.
+        return {key: value for key, value in header["options"].items() if key != "file"}
+
+    if header and (header["encoder"], options(header)) != (
+        expected_header["encoder"],
+        options(expected_header),
+    ):
+        todo = "choose another name (`name=` in Python, --name in the shell), or remove the folder"
+        expected = f"vectors of {expected_header}, or no such folder"
+        raise InputError(store, expected, f"vectors of {header}", todo)

@@ -57,7 +57,7 @@ ROOMS = (
     "probeta.scores",
     "probeta.exchange",
     "probeta.auditing",
-    "probeta.in_training",
+    "probeta.trainer_evaluator",
     "probeta.scoring",
     "probeta.verifying",
     "probeta.report",

@@ -45,7 +45,7 @@ def add_audit_arguments(parser: argparse.ArgumentParser) -> None:
     add_workers(parser)
 
 
-def columns_of(option: str) -> "Columns":
+def parse_columns(option: str) -> "Columns":
     """Return the columns that ``--columns`` names: ``premise,hypothesis,label=gold``."""
     from builders.auditing.target import Columns
 
@@ -79,7 +79,7 @@ def run_audit(options: argparse.Namespace) -> None:
         groups = load_groups(options.params)
         inherited = inherited_of(load_params(options.params), options.params, groups)
     stated = {name: getattr(options, name) for name in ("task", "language", "records")}
-    columns = columns_of(options.columns)
+    columns = parse_columns(options.columns)
     report = audit(
         options.target,
         options.out,

@@ -27,7 +27,7 @@ Ask = Callable[[str], Remote]
 """Asks an address about its file, see ``fetching.session.look_at``."""
 
 # Seconds for which all hosts are asked at once whether there is a network.
-FIRST_LOOK = 5.0
+FIRST_LOOK_SECONDS = 5.0
 
 
 def add_doctor_arguments(parser: argparse.ArgumentParser) -> None:
@@ -65,11 +65,11 @@ def run_doctor(options: argparse.Namespace) -> None:
     params, locked = load_params(options.params), read_lock()
     names = options.corpora or params["corpora"]
     corpora = [corpus_of(params, options.params, name) for name in names]
-    hosts = without_network(c for c in corpora if _origin(c, params["sources"]) == "upstream")
+    hosts = find_silent_hosts(c for c in corpora if _origin(c, params["sources"]) == "upstream")
     offline = bool(hosts)
     if offline and not options.json:
         print(f"you seem to be offline: none of {len(hosts)} hosts answers", flush=True)
-    ask = None if offline else asking(hosts)
+    ask = None if offline else make_asker(hosts)
     reports = []
     for corpus in corpora:
         reports.append(examine(corpus, params["sources"], RAW / corpus.name, ask, locked))
@@ -107,7 +107,7 @@ def run_doctor(options: argparse.Namespace) -> None:
         raise InputError(options.params, expected, found, todo)
 
 
-def without_network(corpora: Iterable[Corpus]) -> dict[str, str]:
+def find_silent_hosts(corpora: Iterable[Corpus]) -> dict[str, str]:
     """Return why hosts of corpora do not answer if none does, all asked at once; {} if one does."""
     addresses = {}
     for corpus in corpora:
@@ -117,7 +117,8 @@ def without_network(corpora: Iterable[Corpus]) -> dict[str, str]:
                 addresses[parts.netloc] = f"{parts.scheme}://{parts.netloc}/"
     with ThreadPoolExecutor(len(addresses) or 1) as threads:
         seen = threads.map(
-            lambda url: look_at(url, patience=FIRST_LOOK, only_head=True), addresses.values()
+            lambda url: look_at(url, patience=FIRST_LOOK_SECONDS, only_head=True),
+            addresses.values(),
         )
         remotes = dict(zip(addresses, seen, strict=True))
     # Who shows a certificate is there.
@@ -126,7 +127,7 @@ def without_network(corpora: Iterable[Corpus]) -> dict[str, str]:
     return {host: remote.fault for host, remote in remotes.items()}
 
 
-def asking(silent: dict[str, str]) -> Ask:
+def make_asker(silent: dict[str, str]) -> Ask:
     """Return what asks servers; ``silent`` gets each host, and why it is not asked again, or ""."""
 
     def ask(url: str) -> Remote:
@@ -155,7 +156,7 @@ def examine(
             hook = load_recipe(corpus.recipe).examine
             findings += hook(corpus) if hook else ()
             files = [source for source in list_sources(corpus) if source.urls]
-            findings += [of_file(source, raw, ask, locked) for source in files]
+            findings += [examine_file(source, raw, ask, locked) for source in files]
         if origin == "upstream" and not (findings or corpus.facts.manual):
             verdict = "unknown"
     except MissingCorpus as missing:
@@ -173,7 +174,7 @@ def _origin(corpus: Corpus, sources: str) -> str:
     return str(path) if path is not None else origin_of(corpus, sources)
 
 
-def of_file(source: Source, raw: Path, ask: Ask, locked: Mapping[str, Locked]) -> Finding:
+def examine_file(source: Source, raw: Path, ask: Ask, locked: Mapping[str, Locked]) -> Finding:
     """Return what the servers say of a file; it is fine if one address or substitute works."""
     faults: list[str] = []
     for form in (source.packed, source) if source.packed else (source,):
@@ -186,7 +187,7 @@ def of_file(source: Source, raw: Path, ask: Ask, locked: Mapping[str, Locked]) -
                 continue
             size = 0 if (raw / source.file).is_file() else remote.size
             return Finding(source.file, "", "; ".join([*faults, *_notes(remote, lock)]), size)
-    others = [of_file(other, raw, ask, locked) for other in source.instead if other.urls]
+    others = [examine_file(other, raw, ask, locked) for other in source.instead if other.urls]
     if others and not any(other.fault for other in others):
         names = ", ".join(other.what for other in others)
         sizes = [other.to_download for other in others]

@@ -245,10 +245,10 @@ def run_list(options: argparse.Namespace) -> None:
     if options.languages:
         print(*languages_listing(), sep="\n")
     else:
-        show(options.params)
+        print_entries(options.params)
 
 
-def check(path: Path) -> list[str]:
+def validate_params(path: Path) -> list[str]:
     """Check a file of parameters, but not that files and packages are there.
 
     Returns:
@@ -264,7 +264,7 @@ def _check_sections(params: dict[str, Any], path: Path) -> list[str]:
     return [*params["corpora"], *params["rankings"], *encoders_params(params, path)]
 
 
-def show(path: Path) -> None:
+def print_entries(path: Path) -> None:
     """Print what a file of parameters asks for."""
     for line in corpora_listing(path):
         print(line)

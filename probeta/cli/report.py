@@ -62,7 +62,7 @@ def run_report(options: argparse.Namespace) -> None:
             write_report(*kinds, refused=given.refused)
             print(f"report: {options.out / 'index.html'}")
             return
-        names, results, rankings, paradigms = run_results(options.params)
+        names, results, rankings, paradigms = find_run_results(options.params)
         people = sorted(PEOPLE.glob("*.json"))
         left_out = {
             f"{stage.name} {name}": fault.why
@@ -87,7 +87,7 @@ def run_report(options: argparse.Namespace) -> None:
         announce(f"report: {options.out / 'index.html'}")
 
 
-def run_results(params: Path) -> tuple[list[str], list[Path], list[Path], list[Path]]:
+def find_run_results(params: Path) -> tuple[list[str], list[Path], list[Path], list[Path]]:
     """Return the encoders of a run, and where their results, rankings and paradigms are."""
     names = list(encoders_params(load_params(params), params))
     results = [PROBED / name for name in names if (PROBED / name).is_dir()]
@@ -129,11 +129,11 @@ def run_study(options: argparse.Namespace) -> None:
 
 
 def _of_run(params: Path) -> "list[Table]":
-    from probeta.cli.report import run_results
+    from probeta.cli.report import find_run_results
     from probeta.report.formats import SECTIONS
     from probeta.report.writing import open_inputs
 
-    _, results, rankings, paradigms = run_results(params)
+    _, results, rankings, paradigms = find_run_results(params)
     inputs, _ = open_inputs(results, PACKAGE, rankings, paradigms)
     chapter = [section for section in SECTIONS if section.chapter == "study"]
     return [t for section in chapter if not section.figure for t in section.tables(inputs)]

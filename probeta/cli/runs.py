@@ -73,7 +73,7 @@ def run_repro(options: argparse.Namespace) -> None:
     if options.params == PARAMS and not PARAMS.exists():
         copyfile(shipped_params(), PARAMS)
         print(f"{PARAMS}: written, with the samples of the project")
-    named = listing.check(options.params)
+    named = listing.validate_params(options.params)
     if unknown := [name for name in options.only or () if name not in named]:
         like = nearest(unknown, named)
         where, expected = "--only", f"corpora, rankings and encoders of {options.params}"

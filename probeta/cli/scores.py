@@ -171,8 +171,8 @@ def run_sheet(options: argparse.Namespace) -> None:
     """Write a sheet, or score those that were filled in."""
     from evaluation.datasets import find_data
     from evaluation.results.stored import write_stored
-    from probeta.annotation import read_sheet, score_sheets, write_sheet
-    from probeta.score_table import interval, percent
+    from probeta.annotation import read_form, score_forms, write_form
+    from probeta.score_table import format_interval, format_percent
 
     if (options.dataset is None) == (options.score is None):
         given = "neither" if options.dataset is None else "both"
@@ -180,17 +180,17 @@ def run_sheet(options: argparse.Namespace) -> None:
         raise InputError("probeta sheet", "DATASET, or --score FILE", given, todo)
     if options.dataset:
         data = find_data(options.data, [options.dataset], None)
-        count = write_sheet(data.datasets[0], data.seed, options.rows, PEOPLE)
+        count = write_form(data.datasets[0], data.seed, options.rows, PEOPLE)
         print(f"{PEOPLE / options.dataset}.html, .csv: {count} rows")
         return
-    sheets = [read_sheet(path) for path in options.score]
+    sheets = [read_form(path) for path in options.score]
     data = find_data(options.data, [sheets[0].dataset], None)
-    people = score_sheets(sheets, data.datasets[0])
+    people = score_forms(sheets, data.datasets[0])
     write_stored(people, out := PEOPLE / f"{people.dataset}.json")
-    shown = f"{percent(people.value)} {interval(people.interval)}"
+    shown = f"{format_percent(people.value)} {format_interval(people.interval)}"
     print(f"{people.dataset}: {shown} on {people.rows} rows")
     for path, accuracy in zip(options.score, people.accuracies, strict=True):
-        print(f"  {path}: {percent(accuracy)}")
+        print(f"  {path}: {format_percent(accuracy)}")
     if people.kappa is not None:
         print(f"  Cohen's kappa: {people.kappa:.2f}")
     print(f"{out}: `probeta report` shows it")

@@ -16,7 +16,7 @@ from evaluation.results.scores import Results, Score, read_results
 _NO_REVISION = "no_revision_available"
 _HUB_ID = re.compile(r"[\w-][\w.-]*/[\w.-]+")
 # What mteb knows of a model, besides its name and revision.
-_UNKNOWN = dict.fromkeys(
+_UNKNOWN_METADATA = dict.fromkeys(
     (
         *("loader", "release_date", "languages", "n_parameters", "memory_usage_mb", "max_tokens"),
         *("license", "open_weights", "public_training_code", "public_training_data"),
@@ -65,21 +65,23 @@ def export(folders: Iterable[Path], repo: str, revision: str | None, out: Path) 
         expected = "the id of the datasets on the Hugging Face Hub, such as organisation/name"
         todo = "write the name that `probeta publish` was given"
         raise InputError("repo", expected, repr(repo), todo)
-    found: dict[Model, tuple[Path, Results]] = {}
+    models: dict[Model, tuple[Path, Results]] = {}
     for folder in folders:
         results = read_results(folder)
         model = _model_of(results)
-        if model in found:
+        if model in models:
             expected = "results of another model than the other folders"
             todo = "export one of them at a time: a leaderboard has one entry for a model"
-            raise InputError(folder, expected, f"{model.name}, as in {found[model][0]}", todo)
-        found[model] = folder, results
-    with whole_folder(out) as whole:
-        for model, (_, results) in found.items():
-            _write_mteb(model, results, whole / "mteb" / "results" / model.folder / model.revision)
+            raise InputError(folder, expected, f"{model.name}, as in {models[model][0]}", todo)
+        models[model] = folder, results
+    with whole_folder(out) as temporary:
+        for model, (_, results) in models.items():
+            _write_mteb(
+                model, results, temporary / "mteb" / "results" / model.folder / model.revision
+            )
             if model.on_hub:
-                _write_hub(results, repo, revision, whole / "hub" / model.folder)
-    return [*found]
+                _write_hub(results, repo, revision, temporary / "hub" / model.folder)
+    return [*models]
 
 
 def _model_of(results: Results) -> Model:
@@ -95,9 +97,9 @@ def _model_of(results: Results) -> Model:
 
 def _write_mteb(model: Model, results: Results, folder: Path) -> None:
     folder.mkdir(parents=True)
-    known: dict[str, Any] = {"name": model.name, "revision": model.revision}
-    known |= {"embed_dim": results.encoder.get("dimension"), "framework": []}
-    _write_json(known | _UNKNOWN, folder / "model_meta.json")
+    metadata: dict[str, Any] = {"name": model.name, "revision": model.revision}
+    metadata |= {"embed_dim": results.encoder.get("dimension"), "framework": []}
+    _write_json(metadata | _UNKNOWN_METADATA, folder / "model_meta.json")
     for score in results.main:
         _write_json(_task_result(score), folder / f"{mteb_task_name(score.dataset)}.json")
 
@@ -128,7 +130,7 @@ def mteb_scores(score: Score) -> dict[str, Any]:
         documents, the numbers of those tested; deviation, where starts are random; and sha256, the
         digest of the dataset's files.
     """
-    found = {
+    values = {
         score.metric: score.value,
         **score.measures,
         "low_95": score.interval[0],
@@ -140,7 +142,7 @@ def mteb_scores(score: Score) -> dict[str, Any]:
         "documents": score.test_documents,
         "sha256": score.digest,
     }
-    return {name: value for name, value in found.items() if value is not None}
+    return {name: value for name, value in values.items() if value is not None}
 
 
 def _write_hub(results: Results, repo: str, revision: str | None, folder: Path) -> None:

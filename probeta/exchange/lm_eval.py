@@ -31,15 +31,15 @@ from evaluation.probing.probing import INTERVALS, score_answers
 from evaluation.results.scores import LM_EVAL_PROTOCOL, PROBES_FORMAT, Results, predictions_table
 from evaluation.results.stored import library_versions
 from probeta.scores import Scores
-from probeta.scoring import check_name, name_of
+from probeta.scoring import name_of, validate_name
 
-_RUN = (
+_RUN_ADVICE = (
     "run lm-eval with the tasks of a package (its folder lm_eval), --log_samples and "
     "--output_path, and name the folder of the model there"
 )
-_AGAIN = "run the task again, on all rows of this data: without --limit and --samples"
+_RERUN_ADVICE = "run the task again, on all rows of this data: without --limit and --samples"
 # What else of a run decides how the model answers, if it is there.
-_FURTHER = ("system_instruction", "chat_template_sha", "fewshot_as_multiturn")
+_OTHER_SETTINGS = ("system_instruction", "chat_template_sha", "fewshot_as_multiturn")
 # A model gives no vectors: its answers are the only layer.
 LAYER = "answers"
 
@@ -104,21 +104,21 @@ def score_language_model(
         The scores, with intervals and predictions.
 
     Raises:
-        InputError: see ``read_log``, ``find_data`` and ``read_answers``; or the model was not asked
+        InputError: see ``read_log``, ``find_data`` and ``read_choices``; or the model was not asked
             about a dataset.
     """
-    check_name(name)
+    validate_name(name)
     log = read_log(Path(folder))
-    found = find_data(data, datasets or (None if groups else [*log.tasks]), groups)
-    for dataset in found.datasets:
+    selected = find_data(data, datasets or (None if groups else [*log.tasks]), groups)
+    for dataset in selected.datasets:
         if dataset.name not in log.tasks:
             todo = f"run the task probeta_{dataset.name} too, or name other datasets"
-            asked = f"those about {', '.join(log.tasks)}"
-            raise InputError(folder, f"answers about {dataset.name}", asked, todo)
+            logged = f"those about {', '.join(log.tasks)}"
+            raise InputError(folder, f"answers about {dataset.name}", logged, todo)
     scored = []
-    for dataset in found.datasets:
+    for dataset in selected.datasets:
         parts = {split: ProbeRows(dataset, split) for split in dataset.files}
-        answers = read_answers(log.tasks[dataset.name], dataset)
+        answers = read_choices(log.tasks[dataset.name], dataset)
         with one_thread():
             scored.append(score_answers(dataset, LAYER, parts, answers[None]))
     results = Results(
@@ -135,13 +135,13 @@ def score_language_model(
         },
         protocol={"name": LM_EVAL_PROTOCOL, "version": 1},
         intervals=dict(INTERVALS),
-        seed=found.seed,
+        seed=selected.seed,
         versions=library_versions("probe") | log.versions,
         code=code_digest(__name__),
         scores=tuple(score for score, _ in scored),
     )
     tables = tuple(predictions_table(score.dataset, LAYER, answers) for score, answers in scored)
-    return Scores(results, tables, found.trivial, found.samples, None)
+    return Scores(results, tables, selected.trivial, selected.samples, None)
 
 
 def read_log(folder: Path) -> Log:
@@ -153,16 +153,16 @@ def read_log(folder: Path) -> Log:
     files = sorted(folder.glob("results_*.json")) or sorted(folder.glob("*/results_*.json"))
     if not files:
         found = "no such file" if folder.is_dir() else "no such folder"
-        raise InputError(folder, "results_….json of lm-eval", found, _RUN)
+        raise InputError(folder, "results_….json of lm-eval", found, _RUN_ADVICE)
     logs = [_read_results(file) for file in files]
     first, tasks = logs[0], dict(logs[0].tasks)
     for file, log in zip(files[1:], logs[1:], strict=True):
-        for what in ("model", "revision", "options"):
-            here, others = getattr(log, what), getattr(first, what)
-            if here != others:
-                expected = f"the {what} of {files[0].name}, {others}"
+        for fact in ("model", "revision", "options"):
+            value, first_value = getattr(log, fact), getattr(first, fact)
+            if value != first_value:
+                expected = f"the {fact} of {files[0].name}, {first_value}"
                 todo = "score one model at a time, asked in one way: keep other files elsewhere"
-                raise InputError(file, expected, str(here), todo)
+                raise InputError(file, expected, str(value), todo)
         for dataset, task in log.tasks.items():
             if dataset in tasks:
                 expected = f"the answers about {dataset} once"
@@ -172,47 +172,51 @@ def read_log(folder: Path) -> Log:
                 )
             tasks[dataset] = task
     if not tasks:
-        raise InputError(files[0], "tasks of a package of Probeta", "others", _RUN)
+        raise InputError(files[0], "tasks of a package of Probeta", "others", _RUN_ADVICE)
     return Log(first.model, first.revision, first.options, first.versions, tasks)
 
 
-def read_answers(task: LoggedTask, dataset: Dataset) -> Labels:
+def read_choices(task: LoggedTask, dataset: Dataset) -> Labels:
     """Read the answers to the rows of a dataset: the likeliest choice of each.
 
     Returns:
         Class numbers, int64, in the order of the rows of test, or of train if there are folds.
     """
-    classes = len(dataset.labels)
-    if task.lengths is not None and len(task.lengths) != classes:
+    n_classes = len(dataset.labels)
+    if task.lengths is not None and len(task.lengths) != n_classes:
         found = f"one of {len(task.lengths)} choices"
-        raise InputError(task.samples, f"a task of {classes} choices", found, _AGAIN)
+        raise InputError(task.samples, f"a task of {n_classes} choices", found, _RERUN_ADVICE)
     columns = [dataset.target, *text_columns(dataset.task, "natural")]
     table = dataset.read(dataset.tested, ["id", *columns])
-    rows = {row["id"]: (place, row) for place, row in enumerate(table.to_pylist())}
-    answers = np.full(len(rows), -1)
-    seen: dict[str, int] = {}
+    rows = {row["id"]: (position, row) for position, row in enumerate(table.to_pylist())}
+    choices = np.full(len(rows), -1)
+    line_numbers: dict[str, int] = {}
     with task.samples.open("rb") as file:
         for line, sample in parse_lines(whole_lines(file, task.samples), task.samples):
-            doc = _doc(line, sample)
-            name = str(doc["id"])
-            if name in seen:
-                twice = f"{name}, which is in line {seen[name]} too"
-                raise line.error("each row once", twice, "keep the answers of one run in a file")
-            seen[name] = line.number
+            logged = _logged_row(line, sample)
+            name = str(logged["id"])
+            if name in line_numbers:
+                duplicate = f"{name}, which is in line {line_numbers[name]} too"
+                raise line.error(
+                    "each row once", duplicate, "keep the answers of one run in a file"
+                )
+            line_numbers[name] = line.number
             if name not in rows:
-                raise _of_other_rows(line, task, dataset, f"the id {name}")
-            place, row = rows[name]
+                raise _unexpected_row(line, task, dataset, f"the id {name}")
+            position, row = rows[name]
             for column in columns:
-                if doc.get(column) != row[column]:
-                    found = f"{name} with the {column} {str(doc.get(column))[:80]!r}"
-                    raise _of_other_rows(line, task, dataset, found)
-            answers[place] = _answer(line, sample, task, classes, row[dataset.target])
-    missing = [name for name in rows if name not in seen]
+                if logged.get(column) != row[column]:
+                    found = f"{name} with the {column} {str(logged.get(column))[:80]!r}"
+                    raise _unexpected_row(line, task, dataset, found)
+            choices[position] = _likeliest_choice(
+                line, sample, task, n_classes, row[dataset.target]
+            )
+    missing = [name for name in rows if name not in line_numbers]
     if missing:
         expected = f"an answer to each of the {len(rows):,} rows of {dataset.name}"
-        lacking = f"{len(seen):,}; {missing[0]} is missing"
-        raise InputError(task.samples, expected, lacking, _AGAIN)
-    return answers
+        found_rows = f"{len(line_numbers):,}; {missing[0]} is missing"
+        raise InputError(task.samples, expected, found_rows, _RERUN_ADVICE)
+    return choices
 
 
 def _read_results(file: Path) -> Log:
@@ -225,12 +229,12 @@ def _read_results(file: Path) -> Log:
             arguments = {"model_args": str(arguments)}
         tasks, examples = {}, 0
         date = file.stem.removeprefix("results_")
-        for name, configured in content["configs"].items():
+        for name, task_config in content["configs"].items():
             # Other tasks than those of a package have no such facts.
-            facts = configured.get("metadata") or {}
+            facts = task_config.get("metadata") or {}
             if facts.get("answer") in METRICS:
                 tasks[str(facts["dataset"])] = _task(
-                    configured, facts, file.with_name(f"samples_{name}_{date}.jsonl")
+                    task_config, facts, file.with_name(f"samples_{name}_{date}.jsonl")
                 )
                 examples = max(examples, content["n-shot"][name])
         model = str(content["model_name"] or config["model"])
@@ -241,7 +245,7 @@ def _read_results(file: Path) -> Log:
             | {key: value for key, value in arguments.items() if value != model}
             | ({"dtype": config["model_dtype"]} if config.get("model_dtype") else {})
             | {"examples": examples}
-            | {key: content[key] for key in _FURTHER if content.get(key)},
+            | {key: content[key] for key in _OTHER_SETTINGS if content.get(key)},
             versions={
                 name: str(content[f"{name}_version"]) for name in ("lm_eval", "transformers")
             },
@@ -252,7 +256,9 @@ def _read_results(file: Path) -> Log:
         return log
     except (ValueError, RecursionError, KeyError, TypeError, AttributeError) as error:
         fault = f"{type(error).__name__}: {error}"
-        raise InputError(file, "the results of lm-eval 0.4.13 or later", fault, _RUN) from None
+        raise InputError(
+            file, "the results of lm-eval 0.4.13 or later", fault, _RUN_ADVICE
+        ) from None
 
 
 def _task(config: dict[str, Any], facts: dict[str, Any], samples: Path) -> LoggedTask:
@@ -267,15 +273,15 @@ def _task(config: dict[str, Any], facts: dict[str, Any], samples: Path) -> Logge
     return LoggedTask(dataset, version, metric, lengths, samples)
 
 
-def _doc(line: Line, sample: Any) -> dict[str, Any]:
+def _logged_row(line: Line, sample: Any) -> dict[str, Any]:
     """Return the row that a line is about."""
     doc = sample.get("doc") if isinstance(sample, dict) else None
     if not isinstance(doc, dict) or "id" not in doc:
-        raise line.error("a row of a dataset with its id under `doc`", "none", _RUN)
+        raise line.error("a row of a dataset with its id under `doc`", "none", _RUN_ADVICE)
     return doc
 
 
-def _of_other_rows(line: Line, task: LoggedTask, dataset: Dataset, found: str) -> InputError:
+def _unexpected_row(line: Line, task: LoggedTask, dataset: Dataset, found: str) -> InputError:
     return line.error(
         f"a row of {dataset.name}, version {dataset.version}, as {dataset.folder} has it",
         f"{found}, asked as version {task.version}",
@@ -283,24 +289,26 @@ def _of_other_rows(line: Line, task: LoggedTask, dataset: Dataset, found: str) -
     )
 
 
-def _answer(line: Line, sample: dict[str, Any], task: LoggedTask, classes: int, gold: int) -> int:
+def _likeliest_choice(
+    line: Line, sample: dict[str, Any], task: LoggedTask, n_classes: int, gold: int
+) -> int:
     """Return the likeliest choice, as the harness finds it."""
     try:
         likelihoods = [float(choice[0]) for choice in sample["filtered_resps"]]
         stated = float(sample[task.metric])
     except (KeyError, TypeError, ValueError, IndexError) as error:
         expected = f"log-likelihoods under `filtered_resps`, and {task.metric}"
-        raise line.error(expected, f"{type(error).__name__}: {error}", _AGAIN) from None
+        raise line.error(expected, f"{type(error).__name__}: {error}", _RERUN_ADVICE) from None
     # NaN is not below infinity either.
-    if len(likelihoods) != classes or not all(value < math.inf for value in likelihoods):
-        raise line.error(f"{classes} log-likelihoods", str(likelihoods)[:80], _AGAIN)
-    weighed = np.array(likelihoods)
+    if len(likelihoods) != n_classes or not all(value < math.inf for value in likelihoods):
+        raise line.error(f"{n_classes} log-likelihoods", str(likelihoods)[:80], _RERUN_ADVICE)
+    weighted = np.array(likelihoods)
     if task.metric == BY_LENGTH and task.lengths is not None:
-        weighed = weighed / np.array(task.lengths, float)
-    answer = int(weighed.argmax())
-    if (answer == gold) != bool(stated):
+        weighted = weighted / np.array(task.lengths, float)
+    choice = int(weighted.argmax())
+    if (choice == gold) != bool(stated):
         expected = f"a choice that is {'right' if stated else 'wrong'}, as {task.metric} says"
-        likeliest = f"choice {answer} as the likeliest, where {gold} is right"
+        likeliest = f"choice {choice} as the likeliest, where {gold} is right"
         todo = "take the file as lm-eval wrote it, or run the task again"
         raise line.error(expected, likeliest, todo)
-    return answer
+    return choice

@@ -49,7 +49,7 @@ from evaluation.results.scores import (
     read_ranks,
     read_results,
 )
-from probeta.annotation import People, read_people
+from probeta.annotation import AnnotatorScores, read_annotator_scores
 from probeta.report.statistics import (
     FLOOR,
     LEAST,
@@ -141,7 +141,7 @@ class Inputs:
     report: Mapping[str, Any]
     samples: frozenset[str]
     left_out: Mapping[str, str]
-    people: Mapping[str, People]
+    people: Mapping[str, AnnotatorScores]
     sources: Sources
     refused: Mapping[str, str] | None = None
 
@@ -374,9 +374,9 @@ def read_inputs(
     )
 
 
-def _of_probed_rows(inputs: Inputs, people: Sequence[Path]) -> Iterator[People]:
+def _of_probed_rows(inputs: Inputs, people: Sequence[Path]) -> Iterator[AnnotatorScores]:
     for path in people:
-        found = read_people(path)
+        found = read_annotator_scores(path)
         if found.dataset not in inputs.datasets:
             continue
         if found.digest == inputs.any_score(found.dataset).digest:

@@ -16,7 +16,7 @@ from corpora_recipes.fetching.downloads import Locked
 from corpora_recipes.fetching.transfer import Remote, look_at
 from corpora_recipes.recipe import RECIPES, Corpus, CorpusFacts, Finding, Recipe, Source
 from probeta.cli import main
-from probeta.cli.doctor import Report, asking, examine, of_file
+from probeta.cli.doctor import Report, examine, examine_file, make_asker
 
 DATA = b"x" * 1500
 
@@ -34,7 +34,7 @@ def file(server: RangeServer, name: str = "a.zip", **facts: Any) -> Source:
 
 
 def seen(source: Source, lock: Locked | None = None) -> Finding:
-    return of_file(source, Path("raw"), look_at, {source.urls[0]: lock} if lock else {})
+    return examine_file(source, Path("raw"), look_at, {source.urls[0]: lock} if lock else {})
 
 
 def test_a_file_that_is_as_it_should_be(served: RangeServer) -> None:
@@ -62,12 +62,12 @@ def test_a_file_that_is_not_as_it_should_be(served: RangeServer, name, size, wor
     ],
 )
 def test_what_a_server_says_instead(remote: Remote, words: str) -> None:
-    assert words in of_file(Source("a.zip", ("x",)), Path("raw"), lambda url: remote, {}).fault
+    assert words in examine_file(Source("a.zip", ("x",)), Path("raw"), lambda url: remote, {}).fault
 
 
 def test_a_host_without_an_answer_is_not_asked_again(served: RangeServer) -> None:
     hosts: dict[str, str] = {}
-    host, ask = served.url.removeprefix("http://"), asking(hosts)
+    host, ask = served.url.removeprefix("http://"), make_asker(hosts)
     assert (ask(f"{served.url}/a.zip").fault, hosts) == ("", {host: ""})
     hosts[host] = "no answer in time"
     assert ask(f"{served.url}/b.zip").fault == "no answer in time"
@@ -245,7 +245,7 @@ def test_without_a_network(
 
 def test_files_of_a_silent_host_share_a_line() -> None:
     faults = {
-        of_file(
+        examine_file(
             Source(name, (f"https://a.example/{name}",)),
             Path("raw"),
             lambda url: Remote(url, "no answer in time"),

@@ -14,7 +14,7 @@ from report_files import SP, TWO, cells, inputs_of, names
 
 from evaluation.datasets import find_datasets
 from evaluation.results.stored import write_stored
-from probeta.annotation import People, cohen_kappa, read_people
+from probeta.annotation import AnnotatorScores, cohen_kappa, read_annotator_scores
 from probeta.cli import main
 from probeta.report.tables.scores import group_tables, scores
 
@@ -81,7 +81,7 @@ def test_people_are_scored(here: Path, capsys: Capsys) -> None:
         "  Cohen's kappa: 0.47",
         "data/people/bso_own.json: `probeta report` shows it",
     ]
-    assert read_people(here / "bso_own.json").accuracies == (0.875, 0.625)
+    assert read_annotator_scores(here / "bso_own.json").accuracies == (0.875, 0.625)
 
 
 def test_kappa() -> None:
@@ -127,7 +127,7 @@ def test_other_rows_are_refused(here: Path, capsys: Capsys) -> None:
 
 
 def test_the_report_shows_people_of_the_same_rows(tmp_path: Path, capsys: Capsys) -> None:
-    of = People(1, "sp_wiki", SP.digest, 50, (0.8, 0.9), 0.85, (0.75, 0.92), 0.6)
+    of = AnnotatorScores(1, "sp_wiki", SP.digest, 50, (0.8, 0.9), 0.85, (0.75, 0.92), 0.6)
     files = [tmp_path / "same.json", tmp_path / "other.json"]
     write_stored(of, files[0])
     write_stored(replace(of, digest="0" * 64), files[1])
@@ -147,7 +147,7 @@ def test_the_page_saves_what_can_be_scored(
 ) -> None:
     from playwright.sync_api import sync_playwright
 
-    monkeypatch.setattr("probeta.annotation.MOST_BUTTONS", buttons)
+    monkeypatch.setattr("probeta.annotation.MAX_BUTTONS", buttons)
     (here / "bso_own.csv").unlink()
     assert main(["sheet", "bso_own", "--rows", "8"]) == 0
     with sync_playwright() as playwright:

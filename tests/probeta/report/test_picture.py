@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from report_files import DR, ONE, SP, TWO, inputs_of
 
-from probeta.annotation import People
+from probeta.annotation import AnnotatorScores
 from probeta.report.figures import LONGEST, MOST, Picture, draw, pictures
 from probeta.report.inputs import Inputs
 
@@ -22,7 +22,7 @@ def only(inputs: Inputs) -> Picture:
 def test_means_baselines_and_people_stand_where_they_are(tmp_path: Path) -> None:
     third = replace(ONE, name="third", scores=(replace(SP, value=0.9, interval=(0.8, 1.0)), DR))
     inputs = inputs_of(tmp_path, ONE, TWO, third)
-    asked = People(1, "sp_wiki", SP.digest, 10, (0.7,), 0.7, (0.6, 0.8), None)
+    asked = AnnotatorScores(1, "sp_wiki", SP.digest, 10, (0.7,), 0.7, (0.6, 0.8), None)
     picture = only(replace(inputs, people={"sp_wiki": asked}))
     assert [*picture.names] == ["third", "char_hash", "use"]
     whole, position, relations = picture.panels

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from corpora_recipes.running.errors import InputError
-from probeta.scoring import find_encoder
+from probeta.scoring import resolve_encoder
 
 ENTRIES: dict[str, dict[str, Any]] = {"small": {"encoder": "char_hash", "dimension": 16}}
 
@@ -19,7 +19,7 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def found(given: object, **options: str) -> tuple[str, dict[str, Any], str, Path | None]:
     name, revision = options.get("name"), options.get("revision")
-    target = find_encoder(given, name=name, revision=revision, prompts=None, entries=ENTRIES)
+    target = resolve_encoder(given, name=name, revision=revision, prompts=None, entries=ENTRIES)
     return target.encoder.name, target.encoder.options, target.name, target.store
 
 

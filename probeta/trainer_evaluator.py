@@ -1,4 +1,4 @@
-"""An evaluator of sentence-transformers: scores of a model while it is trained."""
+"""Evaluator for the trainer of sentence-transformers: scores of a model while it is trained."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class ProbetaEvaluator(BaseEvaluator):  # type: ignore[misc]
-    """See ``probeta.evaluator``; ``score`` is the function, given its data and options."""
+    """See ``probeta.evaluator``; ``score`` takes the model and a name, and returns its scores."""
 
     def __init__(self, score: "Callable[..., Scores]", name: str) -> None:
         super().__init__()
