@@ -106,9 +106,9 @@ def spacy_sentencizer(language: str) -> Splitter:
     """Return spaCy's rule-based sentencizer, with its tokeniser for the language if it has one."""
     import spacy
 
-    from corpora_recipes.text.tokens import has_rules
+    from corpora_recipes.text.tokens import has_tokenizer_rules
 
-    nlp = spacy.blank(language if has_rules(language) else "xx")
+    nlp = spacy.blank(language if has_tokenizer_rules(language) else "xx")
     nlp.add_pipe("sentencizer")
     return lambda text: [sentence.text for sentence in nlp(text).sents]
 

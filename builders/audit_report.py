@@ -12,7 +12,7 @@ from pydantic import ConfigDict, Field
 
 from corpora_recipes.running.errors import InputError, ParamsError
 from corpora_recipes.running.outputs import read_report
-from corpora_recipes.validation import NOTHING, Number, checked
+from corpora_recipes.validation import EMPTY_AS_NONE, Number, validate
 
 FORMAT = 4
 GATES: Mapping[str, str] = {
@@ -109,7 +109,7 @@ class _Audited(_Read):
     failures: Sequence[str] = ()
     undeclared: Sequence[str] = ()
     entry: str = ""
-    made: Annotated[_Made | None, NOTHING] = None
+    made: Annotated[_Made | None, EMPTY_AS_NONE] = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +124,7 @@ def read_audit(path: Path) -> dict[str, Any]:
     todo = "run the audit again"
     report = read_report(path, FORMAT, "the report of `probeta audit`", todo)
     try:
-        checked(_Report, report, path)
+        validate(_Report, report, path)
     except ParamsError as error:
         raise InputError(error.where, error.expected, error.found, todo) from None
     return report

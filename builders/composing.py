@@ -42,7 +42,7 @@ from corpora_recipes.records import SPLITS, Example
 from corpora_recipes.running.console import progress
 from corpora_recipes.running.errors import OutputError, ParamsError, RawError
 from corpora_recipes.running.outputs import whole_folder
-from corpora_recipes.text.tokens import lower_case, mark, runs_of
+from corpora_recipes.text.tokens import lower_case, sentence_hash, word_pattern
 
 # "Top 25 %": one scored pair in so many is a paraphrase (Wang et al. 2022).
 ONE_IN = 4
@@ -272,7 +272,7 @@ def as_word(text: str) -> str:
 
 @cache
 def _pattern() -> re.Pattern[str]:
-    letters = runs_of(r"[^\W\d_]")
+    letters = word_pattern(r"[^\W\d_]")
     return re.compile(rf"{letters}(?:[-']{letters})*")
 
 
@@ -366,7 +366,7 @@ class _Composition:
         self._of_words = dataset.task.unit == "word"
         # `str` returns the text itself; words are already in one form.
         by_text = self._of_words or dataset.background
-        self._same: Callable[[str], Hashable] = str if by_text else mark
+        self._same: Callable[[str], Hashable] = str if by_text else sentence_hash
         self.background = Background(dataset.name, self._same)
         self._texts = Counter({"read": 0, "of_a_test_part": 0, "no_words": 0, "same_as_another": 0})
         self._words: dict[str, int] = {}

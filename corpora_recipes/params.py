@@ -23,7 +23,14 @@ from corpora_recipes.recipe import (
 )
 from corpora_recipes.records import record_unit
 from corpora_recipes.running.errors import ParamsError
-from corpora_recipes.validation import NOTHING, Checked, checked, described, one_of, options_like
+from corpora_recipes.validation import (
+    EMPTY_AS_NONE,
+    Checked,
+    check_choice,
+    described,
+    merge_options,
+    validate,
+)
 from corpora_recipes.yaml_files import load_yaml
 
 _RENAME = "rename it: it is the name of a stage and of folders"
@@ -59,7 +66,7 @@ class Params(Checked):
 def load_params(path: Path) -> dict[str, Any]:
     """Read params.yaml; return its ``Params`` as a dict, its top level and all names checked."""
     try:
-        params = vars(checked(Params, load_yaml(path), path))
+        params = vars(validate(Params, load_yaml(path), path))
     except FileNotFoundError:
         todo = "run from the project's folder, or name the file with --params"
         raise ParamsError(path, "the parameters of the run", "no such file", todo) from None
@@ -67,7 +74,7 @@ def load_params(path: Path) -> dict[str, Any]:
     for name, entry in params["corpora"].items():
         named = entry.get("datasets") if isinstance(entry, dict) else None
         if isinstance(named, dict):
-            datasets.update([*checked(dict[Name, Any], named, f"{path}: corpora.{name}.datasets")])
+            datasets.update([*validate(dict[Name, Any], named, f"{path}: corpora.{name}.datasets")])
     if twice := sorted(name for name, count in datasets.items() if count > 1):
         expected = "names of datasets that no other corpus uses"
         found, todo = f"{', '.join(twice)} more than once", "rename one: the name is a folder"
@@ -107,7 +114,7 @@ class CorpusEntry(Checked):
             "dataset names, each with its task",
             "write it as in {sp_mine: {task: sentence_position}}",
         ),
-        NOTHING,
+        EMPTY_AS_NONE,
     ] = None
 
 
@@ -129,15 +136,17 @@ def corpus_of(params: Mapping[str, Any], path: Path, name: str) -> Corpus:
 
     ``params`` is what ``load_params`` returned for the file ``path``.
     """
-    one_of(name, sorted(params["corpora"]), f"{path}: corpora", todo="correct it, or add an entry")
+    check_choice(
+        name, sorted(params["corpora"]), f"{path}: corpora", todo="correct it, or add an entry"
+    )
     where = f"{path}: corpora.{name}"
-    entry = checked(CorpusEntry, params["corpora"][name], where)
+    entry = validate(CorpusEntry, params["corpora"][name], where)
     where += ".corpus"
-    recipe = one_of(entry.corpus.get("recipe"), recipe_names(), f"{where}.recipe")
+    recipe = check_choice(entry.corpus.get("recipe"), recipe_names(), f"{where}.recipe")
     facts = load_facts(recipe)
     given = {"language": facts.language} | entry.corpus
-    common = checked(Common, {key: given.pop(key) for key in COMMON_KEYS if key in given}, where)
-    options = options_like(facts.options, given, where)
+    common = validate(Common, {key: given.pop(key) for key in COMMON_KEYS if key in given}, where)
+    options = merge_options(facts.options, given, where)
     language, documents = common.language, common.documents
     if facts.languages and facts.code_of(language) is None:
         expected = f"a language of {facts.name}: {', '.join(facts.languages)}"
@@ -179,7 +188,9 @@ def _of_treebank(facts: CorpusFacts, name: str, language: str, where: str) -> Co
     spoken = language.partition("-")[0]
     fitting = [key for key, other in facts.treebanks.items() if other.language in (spoken, None)]
     what = f" (treebanks in {language})"
-    one_of(name, [ANY_TREEBANK, *fitting], f"{where}.treebank", what, "correct it, or `language`")
+    check_choice(
+        name, [ANY_TREEBANK, *fitting], f"{where}.treebank", what, "correct it, or `language`"
+    )
     treebank = facts.treebanks[name]
     keys = ["name", "licence", "licence_url", "citation", "homepage", "redistributable"]
     return replace(facts, **{key: getattr(treebank, key) for key in [*keys, "provenance"]})

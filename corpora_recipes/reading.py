@@ -28,7 +28,7 @@ from corpora_recipes.records import (
     Drops,
     Example,
     Record,
-    contents,
+    count_contents,
     decide_split,
     record_schema,
     record_unit,
@@ -66,7 +66,7 @@ def read_corpus(
         so that "seen" is what was read and not only what was taken; records beyond the quota are
         counted as ``beyond_quota``, and so is what they hold.
     """
-    order = in_order(blocks, corpus)
+    order = order_blocks(blocks, corpus)
     left = corpus.documents
     seen: set[int] = set()
     for result in _results(order, corpus, executor, ahead):
@@ -90,7 +90,7 @@ def read_corpus(
             return
 
 
-def in_order(blocks: Iterable[B], corpus: Corpus) -> list[B]:
+def order_blocks(blocks: Iterable[B], corpus: Corpus) -> list[B]:
     """Return the blocks in keyed-hash order."""
     return sorted(
         blocks, key=lambda b: (keyed_hash(corpus.seed, corpus.name, b.key, "block"), b.key)
@@ -110,7 +110,7 @@ def _read(recipe: str, block: Block, corpus: Corpus) -> BlockResult:
     finally:
         if collecting:
             gc.enable()
-    settle(result, corpus)
+    settle_counts(result, corpus)
     return result
 
 
@@ -136,7 +136,7 @@ def _results(
             future.cancel()
 
 
-def settle(result: BlockResult, corpus: Corpus) -> None:
+def settle_counts(result: BlockResult, corpus: Corpus) -> None:
     """Complete the counts of a block: what its dropped documents held is dropped too.
 
     Counts that contradict the records are an error: a record or a part of it was not counted, or
@@ -170,7 +170,7 @@ def _drop(records: Iterable[Record], reason: str, drops: Drops, corpus: Corpus) 
 def _held(records: Iterable[Record]) -> Counter[str]:
     held: Counter[str] = Counter()
     for record in records:
-        held.update(contents(record))
+        held.update(count_contents(record))
     return held
 
 

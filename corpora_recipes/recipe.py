@@ -19,7 +19,7 @@ from pydantic import Strict, StrictBool, StrictInt, model_validator
 
 from corpora_recipes.records import Drops, Kind, Record, Window
 from corpora_recipes.running.errors import InputError, RawError
-from corpora_recipes.validation import AS_WRITTEN, Checked, Number, checked, described
+from corpora_recipes.validation import AS_WRITTEN, Checked, Number, described, validate
 from corpora_recipes.yaml_files import parse_yaml, read_yaml
 
 # The value of the option ``treebank`` for the first one of the language that is there.
@@ -312,7 +312,7 @@ def read_facts(path: Path) -> CorpusFacts:
 # A stage asks for the facts of a recipe several times.
 @cache
 def _facts(text: str, path: Path) -> CorpusFacts:
-    return checked(CorpusFacts, parse_yaml(text, path), path)
+    return validate(CorpusFacts, parse_yaml(text, path), path)
 
 
 RECIPES = Path(__file__).with_name("corpora")

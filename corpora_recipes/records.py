@@ -289,8 +289,8 @@ Record = Document | Dialogue | DiscourseTree | Example | ParsedSentence
 class Drops:
     """Numbers of items seen, and of items dropped by reason.
 
-    Units are ``record_unit`` of the corpus, those of ``contents``, and others of which nothing
-    is kept, such as pieces of boilerplate.
+    Units are ``record_unit`` of the corpus, those of ``CONTENTS``, and others of which nothing is
+    kept, such as pieces of boilerplate.
 
     Attributes:
         seen: unit ("documents", "sentences" …) to the number seen.
@@ -351,7 +351,7 @@ CONTENTS: dict[Kind, tuple[str, ...]] = {
 }
 
 
-def contents(record: Record) -> dict[str, int]:
+def count_contents(record: Record) -> dict[str, int]:
     """Return what a record holds: the units of ``CONTENTS`` to their numbers."""
     if isinstance(record, DiscourseTree):
         return {"edus": len(record.edus)}

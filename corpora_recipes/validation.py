@@ -36,7 +36,7 @@ _NAMES = {
 
 
 class Checked:
-    """Base of the dataclasses that ``checked`` makes: a key that is no field is refused."""
+    """Base of the dataclasses that ``validate`` makes: a key that is no field is refused."""
 
     __slots__ = ()
     __pydantic_config__ = ConfigDict(extra="forbid")
@@ -55,7 +55,7 @@ def _as_written(value: Any, check: Callable[[Any], float]) -> Any:
 AS_WRITTEN = WrapValidator(_as_written)
 Number = Annotated[float, Strict(), AS_WRITTEN]
 """An integer or a number with a point, as it is written."""
-NOTHING = BeforeValidator(lambda given: given or None)
+EMPTY_AS_NONE = BeforeValidator(lambda given: given or None)
 """Of a type that may be None: what is empty, is None."""
 
 
@@ -65,7 +65,7 @@ def _once(values: list[T]) -> list[T]:
     return values
 
 
-Some = Annotated[
+UniqueList = Annotated[
     list[T], described("a list of one or more, each once", min_length=1), AfterValidator(_once)
 ]
 """Of a type: the values that are chosen."""
@@ -85,7 +85,7 @@ _LIKE: dict[type, Any] = {
 }
 
 
-def checked(kind: Callable[..., T], value: object, where: Path | str) -> T:
+def validate(kind: Callable[..., T], value: object, where: Path | str) -> T:
     """Return a value of a YAML file as a declared type: a dataclass, usually a ``Checked``.
 
     Args:
@@ -109,7 +109,7 @@ def checked(kind: Callable[..., T], value: object, where: Path | str) -> T:
         schema = inner
     if unknown:
         known = next(kind for kind in _alternatives(schema, whole) if "properties" in kind)
-        raise unknown_key(_at(where, [*keys, f".{path[-1]}"]), path[-1], known["properties"])
+        raise unknown_key_error(_at(where, [*keys, f".{path[-1]}"]), path[-1], known["properties"])
     if of_key:
         schema = schema.get("propertyNames", {"type": "string"})
         keys.append(f".{given}")
@@ -126,7 +126,7 @@ def _at(where: Path | str, keys: Iterable[str]) -> str:
     return f"{where}: {inside[1:]}" if inside and isinstance(where, Path) else f"{where}{inside}"
 
 
-def unknown_key(where: str, key: object, known: Collection[str]) -> ParamsError:
+def unknown_key_error(where: str, key: object, known: Collection[str]) -> ParamsError:
     """Return the error for a key that is not among the known ones; ``where`` is its place."""
     near = nearest([str(key)], known)
     expected = f"keys among {', '.join(known)}" if known else "it takes no keys"
@@ -134,7 +134,9 @@ def unknown_key(where: str, key: object, known: Collection[str]) -> ParamsError:
     return ParamsError(where, expected, f"{key!r}, an unknown key", todo)
 
 
-def one_of(value: Any, known: Iterable[str], where: str, what: str = "", todo: str = "") -> Any:
+def check_choice(
+    value: Any, known: Iterable[str], where: str, what: str = "", todo: str = ""
+) -> Any:
     """Return a value if it is among the known ones; ``what`` says of what kind these are."""
     if value in (known := list(known)):
         return value
@@ -147,20 +149,21 @@ def one_of(value: Any, known: Iterable[str], where: str, what: str = "", todo: s
     )
 
 
-def options_like(
+def merge_options(
     defaults: Mapping[str, Any], given: Mapping[str, Any], where: str
 ) -> dict[str, Any]:
     """Return options, each like its default; None allows a text or nothing, ``...`` a text."""
     if unknown := [key for key in given if key not in defaults]:
-        raise unknown_key(f"{where}.{unknown[0]}", unknown[0], defaults)
+        raise unknown_key_error(f"{where}.{unknown[0]}", unknown[0], defaults)
     checks = {
-        key: checked(like(defaults[key]), value, f"{where}.{key}") for key, value in given.items()
+        key: validate(option_type(defaults[key]), value, f"{where}.{key}")
+        for key, value in given.items()
     }
     return {**defaults, **checks}
 
 
-def like(default: object) -> Any:
-    """Return the type of an option with a default, see ``options_like``."""
+def option_type(default: object) -> Any:
+    """Return the type of an option with a default, see ``merge_options``."""
     return _LIKE.get(type(default), type(default))
 
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from corpora_recipes.fetching.sources import fetch, local_files, origin_of
+from corpora_recipes.fetching.sources import fetch, list_local_files, origin_of
 from corpora_recipes.params import load_corpora, load_params
 from corpora_recipes.recipe import Corpus, MissingCorpus
 from corpora_recipes.running.cache import Cache, Key, open_cache
@@ -46,7 +46,7 @@ def fetched(corpus: Corpus, sources: str) -> dict[str, str]:
         # Links are absolute: in a copy of a folder they lead to the files of the other one.
         files = [
             (name, str(path.resolve()))
-            for name, path in (local_files(corpus, origin, out)[1] if local else ())
+            for name, path in (list_local_files(corpus, origin, out)[1] if local else ())
         ]
     except MissingCorpus:
         # The user may have put them there.

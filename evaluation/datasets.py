@@ -21,7 +21,7 @@ from builders.tasks.task import Answer
 from corpora_recipes.hashing import sha256_of
 from corpora_recipes.records import SPLITS, Split
 from corpora_recipes.running.errors import InputError, OutputError, nearest
-from corpora_recipes.validation import one_of
+from corpora_recipes.validation import check_choice
 
 _SHARD = re.compile(r"(train|validation|test)-(\d{5})-of-(\d{5})\.parquet")
 _FACTS = ("dataset", "task", "corpus", "language", "version")
@@ -177,7 +177,7 @@ def _describe(folder: Path, files: dict[Split, tuple[Path, ...]]) -> Dataset:
             raise OutputError(file, expected, str(described[file]), todo)
     facts, labels, columns = described[first]
     todo = "write one of these at `task:` in params.yaml, or add the task to builders/tasks/"
-    one_of(facts["task"], sorted(TASKS), str(folder), todo=todo)
+    check_choice(facts["task"], sorted(TASKS), str(folder), todo=todo)
     _check_splits(folder, list(files), facts["task"], columns)
     name, task, *strings = (facts[fact] for fact in _FACTS)
     corpus, language, version = map(str, strings)

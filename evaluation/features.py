@@ -21,7 +21,7 @@ from corpora_recipes.parquet import array_of
 from corpora_recipes.records import Split
 from corpora_recipes.running.errors import InputError, OutputError
 from corpora_recipes.text.tokens import lower_case
-from corpora_recipes.validation import one_of
+from corpora_recipes.validation import check_choice
 from evaluation.arrays import Counts, Flags, Floats, Values
 from evaluation.datasets import Dataset
 from evaluation.encoders.encoder import Described, Encoder, Form
@@ -82,7 +82,7 @@ def check_prompt_names(encoder: Encoder, datasets: Iterable[str]) -> None:
     """Check that all prompts are of datasets (by name), of groups, or the default."""
     known = [DEFAULT, *(group.abbreviation for group in GROUPS), *datasets]
     for name in encoder.prompts:
-        one_of(name, known, f"prompts of encoder {encoder.name}")
+        check_choice(name, known, f"prompts of encoder {encoder.name}")
 
 
 Lookup = Callable[[Sequence[str]], Floats]

@@ -14,7 +14,14 @@ from corpora_recipes.params import Name, load_params
 from corpora_recipes.running.errors import ParamsError
 from corpora_recipes.running.outputs import TRAINED
 from corpora_recipes.running.stage import read_skipped
-from corpora_recipes.validation import NOTHING, Checked, Some, checked, described, one_of
+from corpora_recipes.validation import (
+    EMPTY_AS_NONE,
+    Checked,
+    UniqueList,
+    check_choice,
+    described,
+    validate,
+)
 from evaluation.encoders.encoder import Postprocess
 from evaluation.paradigms import Casing
 from evaluation.ranking import Similarity
@@ -24,7 +31,7 @@ if TYPE_CHECKING:
 
 
 Options = Annotated[
-    dict[Any, Any] | None, described("options, such as {dimension: 512}, or nothing"), NOTHING
+    dict[Any, Any] | None, described("options, such as {dimension: 512}, or nothing"), EMPTY_AS_NONE
 ]
 
 
@@ -38,7 +45,7 @@ def encoders_params(params: Mapping[str, Any], path: Path) -> dict[str, dict[str
     Returns:
         Name to options.
     """
-    given = checked(dict[str, Options], params["encoders"], f"{path}: encoders")
+    given = validate(dict[str, Options], params["encoders"], f"{path}: encoders")
     trained = {
         name: {"encoder": "sentence_transformers", "model": (TRAINED / name).as_posix()}
         for name in params.get("trained", {})
@@ -98,22 +105,22 @@ def embedded_encoders(path: Path) -> "dict[str, tuple[Callable[[], Encoder], str
 class EvalRank(Checked):
     """The section `evalrank`."""
 
-    similarities: Some[Similarity] = field(default_factory=lambda: [*get_args(Similarity)])
-    postprocessings: Some[Postprocess] = field(
+    similarities: UniqueList[Similarity] = field(default_factory=lambda: [*get_args(Similarity)])
+    postprocessings: UniqueList[Postprocess] = field(
         default_factory=lambda: ["none", "centre", "abtt", "whitening"]
     )
 
 
 def evalrank_params(params: Mapping[str, Any], path: Path) -> dict[str, Any]:
     """Return `evalrank` of what ``load_params`` returned for a path: an ``EvalRank`` as a dict."""
-    return vars(checked(EvalRank, params["evalrank"], f"{path}: evalrank"))
+    return vars(validate(EvalRank, params["evalrank"], f"{path}: evalrank"))
 
 
 @dataclass
 class ParaLex(Checked):
     """The section `paralex`; the threshold is that of Sumbler et al. (2018)."""
 
-    casings: Some[Casing] = field(default_factory=lambda: [*get_args(Casing)])
+    casings: UniqueList[Casing] = field(default_factory=lambda: [*get_args(Casing)])
     coherence_threshold: Annotated[
         StrictInt, described("how many seeds must suggest a term, an integer from 1", ge=1)
     ] = 2
@@ -121,7 +128,7 @@ class ParaLex(Checked):
 
 def paralex_params(params: Mapping[str, Any], path: Path) -> dict[str, Any]:
     """Return `paralex` of what ``load_params`` returned for a path: a ``ParaLex`` as a dict."""
-    return vars(checked(ParaLex, params["paralex"], f"{path}: paralex"))
+    return vars(validate(ParaLex, params["paralex"], f"{path}: paralex"))
 
 
 Objective = Literal["nsp", "nl", "spp", "sdt"]
@@ -196,8 +203,10 @@ def trained_params(params: Mapping[str, Any], path: Path) -> dict[str, Training]
     trained = {}
     for name, given in params["trained"].items():
         where = f"{path}: trained.{name}"
-        trained[name] = training = checked(Training, given, where)
-        one_of(training.corpus, params["corpora"], f"{where}.corpus", " (entries of `corpora`)")
+        trained[name] = training = validate(Training, given, where)
+        check_choice(
+            training.corpus, params["corpora"], f"{where}.corpus", " (entries of `corpora`)"
+        )
         if training.model and "setting" in given:
             expected = "`setting`, for a new encoder, or `model`, to train one further"
             raise ParamsError(where, expected, "both", "remove one of the two")

@@ -18,7 +18,12 @@ from builders.auditing import auditing
 from builders.auditing.target import SPLIT_NAMES, Columns, Location
 from builders.packaging.harnesses import short_code
 from builders.plan.groups import BuildGroup
-from corpora_recipes.fetching.sources import dataset_info, hub_failures, hub_place, name_parts
+from corpora_recipes.fetching.sources import (
+    dataset_info,
+    hub_failures,
+    hub_location,
+    parse_hub_name,
+)
 from corpora_recipes.records import SPLITS, Split
 from corpora_recipes.running.console import PARAMS
 from corpora_recipes.running.errors import InputError, check_packages, load_packages
@@ -140,7 +145,7 @@ def hub_targets(name: str, language: str | None) -> tuple[Source, list[Location]
 
     Without a language, it is that of the card.
     """
-    repository, asked, folder = name_parts(name)
+    repository, asked, folder = parse_hub_name(name)
     source, locations = repository_targets(repository, asked, folder, language=language)
     return replace(source, name=name), locations
 
@@ -163,7 +168,9 @@ def repository_targets(
     if (size := sum(sizes[name] for name in files)) > MAX_BYTES:
         todo = f"name a folder: hf://datasets/{repository}/FOLDER; see its files at the Hub"
         found = f"{size:,} bytes in {len(files):,} files"
-        raise InputError(hub_place(repository), f"at most {MAX_BYTES:,} bytes of data", found, todo)
+        raise InputError(
+            hub_location(repository), f"at most {MAX_BYTES:,} bytes of data", found, todo
+        )
     if config:
         configs = {config: configs[config]} if config in configs else {}
         config_files = {path for paths in configs.get(config, {}).values() for path in paths}
@@ -253,7 +260,7 @@ def _find_converted(
             found = f"pickles, which can run any code when they are opened: {found}"
         expected = "data files named by split, such as train.parquet or test.jsonl"
         todo = "ask the authors for Parquet, CSV or JSON Lines; scripts and pickles are not run"
-        raise InputError(hub_place(repository), expected, found, todo)
+        raise InputError(hub_location(repository), expected, found, todo)
     return converted, files
 
 
@@ -262,7 +269,7 @@ def _card_language(repository: str, card: Mapping[str, Any]) -> str:
     if len(languages) != 1:
         found = ", ".join(map(str, languages)) or "none"
         raise InputError(
-            hub_place(repository), "a card that says one language", found, _ADD_LANGUAGE
+            hub_location(repository), "a card that says one language", found, _ADD_LANGUAGE
         )
     return str(languages[0])
 

@@ -16,9 +16,9 @@ from builders.tasks import TASKS
 from builders.tasks.task import Task
 from corpora_recipes.records import Split
 from corpora_recipes.running.errors import InputError
-from corpora_recipes.text.damage import faults, group_of
+from corpora_recipes.text.damage import find_faults, group_of
 from corpora_recipes.text.language import writing_of
-from corpora_recipes.text.tokens import detokenize, mark
+from corpora_recipes.text.tokens import detokenize, sentence_hash
 
 # The names of splits in SentEval, DiscoEval and their descendants, and on the Hub.
 _NAMES: dict[Split, str] = {
@@ -65,7 +65,7 @@ class SplitRows:
     Attributes:
         texts: for each row its texts; their number is constant, except in clusters.
         sentences: for each row the single sentences that its texts consist of.
-        marks: for each row the ``mark`` of each of its sentences.
+        marks: for each row the ``sentence_hash`` of each of its sentences.
         telling: for each row whether each of its sentences ``is_telling``.
         labels: class numbers, int64 [rows]; [0] without classes.
         scores: float64 [rows]; [0] without scores.
@@ -84,10 +84,10 @@ class SplitRows:
     columns: dict[str, list[Any]] = field(default_factory=dict)
 
     def text_marks(self) -> Sequence[Sequence[int]]:
-        """Return for each row the ``mark`` of each of its texts."""
+        """Return for each row the ``sentence_hash`` of each of its texts."""
         if self.texts == self.sentences:
             return self.marks
-        return [[mark(text) for text in row] for row in self.texts]
+        return [[sentence_hash(text) for text in row] for row in self.texts]
 
     def instances(self) -> list[tuple[int, ...]]:
         """Return for each row the same key as for all rows of its sentences, in any order."""
@@ -291,7 +291,7 @@ def make_rows(
     return SplitRows(
         texts,
         sentences,
-        [[mark(sentence) for sentence in row] for row in sentences],
+        [[sentence_hash(sentence) for sentence in row] for row in sentences],
         [[is_telling(sentence) for sentence in row] for row in sentences],
         np.array([number[label] for label in labels], dtype=np.int64),
         np.array(scores, dtype=np.float64),
@@ -351,7 +351,7 @@ def records_of(
     looked = list(islice((text for row in texts for text in row), _LOOKED_AT))
     if sum(_SPEECH.match(text) is not None for text in looked) > _SPOKEN * len(looked):
         return "dialogues"
-    whole = sum("mis_split" not in map(group_of, faults(text, language)) for text in looked)
+    whole = sum("mis_split" not in map(group_of, find_faults(text, language)) for text in looked)
     return "documents" if whole >= _WHOLE * len(looked) else "dialogues"
 
 

@@ -28,8 +28,8 @@ from corpora_recipes.recipe import CollectionFacts, Corpus
 from corpora_recipes.records import SPLITS, Split
 from corpora_recipes.running.console import PARAMS
 from corpora_recipes.running.errors import ParamsError
-from corpora_recipes.text.tokens import check_language, has_rules
-from corpora_recipes.validation import Checked, checked, described, one_of
+from corpora_recipes.text.tokens import check_language, has_tokenizer_rules
+from corpora_recipes.validation import Checked, check_choice, described, validate
 
 SAMPLE_LICENCE = "Apache-2.0"
 # The least share of a part's official count, as some rows are dropped with a reason.
@@ -215,7 +215,7 @@ def check_tokens(dataset: Dataset) -> None:
     """
     if dataset.task.unit != "word":
         check_language(dataset.language)
-        if not has_rules(dataset.language):
+        if not has_tokenizer_rules(dataset.language):
             corpora_in(dataset.language)
 
 
@@ -252,8 +252,8 @@ def _dataset(corpus: Corpus, sources: str, name: str, given: Any) -> Dataset:
     records = corpus.facts.records
     tasks = sorted(name for name, task in TASKS.items() if records in task.records)
     written = given.get("task") if isinstance(given, dict) else None
-    task = TASKS[one_of(written, tasks, f"{where}.task", f" (tasks on {records})")]
-    entry = checked(entry_of(task, records), given, where)
+    task = TASKS[check_choice(written, tasks, f"{where}.task", f" (tasks on {records})")]
+    entry = validate(entry_of(task, records), given, where)
     common: dict[str, Any] = {
         "name": name,
         "corpus": corpus.name,
@@ -293,12 +293,12 @@ def _collection(task: ExampleTask, named: object, corpus: Corpus, where: str) ->
             f"name a task that fits, or describe in {corpus.recipe}/corpus.yaml what it needs: "
             "the texts of a collection, and its labels or scale"
         )
-        one_of(task.name, sorted(suited), f"{where}.task", what, todo)
+        check_choice(task.name, sorted(suited), f"{where}.task", what, todo)
     if named is None and task.named_by_language:
         named = corpus.language
     what, todo = f", for {task.needs}", "name a collection that fits the task, or another task"
     collection = None if named is None else str(named)
-    return str(one_of(collection, fitting, f"{where}.collection", what, todo))
+    return str(check_choice(collection, fitting, f"{where}.collection", what, todo))
 
 
 # The kinds of records whose words can be counted.
@@ -373,7 +373,7 @@ def rankings_of(
     """Return the rankings of params.yaml, in its order, given its ``corpora`` and ``sources``."""
     return [
         _ranking(name, entry, corpora, sources, f"{path}: rankings.{name}")
-        for name, entry in checked(dict[str, Section], rankings, f"{path}: rankings").items()
+        for name, entry in validate(dict[str, Section], rankings, f"{path}: rankings").items()
     ]
 
 
@@ -384,9 +384,9 @@ def _ranking(
         expected = "a name that differs from those of corpora and their datasets"
         raise ParamsError(where, expected, f"{name}, which corpora.{taken[0]} uses")
     tasks = {task.name: task for task in examples.RANKING_TASKS}
-    task = tasks[one_of(given.get("task"), tasks, f"{where}.task")]
+    task = tasks[check_choice(given.get("task"), tasks, f"{where}.task")]
     kind = WordRankingEntry if task.unit == "word" else RankingEntry
-    entry = checked(kind, given, where)
+    entry = validate(kind, given, where)
     language = entry.language
     finder = _Finder(corpora, language, task.unit)
     pairs = finder.collections(entry.pairs, 2, f"{where}.pairs")
@@ -450,7 +450,7 @@ class _Finder:
             fitting = self._fitting(corpus, texts) if corpus else []
             chosen = [c for c in fitting if name in (c.corpus.name, c.path)]
             if not chosen:
-                one_of(name, [c.path for c in fitting] or self._near(corpora), where, what)
+                check_choice(name, [c.path for c in fitting] or self._near(corpora), where, what)
             if repeated := [c.path for c in chosen if c.path in by_path]:
                 found = f"{repeated[0]} twice, the second time as {name!r}"
                 raise ParamsError(where, "each collection once", found, "remove one of the names")
@@ -461,7 +461,9 @@ class _Finder:
         """Return the corpus of running text with a name."""
         corpora = {c.name: c for c in self.corpora if c.facts.records in RUNNING_TEXT}
         if named not in corpora:
-            one_of(named, self._near(corpora), where, f" (corpora of {' or '.join(RUNNING_TEXT)})")
+            check_choice(
+                named, self._near(corpora), where, f" (corpora of {' or '.join(RUNNING_TEXT)})"
+            )
         return corpora[named]
 
     def _fitting(self, corpus: Corpus, texts: int) -> list[Collection]:

@@ -21,7 +21,7 @@ from corpora_recipes.running.console import PARAMS
 from corpora_recipes.running.errors import ParamsError
 from corpora_recipes.running.outputs import INSTANCES
 from corpora_recipes.running.stage import Skipped, read_skipped
-from corpora_recipes.validation import NOTHING, Checked, checked, described, one_of
+from corpora_recipes.validation import EMPTY_AS_NONE, Checked, check_choice, described, validate
 
 
 class _Side(NamedTuple):
@@ -155,7 +155,9 @@ def without(groups: Iterable[BuildGroup], left_out: Collection[str]) -> list[Bui
 class Audit(Checked):
     """The section `audit` of params.yaml."""
 
-    inherited: Annotated[dict[str, Gates] | None, described("datasets with gates"), NOTHING] = None
+    inherited: Annotated[
+        dict[str, Gates] | None, described("datasets with gates"), EMPTY_AS_NONE
+    ] = None
 
 
 def inherited_of(
@@ -173,7 +175,7 @@ def inherited_of(
         for name, gates in origin.corpus.facts.inherited.items()
         if name in {dataset.name for dataset in group.datasets}
     }
-    declared |= checked(Audit, params["audit"], f"{path}: audit").inherited or {}
+    declared |= validate(Audit, params["audit"], f"{path}: audit").inherited or {}
     return {
         name: {gate: asdict(miss) for gate, miss in gates.items()}
         for name, gates in declared.items()
@@ -184,7 +186,9 @@ def check_inherited(inherited: Iterable[str], datasets: Iterable[str], path: Pat
     """Raise an InputError if a name in `audit.inherited`, of the file ``path``, is no dataset."""
     todo = "correct the name, or remove it, if the dataset was removed"
     for name in inherited:
-        one_of(name, sorted(datasets), f"{path}: audit.inherited.{name}", " (the datasets)", todo)
+        check_choice(
+            name, sorted(datasets), f"{path}: audit.inherited.{name}", " (the datasets)", todo
+        )
 
 
 def datasets_listing(path: Path, said: Mapping[str, str] | None = None) -> str:

@@ -12,7 +12,7 @@ from builders.sampling.passages import Draw
 from corpora_recipes.hashing import keyed_hash
 from corpora_recipes.records import SPLITS, Example, ParsedSentence, Split, Word, text_of
 from corpora_recipes.text.language import writing_of
-from corpora_recipes.text.tokens import lower_case, mark
+from corpora_recipes.text.tokens import lower_case, sentence_hash
 
 TextKey = tuple[int, ...]
 T = TypeVar("T")
@@ -148,7 +148,7 @@ def connected_groups(
 
 def text_key(example: Example) -> TextKey:
     """Return a key that is equal for examples with the same text, or pair of texts."""
-    return tuple(map(mark, example.texts))
+    return tuple(map(sentence_hash, example.texts))
 
 
 class Tree:

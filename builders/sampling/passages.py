@@ -13,8 +13,8 @@ from typing import Literal, NamedTuple
 
 from corpora_recipes.hashing import keyed_choice, keyed_hash, keyed_uniform
 from corpora_recipes.records import Dialogue, Document, Section, Split
-from corpora_recipes.text.language import number_of_words
-from corpora_recipes.text.tokens import lower_case, mark, normalise
+from corpora_recipes.text.language import count_words
+from corpora_recipes.text.tokens import lower_case, normalise, sentence_hash
 
 
 class Draw(NamedTuple):
@@ -186,7 +186,7 @@ def without_repeated(passages: Iterable[Passage]) -> tuple[list[Passage], int]:
     seen: set[int] = set()
     kept, dropped = [], 0
     for passage in passages:
-        marks = [mark(sentence) for sentence in passage.sentences]
+        marks = [sentence_hash(sentence) for sentence in passage.sentences]
         telling = [m for m, s in zip(marks, passage.sentences, strict=True) if is_telling(s)]
         if len(set(marks)) < len(marks) or not seen.isdisjoint(telling):
             dropped += 1
@@ -203,7 +203,7 @@ def has_words(text: str) -> bool:
 
 def is_telling(sentence: str) -> bool:
     """Return whether a sentence is so long that its repetition is a leak."""
-    return number_of_words(normalise(sentence)) >= REPEATABLE_BELOW
+    return count_words(normalise(sentence)) >= REPEATABLE_BELOW
 
 
 # Rounds of fitting; the shares change by less than a thousandth after some twenty.

@@ -50,7 +50,7 @@ from corpora_recipes.recipe import Pin, Source
 from corpora_recipes.running.console import Bar, progress
 from corpora_recipes.running.errors import InputError, ParamsError, RawError
 from corpora_recipes.running.outputs import load_json, release, try_lock, whole_file
-from corpora_recipes.validation import checked
+from corpora_recipes.validation import validate
 
 # Nothing is known of the file.
 ANY = Pin()
@@ -64,7 +64,7 @@ NAMED = 10
 _T = TypeVar("_T")
 
 
-def described(pin: Pin) -> str:
+def describe_pin(pin: Pin) -> str:
     """Return a pin in words, for messages."""
     named = {"SHA-256": pin.sha256, "SHA-1": pin.sha1, "git blob": pin.git_blob}
     known = [f"{name} {digest}" for name, digest in named.items() if digest]
@@ -72,7 +72,7 @@ def described(pin: Pin) -> str:
     return ", ".join(known) or "any bytes"
 
 
-def mismatch(path: Path, pin: Pin, sha256: str) -> str:
+def describe_mismatch(path: Path, pin: Pin, sha256: str) -> str:
     """Return what a file of a known SHA-256 is, in the terms of its pin; "" if it is just that."""
     size = path.stat().st_size
     here = Pin(
@@ -83,7 +83,7 @@ def mismatch(path: Path, pin: Pin, sha256: str) -> str:
     )
     facts = ("size", "sha256", "sha1", "git_blob")
     same = all(getattr(pin, fact) in (None, getattr(here, fact)) for fact in facts)
-    return "" if same else described(here)
+    return "" if same else describe_pin(here)
 
 
 def _sha1(path: Path, begin: bytes = b"") -> str:
@@ -139,9 +139,9 @@ def _ends_bz2(end: bytes) -> bool:
 
 
 def read_note(path: Path, kind: Callable[..., _T], todo: str) -> _T | None:
-    """Return the JSON in a file that fetch wrote, of a type for ``checked``; None without it."""
+    """Return the JSON in a file that fetch wrote, of a type for ``validate``; None without it."""
     try:
-        return checked(kind, load_json(path), path)
+        return validate(kind, load_json(path), path)
     except FileNotFoundError:
         return None
     except ParamsError as error:
@@ -227,7 +227,7 @@ def check_complete(raw: Path, corpus: str) -> None:
         return
     names = {path.relative_to(raw).as_posix() for path in raw.rglob("*") if path.is_file()}
     rest = [file for file in fetched.files if file not in names]
-    missing = [file for file in rest if not any(is_among(name, {file}) for name in names)]
+    missing = [file for file in rest if not any(matches_any(name, {file}) for name in names)]
     more = f" and {len(missing) - NAMED} more" if len(missing) > NAMED else ""
     listed = f"; missing: {', '.join(missing[:NAMED])}{more}" if missing else ""
     todo = f"run `probeta fetch --only {corpus}`, which goes on where it stopped; "
@@ -236,7 +236,7 @@ def check_complete(raw: Path, corpus: str) -> None:
     raise InputError(raw, f"all raw files of {corpus}", found, todo)
 
 
-def is_among(name: str, patterns: Set[str]) -> bool:
+def matches_any(name: str, patterns: Set[str]) -> bool:
     """Return whether a name is among some, of which those with a star are patterns."""
     starred = (pattern for pattern in patterns if "*" in pattern)
     return name in patterns or any(fnmatchcase(name, pattern) for pattern in starred)
@@ -269,7 +269,7 @@ def fetch_whole(sources: Iterable[Source], out: Path) -> None:
         _fetch_source(source, out)
         left.pop(source.file, None)
         rest = sum(left.values())
-        tell_time_left(needed - rest, rest, time.monotonic() - begin)
+        announce_time_left(needed - rest, rest, time.monotonic() - begin)
 
 
 def _fetch_source(source: Source, out: Path) -> None:
@@ -320,21 +320,21 @@ def _announce(sources: Iterable[Source], out: Path) -> dict[str, int]:
 def announce(sizes: Collection[int | None], origin: str, out: Path) -> None:
     """Say how many files of which sizes will be downloaded into a folder."""
     needed, free = sum(size or 0 for size in sizes), free_at(out)
-    cost = f"{sizes_in_words(sizes)}; {in_words(free)} free on the disk"
+    cost = f"{format_sizes(sizes)}; {format_size(free)} free on the disk"
     _say(f"{out}: {_files(len(sizes))} from {origin}, {cost}")
     if needed > free:
-        expected = f"a disk with {needed:,} free bytes ({in_words(needed)})"
-        raise InputError(out, expected, f"{free:,} ({in_words(free)})", "make room")
+        expected = f"a disk with {needed:,} free bytes ({format_size(needed)})"
+        raise InputError(out, expected, f"{free:,} ({format_size(free)})", "make room")
 
 
-def tell_time_left(done: int, left: int, seconds: float) -> None:
+def announce_time_left(done: int, left: int, seconds: float) -> None:
     """Say how long the bytes that are left will take, if those that came in some seconds tell."""
     if left > _MUCH and done > _MUCH and seconds > _LONG:
         rate = done / seconds
-        _say(f"{in_words(left)} left, at {in_words(rate)} a second: {_time(left / rate)}")
+        _say(f"{format_size(left)} left, at {format_size(rate)} a second: {_time(left / rate)}")
 
 
-def in_words(size: float) -> str:
+def format_size(size: float) -> str:
     """Return a number of bytes in words, such as "7.0 GB"."""
     for unit in ("bytes", "kB", "MB", "GB"):
         if size < 1000 or unit == "GB":
@@ -343,10 +343,10 @@ def in_words(size: float) -> str:
     return f"{size:.0f} {unit}" if unit == "bytes" else f"{size:,.1f} {unit}"
 
 
-def sizes_in_words(sizes: Collection[int | None]) -> str:
+def format_sizes(sizes: Collection[int | None]) -> str:
     """Return the sum of sizes in words, and how many are unknown."""
     known = [size for size in sizes if size is not None]
-    words = [in_words(sum(known))] if known or not sizes else []
+    words = [format_size(sum(known))] if known or not sizes else []
     if unknown := len(sizes) - len(known):
         words.append(f"{_files(unknown)} of unknown size")
     return " and ".join(words)
@@ -427,7 +427,7 @@ def download(
     """
     if pin.has_digest and target.is_file():
         sha256 = sha256_of(target)
-        if not mismatch(target, pin, sha256):
+        if not describe_mismatch(target, pin, sha256):
             return Downloaded(urls[0], sha256, target.stat().st_size)
     target.parent.mkdir(parents=True, exist_ok=True)
     part = _Part(target)
@@ -439,9 +439,11 @@ def download(
             transfer = Transfer(session, url, hurried=hurried, verified=verified)
             sha256 = _complete(transfer, part, limit)
         try:
-            if wrong := mismatch(part.path, pin, sha256):
+            if wrong := describe_mismatch(part.path, pin, sha256):
                 kind = wrong_kind(part.path, target.name)
-                raise InputError(url, described(pin), f"{kind}, {wrong}" if kind else wrong, todo)
+                raise InputError(
+                    url, describe_pin(pin), f"{kind}, {wrong}" if kind else wrong, todo
+                )
             if check is not None:
                 check(part.path)
             if not pin.has_digest and (kind := wrong_kind(part.path, target.name)):
@@ -554,7 +556,7 @@ def unpack(archive: Path, source: Source, out: Path) -> None:
             if len(members) != 1 or source.size not in (None, members[0].file_size):
                 listed = (f"{i.filename}, {i.file_size:,} bytes" for i in packed.infolist())
                 found = "; ".join(listed)[:500] or "an empty archive"
-                raise RawError(archive, f"one file {name}, {described(source)}", found)
+                raise RawError(archive, f"one file {name}, {describe_pin(source)}", found)
             with (
                 whole_file(out / source.file) as temporary,
                 packed.open(members[0]) as member,
@@ -562,9 +564,9 @@ def unpack(archive: Path, source: Source, out: Path) -> None:
             ):
                 shutil.copyfileobj(member, file, _CHUNK)
                 file.flush()
-                if wrong := mismatch(temporary, source, sha256_of(temporary)):
+                if wrong := describe_mismatch(temporary, source, sha256_of(temporary)):
                     where = f"{archive}, {members[0].filename}"
-                    raise RawError(where, described(source), wrong)
+                    raise RawError(where, describe_pin(source), wrong)
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
         found = f"{type(error).__name__}: {error}"
         raise RawError(archive, "a whole zip archive", found) from None

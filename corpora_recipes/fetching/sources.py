@@ -19,7 +19,7 @@ from corpora_recipes.fetching.downloads import (
     add_to_lock,
     announce,
     fetch_whole,
-    is_among,
+    matches_any,
     read_fetched,
     read_lock,
     today,
@@ -50,7 +50,7 @@ _NAME = re.compile(r"hf://datasets/([\w.-]+/[\w.-]+)(?:@([^@]+?))?(?:/(.+))?")
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class HubFiles:
     """Files of a dataset of the Hub, each with its bytes."""
 
     repository: str
@@ -58,7 +58,7 @@ class Found:
     files: dict[str, int]
 
 
-def name_parts(name: str) -> tuple[str, str, str]:
+def parse_hub_name(name: str) -> tuple[str, str, str]:
     """Return repository, revision and folder of ``hf://datasets/ORG/NAME[@REVISION][/FOLDER]``."""
     match = _NAME.fullmatch(name)
     if match is None:
@@ -68,12 +68,12 @@ def name_parts(name: str) -> tuple[str, str, str]:
     return repository, revision, folder
 
 
-def found_on_hub(name: str, patterns: Sequence[str]) -> Found:
-    """Return the files of a dataset whose names match a pattern; for the name, see ``name_parts``.
+def find_on_hub(name: str, patterns: Sequence[str]) -> HubFiles:
+    """Return the files of a dataset whose names match a pattern; ``parse_hub_name`` reads ``name``.
 
     Without a revision, it is the commit that sources.lock has, or else the newest.
     """
-    repository, asked, folder = name_parts(name)
+    repository, asked, folder = parse_hub_name(name)
     if not asked and (locked := read_lock().get(f"{HUB}datasets/{repository}")):
         asked = locked.sha1
     info = dataset_info(repository, asked or None)
@@ -88,14 +88,14 @@ def found_on_hub(name: str, patterns: Sequence[str]) -> Found:
         expected = f"files named {', '.join(patterns)}"
         todo = "name another dataset or folder; scripts and pickles are not run"
         raise InputError(name, expected, ", ".join(names) or "no files", todo)
-    return Found(repository, str(info.sha), files)
+    return HubFiles(repository, str(info.sha), files)
 
 
 def download(name: str, patterns: Sequence[str], out: Path) -> None:
-    """Download the files of ``found_on_hub`` into a folder, and lock their commit."""
+    """Download the files of ``find_on_hub`` into a folder, and lock their commit."""
     from huggingface_hub import snapshot_download
 
-    found = found_on_hub(name, patterns)
+    found = find_on_hub(name, patterns)
     announce(found.files.values(), f"{name}, commit {found.commit}", out)
     with hub_failures(found.repository):
         snapshot_download(
@@ -108,7 +108,7 @@ def download(name: str, patterns: Sequence[str], out: Path) -> None:
     for path in (path for pattern in patterns for path in out.rglob(pattern)):
         if path.relative_to(out).as_posix() not in found.files:
             path.unlink()  # of another commit
-    if not name_parts(name)[1]:
+    if not parse_hub_name(name)[1]:
         lock = Locked(today(), found.repository, size=0, sha1=found.commit)
         add_to_lock(f"{HUB}datasets/{found.repository}", lock)
 
@@ -139,10 +139,10 @@ def hub_failures(repository: str) -> Iterator[None]:
             todo = "correct the revision: a branch, a tag or a commit"
         found = f"{type(error).__name__}: {' '.join(str(error).split())}"
         expected = "a dataset that can be downloaded"
-        raise InputError(hub_place(repository), expected, found, todo) from error
+        raise InputError(hub_location(repository), expected, found, todo) from error
 
 
-def hub_place(repository: str) -> str:
+def hub_location(repository: str) -> str:
     """Return the place of a repository, for messages."""
     return f"the Hugging Face Hub, {repository}"
 
@@ -184,7 +184,7 @@ def check_files(corpus: Corpus, sources: str, out: Path) -> None:
     sources = origin_of(corpus, sources)
     try:
         if sources != "upstream":
-            local_files(corpus, sources, out)
+            list_local_files(corpus, sources, out)
         elif _must_be_asked_for(corpus) and not _can_be_fetched(corpus, list_sources(corpus)):
             raise _not_to_be_had(corpus, list_sources(corpus), out)
     except MissingCorpus:
@@ -227,7 +227,7 @@ def origin_of(corpus: Corpus, sources: str) -> str:
 
 
 def _link_local(corpus: Corpus, sources: str, out: Path) -> None:
-    source, files = local_files(corpus, sources, out, tell=True)
+    source, files = list_local_files(corpus, sources, out, tell=True)
     with _claimed(out, source, [name for name, _ in files]):
         for name, path in tqdm(files, desc=f"fetch {corpus.name}", unit="file", disable=None):
             if Path(name).name != path.name:
@@ -237,7 +237,7 @@ def _link_local(corpus: Corpus, sources: str, out: Path) -> None:
         load_recipe(corpus.recipe).verify(out, corpus)
 
 
-def local_files(
+def list_local_files(
     corpus: Corpus, sources: str, out: Path, *, tell: bool = False
 ) -> tuple[str, list[tuple[str, Path]]]:
     """Return the origin of local files, for the manifest, and the files: name in ``out``, path.
@@ -376,12 +376,12 @@ def _claimed(
         name = name.removesuffix(".part.json").removesuffix(".part")
         if part := PART.fullmatch(name):
             name = part[1]
-        if not is_among(name, known):
-            if is_among(name, set(by_hand)):
+        if not matches_any(name, known):
+            if matches_any(name, set(by_hand)):
                 continue
             expected = "a folder with files of fetch alone"
             raise InputError(path, expected, "another file", "move the file away")
-        if before.source != source or not is_among(name, listed):
+        if before.source != source or not matches_any(name, listed):
             path.unlink()
             with suppress(OSError):  # it is not empty yet
                 path.parent.rmdir()
@@ -423,7 +423,7 @@ def _are_there(corpus: Corpus, out: Path) -> bool:
 
     def is_there(source: Source) -> bool:
         names = (path.relative_to(out).as_posix() for path in out.glob(source.file))
-        if any(not is_among(name, fetched) for name in names):
+        if any(not matches_any(name, fetched) for name in names):
             return True
         return bool(source.instead) and all(map(is_there, source.instead))
 

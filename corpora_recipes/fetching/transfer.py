@@ -218,7 +218,7 @@ def _root(error: BaseException) -> BaseException:
     return error if inner is None else _root(inner)
 
 
-def range_of(response: "requests.Response") -> tuple[int, int, int | None] | None:
+def stated_range(response: "requests.Response") -> tuple[int, int, int | None] | None:
     """Return first byte, last byte and size of the file (None if unknown) from Content-Range."""
     match = _CONTENT_RANGE.fullmatch(response.headers.get("Content-Range", ""))
     if not match:
@@ -226,13 +226,13 @@ def range_of(response: "requests.Response") -> tuple[int, int, int | None] | Non
     return int(match[1]), int(match[2]), None if match[3] == "*" else int(match[3])
 
 
-def said_length(response: "requests.Response") -> int | None:
+def stated_length(response: "requests.Response") -> int | None:
     """Return the length that an answer states; None if it does not, or states nonsense."""
     stated = response.headers.get("Content-Length", "")
     return int(stated) if _LENGTH.fullmatch(stated) else None
 
 
-def said_status(response: "requests.Response") -> str:
+def describe_status(response: "requests.Response") -> str:
     """Return the status of an answer in words, for messages."""
     return f"the server answers {response.status_code} {response.reason}"
 
@@ -283,13 +283,13 @@ def _ask(session: "requests.Session", method: str, url: str, patience: float) ->
     try:
         with request(session, method, url, headers, silence=patience) as response:
             is_file = response.status_code in (200, 206)
-            size = said_length(response)
+            size = stated_length(response)
             if response.status_code == 206:
-                content_range = range_of(response)
+                content_range = stated_range(response)
                 size = content_range and content_range[2]
             return Remote(
                 url,
-                fault="" if is_file else said_status(response),
+                fault="" if is_file else describe_status(response),
                 status=response.status_code,
                 size=size if is_file else None,
                 kind=response.headers.get("Content-Type", "").partition(";")[0].strip().lower(),
@@ -435,7 +435,7 @@ class Transfer:
             if response.status_code == HTTPStatus.PARTIAL_CONTENT:
                 yield _range(response, start, stop, version, for_range=bool(headers))
                 return
-            length = said_length(response)
+            length = stated_length(response)
             chunked = response.headers.get("Transfer-Encoding", "").lower() == "chunked"
             if length is None and not chunked and not self._verified:
                 raise self._wrong("an answer without a length, which may be cut anywhere")
@@ -485,7 +485,7 @@ class Transfer:
         if code == HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE and for_range:
             raise BeyondEnd(response.headers.get("Content-Range", "").removeprefix("bytes */"))
         if code in (*_BUSY, HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE):
-            raise Broken(said_status(response), wait=_retry_after(response))
+            raise Broken(describe_status(response), wait=_retry_after(response))
         if code in (HTTPStatus.OK, HTTPStatus.PARTIAL_CONTENT):
             return
         kind = NotFound if code in (HTTPStatus.NOT_FOUND, HTTPStatus.GONE) else InputError
@@ -494,7 +494,7 @@ class Transfer:
             todo = f"the server may refuse programs, or this network; we are {user_agent()}"
             if not os.environ.get(CONTACT):
                 todo = f"state a contact address, which some servers need: export {CONTACT}=you@…"
-        raise kind(self.url, "the file", said_status(response), todo)
+        raise kind(self.url, "the file", describe_status(response), todo)
 
     def _check_form(self, response: "requests.Response") -> None:
         encoding = response.headers.get("Content-Encoding", "identity").lower()
@@ -538,7 +538,7 @@ def _range(
     """Check that an answer 206 has the requested range, or the beginning of it."""
     stated = response.headers.get("Content-Range", "")
     wrong = WrongRange(f"the server sent the wrong range: {stated!r}")
-    content_range = range_of(response)
+    content_range = stated_range(response)
     if not for_range or not content_range:
         raise wrong
     first, last, total = content_range
@@ -552,7 +552,7 @@ def _range(
     end = last + 1 if total is None else total
     length = last + 1 - first
     fits = first == start and first <= last < end and (stop is None or last < stop)
-    if not fits or said_length(response) not in (None, length):
+    if not fits or stated_length(response) not in (None, length):
         raise wrong
     return Answer(response, length, Version(total, validator))
 

@@ -47,11 +47,11 @@ class Member:
         return f"{self.path}, {self.name}" if self.name else str(self.path)
 
     def read(self, most: int = LARGEST_FILE) -> bytes:
-        """Return the contents; see ``contents``."""
-        return next(contents([self], most))
+        """Return the contents; see ``read_members``."""
+        return next(read_members([self], most))
 
 
-def contents(files: Iterable[Member], most: int = LARGEST_FILE) -> Iterator[bytes]:
+def read_members(files: Iterable[Member], most: int = LARGEST_FILE) -> Iterator[bytes]:
     """Yield the contents of files, one at a time; an archive is opened once for all in a row.
 
     Args:
@@ -72,7 +72,7 @@ def contents(files: Iterable[Member], most: int = LARGEST_FILE) -> Iterator[byte
             raise _damaged(where, error) from None
 
 
-def members(path: Path, raw: Path) -> list[Member]:
+def list_members(path: Path, raw: Path) -> list[Member]:
     """Return the files of an archive, sorted by name, or the file itself if it is not an archive.
 
     Their keys are relative to ``raw``.
@@ -92,12 +92,12 @@ def members(path: Path, raw: Path) -> list[Member]:
     return [Member(f"{key}/{name}", path, name) for name in names]
 
 
-def existing(raw: Path, names: Iterable[str], corpus: Corpus) -> list[Member]:
+def existing_members(raw: Path, names: Iterable[str], corpus: Corpus) -> list[Member]:
     """Return those of some files of a folder that exist; for an archive the files in it."""
     paths = [raw / name for name in names if (raw / name).is_file()]
     if not paths:
         raise no_files(corpus, raw, " or ".join(names))
-    return [member for path in paths for member in members(path, raw)]
+    return [member for path in paths for member in list_members(path, raw)]
 
 
 @contextmanager

@@ -48,7 +48,9 @@ class Parse(NamedTuple):
     tokens: tuple[Token, ...]
 
 
-def pieces(path: Path, offset: int = 0, end: int | None = None, line: int = 1) -> Iterator[Piece]:
+def iter_pieces(
+    path: Path, offset: int = 0, end: int | None = None, line: int = 1
+) -> Iterator[Piece]:
     """Yield the sentences of a file; only one is in memory at a time.
 
     ``offset`` is that of the first sentence, in bytes, and of line number ``line``; at ``end`` the
@@ -80,7 +82,7 @@ def pieces(path: Path, offset: int = 0, end: int | None = None, line: int = 1) -
         yield Piece(held, line, offset)
 
 
-def comments(piece: Piece, path: Path) -> dict[str, str]:
+def read_comments(piece: Piece, path: Path) -> dict[str, str]:
     """Return the comments above a sentence: the name before "=", without blanks, to the value."""
     values: dict[str, str] = {}
     for number, raw in enumerate(piece.lines, piece.first):
@@ -91,7 +93,7 @@ def comments(piece: Piece, path: Path) -> dict[str, str]:
     return values
 
 
-def parse(piece: Piece, path: Path) -> Parse:
+def parse_sentence(piece: Piece, path: Path) -> Parse:
     """Read a sentence.
 
     Its text, in NFC and without invisible characters, is that of the comment ``text``; without

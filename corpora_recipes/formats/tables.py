@@ -253,7 +253,7 @@ def csv_rows(
         raise RawError(f"{where}, line {line}", expected, str(error)) from None
 
 
-def natural(text: str) -> str:
+def natural_text(text: str) -> str:
     """Return a text on one line, in NFC, with single spaces and without invisible characters."""
     line = " ".join(nfc(INVISIBLE.sub("", text)).split())
     if not line:
@@ -261,7 +261,7 @@ def natural(text: str) -> str:
     return line
 
 
-def class_of(raw: str, collection: str, corpus: Corpus, row: Row) -> str:
+def parse_class(raw: str, collection: str, corpus: Corpus, row: Row) -> str:
     """Return the name of the class that a source spells ``raw``, apart from white space."""
     labels = corpus.facts.collections[collection].labels
     spelling = raw.strip()
@@ -271,25 +271,25 @@ def class_of(raw: str, collection: str, corpus: Corpus, row: Row) -> str:
     return name
 
 
-def score_of(raw: str, collection: str, corpus: Corpus, row: Row) -> float:
+def parse_score(raw: str, collection: str, corpus: Corpus, row: Row) -> float:
     """Return the score of an example."""
     scale = corpus.facts.collections[collection].scale
     assert scale is not None, f"{collection} has no scores"
     lowest, highest = scale
-    score = number_of(raw)
+    score = parse_number(raw)
     if not lowest <= score <= highest:
         raise row.error(f"a score from {lowest} to {highest}", repr(raw))
     return score
 
 
-def number_of(raw: str) -> float:
+def parse_number(raw: str) -> float:
     """Return the decimal number in a field, ignoring white space around it; NaN if not a number."""
     # Not float() alone: it takes "inf", and "0_3" for 3.
     number = float(raw) if _NUMBER.fullmatch(raw.strip()) else math.nan
     return number if math.isfinite(number) else math.nan
 
 
-def collect(rows: Iterable[Row], make: Callable[[Row], Example]) -> BlockResult:
+def collect_examples(rows: Iterable[Row], make: Callable[[Row], Example]) -> BlockResult:
     """Return the examples of a block's rows; those that ``make`` drops are counted by reason."""
     result = BlockResult()
     for row in rows:

@@ -125,7 +125,7 @@ def find_treebank(raw: Path, corpus: Corpus) -> tuple[str, list[str]]:
     raise no_files(corpus, raw, expected or f"a treebank in {corpus.language}")
 
 
-def in_blocks(
+def group_in_blocks(
     raw: Path, treebank: str, names: Sequence[str], splits: Mapping[str, Split]
 ) -> list[Texts]:
     """Return texts as blocks of ``FILES_A_BLOCK``, each with the splits of its texts."""
@@ -136,28 +136,30 @@ def in_blocks(
     ]
 
 
-def held_out(keys: Collection[str], number: int, corpus: Corpus, part: str) -> frozenset[str]:
+def choose_held_out(
+    keys: Collection[str], number: int, corpus: Corpus, part: str
+) -> frozenset[str]:
     """Choose ``number`` texts for a part by keyed hash; one text less changes one at most."""
     order = sorted(keys, key=lambda key: keyed_hash(corpus.seed, corpus.name, key, part))
     return frozenset(order[:number])
 
 
-def carved(keys: Collection[str], corpus: Corpus) -> dict[str, Split]:
+def carve_splits(keys: Collection[str], corpus: Corpus) -> dict[str, Split]:
     """Return key to split for texts without official splits: a fifth, one or more, for each test.
 
     Validation and test have a fifth of the texts each (60/20/20, as Araujo et al. 2022, appendix
     A), chosen by keyed hash, so that even a few texts give three splits.
     """
     number = max(1, round(len(keys) / 5))
-    test = held_out(keys, number, corpus, "test")
-    validation = held_out(set(keys) - test, number, corpus, "validation")
+    test = choose_held_out(keys, number, corpus, "test")
+    validation = choose_held_out(set(keys) - test, number, corpus, "validation")
     return {
         key: "test" if key in test else "validation" if key in validation else "train"
         for key in keys
     }
 
 
-def listed_splits(path: Path) -> dict[str, Split]:
+def read_split_list(path: Path) -> dict[str, Split]:
     """Return the split of each text in a list in Markdown, as GUM has it (splits.md).
 
     It has the headings ``## train``, ``## dev`` and ``## test``, each with a list of names below;

@@ -101,7 +101,7 @@ def _with_joiners(run: re.Match[str]) -> str:
     return "".join(characters)
 
 
-def damage(text: str) -> str | None:
+def find_damage(text: str) -> str | None:
     """Return the sign that the text was damaged in the source, or None.
 
     Returns:

@@ -44,7 +44,7 @@ def group_of(name: str) -> str:
     return _GROUP_OF[name]
 
 
-def faults(sentence: str, language: str, kind: Kind = "sentence") -> list[str]:
+def find_faults(sentence: str, language: str, kind: Kind = "sentence") -> list[str]:
     """Return the names of the faults of a text, in the order of ``FAULTS``.
 
     Args:

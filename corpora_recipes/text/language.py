@@ -79,14 +79,14 @@ _split_scripts = re.compile(rf"[{UNSPACED}]+|[^\s{UNSPACED}]+").findall
 _is_unspaced = re.compile(rf"[{UNSPACED}]").match
 
 
-def words_of(text: str) -> list[str]:
+def split_words(text: str) -> list[str]:
     """Return what spaces part, and the change between scripts with and without spaces."""
     return text.split() if text.isascii() else _split_scripts(text)
 
 
-def number_of_words(text: str) -> int:
+def count_words(text: str) -> int:
     """Return about how many words a text has, whose scripts may do without spaces."""
-    return sum(-(-len(w) // _SIGNS_A_WORD) if _is_unspaced(w) else 1 for w in words_of(text))
+    return sum(-(-len(w) // _SIGNS_A_WORD) if _is_unspaced(w) else 1 for w in split_words(text))
 
 
 _DIGIT = re.compile(r"\d")
@@ -160,7 +160,7 @@ def is_too_short(text: str) -> bool:
 def _words(text: str) -> str:
     """Return a text's words without a capital or a digit: names and figures have no language."""
     return " ".join(
-        word for word in words_of(text) if word == word.lower() and not _DIGIT.search(word)
+        word for word in split_words(text) if word == word.lower() and not _DIGIT.search(word)
     )
 
 

@@ -4,7 +4,7 @@ import re
 from functools import cache
 from itertools import pairwise
 
-from corpora_recipes.text.cleaning import damage, has_markup
+from corpora_recipes.text.cleaning import find_damage, has_markup
 from corpora_recipes.text.language import writing_of
 from corpora_recipes.text.sentences import rules_of, split_sentences
 
@@ -182,13 +182,13 @@ def single_stops(text: str) -> str:
     return _TWO_STOPS.sub(".", text) if ".." in text else text
 
 
-def flaw(sentence: str) -> str | None:
+def find_flaw(sentence: str) -> str | None:
     """Return why a sentence of running text cannot be used, None if it can.
 
     Returns:
-        A sign of ``damage``, or "markup_left", "broken_quotation" or "no_letters".
+        A sign of ``find_damage``, or "markup_left", "broken_quotation" or "no_letters".
     """
-    if (sign := damage(sentence)) is not None:
+    if (sign := find_damage(sentence)) is not None:
         return sign
     if has_markup(sentence):
         return "markup_left"

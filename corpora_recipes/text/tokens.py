@@ -26,7 +26,7 @@ def lower_case(text: str) -> str:
     return text.lower().replace("i\u0307", "i")
 
 
-def mark(sentence: str) -> int:
+def sentence_hash(sentence: str) -> int:
     """Return the hash by which sentences are the same: of their words, or of their symbols."""
     return keyed_hash(0, normalise(sentence) or sentence)
 
@@ -39,11 +39,11 @@ def normalise(sentence: str) -> str:
 
 @cache
 def _words() -> re.Pattern[str]:
-    return re.compile(runs_of(r"\w"))
+    return re.compile(word_pattern(r"\w"))
 
 
 @cache
-def runs_of(characters: str) -> str:
+def word_pattern(characters: str) -> str:
     """Return a pattern of words made of some characters and their combining marks.
 
     Python's ``\\w`` leaves out the vowel signs of Indic and other scripts, and the joiners that
@@ -70,7 +70,7 @@ _WITH_PACKAGE = frozenset(("ja", "ko", "th", "vi"))
 def _tokenizer(language: str) -> "Tokenizer":
     (spacy,) = load_packages(f"language {language!r}", "spacy")
     try:
-        return spacy.blank(language if has_rules(language) else _SHARED).tokenizer
+        return spacy.blank(language if has_tokenizer_rules(language) else _SHARED).tokenizer
     except ImportError as error:
         expected = "a language that spaCy can tokenise here"
         todo = "install the package named above"
@@ -87,7 +87,7 @@ def tokenize(sentence: str, language: str) -> list[str]:
 
 
 @cache
-def has_rules(language: str) -> bool:
+def has_tokenizer_rules(language: str) -> bool:
     """Return whether spaCy has rules for a language, importing it only if no folder says so."""
     spacy = find_spec("spacy")
     folders = (spacy and spacy.submodule_search_locations) or []

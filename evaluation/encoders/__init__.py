@@ -7,7 +7,7 @@ from dataclasses import MISSING, Field, fields
 from typing import Any, cast, get_args
 
 from corpora_recipes.running.errors import ParamsError
-from corpora_recipes.validation import one_of, options_like
+from corpora_recipes.validation import check_choice, merge_options
 from evaluation.encoders.callable import FunctionEncoder
 from evaluation.encoders.char_hash import CharHash
 from evaluation.encoders.encoder import Encoder, Postprocess
@@ -72,9 +72,9 @@ def make_encoder(name: str, params: Mapping[str, Any], where: str | None = None)
     given = dict(params)
     where = where or f"params.yaml: encoders.{name}"
     todo = "write one of these at `encoder:`, or add the encoder to evaluation/encoders/"
-    encoder = ENCODERS[one_of(given.pop("encoder", name), sorted(ENCODERS), where, todo=todo)]
-    options = options_like(options_of(encoder), given, where)
-    one_of(options["postprocessing"], get_args(Postprocess), f"{where}.postprocessing")
+    encoder = ENCODERS[check_choice(given.pop("encoder", name), sorted(ENCODERS), where, todo=todo)]
+    options = merge_options(options_of(encoder), given, where)
+    check_choice(options["postprocessing"], get_args(Postprocess), f"{where}.postprocessing")
     if missing := [option for option, value in options.items() if value is ...]:
         todo = f"add them; they are explained in {encoder.__module__.replace('.', '/')}.py"
         found = ", ".join(given) or "no options"

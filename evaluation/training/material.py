@@ -22,7 +22,7 @@ from corpora_recipes.records import Document
 from corpora_recipes.running.console import progress
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.outputs import whole_folder
-from corpora_recipes.text.tokens import mark
+from corpora_recipes.text.tokens import sentence_hash
 from evaluation.arrays import Counts, Flags, Labels, Rows
 from evaluation.datasets import find_datasets
 from evaluation.features import text_columns, unique_in
@@ -71,11 +71,11 @@ class HeldOut:
             for split in dataset.files:
                 if split != "train" or dataset.folds:
                     texts = unique_in(dataset.read(split, columns), columns)
-                    self._marks.update(mark(text) for text in texts if is_telling(text))
+                    self._marks.update(sentence_hash(text) for text in texts if is_telling(text))
 
     def __contains__(self, sentence: str) -> bool:
         """Return whether a sentence is one of them, whatever its case and punctuation."""
-        return mark(sentence) in self._marks and is_telling(sentence)
+        return sentence_hash(sentence) in self._marks and is_telling(sentence)
 
     def __len__(self) -> int:
         """Return their number."""

@@ -87,8 +87,8 @@ def run_doctor(options: argparse.Namespace) -> None:
     else:
         for host, fault in hosts.items():
             print(f"host {host}: {fault or 'answers'}")
-        cost = "unknown" if offline else f"{downloads.sizes_in_words(sizes)} at most"
-        print(f"disk: to download {cost}, {downloads.in_words(free)} free")
+        cost = "unknown" if offline else f"{downloads.format_sizes(sizes)} at most"
+        print(f"disk: to download {cost}, {downloads.format_size(free)} free")
         if not contact:
             print(f"contact: none, which Wikimedia asks for: export {CONTACT}=you@example.org")
         for corpus in [report.corpus for report in upstream]:
@@ -250,7 +250,7 @@ def _known(sizes: list[int | None]) -> int | None:
 def _lines(report: Report) -> Iterator[str]:
     words = report.origin
     if report.origin == "upstream" and report.verdict == "ok":
-        size = downloads.sizes_in_words(report.sizes)
+        size = downloads.format_sizes(report.sizes)
         words = f"{len(report.findings)} answers, {size} to download"
     if report.verdict == "unknown":
         words = "no server was asked"

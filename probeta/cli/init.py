@@ -31,7 +31,7 @@ from corpora_recipes.recipe import Corpus, CorpusFacts, load_facts, load_recipe
 from corpora_recipes.running.console import PARAMS
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.text.language import writing_of
-from corpora_recipes.validation import checked
+from corpora_recipes.validation import validate
 from corpora_recipes.yaml_files import load_yaml
 
 FOLDER = Path(__file__).with_name("templates")
@@ -247,7 +247,7 @@ def documents_text(path: str, language: str, name: str) -> str:
     """
     corpora_in(language)
     entry = {"recipe": "documents", "language": language, "path": path}
-    params = vars(checked(Params, {"corpora": {name: {"corpus": entry}}}, PARAMS))
+    params = vars(validate(Params, {"corpora": {name: {"corpus": entry}}}, PARAMS))
     corpus = corpus_of(params, PARAMS, name)
     with TemporaryDirectory() as folder:
         raw, records = Path(folder, "raw"), Path(folder, "records.parquet")

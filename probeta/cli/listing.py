@@ -17,7 +17,7 @@ from builders.audit_report import DETECTABLE_AT_MOST, detectable_of, read_audit
 from builders.plan.datasets import Dataset, ExampleDataset, RankingEntry, WordRankingEntry, entry_of
 from builders.plan.groups import Audit, datasets_listing, load_groups
 from builders.tasks import TASKS
-from corpora_recipes.fetching.downloads import read_fetched, sizes_in_words
+from corpora_recipes.fetching.downloads import format_sizes, read_fetched
 from corpora_recipes.fetching.sources import check_files, list_sources, origin_of
 from corpora_recipes.languages import languages_listing
 from corpora_recipes.params import (
@@ -34,7 +34,7 @@ from corpora_recipes.recipe import Corpus, Cost, MissingCorpus, load_facts, reci
 from corpora_recipes.running.console import add_params
 from corpora_recipes.running.errors import InputError, check_packages
 from corpora_recipes.running.outputs import AUDIT, RAW, whole_file
-from corpora_recipes.validation import Checked, like
+from corpora_recipes.validation import Checked, option_type
 from evaluation.encoders import ENCODERS, options_of
 from evaluation.features import check_prompt_names
 from evaluation.params import (
@@ -80,9 +80,9 @@ def corpora_listing(path: Path) -> Iterator[str]:
                 cost = _estimate(corpus)
                 about, minutes = ("about ", cost.minutes) if cost else ("", 0)
                 time = f", {minutes} minutes or more" if minutes else ""
-                yield f"    to download: {about}{sizes_in_words(left)}{time}"
+                yield f"    to download: {about}{format_sizes(left)}{time}"
     if sizes:
-        yield f"To download in all: {sizes_in_words(sizes)}"
+        yield f"To download in all: {format_sizes(sizes)}"
     yield "Recipes:"
     for name in recipe_names():
         try:
@@ -204,7 +204,7 @@ def params_type() -> type[Any]:
 
 
 def _options(defaults: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
-    return {name: (like(default), default) for name, default in defaults.items()}
+    return {name: (option_type(default), default) for name, default in defaults.items()}
 
 
 def _type(name: str, base: type[Any], fields: Mapping[str, tuple[Any, Any]]) -> type[Any]:

@@ -141,14 +141,14 @@ def _of_run(params: Path) -> "list[Table]":
 
 def read_scores(path: Path) -> "Study":
     """Read a file of scores, see `probeta study --help`."""
-    from corpora_recipes.formats.tables import number_of, table_rows
+    from corpora_recipes.formats.tables import parse_number, table_rows
     from probeta.report.tables.compared import Study
 
     intrinsic: dict[str, dict[str, float]] = {}
     trained: dict[str, dict[str, float]] = {}
     for row in table_rows(path.read_bytes(), str(path), COLUMNS, header=True):
         folder, model, task, dataset, measure, text = (row.fields[name] for name in COLUMNS)
-        if math.isnan(value := number_of(text)):
+        if math.isnan(value := parse_number(text)):
             raise row.error("a number in the column value", repr(text), "correct the line")
         name = dataset if task == "classification" else f"{folder} {dataset or task} {measure}"
         of = trained if task == "classification" else intrinsic

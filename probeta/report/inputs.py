@@ -25,7 +25,7 @@ from builders.tasks.benchmarks import EVALRANK, PARALEX, Group, group_of
 from builders.tasks.examples import RANKING_TASKS
 from corpora_recipes.running.console import announce
 from corpora_recipes.running.errors import InputError
-from corpora_recipes.text.tokens import mark
+from corpora_recipes.text.tokens import sentence_hash
 from evaluation.datasets import Dataset
 from evaluation.features import text_columns, texts_of
 from evaluation.results.comparison import (
@@ -82,7 +82,7 @@ def sources_of(datasets: Sequence[Dataset]) -> Sources:
     for ranking in rankings:
         columns = ["id", *text_columns(ranking.task, "natural"), "positives"]
         rows = [[*row.values()] for row in ranking.read("test", columns).to_pylist()]
-        marks = {row: mark(text) for row, text, _ in rows}
+        marks = {row: sentence_hash(text) for row, text, _ in rows}
         rest = {(query, positive) for query, _, others in rows for positive in others}
         linked = {pair: frozenset(marks[n] for n in pair) for pair in rest}
         sets = {}
@@ -102,7 +102,7 @@ def _pairs(dataset: Dataset) -> set[frozenset[int]]:
     for split in dataset.files:
         table = dataset.read(split, columns)
         texts = (texts_of(table, column)[0].to_pylist() for column in columns)
-        pairs |= {frozenset(map(mark, pair)) for pair in zip(*texts, strict=True)}
+        pairs |= {frozenset(map(sentence_hash, pair)) for pair in zip(*texts, strict=True)}
     return pairs
 
 

@@ -7,7 +7,7 @@ from builders.auditing.gates.gate import Check, Gate, count_check, stated
 from builders.auditing.target import Target
 from builders.sampling.passages import has_words
 from builders.statistics import standard_error
-from corpora_recipes.text.tokens import mark
+from corpora_recipes.text.tokens import sentence_hash
 
 
 def _links(target: Target) -> Iterator[Check]:
@@ -40,7 +40,7 @@ def _links(target: Target) -> Iterator[Check]:
         ("rows without a letter or a digit", wordless),
     ):
         yield count_check("labels", what, count)
-    alike = len(set(texts)) - len(set(map(mark, set(texts))))
+    alike = len(set(texts)) - len(set(map(sentence_hash, set(texts))))
     what = "rows that differ from another row only in case, punctuation and symbols"
     yield stated("labels", what, alike)
 

@@ -15,8 +15,8 @@ from builders.auditing.gates.gate import (
     stated,
 )
 from builders.auditing.target import Target
-from corpora_recipes.text.damage import FAULTS, Kind, faults, group_of
-from corpora_recipes.text.language import number_of_words
+from corpora_recipes.text.damage import FAULTS, Kind, find_faults, group_of
+from corpora_recipes.text.language import count_words
 from corpora_recipes.text.tokens import normalise
 
 # Group of faults to its name in words.
@@ -54,7 +54,7 @@ def _measure(target: Target) -> Iterator[Check]:
     for part, number in rows:
         found: dict[str, str] = {}
         for sentence in part.sentences[number]:
-            for name in faults(sentence, target.language, KINDS[target.records]):
+            for name in find_faults(sentence, target.language, KINDS[target.records]):
                 found.setdefault(name, shortened(sentence))
         if may_be_typed and not found.keys().isdisjoint(_TYPED):
             typed += 1
@@ -123,9 +123,7 @@ def _boilerplate(target: Target) -> Iterator[Check]:
 def _swallowed(target: Target) -> Iterator[Check]:
     """Count the texts that are far longer than all others: several rows in one."""
     lengths = [
-        (number_of_words(text), part, row)
-        for part, row in target.rows()
-        for text in part.texts[row]
+        (count_words(text), part, row) for part, row in target.rows() for text in part.texts[row]
     ]
     usual = int(np.sort([length for length, _, _ in lengths])[-1 - len(lengths) // _IN])
     found: list[Found] = [

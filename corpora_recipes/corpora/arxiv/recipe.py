@@ -25,9 +25,9 @@ from corpora_recipes.formats.tables import Line, LineRange, line_ranges, parse_l
 from corpora_recipes.recipe import BlockResult, Corpus, Dropped, no_files
 from corpora_recipes.records import Document, Drops, split_at_drops
 from corpora_recipes.running.errors import InputError, RawError
-from corpora_recipes.text.cleaning import clean, damage
+from corpora_recipes.text.cleaning import clean, find_damage
 from corpora_recipes.text.language import identify
-from corpora_recipes.text.tidying import flaw, tidy_sentences
+from corpora_recipes.text.tidying import find_flaw, tidy_sentences
 from corpora_recipes.yaml_files import load_yaml
 
 RAW = "{http://arxiv.org/OAI/arXivRaw/}"
@@ -126,7 +126,7 @@ def _fields(row: Any, location: Line | _RecordLocation) -> Mapping[str, Any]:
         if not isinstance(row.get(key), str):
             found = repr(row[key])[:60] if key in row else f"only {', '.join(row) or 'nothing'}"
             raise location.error(f"{key}, a string", found)
-        if damage(row[key]) == "unpaired_surrogate":
+        if find_damage(row[key]) == "unpaired_surrogate":
             raise location.error(f"{key} in Unicode", "half a surrogate pair")
     if not row["id"].strip():
         raise location.error("the id of the paper", "an empty one")
@@ -174,7 +174,7 @@ def _body(abstract: str) -> str:
 
 def _checked(sentence: str, drops: Drops) -> str | None:
     """Count the sentence and return it, or None if it cannot be used."""
-    reason = flaw(sentence)
+    reason = find_flaw(sentence)
     if LOST in sentence:
         reason = "latex"
     elif sentence.count("(") != sentence.count(")") or sentence.count("[") != sentence.count("]"):

@@ -15,13 +15,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, partial
 from pathlib import Path, PurePosixPath
 
-from corpora_recipes.formats.tables import Row, class_of, collect, natural, table_rows
+from corpora_recipes.formats.tables import (
+    Row,
+    collect_examples,
+    natural_text,
+    parse_class,
+    table_rows,
+)
 from corpora_recipes.formats.treebanks import (
     PARTS,
     Texts,
     clean_text,
     find_treebank,
-    in_blocks,
+    group_in_blocks,
     is_withheld,
     treebank_sources,
 )
@@ -29,7 +35,7 @@ from corpora_recipes.recipe import BlockResult, Corpus, Dropped, Source
 from corpora_recipes.records import Example
 from corpora_recipes.running.limits import read_whole
 from corpora_recipes.text.tokens import detokenize
-from corpora_recipes.validation import checked, one_of
+from corpora_recipes.validation import check_choice, validate
 from corpora_recipes.yaml_files import parse_yaml
 
 # Values of the option ``relations``.
@@ -65,11 +71,11 @@ def sources(corpus: Corpus) -> Sequence[Source]:
 
 def blocks(raw: Path, corpus: Corpus) -> Sequence[Texts]:
     """List the files of the treebank, in one block."""
-    one_of(corpus.options["relations"], RELATION_TYPES, f"{corpus.where}.corpus.relations")
+    check_choice(corpus.options["relations"], RELATION_TYPES, f"{corpus.where}.corpus.relations")
     treebank, names = find_treebank(raw, corpus)
     published = names if corpus.options["published_parts"] else []
     splits = {name: PARTS[PurePosixPath(name).stem.rpartition("_")[2]] for name in published}
-    return in_blocks(raw, treebank, names, splits)
+    return group_in_blocks(raw, treebank, names, splits)
 
 
 def read_block(block: Texts, corpus: Corpus) -> BlockResult:
@@ -87,7 +93,7 @@ def read_block(block: Texts, corpus: Corpus) -> BlockResult:
     for name in block.names:
         labels: dict[tuple[str, ...], str] = {}
         make = partial(_example, block=block, name=name, labels=labels, corpus=corpus)
-        file_result = collect(_rows(block, name, corpus), make)
+        file_result = collect_examples(_rows(block, name, corpus), make)
         examples = [record for record in file_result.records if isinstance(record, Example)]
         gaps = sum(len(example.columns["interrupted"].split()) for example in examples)
         file_result.drops.seen["gaps"] = file_result.drops.dropped["gaps", "joined"] = gaps
@@ -116,7 +122,7 @@ def _example(
     written = [fields.get(f"u{unit}_raw") or fields[f"unit{unit}_txt"] for unit in units]
     if any(map(is_withheld, written)):
         raise Dropped("withheld_text")
-    label = class_of(_label(row, block, corpus), COLLECTION, corpus, row)
+    label = parse_class(_label(row, block, corpus), COLLECTION, corpus, row)
     if pair in labels:
         raise Dropped("repeated" if labels[pair] == label else "second_label")
     labels[pair] = label
@@ -127,7 +133,7 @@ def _example(
 
     def text(unit: str) -> str:
         joined = clean_text(unit.replace(_GAP, " "), row.where)
-        return natural(detokenize(joined, corpus.language, tokens=True) if tokens else joined)
+        return natural_text(detokenize(joined, corpus.language, tokens=True) if tokens else joined)
 
     return Example(
         id=f"{PurePosixPath(name).stem}/{row.line}",
@@ -174,5 +180,5 @@ def _label(row: Row, block: Texts, corpus: Corpus) -> str:
 @cache
 def _mapping(path: Path) -> Mapping[str, str]:
     """Return relation, as annotated and in lower case, to class."""
-    classes = checked(dict[str, str], parse_yaml(read_whole(path).decode(), path), path)
+    classes = validate(dict[str, str], parse_yaml(read_whole(path).decode(), path), path)
     return {relation.lower(): label for relation, label in classes.items()}

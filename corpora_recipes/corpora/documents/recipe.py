@@ -23,7 +23,7 @@ from typing import Any, Literal, get_args
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from corpora_recipes.fetching.sources import download, found_on_hub
+from corpora_recipes.fetching.sources import download, find_on_hub
 from corpora_recipes.formats.tables import Line, LineRange, line_ranges, parse_lines, range_lines
 from corpora_recipes.hashing import keyed_hash
 from corpora_recipes.recipe import BlockResult, Corpus, Dropped, Finding, no_files
@@ -40,9 +40,9 @@ from corpora_recipes.running.limits import (
     read_whole,
     whole_lines,
 )
-from corpora_recipes.text.cleaning import clean, damage
+from corpora_recipes.text.cleaning import clean, find_damage
 from corpora_recipes.text.sentences import split_sentences
-from corpora_recipes.validation import checked
+from corpora_recipes.validation import validate
 
 # A heading of Markdown (CommonMark 0.31, section 4.2): its marks and its text.
 _HEADING = re.compile(r"^ {0,3}(#{1,6})[ \t]+(.*)$", re.MULTILINE)
@@ -142,7 +142,7 @@ def fetch_upstream(corpus: Corpus, out: Path) -> None:
 def examine(corpus: Corpus) -> Iterator[Finding]:
     """Ask the Hub for the size of the dataset that the option ``path`` names."""
     name = corpus.options["path"]
-    dataset = found_on_hub(name, _patterns(corpus))
+    dataset = find_on_hub(name, _patterns(corpus))
     size = sum(dataset.files.values())
     yield Finding(name, note=f"commit {dataset.commit}", to_download=size)
 
@@ -153,7 +153,7 @@ def _patterns(corpus: Corpus) -> list[str]:
 
 def _columns(corpus: Corpus) -> Columns:
     where = f"{corpus.where}.corpus.columns"
-    return checked(dict[Key, str], corpus.options.get("columns", {}), where)
+    return validate(dict[Key, str], corpus.options.get("columns", {}), where)
 
 
 # --- the document of a row -----------------------------------------------------------------------
@@ -232,7 +232,9 @@ def _sentences(
     for text in texts:
         paragraphs.append([])
         for sentence in split_sentences(clean(text), language):
-            reason = damage(sentence) or ("" if any(map(str.isalpha, sentence)) else "no_letters")
+            reason = find_damage(sentence) or (
+                "" if any(map(str.isalpha, sentence)) else "no_letters"
+            )
             paragraphs[-1].append(drops.sift(unit, sentence, reason))
     return paragraphs
 

@@ -15,15 +15,23 @@ not changed, because the evaluation is defined on them.
 from collections.abc import Sequence
 from pathlib import Path
 
-from corpora_recipes.formats.archives import Member, existing
-from corpora_recipes.formats.tables import Row, collect, decoded_lines, natural, score_of
+from corpora_recipes.formats.archives import Member, existing_members
+from corpora_recipes.formats.tables import (
+    Row,
+    collect_examples,
+    decoded_lines,
+    natural_text,
+    parse_score,
+)
 from corpora_recipes.recipe import BlockResult, Corpus, Dropped
 from corpora_recipes.records import Example
 
 
 def blocks(raw: Path, corpus: Corpus) -> Sequence[Member]:
     """List the files that exist."""
-    return existing(raw, [facts.file for facts in corpus.facts.collections.values()], corpus)
+    return existing_members(
+        raw, [facts.file for facts in corpus.facts.collections.values()], corpus
+    )
 
 
 def read_block(block: Member, corpus: Corpus) -> BlockResult:
@@ -42,7 +50,7 @@ def read_block(block: Member, corpus: Corpus) -> BlockResult:
         if len(fields) != count:
             item = "two words and a score" if has_score else "two texts and a tab between them"
             raise row.error(item if count > 1 else "one text and no tab", repr(line[:200]))
-        pair = tuple(map(natural, fields[:texts]))
+        pair = tuple(map(natural_text, fields[:texts]))
         # A scored pair may have equal words: tiger and tiger, 10.
         if not has_score and len(set(pair)) < texts:
             raise Dropped("same_text")
@@ -52,9 +60,11 @@ def read_block(block: Member, corpus: Corpus) -> BlockResult:
             collection=name,
             texts=pair,
             label=None,
-            score=score_of(fields[-1], name, corpus, row) if has_score else None,
+            score=parse_score(fields[-1], name, corpus, row) if has_score else None,
             document_id=key,
         )
 
     lines = decoded_lines(block.read(), block.where)
-    return collect((Row(block.where, number, {"line": line}) for number, line in lines), example)
+    return collect_examples(
+        (Row(block.where, number, {"line": line}) for number, line in lines), example
+    )

@@ -2,18 +2,24 @@
 
 Only the form that the benchmark of 2022 published is available: fac.subjective and fac.objective,
 one text per line (one sentence or a few), lower-cased, with spaces between tokens. Remains of web
-pages and errors of the published preprocessing are repaired by ``natural_text``.
+pages and errors of the published preprocessing are repaired by ``natural_line``.
 """
 
 import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from corpora_recipes.formats.archives import Member, existing
-from corpora_recipes.formats.tables import Row, class_of, collect, natural, table_rows
+from corpora_recipes.formats.archives import Member, existing_members
+from corpora_recipes.formats.tables import (
+    Row,
+    collect_examples,
+    natural_text,
+    parse_class,
+    table_rows,
+)
 from corpora_recipes.recipe import BlockResult, Corpus, Dropped, no_files
 from corpora_recipes.records import Example
-from corpora_recipes.text.cleaning import clean, damage, unescape
+from corpora_recipes.text.cleaning import clean, find_damage, unescape
 from corpora_recipes.text.tokens import detokenize
 
 # Remains of a link's icon at the end of a text, and other tags.
@@ -32,7 +38,7 @@ def blocks(raw: Path, corpus: Corpus) -> Sequence[Member]:
     for name in names:
         if not (raw / name).is_file():
             raise no_files(corpus, raw / name, "the file with the texts of one class")
-    return existing(raw, names, corpus)
+    return existing_members(raw, names, corpus)
 
 
 def read_block(block: Member, corpus: Corpus) -> BlockResult:
@@ -41,22 +47,22 @@ def read_block(block: Member, corpus: Corpus) -> BlockResult:
     spelling = block.path.suffix.removeprefix(".")
 
     def example(row: Row) -> Example:
-        text = natural_text(row.fields["text"], corpus.language)
+        text = natural_line(row.fields["text"], corpus.language)
         key = f"texts/{spelling}/{row.line}"
         return Example(
             id=key,
             collection="texts",
             texts=(text,),
-            label=class_of(spelling, "texts", corpus, row),
+            label=parse_class(spelling, "texts", corpus, row),
             score=None,
             # Repeated texts share their document_id.
             document_id=first_of.setdefault(text, key),
         )
 
-    return collect(table_rows(block.read(), block.where, ["text"], header=False), example)
+    return collect_examples(table_rows(block.read(), block.where, ["text"], header=False), example)
 
 
-def natural_text(line: str, language: str) -> str:
+def natural_line(line: str, language: str) -> str:
     """Return a line as natural text.
 
     Removes remains of tags, doubled full stops and the tokeniser's spaces; resolves character
@@ -66,9 +72,9 @@ def natural_text(line: str, language: str) -> str:
     for _ in range(2):  # some are &amp;#8203;
         text = _REFERENCE.sub(lambda match: unescape(f"&{match[1]};"), text)
     text = _quotations(_TWO_STOPS.sub(" .", clean(text)))
-    if (reason := damage(text)) is not None:
+    if (reason := find_damage(text)) is not None:
         raise Dropped(reason)
-    return natural(detokenize(text, language))
+    return natural_text(detokenize(text, language))
 
 
 def _quotations(text: str) -> str:

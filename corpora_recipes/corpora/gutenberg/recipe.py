@@ -37,7 +37,7 @@ from corpora_recipes.recipe import BlockResult, Corpus, Dropped, Pin, Source, no
 from corpora_recipes.records import Dialogue, Drops, Split
 from corpora_recipes.running.errors import InputError, ParamsError, RawError
 from corpora_recipes.running.limits import LARGEST_TEXT, MOST_RECORDS, read_whole
-from corpora_recipes.text.cleaning import clean, damage
+from corpora_recipes.text.cleaning import clean, find_damage
 from corpora_recipes.text.language import identify
 
 LISTS: dict[str, Split] = {"train": "train", "dev": "validation", "test": "test"}
@@ -363,7 +363,7 @@ def _without_drops(
 
 def _reason(turn: str) -> str | None:
     """Return why a turn cannot be used, None if it can."""
-    if (reason := damage(turn)) is not None:
+    if (reason := find_damage(turn)) is not None:
         return reason
     if not any(c.isalpha() for c in turn):
         return "no_letters"

@@ -20,12 +20,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from corpora_recipes.formats.archives import ARCHIVES, Member, contents, members
+from corpora_recipes.formats.archives import ARCHIVES, Member, list_members, read_members
 from corpora_recipes.recipe import BlockResult, Corpus, Dropped, no_files
 from corpora_recipes.records import Dialogue, Drops
 from corpora_recipes.running.errors import RawError
 from corpora_recipes.running.limits import LARGEST_TEXT, is_number
-from corpora_recipes.text.cleaning import clean, damage, has_markup
+from corpora_recipes.text.cleaning import clean, find_damage, has_markup
 from corpora_recipes.text.language import is_language
 
 
@@ -68,10 +68,10 @@ def blocks(raw: Path, corpus: Corpus) -> Sequence[Logs]:
     """List the logs in the folder, and the archives."""
     paths = sorted(path for path in raw.rglob("*") if path.is_file())
     archives = [path for path in paths if path.name.endswith(ARCHIVES)]
-    plain = [member for path in paths if path not in archives for member in members(path, raw)]
+    plain = [member for path in paths if path not in archives for member in list_members(path, raw)]
     listed = [
         *(Logs(log.name, (log,)) for log in _pairs(plain)),
-        *(Logs(path.name, tuple(_pairs(members(path, raw)))) for path in archives),
+        *(Logs(path.name, tuple(_pairs(list_members(path, raw)))) for path in archives),
     ]
     if not any(block.logs for block in listed):
         expected = f"logs data/{{{','.join(PARTS)}}}/*{LOG}, or an archive of them"
@@ -97,7 +97,9 @@ def _pairs(files: Iterable[Member]) -> list[Log]:
 def read_block(block: Logs, corpus: Corpus) -> BlockResult:
     """Read the conversations of a log, or of the logs of an archive."""
     result = BlockResult()
-    files = contents([file for log in block.logs for file in (log.links, log.text)], LARGEST_TEXT)
+    files = read_members(
+        [file for log in block.logs for file in (log.links, log.text)], LARGEST_TEXT
+    )
     for log, annotation, text in zip(block.logs, files, files, strict=True):
         messages = _messages(text, log.text.where)
         links = _links(annotation, len(messages), log.links.where)
@@ -196,7 +198,7 @@ def _reason(text: str) -> str | None:
     """Return why a turn cannot be used, None if it can."""
     if "<unconvertable>" in text:
         return "not_ascii"
-    if (reason := damage(text)) is not None:
+    if (reason := find_damage(text)) is not None:
         return reason
     if "://" in text or "www." in text:
         return "address"

@@ -23,10 +23,10 @@ from typing import Any
 from corpora_recipes.formats.tables import Line, LineRange, line_ranges, parse_lines, range_lines
 from corpora_recipes.recipe import BlockResult, Corpus, Dropped, Source, no_files
 from corpora_recipes.records import Document, Drops, Split, split_at_drops
-from corpora_recipes.text.cleaning import clean, damage
+from corpora_recipes.text.cleaning import clean, find_damage
 from corpora_recipes.text.language import identify
 from corpora_recipes.text.sentences import split_sentences
-from corpora_recipes.text.tidying import flaw, tidy_sentences
+from corpora_recipes.text.tidying import find_flaw, tidy_sentences
 
 KEYS = ("text", "summary", "url", "title", "topic")
 # Kinds of rules in corpus.yaml.
@@ -171,7 +171,7 @@ def _fields(row: Any, line: Line) -> dict[str, str]:
         if not isinstance(row[key], str):
             raise line.error(f"{key}, a string", repr(row[key])[:60])
     for key in ("url", "title", "topic"):
-        if damage(row[key]) == "unpaired_surrogate":
+        if find_damage(row[key]) == "unpaired_surrogate":
             raise line.error(f"{key} in Unicode", "half a surrogate pair")
     if not row["url"].strip():
         raise line.error("the url of the item", "an empty one")
@@ -302,7 +302,7 @@ def _drop(sentences: list[str | None], i: int, reason: str, drops: Drops) -> Non
 
 def _checked(sentence: str, unit: str, rules: _Rules, drops: Drops) -> str | None:
     """Count the sentence and return it, or None if it cannot be used."""
-    reason = flaw(sentence)
+    reason = find_flaw(sentence)
     if reason in (None, "broken_quotation", "no_letters"):
         if _MARKUP.search(sentence):
             reason = "markup_left"

@@ -21,12 +21,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from corpora_recipes.formats.archives import Member, contents, members
-from corpora_recipes.formats.tables import Row, collect, natural
+from corpora_recipes.formats.archives import Member, list_members, read_members
+from corpora_recipes.formats.tables import Row, collect_examples, natural_text
 from corpora_recipes.recipe import BlockResult, Corpus, Dropped, no_files
 from corpora_recipes.records import Example
 from corpora_recipes.running.errors import RawError
-from corpora_recipes.text.cleaning import damage, unescape
+from corpora_recipes.text.cleaning import find_damage, unescape
 
 # The publisher's, and that of GitHub.
 ARCHIVES = ("corpusCine.zip", "Spanish-Movie-Reviews.zip")
@@ -66,7 +66,7 @@ def blocks(raw: Path, corpus: Corpus) -> Sequence[Reviews]:
     archive = next((raw / name for name in ARCHIVES if (raw / name).is_file()), None)
     paths = [archive] if archive else raw.rglob("*.xml")
     files = [
-        file for path in paths for file in members(path, raw) if _REVIEW.fullmatch(_name(file))
+        file for path in paths for file in list_members(path, raw) if _REVIEW.fullmatch(_name(file))
     ]
     if not files:
         expected = "reviews, corpusCriticasCine/<id>.xml, in an archive or unpacked"
@@ -84,8 +84,8 @@ def _name(file: Member) -> str:
 
 def read_block(block: Reviews, corpus: Corpus) -> BlockResult:
     """Read a block's reviews into examples of the collection ``reviews``."""
-    reviews = zip(block.files, contents(block.files), strict=True)
-    return collect((read_review(data, file.where) for file, data in reviews), _example)
+    reviews = zip(block.files, read_members(block.files), strict=True)
+    return collect_examples((read_review(data, file.where) for file, data in reviews), _example)
 
 
 def read_review(data: bytes, where: str) -> Row:
@@ -117,8 +117,8 @@ def _decode(data: bytes) -> str:
 
 def clean_summary(text: str) -> str:
     """Return a summary as natural text: references resolved, lost quotation marks restored."""
-    text = natural(_REFERENCE.sub(lambda match: unescape(match[0]), text))
-    if (reason := damage(text)) is not None:
+    text = natural_text(_REFERENCE.sub(lambda match: unescape(match[0]), text))
+    if (reason := find_damage(text)) is not None:
         raise Dropped(reason)
     return _LOST_QUOTES.sub(r'"\1"', _LOST_APOSTROPHE.sub("'", text))
 

@@ -55,12 +55,12 @@ from corpora_recipes.fetching.ranges import (
 from corpora_recipes.fetching.sources import list_sources
 from corpora_recipes.fetching.transfer import look_at
 from corpora_recipes.hashing import keyed_hash
-from corpora_recipes.reading import in_order
+from corpora_recipes.reading import order_blocks
 from corpora_recipes.recipe import BlockResult, Corpus, Dropped, Source, load_facts, no_files
 from corpora_recipes.records import Dialogue, Drops
 from corpora_recipes.running.errors import InputError, ParamsError, RawError
 from corpora_recipes.running.limits import LARGEST_FILE, LARGEST_XML, MOST_SUBTITLES
-from corpora_recipes.text.cleaning import clean, damage
+from corpora_recipes.text.cleaning import clean, find_damage
 from corpora_recipes.text.language import FINAL, identify, is_lower
 from corpora_recipes.text.sentences import ends_in_abbreviation
 from corpora_recipes.text.tidying import has_stray_quote, pair_quotes, tidy
@@ -303,7 +303,7 @@ class _Archive:
         self._file = file
         self._path = path
         self._corpus = corpus
-        self.films = in_order(list_films(file, path, corpus), corpus)
+        self.films = order_blocks(list_films(file, path, corpus), corpus)
         # Where a member ends is not in the directory: before the next one, or the directory.
         self._ends = sorted(member.offset for member, _ in list_members(file, path))
         self._ends.append(find_directory(file, path)[0])
@@ -391,7 +391,7 @@ class Rules:
 
         Marks are counted in the unit "marks", as seen and dropped.
         """
-        reason = "too_long" if len(line) > MAX_SENTENCE else damage(line)
+        reason = "too_long" if len(line) > MAX_SENTENCE else find_damage(line)
         marked = False
         for rule in self.rules if self.signs.search(line) else self.word_rules:
             if reason is not None:

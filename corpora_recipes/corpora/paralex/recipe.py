@@ -15,8 +15,8 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from corpora_recipes.formats.archives import Member, existing
-from corpora_recipes.formats.tables import Row, csv_rows, natural
+from corpora_recipes.formats.archives import Member, existing_members
+from corpora_recipes.formats.tables import Row, csv_rows, natural_text
 from corpora_recipes.recipe import BlockResult, Corpus, Dropped
 from corpora_recipes.records import Drops, Example
 from corpora_recipes.running.errors import RawError
@@ -28,7 +28,7 @@ LANGUAGE, COMMENT, LABEL = "Language", "Comment", "Test label"
 
 def blocks(raw: Path, corpus: Corpus) -> Sequence[Member]:
     """Return the only file."""
-    return existing(raw, [FILE], corpus)
+    return existing_members(raw, [FILE], corpus)
 
 
 def read_block(block: Member, corpus: Corpus) -> BlockResult:
@@ -65,7 +65,7 @@ def _cluster(row: Row, corpus: Corpus, drops: Drops) -> Example:
         if column in (LANGUAGE, COMMENT, LABEL):
             continue
         with suppress(Dropped):  # the field is empty
-            term = natural(cell)
+            term = natural_text(cell)
             drops.sift("texts", term, "repeated_term" if term in terms else None)
             terms[term] = None
     key = f"{language}/{label}"

@@ -14,8 +14,14 @@ from collections.abc import Sequence
 from io import BytesIO
 from pathlib import Path, PurePosixPath
 
-from corpora_recipes.formats.archives import Member, existing
-from corpora_recipes.formats.tables import Row, class_of, collect, natural, table_rows
+from corpora_recipes.formats.archives import Member, existing_members
+from corpora_recipes.formats.tables import (
+    Row,
+    collect_examples,
+    natural_text,
+    parse_class,
+    table_rows,
+)
 from corpora_recipes.hashing import keyed_hash
 from corpora_recipes.recipe import BlockResult, Corpus, Dropped
 from corpora_recipes.records import Example, Split
@@ -35,7 +41,7 @@ PARTS: dict[str, Split] = {
 
 def blocks(raw: Path, corpus: Corpus) -> Sequence[Member]:
     """List the tables of the corpus's language."""
-    tables = [file for file in existing(raw, [ARCHIVE], corpus) if _name(file) in PARTS]
+    tables = [file for file in existing_members(raw, [ARCHIVE], corpus) if _name(file) in PARTS]
     folder = f"x-final/{corpus.language}"
     if not any(_folder(table) == folder for table in tables):
         folders = ", ".join(sorted({_folder(table) for table in tables})) or "no such file"
@@ -59,18 +65,20 @@ def read_block(block: Member, corpus: Corpus) -> BlockResult:
             raise Dropped("not_translated")
         if not row.fields["label"].strip():
             raise Dropped("incomplete_row")
-        first, second = (natural(sentence) for sentence in sentences)
+        first, second = (natural_text(sentence) for sentence in sentences)
         return Example(
             id=f"pairs/{name.removesuffix('.tsv')}/{pair_id}",
             collection="pairs",
             texts=(first, second),
-            label=class_of(row.fields["label"], "pairs", corpus, row),
+            label=parse_class(row.fields["label"], "pairs", corpus, row),
             score=None,
             document_id=f"pairs/sentence1/{keyed_hash(0, first):016x}",
             split=PARTS[name],
         )
 
-    return collect(table_rows(_filled(block.read()), block.where, COLUMNS, header=True), example)
+    return collect_examples(
+        table_rows(_filled(block.read()), block.where, COLUMNS, header=True), example
+    )
 
 
 def _filled(data: bytes) -> bytes:

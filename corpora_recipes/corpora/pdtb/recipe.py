@@ -25,14 +25,14 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path, PurePosixPath
 
-from corpora_recipes.formats.tables import Row, collect, natural
+from corpora_recipes.formats.tables import Row, collect_examples, natural_text
 from corpora_recipes.formats.treebanks import (
     Texts,
-    carved,
+    carve_splits,
     find_treebank,
-    in_blocks,
+    group_in_blocks,
     is_withheld,
-    listed_splits,
+    read_split_list,
     read_text,
     treebank_sources,
 )
@@ -82,7 +82,7 @@ def blocks(raw: Path, corpus: Corpus) -> Sequence[Texts]:
         for path in paths
         if _has_texts(treebank) or PurePosixPath(path).parts[-3] in ANNOTATIONS
     ]
-    return in_blocks(raw, treebank, names, _splits(raw, treebank, names, corpus))
+    return group_in_blocks(raw, treebank, names, _splits(raw, treebank, names, corpus))
 
 
 def _has_texts(treebank: str) -> bool:
@@ -102,13 +102,13 @@ def _text_of(raw: Path, name: str) -> str:
 
 def _splits(raw: Path, treebank: str, names: Sequence[str], corpus: Corpus) -> dict[str, Split]:
     if (file := raw / treebank / "splits.md").is_file():
-        listed = listed_splits(file)
+        listed = read_split_list(file)
         return {name: listed[key] for name in names if (key := PurePosixPath(name).stem) in listed}
     if treebank in ("pdtb2", "pdtb3"):
         return {name: split for name in names if (split := _section_split(name)) is not None}
     same: dict[str, str] = {}
     first = {name: same.setdefault(_text_of(raw, name), name) for name in names}
-    splits = carved(set(first.values()), corpus)
+    splits = carve_splits(set(first.values()), corpus)
     return {name: splits[first[name]] for name in names}
 
 
@@ -140,7 +140,7 @@ def read_block(block: Texts, corpus: Corpus) -> BlockResult:
             if _has_texts(block.treebank)
             else partial(_read_pdtb3, _text_of(block.raw, name))
         )
-        examples = collect(
+        examples = collect_examples(
             _rows(block, name), partial(_example, read_relation, block, name, corpus)
         )
         result.records += _merged(examples)
@@ -186,7 +186,9 @@ def _example(
 
     def text(written: str) -> str:
         tokens = corpus.facts.treebanks[block.treebank].tokenised
-        return natural(detokenize(written, corpus.language, tokens=True) if tokens else written)
+        return natural_text(
+            detokenize(written, corpus.language, tokens=True) if tokens else written
+        )
 
     key = f"{block.treebank}/{PurePosixPath(name).stem}"
     other_levels = [level for level in levels if level != levels[0]]

@@ -20,13 +20,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from corpora_recipes.formats.archives import ARCHIVES, Member, contents, members
+from corpora_recipes.formats.archives import ARCHIVES, Member, list_members, read_members
 from corpora_recipes.recipe import BlockResult, Corpus, Dropped, no_files
 from corpora_recipes.records import Document, Drops, Section, split_at_drops
 from corpora_recipes.running.errors import RawError
 from corpora_recipes.text.cleaning import clean
 from corpora_recipes.text.language import is_language
-from corpora_recipes.text.tidying import flaw, tidy_sentences
+from corpora_recipes.text.tidying import find_flaw, tidy_sentences
 
 ENDING = ".pdf.json"
 PARSED = "parsed_pdfs"
@@ -53,7 +53,7 @@ def blocks(raw: Path, corpus: Corpus) -> Sequence[Papers]:
     """List the parsed papers in the folder and in archives."""
     blocks: list[Papers] = []
     for path in sorted(path for path in raw.rglob("*") if path.is_file()):
-        papers = [m for m in members(path, raw) if _is_paper(m)]
+        papers = [m for m in list_members(path, raw) if _is_paper(m)]
         size = PAPERS_A_BLOCK if path.name.endswith(ARCHIVES) else 1
         for start in range(0, len(papers), size):
             batch = tuple(papers[start : start + size])
@@ -71,7 +71,7 @@ def read_block(block: Papers, corpus: Corpus) -> BlockResult:
     """Read some papers."""
     rules = _Rules.of(corpus)
     result = BlockResult()
-    for member, data in zip(block.files, contents(block.files), strict=True):
+    for member, data in zip(block.files, read_members(block.files), strict=True):
         with result.counting("documents"):
             fields = _fields(data, member.where)
             result.records.append(_document(_id(member.key), fields, rules, result.drops))
@@ -175,7 +175,7 @@ def _sentences(
 def _reason(sentence: str, rules: _Rules) -> str | None:
     if LOST in sentence:
         return "broken"
-    if reason := flaw(sentence):
+    if reason := find_flaw(sentence):
         return reason
     for name, pattern in rules.sentences:
         if pattern.search(sentence):

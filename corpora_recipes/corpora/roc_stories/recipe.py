@@ -16,7 +16,7 @@ from corpora_recipes.recipe import BlockResult, Corpus, Dropped, no_files
 from corpora_recipes.records import Document, Drops, split_at_drops
 from corpora_recipes.running.limits import MOST_RECORDS, whole_lines
 from corpora_recipes.text.cleaning import clean
-from corpora_recipes.text.tidying import flaw, pair_quotes, tidy
+from corpora_recipes.text.tidying import find_flaw, pair_quotes, tidy
 
 SENTENCES = tuple(f"sentence{number}" for number in range(1, 6))
 COLUMNS = ("storyid", "storytitle", *SENTENCES)
@@ -73,7 +73,7 @@ def _document(row: Row, language: str, drops: Drops) -> Document:
     if not all(sentences):
         raise Dropped("missing_sentence")
     sentences = [pair_quotes(tidy(sentence, language)) for sentence in sentences]
-    checked = [drops.sift("sentences", sentence, flaw(sentence)) for sentence in sentences]
+    checked = [drops.sift("sentences", sentence, find_flaw(sentence)) for sentence in sentences]
     sections = split_at_drops("", 1, [checked])
     if not sections:
         raise Dropped("no_sentences")

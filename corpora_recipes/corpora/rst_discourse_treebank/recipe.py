@@ -24,14 +24,14 @@ from corpora_recipes.formats.treebanks import (
     CrossingError,
     IrregularError,
     Texts,
-    carved,
+    carve_splits,
+    choose_held_out,
     find_treebank,
-    held_out,
-    in_blocks,
+    group_in_blocks,
     is_withheld,
-    listed_splits,
     read_dis,
     read_rs3,
+    read_split_list,
     treebank_sources,
 )
 from corpora_recipes.recipe import BlockResult, Corpus, Dropped, Source, no_files
@@ -60,7 +60,7 @@ def blocks(raw: Path, corpus: Corpus) -> Sequence[Texts]:
         texts.setdefault(_key(path), path)
     splits = _splits(raw, treebank, list(texts), corpus)
     by_path = {path: splits[key] for key, path in texts.items() if key in splits}
-    return in_blocks(raw, treebank, list(texts.values()), by_path)
+    return group_in_blocks(raw, treebank, list(texts.values()), by_path)
 
 
 def _key(path: str) -> str:
@@ -70,14 +70,16 @@ def _key(path: str) -> str:
 
 def _splits(raw: Path, treebank: str, keys: Sequence[str], corpus: Corpus) -> Mapping[str, Split]:
     if (listed := raw / treebank / "splits.md").is_file():
-        return listed_splits(listed)
+        return read_split_list(listed)
     if treebank != "rst_dt":
-        return carved(keys, corpus)
+        return carve_splits(keys, corpus)
     parts = [raw / "rst_dt" / part for part in ("TRAINING", "TEST")]
     train, test = ({_key(path.name) for path in part.glob("*.dis")} for part in parts)
     if not (train and test):
         raise no_files(corpus, parts[1 if train else 0], "*.dis files of the treebank")
-    validation = held_out(train, max(1, round(VALIDATION_SHARE * len(train))), corpus, "validation")
+    validation = choose_held_out(
+        train, max(1, round(VALIDATION_SHARE * len(train))), corpus, "validation"
+    )
     return {
         key: "test" if key in test else "validation" if key in validation else "train"
         for key in keys

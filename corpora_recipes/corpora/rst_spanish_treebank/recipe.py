@@ -14,8 +14,8 @@ from corpora_recipes.formats.treebanks import (
     CrossingError,
     IrregularError,
     Texts,
-    held_out,
-    in_blocks,
+    choose_held_out,
+    group_in_blocks,
     read_rs3,
 )
 from corpora_recipes.recipe import BlockResult, Corpus, Dropped, no_files
@@ -33,7 +33,7 @@ def blocks(raw: Path, corpus: Corpus) -> Sequence[Texts]:
         names = sorted(path.relative_to(raw).as_posix() for path in raw.glob(source.file))
         if not names:
             raise no_files(corpus, raw / source.file, "RSTTool files of the RST Spanish Treebank")
-        texts += in_blocks(raw, corpus.recipe, names, _splits(names, corpus))
+        texts += group_in_blocks(raw, corpus.recipe, names, _splits(names, corpus))
     return texts
 
 
@@ -41,7 +41,7 @@ def _splits(names: Sequence[str], corpus: Corpus) -> dict[str, Split]:
     """Return the splits: a sixth of the training texts, at least one, is for validation."""
     train = [name.removesuffix(".rs3") for name in names if name.startswith("train/")]
     number = max(1, round(VALIDATION_SHARE * len(train)))
-    validation = held_out(train, number, corpus, "validation")
+    validation = choose_held_out(train, number, corpus, "validation")
     return {
         name: "test"
         if name.startswith("test/")

@@ -15,14 +15,14 @@ from typing import Any
 from corpora_recipes.formats.archives import Member
 from corpora_recipes.formats.tables import (
     Row,
-    class_of,
-    collect,
+    collect_examples,
     csv_rows,
     every_line,
     matched_rows,
-    natural,
+    natural_text,
+    parse_class,
     parse_lines,
-    score_of,
+    parse_score,
     scored,
     scored_pairs,
     table_rows,
@@ -100,14 +100,14 @@ def read_block(block: Part, corpus: Corpus) -> BlockResult:
         fields = row.fields
         label = score = None
         if facts.scale is not None:
-            score = score_of(scored(row), collection, corpus, row)
+            score = parse_score(scored(row), collection, corpus, row)
         if facts.labels is not None:
-            label = class_of(fields.get("label", name), collection, corpus, row)
+            label = parse_class(fields.get("label", name), collection, corpus, row)
         key = f"{block.key}/{row.line}"
         return Example(
             id=key,
             collection=collection,
-            texts=tuple(natural(fields[text]) for text in TEXTS if text in fields),
+            texts=tuple(natural_text(fields[text]) for text in TEXTS if text in fields),
             label=label,
             score=score,
             document_id=key,
@@ -115,7 +115,7 @@ def read_block(block: Part, corpus: Corpus) -> BlockResult:
             split=PARTS.get(fields.get("part", ""), file_split),
         )
 
-    return collect(_rows(block, layout), example)
+    return collect_examples(_rows(block, layout), example)
 
 
 def _rows(block: Part, layout: Mapping[str, Any]) -> Iterator[Row]:

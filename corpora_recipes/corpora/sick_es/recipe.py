@@ -11,8 +11,15 @@ Only the tokenised sentences are available; they are read into natural text.
 from collections.abc import Sequence
 from pathlib import Path
 
-from corpora_recipes.formats.archives import Member, existing
-from corpora_recipes.formats.tables import Row, class_of, collect, natural, score_of, table_rows
+from corpora_recipes.formats.archives import Member, existing_members
+from corpora_recipes.formats.tables import (
+    Row,
+    collect_examples,
+    natural_text,
+    parse_class,
+    parse_score,
+    table_rows,
+)
 from corpora_recipes.recipe import BlockResult, Corpus
 from corpora_recipes.records import Example, Split
 from corpora_recipes.text.tokens import detokenize
@@ -27,7 +34,7 @@ PARTS: dict[str, Split] = {
 
 def blocks(raw: Path, corpus: Corpus) -> Sequence[Member]:
     """List the parts that exist."""
-    return existing(raw, PARTS, corpus)
+    return existing_members(raw, PARTS, corpus)
 
 
 def read_block(block: Member, corpus: Corpus) -> BlockResult:
@@ -41,15 +48,15 @@ def read_block(block: Member, corpus: Corpus) -> BlockResult:
         fields = row.fields
         key = f"pairs/{split}/{row.filled('pair_ID')}"
         texts = (fields["sentence_A"], fields["sentence_B"])
-        first, second = (natural(detokenize(text, corpus.language)) for text in texts)
+        first, second = (natural_text(detokenize(text, corpus.language)) for text in texts)
         return Example(
             id=key,
             collection="pairs",
             texts=(first, second),
-            label=class_of(fields["entailment_judgement"], "pairs", corpus, row),
-            score=score_of(fields["relatedness_score"], "pairs", corpus, row),
+            label=parse_class(fields["entailment_judgement"], "pairs", corpus, row),
+            score=parse_score(fields["relatedness_score"], "pairs", corpus, row),
             document_id=key,
             split=split,
         )
 
-    return collect(table_rows(block.read(), block.where, COLUMNS, header=True), example)
+    return collect_examples(table_rows(block.read(), block.where, COLUMNS, header=True), example)

@@ -8,8 +8,14 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from corpora_recipes.formats.archives import Member, existing
-from corpora_recipes.formats.tables import Row, class_of, collect, matched_rows, natural
+from corpora_recipes.formats.archives import Member, existing_members
+from corpora_recipes.formats.tables import (
+    Row,
+    collect_examples,
+    matched_rows,
+    natural_text,
+    parse_class,
+)
 from corpora_recipes.recipe import BlockResult, Corpus
 from corpora_recipes.records import Example, Split
 from corpora_recipes.text.tokens import detokenize
@@ -22,7 +28,7 @@ _EXPECTED = "a class, a colon, a fine class or nothing, a space and a question"
 
 def blocks(raw: Path, corpus: Corpus) -> Sequence[Member]:
     """List the files that exist."""
-    return existing(raw, FILES, corpus)
+    return existing_members(raw, FILES, corpus)
 
 
 def read_block(block: Member, corpus: Corpus) -> BlockResult:
@@ -38,12 +44,12 @@ def read_block(block: Member, corpus: Corpus) -> BlockResult:
         return Example(
             id=key,
             collection="questions",
-            texts=(natural(detokenize(row.fields["question"], corpus.language)),),
-            label=class_of(row.fields["coarse"], "questions", corpus, row),
+            texts=(natural_text(detokenize(row.fields["question"], corpus.language)),),
+            label=parse_class(row.fields["coarse"], "questions", corpus, row),
             score=None,
             document_id=key,
             columns={"fine_class": row.fields["fine"]},
             split=split,
         )
 
-    return collect(matched_rows(block.read(), block.where, _LINE, _EXPECTED), example)
+    return collect_examples(matched_rows(block.read(), block.where, _LINE, _EXPECTED), example)

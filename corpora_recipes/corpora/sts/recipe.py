@@ -14,8 +14,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from corpora_recipes.formats.archives import Member, members
-from corpora_recipes.formats.tables import Row, collect, natural, score_of, scored, scored_pairs
+from corpora_recipes.formats.archives import Member, list_members
+from corpora_recipes.formats.tables import (
+    Row,
+    collect_examples,
+    natural_text,
+    parse_score,
+    scored,
+    scored_pairs,
+)
 from corpora_recipes.recipe import BlockResult, Corpus, no_files
 from corpora_recipes.records import Example
 from corpora_recipes.running.errors import RawError
@@ -55,11 +62,13 @@ def _find(raw: Path, file: str) -> Member | None:
     """Return a file of the folder, or of an archive in it (ARCHIVE.zip/NAME)."""
     path = raw / file
     if path.parent.suffix != ".zip":
-        return members(path, raw)[0] if path.is_file() else None
+        return list_members(path, raw)[0] if path.is_file() else None
     archive = path.parent
     if not archive.is_file():
         return None
-    inside = [member for member in members(archive, raw) if Path(member.name).name == path.name]
+    inside = [
+        member for member in list_members(archive, raw) if Path(member.name).name == path.name
+    ]
     if len(inside) != 1:
         found = ", ".join(member.name for member in inside) or "none"
         raise RawError(archive, f"one file {path.name} in the archive", found)
@@ -74,7 +83,7 @@ def read_block(block: Subset, corpus: Corpus) -> BlockResult:
     collection, subset = block.key.split("/")
 
     def text(raw: str) -> str:
-        return natural(detokenize(raw, corpus.language) if block.tokenised else raw)
+        return natural_text(detokenize(raw, corpus.language) if block.tokenised else raw)
 
     def example(row: Row) -> Example:
         score = scored(row)
@@ -84,10 +93,10 @@ def read_block(block: Subset, corpus: Corpus) -> BlockResult:
             collection=collection,
             texts=(text(row.fields["sentence_1"]), text(row.fields["sentence_2"])),
             label=None,
-            score=score_of(score, collection, corpus, row),
+            score=parse_score(score, collection, corpus, row),
             document_id=key,
             columns={"subset": subset},
             split="test",
         )
 
-    return collect(scored_pairs(block.pairs, block.gold), example)
+    return collect_examples(scored_pairs(block.pairs, block.gold), example)

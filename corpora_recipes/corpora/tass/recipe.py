@@ -24,13 +24,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
-from corpora_recipes.formats.archives import Member, members
+from corpora_recipes.formats.archives import Member, list_members
 from corpora_recipes.formats.tables import (
     Row,
-    class_of,
-    collect,
+    collect_examples,
     decoded_lines,
-    natural,
+    natural_text,
+    parse_class,
     table_rows,
 )
 from corpora_recipes.recipe import BlockResult, Corpus, no_files
@@ -98,13 +98,13 @@ def _task2(raw: Path) -> Iterator[Part]:
     for part, split in _SPLITS.items():
         path = raw / "task2" / f"{part}.tsv"
         if path.exists():
-            (member,) = members(path, raw)
+            (member,) = list_members(path, raw)
             yield Part(f"task2/{part}", "task2", split, {}, member)
 
 
 def _archived_tables(path: Path, raw: Path) -> list[Member]:
     """Return the tables of an archive; other files, such as a README, are ignored."""
-    tables = [member for member in members(path, raw) if member.name.lower().endswith(".tsv")]
+    tables = [member for member in list_members(path, raw) if member.name.lower().endswith(".tsv")]
     if not tables:
         raise RawError(path, f"tables named {', '.join(COUNTRIES)} (.tsv)", "none in the archive")
     return tables
@@ -135,7 +135,7 @@ def read_block(block: Part, corpus: Corpus) -> BlockResult:
 
     def example(row: Row) -> Example:
         tweet_id = row.filled("id")
-        label = class_of(row.fields["label"], block.collection, corpus, row)
+        label = parse_class(row.fields["label"], block.collection, corpus, row)
         # Repaired before it is stripped: the C1 control for … (U+0085) counts as white space.
         tweet = _repair(row.fields["tweet"]).strip()
         times_met[tweet_id] += 1
@@ -145,7 +145,7 @@ def read_block(block: Part, corpus: Corpus) -> BlockResult:
         return Example(
             id=name,
             collection=block.collection,
-            texts=(natural(unquote(tweet) if block.collection == "task2" else tweet),),
+            texts=(natural_text(unquote(tweet) if block.collection == "task2" else tweet),),
             label=label,
             score=None,
             document_id=name,
@@ -153,7 +153,7 @@ def read_block(block: Part, corpus: Corpus) -> BlockResult:
             split=block.split,
         )
 
-    return collect(_rows(block), example)
+    return collect_examples(_rows(block), example)
 
 
 def unquote(field: str) -> str:

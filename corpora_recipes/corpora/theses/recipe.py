@@ -49,7 +49,7 @@ from corpora_recipes.running.errors import InputError, ParamsError
 from corpora_recipes.running.limits import LARGEST_XML, is_number
 from corpora_recipes.text.cleaning import clean, nfc
 from corpora_recipes.text.language import identify
-from corpora_recipes.text.tidying import flaw, tidy_sentences
+from corpora_recipes.text.tidying import find_flaw, tidy_sentences
 
 DC = "{http://purl.org/dc/elements/1.1/}"
 XOAI = "{http://www.lyncode.com/xoai}"
@@ -357,7 +357,7 @@ def _paragraphs(abstract: str, rules: _Rules, drops: Drops) -> list[list[str | N
 
 def _damage(sentence: str) -> str | None:
     """Return why the sentence cannot be used, None if it can."""
-    reason = flaw(sentence)
+    reason = find_flaw(sentence)
     if reason in (None, "broken_quotation", "no_letters"):
         if _OCR.search(sentence):
             return "ocr_damage"

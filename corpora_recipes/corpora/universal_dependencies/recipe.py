@@ -32,15 +32,15 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from corpora_recipes.formats.conllu import Piece, comments, parse, pieces
+from corpora_recipes.formats.conllu import Piece, iter_pieces, parse_sentence, read_comments
 from corpora_recipes.formats.treebanks import is_withheld
 from corpora_recipes.hashing import keyed_uniform
 from corpora_recipes.recipe import BlockResult, Corpus, Dropped, Source, no_files
 from corpora_recipes.records import SPLITS, ParsedSentence, Split
 from corpora_recipes.running.errors import ParamsError, RawError
 from corpora_recipes.running.limits import MOST_SENTENCES
-from corpora_recipes.text.cleaning import damage, has_markup
-from corpora_recipes.text.tokens import mark
+from corpora_recipes.text.cleaning import find_damage, has_markup
+from corpora_recipes.text.tokens import sentence_hash
 from corpora_recipes.yaml_files import load_yaml
 
 # Beginnings of ids are no documents if one has a larger share of the file: "dev" in dev-1, dev-2 …
@@ -170,16 +170,16 @@ def read_block(block: Block, corpus: Corpus) -> BlockResult:
 
     A sentence's id is its treebank, part and own id, as in "es_gsd/dev/es-dev-001-s1".
     Dropped: ``duplicate`` and ``in_other_split`` (see above), ``withheld_text`` (underscores for
-    words that may not be published), ``markup_left``, the reasons of ``parse`` and of
-    ``damage``.
+    words that may not be published), ``markup_left``, the reasons of ``parse_sentence`` and of
+    ``find_damage``.
     """
     result = BlockResult()
-    parts = pieces(block.path, block.offset, block.end, block.line)
+    parts = iter_pieces(block.path, block.offset, block.end, block.line)
     for plan, piece in zip(block.sentences, parts, strict=True):
         with result.counting("sentences"):
             if plan.dropped:
                 raise Dropped(plan.dropped)
-            parsed = parse(piece, block.path)
+            parsed = parse_sentence(piece, block.path)
             sentence = ParsedSentence(
                 plan.id,
                 block.treebank,
@@ -191,7 +191,7 @@ def read_block(block: Block, corpus: Corpus) -> BlockResult:
             )
             if is_withheld(sentence.text):
                 raise Dropped("withheld_text")
-            if reason := damage(sentence.text):
+            if reason := find_damage(sentence.text):
                 raise Dropped(reason)
             if has_markup(sentence.text):
                 raise Dropped("markup_left")
@@ -282,11 +282,11 @@ def _scan_file(path: Path, licence: str, most: int) -> Sentences:
         raise RawError(path, expected, path.name, "rename the file, or move it away")
     file = Sentences(path, name["treebank"], name["part"], licence)
     document = ""
-    for piece in pieces(path):
+    for piece in iter_pieces(path):
         if len(file.ids) == most:
             expected = f"at most {MOST_SENTENCES:,} sentences in a corpus"
             raise RawError(path, expected, "more", "name fewer treebanks under `treebanks`")
-        notes = comments(piece, path)
+        notes = read_comments(piece, path)
         file.ids.append(notes.get("sent_id") or f"@{len(file.ids) + 1}")
         for key in ("newdoc id", "newdoc_id", "newdoc"):
             if key in notes:
@@ -295,7 +295,7 @@ def _scan_file(path: Path, licence: str, most: int) -> Sentences:
         file.documents.append(document)
         file.offsets.append(piece.offset)
         file.lines.append(piece.first)
-        file.marks.append(mark(notes.get("text") or _forms(piece)))
+        file.marks.append(sentence_hash(notes.get("text") or _forms(piece)))
     file.offsets.append(path.stat().st_size)
     if file.documents and not file.documents[0]:
         file.documents[:] = _documents_of_ids(file.ids) or file.ids

@@ -17,7 +17,7 @@ from corpora_recipes.corpora.wikipedia.templates import (
     load_wiki,
 )
 from corpora_recipes.records import Drops
-from corpora_recipes.text.cleaning import clean, damage
+from corpora_recipes.text.cleaning import clean, find_damage
 from corpora_recipes.text.language import FINAL, is_finished, is_lower
 from corpora_recipes.text.sentences import ends_in_abbreviation, split_sentences
 from corpora_recipes.text.tidying import has_stray_quote, pair_quotes, single_stops, tidy
@@ -239,7 +239,7 @@ def _damage(sentence: str) -> str | None:
         return "markup_left"
     if sentence.count("[") != sentence.count("]"):
         return "broken_parenthesis"
-    return damage(sentence)
+    return find_damage(sentence)
 
 
 def _settle(text: str) -> str:

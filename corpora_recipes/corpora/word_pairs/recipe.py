@@ -15,7 +15,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from corpora_recipes.formats.tables import Row, collect, decoded_lines, natural, number_of
+from corpora_recipes.formats.tables import (
+    Row,
+    collect_examples,
+    decoded_lines,
+    natural_text,
+    parse_number,
+)
 from corpora_recipes.recipe import BlockResult, Corpus, Dropped, no_files
 from corpora_recipes.records import Example
 from corpora_recipes.running.limits import read_whole
@@ -54,8 +60,8 @@ def read_block(block: Lists, corpus: Corpus) -> BlockResult:
     met: set[frozenset[str]] = set()
 
     def example(row: Row) -> Example:
-        words = tuple(natural(lower_case(row.fields[name])) for name in ("first", "second"))
-        score = number_of(row.fields["score"]) if "score" in row.fields else None
+        words = tuple(natural_text(lower_case(row.fields[name])) for name in ("first", "second"))
+        score = parse_number(row.fields["score"]) if "score" in row.fields else None
         if words[0] == words[1]:
             raise Dropped("same_text")
         if score is not None and score < 0:
@@ -68,7 +74,9 @@ def read_block(block: Lists, corpus: Corpus) -> BlockResult:
             id=key, collection="pairs", texts=words, label=None, score=score, document_id=key
         )
 
-    return collect((row for name, path in block.files for row in _rows(name, path)), example)
+    return collect_examples(
+        (row for name, path in block.files for row in _rows(name, path)), example
+    )
 
 
 def _rows(name: str, path: Path) -> Iterator[Row]:
@@ -93,6 +101,6 @@ def _rows(name: str, path: Path) -> Iterator[Row]:
         if len(fields) != columns:
             found = f"{len(fields)} fields in {line[:200]!r}, {columns} in the first pair"
             raise row.error("a score in all lines of a file or in none", found, todo)
-        if columns == 3 and math.isnan(number_of(fields[2])):
+        if columns == 3 and math.isnan(parse_number(fields[2])):
             raise row.error("a number as score, such as 7.5", repr(fields[2]), todo)
         yield row

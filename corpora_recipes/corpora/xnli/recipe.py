@@ -14,8 +14,14 @@ that no majority of the annotators agreed.
 from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 
-from corpora_recipes.formats.archives import Member, existing
-from corpora_recipes.formats.tables import Row, class_of, collect, natural, table_rows
+from corpora_recipes.formats.archives import Member, existing_members
+from corpora_recipes.formats.tables import (
+    Row,
+    collect_examples,
+    natural_text,
+    parse_class,
+    table_rows,
+)
 from corpora_recipes.hashing import keyed_hash
 from corpora_recipes.recipe import BlockResult, Corpus, Dropped, no_files
 from corpora_recipes.records import Example, Split
@@ -36,7 +42,7 @@ def blocks(raw: Path, corpus: Corpus) -> Sequence[Member]:
     """List the tables with the corpus's language."""
     names = [source.file for source in corpus.facts.sources]
     parts = _parts(corpus)
-    tables = [member for member in existing(raw, names, corpus) if _name(member) in parts]
+    tables = [member for member in existing_members(raw, names, corpus) if _name(member) in parts]
     if not tables:
         raise no_files(corpus, raw, f"{' or '.join(names)} with {', '.join(parts)}")
     return tables
@@ -55,12 +61,12 @@ def read_block(block: Member, corpus: Corpus) -> BlockResult:
         pair_id = row.filled("pairID")
         if row.fields["gold_label"].strip() == NO_CONSENSUS:
             raise Dropped("no_gold_label")
-        premise = natural(row.fields["sentence1"])
+        premise = natural_text(row.fields["sentence1"])
         return Example(
             id=f"pairs/{name.removesuffix('.tsv')}/{pair_id}",
             collection="pairs",
-            texts=(premise, natural(row.fields["sentence2"])),
-            label=class_of(row.fields["gold_label"], "pairs", corpus, row),
+            texts=(premise, natural_text(row.fields["sentence2"])),
+            label=parse_class(row.fields["gold_label"], "pairs", corpus, row),
             score=None,
             # By its text, since a premise may occur with two promptIDs.
             document_id=f"pairs/premise/{keyed_hash(0, premise):016x}",
@@ -70,7 +76,7 @@ def read_block(block: Member, corpus: Corpus) -> BlockResult:
 
     rows = table_rows(block.read(), block.where, COLUMNS, header=True)
     in_language = (row for row in rows if row.fields["language"].strip() == corpus.language)
-    result = collect(in_language, example)
+    result = collect_examples(in_language, example)
     if not result.drops.seen["examples"]:
         raise RawError(block.where, f"rows in the language {corpus.language}", "none")
     return result

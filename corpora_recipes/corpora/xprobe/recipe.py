@@ -15,11 +15,11 @@ from pathlib import Path
 from corpora_recipes.formats.tables import (
     LineRange,
     Row,
-    class_of,
-    collect,
+    collect_examples,
     decoded_lines,
     line_ranges,
-    natural,
+    natural_text,
+    parse_class,
     range_lines,
 )
 from corpora_recipes.recipe import BlockResult, Corpus, Dropped, Source, no_files
@@ -77,8 +77,8 @@ def read_block(block: LineRange, corpus: Corpus) -> BlockResult:
                 raise Dropped("broken_quotation")
             sentence = quoted[1].replace('""', '"')
             unquoted.append(row.line)
-        text = natural(detokenize(sentence, corpus.language))
-        label = class_of(row.fields["label"], task, corpus, row)
+        text = natural_text(detokenize(sentence, corpus.language))
+        label = parse_class(row.fields["label"], task, corpus, row)
         if classes_are_words and label.casefold() not in sentence.casefold().split():
             found = f"{label[:200]!r} for {sentence[:200]!r}"
             raise row.error("a label that is one of the sentence's tokens", found)
@@ -93,7 +93,7 @@ def read_block(block: LineRange, corpus: Corpus) -> BlockResult:
         )
 
     unquoted: list[int] = []
-    result = collect(_rows(block), example)
+    result = collect_examples(_rows(block), example)
     if unquoted:
         result.drops.seen["marks"] = result.drops.dropped["marks", "csv_quotes"] = len(unquoted)
     return result

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from pydantic import StrictBool
 
 from builders.tasks import TASKS
-from corpora_recipes.validation import Checked, checked, described, one_of
+from corpora_recipes.validation import Checked, check_choice, described, validate
 from evaluation.features import PairFeatures, width
 from evaluation.probing.protocols import senteval, standard
 from evaluation.probing.protocols.problem import Protocol
@@ -62,10 +62,10 @@ def probing_params(params: Mapping[str, Any], path: Path) -> Probing:
     """Return `probing` of what ``load_params`` returned for a path."""
     where = f"{path}: probing"
     given = {"protocol": Probing().protocol} | params["probing"]
-    engines = PROTOCOLS[one_of(given["protocol"], PROTOCOLS, f"{where}.protocol")].engines
-    one_of(given.setdefault("engine", engines[0]), engines, f"{where}.engine")
-    probing = checked(Probing, given, where)
+    engines = PROTOCOLS[check_choice(given["protocol"], PROTOCOLS, f"{where}.protocol")].engines
+    check_choice(given.setdefault("engine", engines[0]), engines, f"{where}.engine")
+    probing = validate(Probing, given, where)
     tasks = [name for name, task in TASKS.items() if task.trained and task.target == "label"]
     for name in probing.transfer:
-        one_of(name, tasks, f"{where}.transfer")
+        check_choice(name, tasks, f"{where}.transfer")
     return probing

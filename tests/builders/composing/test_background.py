@@ -9,14 +9,14 @@ from neighbour_files import pair
 
 from builders.composing import Background, Positives, positive_pairs
 from corpora_recipes.running.errors import InputError
-from corpora_recipes.text.tokens import mark, normalise
+from corpora_recipes.text.tokens import normalise, sentence_hash
 
 
 def pairs_with(scores: list[float | None]) -> list:
     return [pair(n, (f"a{n}", f"b{n}"), score) for n, score in enumerate(scores)]
 
 
-def positives(examples, same=mark, scale=None) -> Positives:
+def positives(examples, same=sentence_hash, scale=None) -> Positives:
     return positive_pairs(examples, same, scale, "f.parquet: scored")
 
 
@@ -115,7 +115,7 @@ LINKS = {
 
 def test_rows_links_and_groups() -> None:
     """The property below has the links and groups."""
-    background = Background("rank", mark)
+    background = Background("rank", sentence_hash)
     texts = ["El faro.", "¡El faro!", "la luz", "El mar", "Un bote", "Una barca", "Sola"]
     added = [background.add(text, f"c/{n}", f"L{n}") for n, text in enumerate(texts)]
     assert added == [True, False, True, True, True, True, True]
@@ -148,4 +148,4 @@ def test_positives_go_both_ways_and_groups_are_what_links_lead_to(links) -> None
 
 def test_vowel_signs_belong_to_their_words() -> None:
     assert normalise("वह आती है।") == "वह आती है"
-    assert mark("वह आती है") != mark("वह आता है")
+    assert sentence_hash("वह आती है") != sentence_hash("वह आता है")

@@ -12,11 +12,11 @@ from no_waiting import no_waiting as no_waiting
 
 from corpora_recipes.fetching import downloads, transfer
 from corpora_recipes.fetching.downloads import (
+    announce_time_left,
     fetch_whole,
+    format_size,
+    format_sizes,
     free_at,
-    in_words,
-    sizes_in_words,
-    tell_time_left,
 )
 from corpora_recipes.recipe import Pin, Source
 from corpora_recipes.running.errors import InputError
@@ -202,18 +202,18 @@ def test_a_small_disk_is_an_error_before_the_download(
 
 
 def test_the_time_left_follows_from_the_rate(capsys: pytest.CaptureFixture[str]) -> None:
-    tell_time_left(600_000_000, 1_800_000_000, 1.0)  # too short to tell
+    announce_time_left(600_000_000, 1_800_000_000, 1.0)  # too short to tell
     assert capsys.readouterr().err == ""
-    tell_time_left(1_200_000_000, 1_200_000_000, 20.0)
+    announce_time_left(1_200_000_000, 1_200_000_000, 20.0)
     assert capsys.readouterr().err == "1.2 GB left, at 60.0 MB a second: 20 s\n"
-    tell_time_left(1_800_000_000, 600_000_000, 600.0)
+    announce_time_left(1_800_000_000, 600_000_000, 600.0)
     assert capsys.readouterr().err == "600.0 MB left, at 3.0 MB a second: 3 min\n"
 
 
 def test_sizes_in_words(tmp_path: Path) -> None:
-    words = [in_words(size) for size in (0, 999, 1500, 7_038_263_862, 2_000_000_000_000)]
+    words = [format_size(size) for size in (0, 999, 1500, 7_038_263_862, 2_000_000_000_000)]
     assert words == ["0 bytes", "999 bytes", "1.5 kB", "7.0 GB", "2,000.0 GB"]
-    assert sizes_in_words([]) == "0 bytes"
-    assert sizes_in_words([None]) == "1 file of unknown size"
-    assert sizes_in_words([5, None, None]) == "5 bytes and 2 files of unknown size"
+    assert format_sizes([]) == "0 bytes"
+    assert format_sizes([None]) == "1 file of unknown size"
+    assert format_sizes([5, None, None]) == "5 bytes and 2 files of unknown size"
     assert free_at(tmp_path / "not" / "there") > 0

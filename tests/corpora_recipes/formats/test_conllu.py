@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from corpora_recipes.formats import conllu
-from corpora_recipes.formats.conllu import Parse, Piece, comments, parse, pieces
+from corpora_recipes.formats.conllu import Parse, Piece, iter_pieces, parse_sentence, read_comments
 from corpora_recipes.recipe import Dropped
 from corpora_recipes.records import Token, Word, text_of
 from corpora_recipes.running.errors import InputError
@@ -48,11 +48,11 @@ def piece_of(text: str | bytes) -> Piece:
 
 
 def read(*lines: str) -> Parse:
-    return parse(piece_of("\n".join(lines) + "\n"), Path("x.conllu"))
+    return parse_sentence(piece_of("\n".join(lines) + "\n"), Path("x.conllu"))
 
 
 def test_words_tokens_and_text() -> None:
-    found = parse(piece_of(SENTENCE), Path("x.conllu"))
+    found = parse_sentence(piece_of(SENTENCE), Path("x.conllu"))
     assert [word.form for word in found.words] == (
         ["Quiere", "dar", "se", "lo", "a", "María", ",", "y", "Luis", ",", "también", "."]
     )
@@ -61,7 +61,7 @@ def test_words_tokens_and_text() -> None:
     assert found.tokens[1] == Token("dárselo", 3, True)
     assert sum(token.words for token in found.tokens) == len(found.words)
     assert text_of(found.tokens) == "Quiere dárselo a María, y Luis, también."
-    assert comments(piece_of(SENTENCE), Path("x.conllu")) == {
+    assert read_comments(piece_of(SENTENCE), Path("x.conllu")) == {
         "newdoc id": "carta",
         "sent_id": "carta-1",
         "text": "Quiere dárselo a María, y Luis, también.",
@@ -142,7 +142,7 @@ def test_a_sentence_of_too_many_words_is_refused(monkeypatch) -> None:
         read(*rows)
 
 
-@pytest.mark.parametrize("function", [parse, comments])
+@pytest.mark.parametrize("function", [parse_sentence, read_comments])
 def test_bytes_that_are_not_utf8_are_refused_with_their_line(function) -> None:
     with pytest.raises(InputError, match=r"x.conllu, line 2\n.*UTF-8\n.*xf1"):
         function(piece_of(b"# sent_id = 1\n# text = ni\xf1o\n"), Path("x.conllu"))
@@ -152,14 +152,14 @@ def test_pieces_of_a_file(tmp_path) -> None:
     path = tmp_path / "x.conllu"
     first, second = f"# n = 1\n{row(1, 'a')}\n", f"{row(1, 'b')}\r\n{row(2, 'c', 1)}\r\n"
     path.write_bytes(f"\ufeff{first}\n \n{second}\r\n{row(1, 'ñ')}".encode())
-    found = list(pieces(path))
+    found = list(iter_pieces(path))
     assert [(len(piece.lines), piece.first) for piece in found] == [(2, 1), (2, 5), (1, 8)]
-    words = [[word.form for word in parse(piece, path).words] for piece in found]
+    words = [[word.form for word in parse_sentence(piece, path).words] for piece in found]
     assert words == [["a"], ["b", "c"], ["ñ"]]
     data = path.read_bytes()
     for piece in found:
         assert data[piece.offset :].startswith(piece.lines[0])
-    some = pieces(path, found[1].offset, found[2].offset, found[1].first)
+    some = iter_pieces(path, found[1].offset, found[2].offset, found[1].first)
     assert list(some) == found[1:2]
 
 
@@ -168,7 +168,7 @@ def test_a_sentence_without_an_end_is_refused(tmp_path, monkeypatch) -> None:
     path = tmp_path / "x.conllu"
     path.write_text("".join(row(number, "a") + "\n" for number in range(1, 20)), "utf-8")
     with pytest.raises(InputError, match=r"x.conllu, line \d+\n.*at most 100 bytes"):
-        list(pieces(path))
+        list(iter_pieces(path))
 
 
 FORMS = st.text(
@@ -208,7 +208,7 @@ def test_a_sentence_comes_back_from_its_lines(given_sentence) -> None:
             word_misc = misc if token.words == 1 else "_"
             lines.append(row(at, word.form, word.head, lemma="x", upos="NOUN", misc=word_misc))
     expected = re.sub(r"\s+", " ", text_of(tokens))
-    found = parse(piece_of("\n".join([f"# text = {expected}", *lines])), Path("x.conllu"))
+    found = parse_sentence(piece_of("\n".join([f"# text = {expected}", *lines])), Path("x.conllu"))
     normal = text_of(found.tokens)
     assert [word.head for word in found.words] == [word.head for word in words]
     assert [token.words for token in found.tokens] == [token.words for token in tokens]

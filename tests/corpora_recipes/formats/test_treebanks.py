@@ -9,13 +9,13 @@ from conftest import corpus_of
 
 from corpora_recipes.formats.treebanks import (
     FILES_A_BLOCK,
-    carved,
+    carve_splits,
+    choose_held_out,
     find_treebank,
-    held_out,
-    in_blocks,
+    group_in_blocks,
     is_withheld,
-    listed_splits,
     possible_treebanks,
+    read_split_list,
     read_text,
     treebank_sources,
 )
@@ -76,18 +76,18 @@ def test_no_treebank_is_there(tmp_path: Path, language: str, expected: str) -> N
 
 def test_blocks_have_the_splits_of_their_own_texts(tmp_path: Path) -> None:
     names = [f"t{number:02}" for number in range(FILES_A_BLOCK + 2)]
-    first, second = in_blocks(tmp_path, "gum", names, {"t00": "train", "t33": "test"})
+    first, second = group_in_blocks(tmp_path, "gum", names, {"t00": "train", "t33": "test"})
     assert (len(first.names), first.splits) == (FILES_A_BLOCK, {"t00": "train"})
     assert (second.key, second.names, second.splits) == ("t32", ("t32", "t33"), {"t33": "test"})
 
 
 def test_one_text_less_changes_one_held_out_text_at_most() -> None:
     names = {f"t{number}" for number in range(100)}
-    chosen = held_out(names, 20, the_corpus(), "validation")
-    fewer = held_out(names - {"t7"}, 20, the_corpus(), "validation")
+    chosen = choose_held_out(names, 20, the_corpus(), "validation")
+    fewer = choose_held_out(names - {"t7"}, 20, the_corpus(), "validation")
     assert len(chosen) == len(fewer) == 20
     assert len(chosen - fewer) <= 1
-    assert chosen != held_out(names, 20, replace(the_corpus(), seed=2), "validation")
+    assert chosen != choose_held_out(names, 20, replace(the_corpus(), seed=2), "validation")
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,7 @@ def test_one_text_less_changes_one_held_out_text_at_most() -> None:
     ],
 )
 def test_few_texts_give_three_splits_too(number: int, sizes: dict[str, int]) -> None:
-    splits = carved([f"t{n}" for n in range(number)], the_corpus())
+    splits = carve_splits([f"t{n}" for n in range(number)], the_corpus())
     assert Counter(splits.values()) == sizes
 
 
@@ -111,16 +111,16 @@ def test_splits_from_a_list(tmp_path: Path) -> None:
         "utf-8-sig",
     )
     splits = {"b": "validation", "c": "test", "a": "train", "e": "train"}
-    assert listed_splits(path) == splits
+    assert read_split_list(path) == splits
     path.write_bytes(path.read_bytes().replace(b"Splits", "División".encode("latin-1")))
-    assert listed_splits(path) == splits
+    assert read_split_list(path) == splits
 
 
 def test_a_list_without_a_split_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "splits.md"
     path.write_text("## dev\n* b\n## train\n* a\n## test2\n* c\n")
     with pytest.raises(InputError, match="none below test"):
-        listed_splits(path)
+        read_split_list(path)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import pytest
 
 from corpora_recipes.fetching.sources import sample_folder
 from corpora_recipes.params import corpus_of
-from corpora_recipes.reading import read, read_corpus, settle
+from corpora_recipes.reading import read, read_corpus, settle_counts
 from corpora_recipes.recipe import RECIPES, BlockResult, Corpus, load_facts, load_recipe
 from corpora_recipes.recipe import recipe_names as names
 from corpora_recipes.records import (
@@ -116,7 +116,7 @@ def counted(records: list[Record], seen: dict[str, int], **dropped: int) -> Bloc
 def test_what_a_dropped_document_held_is_dropped_too(records, sentences, summary) -> None:
     short = 2 - len(records)
     result = counted(records, COUNTED, too_short=short)
-    settle(result, sample_of("documents"))
+    settle_counts(result, sample_of("documents"))
     dropped = {unit: count["dropped"] for unit, count in result.drops.as_dict().items()}
     assert dropped == {
         "documents": {"too_short": short},
@@ -139,7 +139,7 @@ def test_what_a_dropped_document_held_is_dropped_too(records, sentences, summary
 )
 def test_a_recipe_whose_counts_contradict_its_records_is_told_so(name, result, found) -> None:
     with pytest.raises(InputError) as error:
-        settle(result, sample_of(name))
+        settle_counts(result, sample_of(name))
     assert found in str(error.value)
     assert str(RECIPES / name / "recipe.py") in str(error.value)
 
@@ -156,9 +156,9 @@ def test_an_example_that_corpus_yaml_does_not_describe_is_refused(
     changes, place, known, found
 ) -> None:
     example = Example("questions/1", "questions", ("¿Sí?",), "number", None, "questions/1")
-    settle(counted([example], {"examples": 1}), sample_of("sqc"))
+    settle_counts(counted([example], {"examples": 1}), sample_of("sqc"))
     with pytest.raises(InputError) as error:
-        settle(counted([replace(example, **changes)], {"examples": 1}), sample_of("sqc"))
+        settle_counts(counted([replace(example, **changes)], {"examples": 1}), sample_of("sqc"))
     assert error.value.where.endswith("recipe.py: read_block, example questions/1")
     assert error.value.expected.endswith(f"which corpus.yaml names under {place}")
     assert known in error.value.expected
@@ -168,4 +168,4 @@ def test_an_example_that_corpus_yaml_does_not_describe_is_refused(
 def test_a_class_of_a_collection_without_classes_is_refused() -> None:
     pair = Example("2014/1", "2014", ("Uno.", "Dos."), "same", 2.0, "2014/1")
     with pytest.raises(InputError, match=r"\(nothing\).*collections\.2014\.labels"):
-        settle(counted([pair], {"examples": 1}), sample_of("sts"))
+        settle_counts(counted([pair], {"examples": 1}), sample_of("sts"))

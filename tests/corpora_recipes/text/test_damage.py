@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.text import damage
-from corpora_recipes.text.damage import FAULTS, GROUPS, KINDS, faults, group_of
+from corpora_recipes.text.damage import FAULTS, GROUPS, KINDS, find_faults, group_of
 
 TABLE = yaml.safe_load(Path(damage.__file__).with_suffix(".yaml").read_text("utf-8"))
 ENTRIES: dict[str, dict[str, Any]] = {
@@ -29,8 +29,8 @@ def test_groups() -> None:
 
 @pytest.mark.parametrize("name", ENTRIES)
 def test_examples(name: str) -> None:
-    assert name in faults(ENTRIES[name]["match"], "es")
-    assert faults(ENTRIES[name]["near_miss"], "es") == []
+    assert name in find_faults(ENTRIES[name]["match"], "es")
+    assert find_faults(ENTRIES[name]["near_miss"], "es") == []
 
 
 @pytest.mark.parametrize("name", ENTRIES)
@@ -72,23 +72,23 @@ def test_needed_characters_hide_nothing() -> None:
     ],
 )
 def test_sentences(sentence: str, expected: list[str]) -> None:
-    assert faults(sentence, "es") == expected
+    assert find_faults(sentence, "es") == expected
 
 
 def test_kinds() -> None:
     turn = "pero ven. ¿Vienes? Yo voy..Espera"
-    assert [faults(turn, "es", kind) for kind in KINDS] == [
+    assert [find_faults(turn, "es", kind) for kind in KINDS] == [
         ["two_full_stops", "begins_in_lower_case", "no_final_punctuation", "two_sentences"],
         [],
         [],
         [],
     ]
-    assert faults("Lo dice el art.", "es", "turn") == ["ends_in_abbreviation"]
-    assert faults("(que vive en Lugo", "es", "fragment") == []
-    assert faults(", que vive ( ) en Lugo", "es", "fragment") == ["empty_brackets"]
+    assert find_faults("Lo dice el art.", "es", "turn") == ["ends_in_abbreviation"]
+    assert find_faults("(que vive en Lugo", "es", "fragment") == []
+    assert find_faults(", que vive ( ) en Lugo", "es", "fragment") == ["empty_brackets"]
     tokenised = 'Dijo " ven " ( a Lugo ) , y calló .'
-    assert faults(tokenised, "es", "fragment") == []
-    assert faults(tokenised, "es", "turn") == [
+    assert find_faults(tokenised, "es", "fragment") == []
+    assert find_faults(tokenised, "es", "turn") == [
         "blank_before_punctuation",
         "blank_inside_brackets",
         "stray_quote",
@@ -97,23 +97,23 @@ def test_kinds() -> None:
 
 def test_tweets_may_hold_urls_and_bars() -> None:
     tweet = "Fiesta mayor | todo listo https://pueblo.example &amp; con ganas"
-    assert faults(tweet, "es", "fragment") == ["vertical_bar", "html_entity", "url"]
-    assert faults(tweet, "es", "example") == ["html_entity"]
+    assert find_faults(tweet, "es", "fragment") == ["vertical_bar", "html_entity", "url"]
+    assert find_faults(tweet, "es", "example") == ["html_entity"]
 
 
 def test_unknown_kind() -> None:
     with pytest.raises(InputError, match="one of sentence, turn, fragment, example"):
-        faults("Llueve.", "es", "row")  # type: ignore[arg-type]
+        find_faults("Llueve.", "es", "row")  # type: ignore[arg-type]
 
 
 def test_languages() -> None:
-    assert faults("El pueblo tiene una población de.", "es-AR") == ["dangling_word"]
+    assert find_faults("El pueblo tiene una población de.", "es-AR") == ["dangling_word"]
     # Words of one language say nothing in another one …
-    assert faults("El pueblo tiene una población de.", "nl") == []
-    assert faults("She works at the the mill.", "en") == ["doubled_function_word"]
-    assert faults("She works with Mr.", "en") == ["ends_in_abbreviation"]
+    assert find_faults("El pueblo tiene una población de.", "nl") == []
+    assert find_faults("She works at the the mill.", "en") == ["doubled_function_word"]
+    assert find_faults("She works with Mr.", "en") == ["ends_in_abbreviation"]
     # … and what needs no words is found in every one.
-    assert faults("De molen () staat in het dorp.", "nl") == ["empty_brackets"]
+    assert find_faults("De molen () staat in het dorp.", "nl") == ["empty_brackets"]
 
 
 @given(
@@ -126,13 +126,17 @@ def test_plain_sentences_have_no_fault(words: list[str], form: str, at: int, end
     words[0] = words[0].capitalize()
     if 0 < at < len(words) - 1:
         words[at] = form.format(words[at])
-    assert faults(" ".join(words) + end, "es") == []
+    assert find_faults(" ".join(words) + end, "es") == []
 
 
 @given(st.text() | st.lists(st.sampled_from(EXAMPLES)).map(" ".join))
 def test_any_text(text: str) -> None:
-    found = faults(text, "es")
+    found = find_faults(text, "es")
     assert found == [name for name in ENTRIES if name in found]  # in order, none twice
-    assert set(faults(text, "es", "fragment")) <= set(faults(text, "es", "turn")) <= set(found)
-    assert set(faults(text, "es", "example")) <= set(faults(text, "es", "fragment"))
-    assert set(faults(text, "nl")) <= set(found)
+    assert (
+        set(find_faults(text, "es", "fragment"))
+        <= set(find_faults(text, "es", "turn"))
+        <= set(found)
+    )
+    assert set(find_faults(text, "es", "example")) <= set(find_faults(text, "es", "fragment"))
+    assert set(find_faults(text, "nl")) <= set(found)

@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from corpora_recipes.running.errors import InputError
-from corpora_recipes.text.cleaning import clean, damage, has_markup, unescape
+from corpora_recipes.text.cleaning import clean, find_damage, has_markup, unescape
 from corpora_recipes.text.sentences import ends_in_abbreviation, split_sentences
 from corpora_recipes.text.tidying import has_stray_quote, pair_quotes, tidy, tidy_sentences
-from corpora_recipes.text.tokens import check_language, has_rules, tokenize
+from corpora_recipes.text.tokens import check_language, has_tokenizer_rules, tokenize
 
 HARD = [
     line.split(" | ")
@@ -154,7 +154,7 @@ def test_a_quotation_without_end_takes_no_memory() -> None:
     ],
 )
 def test_damage(text: str, reason: str | None) -> None:
-    assert damage(text) == reason
+    assert find_damage(text) == reason
 
 
 def test_tokenize() -> None:
@@ -167,7 +167,7 @@ def test_tokenize() -> None:
 
 def test_tokenize_in_languages_without_rules() -> None:
     """As in Galician: the rules that all languages share."""
-    assert not has_rules("gl")
+    assert not has_tokenizer_rules("gl")
     assert tokenize("Dixo: «Non, o Sr. Pérez.»", "gl") == [
         "Dixo", ":", "«", "Non", ",", "o", "Sr", ".", "Pérez", ".", "»",
     ]  # fmt: skip

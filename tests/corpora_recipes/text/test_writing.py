@@ -3,10 +3,10 @@
 import pytest
 
 from corpora_recipes.text.language import (
+    count_words,
     is_finished,
     is_lower,
-    number_of_words,
-    words_of,
+    split_words,
     writing_of,
 )
 from corpora_recipes.text.sentences import abbreviations, split_sentences
@@ -54,9 +54,9 @@ def test_small_letters() -> None:
 
 
 def test_words_without_spaces() -> None:
-    assert words_of("船は10時に出る。 Sí, 船。") == ["船は", "10", "時に出る。", "Sí,", "船。"]
-    assert number_of_words("船は10時に出る。") == 5
-    assert number_of_words("La casa, «azul».") == 3
+    assert split_words("船は10時に出る。 Sí, 船。") == ["船は", "10", "時に出る。", "Sí,", "船。"]
+    assert count_words("船は10時に出る。") == 5
+    assert count_words("La casa, «azul».") == 3
 
 
 def test_words_without_spaces_are_joined() -> None:

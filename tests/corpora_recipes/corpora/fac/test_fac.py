@@ -8,7 +8,7 @@ from conftest import corpus_of, read_blocks
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpora_recipes.corpora.fac.recipe import blocks, natural_text
+from corpora_recipes.corpora.fac.recipe import blocks, natural_line
 from corpora_recipes.recipe import RECIPES, BlockResult, Dropped
 from corpora_recipes.records import Example
 from corpora_recipes.running.errors import InputError
@@ -67,14 +67,14 @@ def test_sample_rows(sample):
         ("madri\xadd .", "madrid."),
     ],
 )
-def test_natural_text(line, text):
-    assert natural_text(line, "es") == text
+def test_natural_line(line, text):
+    assert natural_line(line, "es") == text
 
 
 @given(st.text(st.characters(codec="utf-8", exclude_characters="\r\n\t")))
-def test_natural_text_has_no_stray_marks(line):
+def test_natural_line_has_no_stray_marks(line):
     try:
-        text = natural_text(line, "es")
+        text = natural_line(line, "es")
     except Dropped:
         return
     assert text.count("'") in (0, 2)

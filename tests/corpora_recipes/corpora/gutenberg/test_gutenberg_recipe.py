@@ -15,7 +15,7 @@ from corpora_recipes.corpora.gutenberg import recipe
 from corpora_recipes.corpora.gutenberg.recipe import assign_splits, decode, find_body
 from corpora_recipes.fetching import patience, sources
 from corpora_recipes.fetching.downloads import read_fetched
-from corpora_recipes.reading import settle
+from corpora_recipes.reading import settle_counts
 from corpora_recipes.recipe import RECIPES, Corpus, load_facts
 from corpora_recipes.records import Dialogue, Drops, Split
 from corpora_recipes.running.errors import InputError
@@ -55,7 +55,7 @@ def read(raw: Path) -> tuple[list[Dialogue], dict[str, Any]]:
     drops = Drops()
     for block in recipe.blocks(raw, corpus()):
         result = recipe.read_block(block, corpus())
-        settle(result, corpus())
+        settle_counts(result, corpus())
         records += [r for r in result.records if isinstance(r, Dialogue)]
         drops.add(result.drops)
     return records, drops.as_dict()
