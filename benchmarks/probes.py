@@ -20,7 +20,7 @@ from evaluation.encoders import make_encoder
 from evaluation.encoders.encoder import Encoder
 from evaluation.features import ProbeRows
 from evaluation.measures import one_thread
-from evaluation.probing.probing import problem_of
+from evaluation.probing.probing import make_problem
 from evaluation.probing.protocols import senteval, standard
 from evaluation.probing.protocols.problem import SEEDS, Problem
 
@@ -48,7 +48,7 @@ def read_problem(
     parts = {split: ProbeRows(dataset, split, encoder.form) for split in dataset.files}
     lookup = partial(store.lookup, layer=encoder.layer)
     x = {split: rows.features(lookup) for split, rows in parts.items()}
-    return problem_of(dataset, parts, x), parts[dataset.tested].y
+    return make_problem(dataset, parts, x), parts[dataset.tested].y
 
 
 def timed(compute: Callable[[], Values], gold: Values) -> tuple[float, list[float]]:
@@ -64,21 +64,23 @@ def warm_up(net: str) -> None:
     y = np.arange(64) % 2
     x = np.stack([y, 1 - y], axis=1).astype(np.float32)
     problem = Problem("", "section_prediction", "accuracy", x, y, validation=(x, y), test=x)
-    standard.answer(problem, 0, "numpy")
-    senteval.answer(problem, 0, "numpy", 1)
+    standard.fit_predict(problem, 0, "numpy")
+    senteval.fit_predict(problem, 0, "numpy", 1)
     classic(problem, 0, net)
 
 
 def compare(problem: Problem, gold: Values, seed: int, starts: int, net: str) -> list[float]:
     """Measure one task and print its line; return the seconds: classic, senteval, standard."""
     print(f"{problem.name}: {len(problem.x):,} x {problem.x.shape[1]:,} …", file=sys.stderr)
-    fast, standards = timed(lambda: standard.answer(problem, seed, "numpy").predictions, gold)
+    fast, standards = timed(lambda: standard.fit_predict(problem, seed, "numpy").predictions, gold)
     mid, accuracies = timed(
-        lambda: senteval.answer(problem, seed, "numpy", starts).predictions, gold
+        lambda: senteval.fit_predict(problem, seed, "numpy", starts).predictions, gold
     )
     if starts != SEEDS:
         print("  five starts …", file=sys.stderr)
-        _, accuracies = timed(lambda: senteval.answer(problem, seed, "numpy").predictions, gold)
+        _, accuracies = timed(
+            lambda: senteval.fit_predict(problem, seed, "numpy").predictions, gold
+        )
     mean, deviation = np.mean(accuracies), np.std(accuracies, ddof=1)
     print("  classic …", file=sys.stderr)
 

@@ -1,29 +1,25 @@
-"""Metrics, similarities, intervals.
+"""Metrics, similarities, and the intervals of scores and of their differences.
 
-Similarity without a probe: the cosine of two embeddings, as SentEval scores STS; or 1/(1+l2).
+Similarity without a probe is the cosine of two embeddings, as SentEval scores STS, or 1 / (1 + l2).
+Alignment and uniformity describe vectors whose similarity is a cosine (Wang and Isola 2020,
+"Understanding contrastive representation learning through alignment and uniformity on the
+hypersphere"): both are better when lower. Wang, Kuo and Li (2022, section 4.4) relate them to
+EvalRank. Metrics are accuracy, or correlation with human scores: those of ``scipy.stats``, to the
+bit, whose import takes a second.
 
-And what says something of vectors whose similarity is a cosine (Wang and Isola 2020, "Understanding
-contrastive representation learning through alignment and uniformity on the hypersphere"): both are
-better when lower. Wang, Kuo and Li (2022, section 4.4) relate them to EvalRank.
-
-Metrics: accuracy, or correlation with human scores.
-
-Correlations are those of ``scipy.stats``, to the bit; its import takes a second.
-
-Intervals of scores and of their differences: the jackknife over documents, with Student's t.
-
-A score is measured again without each document in turn; how much these values differ gives its
-standard error (Efron and Tibshirani 1993, chapter 11). Documents are left out, not rows: rows of
-one document are not independent. The jackknife needs no random draws, and does not understate the
-error if documents are few, as resampling them does (MacKinnon, Nielsen and Webb 2023). Each end is
-the standard error times Student's t away, whose degrees of freedom are one less than the effective
-number of documents: of one size, as many as there are; fewer if some have many times the rows of
-others (Carter, Schnepel and Steigerwald 2017, "Asymptotic behavior of a t-test robust to cluster
+Intervals are of the jackknife over documents, with Student's t. A score is measured again without
+each document in turn; how much these replicates differ gives its standard error (Efron and
+Tibshirani 1993, chapter 11). Documents are left out, not rows: rows of one document are not
+independent. The jackknife needs no random draws, and does not understate the error if documents are
+few, as resampling them does (MacKinnon, Nielsen and Webb 2023). The half-width is the standard
+error times Student's t, whose degrees of freedom are one less than the effective number of
+documents: of one size, as many as there are; fewer if some have many times the rows of others
+(Carter, Schnepel and Steigerwald 2017, "Asymptotic behavior of a t-test robust to cluster
 heterogeneity"; their number has a further term, for how much documents differ).
 
 - for an accuracy or another mean of numbers 0 … 1, on the scale of Wilson's interval (1927), so
-  that it stays in 0 … 1 and has a width where all answers are right. Near 0 and 1, the few wrong
-  (or right) answers cannot show how much documents differ: ``_PRIOR`` is added for that.
+  that it stays in 0 … 1 and has a width where all predictions are right. Near 0 and 1, the few
+  wrong (or right) ones cannot show how much documents differ: ``_PRIOR`` is added for that.
 - for a correlation, on the scale of Fisher's z.
 - for a difference of two encoders, on that of the difference.
 
@@ -68,38 +64,38 @@ def all_threads() -> Any:
 DECIMALS = 6
 # Vectors that are in memory in float64 at a time.
 _BLOCK = 8192
-# The texts that uniformity is of: of more, the first, as rankings are in the order of a keyed hash.
-_UNIFORM = 4096
+# Of more texts, uniformity is that of the first ones, as rankings are in the order of a keyed hash.
+_MAX_UNIFORMITY_TEXTS = 4096
 
 
-def cosines(one: Floats, other: Floats) -> Doubles:
-    """Return the cosine of each row of one with that row of the other, to ``DECIMALS``.
+def cosines(first: Floats, second: Floats) -> Doubles:
+    """Return the cosine of each row of the first with that row of the second, to ``DECIMALS``.
 
     Both are float32 [rows, dimension]; the cosines float64 [rows], -1 … 1; 0 where a vector is 0.
     """
     # To length 1 before the product, which could leave the range of numbers.
-    products: Doubles = np.einsum("ij,ij->i", _unit(one), _unit(other))
+    products: Doubles = np.einsum("ij,ij->i", _unit(first), _unit(second))
     return products.round(DECIMALS)
 
 
-def inverse_distances(one: Floats, other: Floats) -> Doubles:
-    """Return 1 / (1 + l2) of each row of one and that row of the other (Wang et al. 2022).
+def inverse_distances(first: Floats, second: Floats) -> Doubles:
+    """Return 1 / (1 + l2) of each row of the first and that row of the second (Wang et al. 2022).
 
     Both are float32 [rows, dimension]; the result is float64 [rows], above 0 to 1: equal vectors.
     """
-    inverse: Doubles = 1 / (1 + np.linalg.norm(one.astype(np.float64) - other, axis=1))
+    inverse: Doubles = 1 / (1 + np.linalg.norm(first.astype(np.float64) - second, axis=1))
     return inverse
 
 
-def alignment(one: Floats, other: Floats) -> float | None:
+def alignment(first: Floats, second: Floats) -> float | None:
     """Return the mean squared distance of pairs of vectors, each made 1 long: 0 … 4.
 
     Both are float32 [pairs, dimension]; None if no pair has two vectors other than 0.
     """
-    known = one.any(axis=1) & other.any(axis=1)
-    if not known.any():
+    directed = first.any(axis=1) & second.any(axis=1)
+    if not directed.any():
         return None
-    return float(np.square(_unit(one[known]) - _unit(other[known])).sum(axis=1).mean())
+    return float(np.square(_unit(first[directed]) - _unit(second[directed])).sum(axis=1).mean())
 
 
 def uniformity(vectors: Floats) -> float | None:
@@ -108,16 +104,16 @@ def uniformity(vectors: Floats) -> float | None:
     d is the distance of two; vectors are float32 [texts, dimension], those of 0 left out. None
     below two of them.
     """
-    units = _unit(vectors[vectors.any(axis=1)][:_UNIFORM])
-    count = len(units)
-    if count < 2:
+    units = _unit(vectors[vectors.any(axis=1)][:_MAX_UNIFORMITY_TEXTS])
+    n_texts = len(units)
+    if n_texts < 2:
         return None
     # Of length 1: d² = 2 - 2 cosine. Each vector with itself adds 1.
-    terms = units @ units.T
-    terms -= 1
-    terms *= 4
-    total = float(np.exp(terms, out=terms).sum()) - count
-    return math.log(total / (count * (count - 1)))
+    exponents = units @ units.T
+    exponents -= 1
+    exponents *= 4
+    total = float(np.exp(exponents, out=exponents).sum()) - n_texts
+    return math.log(total / (n_texts * (n_texts - 1)))
 
 
 def norms_of(vectors: Reals) -> Doubles:
@@ -131,9 +127,9 @@ def norms_of(vectors: Reals) -> Doubles:
 
 
 def _unit(vectors: Floats) -> Doubles:
-    wide = vectors.astype(np.float64)
-    lengths = np.linalg.norm(wide, axis=1, keepdims=True)
-    units: Doubles = wide / np.where(lengths > 0, lengths, 1.0)
+    doubles = vectors.astype(np.float64)
+    lengths = np.linalg.norm(doubles, axis=1, keepdims=True)
+    units: Doubles = doubles / np.where(lengths > 0, lengths, 1.0)
     return units
 
 
@@ -164,22 +160,22 @@ def measures(metric: Metric, gold: Values, predicted: Values, subsets: Values) -
     return values
 
 
-def spearman(one: Values, other: Values) -> float:
+def spearman(first: Values, second: Values) -> float:
     """Return Spearman's correlation; 0 where one side does not vary."""
-    if not vary(one, other):
+    if not vary(first, second):
         return 0.0
-    return float(np.corrcoef(average_ranks(one), average_ranks(other))[1, 0])
+    return float(np.corrcoef(average_ranks(first), average_ranks(second))[1, 0])
 
 
 def average_ranks(values: Values) -> Doubles:
     """Return the ranks of values from 1, float64 [rows]; equal ones share the mean of theirs."""
-    _, place, counts = np.unique(values, return_inverse=True, return_counts=True)
+    _, index, counts = np.unique(values, return_inverse=True, return_counts=True)
     ranks: Doubles = np.cumsum(counts) - (counts - 1) / 2
-    return ranks[place]
+    return ranks[index]
 
 
-def terms(metric: Metric, gold: Values, predicted: Values) -> Doubles:
-    """Return what rows add to the sums that ``metric_of`` takes, float64 [rows, terms]."""
+def row_terms(metric: Metric, gold: Values, predicted: Values) -> Doubles:
+    """Return what rows add to the sums that ``metric_from_sums`` takes, float64 [rows, terms]."""
     ones = np.ones(len(gold))
     if metric == "accuracy":
         return np.stack([ones, gold == predicted], axis=1)
@@ -187,7 +183,7 @@ def terms(metric: Metric, gold: Values, predicted: Values) -> Doubles:
     return np.stack([ones, x, y, x * x, y * y, x * y], axis=1)
 
 
-def metric_of(metric: Metric, sums: Doubles) -> Doubles:
+def metric_from_sums(metric: Metric, sums: Doubles) -> Doubles:
     """Return the metric of sets of rows [sets] from the sums of their terms, [sets, terms].
 
     A correlation is 0 where one side does not vary.
@@ -212,12 +208,12 @@ def _standard(side: Doubles) -> Doubles:
 COVERAGE = 0.95
 # Two documents can be alike by chance. With fewer than this in test, rows are left out instead:
 # such an interval says nothing of other documents.
-LEAST_DOCUMENTS = 3
+MIN_DOCUMENTS = 3
 # Rows that are added to a mean's variance as if all rows of a document were alike: four, as Agresti
 # and Coull (1998, "Approximate is better than exact") add to a proportion.
 _PRIOR = 4
 # The largest correlation that has a finite z.
-_LARGEST = 1 - 1e-9
+_MAX_CORRELATION = 1 - 1e-9
 
 
 def leave_out(metric: Metric, gold: Values, predictions: Values, documents: Values) -> Doubles:
@@ -225,25 +221,25 @@ def leave_out(metric: Metric, gold: Values, predictions: Values, documents: Valu
 
     Args:
         metric: which.
-        gold: correct answers, [rows].
+        gold: class numbers or scores, [rows].
         predictions: of several encoders, layers or starts, [sets, rows].
         documents: ids of the documents, [rows].
 
     Returns:
-        float64 [sets, units]: a unit is a document, or a row of fewer than ``LEAST_DOCUMENTS``.
+        float64 [sets, units]: a unit is a document, or a row of fewer than ``MIN_DOCUMENTS``.
     """
     units = _units(documents)
-    measured = partial(metric_of, metric)
-    return np.stack(
-        [_without(measured, terms(metric, gold, answers), units) for answers in predictions]
-    )
+    measure_sums = partial(metric_from_sums, metric)
+    rows = (row_terms(metric, gold, predicted) for predicted in predictions)
+    return np.stack([_leave_one_out(measure_sums, terms, units) for terms in rows])
 
 
 def leave_out_means(values: Doubles, documents: Values) -> Doubles:
     """Return the mean of values [sets, rows] without each document in turn, as ``leave_out``."""
     units = _units(documents)
-    of_rows = (np.stack([np.ones_like(of_set), of_set], axis=1) for of_set in values)
-    return np.stack([_without(partial(metric_of, "accuracy"), sums, units) for sums in of_rows])
+    mean = partial(metric_from_sums, "accuracy")
+    rows = (np.stack([np.ones_like(of_set), of_set], axis=1) for of_set in values)
+    return np.stack([_leave_one_out(mean, terms, units) for terms in rows])
 
 
 def effective_units(documents: Values) -> float:
@@ -254,45 +250,47 @@ def effective_units(documents: Values) -> float:
     return effective_number(np.bincount(_units(documents)))
 
 
-def jackknife_half_width(value: float, left_out: Doubles, units: float, pairs: int = 1) -> float:
+def jackknife_half_width(
+    value: float, replicates: Doubles, units: float, n_pairs: int = 1
+) -> float:
     """Return half the width of an interval around a value: Student's t times the standard error.
 
     Args:
         value: a score or a difference of scores.
-        left_out: the same without each unit in turn, [units]. For a single one the width is
+        replicates: the same without each unit in turn, [units]. For a single one the width is
             infinite.
         units: their effective number.
-        pairs: number of differences that their intervals cover together, see ``student``.
+        n_pairs: number of differences that their intervals cover together, see ``student``.
     """
-    number = len(left_out)
-    if number < 2:
+    n_units = len(replicates)
+    if n_units < 2:
         return math.inf
-    # Around the value, not the mean of the others: never the smaller one.
-    squares = float(np.square(left_out - value).sum())
-    return student(units - 1, pairs) * math.sqrt((number - 1) / number * squares)
+    # Around the value, not the mean of the replicates: never the smaller one.
+    squares = float(np.square(replicates - value).sum())
+    return student(units - 1, n_pairs) * math.sqrt((n_units - 1) / n_units * squares)
 
 
 def score_interval(
-    metric: Metric, value: float, left_out: Doubles, documents: Values
+    metric: Metric, value: float, replicates: Doubles, documents: Values
 ) -> tuple[float, float]:
     """Return the ends of the interval of a score that covers ``COVERAGE``.
 
-    The metric is "pearson", or "accuracy" for any mean of numbers 0 … 1; ``left_out`` has the score
-    without each unit in turn, [units], ``documents`` the ids of the documents, [rows]. The interval
-    of a single unit is the metric's whole range.
+    The metric is "pearson", or "accuracy" for any mean of numbers 0 … 1; ``replicates`` has the
+    score without each unit in turn, [units], ``documents`` the ids of the documents, [rows]. The
+    interval of a single unit is the metric's whole range.
     """
-    units, rows = effective_units(documents), len(documents)
+    units, n_rows = effective_units(documents), len(documents)
     if metric == "pearson":
         z = math.atanh(_inside(value))
-        far = jackknife_half_width(z, np.arctanh(_inside(left_out)), units)
-        low, high = math.tanh(z - far), math.tanh(z + far)
-    elif len(left_out) < 2:
+        half_width = jackknife_half_width(z, np.arctanh(_inside(replicates)), units)
+        low, high = math.tanh(z - half_width), math.tanh(z + half_width)
+    elif len(replicates) < 2:
         low, high = 0.0, 1.0
     else:
         # Wilson's interval: p whose squared distance to the value is ``ratio`` times p (1 - p).
-        spread, most = value * (1 - value), student(units - 1) ** 2 / units
-        ratio = (rows * jackknife_half_width(value, left_out, units) ** 2 + _PRIOR * most) / (
-            rows * spread + _PRIOR
+        spread, prior = value * (1 - value), student(units - 1) ** 2 / units
+        ratio = (n_rows * jackknife_half_width(value, replicates, units) ** 2 + _PRIOR * prior) / (
+            n_rows * spread + _PRIOR
         )
         middle, half = value + ratio / 2, math.sqrt(ratio * spread + ratio**2 / 4)
         low, high = (middle - half) / (1 + ratio), (middle + half) / (1 + ratio)
@@ -301,29 +299,29 @@ def score_interval(
 
 
 @cache
-def student(degrees: float, pairs: int = 1) -> float:
+def student(degrees: float, n_pairs: int = 1) -> float:
     """Return the quantile of Student's t that ``COVERAGE`` lies within, on both sides of 0.
 
     Of several pairs, all intervals cover together: by Bonferroni's inequality (Dunn 1961, "Multiple
     comparisons among means", section 2).
     """
-    return float(stdtrit(degrees, 1 - (1 - COVERAGE) / (2 * pairs)))
+    return float(stdtrit(degrees, 1 - (1 - COVERAGE) / (2 * n_pairs)))
 
 
 def _inside(correlations: Values | float) -> Doubles:
-    inside: Doubles = np.clip(correlations, -_LARGEST, _LARGEST)
+    inside: Doubles = np.clip(correlations, -_MAX_CORRELATION, _MAX_CORRELATION)
     return inside
 
 
 def _units(documents: Values) -> Values:
     """Return the number of each row's unit, int [rows]."""
     names, numbers = np.unique(documents, return_inverse=True)
-    return numbers if len(names) >= LEAST_DOCUMENTS else np.arange(len(documents))
+    return numbers if len(names) >= MIN_DOCUMENTS else np.arange(len(documents))
 
 
-def _without(metric: Callable[[Doubles], Doubles], of_rows: Doubles, units: Values) -> Doubles:
-    """Return the metric without each unit, float64 [units], given each row's terms."""
-    of_units = np.stack([np.bincount(units, of_term) for of_term in of_rows.T], axis=1)
-    if len(of_units) < 2:
-        return np.full(len(of_units), np.nan)
-    return metric(of_units.sum(axis=0) - of_units)
+def _leave_one_out(metric: Callable[[Doubles], Doubles], terms: Doubles, units: Values) -> Doubles:
+    """Return the metric without each unit, float64 [units], given the terms, [rows, terms]."""
+    unit_sums = np.stack([np.bincount(units, term) for term in terms.T], axis=1)
+    if len(unit_sums) < 2:
+        return np.full(len(unit_sums), np.nan)
+    return metric(unit_sums.sum(axis=0) - unit_sums)

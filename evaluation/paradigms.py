@@ -1,11 +1,10 @@
 """The stage `paradigms`: ParaLex for one encoder.
 
-The two tests of ParaLex on clusters of words: suggestion, and neighbourhood coherence.
-
-After Sumbler et al. 2018, on the 30 nearest words by cosine. Shares are of counts: nothing is
-rounded before the last division. In both, terms out of the vocabulary are removed first, and a
-cluster with fewer than three terms left scores 0; the script published with ParaLex does so only in
-the suggestion test, and counts such terms as missed in neighbourhood coherence.
+The two tests of ParaLex on clusters of words, suggestion and neighbourhood coherence, after Sumbler
+et al. 2018, on the 30 nearest words by cosine. Shares are of counts: nothing is rounded before the
+last division. In both, terms out of the vocabulary are removed first, and a cluster with fewer than
+three terms left scores 0; the script published with ParaLex does so only in the suggestion test,
+and counts such terms as missed in neighbourhood coherence.
 """
 
 from collections import Counter
@@ -14,12 +13,11 @@ from dataclasses import asdict, dataclass, replace
 from hashlib import sha256
 from itertools import chain, combinations, groupby, permutations, product
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
 from builders.tasks.examples import FEWEST_TERMS
-from corpora_recipes.running.cache import Cache
 from corpora_recipes.running.code import code_digest
 from corpora_recipes.running.console import progress
 from corpora_recipes.running.errors import OutputError
@@ -46,10 +44,13 @@ from evaluation.results.scores import (
 )
 from evaluation.results.stored import Part, encoder_facts, library_versions, score_parts
 
+if TYPE_CHECKING:
+    from corpora_recipes.running.cache import Cache
+
 Casing = Literal["as_is", "lower"]
 
-COUNT = 30
-"""How many neighbours of a word count (Sumbler et al. 2018)."""
+N_NEIGHBOURS = 30
+"""Number of a word's neighbours (Sumbler et al. 2018)."""
 # Of products, and of the numbers that are multiplied, so many are in memory at a time.
 _BLOCK_NUMBERS = 4_000_000
 _BLOCK_WORDS = 8192
@@ -76,7 +77,7 @@ class Forms:
         return np.fromiter(self.rows.values(), np.int64, len(self.rows))
 
 
-def cased(word: str, casing: Casing) -> str:
+def apply_casing(word: str, casing: Casing) -> str:
     """Return a word in a casing: as it is, or in lower case."""
     return lower_case(word) if casing == "lower" else word
 
@@ -86,7 +87,7 @@ def forms_of(vocabulary: Vocabulary, casing: Casing) -> Forms:
     rows: dict[str, int] = {}
     without = set()
     for row, word in enumerate(vocabulary.words):
-        form = cased(word, casing)
+        form = apply_casing(word, casing)
         if vocabulary.norms[row] > 0:
             rows.setdefault(form, row)
         else:
@@ -95,22 +96,24 @@ def forms_of(vocabulary: Vocabulary, casing: Casing) -> Forms:
 
 
 class Neighbours(dict[int, list[int]]):
-    """The nearest words of words that were asked for, see ``nearest``: rows by row."""
+    """The nearest words of words that were looked up, see ``find_nearest``: rows by row."""
 
     def __init__(self, vectors: Floats, norms: Doubles, words: Rows) -> None:
-        """Look for neighbours among ``words``, as ``nearest``; nothing is computed yet."""
+        """Look for neighbours among ``words``, as ``find_nearest``; nothing is computed yet."""
         self._vectors, self._norms, self._words = vectors, norms, words
 
-    def ask(self, rows: Iterable[int]) -> None:
-        """Find the neighbours of words; those that are known are not looked for again."""
+    def look_up(self, rows: Iterable[int]) -> None:
+        """Find the neighbours of words, unless they were found before."""
         new = np.array(sorted(set(rows) - self.keys()), np.int64)
         for first in range(0, len(new), _BLOCK_QUERIES):
             block = new[first : first + _BLOCK_QUERIES]
-            near = nearest(self._vectors, self._norms, self._words, block)
+            near = find_nearest(self._vectors, self._norms, self._words, block)
             self.update(zip(block.tolist(), near.tolist(), strict=True))
 
 
-def nearest(vectors: Floats, norms: Doubles, words: Rows, asked: Rows, count: int = COUNT) -> Rows:
+def find_nearest(
+    vectors: Floats, norms: Doubles, words: Rows, queries: Rows, count: int = N_NEIGHBOURS
+) -> Rows:
     """Return the nearest words of words by cosine, themselves left out, the nearest first.
 
     The cosine is that of float64, and of two words with the same, to the bit, the first row counts
@@ -124,31 +127,31 @@ def nearest(vectors: Floats, norms: Doubles, words: Rows, asked: Rows, count: in
         vectors: float32 [n, dimension]; may be memory-mapped, and is read once.
         norms: their lengths, float64 [n].
         words: numbers of the rows to look among, ascending.
-        asked: numbers of the rows to look for, some of ``words``.
+        queries: numbers of the rows to look for, some of ``words``.
         count: how many are wanted.
 
     Returns:
-        Row numbers, int64 [len(asked), count], or fewer columns if there are fewer other words.
+        Row numbers, int64 [len(queries), count], or fewer columns if there are fewer other words.
     """
     count = max(0, min(count, len(words) - 1))
-    best = _Best(len(asked), count)
+    best = _Best(len(queries), count)
     if not best.rows.size:
         return best.rows
-    raw = vectors[asked].astype(np.float64)
-    units = (raw / norms[asked, None]).astype(np.float32)
+    raw = vectors[queries].astype(np.float64)
+    units = (raw / norms[queries, None]).astype(np.float32)
     # Beyond the sum: the two roundings of the units, and what float64 itself rounds.
     error = (vectors.shape[1] + 4) * _ROUNDOFF
     error /= 1 - error
-    places = np.searchsorted(words, asked)
+    positions = np.searchsorted(words, queries)
     # The first block has to hold `count` other words.
-    size = max(count + 1, min(_BLOCK_WORDS, _BLOCK_NUMBERS // max(len(asked), vectors.shape[1])))
+    size = max(count + 1, min(_BLOCK_WORDS, _BLOCK_NUMBERS // max(len(queries), vectors.shape[1])))
     with progress(len(words), "neighbours", "word") as bar:
         for first in range(0, len(words), size):
             rows = words[first : first + size]
             block = vectors[rows].astype(np.float64)
             near = units @ (block / norms[rows, None]).astype(np.float32).T
-            inside = np.flatnonzero((places >= first) & (places < first + len(rows)))
-            near[inside, places[inside] - first] = -np.inf
+            inside = np.flatnonzero((positions >= first) & (positions < first + len(rows)))
+            near[inside, positions[inside] - first] = -np.inf
             if first:
                 least = best.scores[:, -1] - error
             else:
@@ -157,7 +160,7 @@ def nearest(vectors: Floats, norms: Doubles, words: Rows, asked: Rows, count: in
             floor = np.nextafter(least.astype(np.float32), np.float32(-np.inf))
             query, column = np.nonzero(near >= floor[:, None])
             scores = _products(raw, block, query, column)
-            scores /= norms[asked[query]] * norms[rows[column]]
+            scores /= norms[queries[query]] * norms[rows[column]]
             best.add(query, scores, rows[column])
             bar.update(len(rows))
     return best.rows
@@ -174,7 +177,7 @@ def _products(left: Doubles, right: Doubles, of_left: Rows, of_right: Rows) -> D
 
 
 class _Best:
-    """The best words so far of each word asked for, the best first: [queries, count]."""
+    """The best words so far of each query, the best first: [queries, count]."""
 
     def __init__(self, queries: int, count: int) -> None:
         self.scores = np.full((queries, count), -np.inf)
@@ -182,20 +185,20 @@ class _Best:
 
     def add(self, query: Rows, scores: Doubles, rows: Rows) -> None:
         """Take words in: for which query, with which score, in which row."""
-        touched, place = np.unique(query, return_inverse=True)
+        touched, index = np.unique(query, return_inverse=True)
         count = self.rows.shape[1]
-        place = np.concatenate([np.repeat(np.arange(len(touched)), count), place])
+        index = np.concatenate([np.repeat(np.arange(len(touched)), count), index])
         scores = np.concatenate([self.scores[touched].ravel(), scores])
         rows = np.concatenate([self.rows[touched].ravel(), rows])
-        order = np.lexsort((rows, -scores, place))
-        starts = np.searchsorted(place[order], np.arange(len(touched)))
-        kept = order[starts[:, None] + np.arange(count)]
-        self.scores[touched], self.rows[touched] = scores[kept], rows[kept]
+        order = np.lexsort((rows, -scores, index))
+        starts = np.searchsorted(index[order], np.arange(len(touched)))
+        best = order[starts[:, None] + np.arange(count)]
+        self.scores[touched], self.rows[touched] = scores[best], rows[best]
 
 
 ITERATIONS = 3
 """Number of times that seeds are added after the first suggestions."""
-MOST_SUGGESTIONS = 200
+MAX_SUGGESTIONS = 200
 """With more suggestions than these the search has lost its cluster and ends."""
 
 
@@ -225,24 +228,24 @@ def run_tests(
         neighbours: of all words.
         threshold: number of seeds that must suggest a word for it to become a seed.
     """
-    enough = [terms if len(terms) >= FEWEST_TERMS else [] for terms in clusters]
-    coherent = coherent_pairs(enough, neighbours)
-    targets = found_targets(enough, neighbours, threshold)
+    testable = [terms if len(terms) >= FEWEST_TERMS else [] for terms in clusters]
+    coherent = count_coherent_pairs(testable, neighbours)
+    targets = count_found_targets(testable, neighbours, threshold)
     outcomes = []
-    for terms, pairs, found in zip(enough, coherent, targets, strict=True):
+    for terms, n_coherent, n_found in zip(testable, coherent, targets, strict=True):
         outcome = Outcome(0.0, 0.0, 0.0)
         if terms:
-            count = len(terms)
+            n_terms = len(terms)
             outcome = Outcome(
-                suggestion=sum(found) / (len(found) * (count - 2)),
-                deviation=float(np.std(found)) / (count - 2),
-                coherence=pairs / (count * (count - 1)),
+                suggestion=sum(n_found) / (len(n_found) * (n_terms - 2)),
+                deviation=float(np.std(n_found)) / (n_terms - 2),
+                coherence=n_coherent / (n_terms * (n_terms - 1)),
             )
         outcomes.append(outcome)
     return outcomes
 
 
-def found_targets(
+def count_found_targets(
     clusters: Sequence[Sequence[int]], neighbours: Neighbours, threshold: int
 ) -> list[list[int]]:
     """Return how many targets each pair of seeds finds.
@@ -250,33 +253,33 @@ def found_targets(
     Every pair of a cluster's terms are seeds once, and the others are the targets. Suggestions are
     the neighbours of seeds, without the seeds. Then, three times at most, the suggestions that are
     neighbours of ``threshold`` seeds or more, and the targets among them, join the seeds, and there
-    are new suggestions. A target that was suggested once is found. The searches of all pairs go on
-    side by side, so that neighbours are asked for few times, for many words each.
+    are new suggestions. A target that was suggested once is found. The searches of all pairs run
+    side by side, so that neighbours are looked up few times, for many words each.
 
     Returns:
         For each cluster, one number per pair, in the order of ``itertools.combinations``.
     """
-    found: list[list[int]] = []
+    n_found: list[list[int]] = []
     searches: list[tuple[int, int, _Search]] = []
     for number, terms in enumerate(clusters):
         pairs = list(combinations(terms, 2))
-        found.append([0] * len(pairs))
+        n_found.append([0] * len(pairs))
         searches += [
-            (number, place, _search(set(pair), set(terms).difference(pair), neighbours, threshold))
-            for place, pair in enumerate(pairs)
+            (number, index, _search(set(pair), set(terms).difference(pair), neighbours, threshold))
+            for index, pair in enumerate(pairs)
         ]
     while searches:
-        going_on = []
-        asked: set[int] = set()
-        for number, place, search in searches:
+        unfinished = []
+        needed: set[int] = set()
+        for number, index, search in searches:
             try:
-                asked |= next(search)
-                going_on.append((number, place, search))
+                needed |= next(search)
+                unfinished.append((number, index, search))
             except StopIteration as end:
-                found[number][place] = end.value
-        neighbours.ask(asked)
-        searches = going_on
-    return found
+                n_found[number][index] = end.value
+        neighbours.look_up(needed)
+        searches = unfinished
+    return n_found
 
 
 _Search = Generator[set[int], None, int]
@@ -293,13 +296,13 @@ def _search(pair: set[int], targets: set[int], neighbours: Neighbours, threshold
         unknown = {seed for seed in joining if seed not in neighbours}
         for seed in joining - unknown:
             support.update(neighbours[seed])
-        # The known neighbours are often enough to see that there are too many.
-        if unknown and len(support.keys() - seeds) <= MOST_SUGGESTIONS:
+        # The neighbours found before are often enough to see that there are too many.
+        if unknown and len(support.keys() - seeds) <= MAX_SUGGESTIONS:
             yield unknown
             for seed in unknown:
                 support.update(neighbours[seed])
         suggestions = support.keys() - seeds
-        if len(suggestions) > MOST_SUGGESTIONS:
+        if len(suggestions) > MAX_SUGGESTIONS:
             break
         found |= suggestions & targets
         joining = {word for word in suggestions if support[word] >= threshold or word in targets}
@@ -308,9 +311,9 @@ def _search(pair: set[int], targets: set[int], neighbours: Neighbours, threshold
     return len(found)
 
 
-def coherent_pairs(clusters: Sequence[Sequence[int]], neighbours: Neighbours) -> list[int]:
+def count_coherent_pairs(clusters: Sequence[Sequence[int]], neighbours: Neighbours) -> list[int]:
     """Return how many ordered pairs of each cluster's terms are a term and a neighbour of it."""
-    neighbours.ask(row for terms in clusters for row in terms)
+    neighbours.look_up(row for terms in clusters for row in terms)
     return [sum(b in neighbours[a] for a, b in permutations(terms, 2)) for terms in clusters]
 
 
@@ -326,7 +329,7 @@ def evaluate_paradigms(
     seed: int,
     coherence_threshold: int,
     casings: Sequence[Casing],
-    cache: Cache | None = None,
+    cache: "Cache | None" = None,
 ) -> tuple[ParadigmResults, int]:
     """Score every dataset of paradigms.
 
@@ -342,17 +345,17 @@ def evaluate_paradigms(
         seed: the run's seed.
         coherence_threshold: how many seeds must suggest a term for it to become a seed.
         casings: in which words are compared.
-        cache: what remembers the scores of datasets; None to score all.
+        cache: of the scores of each dataset, vocabulary and casing; None to compute all.
 
     Returns:
-        The results, with the datasets for which there was no vocabulary; and the number of datasets
-        that were scored now.
+        The results, with the datasets that were skipped for lack of a vocabulary; and the number of
+        datasets that were scored now.
     """
-    known = describe(encoder)
+    described = describe(encoder)
     # All words have one prompt, see ``prompt_of``.
-    opened = EmbeddingStore(store, known, known.prompts.get(DEFAULT))
+    opened = EmbeddingStore(store, described, described.prompts.get(DEFAULT))
     in_order = sorted(datasets, key=lambda dataset: dataset.name)
-    asked = {dataset.name: dataset for dataset in in_order if dataset.task == "paradigms"}
+    wanted = {dataset.name: dataset for dataset in in_order if dataset.task == "paradigms"}
     rankings: dict[str, list[Dataset]] = {}
     for dataset in in_order:
         if dataset.task == "word_ranking":
@@ -360,67 +363,73 @@ def evaluate_paradigms(
     results = ParadigmResults(
         format=PARADIGMS_FORMAT,
         name=name,
-        encoder=encoder_facts(known, opened.dimension),
+        encoder=encoder_facts(described, opened.dimension),
         coherence_threshold=coherence_threshold,
         casings=[*casings],
         seed=seed,
         versions=library_versions("paradigms", opened.made_by),
         code=code_digest(__name__),
         scores=(),
-        left_out={
-            dataset.name: f"no word ranking is in {dataset.language} (there are some in: "
-            f"{', '.join(sorted(rankings)) or 'none'}), and the encoder has no vocabulary of its "
-            "own"
-            for dataset in asked.values()
-            if dataset.language not in rankings and not isinstance(encoder, HasWords)
-        },
+        left_out={},
     )
-    described = {
+    skipped = {
+        dataset.name: f"no word ranking is in {dataset.language} (there are some in: "
+        f"{', '.join(sorted(rankings)) or 'none'}), and the encoder has no vocabulary of its "
+        "own"
+        for dataset in wanted.values()
+        if dataset.language not in rankings and not isinstance(encoder, HasWords)
+    }
+    encoded = {
         dataset.name: [
-            read_described(store, encoded)
-            for encoded in (dataset, *rankings.get(dataset.language, ()))
+            read_described(store, each) for each in (dataset, *rankings.get(dataset.language, ()))
         ]
-        for dataset in asked.values()
+        for dataset in wanted.values()
     }
 
     jobs = {
         f"{dataset.name} {vocabulary} {casing}": _Job(dataset.name, vocabulary, casing)
-        for vocabulary, casing, dataset in product(VOCABULARIES, casings, asked.values())
+        for vocabulary, casing, dataset in product(VOCABULARIES, casings, wanted.values())
         if (isinstance(encoder, HasWords) if vocabulary == "own" else dataset.language in rankings)
     }
-    inputs = {part: [asdict(each) for each in described[jobs[part].dataset]] for part in jobs}
+    # Other casings do not decide a part, except whether it has layers besides the main one.
+    results_of_part = replace(results, casings=[])
+    inputs = {
+        part: [job.casing == casings[0], [asdict(each) for each in encoded[job.dataset]]]
+        for part, job in jobs.items()
+    }
 
     def compute(new: Sequence[str]) -> Iterator[tuple[str, Part]]:
         paradigms = {
             dataset: _Paradigms(
-                asked[dataset], _read_clusters(asked[dataset], known.form), described[dataset]
+                wanted[dataset], _read_clusters(wanted[dataset], described.form), encoded[dataset]
             )
             for dataset in dict.fromkeys(jobs[part].dataset for part in new)
         }
-        of_encoder = {part: jobs[part] for part in new if jobs[part].vocabulary == "own"}
-        shared = {part: jobs[part] for part in new if part not in of_encoder}
-        words = open_vocabulary(store, encoder) if of_encoder else None
+        own = {part: jobs[part] for part in new if jobs[part].vocabulary == "own"}
+        shared = {part: jobs[part] for part in new if part not in own}
+        words = open_vocabulary(store, encoder) if own else None
         spaces = chain(
-            _own_spaces(of_encoder, words, known) if words is not None else (),
-            _shared_spaces(shared, paradigms, rankings, opened, known, casings),
+            _own_spaces(own, words, described) if words is not None else (),
+            _shared_spaces(shared, paradigms, rankings, opened, described, casings),
         )
         with one_thread(), progress(len(new), f"paradigms {name}", "part") as bar:
-            for part, in_spaces in spaces:
-                of_dataset = paradigms[jobs[part].dataset]
-                yield part, Part([_score(of_dataset, s, coherence_threshold) for s in in_spaces])
+            for part, part_spaces in spaces:
+                dataset = paradigms[jobs[part].dataset]
+                yield part, Part([_score(dataset, s, coherence_threshold) for s in part_spaces])
                 bar.update()
 
-    def place(score: ParadigmScore) -> tuple[Any, ...]:
-        order = casings.index(score.casing), known.layers.index(score.layer)
-        return score.dataset, score.vocabulary, *order
+    def order(score: ParadigmScore) -> tuple[Any, ...]:
+        casing, layer = casings.index(score.casing), described.layers.index(score.layer)
+        return score.dataset, score.vocabulary, casing, layer
 
-    parts, new = score_parts(results, inputs, ParadigmScore, compute, cache)
-    scores = sorted((score for part in parts.values() for score in part.scores), key=place)
-    return replace(results, scores=tuple(scores)), len({jobs[part].dataset for part in new})
+    parts, new = score_parts(results_of_part, inputs, ParadigmScore, compute, cache)
+    scores = sorted((score for part in parts.values() for score in part.scores), key=order)
+    results = replace(results, scores=tuple(scores), left_out=skipped)
+    return results, len({jobs[part].dataset for part in new})
 
 
 class _Job(NamedTuple):
-    """What is scored together: a dataset with a vocabulary in a casing, in all layers."""
+    """A part: a dataset with a vocabulary in a casing, in all layers."""
 
     dataset: str
     vocabulary: Literal["own", "shared"]
@@ -429,17 +438,17 @@ class _Job(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Paradigms:
-    """A dataset of paradigms that was read.
+    """A dataset of paradigms, read from disk.
 
     Attributes:
         dataset: on disk.
         clusters: name to the cluster's terms as they are, each to what of it is encoded.
-        described: what the store says of the dataset, and of the word rankings of its language.
+        encoded: the store's facts on the dataset, then on the word rankings of its language.
     """
 
     dataset: Dataset
     clusters: Mapping[str, Mapping[str, str]]
-    described: Sequence[EncodedDataset]
+    encoded: Sequence[EncodedDataset]
 
 
 @dataclass(frozen=True, slots=True)
@@ -495,7 +504,7 @@ def _own_spaces(
     jobs: Mapping[str, _Job], vocabulary: Vocabulary, encoder: Description
 ) -> Iterator[tuple[str, Iterable[_Space]]]:
     """Yield each part with its space among the encoder's own words."""
-    vocabulary = _processed(vocabulary, encoder)
+    vocabulary = _postprocess(vocabulary, encoder)
     # They may be many: they are in memory in one casing at a time.
     for casing, parts in groupby(jobs, lambda part: jobs[part].casing):
         space = _make_space("own", "", vocabulary, encoder.layer, casing)
@@ -516,7 +525,7 @@ def _shared_spaces(
         words = _words_of(ranked, encoder.form)
         for cluster in paradigms[dataset].clusters.values():
             for term, encoded in cluster.items():
-                words.setdefault(cased(term, casing), cased(encoded, casing))
+                words.setdefault(apply_casing(term, casing), apply_casing(encoded, casing))
         layers = encoder.layers if casing == casings[0] else [encoder.layer]
         yield part, (_shared_space(words, ranked, store, encoder, at, casing) for at in layers)
 
@@ -530,12 +539,12 @@ def _shared_space(
     casing: Casing,
 ) -> _Space:
     vectors = store.lookup(list(words.values()), layer)
-    shared = _processed(Vocabulary(list(words), vectors, norms_of(vectors)), encoder)
+    shared = _postprocess(Vocabulary(list(words), vectors, norms_of(vectors)), encoder)
     return _make_space("shared", vocabulary_digest(rankings), shared, layer, casing)
 
 
-def _processed(vocabulary: Vocabulary, encoder: Description) -> Vocabulary:
-    """Return words with their vectors post-processed as the encoder asks, fitted on all of them."""
+def _postprocess(vocabulary: Vocabulary, encoder: Description) -> Vocabulary:
+    """Return words with post-processed vectors, fitted on all of them."""
     if encoder.postprocessing == "none":
         return vocabulary
     vectors = Fitting(vocabulary.vectors).postprocess(encoder.postprocessing)
@@ -555,30 +564,30 @@ def _score(paradigms: _Paradigms, space: _Space, threshold: int) -> ParadigmScor
     """Return the scores of a dataset in a space."""
     rows, dataset = space.forms.rows, paradigms.dataset
     # Terms that fall together count once.
-    every = [
-        list(dict.fromkeys(cased(term, space.casing) for term in terms))
+    clusters = [
+        list(dict.fromkeys(apply_casing(term, space.casing) for term in terms))
         for terms in paradigms.clusters.values()
     ]
-    known = [[rows[term] for term in terms if term in rows] for terms in every]
-    tested = run_tests(known, space.neighbours, threshold)
-    clusters = tuple(
-        ClusterScore(name, len(terms), _left_out(terms, space.forms), **asdict(outcome))
-        for name, terms, outcome in zip(paradigms.clusters, every, tested, strict=True)
+    known_rows = [[rows[term] for term in terms if term in rows] for terms in clusters]
+    outcomes = run_tests(known_rows, space.neighbours, threshold)
+    scores = tuple(
+        ClusterScore(name, len(terms), _exclude(terms, space.forms), **asdict(outcome))
+        for name, terms, outcome in zip(paradigms.clusters, clusters, outcomes, strict=True)
     )
     return ParadigmScore(
         dataset=dataset.name,
         language=dataset.language,
         version=dataset.version,
-        digest=paradigms.described[0].digest,
+        digest=paradigms.encoded[0].digest,
         layer=space.layer,
         vocabulary=space.vocabulary,
         vocabulary_digest=space.digest,
         words=len(rows),
         words_left_out=space.left_out,
         casing=space.casing,
-        **measure_clusters(clusters),
-        clusters=clusters,
-        vectors=[encoded.vectors[space.layer] for encoded in paradigms.described],
+        **measure_clusters(scores),
+        clusters=scores,
+        vectors=[encoded.vectors[space.layer] for encoded in paradigms.encoded],
     )
 
 
@@ -586,22 +595,22 @@ def measure_clusters(clusters: Sequence[ClusterScore]) -> dict[str, Any]:
     """Return the means over clusters and their intervals, fields of ``ParadigmScore``."""
     names = np.array([cluster.cluster for cluster in clusters])
     values = np.array(
-        [[getattr(cluster, what) for cluster in clusters] for what in PARADIGM_MEASURES]
+        [[getattr(cluster, measure) for cluster in clusters] for measure in PARADIGM_MEASURES]
     )
-    left_out = leave_out_means(values, names)
-    measured: dict[str, Any] = {}
-    for what, of_clusters, without in zip(PARADIGM_MEASURES, values, left_out, strict=True):
-        mean = float(of_clusters.mean())
-        interval = score_interval("accuracy", mean, without, names)
-        measured |= {what: mean, f"{what}_interval": interval}
-    return measured
+    replicates = leave_out_means(values, names)
+    fields: dict[str, Any] = {}
+    for measure, row, row_replicates in zip(PARADIGM_MEASURES, values, replicates, strict=True):
+        mean = float(row.mean())
+        interval = score_interval("accuracy", mean, row_replicates, names)
+        fields |= {measure: mean, f"{measure}_interval": interval}
+    return fields
 
 
-def _left_out(terms: Sequence[str], forms: Forms) -> dict[str, list[str]]:
+def _exclude(terms: Sequence[str], forms: Forms) -> dict[str, list[str]]:
     """Return by reason the terms that are not in the vocabulary."""
-    left_out: dict[str, list[str]] = {}
+    excluded: dict[str, list[str]] = {}
     for term in terms:
         if term not in forms.rows:
             reason = "no_vector" if term in forms.without else "out_of_vocabulary"
-            left_out.setdefault(reason, []).append(term)
-    return left_out
+            excluded.setdefault(reason, []).append(term)
+    return excluded

@@ -1,47 +1,40 @@
-"""The stage `rank`: EvalRank for one encoder.
+"""The stage `rank`: EvalRank for one encoder, by exact ranks.
 
-The rank of each positive among all texts: exact, in blocks of float32 products.
+Wang, Kuo and Li 2022, "Just Rank: Rethinking Evaluation with Word and Sentence Similarities": mean
+reciprocal rank and hits of the positives among all texts, by cosine and by 1 / (1 + l2), l2 the
+Euclidean distance (section 4); and their finding that post-processing improves the correlation with
+human scores and not the ranks, which is why the similarity datasets are scored here too.
 
-A positive is ranked among all texts but its query and the query's other positives: the filtered
+Differences from the code published with the paper: it centres all sentence vectors (here the
+post-processing "centre"), gives words without a vector the mean of all (here their pairs have the
+rank of chance, and are counted), removes two components from words (here "abtt" removes d / 100),
+lets ties count in favour of the positive and other positives against it, and computes the
+positive's score with another matrix product than the other scores.
+
+A positive is ranked among all texts except its query and the query's other positives: the filtered
 ranks of Bordes et al. 2013 ("Translating embeddings for modeling multi-relational data"), so that
-one right answer does not push another down. Of texts with the same score each is as likely to be
+one right text does not push another down. Of texts with the same score each is as likely to be
 first as any other: the rank is 1, and 1 for each text above, and 1/2 for each that ties. So an
 encoder with one vector for all texts gets the mean rank, not the first one.
 
-By cosine or by 1 / (1 + l2), l2 the Euclidean distance (Wang et al. 2022, section 4). Both order
-texts as
+Both similarities order texts as
 
     query . text - offset
 
 does: of vectors of length 1 and without offset, or of centred vectors and with half of the text's
 squared length. Centred, as a distance does not depend on where zero is, while the rounding of these
-products does.
-
-Products in float32 only settle what is certain. The error of a product of n numbers, in whatever
-order they are summed, is at most n u / (1 - n u) of the product of the lengths, u the unit roundoff
-(Higham 2002, "Accuracy and stability of numerical algorithms", section 3.1). What is nearer to the
-positive's score is computed anew in float64, and two scores that are nearer than float64 itself
-may round them tie.
-
-EvalRank with one encoder: ranks on all ranking datasets, and scores of similarity.
-
-Wang, Kuo and Li 2022, "Just Rank: Rethinking Evaluation with Word and Sentence Similarities": mean
-reciprocal rank and hits of the positives among all texts, by cosine and by 1 / (1 + l2); and their
-finding that post-processing improves the correlation with human scores and not the ranks, which is
-why the similarity datasets are scored here too.
-
-Differences from the code published with the paper: it centres all sentence vectors
-(here the post-processing "centre"), gives words without a vector the mean of all (here their pairs
-have the rank of chance, and are counted), removes two components from words (here "abtt" removes
-d / 100), lets ties count in favour of the positive and other positives against it (here see
-``ranks``), and computes the positive's score with another matrix product than the other scores.
+products does. Products in float32 only decide what is certain. The error of a product of n numbers,
+in whatever order they are summed, is at most n u / (1 - n u) of the product of the lengths, u the
+unit roundoff (Higham 2002, "Accuracy and stability of numerical algorithms", section 3.1). What is
+nearer to the positive's score is computed again in float64, and two scores that are nearer than
+float64 itself may round them tie.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import groupby, product
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -49,7 +42,6 @@ import pyarrow as pa
 from builders.statistics import pearson
 from builders.tasks.examples import RANKING_TASKS
 from corpora_recipes.parquet import array_of
-from corpora_recipes.running.cache import Cache
 from corpora_recipes.running.code import code_digest
 from corpora_recipes.running.console import progress
 from corpora_recipes.running.errors import InputError, OutputError
@@ -86,6 +78,9 @@ from evaluation.results.scores import (
 )
 from evaluation.results.stored import Part, encoder_facts, library_versions, score_parts
 
+if TYPE_CHECKING:
+    from corpora_recipes.running.cache import Cache
+
 Similarity = Literal["cosine", "l2"]
 
 # What is in memory at a time: so many texts of the background, for each of so many queries; and so
@@ -94,8 +89,8 @@ _BLOCK_TEXTS = 4096
 _BLOCK_QUERIES = 1024
 _GROUP = 8192
 # Where a larger share of a block is uncertain, its products in float64 cost less than picking.
-_MANY = 1 / 64
-_MANY_QUERIES = 256
+_MAX_UNCERTAIN = 1 / 64
+_EXACT_QUERIES = 256
 _FLOAT32, _FLOAT64 = 2.0**-24, 2.0**-53
 # More than what is lost of products that are too small for float32.
 _UNDERFLOW = 2.0**-100
@@ -103,7 +98,7 @@ _UNDERFLOW = 2.0**-100
 
 @dataclass(frozen=True, slots=True)
 class Ranks:
-    """What became of pairs of a query and a positive, float64 and bool [pairs].
+    """Ranks of query-positive pairs, float64 and bool [pairs].
 
     Attributes:
         ranks: 1 … number of texts; NaN where a vector has no direction to compare.
@@ -130,7 +125,7 @@ def rank_positives(
     ranks, tied = np.full(len(queries), np.nan), np.zeros(len(queries), bool)
     if not len(queries):
         return Ranks(ranks, tied)
-    space = _space(vectors, similarity)
+    space = _make_space(vectors, similarity)
     # Queries in the order of their rows, and all pairs of one query together.
     order = np.argsort(queries, kind="stable")
     distinct, first = np.unique(queries[order], return_index=True)
@@ -142,7 +137,7 @@ def rank_positives(
         query = np.searchsorted(rows, queries[pairs])
         group = _Group(space, vectors, rows, query, positives[pairs])
         for block in range(0, len(vectors), _BLOCK_TEXTS):
-            group.count(block, space.place(vectors[block : block + _BLOCK_TEXTS]))
+            group.count(block, space.transform(vectors[block : block + _BLOCK_TEXTS]))
         ranks[pairs] = np.where(group.ranked, 1 + group.above + group.ties / 2, np.nan)
         tied[pairs] = group.ties > 0
     return Ranks(ranks, tied)
@@ -180,17 +175,17 @@ class _Space:
     centre: Doubles | None
     scale: float
 
-    def place(self, vectors: Floats) -> _Points:
+    def transform(self, vectors: Floats) -> _Points:
         """Return vectors as they are multiplied."""
-        wide = vectors.astype(np.float64)
+        doubles = vectors.astype(np.float64)
         if self.centre is None:
-            lengths = norms_of(wide)
-            wide /= np.where(lengths > 0, lengths, 1)[:, None]
-            return _Points(wide, (lengths > 0).astype(np.float64), np.zeros(len(wide)))
-        wide -= self.centre
-        wide /= self.scale
-        lengths = norms_of(wide)
-        return _Points(wide, lengths, np.square(lengths) / 2)
+            lengths = norms_of(doubles)
+            doubles /= np.where(lengths > 0, lengths, 1)[:, None]
+            return _Points(doubles, (lengths > 0).astype(np.float64), np.zeros(len(doubles)))
+        doubles -= self.centre
+        doubles /= self.scale
+        lengths = norms_of(doubles)
+        return _Points(doubles, lengths, np.square(lengths) / 2)
 
     def tolerance(self, queries: Doubles, texts: Doubles) -> Doubles:
         """Return how far two scores may be apart and tie.
@@ -227,20 +222,20 @@ class _Group:
             space: where texts are compared.
             vectors: of all texts.
             rows: of the queries, ascending.
-            query: of each pair, its place in ``rows``, ascending.
+            query: of each pair, its index in ``rows``, ascending.
             positives: row of each pair's positive.
         """
         self._space, self._query = space, query
-        self._queries = space.place(vectors[rows])
-        self._narrow = self._queries.vectors.astype(np.float32)
+        self._queries = space.transform(vectors[rows])
+        self._singles = self._queries.vectors.astype(np.float32)
         self._target = np.empty(len(query))
         self._length = np.empty(len(query))
         for start in range(0, len(query), _BLOCK_QUERIES):
-            some = slice(start, start + _BLOCK_QUERIES)
-            points = space.place(vectors[positives[some]])
-            products = np.einsum("ij,ij->i", self._queries.vectors[query[some]], points.vectors)
-            self._target[some] = products - points.offsets
-            self._length[some] = points.lengths
+            block = slice(start, start + _BLOCK_QUERIES)
+            points = space.transform(vectors[positives[block]])
+            products = np.einsum("ij,ij->i", self._queries.vectors[query[block]], points.vectors)
+            self._target[block] = products - points.offsets
+            self._length[block] = points.lengths
         self.ranked = np.ones(len(query), bool)
         if space.centre is None:
             self.ranked = (self._queries.lengths[query] > 0) & (self._length > 0)
@@ -253,22 +248,24 @@ class _Group:
 
     def count(self, first: int, texts: _Points) -> None:
         """Count a block of texts, from the row ``first`` on."""
-        narrow = texts.vectors.astype(np.float32).T
+        singles = texts.vectors.astype(np.float32).T
         offsets = texts.offsets.astype(np.float32)
-        products = np.empty((min(_BLOCK_QUERIES, len(self._narrow)), len(offsets)), np.float32)
-        for start in range(0, len(self._narrow), _BLOCK_QUERIES):
-            some = self._narrow[start : start + _BLOCK_QUERIES]
-            scores = np.matmul(some, narrow, out=products[: len(some)])
+        products = np.empty((min(_BLOCK_QUERIES, len(self._singles)), len(offsets)), np.float32)
+        for start in range(0, len(self._singles), _BLOCK_QUERIES):
+            block = self._singles[start : start + _BLOCK_QUERIES]
+            scores = np.matmul(block, singles, out=products[: len(block)])
             if self._space.centre is not None:
                 scores -= offsets
-            self._hide(scores, np.arange(start, start + len(some)), first, texts)
-            begin, end = np.searchsorted(self._query, [start, start + len(some)])
+            self._hide(scores, np.arange(start, start + len(block)), first, texts)
+            begin, end = np.searchsorted(self._query, [start, start + len(block)])
             pairs = np.arange(begin, end)
-            unclear = self._settle(scores, start, pairs[self.ranked[begin:end]], texts)
-            for piece in range(0, len(unclear), _MANY_QUERIES):
-                self._settle_exactly(first, unclear[piece : piece + _MANY_QUERIES], texts)
+            uncertain_pairs = self._count_certain(
+                scores, start, pairs[self.ranked[begin:end]], texts
+            )
+            for piece in range(0, len(uncertain_pairs), _EXACT_QUERIES):
+                self._count_exactly(first, uncertain_pairs[piece : piece + _EXACT_QUERIES], texts)
 
-    def _settle(self, products: Floats, start: int, pairs: Rows, texts: _Points) -> Rows:
+    def _count_certain(self, products: Floats, start: int, pairs: Rows, texts: _Points) -> Rows:
         """Count texts for some pairs; return the pairs for which too many texts are uncertain."""
         query, target = self._query[pairs], self._target[pairs]
         longest = np.maximum(self._length[pairs], texts.lengths.max())
@@ -278,15 +275,15 @@ class _Group:
         high = np.nextafter((target + error).astype(np.float32), np.float32(np.inf))
         low = np.nextafter((target - error).astype(np.float32), np.float32(-np.inf))
         certain, possible = np.empty((2, products.shape[1]), bool)
-        many = []
+        undecided = []
         for i, pair in enumerate(pairs.tolist()):
             row = products[query[i] - start]
             np.greater(row, high[i], out=certain)
             np.greater_equal(row, low[i], out=possible)
             count = np.count_nonzero(certain)
             uncertain = np.count_nonzero(possible) - count
-            if uncertain > _MANY * len(row):
-                many.append(pair)
+            if uncertain > _MAX_UNCERTAIN * len(row):
+                undecided.append(pair)
                 continue
             self.above[pair] += count
             if uncertain:
@@ -294,14 +291,14 @@ class _Group:
                 near = texts[np.flatnonzero(possible)]
                 scores = near.vectors @ self._queries.vectors[query[i]] - near.offsets
                 self._compare(np.array([pair]), scores[None], near.lengths)
-        return np.array(many, np.int64)
+        return np.array(undecided, np.int64)
 
-    def _settle_exactly(self, first: int, pairs: Rows, texts: _Points) -> None:
+    def _count_exactly(self, first: int, pairs: Rows, texts: _Points) -> None:
         """Count texts, from the row ``first`` on, for some pairs by products in float64."""
-        query, place = np.unique(self._query[pairs], return_inverse=True)
+        query, index = np.unique(self._query[pairs], return_inverse=True)
         scores = self._queries.vectors[query] @ texts.vectors.T - texts.offsets
         self._hide(scores, query, first, texts)
-        self._compare(pairs, scores[place], texts.lengths)
+        self._compare(pairs, scores[index], texts.lengths)
 
     def _hide(self, scores: Floats | Doubles, queries: Rows, first: int, texts: _Points) -> None:
         """Take texts that are not candidates, from the row ``first`` on, out of scores in place."""
@@ -310,9 +307,9 @@ class _Group:
         begin = np.searchsorted(self._hidden[0], queries[0])
         end = np.searchsorted(self._hidden[0], queries[-1], side="right")
         query, column = self._hidden[0][begin:end], self._hidden[1][begin:end] - first
-        place = np.searchsorted(queries, query)
-        inside = (queries[place] == query) & (column >= 0) & (column < scores.shape[1])
-        scores[place[inside], column[inside]] = -np.inf
+        index = np.searchsorted(queries, query)
+        inside = (queries[index] == query) & (column >= 0) & (column < scores.shape[1])
+        scores[index[inside], column[inside]] = -np.inf
 
     def _compare(self, pairs: Rows, scores: Doubles, lengths: Doubles) -> None:
         """Count by scores in float64, [pairs, texts]; the texts' lengths are given."""
@@ -324,7 +321,7 @@ class _Group:
         self.ties[pairs] += np.count_nonzero(np.abs(scores) <= tolerance, axis=1)
 
 
-def _space(vectors: Floats, similarity: Similarity) -> _Space:
+def _make_space(vectors: Floats, similarity: Similarity) -> _Space:
     dimension = vectors.shape[1]
     if similarity == "cosine":
         return _Space(dimension, None, 1.0)
@@ -342,10 +339,10 @@ def _space(vectors: Floats, similarity: Similarity) -> _Space:
 RANKED = tuple(task.name for task in RANKING_TASKS)
 
 # Bytes of datasets for which another process is started: a start takes one to two seconds.
-BYTES_A_WORKER = 2**20
+BYTES_PER_WORKER = 2**20
 
 # A post-processing of vectors, and a similarity.
-_Way = tuple[Postprocess, Similarity]
+_Setting = tuple[Postprocess, Similarity]
 
 
 def rank_datasets(
@@ -358,14 +355,14 @@ def rank_datasets(
     similarities: Sequence[Similarity],
     postprocessings: Sequence[Postprocess],
     workers: int = 1,
-    cache: Cache | None = None,
+    cache: "Cache | None" = None,
 ) -> tuple[RankingResults, list[pa.Table], int]:
     """Rank the positives of every ranking dataset with every layer of one encoder.
 
     Args:
         name: key of the encoder's entry in params.yaml.
         encoder: whose vectors the store holds.
-        datasets: in any order; those of other tasks are skipped.
+        datasets: in any order; those of other tasks are ignored.
         store: folder of the embedding store.
         seed: the run's seed.
         similarities: one or more; layers other than the main one have only the first.
@@ -373,21 +370,21 @@ def rank_datasets(
             whitened if there are no more texts than dimensions. Those of an encoder that has a
             post-processing of its own (fitted on each dataset's texts) get no other.
         workers: largest number of processes; the results do not depend on it.
-        cache: what remembers the scores of datasets; None to rank all.
+        cache: of the scores of each dataset; None to rank all.
 
     Returns:
         The results; the ranks of the main layer's vectors as they are, if they are among
         ``postprocessings``, a table of ``ranks_table`` for each dataset and similarity; and the
         number of datasets that were ranked now.
     """
-    known = describe(encoder)
-    opened = EmbeddingStore(store, known)
-    if known.postprocessing != PLAIN:
+    described = describe(encoder)
+    opened = EmbeddingStore(store, described)
+    if described.postprocessing != PLAIN:
         postprocessings = [PLAIN]
     results = RankingResults(
         format=RANKINGS_FORMAT,
         name=name,
-        encoder=encoder_facts(known, opened.dimension),
+        encoder=encoder_facts(described, opened.dimension),
         evalrank={"similarities": [*similarities], "postprocessings": [*postprocessings]},
         seed=seed,
         versions=library_versions("rank", opened.made_by),
@@ -398,29 +395,33 @@ def rank_datasets(
     parts = {dataset.name: [dataset] for dataset in datasets if dataset.task in RANKED}
 
     def family(dataset: Dataset) -> tuple[str, ...]:
-        apart = [] if known.postprocessing == PLAIN else [dataset.name]
-        return dataset.language, repr(prompt_of(known, dataset)), *apart
+        alone = [] if described.postprocessing == PLAIN else [dataset.name]
+        return dataset.language, repr(prompt_of(described, dataset)), *alone
 
     # Post-processing is fitted on the similarity datasets of a language and prompt together; the
     # encoder's own on each.
-    similar = [dataset for dataset in datasets if dataset.task == "similarity"]
-    similar.sort(key=lambda dataset: (*family(dataset), dataset.name))
-    for number, (_, members) in enumerate(groupby(similar, family)):
-        parts[f"similarity-{number}"] = [*members]
-    described = {
+    similarity_datasets = [dataset for dataset in datasets if dataset.task == "similarity"]
+    similarity_datasets.sort(key=lambda dataset: (*family(dataset), dataset.name))
+    for _, group in groupby(similarity_datasets, family):
+        members = list(group)
+        parts[f"similarity {members[0].name}"] = members
+    encoded = {
         part: {dataset.name: read_described(store, dataset) for dataset in members}
         for part, members in parts.items()
     }
-    inputs = {part: {n: asdict(of) for n, of in d.items()} for part, d in described.items()}
-    ways: list[_Way] = list(product(postprocessings, similarities))
+    inputs = {
+        part: {dataset: asdict(facts) for dataset, facts in members.items()}
+        for part, members in encoded.items()
+    }
+    settings: list[_Setting] = list(product(postprocessings, similarities))
 
     def compute(new: Sequence[str]) -> Iterator[tuple[str, Part]]:
         # The largest first, so that at the end no process is left alone with one of them.
-        order = sorted(new, key=lambda part: (-_size(parts[part]), part))
-        jobs = ((parts[part], described[part], known, store, ways) for part in order)
-        worth = 1 + sum(_size(parts[part]) for part in new) // BYTES_A_WORKER
+        order = sorted(new, key=lambda part: (-_count_bytes(parts[part]), part))
+        jobs = ((parts[part], encoded[part], described, store, settings) for part in order)
+        n_worthwhile = 1 + sum(_count_bytes(parts[part]) for part in new) // BYTES_PER_WORKER
         with (
-            open_executor("local", max(1, min(workers, len(new), worth))) as executor,
+            open_executor("local", max(1, min(workers, len(new), n_worthwhile))) as executor,
             progress(len(new), f"rank {name}", "job") as bar,
         ):
             for number, part in as_completed(executor, _score_part, jobs):
@@ -430,17 +431,17 @@ def rank_datasets(
     scored, new = score_parts(results, inputs, RankScore | SimilarityScore, compute, cache)
     in_order = [part for _, part in sorted(scored.items())]
     scores = [score for part in in_order for score in part.scores]
-    alike = [score for score in scores if isinstance(score, SimilarityScore)]
+    similarity_scores = [score for score in scores if isinstance(score, SimilarityScore)]
     results = replace(
         results,
         scores=tuple(score for score in scores if isinstance(score, RankScore)),
-        similarities=tuple(sorted(alike, key=lambda score: score.dataset)),
+        similarities=tuple(sorted(similarity_scores, key=lambda score: score.dataset)),
     )
     tables = [table for part in in_order for table in part.tables]
     return results, tables, sum(len(parts[part]) for part in new)
 
 
-def _size(datasets: Sequence[Dataset]) -> int:
+def _count_bytes(datasets: Sequence[Dataset]) -> int:
     return sum(
         file.stat().st_size
         for dataset in datasets
@@ -454,24 +455,24 @@ def _score_part(
     described: Mapping[str, EncodedDataset],
     encoder: Description,
     store: Path,
-    ways: Sequence[_Way],
+    settings: Sequence[_Setting],
 ) -> Part:
     """Score one ranking dataset, or the similarity datasets of one language and prompt."""
     if datasets[0].task == "similarity":
-        return Part(_compare(datasets, described, encoder, store, ways))
+        return Part(_score_similarity(datasets, described, encoder, store, settings))
     (dataset,) = datasets
-    linked = _read(dataset, encoder.form)
+    linked = _read_linked(dataset, encoder.form)
     opened = EmbeddingStore(store, encoder, prompt_of(encoder, dataset))
     scores, tables = [], []
     with one_thread():
         for layer in encoder.layers:
-            of_layer = ways if layer == encoder.layer else [(PLAIN, ways[0][1])]
+            layer_settings = settings if layer == encoder.layer else [(PLAIN, settings[0][1])]
             facts = described[dataset.name]
-            for score, ranks in _rank(
-                dataset, facts, linked, opened, layer, of_layer, encoder.postprocessing
+            for score, ranks in _rank_layer(
+                dataset, facts, linked, opened, layer, layer_settings, encoder.postprocessing
             ):
                 if (layer, score.postprocessing) == (encoder.layer, PLAIN):
-                    pairs = _pairs(score, linked, ranks)
+                    pairs = _collect_pairs(score, linked, ranks)
                     tables.append(ranks_table(pairs))
                     score = replace(score, answers=ranks_digest(pairs))
                 scores.append(score)
@@ -497,8 +498,8 @@ class _Linked:
     positives: Rows
 
 
-def _read(dataset: Dataset, form: Form) -> _Linked:
-    """Read a ranking dataset."""
+def _read_linked(dataset: Dataset, form: Form) -> _Linked:
+    """Read the texts and pairs of a ranking dataset."""
     (column,) = text_columns(dataset.task, form)
     file = dataset.files["test"][0]
     table = dataset.read("test", ["id", column, "positives", "document_id"])
@@ -522,31 +523,31 @@ def _read(dataset: Dataset, form: Form) -> _Linked:
     return _Linked(table[column].to_pylist(), np.array(ids), groups, *pairs)
 
 
-def _rank(
+def _rank_layer(
     dataset: Dataset,
     described: EncodedDataset,
     linked: _Linked,
     store: EmbeddingStore,
     layer: str,
-    ways: Sequence[_Way],
-    of_encoder: Postprocess,
+    settings: Sequence[_Setting],
+    encoder_postprocessing: Postprocess,
 ) -> Iterator[tuple[RankScore, Doubles]]:
-    """Yield the score of one layer for each way to compare, with the ranks, float64 [pairs]."""
+    """Yield the score of one layer for each setting, with the ranks, float64 [pairs]."""
     encoded = store.lookup(linked.texts, layer)
     present: Flags = np.any(encoded, axis=1)
     rows = np.cumsum(present) - 1
     ranked = present[linked.queries] & present[linked.positives]
     queries, positives = rows[linked.queries[ranked]], rows[linked.positives[ranked]]
     texts = [linked.texts[row] for row in np.flatnonzero(present)]
-    whole = encoded if present.all() else encoded[present]
+    with_vector = encoded if present.all() else encoded[present]
     # The middle of all texts except the query and its other positives.
     by_chance = (len(encoded) - np.bincount(linked.queries)[linked.queries] + 1) / 2
-    for (postprocessing, similarity), vectors in _vectors(
-        dataset.name, texts, whole, ways, of_encoder
+    for (postprocessing, similarity), vectors in _iter_settings(
+        dataset.name, texts, with_vector, settings, encoder_postprocessing
     ):
-        counted = rank_positives(vectors, queries, positives, similarity)
+        outcome = rank_positives(vectors, queries, positives, similarity)
         ranks = by_chance.copy()
-        ranks[ranked] = np.where(np.isnan(counted.ranks), ranks[ranked], counted.ranks)
+        ranks[ranked] = np.where(np.isnan(outcome.ranks), ranks[ranked], outcome.ranks)
         directed = np.count_nonzero(vectors.any(axis=1))
         score = RankScore(
             dataset=dataset.name,
@@ -560,9 +561,9 @@ def _rank(
             background=int(directed) if similarity == "cosine" else len(vectors),
             queries=len(np.unique(linked.queries)),
             pairs=len(ranks),
-            without_vector=len(ranks) - int(np.count_nonzero(~np.isnan(counted.ranks))),
+            without_vector=len(ranks) - int(np.count_nonzero(~np.isnan(outcome.ranks))),
             **measure_ranks(ranks, linked.groups[linked.queries]),
-            ties=int(counted.tied.sum()),
+            ties=int(outcome.tied.sum()),
             texts=described.texts,
             vectors=described.vectors[layer],
         )
@@ -572,7 +573,7 @@ def _rank(
         yield score, ranks
 
 
-def _pairs(score: RankScore, linked: _Linked, ranks: Doubles) -> PairRanks:
+def _collect_pairs(score: RankScore, linked: _Linked, ranks: Doubles) -> PairRanks:
     """Return the ranks behind a score, with the ids of the pairs, sorted by those."""
     queries, positives = linked.ids[linked.queries], linked.ids[linked.positives]
     order = np.lexsort((positives, queries))
@@ -588,41 +589,41 @@ def measure_ranks(ranks: Doubles, groups: Values) -> dict[str, Any]:
         ranks: float64 [pairs].
         groups: ids of the groups of texts linked by positives, [pairs].
     """
-    of_pairs = dict(zip(RANK_MEASURES, measure_pairs(ranks), strict=True))
-    mrr = float(of_pairs["MRR"].mean())
-    (left_out,) = leave_out_means(of_pairs["MRR"][None], groups)
+    by_pair = dict(zip(RANK_MEASURES, measure_pairs(ranks), strict=True))
+    mrr = float(by_pair["MRR"].mean())
+    (replicates,) = leave_out_means(by_pair["MRR"][None], groups)
     return {
         "mrr": mrr,
-        "interval": score_interval("accuracy", mrr, left_out, groups),
-        "hits": {str(place): float(of_pairs[f"Hits@{place}"].mean()) for place in HITS},
+        "interval": score_interval("accuracy", mrr, replicates, groups),
+        "hits": {str(top): float(by_pair[f"Hits@{top}"].mean()) for top in HITS},
         "median_rank": float(np.median(ranks)),
         "mean_rank": float(ranks.mean()),
     }
 
 
-def _compare(
+def _score_similarity(
     datasets: Sequence[Dataset],
     described: Mapping[str, EncodedDataset],
     encoder: Description,
     store: Path,
-    ways: Sequence[_Way],
+    settings: Sequence[_Setting],
 ) -> list[SimilarityScore]:
     """Return the main layer's scores on the similarity datasets of one language and prompt."""
     rows = [ProbeRows(dataset, "test", encoder.form) for dataset in datasets]
     # Sorted, so that the order does not depend on that of sets.
     texts = sorted(set().union(*(unique_texts(dataset, encoder.form) for dataset in datasets)))
-    places = {text: row for row, text in enumerate(texts)}
+    row_of = {text: row for row, text in enumerate(texts)}
     names = ", ".join(dataset.name for dataset in datasets)
     prompt = prompt_of(encoder, datasets[0])
     encoded = EmbeddingStore(store, encoder, prompt).lookup(texts, encoder.layer)
     scores = []
     with one_thread():
-        for (postprocessing, similarity), vectors in _vectors(
-            names, texts, encoded, ways, encoder.postprocessing
+        for (postprocessing, similarity), vectors in _iter_settings(
+            names, texts, encoded, settings, encoder.postprocessing
         ):
 
-            def lookup(given: Sequence[str], vectors: Floats = vectors) -> Floats:
-                return vectors[[places[text] for text in given]]
+            def lookup(wanted: Sequence[str], vectors: Floats = vectors) -> Floats:
+                return vectors[[row_of[text] for text in wanted]]
 
             compare = cosines if similarity == "cosine" else inverse_distances
             for dataset, part in zip(datasets, rows, strict=True):
@@ -644,12 +645,16 @@ def _compare(
     return scores
 
 
-def _vectors(
-    names: str, texts: Sequence[str], encoded: Floats, ways: Sequence[_Way], of_encoder: Postprocess
-) -> Iterator[tuple[_Way, Floats]]:
-    """Yield the texts' vectors for each way to compare; ways are grouped by post-processing."""
-    fitting = Fitting(Fitting(encoded).postprocess(of_encoder))
-    for name, same in groupby(ways, lambda way: way[0]):
+def _iter_settings(
+    names: str,
+    texts: Sequence[str],
+    encoded: Floats,
+    settings: Sequence[_Setting],
+    encoder_postprocessing: Postprocess,
+) -> Iterator[tuple[_Setting, Floats]]:
+    """Yield the texts' vectors for each setting; settings are grouped by post-processing."""
+    fitting = Fitting(Fitting(encoded).postprocess(encoder_postprocessing))
+    for name, same in groupby(settings, lambda setting: setting[0]):
         if name == "whitening" and len(encoded) <= encoded.shape[1]:
             continue
         vectors = fitting.postprocess(name)
@@ -661,5 +666,5 @@ def _vectors(
                 "an infinite or too large number",
                 "scale the encoder's vectors down: they are near the limit of float32",
             )
-        for way in same:
-            yield way, vectors
+        for setting in same:
+            yield setting, vectors

@@ -21,7 +21,7 @@ from evaluation.arrays import Values
 from evaluation.datasets import Dataset
 from evaluation.features import text_columns
 from evaluation.measures import leave_out_means, score_interval
-from evaluation.results.stored import Stored, parsed, read_stored
+from evaluation.results.stored import Stored, parse_json, read_stored
 
 COLUMNS = ("row", "texts", "answer")
 FORMAT = 1
@@ -227,6 +227,6 @@ def cohen_kappa(first: Values, second: Values) -> float | None:
 
 def read_annotator_scores(path: Path) -> AnnotatorScores:
     """Read what `probeta sheet --score` wrote."""
-    make = partial(parsed, AnnotatorScores)
+    make = partial(parse_json, AnnotatorScores)
     scores: AnnotatorScores = read_stored(path, FORMAT, make, "sheet --score")
     return scores

@@ -97,7 +97,7 @@ class Scores(ScoreTable):
                     "majority": score.majority,
                     "trivial": trivial,
                     "trivial_score": trivial_score,
-                    "n": score.asked,
+                    "n": score.n_rows,
                     "sample": score.dataset in self.samples,
                 }
             )
@@ -131,11 +131,11 @@ class Scores(ScoreTable):
 
     def answers(self, dataset: str, layer: str) -> "Predictions":
         """Return the predictions on a dataset from a layer; KeyError if it was not scored."""
-        from evaluation.results.scores import predictions_of
+        from evaluation.results.scores import parse_predictions
 
         for score, table in zip(self.results.scores, self.predictions, strict=True):
             if (score.dataset, score.layer) == (dataset, layer):
-                return predictions_of(table, Path(self.results.name))
+                return parse_predictions(table, Path(self.results.name))
         raise KeyError(dataset, layer)
 
     def _row(self, score: "Score") -> tuple[str, ...]:
@@ -147,5 +147,5 @@ class Scores(ScoreTable):
             format_interval(score.interval),
             format_percent(score.chance),
             f"{format_percent(value)} {name.replace('_', ' ')}".strip(),
-            f"{score.asked:,}",
+            f"{score.n_rows:,}",
         )

@@ -26,9 +26,9 @@ from evaluation.encoders import release
 from evaluation.encoders.encoder import describe, encode_checked
 from evaluation.features import ProbeRows, prompt_of, text_columns, unique_texts
 from evaluation.measures import one_thread
-from evaluation.paradigms import cased, measure_clusters, vocabulary_digest
+from evaluation.paradigms import apply_casing, measure_clusters, vocabulary_digest
 from evaluation.params import encoders_of, encoders_params, stores_of
-from evaluation.probing.probing import INTERVALS, score_answers
+from evaluation.probing.probing import INTERVALS, score_predictions
 from evaluation.probing.protocols.problem import ABLATIONS
 from evaluation.ranking import RANKED, measure_ranks
 from evaluation.results.scores import (
@@ -45,8 +45,8 @@ from evaluation.results.scores import (
     Results,
     Score,
     SimilarityScore,
-    all_predictions,
-    all_ranks,
+    iter_predictions,
+    iter_ranks,
     ranks_digest,
     read_paradigms,
     read_rankings,
@@ -174,7 +174,7 @@ def verify_probes(verification: Verification, results: Results, folder: Path) ->
     verification.compare_keys("scores", keys, product(names, results.encoder["layers"]))
     scores = dict(zip(keys, results.scores, strict=True))
     groups = []
-    for key, answers in all_predictions(folder):
+    for key, answers in iter_predictions(folder):
         groups.append(key)
         if key in scores and verification.includes(key[0]):
             dataset = verification.datasets[key[0]]
@@ -205,7 +205,7 @@ def _verify_probe(
         return
     # Answers may be of any size.
     with one_thread(), np.errstate(all="ignore"):
-        recomputed = asdict(score_answers(dataset, score.layer, parts, answers.predicted)[0])
+        recomputed = asdict(score_predictions(dataset, score.layer, parts, answers.predicted)[0])
     # What needs the vectors, and what is compared above.
     needs_vectors = ("chosen", "validation") if probed and dataset.trained else ()
     for name in (*needs_vectors, "coverage", "texts", "vectors", "fitted_on"):
@@ -246,7 +246,7 @@ def verify_rankings(verification: Verification, results: RankingResults, folder:
     """
     verification.begin("rankings", "rank", "evaluation.ranking", {*RANKED, "similarity"})
     _compare_settings(verification, results)
-    ranks = [((pairs.dataset, pairs.similarity), pairs) for pairs in all_ranks(folder)]
+    ranks = [((pairs.dataset, pairs.similarity), pairs) for pairs in iter_ranks(folder)]
     plain = [(score.dataset, score.similarity) for score in results.plain]
     verification.compare_keys(f"row groups of {RANKS}", [key for key, _ in ranks], plain)
     ranks_of = dict(ranks)
@@ -368,7 +368,7 @@ def _verify_clusters(verification: Verification, where: str, score: ParadigmScor
     names = [(cluster.cluster,) for cluster in score.clusters]
     verification.compare_keys(f"{where}: clusters", names, [(name,) for name in sorted(terms)])
     for cluster in score.clusters:
-        distinct = {cased(term, score.casing) for term in terms.get(cluster.cluster, ())}
+        distinct = {apply_casing(term, score.casing) for term in terms.get(cluster.cluster, ())}
         verification.compare(f"{where}, {cluster.cluster}", cluster, {"terms": len(distinct)})
     measured = [getattr(cluster, name) for cluster in score.clusters for name in PARADIGM_MEASURES]
     if not measured or min(measured) < 0 or max(measured) > 1:

@@ -1,4 +1,4 @@
-"""Transfer: a probe is trained on one or several datasets, and tested on another one.
+"""Transfer: a probe is trained on one or several datasets and tested on another.
 
 Datasets of one task with the same classes form a family, such as a task in several languages. In a
 family, a probe is trained on each dataset and tested on each other one, and trained on all others
@@ -26,7 +26,7 @@ from evaluation.embedding.store import read_described
 from evaluation.encoders.encoder import Description, Encoder, describe
 from evaluation.features import ProbeRows
 from evaluation.measures import one_thread
-from evaluation.probing.probing import features_of, score_answers
+from evaluation.probing.probing import read_features, score_predictions
 from evaluation.probing.protocols import Probing, standard
 from evaluation.probing.protocols.problem import Problem
 from evaluation.results.scores import Results, Transfer
@@ -101,7 +101,7 @@ def _compute_transfers(
 def _load_member(
     dataset: Dataset, layer: str, encoder: Description, store: Path, probing: Probing
 ) -> _Member:
-    rows, x = features_of(dataset, layer, encoder, store, probing)
+    rows, x = read_features(dataset, layer, encoder, store, probing)
     to_family = np.array([sorted(dataset.labels).index(label) for label in dataset.labels])
     splits = {split: (x[split], to_family[rows[split].y]) for split in rows}
     if dataset.folds:
@@ -122,15 +122,15 @@ def _transfer(
     validation = _concatenate([source.validation for source in sources])
     x_test = np.concatenate([target.x_test for target in targets])
     problem = Problem("", sources[0].dataset.task, "accuracy", x, y, validation, x_test)
-    answers = standard.answer(problem, 0, "numpy")
+    output = standard.fit_predict(problem, 0, "numpy")
     ends = np.cumsum([len(target.x_test) for target in targets])
-    predictions = np.split(answers.predictions, ends[:-1], axis=1)
+    predictions = np.split(output.predictions, ends[:-1], axis=1)
     names = tuple(source.dataset.name for source in sources)
     for target, predicted in zip(targets, predictions, strict=True):
         dataset, rows = target.dataset, target.rows
         to_dataset = np.array([dataset.labels.index(label) for label in sorted(dataset.labels)])
-        score, _ = score_answers(
-            dataset, layer, rows, to_dataset[predicted], answers.chosen, answers.validation
+        score, _ = score_predictions(
+            dataset, layer, rows, to_dataset[predicted], output.chosen, output.validation
         )
         yield Transfer(names, score)
 

@@ -1,22 +1,19 @@
-"""Scores of probes, rankings and paradigms, with the rows behind them.
+"""Scores of probes, rankings and paradigms, the rows behind them, and their files.
 
-The results of an encoder and the folder with their files.
+The folder of an encoder's results has two files, which appear together or not at all:
 
-A folder of results has two files, which appear together or not at all:
+    probe  scores.json          ``Results``: a score for every dataset and layer, and what they
+                                depend on
+           predictions.parquet  a row for every test row, dataset by dataset and layer by layer:
+                                dataset, layer, id, document_id: string; gold: float64, a class
+                                number or a score; predicted: list<float64>, one a random start
+    rank   scores.json          ``RankingResults``: the scores, and what they depend on
+           ranks.parquet        a row for every pair of a query and a positive, dataset by dataset
+                                and similarity by similarity, of the main layer's vectors as they
+                                are: dataset, similarity, query, positive, document_id: string, ids
+                                except the first two; rank: float64
 
-    scores.json          ``Results``: a score for every dataset and layer, and what they depend on
-    predictions.parquet  a row for every row asked, dataset by dataset and layer by layer:
-                         dataset, layer, id, document_id: string; gold: float64, a class number or a
-                         score; predicted: list<float64>, an answer for each random start
-
-The results of EvalRank for one encoder and the folder with their files.
-
-A folder of results has two files, which appear together or not at all:
-
-    scores.json    ``RankingResults``: the scores, and what they depend on
-    ranks.parquet  a row for every pair of a query and a positive, dataset by dataset and similarity
-                   by similarity, of the main layer's vectors as they are: dataset, similarity,
-                   query, positive, document_id: string, ids but the first two; rank: float64
+Paradigms (``ParadigmResults``) have no rows: each encoder has one JSON file.
 """
 
 import json
@@ -36,11 +33,11 @@ from corpora_recipes.parquet import array_of
 from corpora_recipes.running.errors import InputError
 from evaluation.arrays import Doubles, Values
 from evaluation.measures import Metric
-from evaluation.results.stored import EncoderResults, ScoresFolder, Stored, parsed, read_stored
+from evaluation.results.stored import EncoderResults, ScoresFolder, Stored, parse_json, read_stored
 
 PROBES_FORMAT = 7
 PREDICTIONS = "predictions.parquet"
-# The protocol of results that are not of a probe: a language model was asked.
+# The protocol of results that are not of a probe, but of a language model.
 LM_EVAL_PROTOCOL = "lm-eval"
 _COVERAGE = {"tokens": 0, "out_of_vocabulary": 0}
 
@@ -59,7 +56,7 @@ class Score(Stored):
         rows: number of instances in each split that there is.
         folds: number of folds, each used once as test; 0 if the dataset has splits.
         test_documents: number of documents that the rows of test come from; below
-            ``LEAST_DOCUMENTS`` the interval says nothing of other documents.
+            ``MIN_DOCUMENTS`` the interval says nothing of other documents.
         layer: of the encoder.
         metric: what ``value`` is: "accuracy", or "pearson" where scores are asked for.
         value: the metric on test, or on the rows of all folds together; the mean over random
@@ -78,7 +75,7 @@ class Score(Stored):
             nothing is trained.
         coverage: for an encoder with a vocabulary, the numbers of "tokens" and of those
             "out_of_vocabulary" in the dataset; else None.
-        answers: SHA-256 of the answers that all of this is computed from, see ``answers_digest``.
+        answers: SHA-256 of the predictions behind all of this, see ``predictions_digest``.
         texts: SHA-256 of the dataset's texts in the encoder's form, with their prompt; empty for a
             language model.
         vectors: SHA-256 of their vectors, see ``EmbeddingStore.digests``; empty likewise.
@@ -112,8 +109,8 @@ class Score(Stored):
     fitted_on: str = ""
 
     @property
-    def asked(self) -> int:
-        """The number of rows that ``value`` is of."""
+    def n_rows(self) -> int:
+        """The number of rows that ``value`` is measured on."""
         return self.rows["train" if self.folds else "test"]
 
 
@@ -143,13 +140,13 @@ class Results(EncoderResults):
 
     @property
     def probed(self) -> bool:
-        """Whether a probe was trained on embeddings; if not, a language model was asked."""
+        """Whether these are scores of probes; if not, of a language model."""
         return bool(self.protocol["name"] != LM_EVAL_PROTOCOL)
 
 
 @dataclass(frozen=True, slots=True)
 class Predictions:
-    """What was answered on one dataset from one layer.
+    """The predictions for one dataset from one layer.
 
     Attributes:
         ids: of the rows, [rows].
@@ -164,24 +161,28 @@ class Predictions:
     predicted: Values
 
 
-def answers_digest(answers: Predictions) -> str:
-    """Return the SHA-256 of answers: of ids, documents, gold and what was predicted."""
+def predictions_digest(predictions: Predictions) -> str:
+    """Return the SHA-256 of predictions: of ids, documents, gold and predicted values."""
     digest = sha256()
-    for names in (answers.ids, answers.documents):
+    for names in (predictions.ids, predictions.documents):
         digest.update(json.dumps(names.tolist(), ensure_ascii=False).encode())
-    for numbers in (answers.gold, answers.predicted):
+    for numbers in (predictions.gold, predictions.predicted):
         digest.update(np.ascontiguousarray(numbers, "<f8").tobytes())
     return digest.hexdigest()
 
 
 def _make_results(content: dict[str, Any]) -> Results:
-    results: Results = parsed(Results, content)
-    parsed(str, results.protocol["name"])
-    parsed(float, results.intervals["coverage"])
+    results: Results = parse_json(Results, content)
+    parse_json(str, results.protocol["name"], "protocol.name")
+    parse_json(float, results.intervals["coverage"], "intervals.coverage")
     for score in (*results.scores, *(transfer.score for transfer in results.transfers)):
-        part, coverage = "train" if score.folds else "test", score.coverage or _COVERAGE
-        if score.task not in TASKS or part not in score.rows or coverage.keys() != _COVERAGE.keys():
-            raise ValueError(f"{score.dataset}: another task, no {part}, or another coverage")
+        split, coverage = "train" if score.folds else "test", score.coverage or _COVERAGE
+        if (
+            score.task not in TASKS
+            or split not in score.rows
+            or coverage.keys() != _COVERAGE.keys()
+        ):
+            raise ValueError(f"{score.dataset}: another task, no {split}, or another coverage")
     return results
 
 
@@ -197,33 +198,34 @@ _PROBES = ScoresFolder(
 write_results, read_results = _PROBES.write, _PROBES.read
 
 
-def predictions_table(dataset: str, layer: str, answers: Predictions) -> pa.Table:
+def predictions_table(dataset: str, layer: str, predictions: Predictions) -> pa.Table:
     """Return the rows of predictions.parquet for one dataset and layer."""
-    starts, rows = answers.predicted.shape
+    starts, rows = predictions.predicted.shape
     predicted = pa.ListArray.from_arrays(
         np.arange(0, starts * (rows + 1), starts, dtype=np.int32),
-        answers.predicted.T.astype(np.float64).ravel(),
+        predictions.predicted.T.astype(np.float64).ravel(),
     )
-    ids, documents = answers.ids.tolist(), answers.documents.tolist()
-    gold = answers.gold.astype(np.float64)
+    ids, documents = predictions.ids.tolist(), predictions.documents.tolist()
+    gold = predictions.gold.astype(np.float64)
     columns = [[dataset] * rows, [layer] * rows, ids, documents, gold, predicted]
     return pa.table(columns, schema=PREDICTIONS_SCHEMA)
 
 
 def read_predictions(folder: Path, dataset: str, layer: str) -> Predictions:
-    """Read what was answered on a dataset from a layer."""
-    what = f"predictions for {dataset} from layer {layer}"
-    return predictions_of(_PROBES.table(folder, (dataset, layer), what), folder / PREDICTIONS)
+    """Read the predictions for a dataset from a layer."""
+    expected = f"predictions for {dataset} from layer {layer}"
+    table = _PROBES.table(folder, (dataset, layer), expected)
+    return parse_predictions(table, folder / PREDICTIONS)
 
 
-def all_predictions(folder: Path) -> Iterator[tuple[tuple[str, str], Predictions]]:
-    """Yield dataset and layer, and what was answered, in the order of the file."""
+def iter_predictions(folder: Path) -> Iterator[tuple[tuple[str, str], Predictions]]:
+    """Yield (dataset, layer) and the predictions for it, in the order of the file."""
     for key, table in _PROBES.row_groups(folder):
-        yield key, predictions_of(table, folder / PREDICTIONS)
+        yield key, parse_predictions(table, folder / PREDICTIONS)
 
 
-def predictions_of(table: pa.Table, path: Path) -> Predictions:
-    """Return what a table of ``predictions_table``, which was read from a file, holds."""
+def parse_predictions(table: pa.Table, path: Path) -> Predictions:
+    """Return the predictions of a table of ``predictions_table``; ``path`` is for the message."""
     predicted = table["predicted"].combine_chunks()
     numbers = np.from_dlpack(predicted.flatten())
     starts = len(numbers) // len(table)
@@ -245,7 +247,7 @@ def predictions_of(table: pa.Table, path: Path) -> Predictions:
 RANKINGS_FORMAT = 7
 RANKS = "ranks.parquet"
 HITS = (1, 3)
-RANK_MEASURES = ("MRR", *(f"Hits@{place}" for place in HITS))
+RANK_MEASURES = ("MRR", *(f"Hits@{top}" for top in HITS))
 # The post-processing of vectors that nothing is done to.
 PLAIN: Literal["none"] = "none"
 
@@ -257,7 +259,7 @@ class RankScore(Stored):
     Attributes:
         dataset: its name.
         task: "sentence_ranking" or "word_ranking".
-        language, version, digest, layer, texts, vectors: as of ``probes.Score``.
+        language, version, digest, layer, texts, vectors: as of ``Score``.
         similarity: "cosine" or "l2".
         postprocessing: "none", or what was done to the vectors before.
         background: number of texts that are ranked, those of the queries and positives included; by
@@ -302,18 +304,18 @@ class RankScore(Stored):
 
     @property
     def measures(self) -> dict[str, float]:
-        """What the pairs reach on average, by the names of ``RANK_MEASURES``."""
-        hits = {f"Hits@{place}": self.hits[str(place)] for place in HITS}
+        """The means over the pairs, by the names of ``RANK_MEASURES``."""
+        hits = {f"Hits@{top}": self.hits[str(top)] for top in HITS}
         return {"MRR": self.mrr, **hits}
 
     def key(self, measure: str) -> str:
-        """Return what one of ``RANK_MEASURES`` is called among many: "evalrank_es mrr cosine"."""
+        """Return the key of one of ``RANK_MEASURES``, such as "evalrank_es mrr cosine"."""
         return f"{self.dataset} {measure.lower()} {self.similarity}"
 
 
 @dataclass(frozen=True, slots=True)
 class SimilarityScore(Stored):
-    """How well a similarity agrees with people's scores, for comparison with the ranks.
+    """The agreement of a similarity with human scores, for comparison with the ranks.
 
     Attributes:
         dataset: its name, of the task "similarity".
@@ -388,13 +390,15 @@ def ranks_digest(pairs: PairRanks) -> str:
 
 def measure_pairs(ranks: Doubles) -> Doubles:
     """Return ``RANK_MEASURES`` of each pair, float64 [measures, pairs]; scores are means."""
-    measures: Doubles = np.stack([1 / ranks, *(ranks <= place for place in HITS)])
+    measures: Doubles = np.stack([1 / ranks, *(ranks <= top for top in HITS)])
     return measures
 
 
 def _make_rankings(content: dict[str, Any]) -> RankingResults:
-    results: RankingResults = parsed(RankingResults, content)
-    parsed(list[Literal["cosine", "l2"]], results.evalrank["similarities"])
+    results: RankingResults = parse_json(RankingResults, content)
+    parse_json(
+        list[Literal["cosine", "l2"]], results.evalrank["similarities"], "evalrank.similarities"
+    )
     if not (results.evalrank["similarities"] and results.evalrank["postprocessings"]):
         raise ValueError("evalrank: no similarity or post-processing")
     if any(score.hits.keys() != {*map(str, HITS)} for score in results.scores):
@@ -414,26 +418,27 @@ write_rankings, read_rankings = _RANKINGS.write, _RANKINGS.read
 
 def ranks_table(pairs: PairRanks) -> pa.Table:
     """Return the rows of ranks.parquet for one dataset and similarity."""
-    count = len(pairs.ranks)
+    n_pairs = len(pairs.ranks)
     ids = (column.tolist() for column in (pairs.queries, pairs.positives, pairs.documents))
-    columns = [[pairs.dataset] * count, [pairs.similarity] * count, *ids, pairs.ranks]
+    columns = [[pairs.dataset] * n_pairs, [pairs.similarity] * n_pairs, *ids, pairs.ranks]
     return pa.table(columns, schema=RANKS_SCHEMA)
 
 
 def read_ranks(folder: Path, dataset: str, similarity: str) -> PairRanks:
     """Read the ranks of one dataset by one similarity."""
-    what = f"ranks in {dataset} by {similarity}"
-    return ranks_of(_RANKINGS.table(folder, (dataset, similarity), what), dataset, similarity)
+    expected = f"ranks in {dataset} by {similarity}"
+    table = _RANKINGS.table(folder, (dataset, similarity), expected)
+    return parse_ranks(table, dataset, similarity)
 
 
-def all_ranks(folder: Path) -> Iterator[PairRanks]:
+def iter_ranks(folder: Path) -> Iterator[PairRanks]:
     """Yield the ranks of all datasets and similarities, in the order of the file."""
     for (dataset, similarity), table in _RANKINGS.row_groups(folder):
-        yield ranks_of(table, dataset, similarity)
+        yield parse_ranks(table, dataset, similarity)
 
 
-def ranks_of(table: pa.Table, dataset: str, similarity: str) -> PairRanks:
-    """Return what a table of ``ranks_table`` holds."""
+def parse_ranks(table: pa.Table, dataset: str, similarity: str) -> PairRanks:
+    """Return the ranks of a table of ``ranks_table``."""
     names = ("query", "positive", "document_id", "rank")
     return PairRanks(dataset, similarity, *(array_of(table[name]) for name in names))
 
@@ -465,7 +470,7 @@ class ClusterScore(Stored):
 
     @property
     def left(self) -> int:
-        """The number of terms that were not left out."""
+        """The number of terms that are in the vocabulary."""
         return self.terms - sum(map(len, self.left_out.values()))
 
 
@@ -474,7 +479,7 @@ class ParadigmScore(Stored):
     """The two scores of one dataset of clusters, in one layer, vocabulary and casing.
 
     Attributes:
-        dataset, language, version, digest, layer: as of ``probes.Score``.
+        dataset, language, version, digest, layer: as of ``Score``.
         vocabulary: "own", the words of the encoder's file, or "shared", the words of the language's
             word rankings and the terms.
         vocabulary_digest: of a shared one the SHA-256 of the word rankings' files; else empty.
@@ -513,7 +518,7 @@ class ParadigmScore(Stored):
         return sum(cluster.left < FEWEST_TERMS for cluster in self.clusters)
 
     def key(self, measure: str) -> str:
-        """Return a name for a measure, such as "paralex_es suggestion shared lower"."""
+        """Return the key of a measure, such as "paralex_es suggestion shared lower"."""
         return f"{self.dataset} {measure} {self.vocabulary} {self.casing}"
 
 
@@ -524,7 +529,7 @@ class ParadigmResults(EncoderResults):
     Attributes:
         coherence_threshold: how many seeds must suggest a term for it to become a seed.
         casings: those that params.yaml asks for.
-        left_out: dataset to why it was not scored, in words.
+        left_out: skipped datasets, each to the reason.
     """
 
     scores: tuple[ParadigmScore, ...]
@@ -535,6 +540,6 @@ class ParadigmResults(EncoderResults):
 
 def read_paradigms(path: Path) -> ParadigmResults:
     """Read the file of an encoder, see ``write_stored``."""
-    make = partial(parsed, ParadigmResults)
+    make = partial(parse_json, ParadigmResults)
     results: ParadigmResults = read_stored(path, PARADIGMS_FORMAT, make, "paradigms")
     return results

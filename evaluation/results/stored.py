@@ -1,9 +1,8 @@
-"""Results in files, part by part.
-
-The scores of an encoder, part by part: cached parts are reused, the others are computed.
+"""Results of one encoder: the base of their types, their files, and the cache of their parts.
 
 A part is what is computed together, such as a dataset in a layer. Its scores, and the rows behind
-them, are cached as soon as it is done, so that an interrupted run loses the parts in flight alone.
+them, are cached as soon as it is done (``score_parts``), so that an interrupted run loses only the
+parts in flight.
 """
 
 import json
@@ -20,7 +19,6 @@ import pyarrow.parquet as pq
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from corpora_recipes.parquet import parquet_writer
-from corpora_recipes.running.cache import Cache, Key
 from corpora_recipes.running.code import LIBRARIES, versions_of
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.outputs import read_report, whole_file, whole_folder
@@ -29,6 +27,7 @@ from evaluation.encoders.encoder import Described, Description
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
+    from corpora_recipes.running.cache import Cache, Key
 
 Read = TypeVar("Read")
 SCORES = "scores.json"
@@ -53,10 +52,10 @@ def description_of(facts: Mapping[str, Any]) -> Description:
     """Return the description of an encoder from ``encoder_facts``; without packages."""
     described = {name: facts[name] for name in ("revision", "layers", "layer", "form", "options")}
     described |= {"name": facts["encoder"], "packages": []}
-    options = parsed(dict[str, Any], described["options"])
+    options = parse_json(dict[str, Any], described["options"], "encoder.options")
     described["prompts"] = options.get("prompts", {})
     described["postprocessing"] = options.get("postprocessing", "none")
-    description: Description = parsed(Description, described)
+    description: Description = parse_json(Description, described, "encoder")
     if description.layer not in description.layers:
         raise ValueError("encoder: a main layer that is not among the layers")
     return description
@@ -114,13 +113,20 @@ class EncoderResults(Stored):
 _adapter: Callable[..., TypeAdapter[Any]] = cache(TypeAdapter)
 
 
-def parsed(kind: Any, value: Any) -> Any:
-    """Return a JSON value as a type says; ValueError if it does not fit, or is not finite."""
+def parse_json(kind: Any, value: Any, name: str = "") -> Any:
+    """Return a JSON value as an instance of a type.
+
+    ``name`` is that of the value, for the message.
+
+    Raises:
+        ValueError: it does not fit, or is not finite: one line, the first fault alone.
+    """
     try:
         return _adapter(kind).validate_json(json.dumps(value))
     except ValidationError as error:
-        fault = error.errors(include_url=False)[0]
-        raise ValueError(f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}") from None
+        first = error.errors(include_url=False, include_context=False)[0]
+        location = ".".join(map(str, [*([name] if name else []), *first["loc"]]))
+        raise ValueError(f"{location or 'results'}: {first['msg']}") from None
 
 
 def write_stored(results: "DataclassInstance", path: Path) -> None:
@@ -138,18 +144,18 @@ def read_stored(
     Args:
         path: the file.
         number: of the format that is understood.
-        make: makes the results of what the file holds, see ``parsed``.
+        make: makes the results from the content of the file, see ``parse_json``.
         command: which wrote the file, for messages.
     """
-    what, again = f"what `probeta {command}` wrote", f"run `probeta {command}` again"
-    content = read_report(path, number, what, again)
+    written, again = f"what `probeta {command}` wrote", f"run `probeta {command}` again"
+    content = read_report(path, number, written, again)
     try:
         results = make(content)
         if "encoder" in content:
             description_of(content["encoder"])
         return results
     except (KeyError, TypeError, ValueError, OverflowError, RecursionError) as error:
-        expected, found = f"{what}, format {number}", f"{type(error).__name__}: {error}"
+        expected, found = f"{written}, format {number}", f"{type(error).__name__}: {error}"
         raise InputError(path, expected, found, again) from None
 
 
@@ -160,10 +166,10 @@ class ScoresFolder(Generic[Read]):
     Attributes:
         command: which writes it.
         number: of the format.
-        make: makes the results of what scores.json holds, see ``parsed``.
+        make: makes the results from the content of scores.json, see ``parse_json``.
         file: name of the Parquet file.
         schema: of its rows; the first two columns are strings, and equal within a row group.
-        repeated: its columns that have few different values.
+        dictionaries: its columns with few distinct values, which are dictionary-encoded.
     """
 
     command: str
@@ -171,14 +177,14 @@ class ScoresFolder(Generic[Read]):
     make: Callable[[dict[str, Any]], Read]
     file: str
     schema: pa.Schema
-    repeated: list[str]
+    dictionaries: list[str]
 
     def write(self, results: "DataclassInstance", tables: Iterable[pa.Table], folder: Path) -> None:
         """Write results and the tables behind them, each a row group; an old folder goes."""
         with whole_folder(folder) as temporary:
             write_stored(results, temporary / SCORES)
             path = temporary / self.file
-            with parquet_writer(path, self.schema, self.repeated) as writer:
+            with parquet_writer(path, self.schema, self.dictionaries) as writer:
                 for table in tables:
                     writer.write_table(table, row_group_size=max(1, len(table)))
 
@@ -193,45 +199,45 @@ class ScoresFolder(Generic[Read]):
             raise InputError(folder, "a folder of results", "a file", todo)
         return read_stored(folder / SCORES, self.number, self.make, self.command)
 
-    def table(self, folder: Path, wanted: tuple[str, str], what: str) -> pa.Table:
-        """Read the row group that has certain values in its first two columns."""
+    def table(self, folder: Path, wanted: tuple[str, str], expected: str) -> pa.Table:
+        """Read the row group with these first two columns; ``expected`` is for the message."""
         for key, table in self.row_groups(folder, wanted):
             if key == wanted:
                 return table
-        raise InputError(folder / self.file, what, "none", self._again)
+        raise InputError(folder / self.file, expected, "none", self._again)
 
     def row_groups(
         self, folder: Path, wanted: tuple[str, str] | None = None
     ) -> Iterator[tuple[tuple[str, str], pa.Table]]:
         """Yield the row groups, by their first two columns; only those ``wanted``, if given."""
         schema, path = self.schema, folder / self.file
-        what = f"rows of {', '.join(schema.names)}"
+        expected = f"rows of {', '.join(schema.names)}"
         try:
             with pq.ParquetFile(path) as file:
                 for number in range(file.num_row_groups):
-                    if wanted and _first(file, number) != wanted:
+                    if wanted and _key_by_statistics(file, number) != wanted:
                         continue
                     table = file.read_row_group(number)
                     table.validate(full=True)
                     names = [column.unique().to_pylist() for column in table.columns[:2]]
                     if table.schema != schema or [*map(len, names)] != [1, 1] or _has_null(table):
-                        first = " and ".join(schema.names[:2])
-                        what += f": one {first} a row group, no null"
+                        keys = " and ".join(schema.names[:2])
+                        expected += f": one {keys} a row group, no null"
                         raise ValueError(f"others in row group {number}")
                     yield (names[0][0], names[1][0]), table
         except (OSError, pa.ArrowException, ValueError, IndexError) as error:
-            raise InputError(path, what, str(error), self._again) from None
+            raise InputError(path, expected, str(error), self._again) from None
 
     @property
     def _again(self) -> str:
         return f"run `probeta {self.command}` again"
 
 
-def _first(file: pq.ParquetFile, number: int) -> tuple[Any, ...]:
-    """Return what the statistics say of the first two columns; a damaged file can end Python."""
+def _key_by_statistics(file: pq.ParquetFile, number: int) -> tuple[Any, ...]:
+    """Return the first two columns by statistics: reading a corrupt file can crash Python."""
     group = file.metadata.row_group(number)
-    ends = (group.column(place).statistics for place in range(2))
-    return tuple(end and end.min for end in ends)
+    statistics = (group.column(column).statistics for column in range(2))
+    return tuple(of_column and of_column.min for of_column in statistics)
 
 
 def _has_null(table: pa.Table) -> bool:
@@ -253,41 +259,49 @@ class Part:
 def score_parts(
     results: EncoderResults,
     inputs: Mapping[str, Any],
-    kind: Any,
+    score_type: Any,
     compute: Callable[[list[str]], Iterable[tuple[str, Part]]],
-    cache: Cache | None,
+    cache: "Cache | None",
 ) -> tuple[dict[str, Part], list[str]]:
-    """Return the parts of some results by name, and the names of those that were computed now.
+    """Compute the parts of some results, or read them from the cache; each is cached when done.
 
     Args:
-        results: without scores; their other fields, and the ``inputs`` of a part, decide it.
-        inputs: name of a part to what it is made from; JSON.
-        kind: the type of a score.
-        compute: yields the parts of some names, in any order.
-        cache: what remembers parts; None to compute all.
+        results: without scores, and without fields that do not decide a part: what remains is in
+            the key of each part.
+        inputs: name of a part to what else decides it; JSON.
+        score_type: of the scores.
+        compute: yields the parts of some names as they are done, in any order; those that fail may
+            be missing.
+        cache: of the parts; None to compute all.
+
+    Returns:
+        The parts by name, and the names of those that were not cached.
     """
-    facts = asdict(replace(results, scores=()))
-    code, versions = facts.pop("code"), facts.pop("versions")
+    parameters = asdict(replace(results, scores=()))
+    code, versions = parameters.pop("code"), parameters.pop("versions")
     keys: dict[str, Key] = {
-        part: {"inputs": of_part, "parameters": facts, "code": code, "versions": versions}
-        for part, of_part in inputs.items()
+        name: {"inputs": part_inputs, "parameters": parameters, "code": code, "versions": versions}
+        for name, part_inputs in inputs.items()
     }
-    parts = {}
+    parts: dict[str, Part] = {}
     if cache is not None:
         cache.prune(keys)
-        parts = {name: part for name in keys if (part := _read_part(cache, name, keys[name], kind))}
+        for name, key in keys.items():
+            if (part := _get_part(cache, name, key, score_type)) is not None:
+                parts[name] = part
     new = [name for name in keys if name not in parts]
     for name, part in compute(new):
         parts[name] = part
         if cache is not None:
-            _write_part(cache, name, keys[name], part)
+            _put_part(cache, name, keys[name], part)
     return parts, new
 
 
-def _read_part(cache: Cache, name: str, key: Key, kind: Any) -> Part | None:
+def _get_part(cache: "Cache", name: str, key: "Key", score_type: Any) -> Part | None:
+    """Return a part whose key and rows are unchanged; None if it must be computed."""
     if (facts := cache.get(name, key)) is None:
         return None
-    scores = [parsed(kind, score) for score in facts]
+    scores = [parse_json(score_type, score) for score in facts]
     path = cache.folder(name) / _ROWS
     if not path.exists():
         return Part(scores)
@@ -295,7 +309,7 @@ def _read_part(cache: Cache, name: str, key: Key, kind: Any) -> Part | None:
         return Part(scores, [file.read_row_group(n) for n in range(file.num_row_groups)])
 
 
-def _write_part(cache: Cache, name: str, key: Key, part: Part) -> None:
+def _put_part(cache: "Cache", name: str, key: "Key", part: Part) -> None:
     path: Path = cache.folder(name) / _ROWS
     cache.delete(name)
     if part.tables:

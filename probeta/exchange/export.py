@@ -138,7 +138,7 @@ def mteb_scores(score: Score) -> dict[str, Any]:
         "majority": score.majority,
         "chance": score.chance,
         "deviation": score.deviation,
-        "rows": score.asked,
+        "rows": score.n_rows,
         "documents": score.test_documents,
         "sha256": score.digest,
     }

@@ -27,7 +27,7 @@ from evaluation.arrays import Labels
 from evaluation.datasets import Dataset, find_data
 from evaluation.features import ProbeRows, text_columns
 from evaluation.measures import one_thread
-from evaluation.probing.probing import INTERVALS, score_answers
+from evaluation.probing.probing import INTERVALS, score_predictions
 from evaluation.results.scores import LM_EVAL_PROTOCOL, PROBES_FORMAT, Results, predictions_table
 from evaluation.results.stored import library_versions
 from probeta.scores import Scores
@@ -120,7 +120,7 @@ def score_language_model(
         parts = {split: ProbeRows(dataset, split) for split in dataset.files}
         answers = read_choices(log.tasks[dataset.name], dataset)
         with one_thread():
-            scored.append(score_answers(dataset, LAYER, parts, answers[None]))
+            scored.append(score_predictions(dataset, LAYER, parts, answers[None]))
     results = Results(
         format=PROBES_FORMAT,
         name=name or name_of(log.model.rpartition("/")[2]),

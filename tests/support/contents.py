@@ -3,8 +3,6 @@
 import json
 from pathlib import Path
 
-from corpora_recipes.running import cache
-
 
 def contents(folder: Path) -> dict[str, bytes]:
     """Return path in the folder to content, of all files in it and below."""
@@ -19,9 +17,8 @@ def flip_bit(path: Path) -> None:
     path.write_bytes(content)
 
 
-def forge_memory(entry: Path, name: str, number: float) -> None:
-    """Give the first of the facts in a memory another number, with a digest that fits."""
-    found = json.loads((entry / "made.json").read_bytes())
-    found["made"]["facts"][0][name] = number
-    found["digest"] = cache._digest_json(found["made"])
-    (entry / "made.json").write_text(json.dumps(found), "utf-8")
+def forge_cache(entry: Path, name: str, number: float) -> None:
+    """Give the first of the facts on a cached entry another number; its digest does not fit."""
+    record = json.loads((entry / "made.json").read_bytes())
+    record["made"]["facts"][0][name] = number
+    (entry / "made.json").write_text(json.dumps(record), "utf-8")

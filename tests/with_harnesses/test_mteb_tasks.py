@@ -99,7 +99,7 @@ def test_scores_are_those_of_score(hub_folder: Path) -> None:
         assert entry["main_score"] == entry[one.metric] == one.value
         assert (entry["low_95"], entry["high_95"]) == one.interval
         assert (entry.get("majority"), entry.get("chance")) == (one.majority, one.chance)
-        assert (entry["rows"], entry["documents"]) == (one.asked, one.test_documents)
+        assert (entry["rows"], entry["documents"]) == (one.n_rows, one.test_documents)
         assert entry["sha256"] == one.digest
 
 

@@ -7,7 +7,7 @@ import pytest
 from probe_problems import QUICK, folds, splits
 
 from evaluation.probing.protocols import senteval
-from evaluation.probing.protocols.senteval import SCHEDULES, answer
+from evaluation.probing.protocols.senteval import SCHEDULES, fit_predict
 
 
 @pytest.mark.parametrize("task", ["sentence_classification", "discourse_coherence", "relatedness"])
@@ -21,7 +21,7 @@ def test_torch_agrees_with_numpy(task, monkeypatch):
     if task == "relatedness":
         y, other = problem.y / 2, problem.validation[1] / 2
         problem = replace(problem, metric="pearson", y=y, validation=(problem.validation[0], other))
-    by_numpy, by_torch = (answer(problem, 1, name, 2) for name in ("numpy", "torch"))
+    by_numpy, by_torch = (fit_predict(problem, 1, name, 2) for name in ("numpy", "torch"))
     assert np.mean(np.abs(by_numpy.predictions - by_torch.predictions) < 1e-3) >= 0.99
     assert by_numpy.chosen == by_torch.chosen
 
@@ -29,5 +29,5 @@ def test_torch_agrees_with_numpy(task, monkeypatch):
 def test_torch_agrees_with_numpy_in_folds(monkeypatch):
     monkeypatch.setattr(senteval, "Schedule", lambda: QUICK)
     problem = folds(apart=1)
-    by_numpy, by_torch = (answer(problem, 1, name, 2) for name in ("numpy", "torch"))
+    by_numpy, by_torch = (fit_predict(problem, 1, name, 2) for name in ("numpy", "torch"))
     assert np.mean(by_numpy.predictions == by_torch.predictions) >= 0.99

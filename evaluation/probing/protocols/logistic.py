@@ -1,4 +1,4 @@
-"""Logistic regression by L-BFGS, on scaled features or their principal axes."""
+"""Logistic regressions on standardised features: scaling, principal axes, L-BFGS, the loss."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -74,22 +74,22 @@ def coherence_features(train: Floats, *others: Floats) -> list[Floats]:
     smallest first. Embeddings are side by side, float32 [rows, 6 * d]; features [rows, 19].
     """
     parts = (x.reshape(SENTENCES * len(x), -1) for x in (train, *others))
-    return [_fit(x.reshape(-1, SENTENCES, x.shape[1])) for x in standardised(*parts)]
+    return [_cosine_features(x.reshape(-1, SENTENCES, x.shape[1])) for x in standardised(*parts)]
 
 
-def _fit(x: Floats) -> Floats:
+def _cosine_features(x: Floats) -> Floats:
     """Return the features of standardised embeddings [rows, 6, d]."""
-    one, other = np.array(list(combinations(range(SENTENCES), 2))).T
-    features: Floats = np.empty((len(x), len(one) + SENTENCES - 2), np.float32)
+    first, second = np.array(list(combinations(range(SENTENCES), 2))).T
+    features: Floats = np.empty((len(x), len(first) + SENTENCES - 2), np.float32)
     for start in range(0, len(x), ROWS_AT_ONCE):
         rows = x[start : start + ROWS_AT_ONCE]
         lengths = np.linalg.norm(rows, axis=2, keepdims=True)
         units = rows / np.where(lengths > 0, lengths, 1)
         cosines = units @ units.transpose(0, 2, 1)
         cosines_of_rows, fits_of_rows = np.split(
-            features[start : start + ROWS_AT_ONCE], [len(one)], axis=1
+            features[start : start + ROWS_AT_ONCE], [len(first)], axis=1
         )
-        cosines_of_rows[:] = cosines[:, one, other]
+        cosines_of_rows[:] = cosines[:, first, second]
         cosines[:, range(SENTENCES), range(SENTENCES)] = 0
         fits_of_rows[:] = np.sort(cosines.sum(axis=2)[:, 1:-1], axis=1) / (SENTENCES - 1)
     return features
@@ -122,8 +122,8 @@ def all_axes(x: Floats) -> tuple[Floats, Floats, Floats]:
     wide = len(x) < x.shape[1]
     products = x @ x.T if wide else x.T @ x
     values, vectors = eigh(products, driver="evd", overwrite_a=True, check_finite=False)
-    kept = values > VARIANCE_SHARE * values.sum()
-    values, vectors = values[kept], vectors[:, kept]
+    large = values > VARIANCE_SHARE * values.sum()
+    values, vectors = values[large], vectors[:, large]
     if not wide:
         return vectors, values / len(x), x @ vectors
     lengths = np.sqrt(values)
@@ -155,7 +155,7 @@ Loss = Callable[[Floats], tuple[Doubles, Floats]]
 """Takes points [k, p]; returns the k problems' losses, float64 [k], and gradients, [k, p]."""
 
 # Steps that are remembered: more take longer than they save.
-MEMORY = 5
+STEPS_STORED = 5
 # A step is taken if the loss falls by this share of what its slope promises (Nocedal and Wright
 # 2006, "Numerical optimization", section 3.1), give or take float32's rounding; else it is
 # shortened, to no less than SHORTEST in all.
@@ -193,12 +193,12 @@ def minimise(loss: Loss, start: Floats, end: End) -> Floats:
             break
         direction = curvature.direction(slope)
         direction[~going] = 0
-        found, new_value, new_slope = _search(loss, point, value, slope, direction, going)
+        trial, new_value, new_slope = _search(loss, point, value, slope, direction, going)
         moved = going & (new_value < value)
-        curvature.learn(found - point, new_slope - slope)
+        curvature.learn(trial - point, new_slope - slope)
         enough = value - new_value > end.progress * np.maximum(np.abs(value), 1)
         going = moved & enough & (np.abs(new_slope).max(axis=1) > end.gradient)
-        point, value, slope = found, new_value, new_slope
+        point, value, slope = trial, new_value, new_slope
     return point
 
 
@@ -208,24 +208,24 @@ def _search(
     """Return the points that are stepped to, with losses and gradients."""
     promised = np.vecdot(slope, direction).astype(np.float64)
     length = np.ones(len(point))
-    found, new_value, new_slope = point, value, slope
+    result, new_value, new_slope = point, value, slope
     pending = going
     while pending.any():
         trial = point + length[:, None].astype(np.float32) * direction
-        reached, gradients = loss(trial)
+        losses, gradients = loss(trial)
         allowed = value + DECREASE * length * promised + ROUNDING * np.abs(value)
-        taken = pending & (reached <= allowed)
+        taken = pending & (losses <= allowed)
         if taken.all():
-            return trial, reached, gradients
-        found = np.where(taken[:, None], trial, found)
-        new_value = np.where(taken, reached, new_value)
+            return trial, losses, gradients
+        result = np.where(taken[:, None], trial, result)
+        new_value = np.where(taken, losses, new_value)
         new_slope = np.where(taken[:, None], gradients, new_slope)
         # The lowest point of the parabola through what is known, or nearly.
-        beyond = np.where(pending, reached - value - length * promised, 1)
+        beyond = np.where(pending, losses - value - length * promised, 1)
         lowest = -promised * length / (2 * np.maximum(beyond, 1e-30))
         length = np.where(pending, length * np.clip(lowest, 0.1, 0.5), length)
         pending = pending & ~taken & (length >= SHORTEST)
-    return found, new_value, new_slope
+    return result, new_value, new_slope
 
 
 @dataclass(slots=True)
@@ -244,14 +244,14 @@ class _Curvature:
         """Return minus the inverse Hessian times the gradient (the same book, algorithm 7.4)."""
         direction = -slope
         shares = []
-        known = list(zip(self.steps, self.changes, self.weights, strict=True))
-        for step, change, weight in reversed(known):
+        history = list(zip(self.steps, self.changes, self.weights, strict=True))
+        for step, change, weight in reversed(history):
             share = weight * np.vecdot(step, direction)
             direction -= share[:, None] * change
             shares.append(share)
         if self.scale is not None:
             direction *= self.scale[:, None]
-        for (step, change, weight), share in zip(known, reversed(shares), strict=True):
+        for (step, change, weight), share in zip(history, reversed(shares), strict=True):
             direction += (share - weight * np.vecdot(change, direction))[:, None] * step
         return direction
 
@@ -265,8 +265,8 @@ class _Curvature:
         self.weights.append(np.where(tells, ones / np.where(tells, product, 1), 0))
         before = ones if self.scale is None else self.scale
         self.scale = np.where(tells, product / np.where(tells, square, 1), before)
-        for known in (self.steps, self.changes, self.weights):
-            del known[:-MEMORY]
+        for history in (self.steps, self.changes, self.weights):
+            del history[:-STEPS_STORED]
 
 
 # When the search ends; the progress is about what float32 tells.
@@ -299,7 +299,7 @@ class Regressions:
     def __init__(
         self, x: Floats, targets: Targets, used: Flags | None = None, scales: Floats | None = None
     ) -> None:
-        """Begin with weights of 0, which answer with the shares of the classes.
+        """Begin with weights of 0, which predict the shares of the classes.
 
         Features are float32 [n, d], each column of mean 0 and of deviation 1 or 0, or nearly so if
         ``used``, [k, n], gives the rows of each of k regressions: without it, one is fitted on all
@@ -357,7 +357,7 @@ class Regressions:
 
 @dataclass(frozen=True, slots=True)
 class Fitted:
-    """What regressions answer with; the weights of two classes, [k, 1, d], are the second's."""
+    """Weights and biases of regressions; those of two classes, [k, 1, d], are the second's."""
 
     weights: Floats
     bias: Floats
@@ -373,7 +373,7 @@ class Fitted:
 
 
 def _first_bias(shares: Doubles) -> Floats:
-    """Return the biases that answer with the shares of the classes, [k, c]; c is 1 for two."""
+    """Return the biases that predict the shares of the classes, [k, c]; c is 1 for two."""
     with np.errstate(divide="ignore"):
         bias = np.log(shares)
     if bias.shape[1] == 2:
@@ -481,7 +481,8 @@ class _CrossEntropy:
             # Classes by rows: numpy is fast along the rows, of which there are many.
             scores: Floats = (flat @ rows.T).reshape(k, c, len(rows))
             scores += bias[:, :, None]
-            losses, errors = (self._two if self.binary else self._many)(scores, part)
+            compute = self._binary_loss if self.binary else self._multiclass_loss
+            losses, errors = compute(scores, part)
             if self.used is not None:
                 losses *= self.used[:, part]
                 errors *= self.used[:, None, part]
@@ -493,7 +494,7 @@ class _CrossEntropy:
         by_weights = self.unscaled(to_weights.reshape(k, c, d) * shares[:, :, None])
         return values / count, by_weights, to_bias * shares
 
-    def _two(self, scores: Floats, part: slice) -> tuple[Floats, Floats]:
+    def _binary_loss(self, scores: Floats, part: slice) -> tuple[Floats, Floats]:
         """Return the losses [k, rows] and errors [k, 1, rows] of the second class's scores."""
         wanted = sum((y[part] * shares[part] for y, shares in self.entries), np.float32(0))
         scores = scores[:, 0]
@@ -502,7 +503,7 @@ class _CrossEntropy:
         errors: Floats = np.where(scores >= 0, 1, small) / (1 + small) - wanted
         return losses, errors[:, None]
 
-    def _many(self, scores: Floats, part: slice) -> tuple[Floats, Floats]:
+    def _multiclass_loss(self, scores: Floats, part: slice) -> tuple[Floats, Floats]:
         """Return the losses [k, rows] and errors [k, c, rows] of the classes' scores."""
         entries = [(y[part], shares[part]) for y, shares in self.entries]
         each = np.arange(scores.shape[2])

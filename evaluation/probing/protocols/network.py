@@ -13,7 +13,7 @@ import numpy as np
 from corpora_recipes.running.errors import load_packages
 from evaluation.arrays import Doubles, Floats, Labels, Values
 from evaluation.measures import Metric, measure
-from evaluation.probing.protocols.problem import answers, targets
+from evaluation.probing.protocols.problem import predict, targets
 
 Array = Any
 """An array of the engine's library."""
@@ -86,16 +86,16 @@ def make_data(engine: Engine, metric: Metric, parts: Sequence[Floats], y: Values
     x = np.empty((rows, parts[0].shape[1] + 1), np.float32)
     np.concatenate(parts, out=x[:, :-1])
     x[:, -1] = 1
-    learnt = targets(metric, y[: len(parts[0])])
+    train_targets = targets(metric, y[: len(parts[0])])
     codes = np.zeros(rows, np.int64)
     if metric == "pearson":
-        table = learnt.dense().astype(np.float32)
+        table = train_targets.dense().astype(np.float32)
         codes[: len(table)] = np.arange(len(table))
     else:
-        table = np.eye(len(learnt.classes), dtype=np.float32)
-        codes[: len(learnt.y)] = learnt.y
+        table = np.eye(len(train_targets.classes), dtype=np.float32)
+        codes[: len(train_targets.y)] = train_targets.y
     x_array, table_array, codes_array = (engine.array(values) for values in (x, table, codes))
-    return Data(engine, metric, x_array, table_array, codes_array, learnt.classes, y)
+    return Data(engine, metric, x_array, table_array, codes_array, train_targets.classes, y)
 
 
 # Adam's step size, and its decay rates and epsilon (Kingma and Ba 2015, algorithm 1).
@@ -184,7 +184,7 @@ def _loop(
 
 
 BATCH = 64
-# Rows that are answered at once.
+# Rows that are predicted at once.
 CHUNK = 1024
 STRENGTHS = (1e-5, 1e-4, 1e-3, 1e-2)
 
@@ -194,14 +194,14 @@ Rows = slice | Labels
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """How a task is trained: checked after ``every`` so many passes, of ``passes`` at most.
+    """How a task is trained: checked each ``passes_per_check``, of ``passes`` at most.
 
     ``tenacity`` checks without improvement do not end it yet. Strengths are of L2, to choose from;
     ``hidden`` is the number of hidden units, 0 for no such layer.
     """
 
     strengths: tuple[float, ...] = STRENGTHS
-    every: int = 4
+    passes_per_check: int = 4
     passes: int = 200
     tenacity: int = 5
     hidden: int = 0
@@ -212,14 +212,14 @@ class Run:
     """Fits on one train set from one random start, one for each strength.
 
     Training is checked on each of ``validations`` for itself; the best weights by the first of them
-    answer the rows ``asked``.
+    predict ``test_rows``.
     """
 
     train: Labels
     validations: tuple[Rows, ...]
     strengths: tuple[float, ...]
     generator: np.random.Generator
-    asked: slice | None = None
+    test_rows: slice | None = None
 
 
 class Network:
@@ -259,8 +259,8 @@ class Network:
         """Return a copy of the weights of a fit."""
         return [weights[row : row + 1, fit : fit + 1] + 0 for weights in self._weights]
 
-    def keep(self, rows: Labels, columns: Labels) -> None:
-        """Keep of the runs ``rows``, and of each the fits ``columns`` [rows, fits]."""
+    def select(self, rows: Labels, columns: Labels) -> None:
+        """Drop all runs but ``rows``, and of each all fits but ``columns`` [rows, fits]."""
         self._rows = [self._rows[row] for row in rows]
         self._generators = [self._generators[row] for row in rows]
         index = self._data.engine.array(rows[:, None]), self._data.engine.array(columns)
@@ -287,7 +287,7 @@ class Network:
             batch = slice(begin, min(begin + BATCH, longest))
             self._step(order_array[:, batch], share_array[:, None, None, batch])
 
-    def answers(self, weights: Sequence[Array], rows: Rows) -> Values:
+    def predict(self, weights: Sequence[Array], rows: Rows) -> Values:
         """Return class numbers or scores by the weights of one run, [fits, rows]."""
         data = self._data
         chunks: Iterator[Any]
@@ -296,11 +296,11 @@ class Network:
             chunks = (slice(k, min(k + CHUNK, end)) for k in range(rows.start, end, CHUNK))
         else:
             chunks = (data.engine.array(rows[k : k + CHUNK]) for k in range(0, len(rows), CHUNK))
-        found = []
+        predictions = []
         for chunk in chunks:
             logits = data.engine.numpy(self._forward(weights, data.x[chunk][None])[-1][0])
-            found.append([answers(data.metric, data.classes, of_fit.T) for of_fit in logits])
-        return np.concatenate(found, axis=1)
+            predictions.append([predict(data.metric, data.classes, fit.T) for fit in logits])
+        return np.concatenate(predictions, axis=1)
 
     def _step(self, batch: Array, share: Array) -> None:
         """Move the weights by a step on a batch, row numbers [runs, rows]."""
@@ -375,14 +375,14 @@ class Network:
 
 @dataclass(frozen=True, slots=True)
 class Trained:
-    """What came of a run: its best metrics, after which passes, both [validations, strengths].
+    """The best metrics of a run, and after which passes, both [validations, strengths].
 
-    Answers are class numbers or scores of ``asked``, [strengths, rows].
+    Predictions are class numbers or scores of ``test_rows``, [strengths, rows].
     """
 
-    reached: Doubles
+    best_metrics: Doubles
     passes: Labels
-    answers: Values
+    predictions: Values
 
 
 def train_runs(data: Data, runs: Sequence[Run], schedule: Schedule) -> list[Trained]:
@@ -398,8 +398,8 @@ def train_runs(data: Data, runs: Sequence[Run], schedule: Schedule) -> list[Trai
         size = max(1, data.engine.block // (inputs * (4 * units + BATCH)))
         for begin in range(0, len(numbers), size):
             block = numbers[begin : begin + size]
-            found = _train_block(data, [runs[number] for number in block], schedule)
-            trained.update(zip(block, found, strict=True))
+            outcomes = _train_block(data, [runs[number] for number in block], schedule)
+            trained.update(zip(block, outcomes, strict=True))
     return [trained[number] for number in range(len(runs))]
 
 
@@ -408,13 +408,13 @@ class Stopping:
 
     def __init__(self, tenacity: int) -> None:
         """Begin; ``tenacity`` checks without improvement do not end training yet."""
-        self.reached, self.passes, self.ended = -math.inf, 0, False
+        self.best, self.passes, self.ended = -math.inf, 0, False
         self._left = tenacity
 
     def check(self, value: float, passes: int) -> bool:
         """Take note of a check, and return whether it is the best one up to now."""
-        if value > self.reached:
-            self.reached, self.passes = value, passes
+        if value > self.best:
+            self.best, self.passes = value, passes
             return True
         self.ended = self._left == 0
         self._left -= 1
@@ -432,8 +432,9 @@ def _train_block(data: Data, runs: Sequence[Run], schedule: Schedule) -> list[Tr
     best: dict[tuple[int, int], list[Array]] = {}
     # The runs that the network still has, and the fits of each.
     fits = {number: list(range(len(run.strengths))) for number, run in enumerate(runs)}
-    for now in range(schedule.every, schedule.passes + 1, schedule.every):
-        for _ in range(schedule.every):
+    step = schedule.passes_per_check
+    for n_passes in range(step, schedule.passes + 1, step):
+        for _ in range(step):
             network.train_pass()
         for row, (number, places) in enumerate(fits.items()):
             run = runs[number]
@@ -441,12 +442,12 @@ def _train_block(data: Data, runs: Sequence[Run], schedule: Schedule) -> list[Tr
                 going = [p for p, fit in enumerate(places) if not stopping[number][fit][v].ended]
                 if not going:
                     continue
-                answered = network.answers(network.weights_of(row), validation)
+                predicted = network.predict(network.weights_of(row), validation)
                 for place in going:
                     fit = places[place]
-                    value = measure(data.metric, data.y[validation], answered[place])
-                    improved = stopping[number][fit][v].check(value, now)
-                    if improved and v == 0 and run.asked is not None:
+                    value = measure(data.metric, data.y[validation], predicted[place])
+                    improved = stopping[number][fit][v].check(value, n_passes)
+                    if improved and v == 0 and run.test_rows is not None:
                         best[number, fit] = network.copy_of(row, place)
         done = np.array(
             [
@@ -464,18 +465,18 @@ def _train_block(data: Data, runs: Sequence[Run], schedule: Schedule) -> list[Tr
             columns = np.argsort(done[rows], axis=1, kind="stable")[:, :size]
             numbers = list(fits)
             fits = {
-                numbers[row]: [fits[numbers[row]][column] for column in kept]
-                for row, kept in zip(rows.tolist(), columns.tolist(), strict=True)
+                numbers[row]: [fits[numbers[row]][column] for column in selected]
+                for row, selected in zip(rows.tolist(), columns.tolist(), strict=True)
             }
-            network.keep(rows, columns)
+            network.select(rows, columns)
     trained = []
     for number, run in enumerate(runs):
-        reached = [[stop.reached for stop in of_fit] for of_fit in stopping[number]]
-        passes = [[stop.passes for stop in of_fit] for of_fit in stopping[number]]
-        asked = [
-            network.answers(best.pop((number, fit)), run.asked)[0]
+        metrics = [[stop.best for stop in stops] for stops in stopping[number]]
+        passes = [[stop.passes for stop in stops] for stops in stopping[number]]
+        predictions = [
+            network.predict(best.pop((number, fit)), run.test_rows)[0]
             for fit in range(len(run.strengths))
-            if run.asked is not None
+            if run.test_rows is not None
         ]
-        trained.append(Trained(np.array(reached).T, np.array(passes).T, np.array(asked)))
+        trained.append(Trained(np.array(metrics).T, np.array(passes).T, np.array(predictions)))
     return trained

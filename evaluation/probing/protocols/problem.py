@@ -17,7 +17,7 @@ PLAIN = "sentence_classification"
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Rows to learn from and rows to answer, in splits or in folds (three or more).
+    """Rows to learn from and rows to predict, in splits or in folds (three or more).
 
     The dataset's name and the run's seed determine all random choices; a protocol may choose
     features or a schedule by the task. Features of train (x) and test are float32 [rows, features];
@@ -38,11 +38,11 @@ class Problem:
 
 
 @dataclass(frozen=True, slots=True)
-class Answers:
-    """What a protocol answers to the rows of test, or to all rows where there are folds.
+class ProbeOutput:
+    """What a protocol predicts for the rows of test, or for all rows where there are folds.
 
     Predictions are class numbers int64 or scores float64, [starts, rows]: ``SEEDS`` random starts,
-    or one answer if nothing is random. ``chosen`` has what was chosen for each test fold (and
+    or one if nothing is random. ``chosen`` has what was chosen for each test fold (and
     start), by the name of the setting; validation is the metric that the choice was made by, the
     mean over folds and starts.
     """
@@ -60,8 +60,8 @@ class Protocol:
         name: as in params.yaml.
         version: changes whenever the same embeddings could get another score.
         engines: the libraries that can compute it, the default first: "numpy", "torch".
-        answer: trains and answers: problem, the run's seed, engine. It is called with the BLAS on
-            one thread, in any process, and depends on nothing else.
+        fit_predict: trains and predicts: problem, the run's seed, engine. It is called with the
+            BLAS on one thread, in any process, and depends on nothing else.
         scale_matters: whether embeddings times a number could get another score.
         effort: task and number of classes to the nanoseconds, roughly, that a row takes for each
             of its features (measured on a CPU of 2026).
@@ -71,7 +71,7 @@ class Protocol:
     name: str
     version: int
     engines: tuple[str, ...]
-    answer: Callable[[Problem, int, str], Answers]
+    fit_predict: Callable[[Problem, int, str], ProbeOutput]
     scale_matters: bool = False
     effort: Callable[[str, int], int] = lambda task, classes: int(80 * classes**0.5)
     in_folds: int = 5
@@ -85,14 +85,14 @@ class Ablation:
     task: str
     features: Callable[[Floats], Floats]
 
-    def of(self, problem: Problem) -> Problem:
+    def ablate(self, problem: Problem) -> Problem:
         """Return a problem, in splits or in folds, as the ablation sees it."""
         name, x = f"{problem.name} {self.name}", self.features(problem.x)
-        left = replace(problem, name=name, task=self.task, x=x)
+        ablated = replace(problem, name=name, task=self.task, x=x)
         if problem.validation is None or problem.test is None:
-            return left
+            return ablated
         x, y = problem.validation
-        return replace(left, validation=(self.features(x), y), test=self.features(problem.test))
+        return replace(ablated, validation=(self.features(x), y), test=self.features(problem.test))
 
 
 ABLATIONS: Mapping[str, Ablation] = {
@@ -122,8 +122,8 @@ class Targets:
         shares = np.zeros(len(self.classes))
         for classes, parts in self.entries():
             shares += np.bincount(classes[rows], parts[rows], len(shares))
-        whole: Doubles = shares / shares.sum()
-        return whole
+        normalised: Doubles = shares / shares.sum()
+        return normalised
 
     def entries(self) -> list[tuple[Labels, Floats]]:
         """Return the class and share of each row; also its second class, if any row has two."""
@@ -139,8 +139,8 @@ class Targets:
         dense = np.zeros((len(self.y), len(self.classes)))
         rows = np.arange(len(self.y))
         dense[rows, self.y] = 1 - self.above
-        some = self.above > 0
-        dense[rows[some], self.y[some] + 1] = self.above[some]
+        has_second = self.above > 0
+        dense[rows[has_second], self.y[has_second] + 1] = self.above[has_second]
         return dense
 
 
@@ -160,7 +160,7 @@ def targets(metric: Metric, values: Values) -> Targets:
     return Targets(classes, np.searchsorted(classes, floors), above)
 
 
-def answers(metric: Metric, classes: Labels, logits: Reals) -> Values:
+def predict(metric: Metric, classes: Labels, logits: Reals) -> Values:
     """Return the likeliest class of logits [rows, c], the first one on a tie, or the mean class."""
     if metric == "accuracy":
         labels: Labels = classes[logits.argmax(axis=1)]

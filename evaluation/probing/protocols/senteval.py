@@ -10,9 +10,10 @@ Version 2:
    bias start uniform within ±1 / sqrt(inputs).
 2. After every 4 passes over train the accuracy on validation is taken. Training ends at the 6th
    check, consecutive or not, that brought nothing better than the best one (tenacity 5, the count
-   is never reset), or after 200 passes. The best check's weights answer, the first of equal ones.
+   is never reset), or after 200 passes. The best check's weights predict, the first of equal
+   ones.
 3. The L2 strength is the one of ``STRENGTHS`` with the best accuracy on validation, the smallest of
-   these on a tie. What was trained with it answers: it is not trained again.
+   these on a tie. What was trained with it predicts: it is not trained again.
 4. Section prediction, discourse relations (also explicit and implicit ones) and discourse coherence
    have no L2. Discourse relations have 15 passes at most and a check after each. Discourse
    coherence has a hidden layer of 2,000 sigmoid units, a check after every 15 passes, and tenacity
@@ -20,7 +21,7 @@ Version 2:
 5. Relatedness: scores as distributions over whole numbers (Tai, Socher and Manning 2015, "Improved
    semantic representations from tree-structured LSTMs", section 4.2), the mean squared error on
    them, no L2, a check of Pearson's correlation after every 50 passes, an end at the 4th without
-   improvement or after 1,000 passes. The answer is the mean of the distribution.
+   improvement or after 1,000 passes. The prediction is the mean of the distribution.
 6. Folds: each is test once. Its strength has the best mean accuracy over the other folds, each of
    which validates once what all the rest has trained. Then one fit is trained on all but the test
    fold, with a random 5 % of it, rounded down but one row
@@ -56,7 +57,7 @@ fit the cache, and a fit leaves when it has ended.
 Computed in float32, the same to the bit on one machine and one thread; "torch" differs in rounding.
 Beside the problem it takes memory for one more copy of the features; for some six times the weights
 of the runs that go together (all strengths of one start, or more, up to ``block`` numbers), and,
-where they answer test, their best ones; for ``CHUNK`` rows times the classes or hidden units of a
+where they predict test, their best ones; for ``CHUNK`` rows times the classes or hidden units of a
 run, a few times; and for the numbers of the rows of all train sets.
 """
 
@@ -76,39 +77,39 @@ from evaluation.probing.protocols.network import (
     make_engine,
     train_runs,
 )
-from evaluation.probing.protocols.problem import SEEDS, Answers, Problem, Protocol
+from evaluation.probing.protocols.problem import SEEDS, ProbeOutput, Problem, Protocol
 
 HELD_OUT = 0.05
 # As Conneau and Kiela 2018, where there is no validation.
 FOLDS = 10
 
 # Of all relations: those of PDTB and RST in DiscoEval, and of RST in Spanish DiscoEval.
-_RELATIONS = Schedule((0.0,), every=1, passes=15)
+_RELATIONS = Schedule((0.0,), passes_per_check=1, passes=15)
 SCHEDULES = {
     "section_prediction": Schedule((0.0,)),
     "discourse_relations": _RELATIONS,
     "explicit_relations": _RELATIONS,
     "implicit_relations": _RELATIONS,
     "unit_relations": _RELATIONS,
-    "discourse_coherence": Schedule((0.0,), every=15, tenacity=8, hidden=2000),
-    "relatedness": Schedule((0.0,), every=50, passes=1000, tenacity=3),
+    "discourse_coherence": Schedule((0.0,), passes_per_check=15, tenacity=8, hidden=2000),
+    "relatedness": Schedule((0.0,), passes_per_check=50, passes=1000, tenacity=3),
 }
 """Tasks whose schedule is not the default."""
 
 
-def answer(problem: Problem, seed: int, engine: str, starts: int = SEEDS) -> Answers:
-    """Train by the protocol, from so many random starts, and answer.
+def fit_predict(problem: Problem, seed: int, engine: str, starts: int = SEEDS) -> ProbeOutput:
+    """Train by the protocol, from so many random starts, and predict the test rows.
 
     ``chosen`` has, start after start and in each fold after fold, the "strength", and the "passes"
-    after which the weights that answer were reached.
+    after which the best weights were reached.
     """
     schedule = SCHEDULES.get(problem.task, Schedule())
     library = make_engine(engine)
     if problem.held_out and len(schedule.strengths) > 1:
-        return _answer_unvalidated(problem, seed, library, schedule, starts)
+        return _predict_unvalidated(problem, seed, library, schedule, starts)
     if problem.folds is None:
-        return _answer_splits(problem, seed, library, schedule, starts)
-    return _answer_folds(problem, problem.folds, seed, library, schedule, starts)
+        return _predict_splits(problem, seed, library, schedule, starts)
+    return _predict_folds(problem, problem.folds, seed, library, schedule, starts)
 
 
 def effort(task: str, classes: int) -> int:
@@ -118,13 +119,13 @@ def effort(task: str, classes: int) -> int:
 
 
 PROTOCOL = Protocol(
-    "senteval", 2, ("numpy", "torch"), answer, scale_matters=True, effort=effort, in_folds=40
+    "senteval", 2, ("numpy", "torch"), fit_predict, scale_matters=True, effort=effort, in_folds=40
 )
 
 
-def _answer_splits(
+def _predict_splits(
     problem: Problem, seed: int, engine: Engine, schedule: Schedule, starts: int
-) -> Answers:
+) -> ProbeOutput:
     assert problem.validation is not None
     assert problem.test is not None
     x_validation, y_validation = problem.validation
@@ -141,21 +142,21 @@ def _answer_splits(
         )
         for start in range(starts)
     ]
-    predictions, strengths, passes, reached = [], [], [], []
+    predictions, strengths, passes, metrics = [], [], [], []
     for trained in train_runs(data, runs, schedule):
-        best = int(trained.reached[0].argmax())
-        predictions.append(trained.answers[best])
+        best = int(trained.best_metrics[0].argmax())
+        predictions.append(trained.predictions[best])
         strengths.append(schedule.strengths[best])
         passes.append(float(trained.passes[0, best]))
-        reached.append(trained.reached[0, best])
-    return Answers(
-        np.stack(predictions), {"strength": strengths, "passes": passes}, float(np.mean(reached))
+        metrics.append(trained.best_metrics[0, best])
+    return ProbeOutput(
+        np.stack(predictions), {"strength": strengths, "passes": passes}, float(np.mean(metrics))
     )
 
 
-def _answer_unvalidated(
+def _predict_unvalidated(
     problem: Problem, seed: int, engine: Engine, schedule: Schedule, starts: int
-) -> Answers:
+) -> ProbeOutput:
     assert problem.validation is not None
     assert problem.test is not None
     x = np.concatenate([problem.x, problem.validation[0]])
@@ -167,11 +168,11 @@ def _answer_unvalidated(
         for number, part in enumerate(np.array_split(order, FOLDS)):
             generator = _generator(seed, problem.name, start, number)
             runs.append(Run(np.setdiff1d(order, part), (part,), schedule.strengths, generator))
-    checked = [trained.reached[0] for trained in train_runs(data, runs, schedule)]
-    means = np.array(checked).reshape(starts, FOLDS, -1).mean(axis=1)
-    strengths = [schedule.strengths[place] for place in means.argmax(axis=1)]
+    metrics = [trained.best_metrics[0] for trained in train_runs(data, runs, schedule)]
+    means = np.array(metrics).reshape(starts, FOLDS, -1).mean(axis=1)
+    strengths = [schedule.strengths[index] for index in means.argmax(axis=1)]
     finals = [
-        _final(
+        _final_run(
             np.arange(len(y)),
             strength,
             _generator(seed, problem.name, start),
@@ -180,45 +181,47 @@ def _answer_unvalidated(
         for start, strength in enumerate(strengths)
     ]
     trained = [*train_runs(data, finals, schedule)]
-    predictions = np.stack([one.answers[0] for one in trained])
-    passes = [float(one.passes[0, 0]) for one in trained]
+    predictions = np.stack([run.predictions[0] for run in trained])
+    passes = [float(run.passes[0, 0]) for run in trained]
     chosen = {"strength": strengths, "passes": passes}
-    return Answers(predictions, chosen, float(means.max(axis=1).mean()))
+    return ProbeOutput(predictions, chosen, float(means.max(axis=1).mean()))
 
 
-def _final(rows: Labels, strength: float, generator: np.random.Generator, asked: slice) -> Run:
-    """Return the fit that answers: trained on rows, of which ``HELD_OUT`` at random validate."""
+def _final_run(
+    rows: Labels, strength: float, generator: np.random.Generator, test_rows: slice
+) -> Run:
+    """Return the fit that predicts: trained on rows, of which ``HELD_OUT`` at random validate."""
     order = generator.permutation(rows)
     held_out = max(1, int(HELD_OUT * len(order)))
-    return Run(order[held_out:], (order[:held_out],), (strength,), generator, asked)
+    return Run(order[held_out:], (order[:held_out],), (strength,), generator, test_rows)
 
 
-def _answer_folds(
+def _predict_folds(
     problem: Problem, folds: Labels, seed: int, engine: Engine, schedule: Schedule, starts: int
-) -> Answers:
+) -> ProbeOutput:
     order = np.argsort(folds, kind="stable")
     data = make_data(engine, problem.metric, [problem.x[order]], problem.y[order])
     ends = np.cumsum(np.unique(folds, return_counts=True)[1]).tolist()
     parts = [slice(begin, end) for begin, end in zip([0, *ends[:-1]], ends, strict=True)]
     best, means = choose_strengths(data, parts, seed, problem.name, schedule, starts)
-    runs, where = [], []
+    runs, targets = [], []
     for start in range(starts):
         for test, part in enumerate(parts):
             generator = _generator(seed, problem.name, start, test)
             strength = schedule.strengths[best[start, test]]
-            runs.append(_final(_without(len(order), part), strength, generator, part))
-            where.append((start, order[part]))
+            runs.append(_final_run(_rows_outside(len(order), part), strength, generator, part))
+            targets.append((start, order[part]))
     predictions = np.empty((starts, len(order)), problem.y.dtype)
     strengths, passes = [], []
     trained = train_runs(data, runs, schedule)
-    for run, one, place in zip(runs, trained, where, strict=True):
-        predictions[place] = one.answers[0]
+    for run, outcome, target in zip(runs, trained, targets, strict=True):
+        predictions[target] = outcome.predictions[0]
         strengths.append(run.strengths[0])
-        passes.append(float(one.passes[0, 0]))
+        passes.append(float(outcome.passes[0, 0]))
     if len(schedule.strengths) == 1:
-        means = np.array([one.reached[0, 0] for one in trained])
+        means = np.array([outcome.best_metrics[0, 0] for outcome in trained])
     chosen = {"strength": strengths, "passes": passes}
-    return Answers(predictions, chosen, float(means.mean()))
+    return ProbeOutput(predictions, chosen, float(means.mean()))
 
 
 def choose_strengths(
@@ -229,34 +232,35 @@ def choose_strengths(
     Both are [starts, folds]; zeros if there is nothing to choose from. ``parts`` are the folds'
     rows.
     """
-    count = len(parts)
+    n_folds = len(parts)
     if len(schedule.strengths) == 1:
-        return np.zeros((starts, count), np.int64), np.zeros((starts, count))
-    pairs = [(start, *pair) for start in range(starts) for pair in combinations(range(count), 2)]
+        return np.zeros((starts, n_folds), np.int64), np.zeros((starts, n_folds))
+    pairs = [(start, *pair) for start in range(starts) for pair in combinations(range(n_folds), 2)]
     runs = [
         Run(
-            _without(len(data.y), parts[one], parts[other]),
-            (parts[one], parts[other]),
+            _rows_outside(len(data.y), parts[first], parts[second]),
+            (parts[first], parts[second]),
             schedule.strengths,
-            _generator(seed, name, start, one, other),
+            _generator(seed, name, start, first, second),
         )
-        for start, one, other in pairs
+        for start, first, second in pairs
     ]
     # Of each fold as test, in the order of the folds that validate.
-    reached = np.zeros((starts, count, count, len(schedule.strengths)))
-    for (start, one, other), trained in zip(pairs, train_runs(data, runs, schedule), strict=True):
-        reached[start, other, one], reached[start, one, other] = trained.reached
-    means = reached.sum(axis=2) / (count - 1)
+    metrics = np.zeros((starts, n_folds, n_folds, len(schedule.strengths)))
+    outcomes = train_runs(data, runs, schedule)
+    for (start, first, second), outcome in zip(pairs, outcomes, strict=True):
+        metrics[start, second, first], metrics[start, first, second] = outcome.best_metrics
+    means = metrics.sum(axis=2) / (n_folds - 1)
     return means.argmax(axis=2), means.max(axis=2)
 
 
-def _without(count: int, *parts: slice) -> Labels:
-    kept = np.ones(count, bool)
+def _rows_outside(n_rows: int, *parts: slice) -> Labels:
+    outside = np.ones(n_rows, bool)
     for part in parts:
-        kept[part] = False
-    return np.flatnonzero(kept)
+        outside[part] = False
+    return np.flatnonzero(outside)
 
 
-def _generator(seed: int, name: str, start: int, *without: int) -> np.random.Generator:
-    key = keyed_hash(seed, name, "senteval", *map(str, (start, *without)))
+def _generator(seed: int, name: str, start: int, *parts: int) -> np.random.Generator:
+    key = keyed_hash(seed, name, "senteval", *map(str, (start, *parts)))
     return np.random.Generator(np.random.PCG64(key))

@@ -16,12 +16,12 @@ Version 4:
 5. Relatedness, after Tai, Socher and Manning 2015 ("Improved semantic representations from
    tree-structured LSTMs", section 4.2), as in SentEval (Conneau and Kiela 2018): the classes are
    whole numbers; a score is taken as the distribution over the two next to it that has the score
-   as its mean; the answer is the mean of the predicted distribution. The loss is the paper's
+   as its mean; the prediction is the mean of the predicted distribution. The loss is the paper's
    cross-entropy (SentEval's code has the squared error). The strength is chosen by Pearson's
    correlation.
 6. Where a dataset has folds in place of splits, each fold is test once, and the strength is chosen
-   by cross-validation within the rest: each other fold is held out once and answered by what was
-   fitted on those that remain; the metric is that of all these answers together, the strongest
+   by cross-validation within the rest: each other fold is held out once and predicted by what was
+   fitted on those that remain; the metric is that of all these predictions together, the strongest
    strength wins a tie, and the regression is fitted once more, on all folds but the test fold. All
    1 to 5 are done anew on what is fitted on. (What was fitted without two folds serves twice, with
    either one as test and the other held out.)
@@ -71,11 +71,11 @@ from evaluation.probing.protocols.logistic import (
     standardised,
 )
 from evaluation.probing.protocols.problem import (
-    Answers,
+    ProbeOutput,
     Problem,
     Protocol,
     Targets,
-    answers,
+    predict,
     targets,
 )
 
@@ -87,20 +87,20 @@ LARGE = 1_000_000
 LARGE_STRENGTHS = (0.1, 0.01, 0.001)
 
 
-def answer(problem: Problem, seed: int, engine: str) -> Answers:
-    """Answer by the protocol, once for each row; ``chosen`` has the "strength" of each test fold.
+def fit_predict(problem: Problem, seed: int, engine: str) -> ProbeOutput:
+    """Fit by the protocol and predict each row once; ``chosen`` has each test fold's "strength".
 
     Train has two classes or more, or two different scores. The seed is without effect.
     """
     if problem.folds is None:
-        return _answer_splits(problem)
-    return _answer_folds(problem, problem.folds)
+        return _predict_splits(problem)
+    return _predict_folds(problem, problem.folds)
 
 
-PROTOCOL = Protocol("standard", 4, ("numpy",), answer)
+PROTOCOL = Protocol("standard", 4, ("numpy",), fit_predict)
 
 
-def _answer_splits(problem: Problem) -> Answers:
+def _predict_splits(problem: Problem) -> ProbeOutput:
     assert problem.validation is not None
     assert problem.test is not None
     x_validation, y_validation = problem.validation
@@ -114,65 +114,67 @@ def _answer_splits(problem: Problem) -> Answers:
     for strength in _strengths(problem):
         regressions.fit([strength])
         fitted = regressions.fitted()
-        (held_out,) = _answers(problem, learnt, fitted, validation)
-        reached = measure(problem.metric, y_validation, held_out)
+        (held_out,) = _predict(problem, learnt, fitted, validation)
+        metric = measure(problem.metric, y_validation, held_out)
         # From strong to weak: of equals the strongest.
-        if reached > best:
-            best, chosen, kept = reached, strength, fitted
-    return Answers(_answers(problem, learnt, kept, test), {"strength": [chosen]}, best)
+        if metric > best:
+            best, chosen, best_fit = metric, strength, fitted
+    return ProbeOutput(_predict(problem, learnt, best_fit, test), {"strength": [chosen]}, best)
 
 
-def _answer_folds(problem: Problem, folds: Labels) -> Answers:
+def _predict_folds(problem: Problem, folds: Labels) -> ProbeOutput:
     tests = [folds == number for number in np.unique(folds)]
     pairs = list(combinations(range(len(tests)), 2))
     strengths = _strengths(problem)
     fits = _Fits(problem, np.array([~(tests[i] | tests[j]) for i, j in pairs]))
-    # For each test fold and strength, what is answered for the rows of the other folds.
+    # For each test fold and strength, the predictions for the rows of the other folds.
     held_out = np.zeros((len(tests), len(strengths), len(folds)), problem.y.dtype)
-    for place, strength in enumerate(strengths):
-        for (i, j), answered in zip(pairs, fits.answers([strength] * len(pairs)), strict=True):
-            held_out[j, place, tests[i]] = answered[tests[i]]
-            held_out[i, place, tests[j]] = answered[tests[j]]
+    for index, strength in enumerate(strengths):
+        for (i, j), predicted in zip(pairs, fits.predict([strength] * len(pairs)), strict=True):
+            held_out[j, index, tests[i]] = predicted[tests[i]]
+            held_out[i, index, tests[j]] = predicted[tests[j]]
     chosen, validation = [], []
     for test, by_strength in zip(tests, held_out, strict=True):
-        reached = [measure(problem.metric, problem.y[~test], of[~test]) for of in by_strength]
+        metrics = [
+            measure(problem.metric, problem.y[~test], predicted[~test]) for predicted in by_strength
+        ]
         # The first of equals is the strongest.
-        place = int(np.argmax(reached))
-        chosen.append(strengths[place])
-        validation.append(reached[place])
+        index = int(np.argmax(metrics))
+        chosen.append(strengths[index])
+        validation.append(metrics[index])
     predictions = np.zeros_like(problem.y)
-    for test, final in zip(tests, _Fits(problem, ~np.array(tests)).answers(chosen), strict=True):
+    for test, final in zip(tests, _Fits(problem, ~np.array(tests)).predict(chosen), strict=True):
         predictions[test] = final[test]
-    return Answers(predictions[None], {"strength": chosen}, float(np.mean(validation)))
+    return ProbeOutput(predictions[None], {"strength": chosen}, float(np.mean(validation)))
 
 
 class _Fits:
-    """Regressions on some of a problem's rows each, and what they answer for all of them."""
+    """Regressions on some of a problem's rows each, and their predictions for all of them."""
 
     def __init__(self, problem: Problem, used: Flags) -> None:
         """Begin; ``used`` are the rows of each of k regressions, [k, n]."""
-        self._problem, self._learnt = problem, targets(problem.metric, problem.y)
+        self._problem, self._targets = problem, targets(problem.metric, problem.y)
         self._parts: list[tuple[Floats, Regressions]] = []
         # Features that depend on the rows that are fitted on are made for each regression.
         alone = problem.task == COHERENCE
         for rows in np.split(used, len(used)) if alone else [used]:
             x = _features(problem.task, problem.x[rows[0]], problem.x)[1] if alone else problem.x
             (x,) = standardised(x)
-            self._parts.append((x, Regressions(x, self._learnt, rows, deviations(x, rows))))
+            self._parts.append((x, Regressions(x, self._targets, rows, deviations(x, rows))))
 
-    def answers(self, strengths: Sequence[float]) -> Values:
-        """Fit with these strengths [k], from where the last fit ended; return answers [k, n]."""
-        found: list[Values] = []
+    def predict(self, strengths: Sequence[float]) -> Values:
+        """Fit with strengths [k], from where the last fit ended; return predictions [k, n]."""
+        predictions: list[Values] = []
         for x, regressions in self._parts:
-            regressions.fit(strengths[len(found) : len(found) + regressions.count])
-            found.extend(_answers(self._problem, self._learnt, regressions.fitted(), x))
-        return np.array(found)
+            regressions.fit(strengths[len(predictions) : len(predictions) + regressions.count])
+            predictions.extend(_predict(self._problem, self._targets, regressions.fitted(), x))
+        return np.array(predictions)
 
 
-def _answers(problem: Problem, learnt: Targets, fitted: Fitted, x: Floats) -> Values:
-    """Return the answers of k regressions to rows, [k, rows]."""
+def _predict(problem: Problem, learnt: Targets, fitted: Fitted, x: Floats) -> Values:
+    """Return the predictions of k regressions for rows, [k, rows]."""
     logits = fitted.logits(x)
-    return np.array([answers(problem.metric, learnt.classes, of_fit) for of_fit in logits])
+    return np.array([predict(problem.metric, learnt.classes, of_fit) for of_fit in logits])
 
 
 def _strengths(problem: Problem) -> tuple[float, ...]:

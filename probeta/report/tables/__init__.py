@@ -10,7 +10,7 @@ from typing import Any
 from builders.audit_report import DETECTABLE_AT_MOST
 from builders.tasks.benchmarks import Group
 from corpora_recipes.yaml_files import load_yaml
-from evaluation.measures import LEAST_DOCUMENTS
+from evaluation.measures import MIN_DOCUMENTS
 from evaluation.results.comparison import Difference, tied_with
 from probeta.report import layout
 from probeta.report.inputs import Inputs
@@ -62,7 +62,7 @@ PARALEX_ENGLISH: Published = _FILE["paralex_english"]
 """Word vectors to suggestion in English in per cent, Table 1."""
 
 
-_VALUES = {"detectable": 100 * DETECTABLE_AT_MOST, "least_documents": LEAST_DOCUMENTS}
+_VALUES = {"detectable": 100 * DETECTABLE_AT_MOST, "least_documents": MIN_DOCUMENTS}
 
 
 def notes_of(tables: Iterable[Table]) -> dict[str, str]:
@@ -94,7 +94,7 @@ def scored_dataset_cell(inputs: Inputs, name: str) -> Cell:
     marks = given(
         {
             layout.SMALL: inputs.detects_little(name),
-            layout.FEW: score.test_documents < LEAST_DOCUMENTS,
+            layout.FEW: score.test_documents < MIN_DOCUMENTS,
             layout.LEAKS: bool(leaks & {"inherited", "undeclared"}),
         }
     )

@@ -137,7 +137,7 @@ def papers(inputs: Inputs) -> list[Table]:
     columns = [
         Column("paper", lambda row: row[1].paper),
         Column("beside_ours", lambda row: _why_not(inputs, row[1], row[0]) or phrase("beside")),
-        Column("rows_here", lambda row: layout.counted(inputs.any_score(row[0]).asked)),
+        Column("rows_here", lambda row: layout.counted(inputs.any_score(row[0]).n_rows)),
         Column("rows_there", lambda row: layout.counted(row[1].rows[row[0]])),
     ]
     return by_dataset(inputs, "papers", columns, rows, texts=3)
@@ -171,7 +171,7 @@ def _tasks(inputs: Inputs) -> Iterator[tuple[str, str]]:
 def _why_not(inputs: Inputs, paper: Paper, dataset: str) -> str:
     """Return why a paper's scores on a probed dataset cannot stand beside those here, or ""."""
     score, sample = inputs.any_score(dataset), dataset in inputs.samples
-    return paper.why_not(dataset, score.task, score.asked, sample=sample)
+    return paper.why_not(dataset, score.task, score.n_rows, sample=sample)
 
 
 def _rows(benchmark: str, values_of: Callable[[Paper, Published], list[float | None]]) -> list[Row]:
@@ -197,7 +197,7 @@ LONGEST = 80
 
 def facts(inputs: Inputs) -> dict[str, str]:
     """Return what was measured: what is counted or named, to its number or name."""
-    rows = sum(inputs.any_score(name).asked for name in inputs.datasets)
+    rows = sum(inputs.any_score(name).n_rows for name in inputs.datasets)
     real = inputs.datasets.keys() - inputs.samples
     data = "both_data" if real and inputs.samples else "real_data" if real else "sample_data"
     return {
@@ -549,12 +549,12 @@ def _people(inputs: Inputs, dataset: str) -> Cell | None:
 
 def _asked(score: Score) -> Cell:
     folds = phrase("folds", folds=score.folds) if score.folds else ""
-    return layout.counted(score.asked, detail=folds)
+    return layout.counted(score.n_rows, detail=folds)
 
 
 def _sizes(score: Score) -> str:
     if score.folds:
-        return f"{score.asked:,} {phrase('folds', folds=score.folds)}"
+        return f"{score.n_rows:,} {phrase('folds', folds=score.folds)}"
     counts = (score.rows.get(split) for split in SPLITS)
     return " / ".join(NONE if count is None else f"{count:,}" for count in counts)
 

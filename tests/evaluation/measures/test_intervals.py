@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from evaluation.measures import (
-    LEAST_DOCUMENTS,
+    MIN_DOCUMENTS,
     effective_units,
     jackknife_half_width,
     leave_out,
@@ -96,11 +96,11 @@ def test_all_right_is_no_certainty(documents: int, low: float) -> None:
     assert zero == pytest.approx((0, 1 - low), abs=1e-4)
 
 
-@pytest.mark.parametrize("count", [1, LEAST_DOCUMENTS - 1])
+@pytest.mark.parametrize("count", [1, MIN_DOCUMENTS - 1])
 def test_rows_are_left_out_of_too_few_documents(count: int) -> None:
     right = np.arange(60) % 10 < 7
     assert interval(right, np.arange(60) * count // 60) == interval(right, np.arange(60))
-    documents = np.arange(60) * LEAST_DOCUMENTS // 60
+    documents = np.arange(60) * MIN_DOCUMENTS // 60
     assert interval(right, documents) != interval(right, np.arange(60))
 
 

@@ -7,7 +7,14 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from builders.statistics import pearson
-from evaluation.measures import average_ranks, measure, measures, metric_of, spearman, terms
+from evaluation.measures import (
+    average_ranks,
+    measure,
+    measures,
+    metric_from_sums,
+    row_terms,
+    spearman,
+)
 
 NONE = np.full(4, "")
 
@@ -62,7 +69,7 @@ def test_what_does_not_vary_correlates_with_nothing() -> None:
     same, other = np.ones(4), np.array([0.1, 0.2, 0.9, 0.8])
     for one, two in ((same, other), (other, same), (same, same), (other[:1], other[:1])):
         assert pearson(one, two) == spearman(one, two) == 0
-        assert metric_of("pearson", terms("pearson", one, two).sum(axis=0)[None]) == [0]
+        assert metric_from_sums("pearson", row_terms("pearson", one, two).sum(axis=0)[None]) == [0]
 
 
 @settings(max_examples=60)
@@ -78,10 +85,10 @@ def test_the_metric_from_sums(seed: int, rows: int, shift: float, scale: float) 
     gold = shift + generator.normal(size=rows)
     predicted = scale * (gold + generator.normal(size=rows))
     drawn = generator.integers(rows, size=rows)
-    sums = terms("pearson", gold, predicted)[drawn].sum(axis=0)[None]
+    sums = row_terms("pearson", gold, predicted)[drawn].sum(axis=0)[None]
     if len(set(drawn)) > 2:
         expected = stats.pearsonr(gold[drawn], predicted[drawn]).statistic
-        assert metric_of("pearson", sums)[0] == pytest.approx(expected, abs=1e-7)
+        assert metric_from_sums("pearson", sums)[0] == pytest.approx(expected, abs=1e-7)
     right = np.round(gold), np.round(predicted)
-    sums = terms("accuracy", *right)[drawn].sum(axis=0)[None]
-    assert metric_of("accuracy", sums)[0] == np.mean(right[0][drawn] == right[1][drawn])
+    sums = row_terms("accuracy", *right)[drawn].sum(axis=0)[None]
+    assert metric_from_sums("accuracy", sums)[0] == np.mean(right[0][drawn] == right[1][drawn])

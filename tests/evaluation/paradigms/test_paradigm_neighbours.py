@@ -12,7 +12,7 @@ import evaluation.paradigms as module
 from evaluation.arrays import Floats
 from evaluation.embedding.store import Vocabulary
 from evaluation.measures import norms_of
-from evaluation.paradigms import Neighbours, cased, forms_of, nearest
+from evaluation.paradigms import Neighbours, apply_casing, find_nearest, forms_of
 
 
 def brute_force(vectors: Floats, words: list[int], row: int, count: int) -> list[int]:
@@ -29,7 +29,7 @@ def brute_force(vectors: Floats, words: list[int], row: int, count: int) -> list
 
 def found(vectors: Floats, words: list[int], asked: list[int], count: int) -> list[list[int]]:
     numbers = np.array(words, np.int64)
-    rows = nearest(vectors, norms_of(vectors), numbers, np.array(asked, np.int64), count)
+    rows = find_nearest(vectors, norms_of(vectors), numbers, np.array(asked, np.int64), count)
     lists: list[list[int]] = rows.tolist()
     return lists
 
@@ -107,18 +107,18 @@ def test_words_are_asked_for_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
     np.save(tmp_path / "v.npy", np.eye(7, 4, dtype=np.float32) + np.float32(0.1))
     vectors = np.load(tmp_path / "v.npy", mmap_mode="r")
     asked: list[list[int]] = []
-    original = nearest
+    original = find_nearest
 
     def watched(*arguments: Any) -> Any:
         asked.append(arguments[3].tolist())
         return original(*arguments)
 
-    monkeypatch.setattr(module, "nearest", watched)
+    monkeypatch.setattr(module, "find_nearest", watched)
     monkeypatch.setattr(module, "_BLOCK_QUERIES", 2)
     neighbours = Neighbours(vectors, norms_of(vectors), np.arange(7))
-    neighbours.ask([5, 0, 5, 3])
-    neighbours.ask([3, 5, 1])
-    neighbours.ask([0, 1])
+    neighbours.look_up([5, 0, 5, 3])
+    neighbours.look_up([3, 5, 1])
+    neighbours.look_up([0, 1])
     assert asked == [[0, 3], [5], [1]]
     assert sorted(neighbours) == [0, 1, 3, 5]
     # Of the rows 4 to 6 all numbers are the same.
@@ -136,4 +136,4 @@ def test_words_in_a_casing() -> None:
     assert lower.rows == {"el": 0, "parís": 1, "\udcf1and\udcfa": 4, "sol": 6, "isveç": 7}
     assert lower.words.tolist() == [0, 1, 4, 6, 7]
     assert (as_is.without, lower.without) == ({"nada", "Sol"}, {"nada"})
-    assert cased("İzlanda", "lower") == "izlanda"
+    assert apply_casing("İzlanda", "lower") == "izlanda"

@@ -11,7 +11,13 @@ from hypothesis import strategies as st
 from paralex_loop import suggestion_loop
 
 from evaluation.measures import norms_of
-from evaluation.paradigms import Neighbours, Outcome, coherent_pairs, found_targets, run_tests
+from evaluation.paradigms import (
+    Neighbours,
+    Outcome,
+    count_coherent_pairs,
+    count_found_targets,
+    run_tests,
+)
 
 
 class Told:
@@ -29,7 +35,7 @@ class Told:
         assert row in self.known
         return self.told.get(row, [])
 
-    def ask(self, rows: Iterable[int]) -> None:
+    def look_up(self, rows: Iterable[int]) -> None:
         new = set(rows) - self.known
         self.known |= new
         if new:
@@ -57,7 +63,7 @@ def told(neighbours: Mapping[int, Iterable[int]]) -> Neighbours:
 def test_targets_are_found_by_way_of_seeds_that_enough_support(
     near: dict[int, list[int]], terms: list[int], threshold: int, targets: int
 ) -> None:
-    assert found_targets([terms], told(near), threshold)[0][0] == targets
+    assert count_found_targets([terms], told(near), threshold)[0][0] == targets
 
 
 @pytest.mark.parametrize(("steps", "targets"), [(3, 1), (4, 0)])
@@ -65,7 +71,7 @@ def test_three_iterations_after_the_first_suggestions(steps: int, targets: int) 
     # Two words lead to the next two, and the last to the target.
     between = [[10 * step, 10 * step + 1] for step in range(1, steps + 1)]
     near = {word: after for words, after in pairwise([[1, 2], *between, [3]]) for word in words}
-    assert found_targets([[1, 2, 3]], told(near), 2)[0][0] == targets
+    assert count_found_targets([[1, 2, 3]], told(near), 2)[0][0] == targets
 
 
 @pytest.mark.parametrize(("many", "targets"), [(199, 2), (200, 1)])
@@ -74,20 +80,20 @@ def test_more_than_200_suggestions_end_the_search_with_the_score_before(
 ) -> None:
     # The target 3 is found at first; with it come `many` words, and the target 4.
     near = {1: [3], 3: [4, *range(1000, 1000 + many)]}
-    assert found_targets([[1, 2, 3, 4, 5]], told(near), 2)[0][0] == targets
+    assert count_found_targets([[1, 2, 3, 4, 5]], told(near), 2)[0][0] == targets
 
 
 def test_nothing_is_asked_for_once_there_are_too_many() -> None:
     # 3 and 4 join; what the pair (3, 1) was told of 3 makes asking for others needless.
     near = Told({1: [3, 20], 2: [20], 3: range(1000, 1300), 20: [5]})
-    near.ask([3])
-    assert found_targets([[1, 2, 3, 5]], cast("Neighbours", near), 2)[0][0] == 1
+    near.look_up([3])
+    assert count_found_targets([[1, 2, 3, 5]], cast("Neighbours", near), 2)[0][0] == 1
     assert 20 not in near
 
 
 def test_all_pairs_go_on_side_by_side() -> None:
     near = Told({1: [2, 3, 4], 5: [10], 6: [10], 10: [7]})
-    found = found_targets([[1, 2, 3, 4], [5, 6, 7]], cast("Neighbours", near), 2)
+    found = count_found_targets([[1, 2, 3, 4], [5, 6, 7]], cast("Neighbours", near), 2)
     assert found == [[2, 2, 2, 0, 0, 0], [1, 0, 0]]
     assert near.rounds == [[1, 2, 3, 4, 5, 6, 7], [10]]
 
@@ -96,7 +102,7 @@ def test_scores_by_hand() -> None:
     near = {1: [2, 3, 4]}
     tested = run_tests([[1, 2, 3, 4], [1, 2], [], [5, 6, 7]], told(near), 2)
     assert tested == [Outcome(6 / 12, 0.5, 3 / 12), *[Outcome(0, 0, 0)] * 3]
-    assert coherent_pairs([[1, 2, 3, 4], [1, 2]], told({1: [2], 2: [1]})) == [2, 2]
+    assert count_coherent_pairs([[1, 2, 3, 4], [1, 2]], told({1: [2], 2: [1]})) == [2, 2]
 
 
 def test_recall_is_of_counts_and_never_of_rounded_parts() -> None:
@@ -134,7 +140,7 @@ def test_equal_to_a_loop_that_asks_each_time(
         return chosen
 
     neighbours = Neighbours(vectors, norms_of(vectors), np.arange(words))
-    found = found_targets(clusters, neighbours, threshold)
+    found = count_found_targets(clusters, neighbours, threshold)
     looped = suggestion_loop(clusters, nearest, threshold)
     shares = [
         [count / (len(terms) - 2) for count in counts]

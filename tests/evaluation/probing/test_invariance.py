@@ -1,4 +1,4 @@
-"""Gate 10: answers depend neither on company and order, nor on hash seeds, nor on the scale."""
+"""Gate 10: predictions depend neither on company and order, nor on hash seeds, nor on the scale."""
 
 import json
 import os
@@ -40,16 +40,16 @@ corpora:
 """
 INSTANCES = Path("data/instances/corpora")
 # float32 rounds an embedding times 0.1 or 10, which can turn a tie: so much may change with the
-# scale, of the answers (one always may), or of Pearson's correlation.
+# scale, of the predictions (one always may), or of Pearson's correlation.
 SHARE, CORRELATION = 0.005, 0.002
 
 
 class Outcome(NamedTuple):
-    """What a probe answers to a dataset, [rows], and how good that is."""
+    """The predictions of a probe for a dataset, [rows], and their score."""
 
     metric: str
     value: float
-    answers: list[float]
+    predicted: list[float]
 
 
 @in_project
@@ -68,9 +68,10 @@ def outcomes(folder: Path, encoder: Any, store: str, step: int = 1) -> dict[str,
     embed_datasets(folder / store, encoder, datasets)
     known, found = describe(encoder), {}
     for dataset in datasets:
-        probed = probe_dataset(dataset, encoder.layer, known, folder / store, 1111, Probing())
-        answers = probed.predictions["predicted"].combine_chunks().flatten().to_pylist()
-        found[dataset.name] = Outcome(probed.score.metric, probed.score.value, answers)
+        part = probe_dataset(dataset, encoder.layer, known, folder / store, 1111, Probing())
+        (score,), (table,) = part.scores, part.tables
+        predicted = table["predicted"].combine_chunks().flatten().to_pylist()
+        found[dataset.name] = Outcome(score.metric, score.value, predicted)
     return found
 
 
@@ -84,8 +85,8 @@ def plain(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Out
         assert main(["read"]) == main(["build"]) == 0
     found = outcomes(folder, CharHash(), "plain")
     assert len(found) == 6
-    # Answers that are all alike would be the same whatever happens.
-    assert all(len(set(outcome.answers)) > 1 for outcome in found.values())
+    # Predictions that are all alike would be the same whatever happens.
+    assert all(len(set(outcome.predicted)) > 1 for outcome in found.values())
     return folder, found
 
 
@@ -115,12 +116,12 @@ def test_scale(
     monkeypatch.setattr(Scaled, "scale", scale)
     found = outcomes(folder, Scaled(), f"scale{scale}")
     assert found.keys() == expected.keys()
-    for name, (metric, value, answers) in found.items():
+    for name, (metric, value, predicted) in found.items():
         if metric == "pearson":
             assert value == pytest.approx(expected[name].value, abs=CORRELATION), name
         else:
-            changed = np.not_equal(answers, expected[name].answers).sum()
-            assert changed <= max(1, SHARE * len(answers)), name
+            changed = np.not_equal(predicted, expected[name].predicted).sum()
+            assert changed <= max(1, SHARE * len(predicted)), name
 
 
 if __name__ == "__main__":

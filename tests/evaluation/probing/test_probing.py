@@ -12,13 +12,14 @@ from typing import Any, ClassVar
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
-from contents import contents, forge_memory
+from contents import contents
 from instance_files import LABELS, row, write_dataset
 from scipy import stats
 from stores import in_project
 
 from corpora_recipes.hashing import keyed_hash
 from corpora_recipes.records import SPLITS, Split
+from corpora_recipes.running.cache import Cache
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.stage import read_skipped
 from evaluation.datasets import Dataset, find_datasets
@@ -30,7 +31,7 @@ from evaluation.features import differences_from_first
 from evaluation.probing import probing
 from evaluation.probing.probing import Probing, probe_dataset, probe_datasets
 from evaluation.probing.protocols import probing_params, standard
-from evaluation.probing.protocols.problem import ABLATIONS, Answers, Problem, Protocol
+from evaluation.probing.protocols.problem import ABLATIONS, ProbeOutput, Problem, Protocol
 from evaluation.results.scores import Results, read_results, write_results
 from probeta.cli import main
 
@@ -140,14 +141,14 @@ def run(root: Path, *, only: str | None = None, **options: Any) -> tuple[Results
 
 
 def rerun(root: Path, **options: Any) -> int:
-    """Probe as in a run after others, and write the results to ``root/r``; return how many are new.
+    """Probe with a cache, and write the results to ``root/r``; return how many datasets are new.
 
-    They are, to the byte, those of a run without earlier ones.
+    The results are, to the byte, those of a run without a cache.
     """
     options = {"probing": Probing(), "seed": 5, **options}
     datasets = find_datasets(root / "instances")
     *found, new = probe_datasets(
-        "mine", ENCODER, datasets, root / "store", earlier=root / "r", **options
+        "mine", ENCODER, datasets, root / "store", cache=Cache("probed/mine"), **options
     )
     write_results(*found, root / "r")
     write_results(*run(root, **options), root / "anew")
@@ -183,7 +184,7 @@ def test_scores(whole: tuple[Results, Any]) -> None:
     assert list(of) == ["bso", "dc", "dr", "fac", "sick_e", "sick_r", "sp", "ssp", "sts"]
     bso, dr, sp, ssp = (of[name] for name in ("bso", "dr", "sp", "ssp"))
     assert bso.value == bso.validation == 1.0
-    assert (bso.metric, bso.measures, bso.folds, bso.asked) == ("accuracy", {"accuracy": 1}, 0, 20)
+    assert (bso.metric, bso.measures, bso.folds, bso.n_rows) == ("accuracy", {"accuracy": 1}, 0, 20)
     # Of 20 documents, Student's t has 19 degrees of freedom: 20 / (20 + 2.093²).
     assert bso.interval == pytest.approx((0.8203, 1.0), abs=1e-4)
     assert bso.rows == {"train": 50, "validation": 20, "test": 20}
@@ -238,7 +239,7 @@ def test_post_processing_is_fitted_on_train_or_on_all_texts_of_a_dataset(root: P
 
 def test_folds_are_pooled(whole: tuple[Results, Any]) -> None:
     (score,) = (score for score in whole[0].scores if score.dataset == "fac")
-    assert (score.rows, score.folds, score.asked) == ({"train": 90}, 5, 90)
+    assert (score.rows, score.folds, score.n_rows) == ({"train": 90}, 5, 90)
     assert len(score.chosen["strength"]) == 5
     assert score.test_documents == 90
     assert score.value == score.validation == 1.0
@@ -250,14 +251,14 @@ def test_each_row_of_a_fold_is_answered_once(root: Path, monkeypatch: pytest.Mon
     """A protocol that answers 1 for the first row of each fold, and notes what it was given."""
     given: list[Problem] = []
 
-    def first(problem: Problem, seed: int, engine: str) -> Answers:
+    def first(problem: Problem, seed: int, engine: str) -> ProbeOutput:
         given.append(problem)
         assert (seed, engine, problem.test, problem.validation) == (5, "numpy", None, None)
         assert problem.folds is not None
         firsts = np.unique(problem.folds, return_index=True)[1]
         predictions = np.zeros((1, len(problem.y)), np.int64)
         predictions[0, firsts] = 1
-        return Answers(predictions, {"strength": [1.0, 2.0]}, 0.6)
+        return ProbeOutput(predictions, {"strength": [1.0, 2.0]}, 0.6)
 
     monkeypatch.setitem(probing.PROTOCOLS, "standard", Protocol("standard", 9, ("numpy",), first))
     results, (answered,) = run(root, only="fac")
@@ -278,11 +279,11 @@ def test_each_row_of_a_fold_is_answered_once(root: Path, monkeypatch: pytest.Mon
 def test_random_starts_give_mean_and_deviation(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two starts: one right in all twenty rows, one wrong in four."""
 
-    def two(problem: Problem, seed: int, engine: str) -> Answers:
+    def two(problem: Problem, seed: int, engine: str) -> ProbeOutput:
         right = np.array(gold)
         wrong = right.copy()
         wrong[:4] = 1 - wrong[:4]
-        return Answers(np.stack([right, wrong]), {}, 0.5)
+        return ProbeOutput(np.stack([right, wrong]), {}, 0.5)
 
     gold = run(root, only="ssp")[1][0]["gold"].to_numpy().astype(np.int64)
     monkeypatch.setitem(probing.PROTOCOLS, "standard", Protocol("standard", 9, ("numpy",), two))
@@ -295,7 +296,7 @@ def test_random_starts_give_mean_and_deviation(root: Path, monkeypatch: pytest.M
 
 def test_similarity(root: Path, whole: tuple[Results, Any]) -> None:
     score = whole[0].scores[-1]
-    assert (score.metric, score.rows, score.asked) == ("pearson", {"test": 90}, 90)
+    assert (score.metric, score.rows, score.n_rows) == ("pearson", {"test": 90}, 90)
     assert (score.majority, score.chance, score.chosen, score.validation) == (None, None, {}, None)
     rows = pq.read_table(root / "instances" / "corpus" / "sts").to_pylist()
     gold = [r["score"] for r in rows]
@@ -318,11 +319,11 @@ def test_similarity(root: Path, whole: tuple[Results, Any]) -> None:
 def test_pair_features_are_an_option(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     widths = []
 
-    def note(problem: Problem, seed: int, engine: str) -> Answers:
+    def note(problem: Problem, seed: int, engine: str) -> ProbeOutput:
         widths.append(problem.x.shape[1])
-        return standard.PROTOCOL.answer(problem, seed, engine)
+        return standard.PROTOCOL.fit_predict(problem, seed, engine)
 
-    noting = replace(standard.PROTOCOL, answer=note)
+    noting = replace(standard.PROTOCOL, fit_predict=note)
     monkeypatch.setitem(probing.PROTOCOLS, "standard", noting)
     for pair in ("difference_product", "four_part"):
         found, _ = run(root, only="sick_e", probing=Probing(pair_features=pair))
@@ -368,17 +369,6 @@ def test_each_layer_is_probed_for_itself(root: Path, tmp_path: Path) -> None:
     assert replace(plain.scores[0], layer="0", vectors=zero.vectors) == zero
 
 
-@pytest.mark.slow
-def test_workers_do_not_matter(
-    root: Path, whole: tuple[Results, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    write_results(*whole, tmp_path / "a")
-    monkeypatch.setattr(probing, "WORK_OF_A_PROCESS", 1)
-    write_results(*run(root, workers=2), tmp_path / "b")
-    assert contents(tmp_path / "a") == contents(tmp_path / "b")
-    assert read_results(tmp_path / "a") == whole[0]
-
-
 def note_probed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Return a list that gets the names of the datasets that are probed."""
     probed: list[str] = []
@@ -419,37 +409,14 @@ class Other(CharHash):
         return super().encode(texts)[..., ::-1] ** 2
 
 
-def other_vectors(mine: Path) -> None:
+def test_other_vectors_of_an_encoder_that_calls_itself_the_same(mine: Path) -> None:
+    assert rerun(mine) == 2
     shutil.rmtree(mine / "store")
     embedded(mine, Other(32))
+    assert (rerun(mine), rerun(mine)) == (2, 0)
 
 
-def other_rows(mine: Path) -> None:
-    """Give the answers to other rows, of the same accuracy."""
-    results, (bso, ssp) = run(mine)
-    tables = [bso, ssp.set_column(2, "id", [ssp["id"].to_pylist()[::-1]])]
-    write_results(results, tables, mine / "r")
-
-
-@pytest.mark.parametrize(
-    ("change", "new"),
-    [
-        (other_vectors, 2),
-        (other_rows, 1),
-        (lambda mine: (mine / "r" / "predictions.parquet").write_bytes(b"PAR1"), 2),
-        (lambda mine: (mine / "r" / "predictions.parquet").unlink(), 2),
-        (lambda mine: forge_memory(mine / "data/memory/probed/mine/ssp", "value", 0.9), 1),
-        (lambda mine: shutil.rmtree(mine / "data" / "memory"), 2),
-    ],
-)
-def test_what_may_have_changed_is_probed_again(mine: Path, change: Any, new: int) -> None:
-    assert rerun(mine) == 2
-    change(mine)
-    assert rerun(mine) == new
-    assert rerun(mine) == 0
-
-
-def test_what_other_options_or_code_may_change(mine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_other_options_code_or_versions(mine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert rerun(mine) == 2
     for options in ({"seed": 6}, {"probing": Probing(pair_features="four_part")}):
         assert (rerun(mine, **options), rerun(mine, **options)) == (2, 0)

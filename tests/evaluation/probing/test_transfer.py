@@ -14,7 +14,7 @@ from evaluation.embedding.embedding import embed_datasets
 from evaluation.encoders import make_encoder
 from evaluation.probing.probing import probe_datasets
 from evaluation.probing.protocols import Probing, standard
-from evaluation.probing.protocols.problem import Answers, Problem
+from evaluation.probing.protocols.problem import ProbeOutput, Problem
 from evaluation.probing.transfer import add_transfers, find_families
 from evaluation.results.scores import Results, Score, Transfer, read_results, write_results
 from probeta.report.formats import _shade
@@ -114,20 +114,20 @@ def test_the_first_fold_chooses_and_all_folds_are_asked(results: Results) -> Non
     carried = of(results, "one", "folded")
     assert (carried.value, carried.answers) == (found.value, found.answers)
     assert of(results, "folded", "same").interval != of(results, "one", "same").interval
-    assert usual(results, "folded").asked == 90
+    assert usual(results, "folded").n_rows == 90
 
 
 def test_the_memory_answers_until_rows_change(
     results: Results, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     calls: list[Problem] = []
-    answer = standard.answer
+    answer = standard.fit_predict
 
-    def counted(problem: Problem, *options: Any) -> Answers:
+    def counted(problem: Problem, *options: Any) -> ProbeOutput:
         calls.append(problem)
         return answer(problem, *options)
 
-    monkeypatch.setattr(standard, "answer", counted)
+    monkeypatch.setattr(standard, "fit_predict", counted)
     assert transferred().transfers == results.transfers
     assert len(calls) == 0
     write("same", rows(flip=True))

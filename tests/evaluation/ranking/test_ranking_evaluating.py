@@ -27,7 +27,7 @@ from evaluation.probing.probing import Probing, probe_datasets
 from evaluation.ranking import rank_datasets, rank_positives
 from evaluation.results.scores import (
     RankingResults,
-    all_ranks,
+    iter_ranks,
     ranks_table,
     read_rankings,
     write_rankings,
@@ -160,7 +160,7 @@ def test_the_ranks_of_the_pairs_by_hand(tmp_path: Path) -> None:
             ("words", "cosine", "n/norte", "n/este", "n/este", 3),
         ]
         write_rankings(results, [table], tmp_path / name / "kept")
-        (stored,) = all_ranks(tmp_path / name / "kept")
+        (stored,) = iter_ranks(tmp_path / name / "kept")
         assert (stored.dataset, stored.ranks.tolist()) == ("words", [2, 2.5, 1, 3])
 
 
@@ -394,14 +394,14 @@ def other_vectors(folder: Path) -> None:
 
 def another_rank(folder: Path) -> None:
     """In a file that can be read."""
-    results, stored = read_rankings(folder / "out"), list(all_ranks(folder / "out"))
+    results, stored = read_rankings(folder / "out"), list(iter_ranks(folder / "out"))
     stored[0].ranks[0] += 1
     write_rankings(results, map(ranks_table, stored), folder / "out")
 
 
 def another_pair(folder: Path) -> None:
     """With the same ranks."""
-    results, stored = read_rankings(folder / "out"), list(all_ranks(folder / "out"))
+    results, stored = read_rankings(folder / "out"), list(iter_ranks(folder / "out"))
     stored[0] = replace(stored[0], queries=stored[0].queries[::-1])
     write_rankings(results, map(ranks_table, stored), folder / "out")
 

@@ -76,8 +76,8 @@ def test_equal_to_exact_arithmetic(data: st.DataObject, offset: int) -> None:
         patch.setattr(ranking, "_BLOCK_TEXTS", data.draw(st.integers(1, 12)))
         patch.setattr(ranking, "_BLOCK_QUERIES", data.draw(st.integers(1, 4)))
         patch.setattr(ranking, "_GROUP", data.draw(st.integers(1, 6)))
-        patch.setattr(ranking, "_MANY", data.draw(st.sampled_from([0, 1 / 64, 1])))
-        patch.setattr(ranking, "_MANY_QUERIES", data.draw(st.integers(1, 3)))
+        patch.setattr(ranking, "_MAX_UNCERTAIN", data.draw(st.sampled_from([0, 1 / 64, 1])))
+        patch.setattr(ranking, "_EXACT_QUERIES", data.draw(st.integers(1, 3)))
         assert listed(rank(vectors, pairs, "cosine")) == exact(vectors, pairs, "cosine")
         # Distances do not depend on where zero is.
         moved = np.array(vectors) + offset
@@ -100,7 +100,7 @@ def test_what_float32_cannot_tell_is_computed_in_float64(
     similarity: Similarity, many: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """300 texts as near to the queries as float32 can write down, picked or all in float64."""
-    monkeypatch.setattr(ranking, "_MANY", many)
+    monkeypatch.setattr(ranking, "_MAX_UNCERTAIN", many)
     generator = np.random.default_rng(3)
     crowd = generator.normal(size=48) + 2e-7 * generator.normal(size=(300, 48))
     queries = generator.normal(size=(40, 48))

@@ -267,7 +267,7 @@ def test_clusters() -> None:
     ]
     apart = values[0] - values[1]
     (left_out,) = leave_out_means(apart[None], np.array(NAMES))
-    far = jackknife_half_width(apart.mean(), left_out, 30, pairs=3)
+    far = jackknife_half_width(apart.mean(), left_out, 30, n_pairs=3)
     assert found[0].value == pytest.approx(apart.mean())
     assert found[0].interval == pytest.approx((apart.mean() - far, apart.mean() + far))
     assert found[1].value == pytest.approx(apart.mean() / 2)

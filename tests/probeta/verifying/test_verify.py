@@ -26,8 +26,8 @@ from evaluation.datasets import find_datasets
 from evaluation.embedding.store import describe_datasets
 from evaluation.encoders import make_encoder
 from evaluation.features import ProbeRows
-from evaluation.probing.probing import score_answers
-from evaluation.results.scores import all_predictions
+from evaluation.probing.probing import score_predictions
+from evaluation.results.scores import iter_predictions
 from probeta.cli import main
 from probeta.exchange.lm_eval import score_language_model
 from probeta.report.writing import verified
@@ -260,8 +260,8 @@ def test_consistent_forgeries_are_named_as_not_proved(verify, run: Path) -> None
     change_groups(PREDICTIONS, right)
     (dataset,) = (dataset for dataset in find_datasets(run) if dataset.name == "bso_own")
     parts = {split: ProbeRows(dataset, split) for split in dataset.files}
-    _, answers = next(all_predictions(PROBED))
-    score = asdict(score_answers(dataset, "0", parts, answers.predicted)[0])
+    _, answers = next(iter_predictions(PROBED))
+    score = asdict(score_predictions(dataset, "0", parts, answers.predicted)[0])
     kept = ("interval", "value", "measures", "deviation", "answers")
     forged = {f"scores.0.{name}": score[name] for name in kept}
     forged |= {"scores.0.chosen": {}, "scores.0.validation": 0.99, "encoder.encoder": "better"}

@@ -8,7 +8,7 @@ import pytest
 from probe_problems import QUICK, folds, generator, splits
 
 from evaluation.probing.protocols import PROTOCOLS, senteval
-from evaluation.probing.protocols.problem import Answers, Problem, Protocol
+from evaluation.probing.protocols.problem import ProbeOutput, Problem, Protocol
 
 
 @pytest.fixture(params=PROTOCOLS.values(), ids=PROTOCOLS.keys())
@@ -16,8 +16,8 @@ def protocol(request: Any) -> Any:
     return request.param
 
 
-def solve(protocol: Protocol, problem: Problem) -> Answers:
-    return protocol.answer(problem, 1, protocol.engines[0])
+def solve(protocol: Protocol, problem: Problem) -> ProbeOutput:
+    return protocol.fit_predict(problem, 1, protocol.engines[0])
 
 
 @pytest.mark.parametrize("factor", [0.01, 100])

@@ -29,11 +29,11 @@ from evaluation.probing.protocols.network import (
     train_runs,
 )
 from evaluation.probing.protocols.problem import SEEDS
-from evaluation.probing.protocols.senteval import PROTOCOL, SCHEDULES, answer, choose_strengths
+from evaluation.probing.protocols.senteval import PROTOCOL, SCHEDULES, choose_strengths, fit_predict
 
 
 def solve(problem, starts=2):
-    return answer(problem, 1, "numpy", starts)
+    return fit_predict(problem, 1, "numpy", starts)
 
 
 def accuracies(problem, gold, starts=2):
@@ -63,7 +63,7 @@ def test_xor_takes_the_hidden_layer():
 def test_schedules_are_those_of_the_papers():
     assert SCHEDULES.keys() < TASKS.keys()
     assert STRENGTHS == (1e-5, 1e-4, 1e-3, 1e-2)
-    assert Schedule() == Schedule(STRENGTHS, every=4, passes=200, tenacity=5, hidden=0)
+    assert Schedule() == Schedule(STRENGTHS, passes_per_check=4, passes=200, tenacity=5, hidden=0)
     kinds = ("discourse", "explicit", "implicit", "unit")
     assert {
         **{f"{kind}_relations": Schedule((0.0,), 1, 15, 5, 0) for kind in kinds},
@@ -78,13 +78,13 @@ def test_schedules_are_those_of_the_papers():
 
 def test_five_starts_differ_and_are_reproducible():
     problem, gold = splits(apart=0.5)
-    one, other = answer(problem, 1, "numpy"), answer(problem, 1, "numpy")
+    one, other = fit_predict(problem, 1, "numpy"), fit_predict(problem, 1, "numpy")
     assert one.predictions.shape == (SEEDS, len(gold))
     assert np.array_equal(one.predictions, other.predictions)
     assert (one.chosen, one.validation) == (other.chosen, other.validation)
     assert len({row.tobytes() for row in one.predictions}) == SEEDS
-    assert not np.array_equal(one.predictions, answer(problem, 2, "numpy").predictions)
-    renamed = answer(replace(problem, name="other"), 1, "numpy")
+    assert not np.array_equal(one.predictions, fit_predict(problem, 2, "numpy").predictions)
+    renamed = fit_predict(replace(problem, name="other"), 1, "numpy")
     assert not np.array_equal(one.predictions, renamed.predictions)
 
 
@@ -298,9 +298,9 @@ def test_together_is_one_by_one(block):
         for number in range(5):
             run = runs((strength,))[number]
             (alone,), of_run = train_runs(data, [run], schedule), together[number]
-            assert np.array_equal(alone.reached[:, 0], of_run.reached[:, fit])
+            assert np.array_equal(alone.best_metrics[:, 0], of_run.best_metrics[:, fit])
             assert np.array_equal(alone.passes[:, 0], of_run.passes[:, fit])
-            assert np.array_equal(alone.answers[0], of_run.answers[fit])
+            assert np.array_equal(alone.predictions[0], of_run.predictions[fit])
 
 
 # Folds
@@ -334,7 +334,7 @@ def test_strengths_of_folds_are_those_of_the_naive_nesting():
                     rows = np.flatnonzero((fold_of != test) & (fold_of != validation))
                     run = Run(rows, (parts[validation],), (strength,), key)
                     (trained,) = train_runs(data, [run], schedule)
-                    inner.append(trained.reached[0, 0])
+                    inner.append(trained.best_metrics[0, 0])
                 reached.append(np.mean(inner))
             assert means[start, test] == pytest.approx(max(reached))
             assert reached[best[start, test]] == pytest.approx(max(reached))
@@ -365,7 +365,7 @@ def test_each_pair_of_folds_is_left_out_once(quick, trained):
         held_out = set(run.validations[0])
         assert (len(run.train), len(held_out), len(run.strengths)) == (76, 4, 1)
         assert not held_out & set(run.train)
-        assert not (held_out | set(run.train)) & set(range(100)[run.asked])
+        assert not (held_out | set(run.train)) & set(range(100)[run.test_rows])
 
 
 def test_train_is_whole_again_where_the_source_has_no_validation(quick, trained):
@@ -379,7 +379,7 @@ def test_train_is_whole_again_where_the_source_has_no_validation(quick, trained)
         assert sorted(validated) == list(range(200))
         assert all(not {*run.train} & {*run.validations[0]} for run in start)
     assert [len(run.train) for run in final] == [190, 190]
-    assert [run.asked for run in final] == [slice(200, 260)] * 2
+    assert [run.test_rows for run in final] == [slice(200, 260)] * 2
     assert found.chosen["strength"] == [run.strengths[0] for run in final]
     # Other tasks keep the validation that they are given.
     kept = replace(problem, task="section_prediction", held_out=True)
@@ -396,7 +396,7 @@ def test_folds_are_as_right_as_by_scikit_learn():
     for fold in range(3):
         test = problem.folds == fold
         theirs[test] = LogisticRegression().fit(x[~test], y[~test]).predict(x[test])
-    ours = answer(problem, 1, "numpy", 1).predictions
+    ours = fit_predict(problem, 1, "numpy", 1).predictions
     assert 0.8 < np.mean(theirs == y) < 0.85
     assert np.mean(ours == y) == pytest.approx(np.mean(theirs == y), abs=0.005)
 
@@ -412,4 +412,4 @@ def test_a_hidden_layer_is_the_greater_effort():
 def test_missing_torch_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "torch", None)
     with pytest.raises(InputError, match=r"probeta\[torch\]"):
-        answer(splits()[0], 1, "torch")
+        fit_predict(splits()[0], 1, "torch")

@@ -1,4 +1,4 @@
-"""The protocol "standard": what it learns, and what its answers depend on."""
+"""The protocol "standard": what it learns, and what its predict depend on."""
 
 import tracemalloc
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ from evaluation.probing.protocols.logistic import (
     deviations,
     standardised,
 )
-from evaluation.probing.protocols.problem import Problem, answers, softmax, targets
+from evaluation.probing.protocols.problem import Problem, predict, softmax, targets
 from evaluation.probing.protocols.standard import LARGE_STRENGTHS, PROTOCOL, STRENGTHS
 
 
@@ -66,7 +66,7 @@ def in_folds(x: Any, y: Any, folds: Any, **others: Any) -> Problem:
 
 
 def solve(problem: Problem, seed: int = 1) -> Any:
-    return PROTOCOL.answer(problem, seed, "numpy")
+    return PROTOCOL.fit_predict(problem, seed, "numpy")
 
 
 def passages(rows: int, *, seed: int, size: int = 16, noise: float = 0.7) -> tuple[Any, Any]:
@@ -99,7 +99,7 @@ def test_separable_classes_are_separated(rows: int, accuracy: float) -> None:
     assert (found.validation, list(found.chosen)) == (1, ["strength"])
 
 
-# What answers do not depend on
+# What predict do not depend on
 
 
 @settings(max_examples=15)
@@ -457,5 +457,5 @@ def test_targets_and_answers_by_hand() -> None:
     assert found.dense().tolist() == [[0, 1], [1, 0], [0, 1]]
     assert found.shares() == pytest.approx([1 / 3, 2 / 3])
     logits = np.log([[0.2, 0.8], [0.5, 0.5]])
-    assert answers("accuracy", found.classes, logits).tolist() == [7, 2]
-    assert answers("pearson", found.classes, logits) == pytest.approx([6.0, 4.5])
+    assert predict("accuracy", found.classes, logits).tolist() == [7, 2]
+    assert predict("pearson", found.classes, logits) == pytest.approx([6.0, 4.5])
