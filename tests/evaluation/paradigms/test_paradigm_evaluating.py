@@ -13,16 +13,14 @@ from stores import fill_for
 
 from corpora_recipes.running.cache import Cache
 from corpora_recipes.running.errors import InputError
-from evaluation import paradigms
 from evaluation.datasets import Dataset, find_datasets
-from evaluation.embedding.store import EmbeddingStore, write_vocabulary
+from evaluation.embedding.store import write_vocabulary
 from evaluation.encoders import make_encoder
 from evaluation.encoders.encoder import Encoder
 from evaluation.encoders.static import StaticVectors
 from evaluation.measures import leave_out_means, score_interval
 from evaluation.paradigms import evaluate_paradigms
 from evaluation.results.scores import ParadigmResults, ParadigmScore
-from evaluation.results.stored import write_stored
 
 # Ten directions of words, so that a word's 30 nearest are those of its own direction.
 DIRECTIONS = 10
@@ -211,8 +209,8 @@ def test_a_language_without_words_is_left_out_unless_the_encoder_has_its_own(
     assert again == results
 
 
-def test_what_changed_alone_is_scored_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With the bytes of a run of its own."""
+def test_only_what_changed_is_scored_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the bytes of a run without a cache."""
     monkeypatch.chdir(tmp_path)
     vectors = {f"{letter}{i}": directed(i, d) for d, letter in enumerate("abc") for i in range(40)}
     encoder = static(Path("v.vec"), vectors)
@@ -223,46 +221,36 @@ def test_what_changed_alone_is_scored_anew(tmp_path: Path, monkeypatch: pytest.M
         write_paradigms_dataset(instances / f"p_{language}", clusters, language=language)
 
     def scored(**changes: Any) -> int:
-        """Return how many datasets are scored anew, with the vectors of what there is."""
-        datasets = find_datasets(instances)
+        """Return how many parts are scored now, with the vectors of the present datasets."""
+        datasets, before = find_datasets(instances), cache.written
         fill_for(store, encoder, datasets)
         write_vocabulary(store, encoder)
         options = WHOLE | changes
-        results, new = evaluate_paradigms("n", encoder, datasets, store, **options, cache=cache)
-        write_stored(results, Path("out.json"))
-        alone, _ = evaluate_paradigms("n", encoder, datasets, store, **options)
-        write_stored(alone, Path("alone.json"))
-        assert Path("out.json").read_bytes() == Path("alone.json").read_bytes()
-        return new
+        results, _ = evaluate_paradigms("n", encoder, datasets, store, **options, cache=cache)
+        assert results == evaluate_paradigms("n", encoder, datasets, store, **options)[0]
+        return cache.written - before
 
-    assert scored() == 2
-    with monkeypatch.context() as patch:
-        patch.setattr(EmbeddingStore, "lookup", None)
-        found, new = evaluate_paradigms(
-            "n", encoder, find_datasets(instances), store, **WHOLE, cache=cache
-        )
-        assert (len(found.scores), new) == (8, 0)
+    assert scored() == 8
+    assert scored() == 0
     # Another word ranking of the language, another dataset, a ranking less.
     write_words(instances / "words_more", ["d1"], language="en")
-    assert scored() == 1
+    assert scored() == 4
     write_paradigms_dataset(instances / "p_es", clusters[:1], language="es")
-    assert scored() == 1
+    assert scored() == 4
     shutil.rmtree(instances / "words_es")
-    assert scored() == 1
-    for changes in ({"seed": 8}, {"coherence_threshold": 1}, {"casings": ["lower"]}, {}):
-        assert scored(**changes) == 2
-    (cache.folder("p_en") / "made.json").write_bytes(b"{")
-    assert scored() == 1
-    with monkeypatch.context() as patch:
-        patch.setattr(paradigms, "code_digest", lambda *modules: "other")
-        assert scored() == 2
     assert scored() == 2
+    # A dataset that is skipped, and a casing more, leave the others as they are.
+    write_paradigms_dataset(instances / "p_sw", clusters, language="sw")
+    assert scored(casings=["as_is"]) == 1
+    assert scored() == 4
+    for changes in ({"seed": 8}, {"coherence_threshold": 1}):
+        assert scored(**changes) == 8
     # Other vectors of an encoder that says that it is the same one.
     encode = StaticVectors.encode
     monkeypatch.setattr(StaticVectors, "encode", lambda self, texts: encode(self, texts) + 1)
     shutil.rmtree(store)
-    assert scored() == 2
-    assert scored() == 0
+    assert scored(coherence_threshold=1) == 8
+    assert scored(coherence_threshold=1) == 0
 
 
 def test_without_paradigms_there_is_nothing_to_score(tmp_path: Path) -> None:
@@ -289,6 +277,7 @@ def test_bad_datasets(tmp_path: Path, clusters: list[tuple[str, list[str]]], mes
 
 
 def test_other_tokens_than_terms(tmp_path: Path) -> None:
+    words = write_words(tmp_path / "i" / "words", ["a"])
     dataset = write_paradigms_dataset(tmp_path / "i" / "p", [("x", ["a", "b", "c"])])
     table = pq.read_table(dataset.files["test"][0])
     column = pa.array([["a", "b"]])
@@ -296,7 +285,7 @@ def test_other_tokens_than_terms(tmp_path: Path) -> None:
     pq.write_table(table.set_column(place, "tokens", column), dataset.files["test"][0])
     encoder = Layered(dict.fromkeys("abc", (1.0, 2.0)), form="tokens")
     with pytest.raises(InputError, match="expected: as many tokens as terms, 3\n  found:    2"):
-        evaluated(encoder, [dataset], tmp_path / "store")
+        evaluated(encoder, [words, dataset], tmp_path / "store")
 
 
 def test_the_vocabulary_has_to_be_there(tmp_path: Path) -> None:

@@ -206,7 +206,7 @@ def test_the_band_holds_the_error_of_products_that_all_have_one_sign(dimension: 
     generator = np.random.default_rng(5)
     vectors = generator.uniform(0.5, 1, (40, dimension)).astype(np.float32)
     space = ranking._Space(dimension, None, 1.0)
-    points = space.place(vectors)
+    points = space.transform(vectors)
     narrow = points.vectors.astype(np.float32)
     # One after another, as badly as a product may be summed.
     products = np.zeros((40, 40), np.float32)
