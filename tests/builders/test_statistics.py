@@ -6,7 +6,14 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from builders.statistics import correlation_shares, detectable_difference, effective_number, pearson
+from builders.statistics import (
+    correlation_error,
+    correlation_shares,
+    detectable_difference,
+    effective_number,
+    pearson,
+    standard_error,
+)
 
 
 def test_pearson_is_the_textbook_one() -> None:
@@ -17,6 +24,13 @@ def test_pearson_is_the_textbook_one() -> None:
     assert pearson(first[:1], second[:1]) == pearson(first[:0], second[:0]) == 0
     # The squares overflow.
     assert pearson(1e200 * first, first) == pytest.approx(1)
+
+
+def test_standard_errors() -> None:
+    assert standard_error(0.2, 4000) == pytest.approx(0.0063, abs=1e-4)
+    assert standard_error(1, 10) == 0
+    assert correlation_error(0.8, 251) == pytest.approx(0.36 / 250**0.5)
+    assert (correlation_error(1, 50), correlation_error(0, 1)) == (0, 1)
 
 
 def test_the_difference_that_a_test_detects_by_hand() -> None:

@@ -108,20 +108,6 @@ def test_answers_are_read_where_the_task_asks_for_them(write) -> None:
     assert len(target.parts["train"].scores) == 0
 
 
-def test_folds_stand_for_splits(write) -> None:
-    rows = opinions(10, folds=5)
-    target = load(write("sentence_classification", {"train": rows}))
-    apart = target.apart()
-    assert list(apart) == [f"fold {number}" for number in range(5)]
-    part = apart["fold 2"]
-    assert part.texts == [[rows[n]["sentence"]] for n in (2, 7)]
-    assert part.labels.tolist() == [rows[n]["label"] for n in (2, 7)]
-    assert part.documents == ["train2", "train7"]
-    trials = list(target.trials())
-    assert [(len(train.texts), len(test.texts)) for train, test in trials] == [(8, 2)] * 5
-    assert trials[0][1].texts == apart["fold 0"].texts
-
-
 def test_the_direction_of_relations_is_a_baseline(write, baselines) -> None:
     rows = [row | {"label": n % 2, "direction": "<>"[n % 2]} for n, row in enumerate(pairs(40))]
     for row in rows:

@@ -27,7 +27,7 @@ from builders.auditing.trivial_baselines import (
     trivial_baselines,
     trivial_similarities,
 )
-from builders.statistics import correlation_error, pearson, standard_error
+from builders.statistics import pearson, standard_error
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -274,13 +274,6 @@ def test_a_class_that_train_lacks_is_never_predicted(classes: int) -> None:
     assert set(accuracies(Texts(train.texts, present), test, classes).values()) == {0.0}
 
 
-@pytest.mark.parametrize("classes", [2, MANY_CLASSES + 5])
-def test_a_class_that_test_lacks(classes: int) -> None:
-    train = part(lambda _, label: [f"w{label}"], 10 * classes, classes, 1)
-    test = Texts([["w1"]] * 5, np.full(5, 1))
-    assert accuracies(train, test, classes)["bag_of_words"] == 1
-
-
 @settings(max_examples=15)
 @given(
     rows=st.lists(
@@ -319,15 +312,6 @@ def test_scores_depend_neither_on_threads_nor_on_the_hash_seed() -> None:
     assert json.loads(run.stdout) == expected
 
 
-def test_standard_errors() -> None:
-    assert standard_error(0.5, 100) == pytest.approx(0.05)
-    assert standard_error(0.2, 4000) == pytest.approx(0.0063, abs=1e-4)
-    assert standard_error(1, 10) == 0
-    assert correlation_error(0, 101) == pytest.approx(0.1)
-    assert correlation_error(0.8, 251) == pytest.approx(0.36 / 250**0.5)
-    assert (correlation_error(1, 50), correlation_error(0, 1)) == (0, 1)
-
-
 @pytest.mark.parametrize(
     ("train", "test", "classes", "accuracies"),
     [
@@ -340,13 +324,6 @@ def test_labels_that_the_order_tells(train, test, classes: int, accuracies) -> N
     """Alternating ones, in turn, sorted."""
     expected = dict(zip(("parity", "cycle", "position"), accuracies, strict=True))
     assert row_order(train, test, classes) == expected
-
-
-def test_random_labels_are_not_found_by_the_order() -> None:
-    generator = np.random.Generator(np.random.PCG64(4))
-    labels = generator.integers(5, size=14000)
-    for accuracy in row_order(labels[:10000], labels[10000:], 5).values():
-        assert abs(accuracy - 0.2) <= 3 * standard_error(0.2, 4000)
 
 
 def test_row_order_learns_from_train_and_a_place_that_train_lacks_gets_the_majority() -> None:
@@ -376,14 +353,9 @@ def test_what_is_alike_on_the_surface_correlates(name: str, texts: list[list[str
 
 
 def test_exact_similarities() -> None:
-    # Jaccard 0, 1/3, 1; the scores are the same numbers.
-    texts = [["a", "b"], ["a b", "a c"], ["a b", "b a"]]
-    assert correlations(texts, np.array([0, 1 / 3, 1]))["overlap"] == pytest.approx(1)
-    # Shorter to longer 1/2, 3/4, 1.
-    texts = [["ab", "abcd"], ["abc", "abcd"], ["abcd", "efgh"]]
-    assert correlations(texts, np.array([2.0, 3.0, 4.0]))["length"] == pytest.approx(1)
-    wordless = correlations([["", "…"], ["", ""]], np.array([1.0, 2.0]))
-    assert wordless["overlap"] == wordless["bag_of_words"] == 0
+    found = trivial_similarities([["a b", "a c"], ["", "…"]])
+    assert found["overlap"].tolist() == pytest.approx([1 / 3, 0])
+    assert found["length"].tolist() == [1, 0]
 
 
 def test_swapped_texts_get_the_opposite_answer_by_their_difference() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from conftest import write_as_read
-from contents import contents, flip_bit
+from contents import contents
 from neighbour_files import pair
 
 from builders import verbs
@@ -91,14 +91,6 @@ def test_what_decides_the_rows_decides_what_is_kept(outcome, write_params, monke
     for decides in ("code_digest", "stage_versions"):
         monkeypatch.setattr(verbs, decides, lambda _: "another")
         assert outcome() == "2 rankings: 2 new"
-
-
-def test_damaged_rankings_are_composed_again(outcome) -> None:
-    outcome()
-    first = contents(RANKINGS)
-    flip_bit(RANKINGS / "one" / "one" / "test-00000-of-00001.parquet")
-    assert outcome() == "2 rankings: 1 kept, 1 new"
-    assert contents(RANKINGS) == first
 
 
 def test_a_ranking_whose_corpus_is_missing_is_left_out(outcome, capsys) -> None:

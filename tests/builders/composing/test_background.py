@@ -20,31 +20,6 @@ def positives(examples, same=sentence_hash, scale=None) -> Positives:
     return positive_pairs(examples, same, scale, "f.parquet: scored")
 
 
-@pytest.mark.parametrize(
-    ("scores", "chosen", "lowest"),
-    [
-        ([5, 4, 3, 2], [0], 5),
-        ([1, 2, 3, 4, 5], [3, 4], 4),  # a quarter of five is two
-        ([4, 4, 1, 4, 0, 1, 1, 0], [0, 1, 3], 4),  # a tie at the limit
-        ([2, 0], [0], 2),
-    ],
-)
-def test_the_top_quarter_and_its_ties_mean_the_same(scores, chosen, lowest) -> None:
-    examples = pairs_with(scores)
-    found = positives(examples)
-    assert found.examples == [examples[n] for n in chosen]
-    assert (found.lowest_score, found.different) == (lowest, len(scores))
-    assert found.dropped["below_top_quarter"] == len(scores) - len(chosen)
-
-
-@pytest.mark.parametrize("scores", [[2], [3, 3, 3], [1, 0, 0, 0, 0, 0, 0, 0]])
-def test_a_quarter_that_holds_the_lowest_score_is_refused(scores) -> None:
-    above = sum(score > min(scores) for score in scores)
-    with pytest.raises(InputError, match=f"{len(scores)} different pairs, {above} of") as error:
-        positives(pairs_with(scores))
-    assert error.value.where == "f.parquet: scored"
-
-
 def test_scores_that_tell_nothing_are_counted_and_count_for_nothing() -> None:
     examples = pairs_with([None, -1, 3, 2, 1, 0, None, math.nan, math.inf, -math.inf, 5.1])
     found = positives(examples, scale=(0, 5))
@@ -90,16 +65,19 @@ def test_unscored_copies_are_one_pair_and_texts_without_words_none() -> None:
 
 
 @given(st.lists(st.integers(0, 6), min_size=1, max_size=30))
-def test_no_more_than_ties_stand_beyond_the_quarter(scores: list[int]) -> None:
+def test_the_top_quarter_and_its_ties_mean_the_same(scores: list[int]) -> None:
     quarter = math.ceil(len(scores) / 4)
     limit = sorted(scores)[-quarter]
     examples = pairs_with([float(score) for score in scores])
     if limit == min(scores):
-        with pytest.raises(InputError):
+        above = sum(score > limit for score in scores)
+        with pytest.raises(InputError, match=f"{len(scores)} different pairs, {above} of") as error:
             positives(examples)
+        assert error.value.where == "f.parquet: scored"
     else:
         found = positives(examples)
-        assert found.lowest_score == limit
+        assert (found.lowest_score, found.different) == (limit, len(scores))
+        assert found.dropped["below_top_quarter"] == len(scores) - len(found.examples)
         assert [e.score for e in found.examples] == [score for score in scores if score >= limit]
 
 

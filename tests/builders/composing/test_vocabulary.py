@@ -55,22 +55,6 @@ def test_counts_are_exact_whatever_the_memory(write_records, monkeypatch, memory
     assert found == (expected[:30], 2400, len(counted), counted[expected[29]])
 
 
-def test_a_long_record_is_counted_in_slices(write_records, monkeypatch) -> None:
-    pieces: list[str] = []
-
-    def counted(text: str) -> list[str]:
-        pieces.append(text)
-        return words_of(text)
-
-    monkeypatch.setattr(composing, "SENTENCES", 40)
-    monkeypatch.setattr(composing, "words_of", counted)
-    sentences = [f"frase {'abcdefg'[n % 7]}" for n in range(1001)]
-    whole = Document("f", "", [], [Section("", 1, [sentences])], "train")
-    found = frequent_words(write_records([whole]), "documents", 2)
-    assert found == (["frase", "a"], 2002, 8, 143)
-    assert [piece.count("\n") + 1 for piece in pieces] == [40] * 25 + [1]
-
-
 def test_no_words_and_records_of_another_kind(tmp_path, write_records) -> None:
     films = [Dialogue("f", "", [["1 2 3"]], "train")]
     assert frequent_words(write_records(films), "dialogues", 9) == ([], 0, 0, 0)

@@ -9,23 +9,43 @@ from builders.building import MAKERS
 from builders.plan.datasets import Dataset, RankingDataset, datasets_of
 from corpora_recipes.running.errors import InputError
 
+SP = {"task": "sentence_position"}
+DC = {"task": "discourse_coherence"}
+
+
+def labelled(task: str, collection: str = "") -> dict[str, str]:
+    return {"task": task} | ({"collection": collection} if collection else {})
+
 
 @pytest.mark.parametrize(
-    ("entry", "expected", "found"),
+    ("records", "entry", "key", "expected"),
     [
-        ({"task": "sentence_classification"}, "opinions, words", "nothing"),
-        ({"task": "sentence_classification", "collection": "captions"}, "one text", "captions"),
-        ({"task": "similarity", "collection": "opinions"}, "a pair of texts with a score", "opin"),
-        ({"task": "pair_classification", "collection": "none"}, "one of captions", "none"),
-        ({"task": "similarity", "rows": [2, 2, 2]}, "task, version, collection", "rows"),
-        ({"task": "sentence_position"}, "relatedness, sentence_classification", "position"),
+        ("examples", labelled("sentence_classification"), "collection", "opinions, words"),
+        ("examples", labelled("sentence_classification", "captions"), "collection", "one text"),
+        ("examples", labelled("similarity", "opinions"), "collection", "texts with a score"),
+        ("examples", labelled("pair_classification", "none"), "collection", "one of captions"),
+        ("examples", labelled("similarity") | {"rows": [2, 2, 2]}, "rows", "task, version, coll"),
+        ("examples", SP, "task", "relatedness, sentence_classification"),
+        ("documents", {"task": "sentence_positions"}, "task", "sentence_ordering"),
+        ("documents", {"task": "discourse_relations"}, "task", "tasks on documents"),
+        ("documents", {}, "task", "tasks on documents"),
+        ("documents", SP | {"size": 3}, "size", "task, version, rows"),
+        ("documents", SP | {"rows": [1, 2]}, "rows", "three integers, 10 or more"),
+        ("documents", SP | {"donors": "random"}, "donors", "task, version, rows"),
+        ("documents", DC | {"donors": "none"}, "donors", "random, same_topic"),
+        ("documents", SP | {"version": "draft"}, "version", "three numbers"),
     ],
 )
-def test_entries_that_do_not_fit(example_corpus, entry, expected, found) -> None:
+def test_entries_that_do_not_fit(
+    make_corpus, example_corpus, records: str, entry: dict, key: str, expected: str
+) -> None:
+    corpus = example_corpus if records == "examples" else make_corpus()
     with pytest.raises(InputError) as error:
-        datasets_of(replace(example_corpus, datasets={"sent": entry}), "upstream")
+        datasets_of(replace(corpus, datasets={"sent": entry}), "upstream")
+    assert f"datasets.sent.{key}" in error.value.where
     assert expected in error.value.expected
-    assert found in error.value.found
+    if key in ("task", "collection"):
+        assert entry.get(key, "nothing") in error.value.found
 
 
 def test_a_single_fitting_collection_need_not_be_named(example_corpus) -> None:

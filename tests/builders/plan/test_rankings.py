@@ -13,6 +13,7 @@ from corpora_recipes.running.errors import InputError
 
 WORDS = {"pairs": ["pairs/plain"]}
 ENTRY = {"task": "sentence_ranking", "language": "es", "pairs": ["pairs"]}
+VOCABULARY = {"task": "word_ranking", "language": "qu", "pairs": ["pairs"], "vocabulary": "none"}
 
 
 @pytest.fixture
@@ -125,23 +126,13 @@ def test_bad_entries_are_refused(corpora, changes, where, word) -> None:
         ("mine", 5, r"rankings\.mine"),
         ("pairs", ENTRY, "pairs, which corpora"),
         ("sp_mine", ENTRY, "sp_mine, which corpora"),
+        ("rank", VOCABULARY, r"rank\.vocabulary\n.*\(nothing\)"),
+        # A label may mean "not a paraphrase".
+        ("rank", ENTRY | {"pairs": ["classes"]}, r"one of pairs, probed, .*\n.*'classes'"),
     ],
 )
-def test_an_entry_or_a_name_that_will_not_do_is_refused(corpora, name, entry, words) -> None:
+def test_a_name_or_corpora_that_will_not_do_are_refused(corpora, name, entry, words) -> None:
+    labelled = CollectionFacts("Pairs.", 2, labels={"NO": "no"})
+    corpora.append(corpus_of_pairs(corpora[0], "classes", collections={"classes": labelled}))
     with pytest.raises(InputError, match=words):
         rankings_of({name: entry}, corpora, "upstream")
-
-
-def test_pairs_with_classes_alone_are_refused(corpora) -> None:
-    labelled = CollectionFacts("Pairs.", 2, labels={"NO": "no"})
-    corpora[1] = corpus_of_pairs(corpora[0], collections={"classes": labelled})
-    with pytest.raises(InputError, match=r"one of probed, .*\n.*'pairs'"):
-        ranking_of(corpora)
-
-
-def test_corpora_that_are_not_there_are_said(make_corpus) -> None:
-    with pytest.raises(InputError, match=r"rank\.pairs\n.*\(nothing\)"):
-        ranking_of([make_corpus()])
-    corpora = [corpus_of_pairs(make_corpus()), make_corpus(language="en")]
-    with pytest.raises(InputError, match=r"rank\.vocabulary\n.*\(nothing\)"):
-        ranking_of(corpora, task="word_ranking", vocabulary="none")
