@@ -1,12 +1,17 @@
-"""What params.yaml says of datasets: the collection that a task gets, and what is refused."""
+"""What params.yaml says of datasets and rankings: their collections, and what is refused."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from conftest import COLLECTIONS
+from neighbour_files import COLLECTIONS as PAIR_COLLECTIONS
+from neighbour_files import corpus_of_pairs
 
 from builders.building import MAKERS
-from builders.plan.datasets import Dataset, RankingDataset, datasets_of
+from builders.plan.datasets import Dataset, RankingDataset, datasets_of, rankings_of
+from builders.plan.groups import groups_of
+from corpora_recipes.recipe import CollectionFacts, Corpus
 from corpora_recipes.running.errors import InputError
 
 SP = {"task": "sentence_position"}
@@ -79,3 +84,130 @@ def test_all_kinds_of_datasets_store_the_same_keys_in_the_same_order(
 def test_build_makes_every_kind_of_dataset_but_rankings() -> None:
     kinds = {kind.__name__ for kind in (Dataset, *Dataset.__subclasses__())}
     assert {kind.__name__ for kind in MAKERS} == kinds - {RankingDataset.__name__}
+
+
+WORDS = {"pairs": ["pairs/plain"]}
+ENTRY = {"task": "sentence_ranking", "language": "es", "pairs": ["pairs"]}
+VOCABULARY = {"task": "word_ranking", "language": "qu", "pairs": ["pairs"], "vocabulary": "none"}
+
+
+@pytest.fixture
+def corpora(make_corpus) -> list[Corpus]:
+    """Return a corpus of documents and two of pairs; the second is probed with training."""
+    made = make_corpus()
+    labelled = replace(PAIR_COLLECTIONS["scored"], labels={"NO": "no", "YES": "yes"})
+    probed = corpus_of_pairs(
+        made,
+        "probed",
+        collections={"captions": labelled, "others": PAIR_COLLECTIONS["plain"]},
+        licence="CC BY 4.0",
+        redistributable=False,
+    )
+    entry = {"task": "pair_classification", "collection": "captions"}
+    return [made, corpus_of_pairs(made), replace(probed, datasets={"entails": entry})]
+
+
+def ranking_of(corpora: list[Corpus], **changes: Any):
+    (ranking,) = rankings_of({"rank": ENTRY | changes}, corpora, "upstream")
+    return ranking
+
+
+def test_a_corpus_stands_for_its_collections_of_pairs(corpora) -> None:
+    ranking = ranking_of(corpora, pairs=["probed", "pairs"])
+    names = [collection.path for collection in ranking.pairs]
+    assert names == ["probed/captions", "probed/others", "pairs/scored", "pairs/plain"]
+    assert ranking.probed == ["probed/captions"]
+    nothing = {"background": [], "vocabulary": ""}
+    parts = {"pairs": names, **nothing, "without_test": ["probed/captions"]}
+    assert ranking.about()["parts"] == parts
+    assert ranking.licence == "CC BY 4.0; CC0 1.0"
+    (group,) = (g for g in groups_of(corpora, {"rank": ENTRY}, "upstream") if g.name == "rank")
+    assert [origin.title for origin in group.origins] == ["Pairs"]
+
+
+def test_names_of_collections_backgrounds_and_vocabularies(corpora) -> None:
+    words = {"task": "word_ranking", "background": ["pairs"], "vocabulary": "mine"}
+    ranking = ranking_of(corpora, **words, version="1.2.0")
+    # A corpus stands for its collections of words alone.
+    assert ranking.parts["pairs"] == ["pairs/words"]
+    assert ranking.parts["background"] == ["pairs/lexicon"]
+    assert [corpus.name for corpus in ranking.corpora] == ["pairs", "mine"]
+    assert (ranking.version, ranking.task.name) == ("1.2.0", "word_ranking")
+    seeded = ranking_of([replace(corpus, seed=77) for corpus in corpora], background=["pairs"])
+    assert (seeded.parts["background"], seeded.seed) == (["pairs/single"], 77)
+
+
+def test_what_is_made_of_a_sample_is_one(corpora) -> None:
+    def sampled(**changes: Any) -> tuple[bool, str]:
+        (ranking,) = rankings_of({"rank": ENTRY | changes}, corpora, "sample")
+        return ranking.sample, ranking.licence
+
+    assert sampled() == (True, "Apache-2.0")
+    corpora[1] = corpus_of_pairs(corpora[0], shipped=True)
+    assert sampled() == (False, "CC0 1.0")
+    assert sampled(task="word_ranking", vocabulary="mine") == (True, "CC0 1.0; Apache-2.0")
+
+
+def test_a_corpus_needs_no_datasets_if_a_ranking_is_made_of_it(corpora) -> None:
+    groups = groups_of(corpora, {"rank": ENTRY}, "upstream")
+    assert [(group.name, [d.name for d in group.datasets]) for group in groups] == [
+        ("mine", ["sp_mine"]),
+        ("pairs", []),
+        ("probed", ["entails"]),
+        ("rank", ["rank"]),
+    ]
+    assert [group.redistributable for group in groups] == [True, True, False, True]
+    both = groups_of(corpora, {"rank": ENTRY | {"pairs": ["pairs", "probed"]}}, "upstream")
+    assert not both[-1].redistributable
+    where = r"corpora\.pairs\.datasets(.|\n)*at least one dataset, or a ranking that uses"
+    with pytest.raises(InputError, match=where):
+        groups_of(corpora, {}, "upstream")
+    assert datasets_of(corpora[1], "upstream") == []
+
+
+PAIRS = "one of pairs/scored, pairs/plain,"
+
+
+@pytest.mark.parametrize(
+    ("changes", "where", "word"),
+    [
+        ({"task": "similarity"}, ".task", "one of sentence_ranking, word_ranking"),
+        ({"task": None}, ".task", "nothing"),
+        ({"vocabulary": "mine"}, ".vocabulary", "keys among task, language, version, pairs, back"),
+        ({"pairs": "pairs"}, ".pairs", "a list of corpora"),
+        ({"pairs": ["none"]}, ".pairs", "one of pairs, probed, for pairs of sentences"),
+        ({"pairs": ["mine"]}, ".pairs", "one of pairs, probed, for pairs of sentences"),
+        ({"pairs": ["pairs/single"]}, ".pairs", PAIRS),
+        ({"pairs": ["pairs/words"]}, ".pairs", PAIRS),
+        ({"pairs": ["pairs", "pairs"]}, ".pairs", "pairs/scored twice, the second time as 'pairs'"),
+        ({"pairs": ["pairs", "pairs/plain"]}, ".pairs", "twice, the second time as 'pairs/plain'"),
+        ({"background": ["probed"]}, ".background", "one of pairs, for single sentences"),
+        ({"task": "word_ranking", "vocabulary": "pairs"}, ".vocabulary", "one of mine"),
+        ({"task": "word_ranking"} | WORDS, ".pairs", "one of pairs/words, for pairs of words"),
+        ({"task": "word_ranking", "pairs": ["probed"]}, ".pairs", "one of pairs, for pairs of wor"),
+        ({"language": "en"}, ".language", "es, the language of corpora.pairs"),
+        ({"language": "en", "pairs": ["none"]}, ".pairs", r"\(nothing\)"),
+    ],
+)
+def test_bad_entries_are_refused(corpora, changes, where, word) -> None:
+    with pytest.raises(InputError, match=word) as error:
+        ranking_of(corpora, **changes)
+    assert error.value.where == f"params.yaml: rankings.rank{where}"
+
+
+@pytest.mark.parametrize(
+    ("name", "entry", "words"),
+    [
+        ("mine", 5, r"rankings\.mine"),
+        ("pairs", ENTRY, "pairs, which corpora"),
+        ("sp_mine", ENTRY, "sp_mine, which corpora"),
+        ("rank", VOCABULARY, r"rank\.vocabulary\n.*\(nothing\)"),
+        # A label may mean "not a paraphrase".
+        ("rank", ENTRY | {"pairs": ["classes"]}, r"one of pairs, probed, .*\n.*'classes'"),
+    ],
+)
+def test_a_name_or_corpora_that_will_not_do_are_refused(corpora, name, entry, words) -> None:
+    labelled = CollectionFacts("Pairs.", 2, labels={"NO": "no"})
+    corpora.append(corpus_of_pairs(corpora[0], "classes", collections={"classes": labelled}))
+    with pytest.raises(InputError, match=words):
+        rankings_of({name: entry}, corpora, "upstream")

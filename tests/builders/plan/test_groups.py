@@ -1,11 +1,37 @@
-"""Which datasets a run has left out, by what its stages have written."""
+"""Groups of datasets: skipped ones, declared misses, benchmarks, editions."""
 
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
 import pytest
+import yaml
+from conftest import document, write_as_read
 from neighbour_files import corpus_of_pairs
 
-from builders.plan.groups import BuildGroup, groups_of, left_out_datasets, without
+from builders.audit_report import GATES
+from builders.building import build
+from builders.packaging.hub import package
+from builders.plan.groups import (
+    BuildGroup,
+    benchmark_of,
+    groups_of,
+    inherited_of,
+    left_out_datasets,
+    load_groups,
+    making_of,
+    without,
+)
+from builders.tasks.benchmarks import BENCHMARKS, WITHDRAWN
+from corpora_recipes.recipe import Corpus, Declared, load_facts, recipe_names
+from corpora_recipes.records import WINDOW
+from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.outputs import CORPORA, INSTANCES
 from corpora_recipes.running.stage import Skipped, write_skipped
+from probeta.auditing import audit
 
 
 @pytest.fixture
@@ -59,3 +85,193 @@ def test_the_reason_of_the_first_stage_is_given(groups) -> None:
 def test_what_was_not_built_is_left_out(groups) -> None:
     (CORPORA / "mine" / "sp").rmdir()
     assert "`probeta build`" in left_out_datasets(groups)["sp"].why
+
+
+PATH = Path("params.yaml")
+MISS = {"at_most": 0.5, "because": "It is so."}
+
+
+def test_params_replace_what_is_known_of_a_corpus(make_corpus) -> None:
+    corpus = make_corpus()
+    known = {name: {"text": Declared(0.1, "It was so.")} for name in ("sp_mine", "sp_other")}
+    corpus = replace(corpus, facts=replace(corpus.facts, inherited=known))
+    groups = groups_of([corpus], {}, "upstream")
+    # Only of the datasets that are asked for.
+    assert inherited_of({"audit": {}}, PATH, groups) == {
+        "sp_mine": {"text": {"at_most": 0.1, "because": "It was so."}}
+    }
+    params = {"audit": {"inherited": {"sp_mine": {"leakage": MISS}}}}
+    assert inherited_of(params, PATH, groups) == params["audit"]["inherited"]
+
+
+def test_a_corpus_declares_misses_of_gates_by_datasets_that_are_made_of_it() -> None:
+    for recipe in recipe_names():
+        for name, gates in load_facts(recipe).inherited.items():
+            (entry,) = (entries[name] for entries in BENCHMARKS.values() if name in entries)
+            assert recipe in [settings["recipe"] for settings in entry["corpora"]]
+            assert gates.keys() <= GATES.keys()
+
+
+@pytest.mark.parametrize(
+    ("audit", "where", "word"),
+    [
+        ({"sp": "x"}, ".sp", "keys among inherited"),
+        ({"inherited": {"sp": "leakage"}}, ".inherited.sp", "gates"),
+        ({"inherited": {"sp": {"text": {"at_most": 1}}}}, ".sp.text.because", "nothing"),
+        ({"inherited": {"sp": {"text": MISS | {"at_most": 2}}}}, ".text.at_most", "share"),
+        ({"inherited": {"sp": {"text": {"at_most": 1, "because": ""}}}}, ".because", "reason"),
+    ],
+)
+def test_what_is_wrong_is_said(audit, where, word) -> None:
+    with pytest.raises(InputError, match=word) as error:
+        inherited_of({"audit": audit}, PATH, [])
+    assert error.value.where.startswith("params.yaml: audit")
+    assert error.value.where.endswith(where)
+
+
+def benchmarks_of(params: Path) -> dict[str, str]:
+    """Return dataset to benchmark."""
+    return {
+        dataset.name: benchmark_of(dataset, [origin.corpus for origin in group.origins])
+        for group in load_groups(params)
+        for dataset in group.datasets
+    }
+
+
+def test_the_list_is_that_of_the_shipped_params(repository: Path, tmp_path: Path) -> None:
+    """Corpora without a sample are commented out there."""
+    text = (repository / "params.yaml").read_text("utf-8")
+    start, end = text.index("  # disrpt_eu:"), text.index("\n  # English SentEval")
+    path = tmp_path / "params.yaml"
+    path.write_text(text[:start] + text[start:end].replace("  # ", "  ") + text[end:], "utf-8")
+    listed = {name: title for title, datasets in BENCHMARKS.items() for name in datasets}
+    assert benchmarks_of(path) == listed
+    assert [len(datasets) for datasets in BENCHMARKS.values()] == [20, 11, 17, 12, 2, 43, 4, 2, 11]
+
+
+def test_what_is_withdrawn_is_a_dataset_of_the_users_own(repository: Path, tmp_path: Path) -> None:
+    text = (repository / "params.yaml").read_text("utf-8")
+    path = tmp_path / "params.yaml"
+    for benchmark, datasets in WITHDRAWN.items():
+        for name, entry in datasets.items():
+            assert name not in BENCHMARKS[benchmark]
+            assert text.count(f"      # {name}: ") == 1
+            text = text.replace(f"      # {name}: ", f"      {name}: ")
+            path.write_text(text, "utf-8")
+            assert benchmarks_of(path)[name] == ""
+            assert entry["withdrawn"]
+    assert {name for datasets in WITHDRAWN.values() for name in datasets} == {"somo"}
+
+
+@pytest.mark.parametrize(
+    ("where", "value", "out"),
+    [
+        ("corpora sqc corpus recipe", "fac", {"sqc"}),
+        ("corpora gutenberg corpus documents", 7, {"dc_gdd"}),
+        ("corpora mlsum datasets sp_mlsum rows", [100, 40, 40], {"sp_mlsum"}),
+        ("corpora theses datasets sp_thesis folds", True, {"sp_thesis"}),
+        ("corpora theses datasets sp_thesis task", "sentence_ordering", {"sp_thesis"}),
+        ("corpora sts datasets sts14_es collection", "2015", {"sts14_es"}),
+        ("rankings evalrank_es pairs", ["sts"], {"evalrank_es"}),
+        ("corpora wikipedia datasets sp_mine", {"task": "sentence_position"}, {"sp_mine"}),
+        # What is no option of the dataset.
+        ("seed", 7, set()),
+        ("corpora muchocine datasets mc version", "1.0.0", set()),
+        ("corpora mlsum datasets sp_mlsum rows", [10_000, 4_000, 4_000], set()),
+        ("corpora gutenberg corpus sources", "upstream", set()),
+    ],
+)
+def test_a_dataset_of_the_same_name_with_another_recipe_task_or_option(
+    repository: Path, tmp_path: Path, where: str, value: object, out: set[str]
+) -> None:
+    params = yaml.safe_load((repository / "params.yaml").read_text("utf-8"))
+    *folders, last = where.split()
+    entry = params
+    for name in folders:
+        entry = entry[name]
+    entry[last] = value
+    path = tmp_path / "params.yaml"
+    path.write_text(yaml.safe_dump(params), "utf-8")
+    assert {name for name, benchmark in benchmarks_of(path).items() if not benchmark} == out
+
+
+def test_the_making_of_the_shipped_datasets(repository: Path) -> None:
+    made = {
+        dataset.name: making_of(dataset, [origin.corpus for origin in group.origins])
+        for group in load_groups(repository / "params.yaml")
+        for dataset in group.datasets
+    }
+    assert made["sp_wiki"] == made["sp_wiki_en"] == {"from": ["wikipedia"], "options": {}}
+    assert made["dc_wiki_en"] == {"from": ["wikipedia"], "options": {"donors": "similar"}}
+    assert made["paralex_es"] == made["paralex_en"] == {"from": ["paralex"], "options": {}}
+    assert made["sts15_es"] == {"from": ["sts", "2015"], "options": {}}
+    assert made["evalrank_es"]["from"] == ["sts", "sick_es"]
+
+
+OLD = {"sp_old": {"task": "sentence_position"}, "dc_old": {"task": "discourse_coherence"}}
+NEW = {"sp_new": {"task": "sentence_position", "edition_of": "sp_old"}}
+
+
+def two(make_corpus: Callable[..., Corpus], new: dict[str, Any] = NEW, **how: Any) -> list[Corpus]:
+    old = make_corpus(datasets=OLD)
+    return [old, replace(old, name="newer", datasets=new, **how)]
+
+
+def test_an_edition_knows_the_older_dataset(make_corpus) -> None:
+    groups = groups_of(two(make_corpus), {}, "upstream")
+    found = {dataset.name: dataset.edition_of for group in groups for dataset in group.datasets}
+    assert found == {"dc_old": "", "sp_old": "", "sp_new": "sp_old"}
+    assert all("edition_of" not in d.about() for group in groups for d in group.datasets)
+
+
+@pytest.mark.parametrize(
+    ("entry", "how", "expected", "found"),
+    [
+        ("sp_none", {}, "another corpus: one of sp_old", "'sp_none', which is not a dataset"),
+        ("sp_new", {}, "another corpus: one of sp_old", "'sp_new', which is of the same corpus"),
+        ("dc_old", {}, "task discourse_coherence", "task sentence_position"),
+        ("sp_old", {"recipe": "theses"}, "recipe documents", "recipe theses"),
+        ("sp_old", {"language": "pt"}, "language es", "language pt"),
+        (["sp_old"], {}, "the name of the older dataset", "['sp_old']"),
+    ],
+)
+def test_editions_of_different_corpora_or_tasks(make_corpus, entry, how, expected, found) -> None:
+    new = {"sp_new": {"task": "sentence_position", "edition_of": entry}}
+    with pytest.raises(InputError) as error:
+        groups_of(two(make_corpus, new, **how), {}, "upstream")
+    assert error.value.where.endswith("corpora.newer.datasets.sp_new.edition_of")
+    assert expected in error.value.expected
+    assert found in error.value.found
+
+
+def test_options_of_the_task_are_the_same(make_corpus) -> None:
+    entry = {"task": "discourse_coherence", "donors": "same_topic", "edition_of": "dc_old"}
+    with pytest.raises(InputError) as error:
+        groups_of(two(make_corpus, {"dc_new": entry}), {}, "upstream")
+    assert "options of the task {'donors': 'random'" in error.value.expected
+
+
+def test_the_package_says_of_which_it_is_an_edition_and_of_when(
+    tmp_path: Path, make_corpus
+) -> None:
+    window = {"after": "2026-01-01", "until": "2026-08-01", "uncertain_days": 2}
+    window["known_by"] = "page ids from 7 on"
+    corpora = two(make_corpus)
+    corpora[0] = replace(corpora[0], datasets={"sp_old": OLD["sp_old"]})
+    for corpus, first in zip(corpora, (0, 1000), strict=True):
+        records = write_as_read(tmp_path, [document(first + n) for n in range(80)])
+        if corpus.name == "newer":
+            table = pq.read_table(records)
+            pq.write_table(table.replace_schema_metadata({WINDOW: json.dumps(window)}), records)
+        build(corpus, records, tmp_path / "instances" / "corpora" / corpus.name, "upstream")
+    audit(tmp_path / "instances", tmp_path / "audit")
+    groups = groups_of(corpora, {}, "upstream")
+    package(groups, tmp_path / "instances", tmp_path / "audit" / "audit.json", tmp_path / "hub")
+    audited = json.loads((tmp_path / "hub" / "audit.json").read_text("utf-8"))["datasets"]
+    assert audited["sp_new"]["edition_of"] == "sp_old"
+    assert "edition_of" not in audited["sp_old"]
+    card = (tmp_path / "hub" / "docs" / "sp_new.md").read_text("utf-8")
+    assert card.count("- A newer edition of `sp_old`, to compare scores with.\n") == 1
+    said = "- Documents made after 2026-01-01, until 2026-08-01. Known by page ids from 7 on; "
+    assert card.count(said + "uncertain by 2 days.\n") == 1
+    assert "window" not in card

@@ -1,4 +1,4 @@
-"""The tasks for language models: what is asked about rows, and the files of a package."""
+"""Facts for mteb, and tasks for language models: what is asked, and the files of a package."""
 
 import ast
 import json
@@ -14,14 +14,45 @@ from documentation import blocks
 from jinja2 import Environment, StrictUndefined
 
 from builders.building import build
-from builders.packaging.harnesses import LANGUAGES, Question, question_of
+from builders.packaging.harnesses import LANGUAGES, Question, _bibtex, question_of
 from builders.packaging.hub import package
 from builders.plan.datasets import datasets_of, origins_of
 from builders.plan.groups import groups_of
 from builders.tasks import TASKS
-from corpora_recipes.recipe import RECIPES, Corpus, load_facts
+from corpora_recipes.recipe import RECIPES, Corpus, load_facts, read_facts
 from corpora_recipes.yaml_files import load_yaml
 from probeta.auditing import audit
+
+AT = "In Proceedings of X (X 2020), pages 1–2, Lima"
+
+
+@pytest.mark.parametrize(
+    ("citation", "entry"),
+    [
+        (
+            f"Ana Ñu, B. C. Li and Eva de la O (2020). Title: what? {AT}. https://x.org/1.2",
+            "@misc{nu2020,\n  author = {Ana Ñu and B. C. Li and Eva de la O},\n"
+            f"  note = {{{AT}.}},\n  title = {{Title: what}},\n"
+            "  url = {https://x.org/1.2},\n  year = {2020},\n}\n",
+        ),
+        ("Wikipedia contributors. Wikipedia. Dumps, https://dumps.wikimedia.org/", ""),
+        ("", ""),
+    ],
+)
+def test_articles_as_bibtex(citation: str, entry: str) -> None:
+    assert _bibtex(citation) == entry
+
+
+def test_provenance_of_what_is_shipped() -> None:
+    """Only users know that of their documents and words; parts have their own, or none."""
+    unknown = set()
+    for file in RECIPES.glob("*/corpus.yaml"):
+        facts = read_facts(file)
+        parts = [*facts.collections.values(), *facts.treebanks.values()]
+        if not facts.provenance and not any(part.provenance for part in parts):
+            unknown.add(file.parent.name)
+    assert unknown == {"documents", "word_pairs"}
+
 
 QUESTIONS = Path(__file__).parents[3] / "builders" / "packaging"
 PDTB2 = [

@@ -1,28 +1,44 @@
-"""Building datasets: exact rows, balance, disjoint splits and documents, donors, determinism."""
+"""Building datasets: rows of passages, examples and parsed sentences; splits, balance, counts."""
 
 import json
 from collections import Counter
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from conftest import document, write_as_read
+from conftest import caption, document, opinion, write_as_read
+from contents import contents
+from parsed_text import parsed
 
 from builders.building import build, limit_of
+from builders.building import rows_of as example_splits
 from builders.plan.datasets import datasets_of
-from builders.store import digests
+from builders.sampling.candidates import N_FOLDS
+from builders.store import digests, labels_of
 from builders.tasks import TASKS as ALL_TASKS
 from builders.tasks import discourse_coherence, sentence_ordering
 from corpora_recipes.recipe import Corpus
-from corpora_recipes.records import Dialogue, Document, Section
+from corpora_recipes.records import (
+    SPLITS,
+    Dialogue,
+    Document,
+    Example,
+    ParsedSentence,
+    Section,
+    record_schema,
+    to_row,
+)
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.text.tokens import normalise
+from probeta.cli import main
 
 COHERENCE = {"task": "discourse_coherence"}
-TASKS = {
+ENTRIES = {
     "sp_mine": {"task": "sentence_position"},
     "bso_mine": {"task": "sentence_ordering"},
     "dc_mine": COHERENCE,
@@ -72,7 +88,9 @@ DOCUMENTS = [document(n, topics=[f"t{n % 7}"]) for n in range(300)]
 def whole(make_corpus, tmp_path_factory) -> Path:
     """Return a folder with the three datasets of 300 documents, which no test changes."""
     folder = tmp_path_factory.mktemp("built")
-    build(make_corpus(datasets=TASKS), write_as_read(folder, DOCUMENTS), folder / "out", "upstream")
+    build(
+        make_corpus(datasets=ENTRIES), write_as_read(folder, DOCUMENTS), folder / "out", "upstream"
+    )
     return folder / "out"
 
 
@@ -130,7 +148,7 @@ def test_discourse_coherence_rows(whole: Path) -> None:
 
 
 def test_documents_have_one_split_and_donors_are_used_once_and_never_a_source(whole: Path) -> None:
-    rows = {name: rows_of(whole / name) for name in TASKS}
+    rows = {name: rows_of(whole / name) for name in ENTRIES}
     splits = {row["document_id"]: row["split"] for of_one in rows.values() for row in of_one}
     for name, of_one in rows.items():
         assert all(splits[row["document_id"]] == row["split"] for row in of_one)
@@ -146,34 +164,34 @@ def test_documents_have_one_split_and_donors_are_used_once_and_never_a_source(wh
 
 
 def test_small_corpora_lend_documents_between_sp_and_bso_but_never_of_dc(whole: Path) -> None:
-    used = {name: set(documents_of(whole / name)) for name in TASKS}
+    used = {name: set(documents_of(whole / name)) for name in ENTRIES}
     assert not used["dc_mine"] & (used["sp_mine"] | used["bso_mine"])
     both = len(used["sp_mine"] & used["bso_mine"])
     assert both > 150
     report = json.loads((whole / "build.json").read_text())
-    lent = [report[name]["documents"]["used_in_another_dataset_too"] for name in TASKS]
+    lent = [report[name]["documents"]["used_in_another_dataset_too"] for name in ENTRIES]
     assert lent == [both, both, 0]
 
 
 @pytest.mark.parametrize("rows", [[60, 20, 20], [100, 34, 34]])
 def test_one_document_less_changes_few_rows_at_any_quota(make, rows) -> None:
     # Around these quotas the corpus begins to be too small for disjoint datasets.
-    datasets = {name: {**entry, "rows": rows} for name, entry in TASKS.items()}
+    datasets = {name: {**entry, "rows": rows} for name, entry in ENTRIES.items()}
     documents = [document(n, topics=[f"t{n % 7}"]) for n in range(700)]
 
     def rows_without(left_out: int | None) -> dict:
         fewer = [item for n, item in enumerate(documents) if n != left_out]
         folder, _ = make(fewer, f"without-{left_out}", **datasets)
-        return {(name, row["id"]): row for name in TASKS for row in rows_of(folder / name)}
+        return {(name, row["id"]): row for name in ENTRIES for row in rows_of(folder / name)}
 
     before, after = rows_without(None), rows_without(400)
     assert sum(after.get(key) != row for key, row in before.items()) <= 20
 
 
 def test_a_large_corpus_serves_its_tasks_with_disjoint_documents(make) -> None:
-    small = {name: {**entry, "rows": [20, 10, 10]} for name, entry in TASKS.items()}
+    small = {name: {**entry, "rows": [20, 10, 10]} for name, entry in ENTRIES.items()}
     folder, _ = make([document(n) for n in range(600)], **small)
-    used = [document_id for name in TASKS for document_id in documents_of(folder / name)]
+    used = [document_id for name in ENTRIES for document_id in documents_of(folder / name)]
     assert len(used) == 3 * 40 + 20
     assert len(set(used)) == len(used)
 
@@ -202,7 +220,7 @@ def test_passages_with_a_sentence_seen_before_or_unfinished_are_left_out(make) -
 )
 def test_what_limits_the_rows(make, make_corpus, rows, short, names, limit) -> None:
     documents = [document(n, sentences=3 if n < short else 8) for n in range(300)]
-    corpus = make_corpus(datasets={name: TASKS[name] | {"rows": rows} for name in names})
+    corpus = make_corpus(datasets={name: ENTRIES[name] | {"rows": rows} for name in names})
     _, report = make(documents, corpus=corpus)
     limits = {d.name: limit_of(d, report[d.name]) for d in datasets_of(corpus, "upstream")}
     assert limit in limits["sp_mine"], limits
@@ -369,15 +387,15 @@ def test_of_many_passages_only_the_first_are_held(make, dialogues) -> None:
 
 
 def test_documents_in_folds(make) -> None:
-    entries = {name: entry | {"folds": True} for name, entry in TASKS.items()}
+    entries = {name: entry | {"folds": True} for name, entry in ENTRIES.items()}
     folder, report = make(DOCUMENTS[:100], **entries)
-    made = {name: (report[name]["rows"], report[name]["folds"]) for name in TASKS}
+    made = {name: (report[name]["rows"], report[name]["folds"]) for name in ENTRIES}
     assert made == {
         "sp_mine": ({"train": 50}, 5),
         "bso_mine": ({"train": 52}, 5),
         "dc_mine": ({"train": 24}, 4),
     }
-    for name in TASKS:
+    for name in ENTRIES:
         folds_of: dict[str, set[int]] = {}
         classes: dict[int, Counter[int]] = {}
         for row in rows_of(folder / name, "train"):
@@ -413,3 +431,246 @@ def test_a_row_that_is_not_what_its_task_declares(make, monkeypatch, change, mes
     monkeypatch.setitem(ALL_TASKS, "toy", toy)
     with pytest.raises(AssertionError, match=message):
         make(DOCUMENTS[:60], toy_mine={"task": "toy"})
+
+
+SHARED = {"source_split": "", "also_in": [], "split": "test", "licence": "CC0 1.0"}
+
+
+Build = Callable[..., tuple[Path, dict[str, Any]]]
+
+
+@pytest.fixture
+def make_examples(tmp_path, example_corpus, write_records) -> Build:
+    """Return a function that builds datasets of examples, and returns their folder and report."""
+
+    def build_datasets(
+        examples: Iterable[Example], out: str = "out", **datasets: Any
+    ) -> tuple[Path, dict[str, Any]]:
+        corpus = replace(example_corpus, datasets=datasets or example_corpus.datasets)
+        report = build(corpus, write_records(examples), tmp_path / out, "upstream")
+        return tmp_path / out, report
+
+    return build_datasets
+
+
+def rows_by_id(folder: Path, split: str) -> dict[str, dict[str, Any]]:
+    (path,) = folder.glob(f"{split}-*.parquet")
+    return {row["id"]: row for row in pq.read_table(path).to_pylist()}
+
+
+def test_datasets_of_one_collection_have_the_same_splits(make_examples: Build) -> None:
+    examples = [caption(n, split="train") for n in range(40)]
+    examples += [caption(n, split="test") for n in range(40, 50)]
+    tasks = {"e": {"task": "pair_classification"}, "r": {"task": "relatedness"}}
+    folder, _ = make_examples(examples, **tasks)
+    held_out = [rows_by_id(folder / name, "validation").keys() for name in tasks]
+    assert len(held_out[0]) == 4
+    assert held_out[0] == held_out[1]
+
+
+def test_texts_that_stand_in_another_split_are_marked() -> None:
+    same = ("¡OPINIÓN número 1 sobre la película!",)
+    examples = [opinion(1, "train"), opinion(2, "validation", texts=same), opinion(3, "train")]
+    examples += [opinion(3, "train", id="again"), opinion(4, "test")]
+    examples += [opinion(5, "train", texts=("😀",)), opinion(6, "test", texts=("😡",))]
+    rows = example_splits(examples, ALL_TASKS["sentence_classification"], 1, "sent")
+    marked = {row["id"]: row["also_in"] for of_split in rows.values() for row in of_split}
+    assert {name: splits for name, splits in marked.items() if splits} == {
+        "opinions/train/1": ["validation"],
+        "opinions/validation/2": ["train"],
+    }
+    assert len(marked) == 7
+
+
+def test_a_dataset_of_labels_and_further_columns(make_examples: Build) -> None:
+    examples = [opinion(n, "train" if n < 30 else "test") for n in range(42)]
+    folder, report = make_examples(examples)
+    numbers = {"train": (13, 14), "validation": (2, 1), "test": (6, 6)}
+    assert report["sent"] == {
+        "rows": {"train": 27, "validation": 3, "test": 12},
+        "labels": {s: {"negative": n, "positive": p} for s, (n, p) in numbers.items()},
+        "folds": 0,
+        "examples": {"read": 42, "used": 42, "also_in_another_split": 0},
+        "source_parts": {"train": 30, "test": 12},
+    }
+    assert json.loads((folder / "build.json").read_text("utf-8")) == report
+    row = rows_by_id(folder / "sent", "test")["opinions/test/31"]
+    assert row == {"id": row["id"], "document_id": row["id"], "label": 1} | SHARED | {
+        "sentence": "Opinión número 31 sobre la película.",
+        "country": "cl",
+        "source_split": "test",
+    }
+
+
+def test_a_dataset_of_scores(make_examples: Build) -> None:
+    entry = {"task": "similarity", "collection": "captions"}
+    folder, _ = make_examples(map(caption, range(5)), sts=entry)
+    assert [p.name for p in (folder / "sts").iterdir()] == ["test-00000-of-00001.parquet"]
+    row = rows_by_id(folder / "sts", "test")["captions/3"]
+    texts = {f"sentence{n}": f"Un {who} corre 3 veces." for n, who in ((1, "perro"), (2, "gato"))}
+    answers = {"label": 1, "score": 2.5}
+    assert row == {"id": row["id"], "document_id": row["id"]} | SHARED | texts | answers
+
+
+def test_classes_that_the_files_decide_are_sorted(make_examples: Build) -> None:
+    words = ("río", "casa", "árbol", "barco")
+    examples = [opinion(n, label=words[n % 4], collection="words", columns={}) for n in range(40)]
+    folder, _ = make_examples(examples, wc={"task": "linguistic_probing", "collection": "words"})
+    (path,) = (folder / "wc").iterdir()
+    assert labels_of(pq.read_schema(path)) == ["barco", "casa", "río", "árbol"]
+    in_fold = Counter(row["fold"] for row in rows_by_id(path.parent, "train").values())
+    assert in_fold == dict.fromkeys(range(N_FOLDS), 4)
+
+
+def test_rows_do_not_depend_on_the_order_of_the_records(make_examples: Build) -> None:
+    examples = [opinion(n) for n in range(40)]
+    first, _ = make_examples(examples)
+    second, report = make_examples(examples[::-1], "again")
+    assert contents(first) == contents(second)
+    assert report["sent"]["source_parts"] == {"all": 40}
+
+
+@pytest.mark.parametrize("part", ["test", None])
+def test_documents_with_a_class_that_is_never_learnt_are_left_out(
+    make_examples: Build, part: str | None
+) -> None:
+    parts = ("train",) * 4 + ("test",) if part else (None,) * 5
+    examples = [opinion(n, parts[n // 10]) for n in range(50)]
+    beside = examples[-1]
+    odd = opinion(50, part, label="mixed", document_id=beside.document_id)
+    folder, report = make_examples([*examples, odd])
+    assert report["sent"]["tested_documents"] == {"class_never_learnt": 1}
+    left = rows_by_id(folder / "sent", part or "train").keys()
+    assert left == {e.id for e in examples if e.split == part} - {beside.id}
+    assert "tested_documents" not in make_examples(examples, "without")[1]["sent"]
+
+
+def test_too_few_examples_for_folds_are_an_error(tmp_path, make_examples: Build) -> None:
+    with pytest.raises(InputError, match=r"2 rows or more in each(.|\n)*fold 9 1 rows"):
+        make_examples(map(opinion, range(19)))
+    assert not (tmp_path / "out").exists()
+
+
+def test_the_list_shows_and_checks_every_dataset(write_params, capsys) -> None:
+    def listed(task: str = "similarity", **changes: Any) -> str:
+        datasets = {"sts17": {"task": task, "collection": "2017"}}
+        entry = {"corpus": {"recipe": "sts"}, "datasets": datasets}
+        rank = {"task": "sentence_ranking", "language": "es", "pairs": ["sts"]}
+        params = write_params({"sts": entry}, rankings={"rank": rank}, **changes)
+        wrong = main(["list", "--params", str(params)])
+        output = capsys.readouterr()
+        return str(output.err if wrong else output.out)
+
+    lines = "  sts17: similarity, from sts (2017)\n  rank: sentence ranking, from sts\n"
+    assert lines in listed()
+    declared = {"gone": {"leakage": {"at_most": 0.1, "because": "it was so"}}}
+    assert "audit.inherited.gone\n" in listed(audit={"inherited": declared})
+    assert "one of relatedness, similarity" in listed("sentence_classification")
+
+
+VERBS = {
+    "Pres": ["rema", "nada", "pesca", "canta", "salta", "duerme", "vuelve", "cena", "lee"],
+    "Past": ["remó", "nadó", "pescó", "cantó", "saltó", "durmió", "volvió", "cenó", "leyó"],
+}
+
+
+def sentences(features: str = "Tense={}|") -> list[ParsedSentence]:
+    """Return a sentence for each verb in each split; some are too short or have an address."""
+    words = "La/DET/2/det niña/NOUN/3/nsubj {}/VERB/0/root/Mood=Ind|{}VerbForm=Fin en/ADP/6/case "
+    words += "la/DET/6/det bahía/NOUN/3/obl {}/NOUN/6/appos ./PUNCT/3/punct"
+    address = "Lea/VERB/0/root en/ADP/3/case www.ejemplo.es/PROPN/1/obl hoy/ADV/1/x ahí/ADV/1/x"
+    return [
+        *(
+            parsed(words.format(verb, features.format(tense), split), f"{split}-{verb}", split)
+            for split in SPLITS
+            for tense, verbs in VERBS.items()
+            for verb in verbs
+        ),
+        parsed("Rema/VERB/0/root ./PUNCT/1/punct", name="short"),
+        parsed(address, name="address"),
+    ]
+
+
+@pytest.fixture
+def treebank_corpus(make_corpus) -> Any:
+    made = make_corpus(datasets={"ud_tense": {"task": "tense"}})
+    return replace(made, facts=replace(made.facts, records="parsed_sentences"))
+
+
+def written(folder: Path, records: list[ParsedSentence]) -> Path:
+    path = folder / "mine.parquet"
+    schema = record_schema("parsed_sentences")
+    pq.write_table(pa.Table.from_pylist([to_row(record) for record in records], schema), path)
+    return path
+
+
+def test_rows_and_counts(tmp_path, treebank_corpus) -> None:
+    records = written(tmp_path, sentences())
+    report = build(treebank_corpus, records, tmp_path / "out", "upstream")
+    counts = report["ud_tense"]["sentences"]
+    left_out = {"too_short_or_long": 1, "with_address": 1, "not_asked_for": 0, "beyond_balance": 0}
+    assert counts == {"read": 56, **left_out, "form_of_another_fold": 0, "used": 54}
+    assert report["ud_tense"]["labels"] == {"train": {"past": 27, "present": 27}}
+    assert report["ud_tense"]["folds"] == 3
+    rows = rows_of(tmp_path / "out" / "ud_tense")
+    # A verb is in three sentences, and in one fold.
+    assert len({(row["word"], row["fold"]) for row in rows}) == 18
+    assert Counter((row["fold"], row["label"]) for row in rows) == {
+        (fold, label): 9 for fold in range(3) for label in range(2)
+    }
+    row = rows[0]
+    word, split = row["word"], row["document_id"].partition("-")[0]
+    text = {"sentence": f"La niña {word} en la bahía {split}.", "length": 8, "position": 3}
+    ids = {"id": f"es_own/{split}-{word}", "document_id": f"{split}-{word}", "treebank": "es_own"}
+    answer = {"label": int(word in VERBS["Past"]), "word": word, "fold": row["fold"]}
+    assert row == ids | text | answer | {"split": "train", "licence": "CC0 1.0"}
+
+
+def test_a_changed_row_says_what_was_changed(tmp_path, treebank_corpus) -> None:
+    corpus = replace(treebank_corpus, datasets={"ud_shift": {"task": "bigram_shift"}})
+    build(corpus, written(tmp_path, sentences()), tmp_path / "out", "sample")
+    rows = rows_of(tmp_path / "out" / "ud_shift")
+    assert {row["licence"] for row in rows} == {"Apache-2.0"}
+    texts = {record.id: record.text for record in sentences()}
+    assert {row["label"] for row in rows} == {0, 1}
+    for row in rows:
+        if row["label"]:
+            first, second = row["swapped"].split()
+            original = texts[row["id"]]
+            assert original.split()[row["position"] - 1] == second
+            swapped = original.replace(f"{second} {first}", f"{first} {second}")
+            assert row["sentence"] == swapped != original
+        else:
+            assert row["sentence"] == texts[row["id"]]
+            assert row["swapped"] is row["position"] is None
+
+
+def test_what_treebanks_lack_is_said_of_each_dataset(tmp_path, treebank_corpus) -> None:
+    tasks = ("tense", "subject_gender", "bigram_shift")
+    corpus = replace(treebank_corpus, datasets={f"ud_{task}": {"task": task} for task in tasks})
+    records, faults = written(tmp_path, sentences(features="")), {}
+    assert [*build(corpus, records, tmp_path / "out", "upstream", faults)] == ["ud_bigram_shift"]
+    assert {name: fault.found for name, fault in faults.items()} == {
+        "ud_tense": "only 0 of 54 finite main verbs have the feature Tense",
+        "ud_subject_gender": "only 0 of 54 nouns that are subjects have the feature Gender",
+    }
+    assert "remove ud_tense from this entry" in faults["ud_tense"].todo
+
+
+def test_a_dataset_with_too_few_rows_is_left_out_alone(tmp_path, treebank_corpus) -> None:
+    tasks = {"ud_tense": "tense", "ud_inverted": "coordination_inversion"}
+    datasets = {name: {"task": task} for name, task in tasks.items()}
+    faults: dict[str, InputError] = {}
+    corpus, records = replace(treebank_corpus, datasets=datasets), written(tmp_path, sentences())
+    assert [*build(corpus, records, tmp_path / "out", "upstream", faults)] == ["ud_tense"]
+    assert [*faults] == ["ud_inverted"]
+    assert "2 rows or more in each of 3 folds or more" in faults["ud_inverted"].expected
+    assert "without two clauses 54" in faults["ud_inverted"].found
+
+
+def test_a_class_that_is_not_one_of_the_task(tmp_path, treebank_corpus, monkeypatch) -> None:
+    task = replace(ALL_TASKS["tense"], labels=("present", "future"))
+    monkeypatch.setitem(ALL_TASKS, "tense", task)
+    records = written(tmp_path, sentences())
+    with pytest.raises(AssertionError, match=r"tense: candidates of \['past'\], not in \('present"):
+        build(treebank_corpus, records, tmp_path / "out", "upstream")

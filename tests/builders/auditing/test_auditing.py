@@ -1,15 +1,26 @@
-"""What the audit finds by comparing datasets, and which rows it names."""
+"""Comparisons of datasets, cached measurements, and the JSON to cite."""
 
 import json
 import random
+import re
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
+from conftest import document, write_as_read
+from contents import contents
+from documentation import PAGES
 from test_audit import Rows, clean_rows, sentence, write_text
 from test_audit import baselines as baselines
 from test_audit import quick as quick
 
+from builders.audit_report import failures_of
+from builders.auditing import auditing
+from builders.auditing.instances import instances_in
+from builders.building import build
+from corpora_recipes.running.cache import Cache
 from probeta.auditing import audit
 
 
@@ -174,3 +185,114 @@ def test_a_dataset_of_one_split_has_baselines_and_no_order_by_class(
     checks = {c["what"]: c["value"] for c in report["datasets"]["films"]["checks"]}
     assert checks["bag_of_words"] == 1.0
     assert not any("row number" in what for what in checks)
+
+
+INSTANCES, OUT = Path("instances"), Path("audit")
+TASKS = {"sp_a": {"task": "sentence_position"}, "dc_a": {"task": "discourse_coherence"}}
+
+
+@pytest.fixture
+def instances(tmp_path, monkeypatch, make_corpus) -> None:
+    """Change to a folder with two datasets."""
+    monkeypatch.chdir(tmp_path)
+    records = write_as_read(tmp_path, [document(n) for n in range(1000, 1080)])
+    build(make_corpus(datasets=TASKS), records, INSTANCES, "upstream")
+
+
+def measure_all(out: Path, **options: Any) -> dict[str, Any]:
+    locations = [instances_in(INSTANCES / name) for name in sorted(TASKS)]
+    return auditing.audit(locations, out, target=str(INSTANCES), **options)
+
+
+def new(**options: Any) -> int:
+    """Audit the datasets, and return how many were measured."""
+    cache = Cache("measured")
+    measure_all(OUT, cache=cache, **options)
+    return cache.written
+
+
+def test_nothing_is_measured_twice(instances, monkeypatch) -> None:
+    assert new() == 2
+    first = contents(OUT)
+    monkeypatch.setattr("builders.auditing.auditing.measure", None)
+    assert new() == 0
+    assert contents(OUT) == first
+    # What the declarations say of it is judged anew.
+    declared = {"at_most": 0.1, "because": "the source is so"}
+    assert new(inherited={"sp_a": {"leakage": declared}}) == 0
+    assert contents(OUT) != first
+
+
+def test_a_changed_dataset_alone_is_measured(instances) -> None:
+    """The other is compared with it all the same."""
+    assert new() == 2
+    (row, *_) = (
+        row for row in pq.read_table(INSTANCES / "dc_a").to_pylist() if row["donor_id"] is not None
+    )
+    stolen = row["sentences"][row["replaced_position"] - 1]
+    path = INSTANCES / "sp_a" / "train-00000-of-00001.parquet"
+    table = pq.ParquetFile(path).read()
+    rows = table.to_pylist()
+    rows[0]["sentences"][0] = stolen
+    pq.write_table(type(table).from_pylist(rows, table.schema), path)
+    assert new() == 1
+    report = measure_all(Path("fresh"))
+    assert contents(OUT) == contents(Path("fresh"))
+    assert any("dc_a" in miss and "replacement sentences" in miss for miss in failures_of(report))
+
+
+@pytest.mark.parametrize("decides", ["code_digest", "stage_versions"])
+def test_other_code_or_libraries_measure_anew(instances, monkeypatch, decides: str) -> None:
+    assert new() == 2
+    monkeypatch.setattr(auditing, decides, lambda *_: "another")
+    assert new() == 2
+    assert new() == 0
+
+
+def test_boilerplate_is_part_of_the_key(instances) -> None:
+    location = instances_in(INSTANCES / "dc_a")
+    patterns = [[], [re.compile("Véase")], [re.compile("Véase", re.IGNORECASE)]]
+    keys = [auditing.cache_key(location, each) for each in patterns]
+    assert all(keys.count(key) == 1 for key in keys)
+
+
+def cite(folder: Path) -> bytes:
+    """Audit two datasets in a folder, and return what is cited."""
+    rows = {split: of_split[:30] for split, of_split in clean_rows().items()}
+    rows["test"][0] = rows["train"][0]
+    for name in "ab":
+        write_text(rows, folder / "theirs" / name)
+    audit(folder / "theirs", folder / "audit", cited=folder / "cited.json")
+    return (folder / "cited.json").read_bytes()
+
+
+def test_it_says_what_was_audited_and_by_what(tmp_path: Path) -> None:
+    written = cite(tmp_path / "one")
+    assert cite(tmp_path / "other") == written
+    cited = json.loads(written)
+    assert cited["audited"] == {"name": "theirs"}
+    facts = cited["datasets"]["a"]
+    (file,) = facts["files"]["test"]
+    content = (tmp_path / "one" / "theirs" / "a" / "test.txt").read_bytes()
+    digest = sha256(content).hexdigest()
+    assert file == {"name": "test.txt", "bytes": len(content), "sha256": digest}
+    assert facts["verdicts"]["leakage"] == "miss"
+    assert facts["rows"] == dict.fromkeys(("train", "validation", "test"), 30)
+    (pair, _) = cited["shared"]
+    assert (pair["dataset"], pair["whole"], pair["in_train"]) == ("a", 90, 1)
+
+
+def test_every_field_is_documented(tmp_path: Path) -> None:
+    cited = json.loads(cite(tmp_path))
+    section = PAGES["docs/audit.md"].split("### JSON to cite")[1]
+    described = {
+        field: set(re.findall(r"`(\w+)`", row))
+        for field, row in re.findall(r"^\| `(\w+)` \| (.*) \|$", section, re.MULTILINE)
+    }
+    assert described.keys() == cited.keys() | {"checks"}
+    facts = cited["datasets"]["a"]
+    assert set(facts) == described["datasets"]
+    missed = next(check for check in facts["checks"] if check["rows"])
+    assert set(missed) | set(missed["rows"][0]) == described["checks"]
+    assert set(cited["shared"][0]) == described["shared"]
+    assert set(cited["audited_by"]) == described["audited_by"]

@@ -1,10 +1,13 @@
-"""Composing rankings: rows, identity of texts, what is left out and counted, stable bytes."""
+"""Composing rankings: pairs, texts, words, rows, what is skipped and counted, stable bytes."""
 
 import json
+import math
 import os
+import random
 import shutil
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -14,16 +17,29 @@ import pyarrow.parquet as pq
 import pytest
 from conftest import document, write_as_read
 from contents import contents
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from neighbour_files import COLLECTIONS, corpus_of_pairs, pair, single
 
+from builders import composing, verbs
 from builders.building import build
-from builders.composing import compose
+from builders.composing import (
+    Background,
+    Positives,
+    compose,
+    frequent_words,
+    positive_pairs,
+    words_of,
+)
 from builders.plan.datasets import rankings_of
 from builders.store import about_of
-from corpora_recipes.recipe import Corpus
-from corpora_recipes.records import Dialogue, Example
+from corpora_recipes.recipe import RECIPES, Corpus
+from corpora_recipes.records import Dialogue, Document, Example, Section
 from corpora_recipes.running.errors import InputError
-from corpora_recipes.running.outputs import INSTANCES, RECORDS
+from corpora_recipes.running.outputs import INSTANCES, RANKINGS, RECORDS
+from corpora_recipes.running.stage import read_skipped
+from corpora_recipes.text.tokens import normalise, sentence_hash
+from probeta.cli import main
 
 ENTRY = {"task": "sentence_ranking", "language": "es", "pairs": ["pairs/scored"]}
 
@@ -296,3 +312,269 @@ def test_the_same_bytes_whatever_the_hash_seed_and_order(
         written.append(contents(folder / INSTANCES))
     assert written[0] == written[1]
     assert len(written[0]) == 13
+
+
+def pairs_with(scores: list[float | None]) -> list:
+    return [pair(n, (f"a{n}", f"b{n}"), score) for n, score in enumerate(scores)]
+
+
+def positives(examples, same=sentence_hash, scale=None) -> Positives:
+    return positive_pairs(examples, same, scale, "f.parquet: scored")
+
+
+def test_scores_that_tell_nothing_are_counted_and_count_for_nothing() -> None:
+    examples = pairs_with([None, -1, 3, 2, 1, 0, None, math.nan, math.inf, -math.inf, 5.1])
+    found = positives(examples, scale=(0, 5))
+    assert found.examples == [examples[2]]
+    useless = {"missing_score": 5, "negative_score": 1, "out_of_scale": 1}
+    assert found.dropped == useless | {"repeated": 0, "below_top_quarter": 3}
+    # Without a scale every score from zero counts; of five a quarter is two.
+    assert positives(examples).examples == [examples[2], examples[10]]
+    nothing = positives(pairs_with([-1, None]))
+    assert (nothing.examples, nothing.lowest_score) == ([], None)
+
+
+def test_pairs_mean_the_same_unscored_only_where_nothing_has_scores() -> None:
+    examples = pairs_with([None, None])
+    assert positives(examples) == (examples, {"repeated": 0}, 2, None)
+    # Its facts say that it is scored, but the scores are lost.
+    assert positives(examples, scale=(0, 5)).dropped["missing_score"] == 2
+    assert positives(examples, scale=(0, 5)).examples == []
+
+
+def test_a_pair_that_was_judged_several_times_has_the_mean_of_its_scores() -> None:
+    texts = [("Uno.", "dos"), ("dos", "¡UNO!"), ("tres", "4"), ("a", "b"), ("c", "d"), ("e", "f")]
+    scores = [5.0, 1.0, 4.0, 2.0, 1.0, 0.0]
+    examples = [pair(n, t, s) for n, (t, s) in enumerate(zip(texts, scores, strict=True))]
+    found = positives(examples)
+    # Of five pairs a quarter is two: 4, and (5 + 1) / 2.
+    assert found.examples == [examples[0], examples[2]]
+    assert (found.lowest_score, found.different) == (3, 5)
+    assert found.dropped == {"repeated": 1, "below_top_quarter": 3}
+    # The mean of equal scores is that score, so that ties stay ties.
+    tied = [pair(n, ("x", "y"), 2.6) for n in range(7)] + [pair(7, ("a", "b"), 2.6)]
+    rest = [pair(n, (f"{n}", "z"), 1) for n in range(8, 10)]
+    assert positives(tied + rest).examples == [tied[0], tied[7]]
+
+
+def test_unscored_copies_are_one_pair_and_texts_without_words_none() -> None:
+    texts = [("a", "b"), ("B", "a"), ("a", "c"), ("¿?", "a")]
+    examples = [pair(n, of_pair) for n, of_pair in enumerate(texts)]
+    found = positives(examples)
+    assert found.examples == [examples[0], examples[2]]
+    assert found.dropped == {"repeated": 1, "no_words": 1}
+    assert (found.different, len(positives(examples, same=str).examples)) == (2, 3)
+
+
+@given(st.lists(st.integers(0, 6), min_size=1, max_size=30))
+def test_the_top_quarter_and_its_ties_mean_the_same(scores: list[int]) -> None:
+    quarter = math.ceil(len(scores) / 4)
+    limit = sorted(scores)[-quarter]
+    examples = pairs_with([float(score) for score in scores])
+    if limit == min(scores):
+        above = sum(score > limit for score in scores)
+        with pytest.raises(InputError, match=f"{len(scores)} different pairs, {above} of") as error:
+            positives(examples)
+        assert error.value.where == "f.parquet: scored"
+    else:
+        found = positives(examples)
+        assert (found.lowest_score, found.different) == (limit, len(scores))
+        assert found.dropped["below_top_quarter"] == len(scores) - len(found.examples)
+        assert [e.score for e in found.examples] == [score for score in scores if score >= limit]
+
+
+LINKS = {
+    ("EL FARO", "La luz."): "used",
+    ("la luz", "el mar"): "used",
+    ("El mar", "La luz"): "repeated",
+    ("Un bote", "un BOTE"): "same_text",
+    ("Un bote", "una balsa"): "not_in_background",
+    ("Una barca", "un bote"): "used",
+}
+
+
+def test_rows_links_and_groups() -> None:
+    """The property below has the links and groups."""
+    background = Background("rank", sentence_hash)
+    texts = ["El faro.", "¡El faro!", "la luz", "El mar", "Un bote", "Una barca", "Sola"]
+    added = [background.add(text, f"c/{n}", f"L{n}") for n, text in enumerate(texts)]
+    assert added == [True, False, True, True, True, True, True]
+    assert [background.link(*links) for links in LINKS] == [*LINKS.values()]
+    rows = {row["text"]: row for row in background.rows()}
+    assert list(rows) == ["El faro.", "la luz", "El mar", "Un bote", "Una barca", "Sola"]
+    assert rows["El faro."]["id"] == "rank/ed843014419a97da"
+    assert rows["la luz"]["positives"] == sorted(rows[t]["id"] for t in ("El faro.", "El mar"))
+    assert (rows["la luz"]["source"], rows["la luz"]["licence"]) == ("c/2", "L2")
+    assert (rows["Sola"]["positives"], rows["Sola"]["document_id"]) == ([], rows["Sola"]["id"])
+
+
+@settings(max_examples=50)
+@given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), max_size=25))
+def test_positives_go_both_ways_and_groups_are_what_links_lead_to(links) -> None:
+    background = Background("rank", str)
+    for number in range(10):
+        background.add(str(number), "c", "L")
+    reached = {number: {number} for number in range(10)}
+    for first, second in links:
+        background.link(str(first), str(second))
+        joined = reached[first] | reached[second]
+        reached |= dict.fromkeys(joined, joined)
+    rows = {int(row["text"]): row for row in background.rows()}
+    for number, row in rows.items():
+        beside = {a + b - number for a, b in links if number in (a, b) and a != b}
+        assert row["positives"] == sorted(rows[other]["id"] for other in beside)
+        assert row["document_id"] == min(rows[other]["id"] for other in reached[number])
+
+
+def test_vowel_signs_belong_to_their_words() -> None:
+    assert normalise("वह आती है।") == "वह आती है"
+    assert sentence_hash("वह आती है") != sentence_hash("वह आता है")
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("El Río, y Á.", ["el", "río", "y", "á"]),
+        ("franco-español - l’home d'or 'fin'", ["franco-español", "l'home", "d'or", "fin"]),
+        ("a_b 12 3D x2y", ["a", "b", "d", "x", "y"]),
+        ("कीमत की का", ["कीमत", "की", "का"]),
+        ("می\u200cخواهم", ["می\u200cخواهم"]),
+        # Two ways to write one word: NFC stands.
+        ("cafe\u0301 café", ["café", "café"]),
+        ("", []),
+    ],
+)
+def test_words(text: str, words: list[str]) -> None:
+    assert words_of(text) == words
+
+
+def test_words_of_documents_and_dialogues(write_records) -> None:
+    lead = Section("Nada", 1, [["Un mar azul.", "El mar"], ["un día"]])
+    documents = [
+        Document("a", "Título", [], [lead], "train", ["Resumen"]),
+        Document("b", "", [], [Section("", 1, []), Section("", 2, [["Un faro"]])], "test"),
+    ]
+    found = frequent_words(write_records(documents), "documents", 3)
+    # "azul" and those after it occur once: the first in the alphabet stands.
+    assert found == (["un", "mar", "azul"], 9, 6, 1)
+    films = [Dialogue("f", "", [["¿Un mar?", "Mar."], ["Sí."]], "train")]
+    assert frequent_words(write_records(films), "dialogues", 9) == (["mar", "sí", "un"], 4, 3, 1)
+
+
+@pytest.mark.parametrize("memory", [1, 40, 1_000_000])
+def test_counts_are_exact_whatever_the_memory(write_records, monkeypatch, memory) -> None:
+    monkeypatch.setattr(composing, "IN_MEMORY", memory)
+    chance = random.Random(7)
+    # More films than a batch holds, so that what is counted goes to files in between.
+    words = [chance.choice("abcdefg") * chance.randint(1, 9) for _ in range(1200)]
+    films = [Dialogue(f"{n}", "", [[word, "fin"]], "train") for n, word in enumerate(words)]
+    counted = Counter(words) + Counter(fin=1200)
+    expected = sorted(counted, key=lambda word: (-counted[word], word))
+    found = frequent_words(write_records(films), "dialogues", 30)
+    assert found == (expected[:30], 2400, len(counted), counted[expected[29]])
+
+
+def test_no_words_and_records_of_another_kind(tmp_path, write_records) -> None:
+    films = [Dialogue("f", "", [["1 2 3"]], "train")]
+    assert frequent_words(write_records(films), "dialogues", 9) == ([], 0, 0, 0)
+    with pytest.raises(InputError, match=r"records \(documents\) with the columns"):
+        frequent_words(write_records([single(1, "uno")]), "documents", 3)
+    with pytest.raises(InputError, match="records of the corpus"):
+        frequent_words(tmp_path / "none.parquet", "documents", 3)
+
+
+NAMES = ("one", "two")
+STS = {"recipe": "sts", "language": "es", "sources": "mirror"}
+CORPORA: dict[str, Any] = {f"{name}_pairs": {"corpus": STS} for name in NAMES}
+RANKING = {"task": "sentence_ranking", "language": "es"}
+ENTRIES = {name: RANKING | {"pairs": [f"{name}_pairs"]} for name in NAMES}
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch, write_params) -> None:
+    """Change to a folder with the records of two corpora, and a ranking of each."""
+    monkeypatch.chdir(tmp_path)
+    write_params(CORPORA, rankings=ENTRIES)
+    RECORDS.mkdir(parents=True)
+    for name in NAMES:
+        write_pairs(name, "La luz.")
+
+
+def write_pairs(name: str, text: str) -> None:
+    pairs = [("El faro.", text), ("El mar.", "Un bote.")]
+    examples = [pair(n, texts, 4 - n, "test", "2017") for n, texts in enumerate(pairs)]
+    write_as_read(RECORDS, examples, f"{name}_pairs")
+
+
+@pytest.fixture
+def outcome(here, capsys) -> Callable[..., str]:
+    """Return a function that runs the stage, and returns what it says on its entries."""
+
+    def run(*options: str) -> str:
+        assert main(["compose", *options]) == 0
+        lines = capsys.readouterr().out.splitlines()
+        (line,) = (line for line in lines if line.startswith("compose: "))
+        return line.removeprefix("compose: ")
+
+    return run
+
+
+def test_kept_rankings_are_those_that_would_be_composed(outcome, write_params) -> None:
+    assert outcome("--only", "one") == "1 ranking: 1 new"
+    assert outcome() == "2 rankings: 1 kept, 1 new"
+    write_pairs("two", "La barca.")
+    assert outcome() == "2 rankings: 1 kept, 1 new"
+    now = contents(RANKINGS)
+    assert len(now) == 4
+    for folder in (RANKINGS, Path("data/memory")):
+        shutil.rmtree(folder)
+    assert outcome() == "2 rankings: 2 new"
+    assert contents(RANKINGS) == now
+    write_params(CORPORA, rankings={"two": ENTRIES["two"]})
+    assert outcome() == "1 ranking: 1 kept, 0 new"
+    assert [path.name for path in RANKINGS.iterdir()] == ["two"]
+
+
+def test_what_is_said_of_a_ranking(here, capsys) -> None:
+    assert main(["compose", "--only", "one"]) == 0
+    lines = ["one: test 4", "pairs: read 2, below_top_quarter 1, used 1"]
+    assert capsys.readouterr().out.splitlines()[:2] == lines
+    assert main(["compose", "--only", "other"]) == 1
+    assert "rankings among one, two" in capsys.readouterr().err
+
+
+def test_what_decides_the_rows_decides_what_is_kept(outcome, write_params, monkeypatch) -> None:
+    def changed(entry: Any) -> str:
+        write_params(CORPORA | {"one_pairs": {"corpus": STS} | entry}, rankings=ENTRIES)
+        return outcome()
+
+    outcome()
+    # A dataset of similarity takes nothing from a ranking.
+    similarity = {"task": "similarity", "collection": "2017"}
+    assert changed({"datasets": {"sim": similarity}}) == "2 rankings: 2 kept, 0 new"
+    assert changed({"corpus": STS | {"sources": "sample"}}) == "2 rankings: 1 kept, 1 new"
+    write_params(CORPORA, rankings=ENTRIES, seed=2)
+    assert outcome() == "2 rankings: 2 new"
+    for decides in ("code_digest", "stage_versions"):
+        monkeypatch.setattr(verbs, decides, lambda _: "another")
+        assert outcome() == "2 rankings: 2 new"
+
+
+def test_a_ranking_whose_corpus_is_missing_is_left_out(outcome, capsys) -> None:
+    outcome()
+    # The mirror has none of the files.
+    assert main(["read", "--workers", "1"]) == 0
+    assert read_skipped("read").keys() == CORPORA.keys()
+    assert outcome() == "0 rankings: 0 new"
+    assert contents(RANKINGS) == {}
+    shutil.copytree(RECIPES / "sts" / "sample", "mirror/sts")
+    assert main(["read", "--workers", "1", "--only", "two_pairs"]) == 0
+    assert outcome() == "1 ranking: 1 new"
+    assert {path.split("/")[0] for path in contents(RANKINGS)} == {"two"}
+    # Of one that is there but is faulty, the others stay.
+    (RECORDS / "two_pairs.parquet").write_text("no")
+    assert main(["read", "--workers", "1", "--only", "one_pairs"]) == 0
+    capsys.readouterr()
+    assert outcome() == "2 rankings: 1 new, 1 left out"
+    assert "probeta read" in read_skipped("compose")["two"].why
+    assert {path.split("/")[0] for path in contents(RANKINGS)} == {"one"}
