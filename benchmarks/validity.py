@@ -22,7 +22,7 @@ from corpora_recipes.running.console import PARAMS, run
 from corpora_recipes.running.outputs import AUDIT, PROBED
 from evaluation.results.scores import Score, read_results
 from probeta.report.inputs import Datasets, probed_scores
-from probeta.report.statistics import averages_of
+from probeta.report.statistics import list_averages
 
 EXAMPLES = """\
 examples:
@@ -115,7 +115,7 @@ def of_benchmarks(runs: Sequence[Datasets], report: Mapping[str, Any]) -> Iterat
     known = {name: facts for name, facts in report["datasets"].items() if name in tasks}
     small = [n for n, facts in known.items() if (detectable_of(facts) or 0.0) > DETECTABLE_AT_MOST]
     benchmarks = {name: benchmark for benchmark, names in BENCHMARKS.items() for name in names}
-    for average in averages_of(tasks, benchmarks, small):
+    for average in list_averages(tasks, benchmarks, small):
         if not average.group and (datasets := average.datasets):
             means = [
                 {

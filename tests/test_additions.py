@@ -21,8 +21,8 @@ from evaluation.encoders import ENCODERS
 from evaluation.encoders.encoder import OneVector
 from probeta.cli import main
 from probeta.report import formats
-from probeta.report.inputs import Inputs
 from probeta.report.layout import Cell, Row, Table
+from probeta.report.statistics import Report
 
 
 def passages(document: Any, draw: Any) -> list[Passage]:
@@ -69,8 +69,8 @@ class ToyEncoder(OneVector):
 ToyEncoder.__module__ = "evaluation.encoders.char_hash"
 
 
-def toy_section(inputs: Inputs) -> list[Table]:
-    rows = tuple(Row((Cell(results.name), Cell("seen"))) for results in inputs.encoders)
+def toy_section(report: Report) -> list[Table]:
+    rows = tuple(Row((Cell(results.name), Cell("seen"))) for results in report.inputs.encoders)
     return [Table("toy", "A table of the test", (Cell("Encoder"), Cell("Toy")), rows)]
 
 

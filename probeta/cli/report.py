@@ -129,14 +129,13 @@ def run_study(options: argparse.Namespace) -> None:
 
 
 def _of_run(params: Path) -> "list[Table]":
-    from probeta.cli.report import find_run_results
     from probeta.report.formats import SECTIONS
-    from probeta.report.writing import open_inputs
+    from probeta.report.writing import open_report
 
     _, results, rankings, paradigms = find_run_results(params)
-    inputs, _ = open_inputs(results, PACKAGE, rankings, paradigms)
+    report, _ = open_report(results, PACKAGE, rankings, paradigms)
     chapter = [section for section in SECTIONS if section.chapter == "study"]
-    return [t for section in chapter if not section.figure for t in section.tables(inputs)]
+    return [t for section in chapter if not section.figure for t in section.tables(report)]
 
 
 def read_scores(path: Path) -> "Study":

@@ -19,9 +19,8 @@ from markupsafe import Markup
 from builders.tasks.benchmarks import Group
 from corpora_recipes.escaping import render_html
 from evaluation.arrays import Doubles
-from probeta.report.inputs import Inputs
 from probeta.report.layout import COVERED, bracketed, percent
-from probeta.report.statistics import Average, Mean
+from probeta.report.statistics import Average, Mean, Report
 from probeta.report.tables import people_mean
 from probeta.report.tables.encoders import Profile
 from probeta.report.texts import phrase, translated
@@ -99,17 +98,19 @@ class Picture:
         return self.bottom + _FOOT
 
 
-def pictures(inputs: Inputs) -> dict[str, Picture]:
+def pictures(report: Report) -> dict[str, Picture]:
     """Return benchmark to its picture; without one that has no average."""
     return {
-        name: _picture(inputs, whole) for name, whole in inputs.wholes.items() if whole.datasets
+        name: _picture(report, whole)
+        for name, whole in report.benchmark_averages.items()
+        if whole.datasets
     }
 
 
-def _picture(inputs: Inputs, whole: Average) -> Picture:
-    of_benchmark = (a for a in inputs.averages if a.benchmark == whole.benchmark and a.datasets)
+def _picture(report: Report, whole: Average) -> Picture:
+    of_benchmark = (a for a in report.averages if a.benchmark == whole.benchmark and a.datasets)
     groups = [average for average in of_benchmark if average.group]
-    order = list(dict.fromkeys([*inputs.means(whole.datasets), *inputs.names]))
+    order = list(dict.fromkeys([*report.means(whole.datasets), *report.names]))
     names = {name: name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…" for name in order}
     shown = {name: names[name] for name in order[:MOST]}
     panels: list[Panel] = []
@@ -117,18 +118,18 @@ def _picture(inputs: Inputs, whole: Average) -> Picture:
     # A single group is all of them.
     for average in [whole, *groups] if len(groups) > 1 else groups:
         width = _NARROW if panels else _WIDE
-        panels.append(_panel(inputs, average, [*shown], left, width))
+        panels.append(_panel(report, average, [*shown], left, width))
         left += width + _GAP
     return Picture(translated(whole.benchmark), shown, len(order) - len(shown), tuple(panels))
 
 
 def _panel(
-    inputs: Inputs, average: Average, encoders: Sequence[str], left: int, width: int
+    report: Report, average: Average, encoders: Sequence[str], left: int, width: int
 ) -> Panel:
     datasets = average.datasets
-    means = {name: mean for name in encoders if (mean := inputs.mean(datasets, name))}
-    trivial = inputs.trivial(*datasets)
-    people = people_mean(inputs, datasets)
+    means = {name: mean for name in encoders if (mean := report.mean(datasets, name))}
+    trivial = report.baseline_score(*datasets)
+    people = people_mean(report, datasets)
     drawn = [trivial, *(end for mean in means.values() for end in mean.interval)]
     drawn += [] if people is None else [people]
     low, high = math.floor(10 * min(drawn)) / 10, math.ceil(10 * max(drawn)) / 10

@@ -22,12 +22,12 @@ from corpora_recipes.escaping import markdown, one_line, render_html
 from evaluation.results.comparison import ALL_PAIRS_LIMIT
 from probeta.report import instances
 from probeta.report.figures import FARTHEST, draw, draw_groups, inline, pictures
-from probeta.report.inputs import Inputs
 from probeta.report.layout import TIED, Cell, Row, Table, percent
+from probeta.report.statistics import Report
 from probeta.report.tables import compared, encoders, neighbours, notes_of, scores
 from probeta.report.tables.compared import FEW_ENCODERS
 from probeta.report.tables.encoders import TONES, about_layers, profiles
-from probeta.report.tables.scores import answers, facts, introduction, warnings
+from probeta.report.tables.scores import best_encoders, facts, introduction, warnings
 from probeta.report.texts import all_texts, language, phrase, translated
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ class Section:
 
     name: str
     chapter: str
-    tables: Callable[[Inputs], list[Table]]
+    tables: Callable[[Report], list[Table]]
     formats: tuple[Format, ...] = ("page", "markdown", "latex")
     filters: str = ""
     long: bool = False
@@ -125,10 +125,10 @@ SECTIONS = (
 )
 
 
-def sections_of(inputs: Inputs, form: Format) -> Iterator[tuple[Section, list[Table]]]:
+def sections_of(report: Report, form: Format) -> Iterator[tuple[Section, list[Table]]]:
     """Yield the sections that a format shows, with their tables; a section has one or more."""
     for section in SECTIONS:
-        tables = section.tables(inputs) if form in section.formats else []
+        tables = section.tables(report) if form in section.formats else []
         if form == "page" and (section.long or section.folded):
             tables = [_shown(table) for table in tables]
         elif section.long:
@@ -179,15 +179,15 @@ _WRITTEN = str.maketrans(
 _FIT = r"\resizebox{\ifdim\width>\textwidth\textwidth\else\width\fi}{!}{%"
 
 
-def write_markdown(inputs: Inputs) -> str:
+def write_markdown(report: Report) -> str:
     """Return the report as Markdown."""
-    said = (f"**{markdown(line)}** {markdown(more)}" for line, more in warnings(inputs).items())
-    measured, *answered = _summary(inputs)
+    said = (f"**{markdown(line)}** {markdown(more)}" for line, more in warnings(report).items())
+    measured, *answered = _summary(report)
     lines = [f"# {phrase('scores')}", "", markdown(measured), ""]
     lines += [f"> {text}\n" for text in said] + [f"- {markdown(text)}" for text in answered] + [""]
-    for paragraph in introduction(inputs):
+    for paragraph in introduction(report):
         lines += [markdown(paragraph), ""]
-    for section, tables in sections_of(inputs, "markdown"):
+    for section, tables in sections_of(report, "markdown"):
         for table in tables:
             lines += table_lines(table)
         for mark, note in notes_of(tables).items():
@@ -200,10 +200,10 @@ def write_markdown(inputs: Inputs) -> str:
     return "\n".join(lines)
 
 
-def _summary(inputs: Inputs) -> list[str]:
+def _summary(report: Report) -> list[str]:
     """Return a line of what was measured, and a line for each benchmark with an answer."""
-    measured = "; ".join(f"{what}: {value}" for what, value in facts(inputs).items())
-    answered = (f"{translated(name)}: {answer}" for name, answer in answers(inputs).items())
+    measured = "; ".join(f"{what}: {value}" for what, value in facts(report).items())
+    answered = (f"{translated(name)}: {answer}" for name, answer in best_encoders(report).items())
     return [f"{measured}.", *answered]
 
 
@@ -227,14 +227,14 @@ def _markdown_cell(cell: Cell) -> str:
     return " ".join([f"**{text}**" if cell.strong else text, *parts])
 
 
-def write_latex(inputs: Inputs) -> str:
+def write_latex(report: Report) -> str:
     """Return the tables as LaTeX, one after the other, each a float with its notes."""
-    about = (*phrase("latex").splitlines(), *_summary(inputs), *introduction(inputs))
+    about = (*phrase("latex").splitlines(), *_summary(report), *introduction(report))
     parts = ["".join(f"% {one_line(text)}\n" for text in about)]
-    if found := warnings(inputs):
+    if found := warnings(report):
         bold = " ".join(rf"\textbf{{{latex(line)}}} {latex(more)}" for line, more in found.items())
         parts.append(rf"\par\noindent\fbox{{\parbox{{0.95\linewidth}}{{{bold}}}}}\par")
-    shown = (table for _, tables in sections_of(inputs, "latex") for table in tables)
+    shown = (table for _, tables in sections_of(report, "latex") for table in tables)
     return "\n".join([*parts, *(latex_table(table) for table in shown if table.rows)])
 
 
@@ -297,7 +297,7 @@ def _latex_cell(cell: Cell) -> str:
 
 
 def write_html(
-    inputs: Inputs,
+    report: Report,
     instances: Sequence[dict[str, Any]],
     ranks: "Figure | None" = None,
     docs: Mapping[str, str] | None = None,
@@ -307,26 +307,27 @@ def write_html(
     ``docs``: chapter to the address of a page of the documentation, where there is one.
     """
     script = (_FOLDER / "page.js").read_text("utf-8")
-    shown = list(sections_of(inputs, "page"))
+    shown = list(sections_of(report, "page"))
     by_chapter = groupby(shown, lambda shown: shown[0].chapter)
     chapters = {chapter: list(sections) for chapter, sections in by_chapter}
     first = (table for _, tables in chapters.pop("averages", []) for table in tables)
-    drawn = {name: draw([picture]) for name, picture in pictures(inputs).items()}
-    by_layer = profiles(inputs)
+    drawn = {name: draw([picture]) for name, picture in pictures(report).items()}
+    groups, averages = report.inputs.groups, report.benchmark_averages
+    by_layer = profiles(report)
     curves = inline(draw_groups(by_layer), phrase("curves")) if by_layer else ""
     return render_html(
         _FOLDER / "page.html",
-        inputs=inputs,
+        report=report,
         chapters=chapters,
         about_chapters=all_texts()["chapters"],
         docs=docs or {},
-        titles={group.abbreviation: translated(group.title) for group in inputs.groups.values()},
-        facts=facts(inputs),
-        warnings=warnings(inputs),
-        answers=answers(inputs),
+        titles={group.abbreviation: translated(group.title) for group in groups.values()},
+        facts=facts(report),
+        warnings=warnings(report),
+        answers=best_encoders(report),
         pictures=drawn,
         averages=dict(zip(drawn, first, strict=True)),
-        best={name: next(iter(inputs.means(a.datasets)), "") for name, a in inputs.wholes.items()},
+        best={name: next(iter(report.means(a.datasets)), "") for name, a in averages.items()},
         tied=TIED,
         many=FEW_ENCODERS,
         most=ALL_PAIRS_LIMIT,
@@ -351,14 +352,14 @@ def write_html(
     )
 
 
-def write_json(inputs: Inputs) -> str:
+def write_json(report: Report) -> str:
     """Return the page's tables as JSON: name to title, columns and rows of cells.
 
     A cell is a text, or has besides it a value (of a score, as a fraction), a detail, such as an
     interval, or marks.
     """
     tables = {}
-    for table in (table for _, tables in sections_of(inputs, "page") for table in tables):
+    for table in (table for _, tables in sections_of(report, "page") for table in tables):
         columns = [cell.text for cell in table.header]
         rows = [list(map(_facts, row.cells)) for row in table.rows]
         tables[table.name] = {"title": table.title, "columns": columns, "rows": rows}

@@ -18,8 +18,8 @@ from evaluation.datasets import Dataset
 from evaluation.measures import average_ranks
 from evaluation.results.comparison import ALL_PAIRS_LIMIT
 from evaluation.results.scores import Predictions, Score, read_predictions
-from probeta.report.inputs import EXAMPLES, Inputs
 from probeta.report.layout import Table, lay_out
+from probeta.report.statistics import N_EXAMPLES, Report
 from probeta.report.tables import dataset_cell
 from probeta.report.texts import phrase, translated
 
@@ -47,7 +47,7 @@ class ShownText:
     marked: bool = False
 
 
-def browsed(inputs: Inputs, datasets: Sequence[Dataset], cards: str = "") -> list[dict[str, Any]]:
+def browsed(report: Report, datasets: Sequence[Dataset], cards: str = "") -> list[dict[str, Any]]:
     """Return the content of the browser of instances, as the page's script reads it.
 
     Of each dataset there are ``card`` (its address in the folder ``cards``, or ""), ``labels``
@@ -60,29 +60,29 @@ def browsed(inputs: Inputs, datasets: Sequence[Dataset], cards: str = "") -> lis
     """
     by_name = {dataset.name: dataset for dataset in datasets}
     contents = []
-    for name in inputs.datasets:
-        expected = inputs.any_score(name).digest
+    for name in report.inputs.datasets:
+        expected = report.inputs.any_score(name).digest
         found = by_name[name].digest() if name in by_name else "no such dataset"
         if found != expected:
             where, probed = f"instances of {name}", "the instances that were probed"
             todo = f"pass {probed}, or probe these: `probeta repro`"
             raise InputError(where, f"{probed}, SHA-256 {expected}", found, todo)
-        content = _content(inputs, by_name[name])
-        title = dataset_cell(inputs, name).title
+        content = _content(report, by_name[name])
+        title = dataset_cell(report, name).title
         contents.append(content | {"title": title, "card": cards and f"{cards}/{name}.md"})
     return contents
 
 
-def _content(inputs: Inputs, dataset: Dataset) -> dict[str, Any]:
+def _content(report: Report, dataset: Dataset) -> dict[str, Any]:
     name, task = dataset.name, TASKS[dataset.task]
     rows = _rows(dataset)
     ids = rows["id"].to_pylist()
-    examples = {*inputs.examples.row[inputs.examples.dataset == name]}
+    examples = {*report.examples.row[report.examples.dataset == name]}
     places = {number for number, row in enumerate(ids) if row in examples}
-    drawn = sorted(places.union(draw(ids, inputs.encoders[0].seed, name)))
-    scores = dict(islice(inputs.datasets[name].items(), ALL_PAIRS_LIMIT))
+    drawn = sorted(places.union(draw(ids, report.inputs.encoders[0].seed, name)))
+    scores = dict(islice(report.inputs.datasets[name].items(), ALL_PAIRS_LIMIT))
     answers = [
-        _answers(dataset, _read_checked(inputs.folders[encoder], score, rows), drawn)
+        _answers(dataset, _read_checked(report.inputs.folders[encoder], score, rows), drawn)
         for encoder, score in scores.items()
     ]
     told = _told(dataset, rows, drawn)
@@ -94,7 +94,7 @@ def _content(inputs: Inputs, dataset: Dataset) -> dict[str, Any]:
     content: dict[str, Any] = {
         "name": name,
         "group": task.group.abbreviation,
-        "language": inputs.any_score(name).language,
+        "language": report.inputs.any_score(name).language,
         "question": translated(task.question),
         "labels": list(dataset.labels) if dataset.target == "label" else [],
         "encoders": list(scores),
@@ -283,7 +283,7 @@ def _written(dataset: Dataset, column: str, value: Any) -> str:
     return "–" if value in (None, "") else str(value)
 
 
-def browser(inputs: Inputs) -> list[Table]:
+def browser(report: Report) -> list[Table]:
     """Return the heading of the browser of instances."""
     words: dict[str, Any] = {"encoders": ALL_PAIRS_LIMIT, "limit": LIMIT, "longest": LONGEST}
-    return [lay_out("instances", **words, far=100 * FAR, examples=EXAMPLES)]
+    return [lay_out("instances", **words, far=100 * FAR, examples=N_EXAMPLES)]

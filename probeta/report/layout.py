@@ -176,7 +176,7 @@ def bracketed(ends: tuple[float, float], write: Callable[[float], str] = percent
     return f"[{', '.join(map(write, ends))}]"
 
 
-def named(encoder: str) -> Cell:
+def name_cell(encoder: str) -> Cell:
     """Return the cell that names an encoder in a row."""
     return Cell(encoder, strong=True)
 
@@ -188,7 +188,7 @@ def percent_cell(
     return Cell(percent(value), detail, marks, value, strong)
 
 
-def counted(value: float, text: str = "{:,}", detail: str = "") -> Cell:
+def count_cell(value: float, text: str = "{:,}", detail: str = "") -> Cell:
     """Return the cell of a number, as ``text`` formats it."""
     return Cell(text.format(value), detail, value=value)
 

@@ -1,34 +1,41 @@
-"""The rows of tests as items: how many encoders answer each one, and whether the better ones do.
-
-Averages of scores over datasets.
-
-The averages of a benchmark are over its own datasets; datasets of the user have their own averages.
-
-Compares two editions of a dataset: has an encoder seen the older texts?
-
-Scores on a newer edition may differ because an encoder has seen the texts of the older one, or
-because newer texts are harder or easier. What an encoder that has seen nothing loses or gains, the
-floor, is therefore subtracted. The documents of the editions are independent, so that the squares
-of the standard errors add (``evaluation.measures.intervals``).
-"""
+"""The statistics of a report: averages over datasets, differences of encoders, editions, items."""
 
 import math
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
-from math import hypot
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
 from statistics import fmean
 
 import numpy as np
 import pandas as pd
 
+from builders.audit_report import DETECTABLE_AT_MOST, detectable_of
 from builders.tasks import TASKS
-from builders.tasks.benchmarks import BENCHMARKS, GROUPS, OF_BENCHMARKS, WITHDRAWN, Group, group_of
+from builders.tasks.benchmarks import BENCHMARKS, WITHDRAWN, Group, group_of
 from evaluation.arrays import Counts, Doubles, Flags
-from evaluation.results.comparison import Difference, JackknifeScore, clip_interval, difference
-from evaluation.results.scores import Predictions, Score
+from evaluation.results.comparison import (
+    ALL_PAIRS_LIMIT,
+    Difference,
+    JackknifeScore,
+    clip_interval,
+    compare,
+    compare_paradigms,
+    compare_ranks,
+    difference,
+    measure_all,
+)
+from evaluation.results.scores import Predictions, Score, read_predictions, read_ranks
+from probeta.report.inputs import OWN, AnyResults, Inputs, group_sort_key
 from probeta.report.texts import phrase, translated
 
-OWN = "own datasets"
+BASELINE_ENCODER = "char_hash"
+"""The encoder without any training, which cannot have seen a text."""
+# Of two encoders, the discrimination of a row is 1, -1 or nothing.
+MIN_ENCODERS = 3
+# Rows of a dataset that the page shows as likely label errors.
+N_EXAMPLES = 3
+ITEM_COLUMNS = ("dataset", "row", "hits", "encoders", "discrimination")
+_DECIMALS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +47,7 @@ class Average:
         group: the group of tasks; None for all groups.
         datasets: names of the datasets.
         missing: datasets of the benchmark that the report does not have.
-        too_small: datasets left out, since their tests detect large differences only.
+        too_small: datasets that are excluded, as their tests detect large differences only.
         withdrawn: former datasets of the benchmark, each to why it was withdrawn.
     """
 
@@ -87,6 +94,179 @@ class Mean:
     interval: tuple[float, float]
 
 
+@dataclass(frozen=True, slots=True)
+class Edition:
+    """An encoder's scores on two editions of a dataset.
+
+    Attributes:
+        new, old: names of the datasets.
+        encoder: its name.
+        new_score, old_score: on these.
+        difference: the newer score minus the older one.
+        difference_to_baseline: the difference minus that of ``BASELINE_ENCODER``; None for this
+            encoder, and if it was not probed.
+    """
+
+    new: str
+    old: str
+    encoder: str
+    new_score: float
+    old_score: float
+    difference: Difference
+    difference_to_baseline: Difference | None
+
+
+@dataclass(frozen=True)
+class Report:
+    """The results of a report, the best encoder first, and the statistics that its sections show.
+
+    Attributes:
+        inputs: what was read. Encoders, rankings and paradigms are ordered by the mean over all
+            datasets of benchmarks.
+        jackknife_scores: encoder to dataset to its score, without each document in turn too.
+    """
+
+    inputs: Inputs
+    jackknife_scores: Mapping[str, Mapping[str, JackknifeScore]]
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the encoders."""
+        return [results.name for results in self.inputs.encoders]
+
+    def sort_names(self, names: Iterable[str]) -> list[str]:
+        """Return names of encoders in the order of the report; those not probed come last."""
+        return sorted(names, key=partial(_sort_key, self.names))
+
+    @cached_property
+    def averages(self) -> list[Average]:
+        """The datasets that scores are averaged over."""
+        tasks = {name: self.inputs.any_score(name).task for name in self.inputs.datasets}
+        benchmarks = {name: self.inputs.benchmark(name) for name in tasks}
+        return list_averages(tasks, benchmarks, self.too_small)
+
+    @cached_property
+    def benchmark_averages(self) -> dict[str, Average]:
+        """Benchmark, ``OWN`` last, to its average over all groups."""
+        return {average.benchmark: average for average in self.averages if not average.group}
+
+    @cached_property
+    def too_small(self) -> frozenset[str]:
+        """The datasets in no average: their tests do not detect ``DETECTABLE_AT_MOST``.
+
+        Samples are averaged all the same: they show what a report looks like.
+        """
+        real = {*self.inputs.datasets} - self.inputs.samples
+        return frozenset(filter(self.detects_little, real))
+
+    def detects_little(self, dataset: str) -> bool:
+        """Return whether the test of a dataset detects large differences only."""
+        return (detectable_of(self.inputs.audit[dataset]) or 0.0) > DETECTABLE_AT_MOST
+
+    def benchmark_datasets(self, names: Iterable[str]) -> list[str]:
+        """Return those of some datasets that belong to a benchmark, or all if none does.
+
+        Those that are too small to be averaged are excluded.
+        """
+        datasets = [name for name in names if name not in self.too_small]
+        return [name for name in datasets if self.inputs.benchmark(name) != OWN] or datasets
+
+    def mean(self, datasets: Sequence[str], encoder: str) -> Mean | None:
+        """Return the mean score of an encoder; None if it lacks a dataset, or without any."""
+        by_dataset = self.inputs.datasets
+        scores = [by_dataset[name][encoder] for name in datasets if encoder in by_dataset[name]]
+        return mean_score(scores) if scores and len(scores) == len(datasets) else None
+
+    def means(self, datasets: Sequence[str]) -> dict[str, Mean]:
+        """Return the mean scores of the encoders that have all datasets, the best one first."""
+        means = {name: mean for name in self.names if (mean := self.mean(datasets, name))}
+        return dict(sorted(means.items(), key=lambda item: (-item[1].value, item[0])))
+
+    def baseline_score(self, *datasets: str) -> float:
+        """Return the mean score without an encoder: majority (or 0), or the baseline if better."""
+        # Correlations have no majority.
+        return fmean(
+            max(self.inputs.any_score(name).majority or 0.0, self.inputs.best_baseline(name)[1])
+            for name in datasets
+        )
+
+    def chance_score(self, *datasets: str) -> float:
+        """Return the mean score without looking at a text: majority, chance; 0 for correlations."""
+        scores = map(self.inputs.any_score, datasets)
+        return fmean(max(score.majority or 0.0, score.chance or 0.0) for score in scores)
+
+    @cached_property
+    def differences(self) -> list[Difference]:
+        """Every two encoders compared, by all results."""
+        folders = self.inputs.ranks_folders
+        rankings = [(r, partial(read_ranks, folders[r.name])) for r in self.inputs.rankings]
+        averages = {a.name: a.datasets for a in self.averages if a.datasets}
+        return [
+            *compare(self.jackknife_scores, averages),
+            *compare_ranks(rankings),
+            *compare_paradigms(self.inputs.paradigms),
+        ]
+
+    @cached_property
+    def shown_differences(self) -> list[Difference]:
+        """The differences to show: of many encoders, those of the first one."""
+        if len(self.names) <= ALL_PAIRS_LIMIT:
+            return self.differences
+        return [d for d in self.differences if self.names[0] in (d.first, d.second)]
+
+    @cached_property
+    def editions(self) -> list[Edition]:
+        """Every encoder's scores on a dataset and on the one that it is an edition of."""
+        inputs = self.inputs
+        older = {name: str(inputs.audit[name].get("edition_of", "")) for name in inputs.datasets}
+        probed = {new: old for new, old in older.items() if old in inputs.datasets}
+        baselines = [r.name for r in inputs.encoders if r.encoder["encoder"] == BASELINE_ENCODER]
+        return compare_editions(self.jackknife_scores, probed, min(baselines, default=None))
+
+    @cached_property
+    def items(self) -> pd.DataFrame:
+        """The rows of classes that three encoders or more answered, see ``compare_items``."""
+        return compare_items(
+            {
+                name: [
+                    read_predictions(self.inputs.folders[encoder], name, score.layer)
+                    for encoder, score in scores.items()
+                ]
+                for name, scores in self.inputs.datasets.items()
+                if len(scores) >= MIN_ENCODERS and self.inputs.any_score(name).metric == "accuracy"
+            }
+        )
+
+    @cached_property
+    def examples(self) -> pd.DataFrame:
+        """The first ``N_EXAMPLES`` of ``items`` of each dataset with negative discrimination."""
+        return self.items[self.items.discrimination < 0].groupby("dataset").head(N_EXAMPLES)
+
+
+def order_report(inputs: Inputs) -> Report:
+    """Return the report on results, the encoder with the best mean over benchmarks first."""
+    readers = [(r, partial(read_predictions, inputs.folders[r.name])) for r in inputs.encoders]
+    scores = measure_all(readers)
+    report = Report(inputs, scores)
+    names = list(report.means(report.benchmark_datasets(inputs.datasets)))
+
+    def by_mean(results: AnyResults) -> tuple[int, str]:
+        return _sort_key(names, results.name)
+
+    ordered = replace(
+        inputs,
+        encoders=tuple(sorted(inputs.encoders, key=by_mean)),
+        rankings=tuple(sorted(inputs.rankings, key=by_mean)),
+        paradigms=tuple(sorted(inputs.paradigms, key=by_mean)),
+    )
+    return Report(ordered, {results.name: scores[results.name] for results in ordered.encoders})
+
+
+def _sort_key(names: Sequence[str], name: str) -> tuple[int, str]:
+    """Return the sort key of a name: those of a list in its order, then all others by name."""
+    return names.index(name) if name in names else len(names), name
+
+
 def list_averages(
     tasks: Mapping[str, str], benchmarks: Mapping[str, str], too_small: Collection[str] = ()
 ) -> list[Average]:
@@ -131,12 +311,6 @@ def list_averages(
     return averages
 
 
-def group_sort_key(group: Group) -> tuple[int, str]:
-    """Return the sort key of a group: listed groups first, others by abbreviation."""
-    listed = (*GROUPS, *OF_BENCHMARKS)
-    return listed.index(group) if group in listed else len(listed), group.abbreviation
-
-
 def mean_score(scores: Sequence[Score | Mean]) -> Mean:
     """Return the mean of scores on different datasets, taken as independent.
 
@@ -152,102 +326,80 @@ def mean_score(scores: Sequence[Score | Mean]) -> Mean:
     return Mean(value, (value - below, value + above))
 
 
-# The encoder without any training, which cannot have seen a text.
-FLOOR = "char_hash"
-
-
-@dataclass(frozen=True, slots=True)
-class Edition:
-    """An encoder's scores on two editions of a dataset.
-
-    Attributes:
-        new, old: names of the datasets.
-        encoder: its name.
-        new_score, old_score: on these.
-        gap: the newer score minus the older one.
-        beyond_floor: the gap minus that of the floor encoder; None for this one, and without it.
-    """
-
-    new: str
-    old: str
-    encoder: str
-    new_score: float
-    old_score: float
-    gap: Difference
-    beyond_floor: Difference | None
-
-
 def compare_editions(
-    measured: Mapping[str, Mapping[str, JackknifeScore]],
+    jackknife_scores: Mapping[str, Mapping[str, JackknifeScore]],
     editions_of: Mapping[str, str],
-    floor: str | None,
+    baseline: str | None,
 ) -> list[Edition]:
-    """Compare every encoder's scores on the editions of a dataset.
+    """Compare every encoder's scores on two editions of a dataset: has it seen the older texts?
+
+    Scores on a newer edition may also differ because its texts are harder or easier: what an
+    encoder that has seen no text gains or loses is subtracted. The documents of the editions are
+    independent, so that the squares of the standard errors add (``evaluation.measures``).
 
     Args:
-        measured: encoder to dataset to its score, as ``measure_all`` returns it.
+        jackknife_scores: encoder to dataset to its score, as ``measure_all`` returns it.
         editions_of: dataset to the older one that it is an edition of.
-        floor: name of the floor encoder, if it was probed.
+        baseline: name of the encoder that has seen no text, if it was probed.
 
     Returns:
-        By dataset, then by encoder as in ``measured``; of encoders that were probed on both.
+        By dataset, then by encoder as in the scores; of encoders that were probed on both.
     """
     editions = []
     for new, old in editions_of.items():
-        both = {name: scores for name, scores in measured.items() if {new, old} <= scores.keys()}
-        for encoder, scores in both.items():
-            beyond = None
-            if floor in both and floor != encoder:
-                beyond = _gap(encoder, new, old, scores, floor, both[floor])
-            gap = _gap(encoder, new, old, scores)
+        probed = {
+            name: scores for name, scores in jackknife_scores.items() if {new, old} <= scores.keys()
+        }
+        for encoder, scores in probed.items():
+            to_baseline = None
+            if baseline in probed and baseline != encoder:
+                to_baseline = _subtract(encoder, new, old, scores, baseline, probed[baseline])
+            gain = _subtract(encoder, new, old, scores)
             values = scores[new].value, scores[old].value
-            editions.append(Edition(new, old, encoder, *values, gap, beyond))
+            editions.append(Edition(new, old, encoder, *values, gain, to_baseline))
     return editions
 
 
-def _gap(
+def _subtract(
     encoder: str,
     new: str,
     old: str,
     scores: Mapping[str, JackknifeScore],
-    floor: str = "",
-    floors: Mapping[str, JackknifeScore] | None = None,
+    baseline: str = "",
+    baseline_scores: Mapping[str, JackknifeScore] | None = None,
 ) -> Difference:
-    """Return newer minus older score; with a floor, of the encoder's score minus the floor's."""
-    (one, far, largest), (two, further, _) = (
-        difference(scores[name], floors[name] if floors else None) for name in (new, old)
+    """Return newer minus older score, of an encoder, or of the encoder minus the baseline."""
+    (new_value, new_half_width, limit), (old_value, old_half_width, _) = (
+        difference(scores[name], baseline_scores[name] if baseline_scores else None)
+        for name in (new, old)
     )
-    value = one - two
+    value = new_value - old_value
     # Two scores differ by at most their range, and two differences by twice as much.
-    interval = clip_interval(value, hypot(far, further), largest * (2 if floors else 1))
-    return Difference("edition", new, encoder, floor, value, interval)
+    limit *= 2 if baseline_scores else 1
+    interval = clip_interval(value, math.hypot(new_half_width, old_half_width), limit)
+    return Difference("edition", new, encoder, baseline, value, interval)
 
 
-# Of two encoders, the discrimination of a row is 1, -1 or nothing.
-LEAST = 3
-COLUMNS = ("dataset", "row", "hits", "encoders", "discrimination")
-_DECIMALS = 3
-
-
-def items_of(answers: Mapping[str, Sequence[Predictions]]) -> pd.DataFrame:
-    """Return a row with ``COLUMNS`` for each row of datasets, likely label errors first.
+def compare_items(predictions: Mapping[str, Sequence[Predictions]]) -> pd.DataFrame:
+    """Return a row with ``ITEM_COLUMNS`` for each row of datasets, likely label errors first.
 
     Where the best encoders miss a row and the worst ones hit it, look at its label first (Rodriguez
     et al. 2021, "Evaluation Examples are not Equally Informative", ACL). Rows are sorted by
     discrimination, then by hits, dataset and id.
 
     Args:
-        answers: dataset of classes to the answers of encoders, all of the same rows.
+        predictions: dataset of classes to the predictions of encoders, all of the same rows.
 
     Returns:
         "row" is an id, "hits" the number of encoders right in more than half of their random
         starts, "encoders" their number, "discrimination" that of ``discriminations``.
     """
-    tables = [pd.DataFrame(columns=list(COLUMNS))]
-    for dataset, given in answers.items():
-        hits = np.array([(each.predicted == each.gold).mean(axis=0) > 0.5 for each in given])
-        facts = (dataset, given[0].ids, hits.sum(axis=0), len(given), discriminations(hits))
-        tables.append(pd.DataFrame(dict(zip(COLUMNS, facts, strict=True))))
+    tables = [pd.DataFrame(columns=list(ITEM_COLUMNS))]
+    for dataset, by_encoder in predictions.items():
+        hits = np.array([(p.predicted == p.gold).mean(axis=0) > 0.5 for p in by_encoder])
+        ids, n_hits = by_encoder[0].ids, hits.sum(axis=0)
+        columns = (dataset, ids, n_hits, len(by_encoder), discriminations(hits))
+        tables.append(pd.DataFrame(dict(zip(ITEM_COLUMNS, columns, strict=True))))
     order = ["discrimination", "hits", "dataset", "row"]
     return pd.concat(tables[1:] or tables).sort_values(order, ignore_index=True)
 
@@ -265,13 +417,16 @@ def discriminations(hits: Flags) -> Doubles:
     right = hits.astype(np.int64)
     rest = right.sum(axis=1, keepdims=True) - right
 
-    def product(one: Counts, other: Counts) -> Counts:
+    def product(first: Counts, second: Counts) -> Counts:
         """The covariance times the square of the number of encoders: exact."""
-        total: Counts = len(hits) * (one * other).sum(axis=0) - one.sum(axis=0) * other.sum(axis=0)
+        total: Counts = len(hits) * (first * second).sum(axis=0)
+        total -= first.sum(axis=0) * second.sum(axis=0)
         return total
 
     spread = np.sqrt(product(right, right)) * np.sqrt(product(rest, rest))
-    found = np.divide(product(right, rest), spread, out=np.zeros(len(spread)), where=spread > 0)
+    correlations = np.divide(
+        product(right, rest), spread, out=np.zeros(len(spread)), where=spread > 0
+    )
     # Without negative zeros.
-    rounded: Doubles = found.round(_DECIMALS) + 0.0
+    rounded: Doubles = correlations.round(_DECIMALS) + 0.0
     return rounded

@@ -18,8 +18,9 @@ from evaluation.results.scores import ParadigmResults, RankingResults, Results
 from evaluation.results.stored import SCORES
 from probeta.report.figures import draw, draw_groups, draw_layers, draw_ranks, image, pictures
 from probeta.report.formats import CHAPTERS, write_html, write_json, write_latex, write_markdown
-from probeta.report.inputs import AnyResults, Facts, Inputs, agreeing, read_inputs, sources_of
+from probeta.report.inputs import AnyResults, Facts, find_sources, merge_facts, read_inputs
 from probeta.report.instances import browsed
+from probeta.report.statistics import Report, order_report
 from probeta.report.tables.compared import scattered, study_of
 from probeta.report.tables.encoders import profiles
 from probeta.verifying import verify_results
@@ -59,7 +60,7 @@ def verified(paths: Sequence[Path], instances: Path) -> Submissions:
     facts: Facts = {}
     for path, results in sorted(found.items(), key=lambda item: -usual[_way(item[1])]):
         try:
-            facts = agreeing(facts, results)
+            facts = merge_facts(facts, results)
             kinds[type(results)].append(path)
         except InputError as error:
             refused[str(path)] = _why(error)
@@ -95,7 +96,7 @@ def write_report(
     out: Path,
     rankings: Sequence[Path] = (),
     paradigms: Sequence[Path] = (),
-    left_out: Mapping[str, str] | None = None,
+    skipped: Mapping[str, str] | None = None,
     people: Sequence[Path] = (),
     refused: Mapping[str, str] | None = None,
 ) -> None:
@@ -113,7 +114,7 @@ def write_report(
         out: the folder; made if it does not exist.
         rankings: the folders that ``rank`` wrote, one per encoder, if they are to be shown.
         paradigms: the files that ``paradigms`` wrote, one per encoder, likewise.
-        left_out: what stages have left out for a fault, and the fault.
+        skipped: what stages have skipped because it failed, and the error.
         people: the files that ``sheet --score`` wrote, one per dataset, if they are to be shown.
         refused: see ``Inputs``.
 
@@ -121,33 +122,33 @@ def write_report(
         InputError: there are no results, they are not comparable, or the instances, the audit,
             the predictions or the ranks are of other rows.
     """
-    inputs, datasets = open_inputs(
-        results, instances, rankings, paradigms, left_out, people, refused
+    report, datasets = open_report(
+        results, instances, rankings, paradigms, skipped, people, refused
     )
     cards = instances / "docs"
     address = quote(Path(relpath(cards, out)).as_posix()) if cards.is_dir() else ""
-    browser = browsed(inputs, datasets, address)
+    browser = browsed(report, datasets, address)
     figures = {}
-    if by_layer := profiles(inputs):
-        figures["layers"] = draw_layers(by_layer, sample=bool(inputs.samples))
-        figures["layers_by_group"] = draw_groups(by_layer, sample=bool(inputs.samples))
-    if ranks := scattered(found := study_of(inputs)):
-        figures["ranks"] = draw_ranks(ranks, found.encoders, sample=bool(inputs.samples))
+    if by_layer := profiles(report):
+        figures["layers"] = draw_layers(by_layer, sample=bool(report.inputs.samples))
+        figures["layers_by_group"] = draw_groups(by_layer, sample=bool(report.inputs.samples))
+    if ranks := scattered(found := study_of(report)):
+        figures["ranks"] = draw_ranks(ranks, found.encoders, sample=bool(report.inputs.samples))
     files = {
-        "index.html": write_html(inputs, browser, figures.get("ranks"), _documented(out)),
-        "report.md": write_markdown(inputs),
-        "tables.tex": write_latex(inputs),
-        "tables.json": write_json(inputs),
-        "items.csv": inputs.items.to_csv(index=False, lineterminator="\n"),
-        "metrics.json": json.dumps(metrics(inputs), indent=2) + "\n",
-        "scores.json": json.dumps(plotted(inputs), indent=2) + "\n",
+        "index.html": write_html(report, browser, figures.get("ranks"), _documented(out)),
+        "report.md": write_markdown(report),
+        "tables.tex": write_latex(report),
+        "tables.json": write_json(report),
+        "items.csv": report.items.to_csv(index=False, lineterminator="\n"),
+        "metrics.json": json.dumps(metrics(report), indent=2) + "\n",
+        "scores.json": json.dumps(plotted(report), indent=2) + "\n",
     }
     with whole_outputs([out / name for name in files], [out / "figures"]) as (*pages, folder):
         for name, figure in figures.items():
             for kind in ("svg", "png"):
                 (folder / f"{name}.{kind}").write_bytes(image(figure, kind))
-        if shown := [*pictures(inputs).values()]:
-            drawn = draw(shown, alone=True, sample=bool(inputs.samples))
+        if shown := [*pictures(report).values()]:
+            drawn = draw(shown, alone=True, sample=bool(report.inputs.samples))
             (folder / "scores.svg").write_text(drawn, "utf-8")
         for page, text in zip(pages, files.values(), strict=True):
             page.write_text(text, "utf-8")
@@ -159,39 +160,39 @@ def _documented(out: Path) -> dict[str, str]:
     return {name: f"../docs/{page}" for name, page in CHAPTERS.items() if (docs / page).is_file()}
 
 
-def open_inputs(
+def open_report(
     results: Sequence[Path],
     instances: Path,
     rankings: Sequence[Path] = (),
     paradigms: Sequence[Path] = (),
-    left_out: Mapping[str, str] | None = None,
+    skipped: Mapping[str, str] | None = None,
     people: Sequence[Path] = (),
     refused: Mapping[str, str] | None = None,
-) -> tuple[Inputs, list[Dataset]]:
+) -> tuple[Report, list[Dataset]]:
     """Return the results of a report, and the datasets of its instances; see ``write_report``."""
     datasets = find_datasets(instances)
     samples = {dataset.name for dataset in datasets if dataset.sample}
-    audit, sources = instances / "audit.json", sources_of(datasets) if rankings else {}
-    given = rankings, paradigms, samples, left_out, people, sources, refused
-    return read_inputs(results, audit, *given), datasets
+    audit, sources = instances / "audit.json", find_sources(datasets) if rankings else {}
+    optional = rankings, paradigms, samples, skipped, people, sources, refused
+    return order_report(read_inputs(results, audit, *optional)), datasets
 
 
-def metrics(inputs: Inputs) -> dict[str, dict[str, float]]:
+def metrics(report: Report) -> dict[str, dict[str, float]]:
     """Return benchmark to encoder to the mean of its scores, -1 … 1, if it has all of them."""
     return {
-        benchmark: {name: mean.value for name, mean in inputs.means(average.datasets).items()}
-        for benchmark, average in inputs.wholes.items()
+        benchmark: {name: mean.value for name, mean in report.means(average.datasets).items()}
+        for benchmark, average in report.benchmark_averages.items()
     }
 
 
-def plotted(inputs: Inputs) -> list[dict[str, str | float]]:
+def plotted(report: Report) -> list[dict[str, str | float]]:
     """Return the scores of the main layers: of each, encoder, name and score, -1 … 1.
 
     The name of a probed dataset's score is that of the dataset; others are, for EvalRank (vectors
     as they are), such as "evalrank_es mrr cosine", and for ParaLex such as "paralex_es suggestion
     shared lower".
     """
-    scores = inputs.scores[["encoder", "key", "value"]]
+    scores = report.inputs.score_table[["encoder", "key", "value"]]
     return [
         {"encoder": encoder, "dataset": key, "score": value}
         for encoder, key, value in scores.itertuples(index=False)

@@ -36,8 +36,9 @@ from evaluation.results.scores import (
     write_results,
 )
 from evaluation.results.stored import write_stored
-from probeta.report.inputs import Inputs, read_inputs
+from probeta.report.inputs import read_inputs
 from probeta.report.layout import Table
+from probeta.report.statistics import Report, order_report
 
 SP = Score(
     *("sp_wiki", "sentence_position", "wikipedia", "es", "1.0.0", "5" * 64),
@@ -272,24 +273,26 @@ def kept_paradigms(folder: Path, *paradigms: ParadigmResults) -> list[Path]:
     return [folder / f"paradigms-{number}.json" for number in range(len(paradigms))]
 
 
-def inputs_of(
+def report_of(
     folder: Path,
     *results: Results,
     rankings: Sequence[RankingResults] = (),
     paradigms: Sequence[ParadigmResults] = (),
     **how: Any,
-) -> Inputs:
+) -> Report:
     """Keep results, and read them with ``audit`` or ``baselines``; ``right``: see ``kept``."""
     others = {score.dataset for item in (*rankings, *paradigms) for score in item.scores}
     others |= {score.dataset for item in rankings for score in item.similarities}
     audit = how.get("audit") or audit_file(folder, how.get("baselines", ALL_BASELINES), others)
-    return read_inputs(
-        kept(folder, *results, right=how.get("right")),
-        audit,
-        kept_ranks(folder, *rankings, first=how.get("first")),
-        kept_paradigms(folder, *paradigms),
-        how.get("samples", ()),
-        people=how.get("people", ()),
+    return order_report(
+        read_inputs(
+            kept(folder, *results, right=how.get("right")),
+            audit,
+            kept_ranks(folder, *rankings, first=how.get("first")),
+            kept_paradigms(folder, *paradigms),
+            how.get("samples", ()),
+            people=how.get("people", ()),
+        )
     )
 
 

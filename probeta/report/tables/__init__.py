@@ -1,4 +1,4 @@
-""""""
+"""What all tables of the report share: cells with marks, their notes, and the papers' scores."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -13,12 +13,12 @@ from corpora_recipes.yaml_files import load_yaml
 from evaluation.measures import MIN_DOCUMENTS
 from evaluation.results.comparison import Difference, tied_with
 from probeta.report import layout
-from probeta.report.inputs import Inputs
+from probeta.report.inputs import OWN
 from probeta.report.layout import NONE, Cell, Column, Row, Table, lay_out, percent_cell
-from probeta.report.statistics import OWN, Mean
+from probeta.report.statistics import Mean, Report
 from probeta.report.texts import all_texts, phrase, translated
 
-_FILE: dict[str, Any] = load_yaml(Path(__file__).with_name("published_scores.yaml"))
+_PUBLISHED: dict[str, Any] = load_yaml(Path(__file__).with_name("published_scores.yaml"))
 # In the place of an encoder's name: the scores of people.
 PEOPLE = "people"
 # Numbers of rows agree if they differ by this share of the paper's, or less.
@@ -41,7 +41,7 @@ class Paper:
     scores: Mapping[str, Published]
     refused: Mapping[str, str] = field(default_factory=dict)
 
-    def why_not(self, dataset: str, task: str, rows: int, *, sample: bool = False) -> str:
+    def reason_not_shown(self, dataset: str, task: str, rows: int, *, sample: bool = False) -> str:
         """Return why scores on a dataset cannot stand beside those on ``rows`` rows, or ""."""
         if dataset not in self.rows:
             return phrase("not_in_paper")
@@ -54,13 +54,12 @@ class Paper:
         return ""
 
 
-PAPERS = tuple(Paper(**entry) for entry in _FILE["papers"])
-PARALEX: Mapping[str, Sequence[float | None]] = _FILE["paralex"]
+PAPERS = tuple(Paper(**entry) for entry in _PUBLISHED["papers"])
+PARALEX_SCORES: Mapping[str, Sequence[float | None]] = _PUBLISHED["paralex"]
 """Language to the scores of ``VECTORS`` in per cent, by Sumbler et al. (2018), Table 2."""
 VECTORS = ("fastText", "Polyglot", "ConceptNet Numberbatch")
-PARALEX_ENGLISH: Published = _FILE["paralex_english"]
+PARALEX_ENGLISH_SCORES: Published = _PUBLISHED["paralex_english"]
 """Word vectors to suggestion in English in per cent, Table 1."""
-
 
 _VALUES = {"detectable": 100 * DETECTABLE_AT_MOST, "least_documents": MIN_DOCUMENTS}
 
@@ -70,39 +69,38 @@ def notes_of(tables: Iterable[Table]) -> dict[str, str]:
     rows = [cells for table in tables for cells in (table.header, *(r.cells for r in table.rows))]
     cells = list(chain.from_iterable(rows))
     used = {mark for cell in cells for mark in cell.marks}
-    shown = [p for p in PAPERS if any(cell.text.endswith(p.paper) for cell in cells)]
-    papers = ". ".join(f"{paper.paper} {translated(paper.about)}" for paper in shown)
+    named = [p for p in PAPERS if any(cell.text.endswith(p.paper) for cell in cells)]
+    papers = ". ".join(f"{paper.paper} {translated(paper.about)}" for paper in named)
     notes = ((mark, note) for mark, note in all_texts()["notes"].items() if mark in used)
     return {mark: note.format(papers=papers, **_VALUES) for mark, note in notes}
 
 
-def dataset_cell(inputs: Inputs, name: str) -> Cell:
+def dataset_cell(report: Report, name: str) -> Cell:
     """Return the cell that names a dataset: what it is, and a link to its instances."""
-    title = ": ".join(
-        filter(None, (group_cell(inputs.groups[name]).title, inputs.audit[name].get("title")))
-    )
-    if inputs.benchmark(name) == OWN:
+    group_title = group_cell(report.inputs.groups[name]).title
+    title = ": ".join(filter(None, (group_title, report.inputs.audit[name].get("title"))))
+    if report.inputs.benchmark(name) == OWN:
         title = phrase("own_dataset", title=title)
-    link = f"#instances-title?dataset={name}" if name in inputs.datasets else ""
-    return sampled(inputs, [name], Cell(name, title=title, link=link))
+    link = f"#instances-title?dataset={name}" if name in report.inputs.datasets else ""
+    return mark_samples(report, [name], Cell(name, title=title, link=link))
 
 
-def scored_dataset_cell(inputs: Inputs, name: str) -> Cell:
-    """Return the same, with the marks that tell how far scores on the dataset can be trusted."""
-    score, checks = inputs.any_score(name), inputs.audit[name]["checks"]
+def scored_dataset_cell(report: Report, name: str) -> Cell:
+    """Return ``dataset_cell``, with the marks for a small test, few documents, and leaks."""
+    score, checks = report.inputs.any_score(name), report.inputs.audit[name]["checks"]
     leaks = {check["verdict"] for check in checks if check["gate"] == "leakage"}
-    marks = given(
+    marks = applicable_marks(
         {
-            layout.SMALL: inputs.detects_little(name),
+            layout.SMALL: report.detects_little(name),
             layout.FEW: score.test_documents < MIN_DOCUMENTS,
             layout.LEAKS: bool(leaks & {"inherited", "undeclared"}),
         }
     )
-    cell = dataset_cell(inputs, name)
+    cell = dataset_cell(report, name)
     return replace(cell, marks=marks + cell.marks)
 
 
-def given(marks: Mapping[str, bool]) -> tuple[str, ...]:
+def applicable_marks(marks: Mapping[str, bool]) -> tuple[str, ...]:
     """Return the marks that apply."""
     return tuple(mark for mark, applies in marks.items() if applies)
 
@@ -113,12 +111,12 @@ def group_cell(group: Group) -> Cell:
 
 
 def by_dataset(
-    inputs: Inputs,
+    report: Report,
     key: str,
     columns: Sequence[Column],
     rows: Iterable[str | tuple[Any, ...]] | None = None,
     *,
-    dataset: Callable[[Inputs, str], Cell] = dataset_cell,
+    dataset: Callable[[Report, str], Cell] = dataset_cell,
     **options: Any,
 ) -> list[Table]:
     """Return a table whose rows are about datasets, named in a first column; none without rows.
@@ -127,65 +125,66 @@ def by_dataset(
     options are those of ``lay_out``.
     """
 
-    def of(row: str | tuple[Any, ...]) -> str:
+    def name_of(row: str | tuple[Any, ...]) -> str:
         return row if isinstance(row, str) else row[0]
 
-    subjects = list(inputs.datasets if rows is None else rows)
-    columns = [Column("dataset", lambda row: dataset(inputs, of(row))), *columns]
-    options = {"group": lambda row: inputs.groups[of(row)].abbreviation, **options}
+    subjects = list(report.inputs.datasets if rows is None else rows)
+    columns = [Column("dataset", lambda row: dataset(report, name_of(row))), *columns]
+    options = {"group": lambda row: report.inputs.groups[name_of(row)].abbreviation, **options}
     return [lay_out(key, subjects, columns, **options)] if subjects else []
 
 
-def mean_cell(mean: Mean | None, trivial: float) -> Cell:
+def mean_cell(mean: Mean | None, baseline: float) -> Cell:
     """Return the cell of a mean score, marked if it is not above that of trivial baselines."""
     if mean is None:
         return Cell(NONE)
-    marks = given({layout.NOT_SHOWN: mean.interval[0] <= trivial})
+    marks = applicable_marks({layout.NOT_SHOWN: mean.interval[0] <= baseline})
     return percent_cell(mean.value, layout.bracketed(mean.interval), marks)
 
 
-def trivial_row(inputs: Inputs, columns: Iterable[Sequence[str]]) -> Row:
+def baseline_row(report: Report, columns: Iterable[Sequence[str]]) -> Row:
     """Return the row of the trivial baselines' means over the datasets of each column."""
-    means = (percent_cell(inputs.trivial(*datasets)) for datasets in columns)
+    means = (percent_cell(report.baseline_score(*datasets)) for datasets in columns)
     return Row((Cell(phrase("trivial_baselines")), *means))
 
 
-def people_mean(inputs: Inputs, datasets: Sequence[str]) -> float | None:
-    """Return the mean score of people; None if they were not asked on all of the datasets."""
-    known = [inputs.people[name].value for name in datasets if name in inputs.people]
-    return fmean(known) if len(known) == len(datasets) else None
+def people_mean(report: Report, datasets: Sequence[str]) -> float | None:
+    """Return the mean score of people; None if a dataset has no score of people."""
+    people = report.inputs.people
+    scores = [people[name].value for name in datasets if name in people]
+    return fmean(scores) if len(scores) == len(datasets) else None
 
 
-def sampled(inputs: Inputs, datasets: Iterable[str], cell: Cell) -> Cell:
-    """Return a cell, marked if one of the datasets that it is about is of a sample."""
-    if (cell.value is None and not cell.title) or inputs.samples.isdisjoint(datasets):
+def mark_samples(report: Report, datasets: Iterable[str], cell: Cell) -> Cell:
+    """Return a cell, with a mark if one of the datasets that it is about is a sample."""
+    if (cell.value is None and not cell.title) or report.inputs.samples.isdisjoint(datasets):
         return cell
     return replace(cell, marks=(*cell.marks, layout.SAMPLE))
 
 
 def mark_best(
-    inputs: Inputs,
+    report: Report,
     datasets: Iterable[str],
     cells: Mapping[str, Cell],
-    what: str,
+    target: str,
     beating: Collection[str],
     among: Collection[str] | None = None,
 ) -> dict[str, Cell]:
     """Return the cells of encoders, the best one in bold, and those tied with it marked.
 
     With a single encoder, or if the best one does not beat chance, none is. Scores on samples are
-    marked too. ``what`` is as in ``Difference``; ``beating`` are the encoders that are shown to
+    marked too. ``target`` is as in ``Difference``; ``beating`` are the encoders that are shown to
     beat chance, ``among`` those that may be best, by default all.
     """
     names = cells if among is None else among
     values = {name: value for name in names if (value := cells[name].value) is not None}
     best = max(values, key=lambda name: values[name], default="")
-    shown = dict(cells)
+    marked = dict(cells)
     if len(values) > 1 and best in beating:
-        shown[best] = replace(cells[best], strong=True)
-        for name in tied_with(best, what, inputs.differences) & values.keys():
-            shown[name] = replace(cells[name], marks=(*cells[name].marks, layout.TIED))
-    return {name: sampled(inputs, datasets, cell) for name, cell in shown.items()}
+        marked[best] = replace(cells[best], strong=True)
+        for name in tied_with(best, target, report.differences) & values.keys():
+            marked[name] = replace(cells[name], marks=(*cells[name].marks, layout.TIED))
+    return {name: mark_samples(report, datasets, cell) for name, cell in marked.items()}
 
 
 def difference_cell(difference: Difference | None) -> Cell:

@@ -1,17 +1,9 @@
-"""EvalRank's study: which scores that need no probe correlate, over encoders, with those of tasks.
+"""Comparisons: of encoders in pairs, of two editions of a dataset, of languages, of measures.
 
-As Wang, Kuo and Li (2022): correlations of all measures with all tasks (Tables 3, 6 and 11), of
-similarity by level (Figure 2), ranks by the source of their pairs (Tables 4 and 7), alignment and
-uniformity (section 4.4). Every score is that of the encoder's main layer.
-
-Pairwise comparison of encoders, and of their scores on two editions of a dataset.
-
-Across languages: the same task side by side.
-
-Of probes, datasets of one task from the same recipes and collection stand side by side in several
-languages. EvalRank and ParaLex have sources of their own in each language, and stand side by side
-all the same. A dataset that is made in another way than the others of its row is named, and in no
-average.
+The last ones are the study of EvalRank by Wang, Kuo and Li (2022), of main layers: correlations,
+over encoders, of scores without a probe with those of tasks (Tables 3, 6 and 11), similarity by
+level (Figure 2), ranks by the source of their pairs (Tables 4 and 7), alignment and uniformity
+(section 4.4).
 """
 
 import math
@@ -19,9 +11,9 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import groupby, product
+from itertools import chain, groupby, product
 from statistics import NormalDist
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -36,23 +28,23 @@ from evaluation.ranking import measure_ranks
 from evaluation.results.comparison import ALL_PAIRS_LIMIT, Difference
 from evaluation.results.scores import PLAIN, PairRanks, Predictions, read_predictions, read_ranks
 from probeta.report import layout
-from probeta.report.inputs import Inputs, Pairs, probed_scores
+from probeta.report.inputs import Pairs, group_sort_key, probed_scores
 from probeta.report.layout import Cell, Column, Table, columns_of, lay_out, unused_name
-from probeta.report.statistics import FLOOR, Mean, group_sort_key, mean_score
+from probeta.report.statistics import BASELINE_ENCODER, Average, Mean, Report, mean_score
 from probeta.report.tables import (
+    applicable_marks,
+    baseline_row,
     by_dataset,
     difference_cell,
-    given,
+    mark_samples,
     mean_cell,
-    sampled,
     tone,
-    trivial_row,
 )
 from probeta.report.texts import phrase, translated
 
 # As a share of the largest number of texts, or words, with vectors. An encoder with fewer has an
 # easier task, so that its higher score is not better.
-ENOUGH = 0.9
+MIN_SHARE = 0.9
 # With more encoders than this, a paper has only the pairs with the best one.
 FEW_ENCODERS = 4
 
@@ -61,71 +53,86 @@ Differences = Mapping[Pair, Mapping[str, Difference]]
 """Pair of encoders to dataset, average or measure to their difference."""
 
 
-def pairs(inputs: Inputs, among: Iterable[Difference] | None = None) -> list[Table]:
-    """Return the differences of every two encoders over groups of tasks, by benchmark."""
-    differences = inputs.pairs if among is None else list(among)
-    of_datasets, of_groups = (_by_pair(differences, level) for level in ("dataset", "group"))
-    compared = {name for of_pair in of_groups.values() for name in of_pair}
+def pairs(report: Report, among: Iterable[Difference] | None = None) -> list[Table]:
+    """Return the differences of every two encoders over groups of tasks, by benchmark.
+
+    ``among``: the differences to show, by default those of the page.
+    """
+    shown = report.shown_differences if among is None else list(among)
+    dataset_differences = _by_pair(shown, "dataset")
+    group_differences = _by_pair(shown, "group")
+    compared = set(chain.from_iterable(group_differences.values()))
     tables: list[Table] = []
-    for benchmark, whole in inputs.wholes.items():
-        groups = [each for each in inputs.averages if each.benchmark == benchmark and each.group]
+    for benchmark, whole in report.benchmark_averages.items():
+        groups = [a for a in report.averages if a.benchmark == benchmark and a.group]
         averages = [average for average in (whole, *groups) if average.name in compared]
         if not averages:
             continue
         counts = {
-            pair: _counts([tone(of_pair[n]) for n in of_pair if inputs.benchmark(n) == benchmark])
-            for pair, of_pair in of_datasets.items()
+            pair: _count_tones(
+                tone(difference)
+                for name, difference in differences.items()
+                if report.inputs.benchmark(name) == benchmark
+            )
+            for pair, differences in dataset_differences.items()
         }
+
+        def difference_of(average: Average, pair: Pair) -> Cell:
+            return difference_cell(group_differences.get(pair, {}).get(average.name))
+
+        def heading(average: Average) -> Cell:
+            cell = Cell(average.heading, title=average.title)
+            return mark_samples(report, average.datasets, cell)
+
         columns = [
             Column("encoders", " − ".join),
             Column("counts_of_tones", counts.get),
-            *columns_of(
-                averages,
-                lambda average, pair: difference_cell(of_groups.get(pair, {}).get(average.name)),
-                lambda average: sampled(
-                    inputs, average.datasets, Cell(average.heading, title=average.title)
-                ),
-            ),
+            *columns_of(averages, difference_of, heading),
         ]
         about = f"{about_differences(phrase('test_document'))} {phrase('of_groups')}"
-        words: dict[str, Any] = {"differences": "" if tables else about}
-        words |= {"more": () if tables else _of_many(inputs), "benchmark": translated(benchmark)}
-        name = f"pairs-{unused_name(benchmark)}"
-        tables.append(lay_out("pairs", counts, columns, name=name, **words))
+        table = lay_out(
+            "pairs",
+            counts,
+            columns,
+            name=f"pairs-{unused_name(benchmark)}",
+            more=() if tables else _about_hidden_pairs(report),
+            differences="" if tables else about,
+            benchmark=translated(benchmark),
+        )
+        tables.append(table)
     return tables
 
 
-def best_pairs(inputs: Inputs) -> list[Table]:
-    """Return the same; of many encoders, only the pairs with the one that has the best rank."""
-    few, best = len(inputs.names) <= FEW_ENCODERS, inputs.names[0]
-    return pairs(
-        inputs, (each for each in inputs.differences if few or best in (each.first, each.second))
-    )
+def best_pairs(report: Report) -> list[Table]:
+    """Return ``pairs``; of many encoders, only those with the best one."""
+    few, best = len(report.names) <= FEW_ENCODERS, report.names[0]
+    return pairs(report, (d for d in report.differences if few or best in (d.first, d.second)))
 
 
-def _of_many(inputs: Inputs) -> tuple[str, ...]:
+def _about_hidden_pairs(report: Report) -> tuple[str, ...]:
     """Return a sentence on pairs that are not shown, if there are any."""
     return (
         (phrase("first_pairs", many=ALL_PAIRS_LIMIT),)
-        if len(inputs.names) > ALL_PAIRS_LIMIT
+        if len(report.names) > ALL_PAIRS_LIMIT
         else ()
     )
 
 
-def _counts(tones: Sequence[str]) -> Cell:
-    better, tied, worse = map(tones.count, ("better", "tie", "worse"))
+def _count_tones(tones: Iterable[str]) -> Cell:
+    counts = Counter(tones)
+    better, tied, worse = (counts[tone] for tone in ("better", "tie", "worse"))
     return Cell(f"{better} / {tied} / {worse}", value=better - worse)
 
 
-def differences(inputs: Inputs) -> list[Table]:
+def differences(report: Report) -> list[Table]:
     """Return the differences of every two encoders on every dataset."""
-    of_datasets = _by_pair(inputs.pairs, "dataset")
-    rows = inputs.datasets if of_datasets else ()
-    return by_dataset(inputs, "differences", _columns(of_datasets), rows)
+    shown = _by_pair(report.shown_differences, "dataset")
+    rows = report.inputs.datasets if shown else ()
+    return by_dataset(report, "differences", _pair_columns(shown), rows)
 
 
 def measure_differences(
-    inputs: Inputs,
+    report: Report,
     group: Group,
     texts: Sequence[str],
     rows: Mapping[str, Sequence[str]],
@@ -135,7 +142,7 @@ def measure_differences(
 
     ``rows``: key of a measure to what names its row, in columns with the headings ``texts``.
     """
-    measured = [each for each in inputs.pairs if each.target in rows]
+    measured = [d for d in report.shown_differences if d.target in rows]
     names = {difference.target for difference in measured}
     if not names:
         return []
@@ -144,10 +151,10 @@ def measure_differences(
         [name for name in rows if name in names],
         [
             *columns_of(range(len(texts)), lambda i, name: rows[name][i], texts.__getitem__),
-            *_columns(_by_pair(measured, "measure")),
+            *_pair_columns(_by_pair(measured, "measure")),
         ],
         name=f"differences-{group.abbreviation.lower()}",
-        more=_of_many(inputs),
+        more=_about_hidden_pairs(report),
         texts=len(texts),
         abbreviation=group.abbreviation,
         differences=about,
@@ -162,10 +169,10 @@ def about_differences(unit: str) -> str:
 
 def alike(counts: Mapping[str, int]) -> list[str]:
     """Return the encoders with almost as many texts as any, by their counts."""
-    return [name for name, count in counts.items() if count >= ENOUGH * max(counts.values())]
+    return [name for name, count in counts.items() if count >= MIN_SHARE * max(counts.values())]
 
 
-def _columns(differences: Differences) -> list[Column]:
+def _pair_columns(differences: Differences) -> list[Column]:
     """Return a column for each pair of encoders."""
     return columns_of(
         differences, lambda pair, name: difference_cell(differences[pair].get(name)), " − ".join
@@ -173,7 +180,7 @@ def _columns(differences: Differences) -> list[Column]:
 
 
 def _by_pair(differences: Iterable[Difference], level: str) -> Differences:
-    """Return the differences of a level."""
+    """Return the differences of a level, such as "dataset"."""
     by_pair: dict[Pair, dict[str, Difference]] = {}
     for difference in differences:
         if difference.level == level:
@@ -182,26 +189,26 @@ def _by_pair(differences: Iterable[Difference], level: str) -> Differences:
     return by_pair
 
 
-def editions(inputs: Inputs) -> list[Table]:
+def editions(report: Report) -> list[Table]:
     """Return a table for each dataset that is an edition of another one."""
     tables: list[Table] = []
-    for (new, old), of_encoders in groupby(inputs.editions, lambda each: (each.new, each.old)):
-        less = Cell(phrase("less_that_of", floor=FLOOR))
+    for (new, old), rows in groupby(report.editions, lambda edition: (edition.new, edition.old)):
+        to_baseline = Cell(phrase("less_that_of", floor=BASELINE_ENCODER))
         columns = [
-            Column("encoder", lambda edition: layout.named(edition.encoder)),
-            Column(sampled(inputs, (old,), Cell(old)), lambda edition: edition.old_score),
-            Column(sampled(inputs, (new,), Cell(new)), lambda edition: edition.new_score),
-            Column("new_minus_old", lambda edition: difference_cell(edition.gap)),
-            Column(less, lambda edition: difference_cell(edition.beyond_floor)),
+            Column("encoder", lambda edition: layout.name_cell(edition.encoder)),
+            Column(mark_samples(report, (old,), Cell(old)), lambda edition: edition.old_score),
+            Column(mark_samples(report, (new,), Cell(new)), lambda edition: edition.new_score),
+            Column("new_minus_old", lambda edition: difference_cell(edition.difference)),
+            Column(to_baseline, lambda edition: difference_cell(edition.difference_to_baseline)),
         ]
         name = unused_name(f"editions-{new}", [table.name for table in tables])
-        words = {"new": new, "old": old, "floor": FLOOR}
-        tables.append(lay_out("editions", of_encoders, columns, name=name, kind="encoder", **words))
+        words = {"new": new, "old": old, "floor": BASELINE_ENCODER}
+        tables.append(lay_out("editions", rows, columns, name=name, kind="encoder", **words))
     return tables
 
 
-# Of paradigms, the first of these ways that there is in two languages: vocabulary and casing.
-WAYS = ("shared lower", "shared as_is", "own lower", "own as_is")
+# Of paradigms, the first of these settings that two languages have: vocabulary and casing.
+SETTINGS = ("shared lower", "shared as_is", "own lower", "own as_is")
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,7 +218,8 @@ class SharedTask:
     Attributes:
         name: task, recipes and collection, in words.
         datasets: language to dataset, in the order of the languages.
-        different: the languages whose dataset is made in another way than the most.
+        different: the languages whose dataset is made in another way than most others; such a task
+            is in no average.
         scores: encoder to language to its score.
     """
 
@@ -223,67 +231,69 @@ class SharedTask:
     scores: Mapping[str, Mapping[str, Mean]] = field(default_factory=dict)
 
 
-def shared_tasks(inputs: Inputs) -> list[SharedTask]:
+def shared_tasks(report: Report) -> list[SharedTask]:
     """Return all tasks that the report has in two languages or more, by group.
 
-    An edition of another dataset stands in no row, and of several datasets in one language the one
-    that is made as those in the other languages, or else the first.
+    Probed datasets of one task are compared if they are from the same recipes and collection;
+    EvalRank and ParaLex, whose sources differ in each language, are compared all the same. Editions
+    of other datasets are excluded, and of several datasets in one language all except the one that
+    is made as those in the other languages, or else the first.
     """
-    scores = _chosen(inputs.scores)
-    facts = [inputs.audit[dataset] for dataset in scores.dataset]
+    scores = _select_scores(report.inputs.score_table)
+    audited = [report.inputs.audit[dataset] for dataset in scores.dataset]
     # With `loc`, as an empty list would choose columns.
-    scores = scores.loc[[bool(each.get("made")) and not each.get("edition_of") for each in facts]]
-    made = [inputs.audit[dataset]["made"] for dataset in scores.dataset]
-    probed = scores.dataset.isin([*inputs.datasets])
-    sources = [tuple(how["from"]) if known else () for how, known in zip(made, probed, strict=True)]
+    scores = scores.loc[[bool(a.get("made")) and not a.get("edition_of") for a in audited]]
+    made = [report.inputs.audit[dataset]["made"] for dataset in scores.dataset]
+    probed = scores.dataset.isin([*report.inputs.datasets])
+    sources = [tuple(m["from"]) if probe else () for m, probe in zip(made, probed, strict=True)]
     scores = scores.assign(
         sources=pd.Series(sources, scores.index, object),
-        making=[repr((how["from"], sorted(how["options"].items()))) for how in made],
+        making=[repr((m["from"], sorted(m["options"].items()))) for m in made],
     )
     tasks = [
-        _shared(inputs, rows)
+        _shared_task(report, rows)
         for _, rows in scores.groupby(["task", "measure", "sources"], sort=False)
         if rows.language.nunique() > 1
     ]
     return sorted(tasks, key=lambda task: (group_sort_key(task.group), task.name))
 
 
-def _chosen(scores: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of a ``long_table`` that are shown, their measures in words."""
-    ranks = scores[(scores.measure == "MRR") & (scores.way == "cosine")]
-    chosen = [scores[scores.way == ""], ranks.assign(measure=phrase("by_cosine"))]
-    for way in WAYS:
-        clusters = scores[(scores.measure == "suggestion") & (scores.way == way)]
+def _select_scores(scores: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of ``Inputs.score_table`` that are compared, their measures in words."""
+    ranks = scores[(scores.measure == "MRR") & (scores.setting == "cosine")]
+    selected = [scores[scores.setting == ""], ranks.assign(measure=phrase("by_cosine"))]
+    for setting in SETTINGS:
+        clusters = scores[(scores.measure == "suggestion") & (scores.setting == setting)]
         if clusters.language.nunique() > 1:
-            vocabulary, casing = map(layout.spaced, way.split())
-            shown = phrase("suggestion_of", vocabulary=vocabulary, casing=casing)
-            chosen.append(clusters.assign(measure=shown))
+            vocabulary, casing = map(layout.spaced, setting.split())
+            measure = phrase("suggestion_of", vocabulary=vocabulary, casing=casing)
+            selected.append(clusters.assign(measure=measure))
             break
-    return pd.concat(chosen)
+    return pd.concat(selected)
 
 
-def _shared(inputs: Inputs, rows: pd.DataFrame) -> SharedTask:
-    """Return a task from the scores on all its datasets."""
+def _shared_task(report: Report, rows: pd.DataFrame) -> SharedTask:
+    """Return a task from the scores on all its datasets, a row each."""
     first = rows.iloc[0]
     languages = rows.groupby("making", sort=False).language.nunique()
     usual = str(languages.idxmax())
-    shown = rows.assign(unusual=rows.making != usual).sort_values("unusual", kind="stable")
-    chosen = shown.drop_duplicates("language")
-    unusual = chosen[chosen.unusual] if languages[usual] > 1 else chosen
+    rows = rows.assign(unusual=rows.making != usual).sort_values("unusual", kind="stable")
+    datasets = rows.drop_duplicates("language")
+    unusual = datasets[datasets.unusual] if languages[usual] > 1 else datasets
     scores: dict[str, dict[str, Mean]] = {}
-    for row in shown[shown.dataset.isin(chosen.dataset)].to_dict("records"):
+    for row in rows[rows.dataset.isin(datasets.dataset)].to_dict("records"):
         mean = Mean(row["value"], row["interval"])
-        of_encoder = scores.setdefault(row["encoder"], {})
-        of_encoder[row["language"]] = mean if row["way"] else mean_score([mean])
+        by_language = scores.setdefault(row["encoder"], {})
+        by_language[row["language"]] = mean if row["setting"] else mean_score([mean])
     sources = ", ".join(map(layout.spaced, first.sources))
     return SharedTask(
         name=": ".join(filter(None, (layout.spaced(first.task), sources))),
         group=TASKS[first.task].group,
         measure=first.measure,
-        datasets=dict(sorted(zip(chosen.language, chosen.dataset, strict=True))),
+        datasets=dict(sorted(zip(datasets.language, datasets.dataset, strict=True))),
         # If no two are made in the same way, neither is the usual one.
         different=frozenset(unusual.language),
-        scores={name: scores[name] for name in inputs.in_order(scores)},
+        scores={name: scores[name] for name in report.sort_names(scores)},
     )
 
 
@@ -293,48 +303,48 @@ def languages_of(tasks: list[SharedTask]) -> list[str]:
     return sorted(counts, key=lambda language: (-counts[language], language))
 
 
-def averaged(tasks: list[SharedTask], inputs: Inputs) -> list[SharedTask]:
+def averaged_tasks(tasks: list[SharedTask], report: Report) -> list[SharedTask]:
     """Return the probed tasks, made in the same way, that all languages with such tasks have."""
-    large = [task for task in tasks if inputs.too_small.isdisjoint(task.datasets.values())]
-    same = [task for task in large if not task.different]
-    probed = [task for task in same if inputs.datasets.keys() >= {*task.datasets.values()}]
-    return [task for task in probed if len(task.datasets) == len(languages_of(probed))]
+    probed = report.inputs.datasets.keys() - report.too_small
+    comparable = [t for t in tasks if not t.different and probed >= {*t.datasets.values()}]
+    n_languages = len(languages_of(comparable))
+    return [task for task in comparable if len(task.datasets) == n_languages]
 
 
-def languages(inputs: Inputs) -> list[Table]:
+def languages(report: Report) -> list[Table]:
     """Return each encoder's mean in each language, over the tasks that all languages have."""
-    tasks = averaged(shared_tasks(inputs), inputs)
+    tasks = averaged_tasks(shared_tasks(report), report)
     if not tasks:
         return []
     datasets = {name: [task.datasets[name] for task in tasks] for name in languages_of(tasks)}
 
     def mean(language: str, encoder: str) -> Cell:
         names = datasets[language]
-        cell = mean_cell(inputs.mean(names, encoder), inputs.trivial(*names))
-        return sampled(inputs, names, cell)
+        cell = mean_cell(report.mean(names, encoder), report.baseline_score(*names))
+        return mark_samples(report, names, cell)
 
     def heading(language: str) -> Cell:
         return Cell(language, title=", ".join(datasets[language]))
 
     table = lay_out(
         "languages",
-        inputs.names,
-        [Column("encoder", layout.named), *columns_of(datasets, mean, heading)],
+        report.names,
+        [Column("encoder", layout.name_cell), *columns_of(datasets, mean, heading)],
         kind="encoder",
-        last=[trivial_row(inputs, datasets.values())],
+        last=[baseline_row(report, datasets.values())],
         tasks="; ".join(task.name for task in tasks),
     )
     return [table]
 
 
-def tasks_in_languages(inputs: Inputs) -> list[Table]:
+def tasks_in_languages(report: Report) -> list[Table]:
     """Return each encoder's score on each task in each language, as a heat map.
 
     A colour is the share of the way from the best trivial baseline to a perfect score. Intervals
     would make columns too wide for a dozen languages: the page shows them where a score is pointed
     at.
     """
-    tasks = shared_tasks(inputs)
+    tasks = shared_tasks(report)
     if not tasks:
         return []
 
@@ -344,13 +354,15 @@ def tasks_in_languages(inputs: Inputs) -> list[Table]:
         if score is None:
             return None
         dataset = task.datasets[language]
-        trivial = inputs.trivial(dataset) if dataset in inputs.datasets else 0.0
-        below = dataset in inputs.datasets and score.interval[0] <= trivial
-        marks = given({layout.NOT_SHOWN: below, layout.DIFFERENT: language in task.different})
+        probed = dataset in report.inputs.datasets
+        baseline = report.baseline_score(dataset) if probed else 0.0
+        below = probed and score.interval[0] <= baseline
+        different = language in task.different
+        marks = applicable_marks({layout.NOT_SHOWN: below, layout.DIFFERENT: different})
         cell = layout.percent_cell(score.value, "", marks)
         title = f"{dataset} {layout.bracketed(score.interval)}"
-        shade = (score.value - trivial) / (1 - trivial) if trivial < 1 else 0.0
-        return sampled(inputs, [dataset], replace(cell, title=title, shade=shade))
+        shade = (score.value - baseline) / (1 - baseline) if baseline < 1 else 0.0
+        return mark_samples(report, [dataset], replace(cell, title=title, shade=shade))
 
     columns = [
         Column("task", lambda row: Cell(row[0].name, title=", ".join(row[0].datasets.values()))),
@@ -364,16 +376,16 @@ def tasks_in_languages(inputs: Inputs) -> list[Table]:
         columns,
         texts=3,
         group=lambda row: row[0].group.abbreviation,
-        more=() if averaged(tasks, inputs) else layout.paragraphs("languages", tasks="")[:1],
+        more=() if averaged_tasks(tasks, report) else layout.paragraphs("languages", tasks="")[:1],
     )
     return [table]
 
 
 Statistic = Literal["Spearman", "Pearson"]
 STATISTICS: tuple[Statistic, ...] = ("Spearman", "Pearson")
-# The order of two encoders agrees or disagrees as a coin would. The interval of four encoders is
-# almost all of -1 … 1, and that of five covers too much.
-LEAST, LEAST_OF_INTERVAL = 3, 6
+# Of a correlation. The order of two points agrees or disagrees as a coin would. The interval of
+# four is almost all of -1 … 1, and that of five covers too much.
+MIN_POINTS, MIN_POINTS_OF_INTERVAL = 3, 6
 # Rounding, since the mean of the same numbers in another order may differ in the last digits.
 DECIMALS = 12
 # Parts of the scale of people's scores: of 0 to 5 they are [5, 3], [4, 2], [3, 1], [2, 0].
@@ -398,8 +410,8 @@ class Study:
     @property
     def encoders(self) -> list[str]:
         """The encoders with scores of both kinds."""
-        both = ({n for of in kind.values() for n in of} for kind in (self.intrinsic, self.trained))
-        return sorted(set.intersection(*both))
+        kinds = (self.intrinsic, self.trained)
+        return sorted(set.intersection(*(set(chain.from_iterable(k.values())) for k in kinds)))
 
 
 def _values(scores: Mapping[str, float], encoders: Sequence[str]) -> Doubles:
@@ -407,7 +419,7 @@ def _values(scores: Mapping[str, float], encoders: Sequence[str]) -> Doubles:
     return np.array([scores.get(name, math.nan) for name in encoders])
 
 
-def study_of(inputs: Inputs) -> Study:
+def study_of(report: Report) -> Study:
     """Return the study of a report.
 
     Similarity by l2 is as the rankings have it, its mean that of Pearson's correlation by cosine
@@ -421,35 +433,36 @@ def study_of(inputs: Inputs) -> Study:
         if value is not None:
             intrinsic.setdefault(measure, {})[encoder] = value
 
-    for name, score in probed_scores(inputs.encoders):
+    for name, score in probed_scores(report.inputs.encoders):
         if TASKS[score.task].trained:
             trained.setdefault(score.dataset, {})[name] = score.value
             continue
         add(f"{score.dataset} Pearson", name, score.value)
         add(f"{score.dataset} Spearman", name, score.measures.get("spearman"))
-    alike = inputs.shipped(n for n in inputs.datasets if f"{n} Pearson" in intrinsic)
-    for name in inputs.names if len(alike) > 1 else ():
-        values = [intrinsic[f"{dataset} Pearson"].get(name, math.nan) for dataset in alike]
+    rated = [name for name in report.inputs.datasets if f"{name} Pearson" in intrinsic]
+    averaged = report.benchmark_datasets(rated)
+    for name in report.names if len(averaged) > 1 else ():
+        values = [intrinsic[f"{dataset} Pearson"].get(name, math.nan) for dataset in averaged]
         add(phrase("mean_similarity"), name, float(np.mean(values)))
-    for ranked in inputs.rankings:
+    for ranked in report.inputs.rankings:
         for similar in ranked.similarities:
             if (similar.postprocessing, similar.similarity) == (PLAIN, "l2"):
                 add(f"{similar.dataset} Pearson, l2", ranked.name, similar.pearson)
                 add(f"{similar.dataset} Spearman, l2", ranked.name, similar.spearman)
         for rank in ranked.plain:
-            for what, value in (*rank.measures.items(), (phrase("mean_rank"), rank.mean_rank)):
-                add(f"{rank.dataset} {what}, {translated(rank.similarity)}", ranked.name, value)
+            for measure, value in (*rank.measures.items(), (phrase("mean_rank"), rank.mean_rank)):
+                add(f"{rank.dataset} {measure}, {translated(rank.similarity)}", ranked.name, value)
             add(f"{rank.dataset} {phrase('alignment')}", ranked.name, rank.alignment)
             add(f"{rank.dataset} {phrase('uniformity')}", ranked.name, rank.uniformity)
-    scores = inputs.scores
-    casing = "lower" if scores.way.str.endswith(" lower").any() else "as_is"
-    for row in scores[scores.way == f"shared {casing}"].to_dict("records"):
+    scores = report.inputs.score_table
+    casing = "lower" if scores.setting.str.endswith(" lower").any() else "as_is"
+    for row in scores[scores.setting == f"shared {casing}"].to_dict("records"):
         add(f"{row['dataset']} {translated(row['measure'])}", row["encoder"], row["value"])
-    processed = {e.name for e in inputs.encoders if "postprocessing" in e.encoder["options"]}
+    processed = {e.name for e in report.inputs.encoders if "postprocessing" in e.encoder["options"]}
     return Study(intrinsic, trained, frozenset(processed))
 
 
-def related(one: Doubles, other: Doubles, statistic: Statistic = "Spearman") -> Cell | None:
+def related(first: Doubles, second: Doubles, statistic: Statistic = "Spearman") -> Cell | None:
     """Return the correlation of two scores over the encoders that have both, [encoders].
 
     The interval is by Fisher's z, whose variance is 1 / (n - 3) for Pearson's correlation, and for
@@ -458,23 +471,23 @@ def related(one: Doubles, other: Doubles, statistic: Statistic = "Spearman") -> 
     six encoders, and at 1 and -1, for which the formula has no value. Below three encoders, or if
     one score is equal for all of them, there is no correlation.
     """
-    both = np.stack([one, other]).round(DECIMALS)
-    both = both[:, ~np.isnan(both).any(axis=0)]
-    count = both.shape[1]
-    if count < LEAST or (np.ptp(both, axis=1) == 0).any():
+    pairs = np.stack([first, second]).round(DECIMALS)
+    pairs = pairs[:, ~np.isnan(pairs).any(axis=0)]
+    count = pairs.shape[1]
+    if count < MIN_POINTS or (np.ptp(pairs, axis=1) == 0).any():
         return None
     measure = spearman if statistic == "Spearman" else pearson
     # Ranks are exact; their correlation has rounding errors.
-    correlation = round(measure(*both), DECIMALS)
+    correlation = round(measure(*pairs), DECIMALS)
     number = f"n = {count}"
-    if count < LEAST_OF_INTERVAL or abs(correlation) == 1:
+    if count < MIN_POINTS_OF_INTERVAL or abs(correlation) == 1:
         return layout.percent_cell(correlation, number)
     more = correlation**2 / 2 if statistic == "Spearman" else 0.0
-    reach = _NORMAL * math.sqrt((1 + more) / (count - 3))
+    half_width = _NORMAL * math.sqrt((1 + more) / (count - 3))
     z = math.atanh(correlation)
-    low, high = math.tanh(z - reach), math.tanh(z + reach)
-    beside = f"{layout.bracketed((low, high))} {number}"
-    return layout.percent_cell(correlation, beside, strong=not low <= 0 <= high)
+    low, high = math.tanh(z - half_width), math.tanh(z + half_width)
+    detail = f"{layout.bracketed((low, high))} {number}"
+    return layout.percent_cell(correlation, detail, strong=not low <= 0 <= high)
 
 
 def relations(
@@ -490,104 +503,107 @@ def relations(
     if study.processed:
         parts["plain"] = [name for name in study.encoders if name not in study.processed]
     for (part, encoders), statistic in product(parts.items(), STATISTICS):
-        if len(encoders) < LEAST:
+        if len(encoders) < MIN_POINTS:
             continue
         means = [
             np.mean([_values(study.trained[name], encoders) for name in datasets], axis=0)
             for _, datasets in columns
         ]
-        found = {
+        correlations = {
             measure: [related(_values(scores, encoders), mean, statistic) for mean in means]
             for measure, scores in study.intrinsic.items()
         }
-        surely = math.tanh(_NORMAL / math.sqrt(max(1, len(encoders) - 3)))
-        shown = columns_of(
-            range(len(columns)), lambda place, row: row[1][place], lambda place: columns[place][0]
-        )
+        half_width = math.tanh(_NORMAL / math.sqrt(max(1, len(encoders) - 3)))
+        shown = columns_of(range(len(columns)), lambda i, row: row[1][i], lambda i: columns[i][0])
         table = lay_out(
             "more-relations" if tables or group else "relations",
-            [row for row in found.items() if any(row[1])],
+            [row for row in correlations.items() if any(row[1])],
             [Column("score", lambda row: Cell(row[0])), *shown],
             name=layout.unused_name(f"study {group} {statistic.lower()} {part}"),
             statistic=statistic,
             tasks=group or phrase("tasks"),
             apart=phrase("unprocessed") if part else "",
             count=len(encoders),
-            surely=layout.percent(surely),
+            surely=layout.percent(half_width),
         )
         tables += [table] if table.rows else []
     return tables
 
 
-def study(inputs: Inputs) -> list[Table]:
+def study(report: Report) -> list[Table]:
     """Return how scores without a probe correlate with those of groups of tasks."""
-    found = study_of(inputs)
-    if not (found.intrinsic and found.trained):
+    scores = study_of(report)
+    if not (scores.intrinsic and scores.trained):
         return []
-    if (count := len(inputs.encoders)) < LEAST:
+    if (count := len(report.inputs.encoders)) < MIN_POINTS:
         few = phrase("few", count=phrase("one" if count == 1 else "two"))
         return [lay_out("study", few=few)]
-    groups = _groups(inputs, found).items()
+    groups = _trained_groups(report, scores).items()
     columns = [(Cell(f"{name} ({len(members)})"), members) for name, members in groups]
-    return relations(found, columns)
+    return relations(scores, columns)
 
 
-def study_datasets(inputs: Inputs) -> list[Table]:
+def study_datasets(report: Report) -> list[Table]:
     """Return how scores without a probe correlate with those of the datasets of each group."""
-    found = study_of(inputs)
+    scores = study_of(report)
     tables: list[Table] = []
-    for group, members in _groups(inputs, found).items():
+    for group, members in _trained_groups(report, scores).items():
         columns = [(Cell(name), [name]) for name in members]
-        tables += relations(found, columns, group)
+        tables += relations(scores, columns, group)
     return tables
 
 
-def _groups(inputs: Inputs, found: Study) -> dict[str, list[str]]:
+def _trained_groups(report: Report, scores: Study) -> dict[str, list[str]]:
     """Return benchmark and group to those of its datasets that a probe is trained for."""
     groups = {
         f"{translated(average.benchmark)} {average.group.abbreviation}": [
-            name for name in average.datasets if name in found.trained
+            name for name in average.datasets if name in scores.trained
         ]
-        for average in inputs.averages
+        for average in report.averages
         if average.group
     }
     return {group: members for group, members in groups.items() if members}
 
 
-def scattered(found: Study) -> dict[str, tuple[Doubles, Doubles]]:
-    """Return MRR by cosine and mean similarity to each encoder's rank by it, and by all tasks."""
-    tasks = [_values(scores, found.encoders) for scores in found.trained.values()]
+def scattered(study: Study) -> dict[str, tuple[Doubles, Doubles]]:
+    """Return MRR by cosine and mean similarity to each encoder's rank by it, and by all tasks.
+
+    Ranks are float64 [encoders], 1 for the best; empty below three encoders, or if they share no
+    task.
+    """
+    tasks = [_values(scores, study.encoders) for scores in study.trained.values()]
     shared = [values for values in tasks if not np.isnan(values).any()]
-    if len(found.encoders) < LEAST or not shared:
+    if len(study.encoders) < MIN_POINTS or not shared:
         return {}
-    places = average_ranks(-np.mean(shared, axis=0))
+    task_ranks = average_ranks(-np.mean(shared, axis=0))
     return {
-        name: (average_ranks(-_values(scores, found.encoders)), places)
-        for name, scores in found.intrinsic.items()
+        name: (average_ranks(-_values(scores, study.encoders)), task_ranks)
+        for name, scores in study.intrinsic.items()
         if name == phrase("mean_similarity") or name.endswith(f" {phrase('by_cosine')}")
-        if scores.keys() >= {*found.encoders}
+        if scores.keys() >= {*study.encoders}
     }
 
 
-def scatter(inputs: Inputs) -> list[Table]:
+def scatter(report: Report) -> list[Table]:
     """Return what stands above the figure of ranks."""
-    return [lay_out("scatter")] if scattered(study_of(inputs)) else []
+    return [lay_out("scatter")] if scattered(study_of(report)) else []
 
 
-def levels(inputs: Inputs) -> list[Table]:
+def levels(report: Report) -> list[Table]:
     """Return how similarity agrees with people's scores at parts of their scale."""
-    names = [n for n in inputs.datasets if not TASKS[inputs.any_score(n).task].trained]
+    inputs = report.inputs
     rows = [
         (name, encoder, read_predictions(inputs.folders[encoder], name, score.layer))
-        for name in names
-        for encoder, score in inputs.datasets[name].items()
+        for name, scores in inputs.datasets.items()
+        if not TASKS[inputs.any_score(name).task].trained
+        for encoder, score in scores.items()
     ]
 
     def cell(level: tuple[float, float], row: tuple[str, str, Predictions]) -> Cell | None:
         gold, predicted = row[2].gold, row[2].predicted[0]
         share = ((gold - gold.min()) / (np.ptp(gold) or 1)).round(DECIMALS)
         inside = (share >= level[0]) & (share <= level[1])
-        if inside.sum() < LEAST:
+        if inside.sum() < MIN_POINTS:
             return None
         mean = layout.percent(float(predicted[inside].mean()))
         detail = phrase("mean_of", mean=mean, count=inside.sum())
@@ -601,31 +617,32 @@ def levels(inputs: Inputs) -> list[Table]:
     return [lay_out("levels", rows, columns, texts=2)] if rows else []
 
 
-def sources(inputs: Inputs) -> list[Table]:
+def sources(report: Report) -> list[Table]:
     """Return the MRR of each ranking's pairs by the dataset of scored pairs that has them."""
 
-    def cell(linked: Pairs, row: tuple[str, PairRanks]) -> Cell | None:
+    def cell(shared: Pairs, row: tuple[str, PairRanks]) -> Cell | None:
         pairs = row[1]
         keys = zip(pairs.queries.tolist(), pairs.positives.tolist(), strict=True)
-        inside = np.array([key in linked for key in keys], bool)
+        inside = np.array([key in shared for key in keys], bool)
         if not inside.any():
             return None
-        facts = measure_ranks(pairs.ranks[inside], pairs.documents[inside])
-        beside = f"{layout.bracketed(facts['interval'])} n = {inside.sum():,}"
-        return layout.percent_cell(facts["mrr"], beside)
+        measured = measure_ranks(pairs.ranks[inside], pairs.documents[inside])
+        detail = f"{layout.bracketed(measured['interval'])} n = {inside.sum():,}"
+        return layout.percent_cell(measured["mrr"], detail)
 
     tables: list[Table] = []
-    for dataset, sets in inputs.sources.items():
+    for dataset, pairs in report.inputs.sources.items():
+        folders = report.inputs.ranks_folders
         ranked = [
-            (each.name, read_ranks(inputs.ranks_folders[each.name], dataset, "cosine"))
-            for each in inputs.rankings
-            if any((s.dataset, s.similarity) == (dataset, "cosine") for s in each.plain)
+            (results.name, read_ranks(folders[results.name], dataset, "cosine"))
+            for results in report.inputs.rankings
+            if any((s.dataset, s.similarity) == (dataset, "cosine") for s in results.plain)
         ]
         columns = [
-            Column("encoder", lambda row: layout.named(row[0])),
+            Column("encoder", lambda row: layout.name_cell(row[0])),
             *(
-                Column(Cell(name or phrase("no_dataset")), partial(cell, linked))
-                for name, linked in sets.items()
+                Column(Cell(name or phrase("no_dataset")), partial(cell, shared))
+                for name, shared in pairs.items()
             ),
         ]
         name = layout.unused_name(f"sources {dataset}", [table.name for table in tables])
@@ -633,14 +650,14 @@ def sources(inputs: Inputs) -> list[Table]:
     return tables
 
 
-def measures(inputs: Inputs) -> list[Table]:
+def measures(report: Report) -> list[Table]:
     """Return the measures that are correlated."""
-    found = study_of(inputs).intrinsic
+    scores = study_of(report).intrinsic
 
     def cell(encoder: str, measure: str) -> Cell | None:
-        value = found[measure].get(encoder)
-        return None if value is None else layout.counted(value, "{:,.3f}")
+        value = scores[measure].get(encoder)
+        return None if value is None else layout.count_cell(value, "{:,.3f}")
 
-    encoders = inputs.in_order({name for scores in found.values() for name in scores})
+    encoders = report.sort_names(set(chain.from_iterable(scores.values())))
     columns = [Column("score", Cell), *columns_of(encoders, cell)]
-    return [lay_out("intrinsic", found, columns)] if found else []
+    return [lay_out("intrinsic", scores, columns)] if scores else []

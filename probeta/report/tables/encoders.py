@@ -1,17 +1,12 @@
-"""The verdicts and measurements of the audit.
+"""The encoders, the scores over their layers; rows of datasets that stand out; the audit.
 
-The encoders: their options, the words that they lack, and the scores over their layers.
-
-As in Figure 8 of Chen et al. (2019): the scores of each dataset are standardised over the layers,
-and its best layer is marked, or all layers that share the best score.
-
-Rows that stand out: that no encoder answers, that all do, that only the worse ones do.
+Layers are shown as in Figure 8 of Chen et al. (2019): the scores of each dataset are standardised
+over the layers, and its best layer is marked, or all layers that share the best score.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
-from itertools import product
+from itertools import chain, product
 from statistics import fmean
 from typing import Any
 from urllib.parse import quote
@@ -25,20 +20,20 @@ from builders.tasks.benchmarks import Group
 from evaluation.arrays import Doubles
 from evaluation.results.scores import Results
 from probeta.report import layout
-from probeta.report.inputs import Inputs
 from probeta.report.layout import NONE, Cell, Column, Table, columns_of, lay_out
+from probeta.report.statistics import Report
 from probeta.report.tables import by_dataset
 from probeta.report.tables.scores import metric_of
 from probeta.report.texts import phrase, translated
 
 # Scores that differ by less are equal: they are means over random starts.
-_SAME = 1e-9
+_TOLERANCE = 1e-9
 
 
-def encoders(inputs: Inputs) -> list[Table]:
+def encoders(report: Report) -> list[Table]:
     """Return the encoders with their layers and options."""
     columns = [
-        Column("name", lambda results: layout.named(results.name)),
+        Column("name", lambda results: layout.name_cell(results.name)),
         Column("encoder", lambda results: results.encoder["encoder"]),
         Column("revision", lambda results: results.encoder["revision"] or layout.NONE),
         Column("layer", _layers),
@@ -46,15 +41,15 @@ def encoders(inputs: Inputs) -> list[Table]:
         Column("options", _options),
         Column("dimensions", _dimension),
     ]
-    return [lay_out("encoders", inputs.encoders, columns, texts=6, kind="encoder")]
+    return [lay_out("encoders", report.inputs.encoders, columns, texts=6, kind="encoder")]
 
 
-def verified(inputs: Inputs) -> list[Table]:
-    """Return what was verified, and the results of others that were refused, if some were given."""
-    if inputs.refused is None:
+def verified(report: Report) -> list[Table]:
+    """Return the third-party results that were refused, and why, if some were verified."""
+    if report.inputs.refused is None:
         return []
     columns = [Column("results", lambda item: item[0]), Column("reason", lambda item: item[1])]
-    return [lay_out("verified", inputs.refused.items(), columns, texts=2)]
+    return [lay_out("verified", report.inputs.refused.items(), columns, texts=2)]
 
 
 def _layers(results: Results) -> str:
@@ -70,24 +65,26 @@ def _options(results: Results) -> str:
 
 def _dimension(results: Results) -> Cell | None:
     dimension = results.encoder.get("dimension")  # a language model has none
-    return None if dimension is None else layout.counted(dimension)
+    return None if dimension is None else layout.count_cell(dimension)
 
 
-def vocabulary(inputs: Inputs) -> list[Table]:
+def vocabulary(report: Report) -> list[Table]:
     """Return the share of out-of-vocabulary words by dataset and encoder with a vocabulary."""
 
     def unknown(encoder: str, dataset: str) -> Cell | None:
-        score = inputs.datasets[dataset].get(encoder)
+        score = report.inputs.datasets[dataset].get(encoder)
         if score is None or not score.coverage:
             return None
         words, tokens = score.coverage["out_of_vocabulary"], score.coverage["tokens"]
         detail = phrase("counted_of", count=words, all=tokens)
         return layout.percent_cell(words / max(1, tokens), f"({detail})")
 
-    encoders = (each for each in inputs.encoders if any(score.coverage for score in each.main))
+    encoders = (
+        each for each in report.inputs.encoders if any(score.coverage for score in each.main)
+    )
     names = [results.name for results in encoders]
-    rows = inputs.datasets if names else ()
-    return by_dataset(inputs, "vocabulary", columns_of(names, unknown), rows)
+    rows = report.inputs.datasets if names else ()
+    return by_dataset(report, "vocabulary", columns_of(names, unknown), rows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +133,7 @@ class Profile:
         return phrase("best_layer", first=first, last=last, mean=f"{self.average_best:.1f}")
 
     def words(self, marked: str) -> dict[str, Any]:
-        """Return what stands in the explanation of the layers; ``marked``: of the best ones."""
+        """Return the words of the explanation of the layers; ``marked``: how the best ones are."""
         mean = {"avg": phrase("mean_of_layers")}
         return {
             "encoder": self.encoder,
@@ -150,17 +147,17 @@ class Profile:
         }
 
 
-def profiles(inputs: Inputs) -> list[Profile]:
+def profiles(report: Report) -> list[Profile]:
     """Return the profiles of every encoder that was probed on two numbered layers or more."""
     by_name: dict[str, Profile] = {}
-    for results, benchmark in product(inputs.encoders, inputs.wholes):
+    for results, benchmark in product(report.inputs.encoders, report.benchmark_averages):
         name = layout.unused_name(results.name, by_name)
-        if profile := _profile(results, benchmark, name, inputs):
+        if profile := _profile(results, benchmark, name, report):
             by_name[name] = profile
     return list(by_name.values())
 
 
-def _profile(results: Results, benchmark: str, name: str, inputs: Inputs) -> Profile | None:
+def _profile(results: Results, benchmark: str, name: str, report: Report) -> Profile | None:
     names = results.encoder["layers"]
     layers = tuple(sorted((name for name in names if name.isdecimal()), key=int))
     if len(layers) < 2:
@@ -169,8 +166,8 @@ def _profile(results: Results, benchmark: str, name: str, inputs: Inputs) -> Pro
     scores = {(score.layer, score.dataset): score.value for score in results.scores}
     datasets = tuple(
         name
-        for name in inputs.datasets
-        if inputs.benchmark(name) == benchmark
+        for name in report.inputs.datasets
+        if report.inputs.benchmark(name) == benchmark
         and all((layer, name) in scores for layer in layers + apart)
     )
     if not datasets:
@@ -178,8 +175,8 @@ def _profile(results: Results, benchmark: str, name: str, inputs: Inputs) -> Pro
     values = np.array([[scores[layer, name] for name in datasets] for layer in layers + apart])
     numbered = values[: len(layers)]
     spread = numbered.std(axis=0)
-    spread[np.ptp(numbered, axis=0) < _SAME] = np.inf
-    shared = numbered > numbered.max(axis=0) - _SAME
+    spread[np.ptp(numbered, axis=0) < _TOLERANCE] = np.inf
+    shared = numbered > numbered.max(axis=0) - _TOLERANCE
     return Profile(
         encoder=results.name,
         benchmark=benchmark,
@@ -187,37 +184,39 @@ def _profile(results: Results, benchmark: str, name: str, inputs: Inputs) -> Pro
         layers=layers,
         apart=apart,
         datasets=datasets,
-        groups=tuple(inputs.groups[dataset] for dataset in datasets),
+        groups=tuple(report.inputs.groups[dataset] for dataset in datasets),
         values=values,
         standard=(values - numbered.mean(axis=0)) / spread,
         best=tuple(tuple(map(int, np.flatnonzero(best))) for best in shared.T),
     )
 
 
-def best_layers(inputs: Inputs) -> list[Table]:
+def best_layers(report: Report) -> list[Table]:
     """Return the average best layer of every encoder by benchmark."""
-    of_encoders: dict[str, dict[str, Profile]] = {}
-    for profile in profiles(inputs):
-        of_encoders.setdefault(profile.encoder, {})[profile.benchmark] = profile
+    by_encoder: dict[str, dict[str, Profile]] = {}
+    for profile in profiles(report):
+        by_encoder.setdefault(profile.encoder, {})[profile.benchmark] = profile
 
     def best(benchmark: str, encoder: str) -> Cell | None:
-        if (profile := of_encoders[encoder].get(benchmark)) is None:
+        if (profile := by_encoder[encoder].get(benchmark)) is None:
             return None
         return Cell(f"{profile.average_best:.1f}", value=profile.average_best)
 
     def numbers(encoder: str) -> str:
-        first, *_, last = next(iter(of_encoders[encoder].values())).layers
+        first, *_, last = next(iter(by_encoder[encoder].values())).layers
         return phrase("range", first=first, last=last)
 
-    found = [name for name in inputs.wholes if any(name in each for each in of_encoders.values())]
-    first = [Column("encoder", layout.named), Column("layers", numbers)]
-    columns = [*first, *columns_of(found, best, translated)]
-    return [lay_out("best-layers", of_encoders, columns, texts=2, kind="encoder")] if found else []
+    probed = set(chain.from_iterable(by_encoder.values()))
+    benchmarks = [name for name in report.benchmark_averages if name in probed]
+    first = [Column("encoder", layout.name_cell), Column("layers", numbers)]
+    columns = [*first, *columns_of(benchmarks, best, translated)]
+    table = lay_out("best-layers", by_encoder, columns, texts=2, kind="encoder")
+    return [table] if benchmarks else []
 
 
-def layers(inputs: Inputs) -> list[Table]:
+def layers(report: Report) -> list[Table]:
     """Return a table for every encoder that was probed on several layers."""
-    return [layer_table(profile) for profile in profiles(inputs)]
+    return [layer_table(profile) for profile in profiles(report)]
 
 
 def layer_table(profile: Profile) -> Table:
@@ -244,46 +243,50 @@ def about_layers(profile: Profile) -> str:
     return " ".join(layout.paragraphs("layers", **profile.words(phrase("framed"))))
 
 
-def heatmaps(inputs: Inputs) -> list[Table]:
+def heatmaps(report: Report) -> list[Table]:
     """Return the heading of the heatmaps of layers, if an encoder was probed on several."""
-    return [lay_out("by-layer")] if profiles(inputs) else []
+    return [lay_out("by-layer")] if profiles(report) else []
 
 
-def items(inputs: Inputs) -> list[Table]:
+def items(report: Report) -> list[Table]:
     """Return how many rows of each dataset stand out."""
-    found = dict(iter(inputs.items.groupby("dataset")))
-    if not found:
+    tables = dict(iter(report.items.groupby("dataset")))
+    if not tables:
         return [lay_out("few-items", name="items")]
     columns = [
-        Column("encoders", lambda name: layout.counted(found[name].encoders.iloc[0])),
-        Column("rows", lambda name: layout.counted(len(found[name]))),
-        Column("nobody_column", lambda name: _share(found[name].hits == 0)),
-        Column("everybody", lambda name: _share(found[name].hits == found[name].encoders)),
-        Column("negative", lambda name: _share(found[name].discrimination < 0)),
+        Column("encoders", lambda name: layout.count_cell(tables[name].encoders.iloc[0])),
+        Column("rows", lambda name: layout.count_cell(len(tables[name]))),
+        Column("nobody_column", lambda name: _share(tables[name].hits == 0)),
+        Column("everybody", lambda name: _share(tables[name].hits == tables[name].encoders)),
+        Column("negative", lambda name: _share(tables[name].discrimination < 0)),
     ]
-    return by_dataset(inputs, "items", columns, [name for name in inputs.datasets if name in found])
+    names = [name for name in report.inputs.datasets if name in tables]
+    return by_dataset(report, "items", columns, names)
 
 
-def _share(which: "pd.Series[bool]") -> Cell:
-    return layout.percent_cell(float(which.mean()), f"({which.sum():,})")
+def _share(rows: "pd.Series[bool]") -> Cell:
+    return layout.percent_cell(float(rows.mean()), f"({rows.sum():,})")
 
 
-def examples(inputs: Inputs) -> list[Table]:
+def examples(report: Report) -> list[Table]:
     """Return the first rows of each dataset with negative discrimination."""
-    of = partial(phrase, "counted_of")
     columns = [
         Column("row", lambda item: _row_cell(item.dataset, item.row)),
-        Column("hits", lambda item: Cell(of(count=item.hits, all=item.encoders), value=item.hits)),
+        Column("hits", lambda item: _hits_cell(item.hits, item.encoders)),
         Column("discrimination", lambda item: item.discrimination),
     ]
-    rows = inputs.examples.itertuples(index=False)
-    return by_dataset(inputs, "examples", columns, rows, texts=2)
+    rows = report.examples.itertuples(index=False)
+    return by_dataset(report, "examples", columns, rows, texts=2)
+
+
+def _hits_cell(hits: int, encoders: int) -> Cell:
+    return Cell(phrase("counted_of", count=hits, all=encoders), value=hits)
 
 
 def _row_cell(dataset: str, row: str) -> Cell:
     """Return the id of a row, with a link to it: the page decodes its address twice."""
-    found = quote(quote(row, safe=""))
-    return Cell(row, link=f"#instances-title?dataset={dataset}&find={found}")
+    text = quote(quote(row, safe=""))
+    return Cell(row, link=f"#instances-title?dataset={dataset}&find={text}")
 
 
 TONES: Mapping[str, layout.Tone] = {
@@ -296,62 +299,64 @@ TONES: Mapping[str, layout.Tone] = {
 }
 """Verdict of the audit to its cell's tone."""
 # A trivial baseline is near an encoder, or above chance, by this difference of accuracies.
-NEAR = 0.05
+BASELINE_MARGIN = 0.05
 
 
-def verdicts(inputs: Inputs) -> list[Table]:
+def verdicts(report: Report) -> list[Table]:
     """Return the audit's verdict on every dataset and gate."""
 
     def worst(gate: str, dataset: str) -> Cell:
-        checks = inputs.audit[dataset]["checks"]
+        checks = report.inputs.audit[dataset]["checks"]
         judged = any(check["gate"] == gate for check in checks)
         verdict: str = verdict_of(checks, gate) if judged else NONE
-        if gate == "baselines" and _trivial_is_near(inputs, dataset):
+        if gate == "baselines" and _baseline_is_near(report, dataset):
             verdict = max(verdict, SURFACE_FORM, key=[*TONES].index)
         return _verdict(verdict)
 
     columns = columns_of(GATES, worst, lambda gate: translated(GATES[gate]))
-    return by_dataset(inputs, "verdicts", columns, inputs.groups, texts=1 + len(GATES))
+    return by_dataset(report, "verdicts", columns, report.inputs.groups, texts=1 + len(GATES))
 
 
 def _verdict(verdict: str) -> Cell:
     return Cell(translated(verdict), tone=TONES[verdict]) if verdict in TONES else Cell(NONE)
 
 
-def _trivial_is_near(inputs: Inputs, dataset: str) -> bool:
+def _baseline_is_near(report: Report, dataset: str) -> bool:
     """Return whether a trivial baseline beats chance and hardly less than the best encoder."""
-    scores = inputs.datasets.get(dataset, {}).values()
+    scores = report.inputs.datasets.get(dataset, {}).values()
     if not scores or not TASKS[(first := next(iter(scores))).task].constructed:
         return False
+    if first.chance is None:
+        return False
     best = max(score.value for score in scores)
-    trivial = inputs.best_trivial(dataset)[1]
-    return first.chance is not None and trivial >= max(best - NEAR, first.chance + NEAR)
+    _, baseline = report.inputs.best_baseline(dataset)
+    return baseline >= max(best - BASELINE_MARGIN, first.chance + BASELINE_MARGIN)
 
 
-def inherited(inputs: Inputs) -> list[Table]:
+def inherited(report: Report) -> list[Table]:
     """Return the declared reasons for the gates that datasets miss because of their source."""
     rows = [
         (dataset, translated(GATES[gate]), Cell(why, english=True))
-        for dataset, facts in inputs.audit.items()
+        for dataset, facts in report.inputs.audit.items()
         for gate, why in inherited_of(facts).items()
     ]
     columns = [Column("gate", lambda row: row[1]), Column("reason", lambda row: row[2])]
-    return by_dataset(inputs, "inherited", columns, rows, texts=3)
+    return by_dataset(report, "inherited", columns, rows, texts=3)
 
 
-def published(inputs: Inputs) -> list[Table]:
-    """Return what is known of the rows that the sources publish: faults, differences from ours."""
-    known = {dataset: facts.get("published") for dataset, facts in inputs.audit.items()}
-    rows = filter(known.get, known)
-    columns = [Column("published_rows", lambda name: Cell(str(known[name]), english=True))]
-    return by_dataset(inputs, "published", columns, rows, texts=2)
+def published(report: Report) -> list[Table]:
+    """Return remarks on the rows that the sources publish: faults, differences from ours."""
+    remarks = {dataset: facts.get("published") for dataset, facts in report.inputs.audit.items()}
+    rows = filter(remarks.get, remarks)
+    columns = [Column("published_rows", lambda name: Cell(str(remarks[name]), english=True))]
+    return by_dataset(report, "published", columns, rows, texts=2)
 
 
-def measurements(inputs: Inputs) -> list[Table]:
+def measurements(report: Report) -> list[Table]:
     """Return everything that the audit measured."""
     rows = [
         (dataset, check)
-        for dataset, facts in inputs.audit.items()
+        for dataset, facts in report.inputs.audit.items()
         for check in facts["checks"]
         if check["verdict"] != "not applicable"
     ]
@@ -363,7 +368,7 @@ def measurements(inputs: Inputs) -> list[Table]:
         Column("value", lambda row: _measured(row[1], "value")),
         Column("limit", lambda row: _measured(row[1], "limit")),
     ]
-    group = {dataset: group.abbreviation for dataset, group in inputs.groups.items()}
+    group = {dataset: group.abbreviation for dataset, group in report.inputs.groups.items()}
     return [lay_out("measurements", rows, columns, texts=4, group=lambda row: group[row[0]])]
 
 
@@ -372,9 +377,9 @@ def _judged(check: Mapping[str, Any]) -> Cell | None:
     return None if check["limit"] is None else _verdict(check["verdict"])
 
 
-def _measured(check: Mapping[str, Any], what: str) -> Cell | None:
+def _measured(check: Mapping[str, Any], key: str) -> Cell | None:
     """Return the cell of a measurement's "value" or "limit"."""
-    value = check[what]
+    value = check[key]
     if value is None:
         return None
     if check["correlation"]:

@@ -5,7 +5,7 @@ from functools import partial
 from itertools import chain, groupby, product
 from math import isnan, nan
 from statistics import fmean
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -21,74 +21,87 @@ from evaluation.results.scores import (
     SimilarityScore,
 )
 from probeta.report import layout
-from probeta.report.inputs import Inputs
+from probeta.report.inputs import OWN
 from probeta.report.layout import Cell, Column, Content, Table, columns_of, lay_out
-from probeta.report.statistics import OWN
-from probeta.report.tables import PARALEX as REPORTED
-from probeta.report.tables import PARALEX_ENGLISH, VECTORS, dataset_cell, mark_best, sampled
+from probeta.report.statistics import Report
+from probeta.report.tables import (
+    PARALEX_ENGLISH_SCORES,
+    PARALEX_SCORES,
+    VECTORS,
+    dataset_cell,
+    mark_best,
+    mark_samples,
+)
 from probeta.report.tables.compared import about_differences, alike, measure_differences
 from probeta.report.tables.scores import about_bold, published_ranks
 from probeta.report.texts import phrase, translated
 
-Ranks = Mapping[tuple[str, str], RankScore]
+RankScores = Mapping[tuple[str, str], RankScore]
 """Encoder and similarity to the score on a dataset of the vectors as they are."""
-Way = tuple[str, str, str, str]
-"""Dataset of ParaLex, language, vocabulary and casing."""
 COUNTS = "word_counts"
-OF_CLUSTER = (*PARADIGM_MEASURES, "terms_left")
+CLUSTER_COLUMNS = (*PARADIGM_MEASURES, "terms_left")
 
 
-def evalrank(inputs: Inputs) -> list[Table]:
+class Setting(NamedTuple):
+    """In what words of ParaLex are scored."""
+
+    dataset: str
+    language: str
+    vocabulary: str
+    casing: str
+
+
+def evalrank(report: Report) -> list[Table]:
     """Return how highly positives are ranked: an explanation, then a table for each dataset.
 
     Encoders are in rows, MRR and hits by each similarity in columns.
     """
-    tables = [lay_out("evalrank")] if inputs.rankings else []
-    for dataset, ranks in _ranked(inputs).items():
+    tables = [lay_out("evalrank")] if report.inputs.rankings else []
+    for dataset, ranks in _scores_by_dataset(report).items():
         name = layout.unused_name(f"evalrank-{dataset}", {table.name for table in tables})
-        tables.append(_ranks(inputs, dataset, ranks, name))
+        tables.append(_rank_table(report, dataset, ranks, name))
     return tables if len(tables) > 1 else []
 
 
-def _ranks(inputs: Inputs, dataset: str, ranks: Ranks, name: str) -> Table:
-    encoders = inputs.in_order({encoder for encoder, _ in ranks})
-    columns, measured = [Column("encoder", layout.named)], list[tuple[str, str]]()
-    for similarity in _distinct(ranks):
+def _rank_table(report: Report, dataset: str, ranks: RankScores, name: str) -> Table:
+    encoders = report.sort_names({encoder for encoder, _ in ranks})
+    columns, measured = [Column("encoder", layout.name_cell)], list[tuple[str, str]]()
+    for similarity in _distinct_similarities(ranks):
         scores = {encoder: score for (encoder, by), score in ranks.items() if by == similarity}
         among = alike({encoder: score.background for encoder, score in scores.items()})
-        beating = {name for name in among if scores[name].interval[0] > _chance(scores[name])}
-        ends = {encoder: layout.bracketed(score.interval) for encoder, score in scores.items()}
+        beating = {name for name in among if scores[name].interval[0] > _chance_mrr(scores[name])}
         for measure in RANK_MEASURES:
-            shown = ends if measure == "MRR" else dict.fromkeys(scores, "")
             cells = {
-                encoder: layout.percent_cell(score.measures[measure], shown[encoder])
+                encoder: layout.percent_cell(
+                    score.measures[measure],
+                    layout.bracketed(score.interval) if measure == "MRR" else "",
+                )
                 for encoder, score in scores.items()
             }
             key = f"{dataset} {measure.lower()} {similarity}"
-            marked = mark_best(inputs, [dataset], cells, key, beating, among)
+            marked = mark_best(report, [dataset], cells, key, beating, among)
             columns.append(Column(Cell(f"{measure}, {translated(similarity)}"), marked.get))
-        measured += [(what, similarity) for what in (*RANK_MEASURES, "median")]
-        medians = {
-            encoder: sampled(inputs, [dataset], layout.counted(score.median_rank, "{:,.1f}"))
-            for encoder, score in scores.items()
-        }
+        measured += [(measure, similarity) for measure in (*RANK_MEASURES, "median")]
+        medians = {e: layout.count_cell(s.median_rank, "{:,.1f}") for e, s in scores.items()}
+        marked = {e: mark_samples(report, [dataset], cell) for e, cell in medians.items()}
         median = phrase("median_rank", similarity=translated(similarity))
-        columns.append(Column(Cell(median), medians.get))
+        columns.append(Column(Cell(median), marked.get))
     bold = about_bold(encoders, phrase("encoder_of_column"))
+    of_user = f", {translated(OWN)}" if report.inputs.benchmark(dataset) == OWN else ""
     return lay_out(
         "ranks",
         encoders,
         columns,
         name=name,
         kind="encoder",
-        last=published_ranks(inputs, next(iter(ranks.values())), measured),
-        dataset=f"{dataset}, {translated(OWN)}" if inputs.benchmark(dataset) == OWN else dataset,
+        last=published_ranks(report, next(iter(ranks.values())), measured),
+        dataset=f"{dataset}{of_user}",
         counts=_about_ranks(ranks),
         bold=f"{bold} {phrase('alike', what=phrase('of_texts'))}." if bold else "",
     )
 
 
-def _distinct(ranks: Ranks) -> list[str]:
+def _distinct_similarities(ranks: RankScores) -> list[str]:
     """Return the similarities, without l2 if it ranks as cosine does, for all encoders."""
     same = all(
         (cosine := ranks.get((encoder, "cosine"))) is not None
@@ -100,78 +113,83 @@ def _distinct(ranks: Ranks) -> list[str]:
     return [similarity for similarity in similarities if similarity != "l2" or not same]
 
 
-def _chance(score: RankScore) -> float:
+def _chance_mrr(score: RankScore) -> float:
     """Return the mean reciprocal rank of a positive at a random place."""
     return sum(1 / rank for rank in range(1, score.background + 1)) / score.background
 
 
-def _about_ranks(ranks: Ranks) -> str:
+def _about_ranks(ranks: RankScores) -> str:
     """Return the number of texts that are ranked, and the encoders' exceptions."""
     first, texts = next(iter(ranks.values())), max(score.background for score in ranks.values())
-    tied, by = (of for of in ranks.items() if of[1].ties), partial(phrase, "by_similarity")
+    ties = {
+        phrase("by_similarity", encoder=name, similarity=translated(similarity)): score.ties
+        for (name, similarity), score in ranks.items()
+        if score.ties
+    }
     remarks = {
         "unknown": {n: s.without_vector for (n, _), s in ranks.items() if s.without_vector},
         "fewer": {n: s.background for (n, _), s in ranks.items() if s.background < texts},
-        "ties": {by(encoder=n, similarity=translated(how)): s.ties for (n, how), s in tied},
+        "ties": ties,
     }
     parts = [phrase("ranked", texts=texts, queries=first.queries, pairs=first.pairs)]
     for key, counts in remarks.items():
         if counts:
-            shown = ", ".join(f"{name} {count:,}" for name, count in counts.items())
-            parts.append(phrase(key, counts=shown))
+            listed = ", ".join(f"{name} {count:,}" for name, count in counts.items())
+            parts.append(phrase(key, counts=listed))
     return " ".join(parts)
 
 
-def rank_differences(inputs: Inputs) -> list[Table]:
+def rank_differences(report: Report) -> list[Table]:
     """Return the differences of every two encoders' ranks."""
     rows = {
         score.key(measure): (dataset, translated(similarity), measure)
-        for dataset, ranks in _ranked(inputs).items()
+        for dataset, ranks in _scores_by_dataset(report).items()
         for (_, similarity), score in ranks.items()
         for measure in RANK_MEASURES
-        if similarity in _distinct(ranks)
+        if similarity in _distinct_similarities(ranks)
     }
     about = about_differences(phrase("group_of_texts"))
     texts = (phrase("dataset"), phrase("similarity"), phrase("measure"))
-    return measure_differences(inputs, EVALRANK, texts, rows, about)
+    return measure_differences(report, EVALRANK, texts, rows, about)
 
 
-def postprocessing(inputs: Inputs) -> list[Table]:
+def postprocessing(report: Report) -> list[Table]:
     """Return the effect of post-processing on similarity and on ranks, if any was done.
 
     Wang, Kuo and Li (2022) find that it improves similarity and not ranks.
     """
-    ranked = list(_ranked(inputs))
+    ranked = list(_scores_by_dataset(report))
     index = ["encoder", "similarity", "done"]
     measured = [
         (results.name, score, score.mrr if isinstance(score, RankScore) else score.spearman)
-        for results in inputs.rankings
+        for results in report.inputs.rankings
         for score in chain[RankScore | SimilarityScore](results.main, results.similarities)
     ]
     rows = [(n, s.similarity, s.postprocessing, s.dataset, value) for n, s, value in measured]
     scores = pd.DataFrame(rows, columns=[*index, "dataset", "value"])
-    ways = pd.MultiIndex.from_frame(scores[scores.dataset.isin(ranked)][index].drop_duplicates())
-    if not ranked or {*ways.get_level_values("done")} == {PLAIN}:
+    ranks = scores[scores.dataset.isin(ranked)]
+    settings = pd.MultiIndex.from_frame(ranks[index].drop_duplicates())
+    if not ranked or {*settings.get_level_values("done")} == {PLAIN}:
         return []
-    wide = scores.pivot(index=index, columns="dataset", values="value").reindex(ways)
-    shipped = sorted(inputs.shipped(set(scores.dataset) - set(ranked)))
-    similar = wide[shipped].apply(lambda row: fmean(row) if shipped else nan, axis=1)
+    wide = scores.pivot(index=index, columns="dataset", values="value").reindex(settings)
+    rated = sorted(report.benchmark_datasets(set(scores.dataset) - set(ranked)))
+    similar = wide[rated].apply(lambda row: fmean(row) if rated else nan, axis=1)
     means = wide[ranked].assign(similar=similar)
-    plain = means.xs(PLAIN, level="done").reindex(ways.droplevel("done")).to_numpy()
+    plain = means.xs(PLAIN, level="done").reindex(settings.droplevel("done")).to_numpy()
     changes = (means - plain).drop(PLAIN, level="done")
-    shown: dict[Any, dict[Any, float]] = means.to_dict()
-    changed_by: dict[Any, dict[Any, float]] = changes.to_dict()
+    mean_of: dict[Any, dict[Any, float]] = means.to_dict()
+    change_of: dict[Any, dict[Any, float]] = changes.to_dict()
 
-    def cell(column: str, way: tuple[str, ...]) -> Cell:
-        value, changed = shown[column][way], changed_by[column].get(way, nan)
-        detail = "" if isnan(changed) else f"({layout.signed(changed)})"
+    def cell(column: str, setting: tuple[str, ...]) -> Cell:
+        value, change = mean_of[column][setting], change_of[column].get(setting, nan)
+        detail = "" if isnan(change) else f"({layout.signed(change)})"
         return layout.percent_cell(None if isnan(value) else value, detail)
 
     on_average = []
-    for done, rows_of in changes.groupby(level="done", sort=False):
-        frames = {phrase("spearman"): rows_of[["similar"]], phrase("the_mrr"): rows_of[ranked]}
-        known = {measure: frame.to_numpy().ravel() for measure, frame in frames.items()}
-        known = {measure: values[~np.isnan(values)] for measure, values in known.items()}
+    for done, frame in changes.groupby(level="done", sort=False):
+        parts = {phrase("spearman"): frame[["similar"]], phrase("the_mrr"): frame[ranked]}
+        values_of = {measure: part.to_numpy().ravel() for measure, part in parts.items()}
+        known = {measure: values[~np.isnan(values)] for measure, values in values_of.items()}
         changed = [
             phrase("changed_by", measure=measure, difference=layout.signed(fmean(values)))
             for measure, values in known.items()
@@ -180,100 +198,109 @@ def postprocessing(inputs: Inputs) -> list[Table]:
         if changed:
             words = {"done": layout.spaced(str(done)), "measures": phrase("and").join(changed)}
             on_average.append(phrase("changes", **words))
-    of_similar = Cell(phrase("similarity_datasets", count=len(shipped)))
+    similar_heading = Cell(phrase("similarity_datasets", count=len(rated)))
     columns = [
-        Column("encoder", lambda way: layout.named(way[0])),
-        Column("similarity", lambda way: translated(way[1])),
-        Column("vectors", lambda way: layout.spaced(way[2])),
-        Column(of_similar, partial(cell, "similar")),
-        *columns_of(ranked, cell, partial(dataset_cell, inputs)),
+        Column("encoder", lambda setting: layout.name_cell(setting[0])),
+        Column("similarity", lambda setting: translated(setting[1])),
+        Column("vectors", lambda setting: layout.spaced(setting[2])),
+        Column(similar_heading, partial(cell, "similar")),
+        *columns_of(ranked, cell, partial(dataset_cell, report)),
     ]
-    facts: dict[str, Any] = {"similar": ", ".join(shipped) or phrase("none")}
+    facts: dict[str, Any] = {"similar": ", ".join(rated) or phrase("none")}
     facts["on_average"] = "; ".join(on_average)
-    return [lay_out("postprocessing", ways, columns, texts=3, kind="encoder", **facts)]
+    return [lay_out("postprocessing", settings, columns, texts=3, kind="encoder", **facts)]
 
 
-def _ranked(inputs: Inputs) -> dict[str, dict[tuple[str, str], RankScore]]:
+def _scores_by_dataset(report: Report) -> dict[str, dict[tuple[str, str], RankScore]]:
     """Return dataset to encoder and similarity to the score of the vectors as they are."""
     datasets: dict[str, dict[tuple[str, str], RankScore]] = {}
-    for ranked in inputs.rankings:
+    for ranked in report.inputs.rankings:
         for score in ranked.plain:
             datasets.setdefault(score.dataset, {})[ranked.name, score.similarity] = score
     tasks = {name: next(iter(ranks.values())).task for name, ranks in datasets.items()}
-    order = sorted(datasets, key=lambda name: (inputs.benchmark(name) == OWN, tasks[name], name))
+    of_user = {name: report.inputs.benchmark(name) == OWN for name in datasets}
+    order = sorted(datasets, key=lambda name: (of_user[name], tasks[name], name))
     return {name: datasets[name] for name in order}
 
 
-def paralex(inputs: Inputs) -> list[Table]:
+def paralex(report: Report) -> list[Table]:
     """Return ParaLex over languages, as Table 2 of Sumbler et al. (2018)."""
-    scores, not_scored = _clustered(inputs), _not_scored(inputs)
+    scores, not_scored = _scores_by_setting(report), _about_not_scored(report)
     if not scores and not not_scored:
         return []
-    names = [results.name for results in inputs.paradigms if results.main]
+    names = [results.name for results in report.inputs.paradigms if results.main]
     cells = {
-        (way, measure): _measured(inputs, of_way, measure)
-        for way, of_way in scores.items()
+        (setting, measure): _measure_cells(report, by_encoder, measure)
+        for setting, by_encoder in scores.items()
         for measure in (*PARADIGM_MEASURES, COUNTS)
     }
     fewer = phrase("fewer_words", alike=phrase("alike", what=phrase("of_words")))
     bold = about_bold(names, phrase("encoder_of_row"))
-    measures = product(names, (*PARADIGM_MEASURES, COUNTS))
+
+    def cell(column: tuple[str, str], setting: Setting) -> Cell | None:
+        encoder, measure = column
+        return cells[setting, measure].get(encoder)
+
     columns = [
-        Column("dataset", lambda way: dataset_cell(inputs, way[0])),
-        Column("language", lambda way: way[1]),
-        Column("vocabulary", lambda way: translated(way[2])),
-        Column("casing", lambda way: layout.spaced(way[3])),
-        *columns_of(measures, lambda of, way: cells[way, of[1]].get(of[0]), _heading),
+        Column("dataset", lambda setting: dataset_cell(report, setting.dataset)),
+        Column("language", lambda setting: setting.language),
+        Column("vocabulary", lambda setting: translated(setting.vocabulary)),
+        Column("casing", lambda setting: layout.spaced(setting.casing)),
+        *columns_of(product(names, (*PARADIGM_MEASURES, COUNTS)), cell, _heading),
     ]
+    languages = [s.language for s in scores if s.dataset not in report.inputs.samples]
     table = lay_out(
         "paralex",
         scores,
         columns,
         texts=4,
-        threshold=inputs.paradigms[0].coherence_threshold,
+        threshold=report.inputs.paradigms[0].coherence_threshold,
         bold=f"{bold} {fewer}" if bold else "",
-        papers=_reported(dict.fromkeys(w[1] for w in scores if w[0] not in inputs.samples)),
+        papers=_about_paper(dict.fromkeys(languages)),
         not_scored=not_scored,
     )
     return [table]
 
 
-def word_differences(inputs: Inputs) -> list[Table]:
+def word_differences(report: Report) -> list[Table]:
     """Return the differences of every two encoders on clusters."""
     rows = {
-        next(iter(scores.values())).key(measure): (name, *map(layout.spaced, (*way, measure)))
-        for (name, _, *way), scores in _clustered(inputs).items()
+        next(iter(scores.values())).key(measure): (name, *map(layout.spaced, (*words, measure)))
+        for (name, _, *words), scores in _scores_by_setting(report).items()
         for measure in PARADIGM_MEASURES
     }
     texts = (phrase("dataset"), phrase("vocabulary"), phrase("casing"), phrase("measure"))
     about = f"{about_differences(phrase('one_cluster'))} {phrase('other_words')}"
-    return measure_differences(inputs, PARALEX, texts, rows, about)
+    return measure_differences(report, PARALEX, texts, rows, about)
 
 
-def clusters(inputs: Inputs) -> list[Table]:
-    """Return a table for each dataset of ParaLex: its clusters, with the terms left out."""
+def clusters(report: Report) -> list[Table]:
+    """Return a table for each dataset of ParaLex: its clusters, with the excluded terms."""
     tables: list[Table] = []
-    for dataset, ways in groupby(_clustered(inputs).items(), key=lambda item: item[0][0]):
+    scores = _scores_by_setting(report).items()
+    for dataset, by_setting in groupby(scores, key=lambda item: item[0].dataset):
         name = layout.unused_name(f"clusters-{dataset}", {table.name for table in tables})
-        tables.append(_clusters(inputs, dataset, dict(ways), name))
+        tables.append(_cluster_table(report, dataset, dict(by_setting), name))
     return tables
 
 
-def _clusters(
-    inputs: Inputs, dataset: str, ways: Mapping[Way, Mapping[str, ParadigmScore]], name: str
+def _cluster_table(
+    report: Report, dataset: str, scores: Mapping[Setting, Mapping[str, ParadigmScore]], name: str
 ) -> Table:
     rows: dict[tuple[str, str, str], dict[tuple[str, str], Content]] = {}
-    for (_, _, vocabulary, casing), scores in ways.items():
-        known = [(encoder, cluster) for encoder, s in scores.items() for cluster in s.clusters]
-        for encoder, cluster in sorted(known, key=lambda item: item[1].cluster):
-            contents = rows.setdefault((cluster.cluster, vocabulary, casing), {})
-            contents |= {(encoder, what): shown for what, shown in _of_cluster(cluster).items()}
-    encoders = inputs.in_order({encoder for contents in rows.values() for encoder, _ in contents})
+    for setting, by_encoder in scores.items():
+        clusters = [(encoder, c) for encoder, score in by_encoder.items() for c in score.clusters]
+        for encoder, cluster in sorted(clusters, key=lambda item: item[1].cluster):
+            row = (cluster.cluster, setting.vocabulary, setting.casing)
+            cells = rows.setdefault(row, {})
+            cells |= {(encoder, key): cell for key, cell in _cluster_cells(cluster).items()}
+    encoders = report.sort_names({encoder for cells in rows.values() for encoder, _ in cells})
+    cell_columns = product(encoders, CLUSTER_COLUMNS)
     columns = [
         Column("cluster", lambda row: row[0]),
         Column("vocabulary", lambda row: translated(row[1])),
         Column("casing", lambda row: layout.spaced(row[2])),
-        *columns_of(product(encoders, OF_CLUSTER), lambda of, row: rows[row].get(of), _heading),
+        *columns_of(cell_columns, lambda column, row: rows[row].get(column), _heading),
     ]
     return lay_out("clusters", rows, columns, name=name, texts=3, dataset=dataset)
 
@@ -283,31 +310,31 @@ def _heading(column: tuple[str, str]) -> str:
     return f"{encoder}: {translated(measure) if measure in PARADIGM_MEASURES else phrase(measure)}"
 
 
-def _of_cluster(cluster: ClusterScore) -> dict[str, Content]:
-    """Return what is shown of an encoder's score on a cluster, by ``OF_CLUSTER``."""
+def _cluster_cells(cluster: ClusterScore) -> dict[str, Content]:
+    """Return the cells of an encoder's score on a cluster, by ``CLUSTER_COLUMNS``."""
     suggestion = f"{layout.percent(cluster.suggestion)} ± {layout.percent(cluster.deviation)}"
     reasons = {why: ", ".join(terms) for why, terms in cluster.left_out.items() if terms}
     left = phrase("counted_of", count=cluster.left, all=cluster.terms)
     terms = Cell(left, _reasons(reasons), value=cluster.left)
-    contents = (Cell(suggestion, value=cluster.suggestion), cluster.coherence, terms)
-    return dict(zip(OF_CLUSTER, contents, strict=True))
+    cells = (Cell(suggestion, value=cluster.suggestion), cluster.coherence, terms)
+    return dict(zip(CLUSTER_COLUMNS, cells, strict=True))
 
 
-def _clustered(inputs: Inputs) -> dict[Way, dict[str, ParadigmScore]]:
-    """Return dataset, language, vocabulary and casing to encoder to score."""
-    ways: dict[Way, dict[str, ParadigmScore]] = {}
-    for results in inputs.paradigms:
+def _scores_by_setting(report: Report) -> dict[Setting, dict[str, ParadigmScore]]:
+    """Return setting to encoder to score; datasets of the user come last."""
+    scores: dict[Setting, dict[str, ParadigmScore]] = {}
+    for results in report.inputs.paradigms:
         for score in results.main:
-            way = (score.dataset, score.language, score.vocabulary, score.casing)
-            ways.setdefault(way, {})[results.name] = score
-    order = sorted(ways, key=lambda way: (inputs.benchmark(way[0]) == OWN, way))
-    return {way: ways[way] for way in order}
+            setting = Setting(score.dataset, score.language, score.vocabulary, score.casing)
+            scores.setdefault(setting, {})[results.name] = score
+    order = sorted(scores, key=lambda s: (report.inputs.benchmark(s.dataset) == OWN, s))
+    return {setting: scores[setting] for setting in order}
 
 
-def _not_scored(inputs: Inputs) -> str:
+def _about_not_scored(report: Report) -> str:
     """Return which datasets of ParaLex an encoder has no scores for, and why, in a paragraph."""
     reasons: dict[str, list[str]] = {}
-    for results in inputs.paradigms:
+    for results in report.inputs.paradigms:
         for dataset, reason in results.left_out.items():
             why = phrase("with_encoder", encoder=results.name, reason=reason)
             reasons.setdefault(why, []).append(dataset)
@@ -315,10 +342,12 @@ def _not_scored(inputs: Inputs) -> str:
     return phrase("not_scored", datasets="; ".join(parts)) if reasons else ""
 
 
-def _measured(inputs: Inputs, scores: Mapping[str, ParadigmScore], measure: str) -> dict[str, Cell]:
+def _measure_cells(
+    report: Report, scores: Mapping[str, ParadigmScore], measure: str
+) -> dict[str, Cell]:
     """Return encoder to the cell of a measure, or of ``COUNTS``, in one vocabulary and casing."""
     if measure == COUNTS:
-        return {name: _counts(score) for name, score in scores.items()}
+        return {name: _word_counts(score) for name, score in scores.items()}
     intervals = {name: getattr(score, f"{measure}_interval") for name, score in scores.items()}
     cells = {
         name: layout.percent_cell(getattr(score, measure), layout.bracketed(intervals[name]))
@@ -329,28 +358,28 @@ def _measured(inputs: Inputs, scores: Mapping[str, ParadigmScore], measure: str)
         among = alike({name: score.words for name, score in scores.items()})
     # By chance, almost nothing is found.
     beating = {name for name in among if intervals[name][0] > 0}
-    return mark_best(inputs, [first.dataset], cells, first.key(measure), beating, among)
+    return mark_best(report, [first.dataset], cells, first.key(measure), beating, among)
 
 
-def _counts(score: ParadigmScore) -> Cell:
+def _word_counts(score: ParadigmScore) -> Cell:
     terms = sum(cluster.terms - cluster.left for cluster in score.clusters)
     reasons = {why: f"{count:,}" for why, count in score.words_left_out.items() if count}
     text = f"{{:,}} / {score.skipped} / {terms}"
-    return layout.counted(score.words, text, _reasons(reasons))
+    return layout.count_cell(score.words, text, _reasons(reasons))
 
 
-def _reasons(left_out: Mapping[str, str]) -> str:
-    return "; ".join(f"{layout.spaced(reason)}: {what}" for reason, what in left_out.items())
+def _reasons(excluded: Mapping[str, str]) -> str:
+    return "; ".join(f"{layout.spaced(reason)}: {words}" for reason, words in excluded.items())
 
 
-def _reported(languages: Iterable[str]) -> str:
+def _about_paper(languages: Iterable[str]) -> str:
     """Return the paper's scores of some languages, in words."""
-    shown = []
+    parts = []
     for language in languages:
-        scores = zip(VECTORS, REPORTED.get(language, ()), strict=False)
-        if known := [f"{name} {score}" for name, score in scores if score is not None]:
-            shown.append(f"{language}: {', '.join(known)}")
+        scores = zip(VECTORS, PARALEX_SCORES.get(language, ()), strict=False)
+        if published := [f"{name} {score}" for name, score in scores if score is not None]:
+            parts.append(f"{language}: {', '.join(published)}")
         if language == "en":
-            table = ", ".join(f"{name} {score:g}" for name, score in PARALEX_ENGLISH.items())
-            shown.append(phrase("by_table_1", scores=table))
-    return phrase("reported", languages="; ".join(shown)) if shown else ""
+            table = ", ".join(f"{name} {score:g}" for name, score in PARALEX_ENGLISH_SCORES.items())
+            parts.append(phrase("by_table_1", scores=table))
+    return phrase("reported", languages="; ".join(parts)) if parts else ""

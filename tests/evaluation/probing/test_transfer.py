@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from instance_files import row, write_dataset
-from report_files import DEEP, ONE, inputs_of
+from report_files import DEEP, ONE, report_of
 
 from evaluation.datasets import find_datasets
 from evaluation.embedding.embedding import embed_datasets
@@ -146,10 +146,10 @@ def test_the_tables(tmp_path: Path) -> None:
     pairs = [("dr_rst", "sp_wiki", 0.3), ("sp_wiki", "dr_rst", 0.25)]
     main = replace(ONE, transfers=tuple(carried(*pair) for pair in pairs))
     deep = [carried(*pair, layer) for layer in DEEP.encoder["layers"] for pair in pairs]
-    inputs = inputs_of(tmp_path, main, replace(DEEP, transfers=tuple(deep)))
-    table, other = tables_of(inputs)
+    report = report_of(tmp_path, main, replace(DEEP, transfers=tuple(deep)))
+    table, other = tables_of(report)
     assert [table.title, other.title] == [
-        f"Transfer: discourse relations, {name}" for name in inputs.names
+        f"Transfer: discourse relations, {name}" for name in report.names
     ]
     assert table.about
     assert not other.about
@@ -161,7 +161,7 @@ def test_the_tables(tmp_path: Path) -> None:
     shade = (0.25 - dr.majority) / (dr.value - dr.majority)
     assert [cell.shade for cell in cells["sp_wiki"]] == [pytest.approx(shade), 1]
     assert [_shade(place) for place in (1.0, 0.0, -3.0)] == ["high-5", "high-0", "low-5"]
-    (layers,) = transfer_layers(inputs)
+    (layers,) = transfer_layers(report)
     assert [cell.text for cell in layers.rows[0].cells] == [
         *("deep", "discourse relations", "0", "30.0", "27.5", "–")
     ]

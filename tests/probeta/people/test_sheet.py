@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from instance_files import row, write_dataset
-from report_files import SP, TWO, cells, inputs_of, names
+from report_files import SP, TWO, cells, names, report_of
 
 from evaluation.datasets import find_datasets
 from evaluation.results.stored import write_stored
@@ -131,12 +131,12 @@ def test_the_report_shows_people_of_the_same_rows(tmp_path: Path, capsys: Capsys
     files = [tmp_path / "same.json", tmp_path / "other.json"]
     write_stored(of, files[0])
     write_stored(replace(of, digest="0" * 64), files[1])
-    inputs = inputs_of(tmp_path, TWO, people=files)
+    report = report_of(tmp_path, TWO, people=files)
     assert "other.json: not shown" in capsys.readouterr().out
-    (table,) = scores(inputs)
+    (table,) = scores(report)
     cell = table.rows[0].cells[names(table).index("People (n)")]
     assert (cell.text, cell.detail) == ("85.0", "[75.0, 92.0] (2 × 50 rows)")
-    assert cells(group_tables(inputs)[0])[4] == ["People (n)", "85.0"]
+    assert cells(group_tables(report)[0])[4] == ["People (n)", "85.0"]
 
 
 @pytest.mark.slow

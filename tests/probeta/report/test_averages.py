@@ -7,7 +7,8 @@ from report_files import SP
 
 from builders.tasks import benchmarks
 from builders.tasks.benchmarks import BENCHMARKS, WITHDRAWN
-from probeta.report.statistics import OWN, list_averages, mean_score
+from probeta.report.inputs import OWN
+from probeta.report.statistics import list_averages, mean_score
 
 TASKS = {
     "mc": "sentence_classification",

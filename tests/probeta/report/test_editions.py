@@ -11,8 +11,8 @@ from report_files import DEEP, MC, ONE, SP, audit_file, kept, one, say_of_datase
 from evaluation.measures import jackknife_half_width, leave_out_means
 from evaluation.results.comparison import JackknifeScore
 from probeta.report.formats import write_markdown
-from probeta.report.inputs import Inputs, read_inputs
-from probeta.report.statistics import compare_editions
+from probeta.report.inputs import read_inputs
+from probeta.report.statistics import Report, compare_editions, order_report
 from probeta.report.tables.compared import editions
 
 
@@ -35,14 +35,14 @@ def test_variances_of_both_editions_add() -> None:
     found = compare_editions({"mine": mine, "floor": floor}, {"new": "old"}, "floor")
     first, second = ((e.encoder, e.new_score, e.old_score) for e in found)
     assert (first, second) == (("mine", pytest.approx(0.7), 0.9), ("floor", 0.4, 0.5))
-    assert found[0].gap.value == pytest.approx(-0.2)
+    assert found[0].difference.value == pytest.approx(-0.2)
     ends = [
         jackknife_half_width(mine[name].value, mine[name].replicates, mine[name].units)
         for name in ("new", "old")
     ]
-    assert found[0].gap.interval == pytest.approx((-0.2 - hypot(*ends), -0.2 + hypot(*ends)))
-    assert not found[0].gap.tie
-    beyond = found[0].beyond_floor
+    assert found[0].difference.interval == pytest.approx((-0.2 - hypot(*ends), -0.2 + hypot(*ends)))
+    assert not found[0].difference.tie
+    beyond = found[0].difference_to_baseline
     assert beyond is not None
     assert beyond.value == pytest.approx(-0.1)
     ends = [
@@ -50,16 +50,16 @@ def test_variances_of_both_editions_add() -> None:
         for one, other in zip(mine.values(), floor.values(), strict=True)
     ]
     assert beyond.interval == pytest.approx((-0.1 - hypot(*ends), -0.1 + hypot(*ends)))
-    assert found[1].beyond_floor is None
+    assert found[1].difference_to_baseline is None
 
 
 def test_without_a_floor_or_an_edition() -> None:
     mine = {"old": measured(answers(40, 4)), "new": measured(answers(30, 9))}
     (found,) = compare_editions({"mine": mine}, {"new": "old"}, None)
-    assert found.beyond_floor is None
+    assert found.difference_to_baseline is None
     both = {"mine": mine, "floor": {"old": mine["old"]}}
     (found,) = compare_editions(both, {"new": "old"}, "floor")
-    assert found.beyond_floor is None
+    assert found.difference_to_baseline is None
     assert compare_editions({"mine": {"new": mine["new"]}}, {"new": "old"}, None) == []
 
 
@@ -77,14 +77,14 @@ def test_the_interval_holds_where_nothing_was_seen() -> None:
             for name, old, harder in (("same", 0.8, 0.0), ("floor", 0.5, 0.0))
         }
         (found, _) = compare_editions(draws, {"new": "old"}, "floor")
-        assert found.beyond_floor is not None
-        misses["gap"] += not found.gap.tie
-        misses["beyond"] += not found.beyond_floor.tie
+        assert found.difference_to_baseline is not None
+        misses["gap"] += not found.difference.tie
+        misses["beyond"] += not found.difference_to_baseline.tie
     for count in misses.values():
         assert 0.01 * times <= count <= 0.08 * times
 
 
-def edition_inputs(folder: Path) -> Inputs:
+def edition_inputs(folder: Path) -> Report:
     scores = tuple(replace(SP, dataset=name) for name in ("sp_old", "sp_new"))
     baselines = {name: {"majority": 0.2, "length": 0.3} for name in ("sp_old", "sp_new")}
     rows = dict.fromkeys(("sp_old", "sp_new"), SP.rows)
@@ -92,12 +92,12 @@ def edition_inputs(folder: Path) -> Inputs:
     say_of_dataset(path, "sp_new", edition_of="sp_old")
     other = replace(ONE, name="other", encoder=ONE.encoder | {"encoder": "static"}, scores=scores)
     results = kept(folder, replace(ONE, scores=scores), other, right={"other": 15})
-    return read_inputs(results, path)
+    return order_report(read_inputs(results, path))
 
 
 def test_the_report_has_a_table_for_each_edition(tmp_path: Path) -> None:
-    inputs = edition_inputs(tmp_path)
-    table = one(editions(inputs))
+    report = edition_inputs(tmp_path)
+    table = one(editions(report))
     header = [cell.text for cell in table.header]
     assert header[:3] == ["Encoder", "sp_old", "sp_new"]
     assert len(header) == 5
@@ -106,7 +106,7 @@ def test_the_report_has_a_table_for_each_edition(tmp_path: Path) -> None:
         "char_hash": ["50.0", "50.0", "0.0", "–"],
         "other": ["75.0", "75.0", "0.0", "0.0"],
     }
-    text = write_markdown(inputs)
+    text = write_markdown(report)
     assert "Editions: sp_new and sp_old" in text
     assert "it may have seen them" in text
 
@@ -114,6 +114,6 @@ def test_the_report_has_a_table_for_each_edition(tmp_path: Path) -> None:
 def test_a_report_without_editions_has_no_such_table(tmp_path: Path) -> None:
     baselines = {"mc": {"majority": 0.2, "length": 0.3}}
     results = kept(tmp_path, replace(DEEP, scores=(replace(MC, layer=DEEP.encoder["layer"]),)))
-    inputs = read_inputs(results, audit_file(tmp_path, baselines))
-    assert inputs.editions == []
-    assert editions(inputs) == []
+    report = order_report(read_inputs(results, audit_file(tmp_path, baselines)))
+    assert report.editions == []
+    assert editions(report) == []

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from evaluation.results.scores import Predictions
-from probeta.report.statistics import discriminations, items_of
+from probeta.report.statistics import compare_items, discriminations
 
 
 def answers(*starts: str) -> Predictions:
@@ -28,10 +28,10 @@ def test_discriminations() -> None:
 def test_likely_label_errors_come_first() -> None:
     good, fair = answers("000100", "001100"), answers("001111")
     bad = answers("011011", "011011", "111111")
-    found = items_of({"y": [good, fair, bad], "x": [bad, good, fair]})
+    found = compare_items({"y": [good, fair, bad], "x": [bad, good, fair]})
     assert found.to_csv(index=False, lineterminator="\n") == (
         "dataset,row,hits,encoders,discrimination\nx,d,1,3,-0.756\ny,d,1,3,-0.756\n"
         "x,c,0,3,0.0\ny,c,0,3,0.0\nx,b,2,3,0.0\ny,b,2,3,0.0\nx,a,3,3,0.0\ny,a,3,3,0.0\n"
         "x,e,1,3,1.0\nx,f,1,3,1.0\ny,e,1,3,1.0\ny,f,1,3,1.0\n"
     )
-    assert items_of({}).to_csv(index=False) == "dataset,row,hits,encoders,discrimination\n"
+    assert compare_items({}).to_csv(index=False) == "dataset,row,hits,encoders,discrimination\n"

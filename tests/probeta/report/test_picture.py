@@ -5,25 +5,26 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from report_files import DR, ONE, SP, TWO, inputs_of
+from report_files import DR, ONE, SP, TWO, report_of
 
 from probeta.annotation import AnnotatorScores
 from probeta.report.figures import LONGEST, MOST, Picture, draw, pictures
-from probeta.report.inputs import Inputs
+from probeta.report.statistics import Report
 
 SVG = "{http://www.w3.org/2000/svg}"
 
 
-def only(inputs: Inputs) -> Picture:
-    (picture,) = pictures(inputs).values()
+def only(report: Report) -> Picture:
+    (picture,) = pictures(report).values()
     return picture
 
 
 def test_means_baselines_and_people_stand_where_they_are(tmp_path: Path) -> None:
     third = replace(ONE, name="third", scores=(replace(SP, value=0.9, interval=(0.8, 1.0)), DR))
-    inputs = inputs_of(tmp_path, ONE, TWO, third)
+    report = report_of(tmp_path, ONE, TWO, third)
     asked = AnnotatorScores(1, "sp_wiki", SP.digest, 10, (0.7,), 0.7, (0.6, 0.8), None)
-    picture = only(replace(inputs, people={"sp_wiki": asked}))
+    with_people = replace(report.inputs, people={"sp_wiki": asked})
+    picture = only(replace(report, inputs=with_people))
     assert [*picture.names] == ["third", "char_hash", "use"]
     whole, position, relations = picture.panels
     assert whole.heading == ("All (2 of 11)", "All groups")
@@ -52,9 +53,9 @@ def test_the_best_of_many_encoders_are_drawn_and_the_others_counted(
     tmp_path: Path, count: int
 ) -> None:
     names = [f"{'x' * LONGEST}_{number}" for number in range(count)]
-    inputs = inputs_of(tmp_path, replace(ONE, scores=(SP,)))
-    encoders = tuple(replace(inputs.encoders[0], name=name) for name in names)
-    picture = only(replace(inputs, encoders=encoders, measured={}))
+    report = report_of(tmp_path, replace(ONE, scores=(SP,)))
+    encoders = tuple(replace(report.inputs.encoders[0], name=name) for name in names)
+    picture = only(Report(replace(report.inputs, encoders=encoders), {}))
     assert len(picture.names) == min(count, MOST)
     # A single group is all of them.
     assert [panel.heading[0] for panel in picture.panels] == ["SP (1 of 3)"]

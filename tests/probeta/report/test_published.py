@@ -7,13 +7,13 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from report_files import ALL_BASELINES, MC, ONE, RANK, SP, audit_file, cells, inputs_of, names
+from report_files import ALL_BASELINES, MC, ONE, RANK, SP, audit_file, cells, names, report_of
 
 from builders.tasks import TASKS
 from builders.tasks.benchmarks import BENCHMARKS, DIFFERENCES, WITHDRAWN, differences_of
 from evaluation.probing.protocols import PROTOCOLS
 from probeta.report.layout import Cell, Table
-from probeta.report.tables import PAPERS, PARALEX, PEOPLE, VECTORS, Paper, notes_of
+from probeta.report.tables import PAPERS, PARALEX_SCORES, PEOPLE, VECTORS, Paper, notes_of
 from probeta.report.tables.scores import (
     differs,
     papers,
@@ -69,8 +69,12 @@ def test_scores_of_ranks_and_words() -> None:
     assert {len(scores) for scores in LOGS.scores.values()} == {len(LOGS.rows)} == {10}
     assert RANKS.scores["SimCSE"]["evalrank_en MRR"] == 69.5
     assert RANKS.rows.keys() <= BENCHMARKS["evalrank"].keys()
-    assert (len(PARALEX), PARALEX["es"], PARALEX["no"]) == (46, [53, 64, 63], [50, 66, 80])
-    assert {len(scores) for scores in PARALEX.values()} == {len(VECTORS)}
+    assert (len(PARALEX_SCORES), PARALEX_SCORES["es"], PARALEX_SCORES["no"]) == (
+        46,
+        [53, 64, 63],
+        [50, 66, 80],
+    )
+    assert {len(scores) for scores in PARALEX_SCORES.values()} == {len(VECTORS)}
 
 
 @pytest.mark.parametrize(
@@ -89,7 +93,7 @@ def test_scores_of_ranks_and_words() -> None:
 def test_why_scores_of_papers_do_not_stand_beside_ours(
     paper: Paper, task: str, rows: int, sample: bool, why: str
 ) -> None:
-    found = paper.why_not("sp_arxiv", task, rows, sample=sample)
+    found = paper.reason_not_shown("sp_arxiv", task, rows, sample=sample)
     assert found.startswith(why)
     assert bool(found) == bool(why)
 
@@ -97,40 +101,41 @@ def test_why_scores_of_papers_do_not_stand_beside_ours(
 def test_only_comparable_rows_are_shown_and_the_others_with_the_reason(tmp_path: Path) -> None:
     few = replace(MC, rows={"train": 15})
     audit = audit_file(tmp_path, ALL_BASELINES, mc=few.rows)
-    inputs = inputs_of(tmp_path, replace(ONE, scores=(SP, few)), audit=audit)
-    rows = published_scores(inputs, "spanish_discoeval", ["sp_wiki"])
+    report = report_of(tmp_path, replace(ONE, scores=(SP, few)), audit=audit)
+    rows = published_scores(report, "spanish_discoeval", ["sp_wiki"])
     assert [row.cells[1].text for row in rows][:2] == ["42.8", "44.5"]
-    assert published_scores(inputs, "spanish_senteval", ["mc"]) == []
+    assert published_scores(report, "spanish_senteval", ["mc"]) == []
     # The note is of the papers that are shown.
     note = notes_of([Table("", "", (), tuple(rows))])["§"]
     assert "Araujo et al. (2022) on the files published in 2022" in note
     assert "Chen" not in note
-    (table,) = papers(inputs)
+    (table,) = papers(report)
     assert names(table) == ["Dataset", "Paper", "Beside ours", "Rows here", "Rows there"]
     assert cells(table) == [
         ["mc", "Araujo et al. (2022)", "15 rows here, 2,623 in the paper", "15", "2,623"],
         ["sp_wiki", "Araujo et al. (2022)", "yes", "4,000", "4,000"],
     ]
-    (column,) = published_ranges(inputs, "spanish_discoeval", ["sp_wiki"])
+    (column,) = published_ranges(report, "spanish_discoeval", ["sp_wiki"])
     heading, shown = column.heading, column.cell("sp_wiki")
     assert isinstance(heading, Cell)
     assert isinstance(shown, Cell)
     assert (heading.text, shown.text) == ("Araujo et al. (2022)", "42.8 … 52.0")
-    for average in inputs.averages:
-        rows = published_means(inputs, [replace(average, missing=())])
+    for average in report.averages:
+        rows = published_means(report, [replace(average, missing=())])
         assert len(rows) == 7 * (average.name == "spanish_discoeval SP")
 
 
 def test_ranks_of_the_paper_stand_beside_as_many_pairs() -> None:
     columns = [(m, by) for by in ("cosine", "l2") for m in ("MRR", "Hits@1", "median")]
-    inputs: Any = SimpleNamespace(samples=frozenset(), benchmark=lambda _: "evalrank")
+    inputs = SimpleNamespace(samples=frozenset(), benchmark=lambda _: "evalrank")
+    report: Any = SimpleNamespace(inputs=inputs)
     whole = replace(RANK, dataset="evalrank_en", pairs=6976)
-    rows = published_ranks(inputs, whole, columns)
+    rows = published_ranks(report, whole, columns)
     assert [cell.text for cell in rows[-1].cells] == [
         *("SimCSE, Wang et al. (2022)", "69.5", "52.3", "–", "–", "–", "–")
     ]
     assert len(rows) == 8
-    assert published_ranks(inputs, replace(whole, pairs=60), columns) == []
+    assert published_ranks(report, replace(whole, pairs=60), columns) == []
 
 
 def test_what_differs(tmp_path: Path) -> None:
@@ -146,6 +151,6 @@ def test_what_differs(tmp_path: Path) -> None:
     assert [len(theses), "Universidad Católica" in theses[-1]] == [3, True]
     # Another dataset of this name has the task's alone.
     assert differences_of("sp_thesis", "sentence_position", "") == theses[1:2]
-    (table,) = differs(inputs_of(tmp_path, ONE))
+    (table,) = differs(report_of(tmp_path, ONE))
     assert cells(table)[0][0] == "protocol standard"
     assert ["sp_wiki", theses[1]] in cells(table)

@@ -30,11 +30,11 @@ from report_files import (
     STS,
     TWO,
     audit_file,
-    inputs_of,
     kept,
     kept_paradigms,
     kept_ranks,
     of_encoder,
+    report_of,
     whole_report,
     write_instances,
 )
@@ -53,6 +53,7 @@ from probeta.report.formats import latex, write_latex
 from probeta.report.inputs import read_inputs
 from probeta.report.instances import LIMIT, browsed, draw, shown_texts
 from probeta.report.instances import LONGEST as LONGEST_TEXT
+from probeta.report.statistics import order_report
 from probeta.report.tables.encoders import profiles
 from probeta.report.writing import metrics, plotted, write_report
 
@@ -76,8 +77,8 @@ def written_report(given: dict[str, Any], tmp_path_factory: pytest.TempPathFacto
 
 @pytest.fixture(scope="module")
 def browser(given: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    inputs = read_inputs(given["results"], given["instances"] / "audit.json")
-    return {item["name"]: item for item in browsed(inputs, find_datasets(given["instances"]))}
+    report = order_report(read_inputs(given["results"], given["instances"] / "audit.json"))
+    return {item["name"]: item for item in browsed(report, find_datasets(given["instances"]))}
 
 
 def parts(browser: dict[str, dict[str, Any]], dataset: str, row: int) -> list[tuple[Any, ...]]:
@@ -107,15 +108,15 @@ def test_what_dvc_shows_and_plots(
     means = {name: fmean(scores[dataset, name] for dataset in ROWS) for name in names}
     averages = json.loads((written_report / "metrics.json").read_bytes())
     assert averages == {"own datasets": pytest.approx(means)}
-    inputs = inputs_of(tmp_path, ONE, TWO)
-    (means,) = metrics(inputs).values()
+    report = report_of(tmp_path, ONE, TWO)
+    (means,) = metrics(report).values()
     assert means == {"char_hash": pytest.approx((0.4521 + 0.3) / 2)}
-    assert {"encoder": "use", "dataset": "sp_wiki", "score": 0.6} in plotted(inputs)
+    assert {"encoder": "use", "dataset": "sp_wiki", "score": 0.6} in plotted(report)
 
 
 def test_what_was_left_out_for_a_fault_stands_first(given: dict[str, Any], tmp_path: Path) -> None:
     fault = InputError("mine.jsonl", expected="texts", found="<b>none", todo="write some")
-    write_report(**given, out=tmp_path, left_out={"read mine": str(fault), "embed all": "lost"})
+    write_report(**given, out=tmp_path, skipped={"read mine": str(fault), "embed all": "lost"})
     warned = "found: read mine (<b>none), embed all (lost). The whole messages are in data/"
     assert escape(warned) in (tmp_path / "index.html").read_text("utf-8")
     first, _, _ = (tmp_path / "report.md").read_text("utf-8").partition("\n- ")
@@ -199,9 +200,9 @@ def test_answers(browser: dict[str, dict[str, Any]]) -> None:
 
 
 def test_where_the_card_and_the_facts_of_a_dataset_are(given: dict[str, Any]) -> None:
-    inputs = read_inputs(given["results"], given["instances"] / "audit.json")
+    report = order_report(read_inputs(given["results"], given["instances"] / "audit.json"))
     for card, link in (("../hub/docs", "../hub/docs/mc_x.md"), ("", "")):
-        (first, *_) = browsed(inputs, find_datasets(given["instances"]), card)
+        (first, *_) = browsed(report, find_datasets(given["instances"]), card)
         assert (first["title"], first["card"]) == ("Sentence classification (own dataset)", link)
 
 
@@ -280,9 +281,9 @@ def test_a_new_task_is_in_the_report_without_a_line_here(
     write_report(**given, out=tmp_path / "out")
     text = (tmp_path / "out" / "report.md").read_text("utf-8")
     assert "## Counting of toys (TOY), own datasets\n" in text
-    inputs = read_inputs(given["results"], given["instances"] / "audit.json")
-    assert list(inputs.groups.items())[-1] == ("toy_x", group)
-    shown = browsed(inputs, find_datasets(given["instances"]))[-1]
+    report = order_report(read_inputs(given["results"], given["instances"] / "audit.json"))
+    assert list(report.inputs.groups.items())[-1] == ("toy_x", group)
+    shown = browsed(report, find_datasets(given["instances"]))[-1]
     facts = (shown["name"], shown["group"], shown["rows"][1]["told"][0])
     assert facts == ("toy_x", "TOY", "many toys")
     (values,) = column.values()
@@ -294,7 +295,7 @@ def test_a_new_task_is_in_the_report_without_a_line_here(
 def test_instances_that_were_not_probed(
     given: dict[str, Any], tmp_path: Path, is_there: bool
 ) -> None:
-    inputs = read_inputs(given["results"], given["instances"] / "audit.json")
+    report = order_report(read_inputs(given["results"], given["instances"] / "audit.json"))
     other = write_instances(tmp_path / "instances")
     if is_there:
         for split in ("train", "validation"):
@@ -303,7 +304,7 @@ def test_instances_that_were_not_probed(
     else:
         shutil.rmtree(other / "bso_x")
     with pytest.raises(InputError, match="bso_x") as caught:
-        browsed(inputs, find_datasets(other))
+        browsed(report, find_datasets(other))
     assert ("no such dataset" in str(caught.value)) != is_there
 
 
@@ -311,9 +312,9 @@ def test_predictions_of_other_rows(given: dict[str, Any], tmp_path: Path) -> Non
     results = read_results(given["results"][0])
     scores = tuple(score for score in results.scores if score.dataset == "sp_x")
     item = kept(tmp_path, replace(results, scores=scores))
-    inputs = read_inputs(item, given["instances"] / "audit.json")
+    report = order_report(read_inputs(item, given["instances"] / "audit.json"))
     with pytest.raises(InputError, match="predictions for the 2 rows of sp_x"):
-        browsed(inputs, find_datasets(given["instances"]))
+        browsed(report, find_datasets(given["instances"]))
 
 
 def test_the_page_asks_for_nothing_and_hostile_texts_stay_texts(written_report: Path) -> None:
@@ -383,8 +384,8 @@ def test_the_page_is_well_formed(written_report: Path) -> None:
 
 
 def test_latex(tmp_path: Path) -> None:
-    inputs = inputs_of(tmp_path, replace(ONE, scores=(STS, SP)), TWO, DEEP)
-    text = write_latex(inputs)
+    report = report_of(tmp_path, replace(ONE, scores=(STS, SP)), TWO, DEEP)
+    text = write_latex(report)
     assert text.count(r"\begin{table*}") == text.count(r"\end{table*}") == 10
     table = (
         text[text.index(r"\caption{Sentence position (SP), ") :].split("\n\\par")[0].splitlines()
@@ -429,13 +430,15 @@ def test_latex_compiles(tmp_path: Path, name: str) -> None:
     several = [DEEP, *[replace(ONE, scores=(DR, SP, STS))] * 3]
     results = [replace(item, name=f"{name}{place}") for place, item in enumerate(several)]
     ranked, clustered = of_encoder(results[0], RANKED, CLUSTERED)
-    inputs = read_inputs(
-        kept(tmp_path, *results),
-        audit_file(tmp_path, ALL_BASELINES),
-        kept_ranks(tmp_path, ranked),
-        kept_paradigms(tmp_path, clustered),
+    report = order_report(
+        read_inputs(
+            kept(tmp_path, *results),
+            audit_file(tmp_path, ALL_BASELINES),
+            kept_ranks(tmp_path, ranked),
+            kept_paradigms(tmp_path, clustered),
+        )
     )
-    (tmp_path / "tables.tex").write_text(write_latex(inputs), "utf-8")
+    (tmp_path / "tables.tex").write_text(write_latex(report), "utf-8")
     document = (
         "\\documentclass{article}\\usepackage[T1]{fontenc}\\usepackage{booktabs,graphicx}\n"
         "\\begin{document}\\extrafloats{60}\n\\input{tables.tex}\n\\end{document}\n"
@@ -467,9 +470,9 @@ def test_figures(written_report: Path) -> None:
 
 @pytest.mark.parametrize("name", ["_mine", r"x$\bad$", r"x\$", "majority", "a & <b>"])
 def test_any_name_stands_in_the_figures_as_it_is(tmp_path: Path, name: str) -> None:
-    inputs = inputs_of(tmp_path, ONE, replace(DEEP, name=name))
-    figure = draw_layers(profiles(inputs))
-    for drawn in (inline(figure, "layers"), draw_averages([*pictures(inputs).values()])):
+    report = report_of(tmp_path, ONE, replace(DEEP, name=name))
+    figure = draw_layers(profiles(report))
+    for drawn in (inline(figure, "layers"), draw_averages([*pictures(report).values()])):
         texts = ElementTree.fromstring(drawn).iter("{http://www.w3.org/2000/svg}text")
         assert any((text.text or "").startswith(name) for text in texts)
     figure.set_size_inches(4, 500)
@@ -477,7 +480,7 @@ def test_any_name_stands_in_the_figures_as_it_is(tmp_path: Path, name: str) -> N
 
 
 def test_the_heatmap_has_the_standardised_scores_and_marks_the_best(tmp_path: Path) -> None:
-    (profile,) = profiles(inputs_of(tmp_path, DEEP, replace(ONE, scores=(MC, SP))))
+    (profile,) = profiles(report_of(tmp_path, DEEP, replace(ONE, scores=(MC, SP))))
     for best, places in (
         (((2,), (0,)), [[0.5, 2.5], [1.5, 0.5]]),
         (((0, 2), (1,)), [[0.5, 0.5], [0.5, 2.5], [1.5, 1.5]]),
@@ -499,10 +502,10 @@ def test_groups_by_layer_have_the_means_of_the_datasets_that_all_encoders_have(
     tmp_path: Path,
 ) -> None:
     other = replace(DEEP, name="other", scores=tuple(s for s in DEEP.scores if s.task == SP.task))
-    inputs = inputs_of(tmp_path, DEEP, other)
-    panels: list[Any] = draw_groups(profiles(inputs)).axes
+    report = report_of(tmp_path, DEEP, other)
+    panels: list[Any] = draw_groups(profiles(report)).axes
     assert [axes.get_title(loc="left") for axes in panels] == ["SP, spanish_discoeval"]
     lines = [line.get_xydata().tolist() for line in panels[0].lines]
     assert lines == [[[0, 30], [1, 40], [2, 50]]] * 2
-    panels = draw_groups(profiles(inputs_of(tmp_path, DEEP))).axes
+    panels = draw_groups(profiles(report_of(tmp_path, DEEP))).axes
     assert [len(axes.lines) for axes in panels] == [1, 1]

@@ -21,14 +21,15 @@ from report_files import (
 )
 
 from probeta.report.formats import write_latex, write_markdown
-from probeta.report.inputs import Inputs, read_inputs
+from probeta.report.inputs import read_inputs
+from probeta.report.statistics import Report, order_report
 from probeta.report.tables.compared import languages, shared_tasks, tasks_in_languages
 
 WIKIPEDIA: dict[str, Any] = {"from": ["wikipedia"], "options": {}}
 NEWS: dict[str, Any] = {"from": ["news"], "options": {}}
 
 
-def inputs_of(folder: Path, made: dict[str, tuple[str, dict[str, Any]]]) -> Inputs:
+def report_of(folder: Path, made: dict[str, tuple[str, dict[str, Any]]]) -> Report:
     """Return the results of two encoders on sentence position: dataset to language and making."""
     scores = tuple(
         replace(SP, dataset=name, language=language) for name, (language, _) in made.items()
@@ -40,7 +41,7 @@ def inputs_of(folder: Path, made: dict[str, tuple[str, dict[str, Any]]]) -> Inpu
     better = tuple(replace(score, value=0.6, interval=(0.58, 0.62)) for score in scores)
     other = replace(ONE, name="other", encoder=ONE.encoder | {"encoder": "static"}, scores=better)
     results = kept(folder, replace(ONE, scores=scores), other)
-    return read_inputs(results, path)
+    return order_report(read_inputs(results, path))
 
 
 def test_the_same_task_stands_side_by_side(tmp_path: Path) -> None:
@@ -52,74 +53,76 @@ def test_the_same_task_stands_side_by_side(tmp_path: Path) -> None:
         "news_pt": ("pt", NEWS),
         "alone": ("es", {"from": ["theses"], "options": {}}),
     }
-    inputs = inputs_of(tmp_path, made)
-    news, wikipedia = shared_tasks(inputs)
+    report = report_of(tmp_path, made)
+    news, wikipedia = shared_tasks(report)
     assert news.name == "sentence position: news"
     assert news.datasets == {"en": "news_en", "es": "news_es", "pt": "news_pt"}
     assert wikipedia.datasets == {"en": "sp_en", "es": "sp_es"}
     assert news.different == wikipedia.different == frozenset()
-    rows = cells(one(tasks_in_languages(inputs)))
-    header = names(one(tasks_in_languages(inputs)))
+    rows = cells(one(tasks_in_languages(report)))
+    header = names(one(tasks_in_languages(report)))
     assert header == ["Task", "Measure", "Encoder", "en", "es", "pt"]
     for row, source in zip(rows[::2], ("news", "wikipedia"), strict=True):
         assert row[:4] == [f"sentence position: {source}", "accuracy", "other", "60.0"]
     assert rows[-1][-1] == "–"
     # The way from the best trivial baseline, 30 per cent, to 100; without one, from 0.
-    english = one(tasks_in_languages(inputs)).rows[0].cells[3]
+    english = one(tasks_in_languages(report)).rows[0].cells[3]
     assert english.shade == pytest.approx((0.6 - 0.3) / (1 - 0.3))
     assert (english.title, english.detail) == ("news_en [58.0, 62.0]", "")
-    assert [cell.title for cell in one(tasks_in_languages(inputs)).header[3:]] == [
+    assert [cell.title for cell in one(tasks_in_languages(report)).header[3:]] == [
         *("English", "Spanish", "Portuguese")
     ]
     # Of the two, only one is in all languages.
-    table = one(languages(inputs))
+    table = one(languages(report))
     assert "Means over the tasks that all these languages have" in table.about[1]
     assert table.about[1].count("sentence position") == 1
     means = {"char_hash": "45.2", "other": "60.0", "trivial baselines": "30.0"}
     assert {row[0]: row[1:] for row in cells(table)} == {n: [mean] * 3 for n, mean in means.items()}
     # A language that has other tasks alone takes nothing away from the others' means.
     made["ssp_fr"] = ("fr", {"from": ["theses"], "options": {"a": "b"}})
-    assert one(languages(inputs_of(tmp_path / "more", made))).header[1:] == table.header[1:]
-    text = write_markdown(inputs)
+    assert one(languages(report_of(tmp_path / "more", made))).header[1:] == table.header[1:]
+    text = write_markdown(report)
     for title in ("Across languages", "Tasks across languages"):
         assert f"## {title}\n" in text
-        assert title in write_latex(inputs)
+        assert title in write_latex(report)
 
 
 def test_what_is_made_otherwise_is_in_no_mean(tmp_path: Path) -> None:
     similar = {"from": ["wikipedia"], "options": {"donors": "similar"}}
     made = {"dc_es": ("es", WIKIPEDIA), "dc_en": ("en", similar), "dc_pt": ("pt", WIKIPEDIA)}
-    inputs = inputs_of(tmp_path, made)
-    (task,) = shared_tasks(inputs)
+    report = report_of(tmp_path, made)
+    (task,) = shared_tasks(report)
     assert task.different == {"en"}
-    assert languages(inputs) == []
-    row = one(tasks_in_languages(inputs)).rows[0].cells[3:]
+    assert languages(report) == []
+    row = one(tasks_in_languages(report)).rows[0].cells[3:]
     assert [("(d)" in cell.marks) for cell in row] == [True, False, False]
     # With two, neither is as the other.
     made.pop("dc_pt")
-    (task,) = shared_tasks(inputs_of(tmp_path / "two", made))
+    (task,) = shared_tasks(report_of(tmp_path / "two", made))
     assert task.different == {"en", "es"}
     # The one that is made as in the other language is taken.
     made["dc_en_too"] = ("en", WIKIPEDIA)
-    (task,) = shared_tasks(inputs_of(tmp_path / "three", made))
+    (task,) = shared_tasks(report_of(tmp_path / "three", made))
     assert task.datasets == {"en": "dc_en_too", "es": "dc_es"}
     assert task.different == frozenset()
 
 
 def test_an_edition_stands_in_no_row(tmp_path: Path) -> None:
     made = {"sp_old": ("es", WIKIPEDIA), "sp_new": ("pt", WIKIPEDIA)}
-    inputs = inputs_of(tmp_path, made)
-    assert len(shared_tasks(inputs)) == 1
-    edition = {"sp_new": {**inputs.audit["sp_new"], "edition_of": "sp_old"}}
-    assert shared_tasks(replace(inputs, report={"datasets": inputs.audit | edition})) == []
+    report = report_of(tmp_path, made)
+    assert len(shared_tasks(report)) == 1
+    edition = {"sp_new": {**report.inputs.audit["sp_new"], "edition_of": "sp_old"}}
+    audit = {"datasets": report.inputs.audit | edition}
+    inputs = replace(report.inputs, audit_report=audit)
+    assert shared_tasks(replace(report, inputs=inputs)) == []
 
 
 @pytest.mark.parametrize("making", [None, WIKIPEDIA])
 def test_a_report_in_one_language_has_no_such_table(
     tmp_path: Path, making: dict[str, Any] | None
 ) -> None:
-    inputs = inputs_of(tmp_path, {"sp_a": ("es", making or {}), "sp_b": ("es", making or {})})
-    assert languages(inputs) == tasks_in_languages(inputs) == []
+    report = report_of(tmp_path, {"sp_a": ("es", making or {}), "sp_b": ("es", making or {})})
+    assert languages(report) == tasks_in_languages(report) == []
 
 
 def test_clusters_stand_side_by_side_by_the_shared_words(tmp_path: Path) -> None:
@@ -129,7 +132,7 @@ def test_clusters_stand_side_by_side_by_the_shared_words(tmp_path: Path) -> None
         say_of_dataset(audit, name, made=WIKIPEDIA)
     english = replace(PARADIGM, dataset="paralex_en", language="en")
     paradigms = [replace(CLUSTERED, scores=(PARADIGM, english))]
-    inputs = report_files.inputs_of(tmp_path, ONE, paradigms=paradigms, audit=audit)
-    (task,) = shared_tasks(inputs)
+    report = report_files.report_of(tmp_path, ONE, paradigms=paradigms, audit=audit)
+    (task,) = shared_tasks(report)
     assert (task.name, task.measure) == ("paradigms", "suggestion, shared words, as is")
     assert {mean.value for mean in task.scores["char_hash"].values()} == {PARADIGM.suggestion}

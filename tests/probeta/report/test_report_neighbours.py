@@ -39,8 +39,9 @@ from corpora_recipes.running.errors import InputError
 from evaluation.results.scores import ParadigmResults, RankingResults, Results
 from probeta.report import formats
 from probeta.report.formats import write_html, write_latex, write_markdown
-from probeta.report.inputs import Inputs, read_inputs
+from probeta.report.inputs import read_inputs
 from probeta.report.layout import Cell, Table
+from probeta.report.statistics import Report
 from probeta.report.tables.compared import study, study_datasets
 from probeta.report.tables.encoders import measurements, verdicts
 from probeta.report.tables.neighbours import (
@@ -56,20 +57,20 @@ from probeta.report.writing import plotted
 OTHER_RANKED, OTHER_CLUSTERED = of_encoder(TWO, RANKED, CLUSTERED)
 
 
-def inputs_of(
+def report_of(
     folder: Path,
     results: Sequence[Results] = (ONE, TWO),
     rankings: Sequence[RankingResults] = (),
     paradigms: Sequence[ParadigmResults] = (),
     **ranks: Any,
-) -> Inputs:
-    return report_files.inputs_of(folder, *results, rankings=rankings, paradigms=paradigms, **ranks)
+) -> Report:
+    return report_files.report_of(folder, *results, rankings=rankings, paradigms=paradigms, **ranks)
 
 
-def values(inputs: Inputs, encoder: str) -> dict[str, Any]:
+def values(report: Report, encoder: str) -> dict[str, Any]:
     """Return name of a score to the score of an encoder."""
     return {
-        item["dataset"]: item["score"] for item in plotted(inputs) if item["encoder"] == encoder
+        item["dataset"]: item["score"] for item in plotted(report) if item["encoder"] == encoder
     }
 
 
@@ -87,20 +88,20 @@ def test_no_sections_without_results(tmp_path: Path) -> None:
     empty = (replace(RANKED, scores=(), similarities=()),)
     none = (replace(CLUSTERED, scores=(), left_out={}),)
     for rankings, paradigms in (((), ()), (empty, none)):
-        inputs = inputs_of(tmp_path, (ONE, TWO), rankings, paradigms)
-        page = write_html(inputs, [], Figure())
-        for text in (write_markdown(inputs), write_latex(inputs), page):
+        report = report_of(tmp_path, (ONE, TWO), rankings, paradigms)
+        page = write_html(report, [], Figure())
+        for text in (write_markdown(report), write_latex(report), page):
             assert not re.search(
                 "evalrank|paralex|correlate with", text.split("</style>")[-1], re.I
             )
-        assert [*values(inputs, "char_hash")] == ["sp_wiki", "dr_rst"]
+        assert [*values(report, "char_hash")] == ["sp_wiki", "dr_rst"]
 
 
 def test_ranks(tmp_path: Path) -> None:
     rank = replace(RANK, mrr=0.45, interval=(0.43, 0.47), hits={"1": 0.42, "3": 0.46})
     other = replace(OTHER_RANKED, scores=(rank, replace(rank, similarity="l2")))
     introduction, sentences, words = evalrank(
-        inputs_of(tmp_path, rankings=[other, RANKED], first={"use": PAIRS - 1})
+        report_of(tmp_path, rankings=[other, RANKED], first={"use": PAIRS - 1})
     )
     assert (introduction.title, introduction.rows) == ("EvalRank", ())
     assert "except the query and its other positives. MRR is" in introduction.about[0]
@@ -124,7 +125,7 @@ def test_ranks(tmp_path: Path) -> None:
     assert words.about == ("4,310 texts, 1,200 queries, 1,300 pairs.",)
     # One that was not ranked by a similarity.
     other = replace(OTHER_RANKED, scores=(RANK,))
-    _, table, _ = evalrank(inputs_of(tmp_path, rankings=[RANKED, other]))
+    _, table, _ = evalrank(report_of(tmp_path, rankings=[RANKED, other]))
     assert cells(table)[1][5:] == ["–"] * 4
 
 
@@ -136,8 +137,8 @@ def test_the_best_and_those_that_the_ranks_cannot_distinguish(tmp_path: Path) ->
         for item in (OTHER_RANKED, third, RANKED)
     ]
     first = {"char_hash": 650, "deep": 1, "use": 651}
-    inputs = inputs_of(tmp_path, (ONE, TWO, DEEP), rankings, first=first)
-    _, table = evalrank(inputs)
+    report = report_of(tmp_path, (ONE, TWO, DEEP), rankings, first=first)
+    _, table = evalrank(report)
     assert sorted(row[:2] for row in cells(table)) == [
         ["char_hash +", "40.0 [38.0, 42.0] ≈"],
         ["deep +", "10.0 [38.0, 42.0]"],
@@ -146,7 +147,7 @@ def test_the_best_and_those_that_the_ranks_cannot_distinguish(tmp_path: Path) ->
     # Of chance, none is bold.
     low = (replace(RANK, mrr=0.003, interval=(0.001, 0.005)),)
     both = [replace(RANKED, scores=low), replace(OTHER_RANKED, scores=low)]
-    _, table = evalrank(inputs_of(tmp_path / "low", rankings=both))
+    _, table = evalrank(report_of(tmp_path / "low", rankings=both))
     assert not any(cell.strong or cell.marks for row in table.rows for cell in row.cells[1:])
 
 
@@ -155,10 +156,10 @@ def test_l2_is_shown_only_where_it_ranks_otherwise(tmp_path: Path) -> None:
     other = replace(OTHER_RANKED, scores=(RANK, same))
     for score, shown in ((same, False), (replace(same, mrr=0.35), True)):
         both = [replace(RANKED, scores=(RANK, score)), other]
-        inputs = inputs_of(tmp_path / str(shown), rankings=both)
-        _, table = evalrank(inputs)
+        report = report_of(tmp_path / str(shown), rankings=both)
+        _, table = evalrank(report)
         assert ("MRR, l2" in names(table)) == shown
-        assert ("l2" in str(rank_differences(inputs))) == shown
+        assert ("l2" in str(rank_differences(report))) == shown
 
 
 def test_differences_of_ranks(tmp_path: Path) -> None:
@@ -167,8 +168,8 @@ def test_differences_of_ranks(tmp_path: Path) -> None:
         replace(RANKED, scores=(RANK, WORDS)),
     ]
     first = {"char_hash": 325, "use": PAIRS}
-    inputs = inputs_of(tmp_path, rankings=rankings, first=first)
-    table = one(rank_differences(inputs))
+    report = report_of(tmp_path, rankings=rankings, first=first)
+    table = one(rank_differences(report))
     assert names(table) == ["Dataset", "Similarity", "Measure", "char_hash − use"]
     assert (table.name, table.texts) == ("differences-evalrank", 3)
     # Of the 1,300 pairs char_hash has 975 in the fourth place and use none:
@@ -180,7 +181,7 @@ def test_differences_of_ranks(tmp_path: Path) -> None:
     assert all_hit.startswith("-75.0")
     # A dataset that only one encoder was ranked on is not there.
     assert len(table.rows) == 3
-    _, sentences, _ = evalrank(inputs)
+    _, sentences, _ = evalrank(report)
     assert (
         "Pairs with a text without a vector, which get the rank of chance: use 260. In bold"
     ) in sentences.about[0]
@@ -201,8 +202,8 @@ def test_differences_on_clusters(tmp_path: Path) -> None:
         replace(CLUSTERED, scores=(one, alone)),
         replace(OTHER_CLUSTERED, scores=(other, replace(alone, suggestion=0.75))),
     ]
-    inputs = inputs_of(tmp_path, paradigms=paradigms)
-    (table,) = word_differences(inputs)
+    report = report_of(tmp_path, paradigms=paradigms)
+    (table,) = word_differences(report)
     assert names(table) == ["Dataset", "Vocabulary", "Casing", "Measure", "char_hash − use"]
     assert cells(table) == [
         ["paralex_es", "own", "as is", "suggestion", "0.0 [0.0, 0.0] tie"],
@@ -212,7 +213,7 @@ def test_differences_on_clusters(tmp_path: Path) -> None:
     ]
     assert [row.cells[4].tone for row in table.rows] == ["tie", "tie", "better", "tie"]
     # Tied or not, vocabularies of their own are different words.
-    (by_vocabulary,) = paralex(inputs)
+    (by_vocabulary,) = paralex(report)
     item, shared = cells(by_vocabulary)
     assert not any(cell.endswith("+") for cell in item)
     assert [cell[-1] for cell in shared[4:]] == ["+", "+", "0", "]", "≈", "0"]
@@ -221,17 +222,17 @@ def test_differences_on_clusters(tmp_path: Path) -> None:
 def test_only_short_differences_stand_in_markdown(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    inputs = inputs_of(tmp_path, rankings=[RANKED, OTHER_RANKED], paradigms=[CLUSTERED])
+    report = report_of(tmp_path, rankings=[RANKED, OTHER_RANKED], paradigms=[CLUSTERED])
     title = "## EvalRank: encoders compared\n"
-    rows = len(one(rank_differences(inputs)).rows)
+    rows = len(one(rank_differences(report)).rows)
     assert rows == 9
     for short, count in ((rows, 1), (rows - 1, 0)):
         monkeypatch.setattr(formats, "SHORT", short)
-        assert write_markdown(inputs).count(title) == count
-        page = write_html(inputs, [], Figure())
+        assert write_markdown(report).count(title) == count
+        page = write_html(report, [], Figure())
         assert page.count("<summary><h3>EvalRank: encoders compared</h3></summary>") == 1
         assert "ParaLex: encoders compared" not in page
-        assert "encoders compared" not in write_latex(inputs)
+        assert "encoders compared" not in write_latex(report)
 
 
 def test_other_layers_are_not_shown(tmp_path: Path) -> None:
@@ -239,30 +240,30 @@ def test_other_layers_are_not_shown(tmp_path: Path) -> None:
     lower = replace(deep, scores=(*deep.scores, replace(RANK, layer="0", mrr=0.9)))
     below = replace(PARADIGM, layer="0", dataset="paralex_de")
     clustered = replace(clustered, scores=(*clustered.scores, below))
-    inputs = inputs_of(tmp_path, [DEEP], [lower], [clustered])
-    assert "90.0" not in str(evalrank(inputs))
-    assert "paralex_de" not in str(one(paralex(inputs)))
-    assert len(clusters(inputs)) == 1
-    assert values(inputs, "deep")["evalrank_es mrr cosine"] == 0.4
+    report = report_of(tmp_path, [DEEP], [lower], [clustered])
+    assert "90.0" not in str(evalrank(report))
+    assert "paralex_de" not in str(one(paralex(report)))
+    assert len(clusters(report)) == 1
+    assert values(report, "deep")["evalrank_es mrr cosine"] == 0.4
 
 
 def test_pairs_without_vectors_and_ties(tmp_path: Path) -> None:
     scores = (replace(RANK, without_vector=1234, ties=5), replace(RANK, similarity="l2"))
     other = replace(OTHER_RANKED, scores=(replace(RANK, background=4000),), similarities=())
     both = [replace(RANKED, scores=scores, similarities=()), other]
-    _, table = evalrank(inputs_of(tmp_path / "both", rankings=both))
+    _, table = evalrank(report_of(tmp_path / "both", rankings=both))
     assert "fewer texts: use 4,000. Among fewer texts, ranks are better." in table.about[0]
     # Whoever ranks far fewer is not the best for it.
     both[1] = replace(other, scores=(replace(RANK, background=3000, mrr=0.9),))
-    _, table = evalrank(inputs_of(tmp_path / "few", rankings=both))
+    _, table = evalrank(report_of(tmp_path / "few", rankings=both))
     assert [row[1].endswith("+") for row in cells(table)] == [False, False]
-    _, table = evalrank(inputs_of(tmp_path, rankings=both[:1]))
+    _, table = evalrank(report_of(tmp_path, rankings=both[:1]))
     assert "the rank of chance: char_hash 1,234. Pairs" in table.about[0]
     assert table.about[0].endswith("with another text: char_hash by cosine 5.")
 
 
 def test_post_processing(tmp_path: Path) -> None:
-    table = one(postprocessing(inputs_of(tmp_path, rankings=[RANKED])))
+    table = one(postprocessing(report_of(tmp_path, rankings=[RANKED])))
     assert names(table) == [
         *("Encoder", "Similarity", "Vectors", "Similarity datasets (2)"),
         *("evalrank_es", "evalrank_words_es"),
@@ -276,11 +277,11 @@ def test_post_processing(tmp_path: Path) -> None:
     assert "(sts14_es, sts15_es)" in table.about[0]
     # A mean that lacks a dataset is none.
     fewer = replace(RANKED, similarities=RANKED.similarities[:-1])
-    table = one(postprocessing(inputs_of(tmp_path / "fewer", rankings=[fewer])))
+    table = one(postprocessing(report_of(tmp_path / "fewer", rankings=[fewer])))
     assert [row[3] for row in cells(table)] == ["55.0", "–", "–"]
     assert table.about[0].endswith("datasets, abtt changes the MRR by -0.5.")
     plain = replace(RANKED, scores=(RANK, WORDS))
-    assert postprocessing(inputs_of(tmp_path / "plain", rankings=[plain])) == []
+    assert postprocessing(report_of(tmp_path / "plain", rankings=[plain])) == []
 
 
 def test_paralex(tmp_path: Path) -> None:
@@ -289,7 +290,7 @@ def test_paralex(tmp_path: Path) -> None:
     better = (replace(rounded[0], suggestion=0.6), replace(rounded[1], suggestion=0.1))
     shared = replace(PARADIGM, suggestion=0.3, coherence=0.5 - 1e-15, clusters=better)
     other = replace(OTHER_CLUSTERED, scores=(shared, item), left_out={})
-    table = one(paralex(inputs_of(tmp_path, paradigms=[other, CLUSTERED])))
+    table = one(paralex(report_of(tmp_path, paradigms=[other, CLUSTERED])))
     assert names(table) == [
         *("Dataset", "Language", "Vocabulary", "Casing"),
         *("char_hash: suggestion", "char_hash: coherence"),
@@ -313,7 +314,7 @@ def test_paralex(tmp_path: Path) -> None:
     assert table.about[3].startswith("Not scored: paralex_fi with char_hash, there is no word")
     # Of one encoder.
     alone = replace(CLUSTERED, left_out={})
-    table = one(paralex(inputs_of(tmp_path / "one", paradigms=[alone])))
+    table = one(paralex(report_of(tmp_path / "one", paradigms=[alone])))
     about, _, papers = table.about
     assert "bold" not in about
     assert papers.endswith("es: fastText 53, Polyglot 64, ConceptNet Numberbatch 63.")
@@ -323,12 +324,12 @@ def test_paralex(tmp_path: Path) -> None:
 def test_why_nothing_was_scored_is_said_without_a_table(tmp_path: Path) -> None:
     reason = {"paralex_fi": "because", "paralex_de": "because", "paralex_x": "therefore"}
     none = replace(CLUSTERED, scores=(), left_out=reason)
-    inputs = inputs_of(tmp_path, paradigms=[none])
-    text = write_markdown(inputs)
+    report = report_of(tmp_path, paradigms=[none])
+    text = write_markdown(report)
     reasons = "paralex_fi, paralex_de with char_hash, because; paralex_x with char_hash, therefore."
     assert text.split("## ParaLex\n\n")[1].split("\n\n## ")[0].endswith(f"Not scored: {reasons}")
-    assert "ParaLex" not in write_latex(inputs)
-    page = write_html(inputs, [], Figure())
+    assert "ParaLex" not in write_latex(report)
+    page = write_html(report, [], Figure())
     assert "with char_hash, because" in page
     # The script looks for the table of every filter.
     assert 'data-table="paralex"' not in page
@@ -338,7 +339,7 @@ def test_clusters(tmp_path: Path) -> None:
     gone = replace(CLUSTER, terms=3, left_out={"out_of_vocabulary": ["uno"], "no_vector": ["dos"]})
     shared = replace(PARADIGM, clusters=(gone, PARADIGM.clusters[1]))
     other = replace(OTHER_CLUSTERED, scores=(shared,))
-    (table,) = clusters(inputs_of(tmp_path, paradigms=[CLUSTERED, other]))
+    (table,) = clusters(report_of(tmp_path, paradigms=[CLUSTERED, other]))
     assert (table.name, table.title) == ("clusters-paralex-es", "Clusters of paralex_es")
     assert names(table)[3:6] == [
         *("char_hash: suggestion", "char_hash: coherence", "char_hash: terms left, of how many")
@@ -352,7 +353,7 @@ def test_clusters(tmp_path: Path) -> None:
         ["capitals", "shared", "lower", "0.0 ± 0.0", "0.0", lost, "–", "–", "–"],
         ["weekdays", "shared", "lower", *week, "–", "–", "–"],
     ]
-    assert "capitals" not in write_markdown(inputs_of(tmp_path, paradigms=[CLUSTERED]))
+    assert "capitals" not in write_markdown(report_of(tmp_path, paradigms=[CLUSTERED]))
 
 
 SIX = [
@@ -375,8 +376,8 @@ def test_downstream(tmp_path: Path) -> None:
         ranked, _ = of_encoder(results, RANKED, CLUSTERED)
         rankings.append(replace(ranked, scores=(replace(RANK, mrr=mrr),)))
     paradigms = [of_encoder(results, RANKED, CLUSTERED)[1] for results in SIX]
-    inputs = inputs_of(tmp_path, SIX, rankings, paradigms)
-    benchmarks, pearson = study(inputs)
+    report = report_of(tmp_path, SIX, rankings, paradigms)
+    benchmarks, pearson = study(report)
     assert names(benchmarks) == ["Score", "spanish_senteval SC (1)", "spanish_discoeval SP (1)"]
     # What is the same for all encoders correlates with nothing, and is not shown.
     best = "88.6 [6.6, 99.2] n = 6 +"
@@ -385,7 +386,7 @@ def test_downstream(tmp_path: Path) -> None:
         ["evalrank_es MRR, cosine", "-100.0 n = 4", "-80.0 n = 4"],
     ]
     assert (benchmarks.name, pearson.name) == ("study-spearman", "study-pearson")
-    of_sc, _, of_sp, _ = study_datasets(inputs)
+    of_sc, _, of_sp, _ = study_datasets(report)
     assert [names(of_sc), names(of_sp)] == [["Score", "mc"], ["Score", "sp_wiki"]]
     assert of_sp.title == "Spearman: which scores correlate with spanish_discoeval SP"
     assert cells(of_sp)[0] == ["sts14_es Pearson", best]
@@ -394,7 +395,7 @@ def test_downstream(tmp_path: Path) -> None:
 def test_without_post_processed_encoders(tmp_path: Path) -> None:
     processed = {**ONE.encoder, "options": {"postprocessing": "abtt"}}
     given = [*SIX[:5], replace(SIX[5], encoder=processed)]
-    tables = study(inputs_of(tmp_path, given))
+    tables = study(report_of(tmp_path, given))
     assert [table.title.partition(": ")[0] for table in tables] == ["Spearman", "Pearson"] * 2
     counts = [cells(table)[0][2].partition(" n = ")[2] for table in tables]
     assert counts == ["6 +", "6 +", "5", "5"]
@@ -406,28 +407,28 @@ def test_without_post_processed_encoders(tmp_path: Path) -> None:
 def test_downstream_needs_three_encoders_and_scores_of_both_kinds(tmp_path: Path) -> None:
     title = "Which scores correlate with downstream tasks"
     for count, word in ((1, "one"), (2, "two")):
-        inputs = inputs_of(tmp_path / word, SIX[:count])
-        (table,) = study(inputs)
+        report = report_of(tmp_path / word, SIX[:count])
+        (table,) = study(report)
         (sentence,) = table.about
         assert not table.rows
         assert sentence.endswith(f"probed encoders or more; this report has {word}.")
-        assert f"## {title}\n\n{sentence}\n\n## " in write_markdown(inputs)
-        assert title not in write_latex(inputs)
+        assert f"## {title}\n\n{sentence}\n\n## " in write_markdown(report)
+        assert title not in write_latex(report)
     for item in (STS, SP):
-        inputs = inputs_of(tmp_path / item.dataset, [replace(one, scores=(item,)) for one in SIX])
-        assert study(inputs) == study_datasets(inputs) == []
+        report = report_of(tmp_path / item.dataset, [replace(one, scores=(item,)) for one in SIX])
+        assert study(report) == study_datasets(report) == []
 
 
 def test_markdown_and_latex_have_the_same_tables(tmp_path: Path) -> None:
     ranked, clustered = of_encoder(SIX[0], RANKED, CLUSTERED)
-    inputs = inputs_of(tmp_path, SIX, [ranked], [clustered])
+    report = report_of(tmp_path, SIX, [ranked], [clustered])
     chapters = ("rankings", "study")
-    shown = [t for s, t in formats.sections_of(inputs, "latex") if s.chapter in chapters]
+    shown = [t for s, t in formats.sections_of(report, "latex") if s.chapter in chapters]
     assert [table.name for tables in shown for table in tables] == [
         *("evalrank", "evalrank-evalrank-es", "evalrank-evalrank-words-es", "postprocessing"),
         *("paralex", "study-spearman", "study-pearson"),
     ]
-    markdown, latex = write_markdown(inputs), write_latex(inputs)
+    markdown, latex = write_markdown(report), write_latex(report)
     for table in chain.from_iterable(shown):
         assert markdown.count(f"## {table.title}\n\n") == 1
         assert latex.count(rf"\label{{tab:{table.name}}}") == bool(table.rows)
@@ -468,32 +469,32 @@ def test_results_that_must_not_be_compared(
     }
     given[kind][1] = replace(given[kind][1], **item)
     with pytest.raises(InputError, match=words):
-        inputs_of(tmp_path, **given)
+        report_of(tmp_path, **given)
 
 
 def test_similarity_is_of_the_files_that_were_probed(tmp_path: Path) -> None:
     probed = [replace(ONE, scores=(SP, STS))]
     item = (replace(SIMILARITY, digest="7" * 64),)
-    inputs_of(tmp_path, probed, [RANKED])
+    report_of(tmp_path, probed, [RANKED])
     with pytest.raises(InputError, match="the rows of sts14_es") as caught:
-        inputs_of(tmp_path, probed, [replace(RANKED, similarities=item)])
+        report_of(tmp_path, probed, [replace(RANKED, similarities=item)])
     assert STS.digest in str(caught.value)
 
 
 def test_the_audit_of_datasets_that_nothing_is_probed_on(tmp_path: Path) -> None:
-    inputs = inputs_of(tmp_path, [ONE], [RANKED], [CLUSTERED])
-    of_datasets = list(dict.fromkeys(inputs.groups.values()))
+    report = report_of(tmp_path, [ONE], [RANKED], [CLUSTERED])
+    of_datasets = list(dict.fromkeys(report.inputs.groups.values()))
     assert of_datasets == [benchmarks.SP, benchmarks.DR, benchmarks.EVALRANK, benchmarks.PARALEX]
-    table = one(verdicts(inputs))
+    table = one(verdicts(report))
     assert [(row[0], row[4], row[7]) for row in cells(table)] == [
         ("sp_wiki", "solved by surface form", "–"),
         ("dr_rst", "pass", "–"),
         *((name, "–", "pass") for name in ("evalrank_es", "evalrank_words_es", "paralex_es")),
     ]
     assert [row.group for row in table.rows][2:] == ["EvalRank", "EvalRank", "ParaLex"]
-    (measured,) = (row for row in cells(one(measurements(inputs))) if row[0] == "paralex_es")
+    (measured,) = (row for row in cells(one(measurements(report))) if row[0] == "paralex_es")
     assert measured[2:] == ["terms", "pass", "0", "0"]
-    page = write_html(inputs, [], Figure())
+    page = write_html(report, [], Figure())
     assert page.count('<option value="EvalRank">EvalRank · Ranks of paraphrases<') == 2
     assert page.count('<option value="SP">') == 5
 
@@ -507,6 +508,6 @@ def test_an_audit_without_a_dataset_that_was_ranked(tmp_path: Path) -> None:
 
 
 def test_encoders_that_were_ranked_and_not_probed(tmp_path: Path) -> None:
-    inputs = inputs_of(tmp_path, [ONE], [OTHER_RANKED], [OTHER_CLUSTERED])
-    assert cells(evalrank(inputs)[1])[0][0] == "use +"
-    assert values(inputs, "use")["evalrank_es hits@1 cosine"] == 0.3
+    report = report_of(tmp_path, [ONE], [OTHER_RANKED], [OTHER_CLUSTERED])
+    assert cells(evalrank(report)[1])[0][0] == "use +"
+    assert values(report, "use")["evalrank_es hits@1 cosine"] == 0.3

@@ -18,8 +18,8 @@ from report_files import (
     ONE,
     RANKED,
     TWO,
-    inputs_of,
     of_encoder,
+    report_of,
     whole_report,
 )
 
@@ -353,9 +353,9 @@ def test_the_pairs_with_an_encoder(browser: Any, tmp_path: Path) -> None:
     """What names a row stays, however many columns that is."""
     results = (DEEP, ONE, TWO)
     ranked, clustered = zip(*(of_encoder(item, RANKED, CLUSTERED) for item in results), strict=True)
-    inputs = inputs_of(tmp_path, *results, rankings=ranked, paradigms=clustered)
+    report = report_of(tmp_path, *results, rankings=ranked, paradigms=clustered)
     path = tmp_path / "index.html"
-    path.write_text(write_html(inputs, []), "utf-8")
+    path.write_text(write_html(report, []), "utf-8")
     page = browser.new_page()
     page.goto(path.as_uri())
     for table, texts in zip(FOLDED[:3], (1, 3, 4), strict=True):

@@ -20,9 +20,9 @@ from report_files import (
     audit_file,
     cells,
     change_audit,
-    inputs_of,
     names,
     one,
+    report_of,
     say_of_dataset,
 )
 
@@ -38,8 +38,8 @@ from probeta.report.tables.compared import differences, pairs
 from probeta.report.tables.encoders import layer_table, measurements, profiles, published, verdicts
 from probeta.report.tables.scores import (
     ablations,
-    answers,
     averages,
+    best_encoders,
     group_tables,
     scores,
     warnings,
@@ -48,8 +48,8 @@ from probeta.report.tables.scores import (
 AVERAGES = "Averages: spanish_discoeval"
 
 
-def report(folder: Path, *results: Results, **how: Any) -> str:
-    return write_markdown(inputs_of(folder, *results, **how))
+def markdown_of(folder: Path, *results: Results, **how: Any) -> str:
+    return write_markdown(report_of(folder, *results, **how))
 
 
 def section(text: str, title: str) -> str:
@@ -64,7 +64,7 @@ def without_papers(text: str) -> str:
 
 
 def test_tables(tmp_path: Path) -> None:
-    text = report(tmp_path, TWO, ONE)
+    text = markdown_of(tmp_path, TWO, ONE)
     assert text.startswith(
         "# Scores\n\nEncoders: 2; Benchmarks: 1; Datasets: 2; Test rows: 4,130; Probe protocol: "
         "standard; Data: real corpora.\n\n- spanish_discoeval: char_hash, the only encoder with "
@@ -106,13 +106,15 @@ def test_tables(tmp_path: Path) -> None:
         "| **char_hash** | char_hash | 1 | output | natural | dimension 512, shortest 3 | 512 |",
         "| **use** | use_multilingual | 0.2.1 | output | natural | – | 512 |",
     ]
-    assert not {"\\*", "†", "‡", "≈", "(s)"} & set(report(tmp_path, TWO, right={"use": 20}).split())
+    assert not {"\\*", "†", "‡", "≈", "(s)"} & set(
+        markdown_of(tmp_path, TWO, right={"use": 20}).split()
+    )
 
 
 def test_scores_by_dataset(tmp_path: Path) -> None:
     both = replace(ONE, scores=(MC, STS, SP))
-    inputs = inputs_of(tmp_path, both, TWO, baselines=ALL_BASELINES)
-    senteval, discoeval = scores(inputs)
+    report = report_of(tmp_path, both, TWO, baselines=ALL_BASELINES)
+    senteval, discoeval = scores(report)
     assert names(senteval) == names(discoeval)
     assert names(senteval) == [
         *("Dataset", "Group", "char_hash", "use", "Best trivial", "Majority", "Chance"),
@@ -140,8 +142,8 @@ def test_own_datasets_stand_apart_and_change_no_average_of_a_benchmark(tmp_path:
     baselines = BASELINES | {"sp_own": {"majority": 0.2, "length": 0.3}}
     audit = audit_file(tmp_path, baselines, sp_own=SP.rows)
     both = [replace(one, scores=(item, *one.scores)) for one in (ONE, TWO)]
-    found = inputs_of(tmp_path / "own", *both, audit=audit)
-    alone = inputs_of(tmp_path / "alone", ONE, TWO)
+    found = report_of(tmp_path / "own", *both, audit=audit)
+    alone = report_of(tmp_path / "alone", ONE, TWO)
     (shipped,), (again, mine) = averages(alone), averages(found)
     assert again == shipped
     assert mine.title == "Averages: own datasets"
@@ -161,27 +163,27 @@ def test_own_datasets_stand_apart_and_change_no_average_of_a_benchmark(tmp_path:
 def test_scores_of_samples_are_marked_and_no_papers_stand_beside_them(tmp_path: Path) -> None:
     how: dict[str, Any] = {"baselines": ALL_BASELINES, "samples": ["sp_wiki", "sts14_es", "word"]}
     mbert = replace(ONE, name="mbert", scores=(MC, STS, SP))
-    inputs = inputs_of(tmp_path, mbert, TWO, **how)
-    text = write_markdown(inputs)
+    report = report_of(tmp_path, mbert, TWO, **how)
+    text = write_markdown(report)
     warned = "Sample data, do not report: 2 of 3 datasets are small samples"
     assert f"\n\n> **{warned}" in text
-    assert answers(inputs) == {}
-    assert rf"\textbf{{{warned}" in write_latex(inputs)
+    assert best_encoders(report) == {}
+    assert rf"\textbf{{{warned}" in write_latex(report)
     assert "Araujo" in section(text, "Sentence classification (SC)")
     for title in ("Sentence position (SP)", "Semantic similarity (SS)"):
         assert "Araujo" not in section(text, title).split("\n\n")[0]
     assert "| sp_wiki (s) |" in section(text, "Sentence position (SP)").splitlines()[0]
     assert "| **mbert** | 45.2 [43.7, 46.8] † ≈ (s) |" in text
     assert "(s) Do not report: measured on the small sample" in text
-    senteval, _ = scores(inputs)
+    senteval, _ = scores(report)
     mc, sts = senteval.rows
     assert "(s)" not in (*mc.cells[0].marks, *mc.cells[2].marks)
     # In the last of them, there is nothing to mark.
     assert [("(s)" in sts.cells[i].marks) for i in (0, 2, 3)] == [True, True, False]
-    table = averages(inputs)[0]
+    table = averages(report)[0]
     marks = dict(zip(names(table), (cell.marks for cell in table.rows[0].cells), strict=True))
     assert [("(s)" in marks[name]) for name in ("All (2 of 20)", "SC (1 of 5)")] == [True, False]
-    real = write_markdown(inputs_of(tmp_path / "real", ONE, TWO))
+    real = write_markdown(report_of(tmp_path / "real", ONE, TWO))
     assert "Sample data" not in real
     assert "(s)" not in real
 
@@ -192,13 +194,13 @@ def test_encoders_are_ordered_by_their_mean(tmp_path: Path) -> None:
         replace(ONE, name=name, scores=tuple(replace(score, value=value) for score in ONE.scores))
         for name, value in values.items()
     ]
-    inputs = inputs_of(tmp_path, *results, right={"a": 5, "b": 19, "c": 12})
-    assert inputs.names == ["b", "c", "a"]
-    (table,) = averages(inputs)
+    report = report_of(tmp_path, *results, right={"a": 5, "b": 19, "c": 12})
+    assert report.names == ["b", "c", "a"]
+    (table,) = averages(report)
     ours = [row for row in table.rows if row.kind != "published"]
     assert [row.cells[0].text for row in ours] == ["b", "c", "a", "trivial baselines"]
-    assert names(one(differences(inputs)))[1:] == ["b − c", "b − a", "c − a"]
-    assert answers(inputs)["spanish_discoeval"] == (
+    assert names(one(differences(report)))[1:] == ["b − c", "b − a", "c − a"]
+    assert best_encoders(report)["spanish_discoeval"] == (
         "b is best, with 90.0 on average. The next, c, has 60.0: the difference is not due to "
         "chance. b beats what is reached without an encoder (34.4)."
     )
@@ -206,11 +208,11 @@ def test_encoders_are_ordered_by_their_mean(tmp_path: Path) -> None:
 
 def test_deviations_folds_correlations_and_subsets(tmp_path: Path) -> None:
     item = replace(ONE, scores=(MC, STS, replace(SP, deviation=0.0123)))
-    text = report(tmp_path, item)
+    text = markdown_of(tmp_path, item)
     assert "after ± the standard deviation over random starts. Majority" in text
     assert "| **char_hash** | 45.2 ± 1.2 [43.7, 46.8] † |" in text
     assert "In bold" not in text
-    assert "in bold" not in write_latex(inputs_of(tmp_path, item))
+    assert "in bold" not in write_latex(report_of(tmp_path, item))
     assert without_papers(section(text, "Sentence classification (SC)")).splitlines()[2:] == [
         "| Train / validation / test | 2,623 in 10 folds |",
         "| Chance | 50.0 |",
@@ -231,7 +233,7 @@ def test_deviations_folds_correlations_and_subsets(tmp_path: Path) -> None:
     # A single subset is all rows.
     names = ("pearson", "spearman", "pearson, track3", "spearman, track3")
     score = replace(STS, measures=dict.fromkeys(names, 0.8))
-    text = report(tmp_path, replace(ONE, scores=(score,)))
+    text = markdown_of(tmp_path, replace(ONE, scores=(score,)))
     assert "| sts14_es | all |" in text
     assert "track3" not in text
 
@@ -239,8 +241,8 @@ def test_deviations_folds_correlations_and_subsets(tmp_path: Path) -> None:
 def test_encoders_compared(tmp_path: Path) -> None:
     third = replace(ONE, name="third", scores=(DR, SP))
     right = {"char_hash": 2, "use": 20, "third": 2}
-    inputs = inputs_of(tmp_path, ONE, TWO, third, right=right)
-    table = one(pairs(inputs))
+    report = report_of(tmp_path, ONE, TWO, third, right=right)
+    table = one(pairs(report))
     assert "measured again without each test document in turn" in table.about[0]
     assert names(table) == [
         *("Encoders", "Better / tied / worse", "All (2 of 11)", "SP (1 of 3)", "DR (1)")
@@ -250,12 +252,12 @@ def test_encoders_compared(tmp_path: Path) -> None:
         ["char_hash − use", "0 / 0 / 1", "–", "-90.0", "–"],
         ["third − use", "0 / 0 / 1", "–", "-90.0", "–"],
     ]
-    table = one(differences(inputs))
+    table = one(differences(report))
     assert cells(table) == [["sp_wiki", "0.0", "-90.0", "-90.0"], ["dr_rst", "0.0", "–", "–"]]
     tied, worse = table.rows[0].cells[1:3]
     assert (tied.detail, tied.tone, tied.strong) == ("[0.0, 0.0] tie", "tie", False)
     assert (worse.detail, worse.tone, worse.strong) == ("[-100.0, -71.9]", "worse", True)
-    alone = inputs_of(tmp_path / "alone", ONE)
+    alone = report_of(tmp_path / "alone", ONE)
     assert pairs(alone) == differences(alone) == profiles(alone) == []
 
 
@@ -274,16 +276,16 @@ def test_only_the_best_is_bold_if_it_beats_chance(
 ) -> None:
     score = replace(SP, value=value, interval=(value - 0.01, value + 0.01))
     one = replace(ONE, scores=(replace(score, value=min(value, 0.45)),))
-    inputs = inputs_of(tmp_path, one, replace(TWO, scores=(score,)), right=right)
-    (table,) = scores(inputs)
-    cells = dict(zip(inputs.names, table.rows[0].cells[2:4], strict=True))
+    report = report_of(tmp_path, one, replace(TWO, scores=(score,)), right=right)
+    (table,) = scores(report)
+    cells = dict(zip(report.names, table.rows[0].cells[2:4], strict=True))
     assert [name for name, cell in cells.items() if cell.strong] == bold
     assert [name for name, cell in cells.items() if "≈" in cell.marks] == tied
 
 
 def test_layers(tmp_path: Path) -> None:
-    inputs = inputs_of(tmp_path, ONE, DEEP)
-    (profile,) = profiles(inputs)
+    report = report_of(tmp_path, ONE, DEEP)
+    (profile,) = profiles(report)
     assert (profile.encoder, profile.layers, profile.apart) == ("deep", ("0", "1", "2"), ("avg",))
     assert profile.datasets == ("sp_wiki", "dr_rst")
     assert profile.groups == (benchmarks.SP, benchmarks.DR)
@@ -292,7 +294,7 @@ def test_layers(tmp_path: Path) -> None:
     expected = [[-0.1, 0.1], [0.0, 0.0], [0.1, -0.1], [0.05, 0.15]]
     assert profile.standard == pytest.approx(np.array(expected) / spread)
     assert profile.average_best == 1.0
-    text = write_markdown(inputs)
+    text = write_markdown(report)
     about, table, figure = section(text, "Layers of deep on spanish_discoeval").split("\n\n")
     assert "before rounding). avg, the mean of all layers' vectors, is separate" in about
     assert "Average best layer, of 0 to 2: 1.0. Where" in about
@@ -309,7 +311,9 @@ def test_layers(tmp_path: Path) -> None:
     # Nothing is said of an average that was not probed.
     encoder = DEEP.encoder | {"layers": ["0", "1", "2"], "layer": "2"}
     numbered = tuple(score for score in DEEP.scores if score.layer != "avg")
-    assert "is separate" not in report(tmp_path, replace(DEEP, encoder=encoder, scores=numbered))
+    assert "is separate" not in markdown_of(
+        tmp_path, replace(DEEP, encoder=encoder, scores=numbered)
+    )
 
 
 def test_all_layers_that_share_the_best_score_are_best(tmp_path: Path) -> None:
@@ -321,8 +325,8 @@ def test_all_layers_that_share_the_best_score_are_best(tmp_path: Path) -> None:
     scores = tuple(replace(item, value=values[item.dataset][item.layer]) for item in DEEP.scores)
     same = tuple(replace(score, value=0.3) for score in DEEP.scores)
     deep = replace(DEEP, scores=scores)
-    inputs = inputs_of(tmp_path, deep, replace(DEEP, name="even", scores=same))
-    profile, even = profiles(inputs)
+    report = report_of(tmp_path, deep, replace(DEEP, name="even", scores=same))
+    profile, even = profiles(report)
     assert profile.best == ((0, 2), (1, 2))
     assert profile.average_best == 1.25
     bold = [[cell.strong for cell in row.cells[1:]] for row in layer_table(profile).rows]
@@ -330,7 +334,7 @@ def test_all_layers_that_share_the_best_score_are_best(tmp_path: Path) -> None:
     assert even.standard.tolist() == [[0.0, 0.0]] * 4
     assert even.best == ((0, 1, 2), (0, 1, 2))
     # The figure of layers stands once, below the last table.
-    text = write_markdown(inputs)
+    text = write_markdown(report)
     assert text.count("figures/layers.svg") == 1
     assert "figures/layers.svg" in section(text, "Layers of even on spanish_discoeval")
 
@@ -338,8 +342,8 @@ def test_all_layers_that_share_the_best_score_are_best(tmp_path: Path) -> None:
 @pytest.mark.parametrize("protocol", ["standard", "senteval"])
 def test_scores_that_depend_on_the_scale(tmp_path: Path, protocol: str) -> None:
     item = replace(ONE, protocol=ONE.protocol | {"name": protocol})
-    inputs = inputs_of(tmp_path, item)
-    for text in (write_markdown(inputs), write_latex(inputs)):
+    report = report_of(tmp_path, item)
+    for text in (write_markdown(report), write_latex(report)):
         warning = "does not standardise features, so that probe scores depend on the scale"
         assert (warning in text) == (protocol == "senteval")
 
@@ -354,12 +358,12 @@ def test_names_of_tables_are_of_letters_digits_and_hyphens() -> None:
 def test_the_words_that_a_vocabulary_lacks(tmp_path: Path) -> None:
     coverage = {"tokens": 2000, "out_of_vocabulary": 31}
     one = replace(ONE, scores=(replace(SP, coverage=coverage), DR))
-    text = report(tmp_path, one, TWO)
+    text = markdown_of(tmp_path, one, TWO)
     about, rows = section(text, "Words outside the vocabulary").split("\n\n")
     assert about.startswith("Percentage of the tokens in a dataset's texts that are not in the")
     assert "each distinct text counts once. With fastText's .bin such words still get" in about
     assert rows.endswith("|\n| sp_wiki | 1.6 (31 of 2,000) |\n| dr_rst | – |")
-    assert "Words outside" not in report(tmp_path, ONE)
+    assert "Words outside" not in markdown_of(tmp_path, ONE)
 
 
 @pytest.mark.parametrize("missing", [0, 1])
@@ -370,7 +374,7 @@ def test_the_papers_averages_stand_beside_whole_benchmarks(tmp_path: Path, missi
     baselines = dict.fromkeys(names, ALL_BASELINES["sts14_es"])
     audit = audit_file(tmp_path, baselines, **rows)
     results = [replace(ONE, scores=item)]
-    (table,) = averages(inputs_of(tmp_path, *results, audit=audit))
+    (table,) = averages(report_of(tmp_path, *results, audit=audit))
     shown = [[cell.text for cell in row.cells] for row in table.rows]
     assert [row[0] for row in shown][1:] == [
         *[f"{name}, Araujo et al. (2022)" for name in PAPERS[0].scores] * (not missing),
@@ -383,11 +387,11 @@ def test_the_papers_averages_stand_beside_whole_benchmarks(tmp_path: Path, missi
 
 def test_ablations(tmp_path: Path) -> None:
     known = replace(SP, measures=SP.measures | {"without context": 0.314})
-    inputs = inputs_of(tmp_path, replace(ONE, scores=(known, DR)), TWO)
-    table = one(ablations(inputs))
+    report = report_of(tmp_path, replace(ONE, scores=(known, DR)), TWO)
+    table = one(ablations(report))
     assert names(table)[2:] == ["char_hash", "char_hash: ablated", "use", "use: ablated"]
     assert cells(table) == [["sp_wiki", "without context", "45.2", "31.4", "60.0", "–"]]
-    assert ablations(inputs_of(tmp_path, ONE)) == []
+    assert ablations(report_of(tmp_path, ONE)) == []
 
 
 @pytest.mark.parametrize(
@@ -412,8 +416,8 @@ def test_the_mark_of_what_beats_no_baseline(
 ) -> None:
     score = replace(score, interval=interval, majority=majority)
     known = {"length": trivial} | ({} if majority is None else {"majority": majority})
-    inputs = inputs_of(tmp_path, replace(ONE, scores=(score,)), baselines={score.dataset: known})
-    text = "\n".join(table_lines(one(group_tables(inputs))))
+    report = report_of(tmp_path, replace(ONE, scores=(score,)), baselines={score.dataset: known})
+    text = "\n".join(table_lines(one(group_tables(report))))
     assert ("†" not in text) == beats
     assert f"{100 * trivial:.1f} (length)" in text
 
@@ -426,7 +430,7 @@ def test_the_marks_of_a_test_of_few_documents_and_of_a_source_that_leaks(
     change_audit(audit, "mc", gate="leakage", verdict="inherited")
     change_audit(audit, "sp_wiki", gate="leakage", verdict="pass")
     scores = (MC, DR, replace(SP, test_documents=documents))
-    text = report(tmp_path, replace(ONE, scores=scores), audit=audit)
+    text = markdown_of(tmp_path, replace(ONE, scores=scores), audit=audit)
     assert ("|  | sp_wiki ‡ |" in text) == ("‡ The test has fewer than 3" in text) == marked
     assert "|  | mc ¶ |" in text
     assert text.count("¶") == 2
@@ -439,14 +443,14 @@ def test_a_test_that_is_too_small_is_marked_and_not_averaged(
     audit = audit_file(tmp_path, BASELINES)
     check = {"gate": "size", "what": DETECTABLE, "verdict": "pass", "limit": None}
     change_audit(audit, "dr_rst", value=detectable, **check)
-    inputs = inputs_of(tmp_path, ONE, audit=audit, samples=["dr_rst"] if sample else [])
+    report = report_of(tmp_path, ONE, audit=audit, samples=["dr_rst"] if sample else [])
     small = detectable > DETECTABLE_AT_MOST
-    table = one(averages(inputs))
+    table = one(averages(report))
     assert names(table)[1] == ("All (1 of 11)" if small and not sample else "All (2 of 11)")
     said = "Tests too small, marked * below, so not in the means: dr_rst." in table.about
     assert said == (small and not sample)
     assert table.rows[0].cells[1].text == ("45.2" if said else "37.6")
-    rows = {row.cells[0].text: row.cells for row in one(scores(inputs)).rows}
+    rows = {row.cells[0].text: row.cells for row in one(scores(report)).rows}
     assert ("*" in rows["dr_rst"][0].marks) == small
     assert rows["dr_rst"][-2].value == detectable
 
@@ -454,28 +458,28 @@ def test_a_test_that_is_too_small_is_marked_and_not_averaged(
 def test_what_is_chosen_on_validation_is_the_baseline_to_beat(tmp_path: Path) -> None:
     audit = audit_file(tmp_path, BASELINES)
     say_of_dataset(audit, "sp_wiki", chosen="length")
-    inputs = inputs_of(tmp_path, ONE, audit=audit)
-    assert inputs.best_trivial("sp_wiki") == ("length", 0.231)
-    assert inputs.trivial("sp_wiki") == 0.231
+    report = report_of(tmp_path, ONE, audit=audit)
+    assert report.inputs.best_baseline("sp_wiki") == ("length", 0.231)
+    assert report.baseline_score("sp_wiki") == 0.231
 
 
 def test_the_audits_verdicts_and_measurements(tmp_path: Path) -> None:
     audit = audit_file(tmp_path, BASELINES)
-    assert published(inputs_of(tmp_path, ONE, audit=audit)) == []
+    assert published(report_of(tmp_path, ONE, audit=audit)) == []
     change_audit(audit, "dr_rst", gate="leakage", verdict="inherited", value=3)
     change_audit(audit, "dr_rst", gate="text", verdict="miss", value=0.031, limit=0.02)
     change_audit(audit, "dr_rst", gate="size", verdict="pass", value=-0.0001, correlation=True)
     change_audit(audit, "sp_wiki", gate="donors", verdict="not applicable")
     say_of_dataset(audit, "dr_rst", published="Test is the validation.")
-    inputs = inputs_of(tmp_path, ONE, audit=audit)
-    table = one(verdicts(inputs))
+    report = report_of(tmp_path, ONE, audit=audit)
+    table = one(verdicts(report))
     assert len(table.header) == 10
     assert [row[:6] for row in cells(table)] == [
         ["sp_wiki", "–", "–", "pass", SURFACE_FORM, "–"],
         ["dr_rst", "inherited", "–", "pass", "pass", "miss"],
     ]
     assert table.rows[1].cells[5].tone == "miss"
-    table = one(measurements(inputs))
+    table = one(measurements(report))
     rows = [row[1:] for row in cells(table) if row[0] == "dr_rst"]
     assert rows[0][1:] == ["accuracy from the parity", "pass", "51.00 %", "52.00 %"]
     assert rows[3:] == [
@@ -487,7 +491,7 @@ def test_the_audits_verdicts_and_measurements(tmp_path: Path) -> None:
     # Those of one unit stand together when they are sorted.
     units = [(row.cells[4].unit, row.cells[5].unit) for row in table.rows[-4:]]
     assert units == [("%", ""), ("count", "count"), ("%", "%"), ("correlation", "correlation")]
-    assert cells(one(published(inputs))) == [["dr_rst", "Test is the validation."]]
+    assert cells(one(published(report))) == [["dr_rst", "Test is the validation."]]
 
 
 @pytest.mark.parametrize(
@@ -503,7 +507,7 @@ def test_a_baseline_near_the_best_encoder_is_said(
     tmp_path: Path, dataset: str, baseline: float, verdict: str
 ) -> None:
     audit = audit_file(tmp_path, BASELINES | {dataset: {"majority": 0.9, "length": baseline}})
-    rows = cells(one(verdicts(inputs_of(tmp_path, ONE, audit=audit))))
+    rows = cells(one(verdicts(report_of(tmp_path, ONE, audit=audit))))
     assert {row[0]: row[4] for row in rows}[dataset] == verdict
 
 
@@ -533,17 +537,19 @@ def test_audits_that_do_not_fit(
 ) -> None:
     audit = audit_file(tmp_path, baselines, **rows)
     with pytest.raises(InputError, match=word) as caught:
-        inputs_of(tmp_path, ONE, audit=audit)
+        report_of(tmp_path, ONE, audit=audit)
     assert caught.value.where.endswith("audit.json: dr_rst")
     with pytest.raises(InputError, match="one encoder or more"):
         read_inputs([], audit)
 
 
 def test_what_is_missing_stands_first(tmp_path: Path) -> None:
-    inputs = inputs_of(tmp_path, replace(ONE, scores=(DR,)), TWO)
-    assert [*answers(inputs).values()] == ["No encoder was probed on all of its datasets."]
+    report = report_of(tmp_path, replace(ONE, scores=(DR,)), TWO)
+    assert [*best_encoders(report).values()] == ["No encoder was probed on all of its datasets."]
     missing = {"tass1": "Ask for it.", "tass2": "Ask for it."}
-    assert warnings(replace(inputs, report={**inputs.report, "missing": missing})) == {
+    audit = {**report.inputs.audit_report, "missing": missing}
+    inputs = replace(report.inputs, audit_report=audit)
+    assert warnings(replace(report, inputs=inputs)) == {
         "Incomplete: missing are tass1, tass2, whose corpora must be asked for.": "Averages over "
         "these datasets are incomplete: tass1, tass2. Ask for it."
     }

@@ -11,14 +11,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from instance_files import row, write_dataset
-from report_files import ONE, RANK, RANKED, STS, cells, inputs_of, names
+from report_files import ONE, RANK, RANKED, STS, cells, names, report_of
 from scipy import stats
 
 from evaluation.arrays import Doubles
 from evaluation.datasets import find_datasets
 from probeta.cli import main
 from probeta.cli.report import COLUMNS
-from probeta.report.inputs import sources_of
+from probeta.report.inputs import find_sources
 from probeta.report.layout import Cell
 from probeta.report.tables.compared import levels, measures, related, sources
 
@@ -105,11 +105,11 @@ def test_pearsons_interval_is_fishers() -> None:
     )
 
 
-def test_levels_mean_ranks_and_the_sources_of_pairs(tmp_path: Path) -> None:
+def test_levels_mean_ranks_and_the_find_sources_pairs(tmp_path: Path) -> None:
     """Answers are kept of 20 rows with gold 0 … 3: ten rows as the gold score, ten 1 above it."""
     ranked = replace(RANKED, scores=(replace(RANK, alignment=0.5, uniformity=-2.25),))
-    inputs = inputs_of(tmp_path, replace(ONE, scores=(STS,)), rankings=[ranked])
-    (table,) = levels(inputs)
+    report = report_of(tmp_path, replace(ONE, scores=(STS,)), rankings=[ranked])
+    (table,) = levels(report)
     assert names(table) == ["Dataset", "Encoder", "60–100 %", "40–80 %", "20–60 %", "0–40 %"]
     gold = np.tile([0.0, 1, 2, 3], 5)
     low, high = (gold <= 1), (gold >= 2)
@@ -119,7 +119,7 @@ def test_levels_mean_ranks_and_the_sources_of_pairs(tmp_path: Path) -> None:
     assert table.rows[0].cells[2].detail == "mean 310.0, n = 10"
     # All of one score.
     assert cells(table)[0][3:5] == ["0.0", "0.0"]
-    (table,) = measures(inputs)
+    (table,) = measures(report)
     shown = dict(cells(table))
     assert shown["evalrank_es mean rank, cosine"] == "40.250"
     assert (shown["evalrank_es alignment"], shown["evalrank_es uniformity"]) == ("0.500", "-2.250")
@@ -127,7 +127,7 @@ def test_levels_mean_ranks_and_the_sources_of_pairs(tmp_path: Path) -> None:
     pairs = [frozenset((f"p{n:04}",) * 2 for n in some) for some in (range(100), range(600, 700))]
     rest = frozenset((f"p{n:04}",) * 2 for n in range(1300)) - pairs[0] - pairs[1]
     given = {"evalrank_es": {"sts14_es": pairs[0], "sick": pairs[1], "": rest}}
-    (table,) = sources(replace(inputs, sources=given))
+    (table,) = sources(replace(report, inputs=replace(report.inputs, sources=given)))
     assert names(table) == ["Encoder", "sts14_es", "sick", "no dataset"]
     assert cells(table) == [["char_hash", "100.0", "62.5", "59.1"]]
     assert table.rows[0].cells[3].detail.endswith("] n = 1,100")
@@ -151,7 +151,7 @@ def test_a_pair_is_from_the_datasets_that_have_its_texts(tmp_path: Path) -> None
     write_dataset(tmp_path / "ranking", "sentence_ranking", {"test": texts})
     for name, some in (("sts", rows), ("others", rows[1:])):
         write_dataset(tmp_path / name, "similarity", {"test": some})
-    found = sources_of(find_datasets(tmp_path))
+    found = find_sources(find_datasets(tmp_path))
     of_ranking = {"sts": {("a", "b"), ("b", "a")}, "": {("a", "c"), ("c", "a")}}
     assert found == {"ranking": of_ranking}
 

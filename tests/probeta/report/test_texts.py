@@ -28,7 +28,7 @@ NO_TEXTS = {
     *("Figure", "Axes", "Item", "Date", "Software", "Polyglot"),
     *("Spearman", "Pearson", "best layer", "offset points"),
     *("outside upper center", "group pair", "group tone", "shared lower", "shared as_is"),
-    *("own lower", "own as_is", "all others", "own datasets", "within chance", "not applicable"),
+    *("own lower", "own as_is", "all others", "within chance", "not applicable"),
 }
 
 
