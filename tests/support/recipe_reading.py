@@ -1,13 +1,20 @@
-"""Reads a folder of raw files with a recipe, without the stage around it."""
+"""Writes raw files, and reads them with a recipe, without the stage around it."""
 
+import pickle
+import zipfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import pytest
+
 from corpora_recipes.reading import read_corpus
 from corpora_recipes.recipe import Corpus, load_facts, load_recipe
-from corpora_recipes.records import Drops
+from corpora_recipes.records import Drops, Example
+from corpora_recipes.running.errors import InputError
 
 
 def recipe_corpus(
@@ -44,3 +51,42 @@ def read_settled(raw: Path, corpus: Corpus) -> tuple[dict[str, Any], Drops]:
         records.update({record.id: record for record in batch})
         total.add(drops)
     return records, total
+
+
+def read_examples(raw: Path, corpus: Corpus) -> tuple[list[Example], Drops]:
+    """Return the examples of all blocks, each sent as workers get it, and what was dropped."""
+    recipe = load_recipe(corpus.recipe)
+    examples: list[Example] = []
+    drops = Drops()
+    for block in recipe.blocks(raw, corpus):
+        result = recipe.read_block(pickle.loads(pickle.dumps(block)), corpus)
+        examples += [record for record in result.records if isinstance(record, Example)]
+        drops.add(result.drops)
+    return examples, drops
+
+
+def write_files(raw: Path, files: Mapping[str, str | bytes]) -> Path:
+    """Write files, by their names in a folder, and return the folder."""
+    for name, data in files.items():
+        (raw / name).parent.mkdir(parents=True, exist_ok=True)
+        (raw / name).write_bytes(data.encode() if isinstance(data, str) else data)
+    return raw
+
+
+def pack(path: Path, files: Mapping[str, str | bytes]) -> Path:
+    """Write a zip archive of files, and return its path."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+        for name, data in files.items():
+            archive.writestr(name, data)
+    return path
+
+
+@contextmanager
+def refused(where: str, *words: str) -> Iterator[None]:
+    """Expect an InputError whose ``where`` ends so, and whose message has all the words."""
+    with pytest.raises(InputError) as error:
+        yield
+    assert error.value.where.endswith(where)
+    for word in words:
+        assert word in str(error.value)

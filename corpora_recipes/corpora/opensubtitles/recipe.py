@@ -11,7 +11,6 @@ The archive ``raw/es.zip`` (or ``xml/es.zip``, with tokenised sentences) has the
         <time id="T1E" value="00:01:15,020" />
       </s>
       <s id="2"> … <w id="2.1">Nadie</w><w id="2.2">.</w> … </s>      (in xml/es.zip)
-      <meta> … </meta>
     </document>
 
 An ``<s>`` is a sentence, which may cover several times. The files of one film, i.e. of one IMDb
@@ -21,9 +20,8 @@ continue in the next one are not joined: five in six sentences that begin with a
 follow a full stop, and are only careless spelling.
 
 ``zipfile.ZipFile`` makes an object for every member: 1.5 s and 180 MB for 300,000 of them, in each
-worker. Here the archive's directory is read once, as a stream; a worker seeks the directory record
-of a member by its position, and from there the member (PKWARE's APPNOTE.TXT 6.3.10, whose sections
-are cited below; with zip64). Of a remote archive only what is read is fetched (``PartialFile``).
+worker. Here the directory is read once, as a stream, and a worker seeks a member's record (PKWARE's
+APPNOTE.TXT 6.3.10, whose sections are cited below). Of a remote archive only that is fetched.
 """
 
 import re
@@ -109,9 +107,8 @@ def boilerplate(corpus: Corpus) -> list[re.Pattern[str]]:
 
 def sources(corpus: Corpus) -> list[Source]:
     """Return the archive of the corpus."""
-    name = archive_name(corpus)
-    url = f"{corpus.facts.special['base_url']}/{name}"
-    return [Source(name, (url,), size=corpus.facts.special["sizes"].get(name))]
+    name, special = archive_name(corpus), corpus.facts.special
+    return [Source(name, (f"{special['base_url']}/{name}",), size=special["sizes"].get(name))]
 
 
 def blocks(raw: Path, corpus: Corpus) -> Sequence[Film]:
@@ -137,7 +134,7 @@ def read_block(block: Film, corpus: Corpus) -> BlockResult:
 
 
 def _language(corpus: Corpus) -> str:
-    """Return the ISO 639 code: rules apply to a language in all regions."""
+    """Return the ISO 639 code: rules apply to all regions."""
     return corpus.language.split("-")[0]
 
 
@@ -241,10 +238,10 @@ def fetch_upstream(corpus: Corpus, out: Path) -> None:
 
     If the option ``partial`` is set, only the archive's directory is fetched, and then the subtitle
     files of as many films as the quota takes, in the order in which ``read`` takes them. To detect
-    which films are accepted, they are read at once, in this process. A larger
-    quota continues where this one ends. The whole archive is fetched, and a message says
-    why, if all films are wanted or more than half of them, or the server does not support byte
-    ranges; if it is there already, it stays.
+    which films are accepted, they are read at once, in this process. A larger quota continues where
+    this one ends. The whole archive is fetched, and a message says why, if all films are wanted or
+    more than half of them, or the server does not support byte ranges; if it is there already, it
+    stays.
     """
     (source,) = list_sources(corpus)
     path = out / source.file
@@ -365,8 +362,7 @@ _OPENING = re.compile(r"[¿¡(\[{«“]+")
 class Rule:
     """A rule of corpus.yaml: its matches are replaced, or lines with a match are dropped.
 
-    The name is the kind of mark, or the reason for dropping, as counted; ``put`` is the replacement
-    of a mark, None if the line is dropped.
+    The name is the kind of mark, or the reason; ``put`` is a mark's replacement, None for a drop.
     """
 
     name: str
@@ -378,7 +374,7 @@ class Rule:
 class Rules:
     """The rules of corpus.yaml that apply to a language, in the file's order.
 
-    Without ``signs``, only the ``word_rules`` can match; none of these is a mark.
+    Without ``signs``, only the ``word_rules`` can match; none is a mark.
     """
 
     language: str

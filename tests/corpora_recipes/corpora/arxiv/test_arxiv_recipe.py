@@ -10,12 +10,11 @@ from recipe_reading import read_all
 
 from corpora_recipes.corpora.arxiv import recipe
 from corpora_recipes.formats import tables
-from corpora_recipes.recipe import RECIPES, Corpus, load_facts
+from corpora_recipes.recipe import Corpus, load_facts
 from corpora_recipes.records import Document
 from corpora_recipes.running.errors import InputError
 
 FACTS = load_facts("arxiv")
-SAMPLE = RECIPES / "arxiv" / "sample"
 ABSTRACT = "  We count the trees of a park. Most of\nthem are old.\n"
 CORPUS = Corpus("arxiv", "arxiv", "en", None, 1111, {}, {}, FACTS)
 
@@ -60,14 +59,6 @@ def sentences(raw: Path) -> list[list[list[str]]]:
     """Return the sentences by section and paragraph of the one document."""
     (document,), _ = read(raw)
     return [[list(p) for p in section.paragraphs] for section in document.sections]
-
-
-def test_the_sample() -> None:
-    records, counts = read(SAMPLE)
-    assert len(records) == 43
-    assert counts["documents"]["dropped"] == {"deleted": 1, "withdrawn": 1}
-    assert counts["sentences"] == {"seen": 252, "kept": 251, "dropped": {"latex": 1}}
-    assert {r.topics[0] for r in records} >= {"math", "cs", "astro-ph", "q-bio", "econ"}
 
 
 def test_a_line_of_the_snapshot(tmp_path: Path) -> None:

@@ -1,55 +1,15 @@
 """Tests of the recipe of FAC: lower-cased, tokenised lines become natural text."""
 
-from collections import Counter
-from pathlib import Path
-
 import pytest
-from conftest import corpus_of, read_blocks
+from conftest import corpus_of
 from hypothesis import given
 from hypothesis import strategies as st
+from recipe_reading import read_examples, refused, write_files
 
 from corpora_recipes.corpora.fac.recipe import blocks, natural_line
-from corpora_recipes.recipe import RECIPES, BlockResult, Dropped
-from corpora_recipes.records import Example
-from corpora_recipes.running.errors import InputError
+from corpora_recipes.recipe import Dropped
 
-SAMPLE = RECIPES / "fac" / "sample"
 CORPUS = corpus_of("fac")
-
-
-def read(raw: Path) -> BlockResult:
-    return read_blocks(raw, CORPUS)
-
-
-@pytest.fixture
-def write(tmp_path: Path):
-    def write(subjective: bytes, objective: bytes = b"un viaje .\n") -> Path:
-        (tmp_path / "fac.subjective").write_bytes(subjective)
-        (tmp_path / "fac.objective").write_bytes(objective)
-        return tmp_path
-
-    return write
-
-
-@pytest.fixture(scope="module")
-def sample() -> BlockResult:
-    return read(SAMPLE)
-
-
-def test_sample_counts(sample):
-    assert sample.drops.as_dict() == {"examples": {"seen": 141, "kept": 141, "dropped": {}}}
-    assert Counter(e.label for e in sample.records) == {"subjective": 71, "objective": 70}
-    assert {e.split for e in sample.records} == {None}
-    assert len({e.id for e in sample.records}) == 141
-    assert [(e.id, e.document_id) for e in sample.records if e.document_id != e.id] == [
-        ("texts/subjective/71", "texts/subjective/70")
-    ]
-
-
-def test_sample_rows(sample):
-    key = "texts/objective/1"
-    text = "un panadero de cuenca descubre una carta que su padre nunca llegó a enviar."
-    assert sample.records[71] == Example(key, "texts", (text,), "objective", None, key)
 
 
 @pytest.mark.parametrize(
@@ -82,13 +42,11 @@ def test_natural_line_has_no_stray_marks(line):
     assert "<div>" not in text
 
 
-# Bad input
-
-
-def test_empty_and_damaged_texts_are_counted_drops(write):
+def test_empty_and_damaged_texts_are_counted_drops(tmp_path):
     number = "9" * 5000  # which Python does not read
     lines = ["<div> </div>", "ma\ufffda .", "\uf0b7 mala .", "espaÃ±ola .", f"mala &#{number} ; ."]
-    drops = read(write("\n".join(lines).encode())).drops.as_dict()["examples"]
+    files = {"fac.subjective": "\n".join(lines), "fac.objective": "un viaje .\n"}
+    drops = read_examples(write_files(tmp_path, files), CORPUS)[1].as_dict()["examples"]
     assert drops["dropped"] == {
         "empty_text": 1,
         "mojibake": 1,
@@ -98,8 +56,6 @@ def test_empty_and_damaged_texts_are_counted_drops(write):
     assert {f"examples.{reason}" for reason in drops["dropped"]} < set(CORPUS.facts.drop_limits)
 
 
-def test_each_class_is_needed(write):
-    raw = write(b"buena .\n")
-    (raw / "fac.objective").unlink()
-    with pytest.raises(InputError, match=r"fac\.objective"):
-        blocks(raw, CORPUS)
+def test_each_class_is_needed(tmp_path):
+    with refused("fac.objective"):
+        blocks(write_files(tmp_path, {"fac.subjective": "buena .\n"}), CORPUS)

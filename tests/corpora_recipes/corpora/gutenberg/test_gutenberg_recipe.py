@@ -16,12 +16,11 @@ from corpora_recipes.corpora.gutenberg.recipe import assign_splits, decode, find
 from corpora_recipes.fetching import patience, sources
 from corpora_recipes.fetching.downloads import read_fetched
 from corpora_recipes.reading import settle_counts
-from corpora_recipes.recipe import RECIPES, Corpus, load_facts
+from corpora_recipes.recipe import Corpus, load_facts
 from corpora_recipes.records import Dialogue, Drops, Split
 from corpora_recipes.running.errors import InputError
 
 FACTS = load_facts("gutenberg")
-SAMPLE = RECIPES / "gutenberg" / "sample"
 START = "*** START OF THE PROJECT GUTENBERG EBOOK {} ***"
 END = "*** END OF THE PROJECT GUTENBERG EBOOK {} ***"
 TALK = "--¿Vienes, Ramón?--preguntó la niña.\n\n--Mañana por la mañana, mujer, si no llueve."
@@ -62,27 +61,6 @@ def read(raw: Path) -> tuple[list[Dialogue], dict[str, Any]]:
 
 
 EXPECTED = [["¿Vienes, Ramón?", "Mañana por la mañana, mujer, si no llueve."]]
-
-
-class TestSample:
-    def test_counts(self) -> None:
-        records, drops = read(SAMPLE)
-        assert drops == {
-            "documents": {"seen": 6, "kept": 6, "dropped": {}},
-            "turns": {"seen": 843, "kept": 843, "dropped": {}},
-        }
-        sizes = [sum(map(len, record.conversations)) for record in records]
-        assert sizes == [134, 136, 137, 155, 135, 146]
-        assert [record.id for record in records] == [f"90000{n}" for n in range(1, 7)]
-        splits = [record.split for record in records]
-        assert splits == ["train", "test", "validation", "train", "validation", "test"]
-        assert records[0].conversations[0][4].startswith("¿Y se oía algo?")
-
-    def test_nothing_but_speech_is_left(self) -> None:
-        for record in read(SAMPLE)[0]:
-            for turn in (turn for turns in record.conversations for turn in turns):
-                assert not turn.startswith(("-", "—", "–"))
-                assert not any(mark in turn for mark in ("--", "_", "[", "\n", "  "))
 
 
 class TestFiles:

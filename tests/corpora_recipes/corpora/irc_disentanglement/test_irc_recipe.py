@@ -10,12 +10,11 @@ from conftest import corpus_of
 from recipe_reading import read_all
 
 from corpora_recipes.corpora.irc_disentanglement import recipe
-from corpora_recipes.recipe import RECIPES, load_facts
+from corpora_recipes.recipe import load_facts
 from corpora_recipes.records import Dialogue
 from corpora_recipes.running.errors import InputError
 
 FACTS = load_facts("irc_disentanglement")
-SAMPLE = RECIPES / "irc_disentanglement" / "sample"
 CORPUS = corpus_of("irc_disentanglement", "en")
 NAME = "data/train/2004-12-25.train-c"
 LOG = """\
@@ -42,16 +41,6 @@ def folder(raw: Path, log: str = LOG, links: str = LINKS) -> Path:
 
 def read(raw: Path) -> tuple[list[Dialogue], dict[str, Any]]:
     return read_all(recipe, raw, CORPUS)
-
-
-def test_the_sample() -> None:
-    records, counts = read(SAMPLE)
-    assert len(records) == 22
-    assert counts["documents"]["dropped"] == {"one_turn": 13}
-    assert counts["turns"]["seen"] == 353
-    dropped = {"address": 6, "line_of_the_server": 46, "no_letters": 1, "not_annotated": 18}
-    assert counts["turns"]["dropped"] == dropped
-    assert counts["nicknames"]["seen"] == 33
 
 
 def test_conversations(tmp_path: Path) -> None:

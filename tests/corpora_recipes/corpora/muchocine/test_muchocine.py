@@ -1,14 +1,14 @@
 """Tests of the recipe of MuchoCine: reviews in nearly XML, labelled by their stars."""
 
 import html
-import zipfile
-from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 from conftest import corpus_of, read_blocks
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from recipe_reading import pack, refused, write_files
 
 from corpora_recipes.corpora.muchocine.recipe import (
     ARCHIVES,
@@ -18,11 +18,9 @@ from corpora_recipes.corpora.muchocine.recipe import (
     read_block,
     read_review,
 )
-from corpora_recipes.recipe import RECIPES, BlockResult, Dropped
-from corpora_recipes.records import Example
+from corpora_recipes.recipe import BlockResult, Dropped
 from corpora_recipes.running.errors import InputError
 
-SAMPLE = RECIPES / "muchocine" / "sample"
 ARCHIVE, OF_GITHUB = ARCHIVES
 CORPUS = corpus_of("muchocine")
 
@@ -40,39 +38,8 @@ def read(raw: Path) -> BlockResult:
     return read_blocks(raw, CORPUS)
 
 
-@pytest.fixture
-def pack(tmp_path: Path):
-    def pack(files: dict[str, bytes]) -> Path:
-        with zipfile.ZipFile(tmp_path / ARCHIVE, "w") as archive:
-            for name, data in files.items():
-                archive.writestr(name, data)
-        return tmp_path
-
-    return pack
-
-
-# The sample
-
-
-@pytest.fixture(scope="module")
-def sample() -> BlockResult:
-    return read(SAMPLE)
-
-
-def test_sample_counts(sample):
-    assert sample.drops.as_dict() == {
-        "examples": {"seen": 123, "kept": 105, "dropped": {"empty_text": 1, "neutral_rank": 17}}
-    }
-    ranks = Counter(f"{e.label} {e.columns['rank']}" for e in sample.records)
-    assert ranks == {"negative 1": 25, "negative 2": 27, "positive 4": 28, "positive 5": 25}
-    assert {e.split for e in sample.records} == {None}
-    assert all(e.document_id == e.id for e in sample.records)
-
-
-def test_sample_rows(sample):
-    key, text = "reviews/104", "Tan mala que ni siquiera da risa."
-    first = Example(key, "reviews", (text,), "negative", None, key, {"rank": "1"})
-    assert sample.records[0] == first
+def packed(raw: Path, files: Mapping[str, str | bytes]) -> Path:
+    return pack(raw / ARCHIVE, files).parent
 
 
 # Classes and oddities
@@ -81,12 +48,12 @@ def test_sample_rows(sample):
 @pytest.mark.parametrize(
     ("rank", "label"), [("1", "negative"), ("2", "negative"), ("4", "positive"), ("5", "positive")]
 )
-def test_class_by_rank(pack, rank, label):
-    [example] = read(pack({"c/7.xml": review(rank=rank).encode("latin-1")})).records
+def test_class_by_rank(tmp_path, rank, label):
+    [example] = read(packed(tmp_path, {"c/7.xml": review(rank=rank)})).records
     assert (example.id, example.label, example.columns) == ("reviews/7", label, {"rank": rank})
 
 
-def test_middle_rank_and_empty_summaries_are_counted_drops(pack):
+def test_middle_rank_and_empty_summaries_are_counted_drops(tmp_path):
     files = {
         "c/1.xml": review(rank="3"),
         "c/2.xml": review(summary=" &nbsp; \n"),
@@ -95,7 +62,7 @@ def test_middle_rank_and_empty_summaries_are_counted_drops(pack):
         "c/5.xml": review(summary="EspaÃ±ola"),
         "c/6.xml": review(summary="\uf0b7 Mala"),
     }
-    result = read(pack({name: text.encode() for name, text in files.items()}))
+    result = read(packed(tmp_path, files))
     assert result.records == []
     dropped = result.drops.as_dict()["examples"]["dropped"]
     assert dropped == {
@@ -108,7 +75,7 @@ def test_middle_rank_and_empty_summaries_are_counted_drops(pack):
     assert {f"examples.{reason}" for reason in dropped} < set(CORPUS.facts.drop_limits)
 
 
-def test_each_file_has_its_own_encoding(pack):
+def test_each_file_has_its_own_encoding(tmp_path):
     text = review(summary="Cañí – “así” sí… 5 €")
     files = {
         "c/1.xml": text.encode("windows-1252"),
@@ -116,7 +83,8 @@ def test_each_file_has_its_own_encoding(pack):
         "c/3.xml": text.encode("utf-8-sig").replace(b"\n", b"\r\n"),
         "c/4.xml": b'<?xml version="1.0"?>\n' + text.encode("windows-1252"),
     }
-    assert [e.texts for e in read(pack(files)).records] == [("Cañí – “así” sí… 5 €",)] * 4
+    records = read(packed(tmp_path, files)).records
+    assert [e.texts for e in records] == [("Cañí – “así” sí… 5 €",)] * 4
 
 
 @pytest.mark.parametrize(
@@ -175,30 +143,31 @@ def test_any_text_survives_escaping(text):
 # Bad input
 
 
-@pytest.mark.parametrize("rank", ["0", "6", "", "cuatro", "4.5"])
-def test_rank_out_of_range(pack, rank):
-    with pytest.raises(InputError, match=r'rank="1" to rank="5"') as error:
-        read(pack({"c/12.xml": review(rank=rank).encode("latin-1")}))
-    assert error.value.where.endswith("c/12.xml")
-
-
-@pytest.mark.parametrize("text", ["", "<html></html>", "<review rank='4'>", "<review><summary>x"])
-def test_no_review(pack, text):
-    with pytest.raises(InputError, match="<summary>"):
-        read(pack({"c/12.xml": text.encode("latin-1")}))
-
-
-def test_an_archive_without_reviews(pack):
-    with pytest.raises(InputError, match=r"no \.xml file"):
-        blocks(pack({"leeme.txt": b"hola"}), CORPUS)
+@pytest.mark.parametrize(
+    ("name", "text", "expected"),
+    [
+        *(
+            ("c/12.xml", review(rank=rank), 'rank="1" to rank="5"')
+            for rank in ("0", "6", "", "cuatro", "4.5")
+        ),
+        *(
+            ("c/12.xml", text, "<summary>")
+            for text in ("", "<html></html>", "<review rank='4'>", "<review><summary>x")
+        ),
+        ("leeme.txt", "hola", "no .xml file"),
+    ],
+)
+def test_no_review(tmp_path, name, text, expected):
+    with refused(name if name.endswith(".xml") else ARCHIVE, expected):
+        read(packed(tmp_path, {name: text}))
 
 
 @pytest.mark.parametrize(
     ("field", "value", "found"),
     [("flag", b"\x01\0", "encrypted"), ("method", b"\x63\0", "compression")],
 )
-def test_members_that_cannot_be_unpacked(pack, field, value, found):
-    raw = pack({"c/1.xml": review().encode("latin-1")})
+def test_members_that_cannot_be_unpacked(tmp_path, field, value, found):
+    raw = packed(tmp_path, {"c/1.xml": review()})
     blocks(raw, CORPUS)
     # In the header of the member and in the archive's directory.
     data = bytearray((raw / ARCHIVE).read_bytes())
@@ -211,14 +180,14 @@ def test_members_that_cannot_be_unpacked(pack, field, value, found):
     assert "c/1.xml" in error.value.where
 
 
-def test_blocks_hold_every_review_once(pack):
+def test_blocks_hold_every_review_once(tmp_path):
     names = [f"c/{n}.xml" for n in range(REVIEWS_A_BLOCK + 3)]
-    found = blocks(pack(dict.fromkeys(names, b"") | {"__MACOSX/c/._1.xml": b""}), CORPUS)
+    found = blocks(packed(tmp_path, dict.fromkeys([*names, "__MACOSX/c/._1.xml"], "")), CORPUS)
     assert [len(block.files) for block in found] == [REVIEWS_A_BLOCK, 3]
     assert sorted(file.name for block in found for file in block.files) == sorted(names)
 
 
-def test_the_same_rows_from_every_layout(tmp_path, pack):
+def test_the_same_rows_from_every_layout(tmp_path):
     """The publisher's archive, the one on GitHub, and its files; files of analyses are ignored."""
     texts = {n: review(f"Reseña número {n}.").encode("latin-1") for n in (10, 9, 2, 33)}
     analyses = {"2.review.pos": b"x", "2.summary.dep.xml": b"<x/>", "readme.txt": b"x"}
@@ -238,12 +207,10 @@ def test_the_same_rows_from_every_layout(tmp_path, pack):
     found = []
     for name, files in layouts.items():
         raw = tmp_path / (name or "unpacked").partition(".")[0]
-        raw.mkdir()
         if name:
-            pack(files).joinpath(ARCHIVE).rename(raw / name)
-        for file, data in {} if name else files.items():
-            (raw / file).parent.mkdir(parents=True, exist_ok=True)
-            (raw / file).write_bytes(data)
+            pack(raw / name, files)
+        else:
+            write_files(raw, files)
         (block,) = blocks(raw, CORPUS)
         found.append((block.key, read_block(block, CORPUS)))
     assert [e.id for e in found[0][1].records] == [f"reviews/{n}" for n in (10, 2, 33, 9)]

@@ -22,12 +22,11 @@ from corpora_recipes.corpora.opensubtitles.recipe import (
     split_turns,
 )
 from corpora_recipes.fetching.sources import fetch, list_sources
-from corpora_recipes.recipe import RECIPES, Corpus, load_facts
+from corpora_recipes.recipe import Corpus, load_facts
 from corpora_recipes.records import Dialogue, Drops
 from corpora_recipes.running.errors import InputError
 
 FACTS = load_facts("opensubtitles")
-SAMPLE = RECIPES / "opensubtitles" / "sample"
 RULES = load_rules("es")
 TALK = [
     "¿Quién ha dejado la puerta abierta esta noche?",
@@ -68,27 +67,6 @@ def pack(folder: Path, files: Mapping[str, str | bytes], name: str = "raw/es.zip
 def talk(*lines: str) -> tuple[list[list[str]], dict[str, Any]]:
     drops = Drops()
     return read_lines(lines, RULES, drops), drops.as_dict()
-
-
-class TestSample:
-    def test_counts(self) -> None:
-        records, drops = read(SAMPLE)
-        turns = {"caption": 9, "credits": 9, "lyrics": 10, "no_letters": 4, "only_marks": 42}
-        marks = {"dash": 71, "formatting": 17, "hearing_impaired": 42, "speaker_label": 19}
-        marks["translator_note"] = 2
-        assert drops == {
-            "documents": {"seen": 24, "kept": 20, "dropped": {"same_film": 4}},
-            "turns": {"seen": 1510, "kept": 1436, "dropped": turns},
-            "marks": {"seen": 151, "kept": 0, "dropped": marks},
-        }
-        assert len({r.id for r in records}) == 20
-        assert all(conversation for r in records for conversation in r.conversations)
-
-    def test_first(self) -> None:
-        first = read(SAMPLE)[0][0]
-        assert (first.id, first.title, first.split) == ("901639", "", None)
-        assert [len(c) for c in first.conversations] == [60, 10]
-        assert first.conversations[0][0] == "¿Quién sube tan tarde por la escalera?"
 
 
 class TestFacts:

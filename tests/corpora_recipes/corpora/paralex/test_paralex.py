@@ -1,55 +1,22 @@
-"""ParaLex: the shipped sample whole, the oddities of the real file, and tables that are another."""
+"""ParaLex: the oddities of the real file, and tables that are another."""
 
-from collections import Counter
+from functools import partial
 from pathlib import Path
 
 import pytest
-from conftest import corpus_of, read_blocks
+from conftest import corpus_of
 from hypothesis import given
 from hypothesis import strategies as st
+from recipe_reading import read_examples, refused, write_files
 
-from corpora_recipes.recipe import RECIPES
-from corpora_recipes.records import Drops, Example
-from corpora_recipes.running.errors import InputError
-
-SAMPLE = RECIPES / "paralex" / "sample"
 CORPUS = corpus_of("paralex")
 FACTS = CORPUS.facts
 HEADER = "Language,Comment,Test label,Term 1,Term 2,Term 3,Term 4\r\n"
+read = partial(read_examples, corpus=CORPUS)
 
 
-def read(raw: Path) -> tuple[list[Example], Drops]:
-    result = read_blocks(raw, CORPUS)
-    return [record for record in result.records if isinstance(record, Example)], result.drops
-
-
-def write(raw: Path, text: str) -> Path:
-    (raw / "ParaLex.csv").write_bytes(text.encode())
-    return raw
-
-
-def texts(raw: Path) -> list[tuple[str, ...]]:
-    return [example.texts for example in read(raw)[0]]
-
-
-def test_sample() -> None:
-    examples, drops = read(SAMPLE)
-    assert drops.as_dict() == {
-        "examples": {"seen": 45, "kept": 44, "dropped": {"empty_cluster": 1}},
-        "texts": {"seen": 304, "kept": 303, "dropped": {"repeated_term": 1}},
-    }
-    counts = Counter(example.collection for example in examples)
-    assert counts == {"es": 13, "en": 13, "ca": 4, "pt": 4} | dict.fromkeys(
-        ["fa", "hi", "ru", "th", "vi"], 2
-    )
-    by_id = {example.id: example for example in examples}
-    assert len(by_id) == 44
-    key, columns = "es/weekdays", {"cluster": "weekdays"}
-    days = ("lunes", "martes", "miércoles", "jueves", "viernes", "sábado", "domingo")
-    assert by_id[key] == Example(key, "es", days, None, None, key, columns, None)
-    # Names keep the case that they have, in one cluster a capital and a small letter.
-    assert by_id["es/cities"].texts[:4] == ("lima", "Quito", "caracas", "Bogotá")
-    assert by_id["th/hotdrinks"].texts == ("ชา", "กาแฟ", "โกโก้")
+def write(raw: Path, text: str | bytes) -> Path:
+    return write_files(raw, {"ParaLex.csv": text})
 
 
 def test_facts_name_46_languages() -> None:
@@ -72,16 +39,17 @@ def test_blanks_gaps_quoting_and_a_bom(tmp_path: Path) -> None:
     assert drops.as_dict()["texts"] == {"seen": 4, "kept": 4, "dropped": {}}
 
 
-def test_terms_that_differ_in_case_are_two(tmp_path: Path) -> None:
-    examples, drops = read(write(tmp_path, HEADER + "DE,,cities,rom,Rom,rom, rom \r\n"))
-    assert examples[0].texts == ("rom", "Rom")
-    assert drops.dropped == {("texts", "repeated_term"): 2}
-
-
-def test_terms_are_the_same_however_accents_are_coded(tmp_path: Path) -> None:
-    assert texts(write(tmp_path, HEADER + "ES,,organs,rin\u0303o\u0301n,riñón,,\r\n")) == [
-        ("riñón",)
-    ]
+@pytest.mark.parametrize(
+    ("row", "terms"),
+    [
+        ("DE,,cities,rom,Rom,rom, rom ", ("rom", "Rom")),
+        ("ES,,organs,rin\u0303o\u0301n,riñón,,", ("riñón",)),
+    ],
+)
+def test_terms_differ_in_case_but_not_in_coding(tmp_path: Path, row: str, terms: object) -> None:
+    (example,), drops = read(write(tmp_path, f"{HEADER}{row}\r\n"))
+    assert example.texts == terms
+    assert drops.dropped["texts", "repeated_term"] == drops.seen["texts"] - len(example.texts)
 
 
 def test_empty_clusters_are_counted(tmp_path: Path) -> None:
@@ -110,16 +78,13 @@ def test_empty_clusters_are_counted(tmp_path: Path) -> None:
     ],
 )
 def test_tables_that_are_not_paralex(tmp_path: Path, text: str, line: int, message: str) -> None:
-    with pytest.raises(InputError) as error:
+    with refused(f"ParaLex.csv, line {line}", message):
         read(write(tmp_path, text))
-    assert error.value.where == f"{tmp_path / 'ParaLex.csv'}, line {line}"
-    assert message in str(error.value)
 
 
 def test_another_encoding(tmp_path: Path) -> None:
-    (tmp_path / "ParaLex.csv").write_bytes((HEADER + "ES,,a,limón,,,\r\n").encode("latin-1"))
-    with pytest.raises(InputError, match=r"ParaLex\.csv\n +expected: UTF-8"):
-        read(tmp_path)
+    with refused("ParaLex.csv", "expected: UTF-8"):
+        read(write(tmp_path, (HEADER + "ES,,a,limón,,,\r\n").encode("latin-1")))
 
 
 CELL = st.text(st.sampled_from('aábn, "\r\n'), max_size=4)

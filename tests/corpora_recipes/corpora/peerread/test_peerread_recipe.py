@@ -53,16 +53,6 @@ def middle(raw: Path, text: str) -> tuple[list[str], dict[str, int]]:
     return found[2:], counts["sentences"]["dropped"]
 
 
-def test_the_sample() -> None:
-    records, counts = read(SAMPLE)
-    assert len(records) == 29
-    assert counts["documents"]["dropped"] == {"no_sections": 1}
-    dropped = {"abstract": 1, "acknowledgements": 6, "appendix": 4, "conclusion": 29}
-    assert counts["sections"]["dropped"] == dropped | {"introduction": 29, "no_heading": 17}
-    assert counts["sentences"]["dropped"] == {"broken": 34, "digits": 1, "symbols": 10}
-    assert counts["summary_sentences"] == {"seen": 116, "kept": 116, "dropped": {}}
-
-
 def test_a_paper(tmp_path: Path) -> None:
     records, counts = read(write(tmp_path, paper()))
     body = ["The grammar has one kind of clause.", "Every other sentence is a remark."]

@@ -8,7 +8,7 @@ from conftest import corpus_of
 from recipe_reading import read_all
 
 from corpora_recipes.corpora.roc_stories import recipe
-from corpora_recipes.recipe import RECIPES, load_facts
+from corpora_recipes.recipe import load_facts
 from corpora_recipes.records import Document, Section
 from corpora_recipes.running.errors import InputError
 
@@ -25,14 +25,6 @@ def table(folder: Path, *lines: str, header: str = HEADER, end: str = "\n") -> P
 
 def read(raw: Path) -> tuple[list[Document], dict[str, Any]]:
     return read_all(recipe, raw, CORPUS)
-
-
-def test_the_sample() -> None:
-    records, counts = read(RECIPES / "roc_stories" / "sample")
-    assert counts["documents"] == {"seen": 56, "kept": 56, "dropped": {}}
-    assert counts["sentences"] == {"seen": 280, "kept": 280, "dropped": {}}
-    (kite,) = [r for r in records if r.title == "The Kite"]
-    assert kite.sections[0].paragraphs[0][0] == "Nora built a kite out of old newspapers."
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])

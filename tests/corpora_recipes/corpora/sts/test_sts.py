@@ -1,19 +1,19 @@
-"""STS: the shipped sample whole, and input and gold files that do not fit each other."""
+"""STS: input and gold files that do not fit each other, archives and folders."""
 
 import shutil
-import zipfile
-from collections import Counter
+from functools import partial
 from pathlib import Path
 from unittest.mock import ANY
 
 import pytest
-from conftest import corpus_of, read_blocks
+from conftest import corpus_of
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from recipe_reading import pack, read_examples, refused, write_files
 
 from corpora_recipes.corpora.sts import recipe
 from corpora_recipes.recipe import RECIPES
-from corpora_recipes.records import Drops, Example
+from corpora_recipes.records import Example
 from corpora_recipes.running.errors import InputError
 
 SAMPLE = RECIPES / "sts" / "sample"
@@ -21,59 +21,23 @@ CORPUS = corpus_of("sts")
 FACTS = CORPUS.facts
 PAIRS = "STS14-es-test/STS.input.news.txt"
 GOLD = "STS14-es-test/STS.gs.news.txt"
+TWO = "Uno\tDos\nTres\tCuatro"
+read = partial(read_examples, corpus=CORPUS)
 
 
-def read(raw: Path) -> tuple[list[Example], Drops]:
-    result = read_blocks(raw, CORPUS)
-    return [record for record in result.records if isinstance(record, Example)], result.drops
-
-
-def write(raw: Path, pairs: bytes | str, gold: bytes | str) -> Path:
-    for name, data in ((PAIRS, pairs), (GOLD, gold)):
-        path = raw / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(data.encode() if isinstance(data, str) else data)
-    return raw
-
-
-def zipped(path: Path, members: dict[str, bytes]) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with zipfile.ZipFile(path, "w") as archive:
-        for name, data in members.items():
-            archive.writestr(name, data)
+def write(raw: Path, pairs: str, gold: str) -> Path:
+    return write_files(raw, {PAIRS: pairs, GOLD: gold})
 
 
 def rows(examples: list[Example]) -> list[tuple[str, str, float | None]]:
     return [(*example.texts, example.score) for example in examples]  # type: ignore[misc]
 
 
-def test_sample() -> None:
-    examples, drops = read(SAMPLE)
-    assert drops.as_dict() == {"examples": {"seen": 148, "kept": 148, "dropped": {}}}
-    assert Counter((e.collection, e.columns["subset"], e.split) for e in examples) == {
-        ("2014", "news", "test"): 30,
-        ("2014", "wikipedia", "test"): 24,
-        ("2015", "newswire", "test"): 30,
-        ("2015", "wikipedia", "test"): 24,
-        ("2017", "track3", "test"): 40,
-    }
-    by_id = {example.id: example for example in examples}
-    assert len(by_id) == 148
-    for collection in ("2014", "2015", "2017"):
-        scores = [e.score for e in examples if e.collection == collection]
-        assert (min(scores), max(scores)) == FACTS.collections[collection].scale
-    assert all(e.label is None and e.document_id == e.id for e in examples)
-    key = "2017/track3/40"
-    texts = ("Un niño bosteza en el pupitre.", "Una grúa levanta un contenedor en el puerto.")
-    last = Example(key, "2017", texts, None, 0.0, key, {"subset": "track3"}, "test")
-    assert by_id[key] == last
-
-
 def test_2017_is_taken_as_it_stands(tmp_path: Path) -> None:
     pair = b"Un reloj , creo , de  pared .\tOtro reloj"
     inputs = {"STS2017.eval.v1.1/STS.input.track3.es-es.txt": pair}
-    zipped(tmp_path / "Sts2017.eval.v1.1.zip", inputs)
-    zipped(tmp_path / "Sts2017.gs.zip", {"STS2017.gs/STS.gs.track3.es-es.txt": b"4.600000\n"})
+    pack(tmp_path / "Sts2017.eval.v1.1.zip", inputs)
+    pack(tmp_path / "Sts2017.gs.zip", {"STS2017.gs/STS.gs.track3.es-es.txt": b"4.600000\n"})
     examples, _ = read(tmp_path)
     assert rows(examples) == [("Un reloj , creo , de pared .", "Otro reloj", 4.6)]
     assert examples[0].id == "2017/track3/1"
@@ -97,33 +61,35 @@ def test_pairs_without_a_score_or_a_text_are_counted(tmp_path: Path) -> None:
     assert drops.as_dict()["examples"]["dropped"] == {"empty_text": 1, "no_score": 2}
 
 
-@pytest.mark.parametrize("gold", ["1\n", "1\n2\n3\n", "1\n2\n\n"])
-def test_gold_of_another_length(tmp_path: Path, gold: str) -> None:
-    write(tmp_path, "Uno\tDos\nTres\tCuatro\n", gold)
-    with pytest.raises(InputError) as error:
+@pytest.mark.parametrize(
+    ("pairs", "gold", "where", "expected", "found"),
+    [
+        *(
+            (TWO, gold, GOLD, "2 lines, one for each line of", number)
+            for gold, number in (("1\n", 1), ("1\n2\n3\n", 3), ("1\n2\n\n", 3))
+        ),
+        *(
+            (
+                "Uno\tDos\nTres\tCuatro",
+                f"1\n{score}\n",
+                f"{GOLD}, line 2",
+                "a score from 0 to 4",
+                score,
+            )
+            for score in ("4.2", "-0.2", "nan", "tres", "2,4", "1\t2")
+        ),
+        *(
+            (f"Uno\tDos\n{line}", "1\n2\n", f"{PAIRS}, line 2", "two sentences and a tab", line)
+            for line in ("Uno", "Uno\tDos\tTres", "")
+        ),
+    ],
+)
+def test_files_that_do_not_fit(
+    tmp_path: Path, pairs: str, gold: str, where: str, expected: str, found: object
+) -> None:
+    write(tmp_path, pairs + "\n", gold)
+    with refused(where, expected, f"found:    {found!r}\n"):
         read(tmp_path)
-    assert error.value.where == str(tmp_path / GOLD)
-    assert error.value.expected.startswith("2 lines, one for each line of")
-    assert error.value.found == {"1\n": "1"}.get(gold, "3")
-
-
-@pytest.mark.parametrize("score", ["4.2", "-0.2", "nan", "tres", "2,4", "1\t2"])
-def test_score_outside_the_scale(tmp_path: Path, score: str) -> None:
-    write(tmp_path, "Uno\tDos\nTres\tCuatro\n", f"1\n{score}\n")
-    with pytest.raises(InputError, match="a score from 0 to 4") as error:
-        read(tmp_path)
-    assert error.value.where == f"{tmp_path / GOLD}, line 2"
-    assert error.value.found == repr(score)
-
-
-@pytest.mark.parametrize("line", ["Uno", "Uno\tDos\tTres", ""])
-def test_line_that_is_no_pair(tmp_path: Path, line: str) -> None:
-    write(tmp_path, f"Uno\tDos\n{line}\n", "1\n2\n")
-    with pytest.raises(InputError) as error:
-        read(tmp_path)
-    assert error.value.where == f"{tmp_path / PAIRS}, line 2"
-    assert error.value.expected == "two sentences and a tab between them"
-    assert error.value.found == repr(line)
 
 
 def test_some_subsets_are_enough_but_both_files_of_each(tmp_path: Path) -> None:
@@ -136,14 +102,13 @@ def test_some_subsets_are_enough_but_both_files_of_each(tmp_path: Path) -> None:
         recipe.blocks(tmp_path, CORPUS)
     write(tmp_path, "Uno\tDos\n", "1\n")
     shutil.copy(SAMPLE / "Sts2017.gs.zip", tmp_path)
-    with pytest.raises(InputError) as error:
+    with refused("Sts2017.eval.v1.1.zip/STS.input.track3.es-es.txt"):
         recipe.blocks(tmp_path, CORPUS)
-    assert error.value.where.endswith("Sts2017.eval.v1.1.zip/STS.input.track3.es-es.txt")
 
 
 def test_an_archive_without_the_file(tmp_path: Path) -> None:
     inputs = tmp_path / "Sts2017.eval.v1.1.zip"
-    zipped(inputs, {"STS2017.eval.v1.1/STS.input.track5.en-en.txt": b"One\tTwo\n"})
+    pack(inputs, {"STS2017.eval.v1.1/STS.input.track5.en-en.txt": b"One\tTwo\n"})
     with pytest.raises(InputError, match=r"one file STS\.input\.track3\.es-es\.txt"):
         recipe.blocks(tmp_path, CORPUS)
 
@@ -177,7 +142,7 @@ def test_natural_text_if_it_is_there(tmp_path: Path) -> None:
         "sts-es-test.2014/STS.input.wikipedia.txt": b"Uno.\tDos.\n",
         "__MACOSX/sts-es-test.2014/._STS.input.news.txt": b"x",
     }
-    zipped(tmp_path / "STS2014-es-test.zip", inputs | gold)
+    pack(tmp_path / "STS2014-es-test.zip", inputs | gold)
     examples, _ = read(tmp_path)
     # As it stands, with the same ids and scores; a subset may be in one form only.
     assert [(e.id, *e.texts, e.score) for e in examples] == [
@@ -190,7 +155,7 @@ def test_natural_text_if_it_is_there(tmp_path: Path) -> None:
 
 def test_the_archives_of_2015_in_both_layouts(tmp_path: Path) -> None:
     for folder in ("STS2015-es-test/", ""):
-        zipped(
+        pack(
             tmp_path / "STS2015-es-test.zip",
             {
                 f"{folder}STS.{file}.{subset}.txt": text

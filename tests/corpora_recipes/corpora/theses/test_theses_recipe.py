@@ -10,12 +10,11 @@ import pytest
 from recipe_reading import read_all, recipe_corpus
 
 from corpora_recipes.corpora.theses import recipe
-from corpora_recipes.recipe import RECIPES, Source, load_facts
+from corpora_recipes.recipe import Source, load_facts
 from corpora_recipes.records import Document
 from corpora_recipes.running.errors import InputError
 
 FACTS = load_facts("theses")
-SAMPLE = RECIPES / "theses" / "sample"
 LONG = (
     "El presente trabajo estudia la calidad del agua de tres ríos. Se tomaron muestras en verano "
     "y en invierno, durante dos años. Los resultados muestran diferencias claras entre estaciones."
@@ -78,29 +77,6 @@ def dropped(tmp_path: Path, *records: str) -> dict[str, int]:
     page(tmp_path / "page-0000.xml", *records)
     counts: dict[str, int] = read(tmp_path)[1]["documents"]["dropped"]
     return counts
-
-
-class TestSample:
-    def test_counts(self) -> None:
-        records, drops = read(SAMPLE)
-        why = {"deleted": 1, "other_language": 6}
-        assert drops == {
-            "documents": {"seen": 91, "kept": 84, "dropped": why},
-            "sentences": {"seen": 843, "kept": 843, "dropped": {}},
-        }
-        assert len({r.id for r in records}) == 84
-
-    def test_first(self) -> None:
-        first = read(SAMPLE)[0][0]
-        assert first.id == "oai:repositorio.uc.cl:sample/0001"
-        assert first.title.startswith("Deber de cuidado y conflictos de interés de los directores")
-        topics = "Derecho comercial|Sociedades anónimas|Gobierno corporativo|Chile"
-        assert "|".join(first.topics) == topics
-        (section,) = first.sections
-        assert (section.heading, section.level) == ("", 1)
-        assert [len(p) for p in section.paragraphs] == [9]
-        assert section.paragraphs[0][3].endswith("S. A. cerrada y luego abierta en bolsa).")
-        assert first.split is None
 
 
 class TestFacts:

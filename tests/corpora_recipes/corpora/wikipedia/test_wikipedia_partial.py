@@ -90,16 +90,6 @@ def test_records_of_a_part_are_those_of_the_whole_dump(
     assert records(Path("part"), some, tmp_path / "part.parquet") == expected
 
 
-def test_blocks_have_the_same_keys_and_order(server: RangeServer, dump: Path) -> None:
-    sources.fetch(corpus(server, 1), "upstream", Path("part"))
-    found = list_blocks(find_dump(Path("part"), "es"))
-    whole = list_blocks(dump)
-    assert [(b.key, b.streams) for b in found] == [(b.key, b.streams) for b in whole]
-    assert {b.part for b in whole} == {""}
-    ends = [int(b.part.split("-")[1]) for b in found]
-    assert ends == [b.start for b in found[1:]] + [dump.stat().st_size]
-
-
 def test_bytes_fetched_are_those_of_the_streams_used_and_two_blocks(
     server: RangeServer, tmp_path: Path
 ) -> None:
