@@ -51,7 +51,7 @@ def run_build(options: argparse.Namespace) -> None:
 def _build_key(corpus: Corpus, sources: str) -> Key:
     return {
         "inputs": digest_file(records_of(corpus.name)),
-        "parameters": [corpus.asked, corpus.datasets, repr(corpus.facts), sources],
+        "parameters": [corpus.parameters, corpus.datasets, repr(corpus.facts), sources],
         "code": code_digest("builders.building"),
         "versions": stage_versions("build"),
     }

@@ -1,8 +1,4 @@
-"""Reads params.yaml: its seed and sources, its corpora with the facts of their recipes.
-
-The other sections are checked in ``builders.plan.params`` and in the modules ``params`` of
-evaluation.
-"""
+"""Reads params.yaml: its top level, and its corpora with the facts of their recipes."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -47,7 +43,7 @@ Section = Annotated[dict[Any, Any], described("keys with entries", "see params.y
 
 @dataclass(kw_only=True)
 class Params(Checked):
-    """The top level of params.yaml, with what a file need not say."""
+    """The top level of params.yaml, with its defaults."""
 
     seed: Annotated[StrictInt, described("an integer, such as 1111")] = 1111
     sources: str = "sample"
@@ -72,12 +68,13 @@ def load_params(path: Path) -> dict[str, Any]:
         raise ParamsError(path, "the parameters of the run", "no such file", todo) from None
     datasets: Counter[str] = Counter()
     for name, entry in params["corpora"].items():
-        named = entry.get("datasets") if isinstance(entry, dict) else None
-        if isinstance(named, dict):
-            datasets.update([*validate(dict[Name, Any], named, f"{path}: corpora.{name}.datasets")])
-    if twice := sorted(name for name, count in datasets.items() if count > 1):
+        entries = entry.get("datasets") if isinstance(entry, dict) else None
+        if isinstance(entries, dict):
+            where = f"{path}: corpora.{name}.datasets"
+            datasets.update([*validate(dict[Name, Any], entries, where)])
+    if repeated := sorted(name for name, count in datasets.items() if count > 1):
         expected = "names of datasets that no other corpus uses"
-        found, todo = f"{', '.join(twice)} more than once", "rename one: the name is a folder"
+        found, todo = f"{', '.join(repeated)} more than once", "rename one: the name is a folder"
         raise ParamsError(f"{path}: corpora", expected, found, todo)
     for name in params["trained"].keys() & params["encoders"].keys():
         expected = "a name that no entry of `encoders` has"
@@ -144,9 +141,10 @@ def corpus_of(params: Mapping[str, Any], path: Path, name: str) -> Corpus:
     where += ".corpus"
     recipe = check_choice(entry.corpus.get("recipe"), recipe_names(), f"{where}.recipe")
     facts = load_facts(recipe)
-    given = {"language": facts.language} | entry.corpus
-    common = validate(Common, {key: given.pop(key) for key in COMMON_KEYS if key in given}, where)
-    options = merge_options(facts.options, given, where)
+    options = {"language": facts.language} | entry.corpus
+    common_values = {key: options.pop(key) for key in COMMON_KEYS if key in options}
+    common = validate(Common, common_values, where)
+    options = merge_options(facts.options, options, where)
     language, documents = common.language, common.documents
     if facts.languages and facts.code_of(language) is None:
         expected = f"a language of {facts.name}: {', '.join(facts.languages)}"
@@ -163,12 +161,12 @@ def corpus_of(params: Mapping[str, Any], path: Path, name: str) -> Corpus:
         # Only the users know the facts on their own texts.
         defaults: dict[str, Any] = {"name": name, "licence": "not stated", "redistributable": False}
         keys = {"name", "licence", "citation", "homepage", "description", "redistributable"}
-        given = {key: options[key] or defaults.get(key, "") for key in keys & options.keys()}
+        changes = {key: options[key] or defaults.get(key, "") for key in keys & options.keys()}
         if "path" in options:
-            given["provenance"] = None
-        facts = replace(facts, **given)
+            changes["provenance"] = None
+        facts = replace(facts, **changes)
     if facts.treebanks and options["treebank"] != ANY_TREEBANK:
-        facts = _of_treebank(facts, options["treebank"], language, where)
+        facts = _choose_treebank(facts, options["treebank"], language, where)
     return Corpus(
         name=name,
         recipe=recipe,
@@ -183,13 +181,13 @@ def corpus_of(params: Mapping[str, Any], path: Path, name: str) -> Corpus:
     )
 
 
-def _of_treebank(facts: CorpusFacts, name: str, language: str, where: str) -> CorpusFacts:
+def _choose_treebank(facts: CorpusFacts, name: str, language: str, where: str) -> CorpusFacts:
     """Return the facts of a recipe for several treebanks, with those of one of them."""
     spoken = language.partition("-")[0]
-    fitting = [key for key, other in facts.treebanks.items() if other.language in (spoken, None)]
-    what = f" (treebanks in {language})"
+    fitting = [key for key, t in facts.treebanks.items() if t.language in (spoken, None)]
+    kind = f" (treebanks in {language})"
     check_choice(
-        name, [ANY_TREEBANK, *fitting], f"{where}.treebank", what, "correct it, or `language`"
+        name, [ANY_TREEBANK, *fitting], f"{where}.treebank", kind, "correct it, or `language`"
     )
     treebank = facts.treebanks[name]
     keys = ["name", "licence", "licence_url", "citation", "homepage", "redistributable"]

@@ -1,8 +1,6 @@
-"""The stage `read`: raw files to records.
+"""The stage `read`: blocks of raw files to records, in keyed-hash order, until the quota is full.
 
-Blocks in keyed-hash order until the quota is full, and the counts of what they hold.
-
-Every executor gives the same records. What is counted as kept is what will be in the file.
+Every executor gives the same records, and the counts agree with the file.
 """
 
 import gc
@@ -49,17 +47,17 @@ IN_DROPPED_DOCUMENT = "in_dropped_document"
 
 
 def read_corpus(
-    blocks: Sequence[Block], corpus: Corpus, executor: Executor | None, ahead: int
+    blocks: Sequence[Block], corpus: Corpus, executor: Executor | None, max_in_flight: int
 ) -> Iterator[tuple[list[Record], Drops]]:
     """Read blocks in keyed-hash order until the corpus's quota of records is full.
 
-    What comes out depends on the seed, the blocks and the quota alone: blocks that parallel
-    workers read beyond the quota are thrown away, in a block records stand in keyed-hash order,
-    and the last block gives as many of its first records as the quota still wants. An id that
+    The result depends on the seed, the blocks and the quota alone: blocks that parallel workers
+    read beyond the quota are thrown away, in a block records stand in keyed-hash order, and the
+    last block gives as many of its first records as the quota still wants. An id that
     was met before is dropped and counted as ``duplicate_id``.
 
-    ``executor`` is where blocks are read, None for this process, and ``ahead`` how many may be
-    under way at once.
+    ``executor`` is where blocks are read, None for this process, and ``max_in_flight`` how many
+    are read or queued at once.
 
     Yields:
         For each block that was used its records and its counts. Counts cover the whole block,
@@ -69,17 +67,17 @@ def read_corpus(
     order = order_blocks(blocks, corpus)
     left = corpus.documents
     seen: set[int] = set()
-    for result in _results(order, corpus, executor, ahead):
-        fresh: dict[str, Record] = {}
+    for result in _results(order, corpus, executor, max_in_flight):
+        new_records: dict[str, Record] = {}
         for record in result.records:
-            mark = keyed_hash(0, record.id)
-            if mark in seen:
+            id_hash = keyed_hash(0, record.id)
+            if id_hash in seen:
                 _drop([record], "duplicate_id", result.drops, corpus)
             else:
-                seen.add(mark)
-                fresh[record.id] = record
-        marks = {name: keyed_hash(corpus.seed, corpus.name, name, "order") for name in fresh}
-        records = sorted(fresh.values(), key=lambda record: (marks[record.id], record.id))
+                seen.add(id_hash)
+                new_records[record.id] = record
+        keys = {name: keyed_hash(corpus.seed, corpus.name, name, "order") for name in new_records}
+        records = sorted(new_records.values(), key=lambda record: (keys[record.id], record.id))
         if left is not None:
             if len(records) > left:
                 _drop(records[left:], BEYOND_QUOTA, result.drops, corpus)
@@ -99,7 +97,7 @@ def order_blocks(blocks: Iterable[B], corpus: Corpus) -> list[B]:
 
 def _read(recipe: str, block: Block, corpus: Corpus) -> BlockResult:
     # Records have no cycles, and the search for cycles would take a twentieth of the time.
-    collecting = gc.isenabled()
+    gc_enabled = gc.isenabled()
     gc.disable()
     try:
         result = load_recipe(recipe).read_block(block, corpus)
@@ -108,31 +106,31 @@ def _read(recipe: str, block: Block, corpus: Corpus) -> BlockResult:
         expected = "a raw file, which workers see under the same path as the driver"
         raise RawError(where, expected, found, "name a folder that all workers share") from None
     finally:
-        if collecting:
+        if gc_enabled:
             gc.enable()
     settle_counts(result, corpus)
     return result
 
 
 def _results(
-    order: Sequence[Block], corpus: Corpus, executor: Executor | None, ahead: int
+    order: Sequence[Block], corpus: Corpus, executor: Executor | None, max_in_flight: int
 ) -> Iterator[BlockResult]:
     if executor is None:
         for block in order:
             yield _read(corpus.recipe, block, corpus)
         return
-    waiting: deque[Future[BlockResult]] = deque()
+    in_flight: deque[Future[BlockResult]] = deque()
     rest = iter(order)
     try:
         while True:
-            for block in islice(rest, ahead - len(waiting)):
-                waiting.append(executor.submit(_read, corpus.recipe, block, corpus))
-            if not waiting:
+            for block in islice(rest, max_in_flight - len(in_flight)):
+                in_flight.append(executor.submit(_read, corpus.recipe, block, corpus))
+            if not in_flight:
                 return
-            future = waiting.popleft()
+            future = in_flight.popleft()
             yield executor.result(future) if isinstance(executor, Cluster) else future.result()
     finally:
-        for future in waiting:
+        for future in in_flight:
             future.cancel()
 
 
@@ -144,15 +142,15 @@ def settle_counts(result: BlockResult, corpus: Corpus) -> None:
     that corpus.yaml does not name.
     """
     drops, unit = result.drops, record_unit(corpus.facts.records)
-    held = _held(result.records)
+    counts = _count_all(result.records)
     if drops.kept(unit) != len(result.records):
         raise _contradiction(corpus, unit, drops, len(result.records))
     dropped = drops.seen[unit] > len(result.records)
     _check_examples(result.records, corpus)
     for part in _parts(corpus, drops):
-        lost = drops.kept(part) - held[part]
+        lost = drops.kept(part) - counts[part]
         if lost < 0 or (lost and not dropped):
-            raise _contradiction(corpus, part, drops, held[part])
+            raise _contradiction(corpus, part, drops, counts[part])
         if lost:
             drops.dropped[part, IN_DROPPED_DOCUMENT] += lost
 
@@ -161,17 +159,17 @@ def _drop(records: Iterable[Record], reason: str, drops: Drops, corpus: Corpus) 
     """Count records that the recipe kept, and what they hold, as dropped, in settled counts."""
     for record in records:
         drops.dropped[record_unit(corpus.facts.records), reason] += 1
-        held = _held([record])
+        counts = count_contents(record)
         for part in _parts(corpus, drops):
-            if held[part]:
-                drops.dropped[part, reason] += held[part]
+            if counts.get(part):
+                drops.dropped[part, reason] += counts[part]
 
 
-def _held(records: Iterable[Record]) -> Counter[str]:
-    held: Counter[str] = Counter()
+def _count_all(records: Iterable[Record]) -> Counter[str]:
+    counts: Counter[str] = Counter()
     for record in records:
-        held.update(count_contents(record))
-    return held
+        counts.update(count_contents(record))
+    return counts
 
 
 def _parts(corpus: Corpus, drops: Drops) -> tuple[str, ...]:
@@ -185,35 +183,35 @@ def _check_examples(records: Iterable[Record], corpus: Corpus) -> None:
     for example in records:
         if not isinstance(example, Example):
             continue
-        place = f"collections.{example.collection}"
+        key = f"collections.{example.collection}"
         facts = corpus.facts.collections.get(example.collection)
         if facts is None:
-            known = corpus.facts.collections
-            raise _unnamed(example, corpus, "collections", example.collection, known)
+            names = corpus.facts.collections
+            raise _unnamed(example, corpus, "collections", example.collection, names)
         # With {}, the classes are those of the source, in its spelling.
         if example.label is not None and facts.labels != {}:
-            names = (facts.labels or {}).values()
-            if example.label not in names:
-                raise _unnamed(example, corpus, f"{place}.labels", example.label, names)
+            labels = (facts.labels or {}).values()
+            if example.label not in labels:
+                raise _unnamed(example, corpus, f"{key}.labels", example.label, labels)
         for name in example.columns:
             if name not in facts.columns:
-                raise _unnamed(example, corpus, f"{place}.columns", name, facts.columns)
+                raise _unnamed(example, corpus, f"{key}.columns", name, facts.columns)
 
 
 def _unnamed(
-    example: Example, corpus: Corpus, place: str, found: str, known: Iterable[str]
+    example: Example, corpus: Corpus, key: str, name: str, names: Iterable[str]
 ) -> InputError:
     return InputError(
         f"{RECIPES / corpus.recipe / 'recipe.py'}: read_block, example {example.id}",
-        f"one of {', '.join(known) or '(nothing)'}, which corpus.yaml names under {place}",
-        repr(found),
+        f"one of {', '.join(names) or '(nothing)'}, which corpus.yaml names under {key}",
+        repr(name),
         "name it in corpus.yaml, or correct the recipe",
     )
 
 
-def _contradiction(corpus: Corpus, unit: str, drops: Drops, held: int) -> InputError:
+def _contradiction(corpus: Corpus, unit: str, drops: Drops, n_held: int) -> InputError:
     where = f"{RECIPES / corpus.recipe / 'recipe.py'}: read_block"
-    expected = f"counts that agree with the records: {held} {unit} kept"
+    expected = f"counts that agree with the records: {n_held} {unit} kept"
     found = str(drops.as_dict().get(unit, "nothing counted"))
     todo = f"count each of the {unit} once in `seen`, and once in `dropped` if it is dropped"
     return InputError(where, expected, found, todo)
@@ -274,8 +272,8 @@ def read(
         progress(corpus.documents, f"read {corpus.name}", "document") as bar,
     ):
         rows: list[dict[str, Any]] = []
-        ahead = 2 * pool.at_once if pool else 1
-        for records, drops in read_corpus(blocks, corpus, pool, ahead):
+        max_in_flight = 2 * pool.at_once if pool else 1
+        for records, drops in read_corpus(blocks, corpus, pool, max_in_flight):
             total.add(drops)
             for record in records:
                 row = to_row(record)
@@ -315,19 +313,19 @@ def above_limits(corpus: Corpus, drops: Drops) -> list[str]:
 
 def _check(corpus: Corpus, raw: Path, drops: Drops, count: int, *, strict: bool) -> None:
     counts = json.dumps(drops.as_dict(), ensure_ascii=False)
-    inspect = "inspect the raw files, and check that `language` fits them"
+    advice = "inspect the raw files, and check that `language` fits them"
     if drops.dropped:
-        (unit, reason), most = max(drops.dropped.items(), key=lambda drop: drop[1])
-        share = f"{most:,} of {drops.seen[unit]:,} {unit}"
-        inspect = f"most were dropped as {reason} ({share}); {inspect}: if they are right, the "
-        inspect += "rules of the recipe do not fit this language"
+        (unit, reason), n_dropped = max(drops.dropped.items(), key=lambda drop: drop[1])
+        share = f"{n_dropped:,} of {drops.seen[unit]:,} {unit}"
+        advice = f"most were dropped as {reason} ({share}); {advice}: if they are right, the "
+        advice += "rules of the recipe do not fit this language"
     if count == 0:
         expected = f"at least one document for {corpus.name}"
-        raise RawError(raw, expected, f"none; counts: {counts}", inspect)
+        raise RawError(raw, expected, f"none; counts: {counts}", advice)
     seen, dropped = _dropped_documents(corpus, drops)
     if dropped > seen / 2:
         expected = f"at least half of the documents for {corpus.name}"
-        todo = f"{inspect}; if so many drops are normal, raise the limit under drop_limits in "
+        todo = f"{advice}; if so many drops are normal, raise the limit under drop_limits in "
         todo += f"{corpus.recipe}/corpus.yaml"
         raise RawError(raw, expected, f"{dropped:,} of {seen:,} dropped; counts: {counts}", todo)
     if strict and (excess := above_limits(corpus, drops)):
@@ -339,7 +337,7 @@ def _check(corpus: Corpus, raw: Path, drops: Drops, count: int, *, strict: bool)
 def _dropped_documents(corpus: Corpus, drops: Drops) -> tuple[int, int]:
     """Count the documents (or examples) seen, and those dropped."""
     unit = record_unit(corpus.facts.records)
-    counts = {reason: n for (of, reason), n in drops.dropped.items() if of == unit}
+    counts = {reason: n for (u, reason), n in drops.dropped.items() if u == unit}
     limits = {reason: corpus.facts.drop_limits.get(f"{unit}.{reason}", 0) for reason in counts}
     seen = drops.seen[unit] - counts.pop(BEYOND_QUOTA, 0)
     normal = sum(n for reason, n in counts.items() if max(0.5, n / seen) < limits[reason])

@@ -1,9 +1,7 @@
-"""A recipe: the facts of its corpus.yaml, its contract, the errors of corpora that are missing.
+"""The interface of recipes: the facts of corpus.yaml, the functions of recipe.py, a ``Corpus``.
 
-The interface of recipes: their functions, their argument ``Corpus``, and their folders.
-
-A recipe is a folder here with ``corpus.yaml`` (facts), ``recipe.py`` (code) and ``sample/`` (a
-small corpus in the raw format). To add a corpus format, add such a folder.
+A recipe is a folder of ``corpora/`` with ``corpus.yaml`` (facts), ``recipe.py`` (code) and
+``sample/`` (a small corpus in the raw format). To add a corpus format, add such a folder.
 """
 
 import importlib
@@ -28,13 +26,13 @@ ANY_TREEBANK = "any"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pin(Checked):
-    """What a file's bytes must be; what is None may be anything.
+    """Size and digests that a file must have; None allows any.
 
     Attributes:
-        size: their number.
-        sha256: their SHA-256, in hexadecimal.
-        sha1: their SHA-1, which Wikimedia publishes.
-        git_blob: their id in git, which GitHub publishes: the SHA-1 of ``blob``, a blank, the
+        size: in bytes.
+        sha256: SHA-256, in hexadecimal.
+        sha1: SHA-1, which Wikimedia publishes.
+        git_blob: id in git, which GitHub publishes: the SHA-1 of ``blob``, a blank, the
             size, a zero byte, and the bytes.
     """
 
@@ -45,7 +43,7 @@ class Pin(Checked):
 
     @property
     def has_digest(self) -> bool:
-        """Whether it says what the bytes are, and not only how many."""
+        """Whether it has a digest of the bytes, and not only their number."""
         return any((self.sha256, self.sha1, self.git_blob))
 
 
@@ -72,11 +70,11 @@ class Source(Pin):
 
     @model_validator(mode="before")
     @classmethod
-    def _one_address(cls, given: Any) -> Any:
-        if isinstance(given, dict) and "url" in given and "urls" not in given:
-            given = {"urls": [given["url"]], **given}
-            del given["url"]
-        return given
+    def _list_url(cls, value: Any) -> Any:
+        if isinstance(value, dict) and "url" in value and "urls" not in value:
+            value = {"urls": [value["url"]], **value}
+            del value["url"]
+        return value
 
     @property
     def is_pattern(self) -> bool:
@@ -86,7 +84,7 @@ class Source(Pin):
 
 @dataclass(frozen=True, slots=True)
 class Cost(Checked):
-    """What fetching a corpus costs, by experience, where the sizes of its files do not tell.
+    """Measured cost of fetching a corpus, where the sizes of its files are not known.
 
     Attributes:
         download: bytes.
@@ -111,7 +109,7 @@ _Subtype = Literal["Emotion classification", "Sentiment/Hate speech", "Textual E
 
 @dataclass(frozen=True, slots=True)
 class Provenance(Checked):
-    """How the texts of a corpus and their labels came about, in the words of mteb's metadata.
+    """Provenance of the texts of a corpus and of their labels, in the words of mteb's metadata.
 
     Attributes:
         domains: what the texts are, in alphabetical order.
@@ -349,8 +347,8 @@ class Corpus:
     params: str = "params.yaml"
 
     @property
-    def asked(self) -> dict[str, Any]:
-        """What params.yaml asks for that decides the records of the corpus; JSON."""
+    def parameters(self) -> dict[str, Any]:
+        """The values of params.yaml that decide the records of the corpus; JSON."""
         keys = ("name", "recipe", "language", "documents", "seed", "options", "sources")
         return {key: getattr(self, key) for key in keys}
 
@@ -414,7 +412,7 @@ class Dropped(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What `probeta doctor` has found out about a file or a server."""
+    """A result of `probeta doctor`, about a file or a server."""
 
     what: str
     fault: str = ""  # why nothing can be fetched

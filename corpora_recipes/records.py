@@ -1,9 +1,8 @@
-"""What recipes give: documents, dialogues, trees, examples, parsed sentences; and their rows.
+"""Records, the output of recipes: documents, dialogues, trees, examples, parsed sentences.
 
-The form of records as Parquet rows: columns are the fields of the types in ``records``.
-
-Two kinds differ. The nodes of a discourse tree are a list in pre-order; of a parsed sentence, each
-field of its words and tokens is a column of lists.
+As Parquet rows, their columns are their fields, with two exceptions: the nodes of a discourse tree
+are a list in pre-order, and each field of the words and tokens of a parsed sentence is a column of
+lists.
 """
 
 from collections import Counter
@@ -86,10 +85,10 @@ def split_at_drops(
                 pieces.append([[]])
             else:
                 pieces[-1][-1].append(sentence)
-    kept = [[sentences for sentences in piece if sentences] for piece in pieces]
-    if not any(kept):
+    filled = [[sentences for sentences in piece if sentences] for piece in pieces]
+    if not any(filled):
         return []
-    sections = [Section(heading, level, piece) for piece in kept]
+    sections = [Section(heading, level, piece) for piece in filled]
     return [section for section in sections if section.paragraphs or section is sections[0]]
 
 
@@ -157,12 +156,12 @@ class DiscourseNode:
         """Return the indices of the EDUs that the node covers, in text order."""
         # Not recursive: a multinuclear list can be deep once it is nested.
         edus: list[int] = []
-        todo = [self]
-        while todo:
-            node = todo.pop()
+        stack = [self]
+        while stack:
+            node = stack.pop()
             if node.edu is not None:
                 edus.append(node.edu)
-            todo.extend(reversed(node.children))
+            stack.extend(reversed(node.children))
         return edus
 
 
@@ -397,9 +396,9 @@ def record_schema(kind: str) -> pa.Schema:
         if name == "root":
             columns.append(("nodes", _column_type(list[_Node])))
         elif name == "words":
-            columns += _lists(_WORD_COLUMNS, Word)
+            columns += _list_columns(_WORD_COLUMNS, Word)
         elif name == "tokens":
-            columns += _lists(_TOKEN_COLUMNS, Token)
+            columns += _list_columns(_TOKEN_COLUMNS, Token)
         else:
             columns.append((name, _column_type(declared)))
     return pa.schema(columns)
@@ -438,10 +437,10 @@ def from_row(kind: str, row: Mapping[str, Any]) -> Record:
     return _KINDS[kind](**values)
 
 
-def _lists(columns: Sequence[str], kind: type) -> list[tuple[str, pa.DataType]]:
+def _list_columns(columns: Sequence[str], kind: type) -> list[tuple[str, pa.DataType]]:
     """Return the columns of lists for the fields of a type, in their order."""
     types = get_type_hints(kind).values()
-    return [(name, pa.list_(_column_type(of))) for name, of in zip(columns, types, strict=True)]
+    return [(name, pa.list_(_column_type(t))) for name, t in zip(columns, types, strict=True)]
 
 
 def _column_type(declared: Any) -> pa.DataType:
@@ -457,19 +456,19 @@ def _column_type(declared: Any) -> pa.DataType:
         return pa.map_(*map(_column_type, parts))
     if origin in (Sequence, list, tuple):
         return pa.list_(_column_type(parts[0]))
-    return pa.struct([(name, _column_type(of)) for name, of in get_type_hints(declared).items()])
+    return pa.struct([(name, _column_type(t)) for name, t in get_type_hints(declared).items()])
 
 
 def _flatten(root: DiscourseNode) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = []
-    waiting = [(root, -1, True)]
-    while waiting:
-        node, parent, nucleus = waiting.pop()
+    stack = [(root, -1, True)]
+    while stack:
+        node, parent, nucleus = stack.pop()
         edu = -1 if node.edu is None else node.edu
-        here = len(rows)
+        index = len(rows)
         rows.append(_Node(parent, nucleus, node.relation, edu)._asdict())
         children = zip(node.children, node.nuclei, strict=True)
-        waiting.extend(reversed([(child, here, is_nucleus) for child, is_nucleus in children]))
+        stack.extend(reversed([(child, index, is_nucleus) for child, is_nucleus in children]))
     return rows
 
 

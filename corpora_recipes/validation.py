@@ -55,29 +55,31 @@ def _as_written(value: Any, check: Callable[[Any], float]) -> Any:
 AS_WRITTEN = WrapValidator(_as_written)
 Number = Annotated[float, Strict(), AS_WRITTEN]
 """An integer or a number with a point, as it is written."""
-EMPTY_AS_NONE = BeforeValidator(lambda given: given or None)
-"""Of a type that may be None: what is empty, is None."""
+EMPTY_AS_NONE = BeforeValidator(lambda value: value or None)
+"""Turns an empty value into None, in a type that may be None."""
 
 
-def _once(values: list[T]) -> list[T]:
+def _check_unique(values: list[T]) -> list[T]:
     if len(set(values)) < len(values):
         raise ValueError
     return values
 
 
 UniqueList = Annotated[
-    list[T], described("a list of one or more, each once", min_length=1), AfterValidator(_once)
+    list[T],
+    described("a list of one or more, each once", min_length=1),
+    AfterValidator(_check_unique),
 ]
-"""Of a type: the values that are chosen."""
+"""A list of one or more different values."""
 
 _QUOTE = "write it in quotes: YAML takes it for something else, and DVC refuses dates"
 # YAML takes `layer: 7` and `date: 20260101` for numbers.
 _Text = Annotated[
     str,
     Field(description="a text", json_schema_extra={"todo": _QUOTE, "type": ["string", "integer"]}),
-    BeforeValidator(lambda given: str(given) if type(given) is int else given),
+    BeforeValidator(lambda value: str(value) if type(value) is int else value),
 ]
-_LIKE: dict[type, Any] = {
+_OPTION_TYPES: dict[type, Any] = {
     **{str: _Text, EllipsisType: _Text, int: StrictInt, bool: StrictBool},
     NoneType: Annotated[_Text | None, described("a text, or nothing", _QUOTE)],
     float: Annotated[InstanceOf[float], described("a number with a point, such as 1.0")],
@@ -100,71 +102,73 @@ def validate(kind: Callable[..., T], value: object, where: Path | str) -> T:
     # A misspelt key is a missing one, too.
     fault = next((fault for fault in faults if fault["type"] in _UNKNOWN), faults[0])
     schema = whole = _adapter(kind).json_schema()
-    keys, path, given = [], fault["loc"], fault["input"]
-    of_key, unknown = path[-1:] == ("[key]",), fault["type"] in _UNKNOWN
-    for part in path[:-2] if of_key else path[:-1] if unknown else path:
-        if (inner := _inside(schema, part, whole)) is None:
+    keys, path, value = [], fault["loc"], fault["input"]
+    is_key, unknown = path[-1:] == ("[key]",), fault["type"] in _UNKNOWN
+    for part in path[:-2] if is_key else path[:-1] if unknown else path:
+        if (inner := _subschema(schema, part, whole)) is None:
             break  # the name of one of several types
         keys.append(f"[{part}]" if isinstance(part, int) else f".{part}")
         schema = inner
     if unknown:
-        known = next(kind for kind in _alternatives(schema, whole) if "properties" in kind)
-        raise unknown_key_error(_at(where, [*keys, f".{path[-1]}"]), path[-1], known["properties"])
-    if of_key:
+        fields = next(kind for kind in _alternatives(schema, whole) if "properties" in kind)
+        raise unknown_key_error(
+            _locate(where, [*keys, f".{path[-1]}"]), path[-1], fields["properties"]
+        )
+    if is_key:
         schema = schema.get("propertyNames", {"type": "string"})
-        keys.append(f".{given}")
-    found, todo = repr(given), schema.get("todo", "")
-    if of_key and not isinstance(given, str):
-        found, todo = f"{found}, which YAML reads as {type(given).__name__}", "put it in quotes"
+        keys.append(f".{value}")
+    found, todo = repr(value), schema.get("todo", "")
+    if is_key and not isinstance(value, str):
+        found, todo = f"{found}, which YAML reads as {type(value).__name__}", "put it in quotes"
     if fault["type"] == "missing":
         found, todo = "nothing", "add it"
-    raise ParamsError(_at(where, keys), _named(schema, whole), found, todo)
+    raise ParamsError(_locate(where, keys), _describe_schema(schema, whole), found, todo)
 
 
-def _at(where: Path | str, keys: Iterable[str]) -> str:
+def _locate(where: Path | str, keys: Iterable[str]) -> str:
     inside = "".join(keys)
     return f"{where}: {inside[1:]}" if inside and isinstance(where, Path) else f"{where}{inside}"
 
 
-def unknown_key_error(where: str, key: object, known: Collection[str]) -> ParamsError:
-    """Return the error for a key that is not among the known ones; ``where`` is its place."""
-    near = nearest([str(key)], known)
-    expected = f"keys among {', '.join(known)}" if known else "it takes no keys"
+def unknown_key_error(where: str, key: object, allowed: Collection[str]) -> ParamsError:
+    """Return the error for a key that is not allowed; ``where`` is its place."""
+    near = nearest([str(key)], allowed)
+    expected = f"keys among {', '.join(allowed)}" if allowed else "it takes no keys"
     todo = f"write {near}" if near else "correct or remove the key"
     return ParamsError(where, expected, f"{key!r}, an unknown key", todo)
 
 
 def check_choice(
-    value: Any, known: Iterable[str], where: str, what: str = "", todo: str = ""
+    value: Any, choices: Iterable[str], where: str, kind: str = "", todo: str = ""
 ) -> Any:
-    """Return a value if it is among the known ones; ``what`` says of what kind these are."""
-    if value in (known := list(known)):
+    """Return a value if it is one of the choices; ``kind`` describes these in the message."""
+    if value in (choices := list(choices)):
         return value
-    near = nearest([str(value)], known)
+    near = nearest([str(value)], choices)
     raise ParamsError(
         where,
-        f"one of {', '.join(known) or '(nothing)'}{what}",
+        f"one of {', '.join(choices) or '(nothing)'}{kind}",
         "nothing" if value is None else repr(value),
         todo or f"write {near or 'one of these'}",
     )
 
 
 def merge_options(
-    defaults: Mapping[str, Any], given: Mapping[str, Any], where: str
+    defaults: Mapping[str, Any], options: Mapping[str, Any], where: str
 ) -> dict[str, Any]:
     """Return options, each like its default; None allows a text or nothing, ``...`` a text."""
-    if unknown := [key for key in given if key not in defaults]:
+    if unknown := [key for key in options if key not in defaults]:
         raise unknown_key_error(f"{where}.{unknown[0]}", unknown[0], defaults)
-    checks = {
+    validated = {
         key: validate(option_type(defaults[key]), value, f"{where}.{key}")
-        for key, value in given.items()
+        for key, value in options.items()
     }
-    return {**defaults, **checks}
+    return {**defaults, **validated}
 
 
 def option_type(default: object) -> Any:
     """Return the type of an option with a default, see ``merge_options``."""
-    return _LIKE.get(type(default), type(default))
+    return _OPTION_TYPES.get(type(default), type(default))
 
 
 def _alternatives(schema: Any, whole: Any) -> Iterator[Any]:
@@ -177,7 +181,7 @@ def _alternatives(schema: Any, whole: Any) -> Iterator[Any]:
         yield schema
 
 
-def _inside(schema: Any, part: object, whole: Any) -> Any:
+def _subschema(schema: Any, part: object, whole: Any) -> Any:
     """Return the schema of what is under a key or at an index, or None."""
     for kind in _alternatives(schema, whole):
         if isinstance(part, int) and kind.get("type") == "array":
@@ -190,7 +194,7 @@ def _inside(schema: Any, part: object, whole: Any) -> Any:
     return None
 
 
-def _named(schema: Any, whole: Any) -> str:
+def _describe_schema(schema: Any, whole: Any) -> str:
     """Return what a schema allows, in words."""
     if "$ref" in schema:
         schema = next(_alternatives(schema, whole))
@@ -199,7 +203,7 @@ def _named(schema: Any, whole: Any) -> str:
     if "description" in schema:
         return str(schema["description"])
     if "anyOf" in schema:
-        return ", or ".join(_named(kind, whole) for kind in _alternatives(schema, whole))
+        return ", or ".join(_describe_schema(kind, whole) for kind in _alternatives(schema, whole))
     choices = schema.get("enum", [schema["const"]] if "const" in schema else [])
     if choices:
         return f"one of {', '.join(map(str, choices))}"

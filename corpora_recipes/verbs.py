@@ -33,8 +33,8 @@ def run_fetch(options: argparse.Namespace) -> None:
 def fetched(corpus: Corpus, sources: str) -> dict[str, str]:
     """Fetch the raw files of a corpus into data/raw, and return path to SHA-256 of each.
 
-    It is not fetched again while the same is asked for, and what was fetched is there. Links are
-    followed, so that a changed file of a mirror is noticed.
+    They are fetched again only if the parameters have changed, or files are missing or changed.
+    Links are followed, so that a changed file of a mirror is noticed.
 
     Args:
         corpus: the corpus.
@@ -51,7 +51,7 @@ def fetched(corpus: Corpus, sources: str) -> dict[str, str]:
     except MissingCorpus:
         # The user may have put them there.
         files = None
-    key = {"parameters": corpus.asked, "sources": repr(corpus.facts.sources), "files": files}
+    key = {"parameters": corpus.parameters, "sources": repr(corpus.facts.sources), "files": files}
     if not local and corpus.options.get("partial"):
         # Its code decides which parts are needed.
         key["code"] = code_digest(f"corpora_recipes.corpora.{corpus.recipe}.recipe")
@@ -100,10 +100,10 @@ def run_read(options: argparse.Namespace) -> None:
 
 
 def _read_key(corpus: Corpus, sources: str) -> Key:
-    """Fetch a corpus, and return all that decides its records."""
+    """Fetch a corpus, and return the key of its records in the cache."""
     return {
         "inputs": fetched(corpus, sources),
-        "parameters": corpus.asked,
+        "parameters": corpus.parameters,
         "code": code_digest(
             "corpora_recipes.reading", f"corpora_recipes.corpora.{corpus.recipe}.recipe"
         ),
@@ -124,6 +124,6 @@ def _read(corpus: Corpus, options: argparse.Namespace) -> Mapping[str, Any]:
     )
     for unit, counts in drops.as_dict().items():
         reasons = ", ".join(f"{reason} {n:,}" for reason, n in counts["dropped"].items() if n)
-        kept = f"{corpus.name}: {counts['kept']:,} of {counts['seen']:,} {unit} kept"
-        log(f"{kept}; dropped: {reasons}" if reasons else kept)
+        line = f"{corpus.name}: {counts['kept']:,} of {counts['seen']:,} {unit} kept"
+        log(f"{line}; dropped: {reasons}" if reasons else line)
     return {"counts": drops.as_dict(), "notes": above_limits(corpus, drops)}

@@ -1,13 +1,7 @@
-"""The files of a corpus: pins, sizes, downloads.
+"""Downloads whole files: resumed, checked against pins, locked in sources.lock, and unpacked.
 
-What a file must be, by its pin and its name, and what a fetch notes.
-
-It notes in sources.lock what files were when they came first, and in the manifest of a raw folder
-what it puts there, and whether it has ended.
-
-Downloads of whole files: resumed, checked, pinned by sources.lock, and unpacked.
-
-What they will cost in bytes, disk and time is said before.
+sources.lock has the digests of files at their first download; the manifest of a raw folder lists
+the files of the fetch, and says whether it has ended. Bytes, free disk and time are announced.
 """
 
 import hashlib
@@ -52,38 +46,41 @@ from corpora_recipes.running.errors import InputError, ParamsError, RawError
 from corpora_recipes.running.outputs import load_json, release, try_lock, whole_file
 from corpora_recipes.validation import validate
 
-# Nothing is known of the file.
+# Allows any bytes.
 ANY = Pin()
 # In the working folder, beside params.yaml.
 LOCK = Path("sources.lock")
 # The files that a fetch has put into its folder, to distinguish them from files of the user.
 MANIFEST = ".fetched.json"
 # Missing files that a message names.
-NAMED = 10
+MAX_NAMED = 10
 
 _T = TypeVar("_T")
 
 
 def describe_pin(pin: Pin) -> str:
     """Return a pin in words, for messages."""
-    named = {"SHA-256": pin.sha256, "SHA-1": pin.sha1, "git blob": pin.git_blob}
-    known = [f"{name} {digest}" for name, digest in named.items() if digest]
-    known += [] if pin.size is None else [f"{pin.size} bytes"]
-    return ", ".join(known) or "any bytes"
+    digests = {"SHA-256": pin.sha256, "SHA-1": pin.sha1, "git blob": pin.git_blob}
+    parts = [f"{name} {digest}" for name, digest in digests.items() if digest]
+    parts += [] if pin.size is None else [f"{pin.size} bytes"]
+    return ", ".join(parts) or "any bytes"
 
 
 def describe_mismatch(path: Path, pin: Pin, sha256: str) -> str:
-    """Return what a file of a known SHA-256 is, in the terms of its pin; "" if it is just that."""
+    """Describe a file that does not match its pin, in the terms of the pin; "" if it matches.
+
+    ``sha256`` is that of the file.
+    """
     size = path.stat().st_size
-    here = Pin(
+    actual = Pin(
         size=size,
         sha256=sha256 if pin.sha256 or not pin.has_digest else None,
         sha1=_sha1(path) if pin.sha1 else None,
         git_blob=_sha1(path, b"blob %d\0" % size) if pin.git_blob else None,
     )
     facts = ("size", "sha256", "sha1", "git_blob")
-    same = all(getattr(pin, fact) in (None, getattr(here, fact)) for fact in facts)
-    return "" if same else describe_pin(here)
+    matches = all(getattr(pin, fact) in (None, getattr(actual, fact)) for fact in facts)
+    return "" if matches else describe_pin(actual)
 
 
 def _sha1(path: Path, begin: bytes = b"") -> str:
@@ -112,9 +109,9 @@ _BZ2_END = 0x177245385090
 
 
 def wrong_kind(path: Path, name: str) -> str:
-    """Return what a file is if it is not what its name says, else "".
+    """Describe a file that is not of the kind that its name says; "" if it is.
 
-    Of a zip or bz2 file, the end is looked at too: that of a file which was cut is missing.
+    Of a zip or bz2 file, the end is checked too, which a truncated file lacks.
     """
     with path.open("rb") as file:
         begin = file.read(1024)
@@ -122,11 +119,11 @@ def wrong_kind(path: Path, name: str) -> str:
         end = file.read()
     if not begin:
         return "an empty file"
-    shown, suffix = repr(begin.strip()[:40]), Path(name).suffix
+    quoted, suffix = repr(begin.strip()[:40]), Path(name).suffix
     if _HTML.match(begin) and not name.endswith(_PAGES):
-        return f"a web page, which begins {shown}"
+        return f"a web page, which begins {quoted}"
     if not begin.startswith(_MAGIC.get(suffix, (b"",))):
-        return f"no {suffix} file: it begins {shown}"
+        return f"no {suffix} file: it begins {quoted}"
     if (suffix == ".zip" and not is_zipfile(path)) or (suffix == ".bz2" and not _ends_bz2(end)):
         return f"a {suffix} file without its end"
     return ""
@@ -139,7 +136,7 @@ def _ends_bz2(end: bytes) -> bool:
 
 
 def read_note(path: Path, kind: Callable[..., _T], todo: str) -> _T | None:
-    """Return the JSON in a file that fetch wrote, of a type for ``validate``; None without it."""
+    """Return the JSON of a file that fetch wrote, validated as a type; None if there is no file."""
     try:
         return validate(kind, load_json(path), path)
     except FileNotFoundError:
@@ -160,7 +157,7 @@ def write_note(path: Path, note: object, indent: int | None = None) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Locked:
-    """A file as it was when it was fetched for the first time."""
+    """An entry of sources.lock: a file at its first download."""
 
     date: str  # of that fetch, as YYYY-MM-DD
     file: str  # its upstream name
@@ -171,7 +168,7 @@ class Locked:
 
 
 def read_lock() -> dict[str, Locked]:
-    """Return the first address of each locked file, and the file."""
+    """Return sources.lock: the first address of each locked file to its entry."""
     todo = "restore the file, or remove it to accept what the servers have now"
     return read_note(LOCK, dict[str, Locked], todo) or {}
 
@@ -194,7 +191,7 @@ def add_to_lock(url: str, file: Locked) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """What a fetch puts into its folder."""
+    """The manifest of a raw folder: the files of the fetch."""
 
     source: str  # their origin, in words
     files: list[str]  # relative to the folder; patterns, where only servers know the names
@@ -221,15 +218,15 @@ def note_digests(folder: Path, files: Iterable[str]) -> None:
 
 
 def check_complete(raw: Path, corpus: str) -> None:
-    """Refuse a folder in which a fetch has begun and not ended. Other folders are the user's."""
+    """Refuse a folder whose fetch has not ended; a folder without a manifest is the user's."""
     fetched = read_fetched(raw)
     if fetched is None or fetched.complete:
         return
     names = {path.relative_to(raw).as_posix() for path in raw.rglob("*") if path.is_file()}
-    rest = [file for file in fetched.files if file not in names]
-    missing = [file for file in rest if not any(matches_any(name, {file}) for name in names)]
-    more = f" and {len(missing) - NAMED} more" if len(missing) > NAMED else ""
-    listed = f"; missing: {', '.join(missing[:NAMED])}{more}" if missing else ""
+    absent = [file for file in fetched.files if file not in names]
+    missing = [file for file in absent if not any(matches_any(name, {file}) for name in names)]
+    more = f" and {len(missing) - MAX_NAMED} more" if len(missing) > MAX_NAMED else ""
+    listed = f"; missing: {', '.join(missing[:MAX_NAMED])}{more}" if missing else ""
     todo = f"run `probeta fetch --only {corpus}`, which goes on where it stopped; "
     todo += f"to read only what is there, remove {raw / MANIFEST}"
     found = f"a fetch that has not ended{listed}"
@@ -237,13 +234,13 @@ def check_complete(raw: Path, corpus: str) -> None:
 
 
 def matches_any(name: str, patterns: Set[str]) -> bool:
-    """Return whether a name is among some, of which those with a star are patterns."""
-    starred = (pattern for pattern in patterns if "*" in pattern)
-    return name in patterns or any(fnmatchcase(name, pattern) for pattern in starred)
+    """Return whether a name is one of the names, or matches one of the patterns (with a star)."""
+    globs = (pattern for pattern in patterns if "*" in pattern)
+    return name in patterns or any(fnmatchcase(name, pattern) for pattern in globs)
 
 
-# Seconds and bytes from which on a rate means something.
-_LONG, _MUCH = 3.0, 1_000_000
+# Below these, a rate is not reliable.
+_MIN_SECONDS, _MIN_BYTES = 3.0, 1_000_000
 _CHUNK = 1 << 20
 
 
@@ -259,25 +256,25 @@ class Downloaded:
 def fetch_whole(sources: Iterable[Source], out: Path) -> None:
     """Download files that have addresses into folder ``out``, pinned by corpus.yaml or the lock.
 
-    Of a file that cannot be had packed, the plain form is tried, and of one that cannot be had at
-    all, what corpus.yaml names instead. What was taken instead stays. A small disk is an error.
+    If the packed form of a file fails, the plain one is tried, and then the files that corpus.yaml
+    names instead; once taken, these stay. Too little disk space is an error.
     """
     files = list(sources)
-    left = _announce(files, out)
-    needed, begin = sum(left.values()), time.monotonic()
+    sizes = _announce(files, out)
+    needed, begin = sum(sizes.values()), time.monotonic()
     for source in files:
         _fetch_source(source, out)
-        left.pop(source.file, None)
-        rest = sum(left.values())
-        announce_time_left(needed - rest, rest, time.monotonic() - begin)
+        sizes.pop(source.file, None)
+        left = sum(sizes.values())
+        announce_time_left(needed - left, left, time.monotonic() - begin)
 
 
 def _fetch_source(source: Source, out: Path) -> None:
     target, packed = out / source.file, source.packed
-    others = [other for other in source.instead if other.urls]
-    here = [(out / other.file).is_file() for other in others]
-    if others and all(here) and not target.is_file():
-        fetch_whole(others, out)
+    alternatives = [file for file in source.instead if file.urls]
+    exist = [(out / file.file).is_file() for file in alternatives]
+    if alternatives and all(exist) and not target.is_file():
+        fetch_whole(alternatives, out)
         return
     if packed is not None and not target.is_file():
         try:
@@ -286,23 +283,23 @@ def _fetch_source(source: Source, out: Path) -> None:
             (out / packed.file).unlink()
             return
         except InputError as error:
-            _say_failed(packed, error, f"taking {source.file} as it is")
+            _announce_failure(packed, error, f"taking {source.file} as it is")
     try:
         download_locked(source, target)
     except InputError as error:
-        if not others:
+        if not alternatives:
             raise
-        names = ", ".join(other.file for other in others)
-        _say_failed(source, error, f"taking {names} instead")
-        fetch_whole(others, out)
+        names = ", ".join(file.file for file in alternatives)
+        _announce_failure(source, error, f"taking {names} instead")
+        fetch_whole(alternatives, out)
 
 
-def _say_failed(source: Source, error: InputError, then: str) -> None:
-    _say(f"{source.file}: {' '.join(error.found.split())}; {then}")
+def _announce_failure(source: Source, error: InputError, then: str) -> None:
+    _write(f"{source.file}: {' '.join(error.found.split())}; {then}")
 
 
 def _announce(sources: Iterable[Source], out: Path) -> dict[str, int]:
-    """Say what will be downloaded, and check the disk; return file to bytes, 0 if unknown."""
+    """Announce the downloads, and check the disk; return file to bytes, 0 if unknown."""
     sizes: dict[str, int | None] = {}
     hosts = []
     for source in sources:
@@ -318,20 +315,20 @@ def _announce(sources: Iterable[Source], out: Path) -> dict[str, int]:
 
 
 def announce(sizes: Collection[int | None], origin: str, out: Path) -> None:
-    """Say how many files of which sizes will be downloaded into a folder."""
+    """Announce a download into a folder: files, origin, bytes, free disk; refuse a full disk."""
     needed, free = sum(size or 0 for size in sizes), free_at(out)
     cost = f"{format_sizes(sizes)}; {format_size(free)} free on the disk"
-    _say(f"{out}: {_files(len(sizes))} from {origin}, {cost}")
+    _write(f"{out}: {_files(len(sizes))} from {origin}, {cost}")
     if needed > free:
         expected = f"a disk with {needed:,} free bytes ({format_size(needed)})"
         raise InputError(out, expected, f"{free:,} ({format_size(free)})", "make room")
 
 
 def announce_time_left(done: int, left: int, seconds: float) -> None:
-    """Say how long the bytes that are left will take, if those that came in some seconds tell."""
-    if left > _MUCH and done > _MUCH and seconds > _LONG:
+    """Announce the time for the bytes left, from the rate of those done, if it is reliable."""
+    if left > _MIN_BYTES and done > _MIN_BYTES and seconds > _MIN_SECONDS:
         rate = done / seconds
-        _say(f"{format_size(left)} left, at {format_size(rate)} a second: {_time(left / rate)}")
+        _write(f"{format_size(left)} left, at {format_size(rate)} a second: {_time(left / rate)}")
 
 
 def format_size(size: float) -> str:
@@ -345,17 +342,17 @@ def format_size(size: float) -> str:
 
 def format_sizes(sizes: Collection[int | None]) -> str:
     """Return the sum of sizes in words, and how many are unknown."""
-    known = [size for size in sizes if size is not None]
-    words = [format_size(sum(known))] if known or not sizes else []
-    if unknown := len(sizes) - len(known):
-        words.append(f"{_files(unknown)} of unknown size")
-    return " and ".join(words)
+    known_sizes = [size for size in sizes if size is not None]
+    parts = [format_size(sum(known_sizes))] if known_sizes or not sizes else []
+    if n_unknown := len(sizes) - len(known_sizes):
+        parts.append(f"{_files(n_unknown)} of unknown size")
+    return " and ".join(parts)
 
 
 def free_at(folder: Path) -> int:
     """Return the free bytes of the disk that has a folder, or will have it."""
-    places = (folder.absolute(), *folder.absolute().parents)
-    return shutil.disk_usage(next(path for path in places if path.exists())).free
+    paths = (folder.absolute(), *folder.absolute().parents)
+    return shutil.disk_usage(next(path for path in paths if path.exists())).free
 
 
 def _files(count: int) -> str:
@@ -368,7 +365,7 @@ def _time(seconds: float) -> str:
     return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.0f} h"
 
 
-def _say(text: str) -> None:
+def _write(text: str) -> None:
     tqdm.write(text, file=sys.stderr)
 
 
@@ -382,15 +379,17 @@ def download_locked(source: Source, target: Path) -> None:
         download(source.urls, target, pin=source, todo=todo)
         return
     lock = read_lock()
-    known = next((lock[url] for url in source.urls if url in lock), None)
-    if known is not None:
-        todo = f"to accept what is new since {known.date}, remove its entry from {LOCK}"
-        pin = Pin(sha256=known.sha256 or None, sha1=known.sha1 or None, size=known.size)
+    locked = next((lock[url] for url in source.urls if url in lock), None)
+    if locked is not None:
+        todo = f"to accept what is new since {locked.date}, remove its entry from {LOCK}"
+        pin = Pin(sha256=locked.sha256 or None, sha1=locked.sha1 or None, size=locked.size)
         download(source.urls, target, pin=pin, todo=todo)
         return
-    new = download(source.urls, target, pin=source)
-    came_from = "" if new.url == source.urls[0] else new.url
-    entry = Locked(today(), source.file, new.size, sha256=new.sha256, came_from=came_from)
+    downloaded = download(source.urls, target, pin=source)
+    came_from = "" if downloaded.url == source.urls[0] else downloaded.url
+    entry = Locked(
+        today(), source.file, downloaded.size, sha256=downloaded.sha256, came_from=came_from
+    )
     add_to_lock(source.urls[0], entry)
 
 
@@ -402,7 +401,7 @@ def download(
     todo: str = "run fetch again",
     check: Callable[[Path], None] | None = None,
     check_sees_end: bool = False,
-    largest: int | None = None,
+    max_size: int | None = None,
 ) -> Downloaded:
     """Download a file, resuming an earlier attempt or run.
 
@@ -420,7 +419,7 @@ def download(
         check: raises InputError if the downloaded file is not as expected.
         check_sees_end: whether ``check`` finds out if the file was cut, so that it may come without
             its length.
-        largest: the largest size in bytes that is accepted; None for any.
+        max_size: the largest size that is accepted, in bytes; None for any.
 
     Returns:
         What was downloaded, or is there already.
@@ -434,7 +433,7 @@ def download(
 
     def fetch(url: str, hurried: bool) -> Downloaded:
         verified = pin.has_digest or check_sees_end
-        limit = min((size for size in (pin.size, largest) if size is not None), default=None)
+        limit = min((size for size in (pin.size, max_size) if size is not None), default=None)
         with open_session() as session:
             transfer = Transfer(session, url, hurried=hurried, verified=verified)
             sha256 = _complete(transfer, part, limit)
@@ -455,8 +454,8 @@ def download(
         part.remove()
         return Downloaded(url, sha256, target.stat().st_size)
 
-    *_, resumed = part.here(urls)
-    return first_that_works(sorted(urls, key=lambda url: url != resumed), fetch)
+    *_, resumed_url = part.usable(urls)
+    return first_that_works(sorted(urls, key=lambda url: url != resumed_url), fetch)
 
 
 class _Part:
@@ -467,15 +466,15 @@ class _Part:
         self.path = target.with_name(target.name + ".part")
         self._state = target.with_name(target.name + ".part.json")
 
-    def here(self, urls: Sequence[str]) -> tuple[int, Version | None, str]:
+    def usable(self, urls: Sequence[str]) -> tuple[int, Version | None, str]:
         """Return the number of bytes that can be used, their version, and which address has it."""
         with suppress(OSError, ValueError, KeyError, TypeError):
-            known = json.loads(self._state.read_text("utf-8"))
-            version = Version(known["size"], known["validator"])
+            state = json.loads(self._state.read_text("utf-8"))
+            version = Version(state["size"], state["validator"])
             length = self.path.stat().st_size
             usable = version.validator if version.size is None else length <= version.size
-            if known["url"] in urls and usable and (version.validator or length == version.size):
-                return length, version, known["url"]
+            if state["url"] in urls and usable and (version.validator or length == version.size):
+                return length, version, state["url"]
         return 0, None, ""
 
     def begin(self, url: str, version: Version) -> None:
@@ -499,16 +498,16 @@ def _complete(transfer: Transfer, part: _Part, limit: int | None) -> str:
                 try:
                     return _attempt(transfer, part, limit, bar)
                 except Broken as broken:
-                    transfer.again(broken, part.here([transfer.url])[0])
+                    transfer.prepare_retry(broken, part.usable([transfer.url])[0])
         except InputError:
-            if not part.here([transfer.url])[0]:
+            if not part.usable([transfer.url])[0]:
                 part.remove()
             raise
 
 
 def _attempt(transfer: Transfer, part: _Part, limit: int | None, bar: Bar) -> str:
     """Make one attempt to complete a partial download; return its SHA-256."""
-    position, version, _ = part.here([transfer.url])
+    position, version, _ = part.usable([transfer.url])
     if version is not None and position == version.size:
         return sha256_of(part.path)
     try:
@@ -527,7 +526,7 @@ def _attempt(transfer: Transfer, part: _Part, limit: int | None, bar: Bar) -> st
             with part.path.open("ab+") as file:
                 file.seek(0)
                 digest = hashlib.file_digest(file, "sha256")
-                for chunk in transfer.body(answer):
+                for chunk in transfer.read_body(answer):
                     file.write(chunk)
                     digest.update(chunk)
                     position += len(chunk)
@@ -545,9 +544,9 @@ def _attempt(transfer: Transfer, part: _Part, limit: int | None, bar: Bar) -> st
 
 
 def unpack(archive: Path, source: Source, out: Path) -> None:
-    """Write the member of an archive that has the name of a raw file, in any folder, into ``out``.
+    """Write the only member of an archive with the name of a raw file into ``out``.
 
-    It must be what the pin of the file says.
+    It may be in any folder of the archive, and must match the pin of the file.
     """
     name = PurePosixPath(source.file).name
     try:

@@ -17,10 +17,10 @@ from typing import BinaryIO
 
 from corpora_recipes.fetching.downloads import LOCK, read_note, write_note
 from corpora_recipes.fetching.transfer import (
-    Answer,
     BeyondEnd,
     Broken,
     Changed,
+    FileResponse,
     Transfer,
     Version,
     first_that_works,
@@ -118,7 +118,7 @@ class RangeFetcher:
     def _prefer(self, url: str) -> None:
         """Try an address first from now on."""
         with self._lock:
-            self._urls = sorted(self._urls, key=lambda other: other != url)
+            self._urls = sorted(self._urls, key=lambda candidate: candidate != url)
 
     def _fill(self, transfer: Transfer, file: BinaryIO, position: int, stop: int) -> None:
         """Write the bytes; if the transfer breaks off, request the rest."""
@@ -126,7 +126,7 @@ class RangeFetcher:
             try:
                 with transfer.ask(position, stop, self.manifest) as answer:
                     self._check(transfer.url, answer, stop)
-                    for chunk in transfer.body(answer):
+                    for chunk in transfer.read_body(answer):
                         file.write(chunk)
                         position += len(chunk)
                         with self._lock:
@@ -135,32 +135,32 @@ class RangeFetcher:
                 if position < stop:
                     raise Broken(f"the server sent less than the range, up to byte {position:,}")
             except Broken as broken:
-                transfer.again(broken, position)
+                transfer.prepare_retry(broken, position)
             except Changed as changed:
                 raise self._changed(f"another version on the server ({changed})") from None
             except BeyondEnd as size:
                 raise self._too_short(transfer.url, stop, str(size)) from None
 
-    def _check(self, url: str, answer: Answer, stop: int) -> None:
+    def _check(self, url: str, answer: FileResponse, stop: int) -> None:
         """Check that an answer is a range, of the version of the other parts."""
         size, validator = answer.version.size, answer.version.validator
-        other = f"another version on the server ({validator or 'unnamed'})"
+        changed = f"another version on the server ({validator or 'unnamed'})"
         if not answer.is_range:
             # The answer to If-Range is the whole file, too, if it has changed (RFC 9110, 13.1.5).
             if self.manifest is not None and validator != self.manifest.validator:
-                raise self._changed(other)
+                raise self._changed(changed)
             raise NoRanges("the server does not support ranges of files")
         if size is None:
             raise NoRanges("the server does not state the size of the file")
         if size < stop:
             raise self._too_short(url, stop, str(size))
         with self._lock:
-            known = self.manifest
-            if known is None:
+            manifest = self.manifest
+            if manifest is None:
                 self._begin(Manifest(size=size, validator=validator, url=url))
             # Another thread may have begun since this range was requested.
-            elif size != known.size or validator not in ("", known.validator):
-                raise self._changed(other)
+            elif size != manifest.size or validator not in ("", manifest.validator):
+                raise self._changed(changed)
 
     def _begin(self, manifest: Manifest) -> None:
         if self._size not in (None, manifest.size):
@@ -248,7 +248,7 @@ class PartialFile:
 
 
 class _Parts:
-    """The parts in a folder, which the files of one process share: a list takes long to make."""
+    """The parts in a folder, listed once for all files of a process, as listing takes long."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder

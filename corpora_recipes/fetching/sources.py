@@ -73,10 +73,10 @@ def find_on_hub(name: str, patterns: Sequence[str]) -> HubFiles:
 
     Without a revision, it is the commit that sources.lock has, or else the newest.
     """
-    repository, asked, folder = parse_hub_name(name)
-    if not asked and (locked := read_lock().get(f"{HUB}datasets/{repository}")):
-        asked = locked.sha1
-    info = dataset_info(repository, asked or None)
+    repository, revision, folder = parse_hub_name(name)
+    if not revision and (locked := read_lock().get(f"{HUB}datasets/{repository}")):
+        revision = locked.sha1
+    info = dataset_info(repository, revision or None)
     files = {
         sibling.rfilename: sibling.size or 0
         for sibling in info.siblings or ()
@@ -95,22 +95,22 @@ def download(name: str, patterns: Sequence[str], out: Path) -> None:
     """Download the files of ``find_on_hub`` into a folder, and lock their commit."""
     from huggingface_hub import snapshot_download
 
-    found = find_on_hub(name, patterns)
-    announce(found.files.values(), f"{name}, commit {found.commit}", out)
-    with hub_failures(found.repository):
+    dataset = find_on_hub(name, patterns)
+    announce(dataset.files.values(), f"{name}, commit {dataset.commit}", out)
+    with hub_failures(dataset.repository):
         snapshot_download(
-            found.repository,
+            dataset.repository,
             repo_type="dataset",
-            revision=found.commit,
-            allow_patterns=[*found.files],
+            revision=dataset.commit,
+            allow_patterns=[*dataset.files],
             local_dir=out,
         )
     for path in (path for pattern in patterns for path in out.rglob(pattern)):
-        if path.relative_to(out).as_posix() not in found.files:
+        if path.relative_to(out).as_posix() not in dataset.files:
             path.unlink()  # of another commit
     if not parse_hub_name(name)[1]:
-        lock = Locked(today(), found.repository, size=0, sha1=found.commit)
-        add_to_lock(f"{HUB}datasets/{found.repository}", lock)
+        lock = Locked(today(), dataset.repository, size=0, sha1=dataset.commit)
+        add_to_lock(f"{HUB}datasets/{dataset.repository}", lock)
 
 
 def dataset_info(repository: str, revision: str | None) -> "DatasetInfo":
@@ -170,9 +170,9 @@ def fetch(corpus: Corpus, sources: str, out: Path) -> None:
                 _link_local(corpus, sources, out)
         except MissingCorpus:
             # The user may have put them there.
-            by_hand = list(_names(list_sources(corpus)))
-            with _claimed(out, "by hand", [], by_hand):
-                if not _are_there(corpus, out):
+            by_hand = list(_all_names(list_sources(corpus)))
+            with _claim_folder(out, "by hand", [], by_hand):
+                if not _user_has_files(corpus, out):
                     raise
 
 
@@ -186,9 +186,9 @@ def check_files(corpus: Corpus, sources: str, out: Path) -> None:
         if sources != "upstream":
             list_local_files(corpus, sources, out)
         elif _must_be_asked_for(corpus) and not _can_be_fetched(corpus, list_sources(corpus)):
-            raise _not_to_be_had(corpus, list_sources(corpus), out)
+            raise _unavailable_error(corpus, list_sources(corpus), out)
     except MissingCorpus:
-        if not _are_there(corpus, out):
+        if not _user_has_files(corpus, out):
             raise
 
 
@@ -196,10 +196,10 @@ def list_sources(corpus: Corpus) -> list[Source]:
     """Return the raw files of the corpus, with its language and options filled in."""
     values = {"language": corpus.language, **corpus.options}
     listed = load_recipe(corpus.recipe).sources(corpus)
-    return [_filled_in(source, values, corpus) for source in listed]
+    return [_fill_in(source, values, corpus) for source in listed]
 
 
-def _filled_in(source: Source, values: dict[str, Any], corpus: Corpus) -> Source:
+def _fill_in(source: Source, values: dict[str, Any], corpus: Corpus) -> Source:
     file = source.file.format(**values)
     if ".." in Path(file).parts or Path(file).is_absolute():
         expected = "options that name files in the corpus's folder"
@@ -208,8 +208,8 @@ def _filled_in(source: Source, values: dict[str, Any], corpus: Corpus) -> Source
         source,
         file=file,
         urls=tuple(url.format(**values) for url in source.urls),
-        packed=source.packed and _filled_in(source.packed, values, corpus),
-        instead=tuple(_filled_in(other, values, corpus) for other in source.instead),
+        packed=source.packed and _fill_in(source.packed, values, corpus),
+        instead=tuple(_fill_in(file, values, corpus) for file in source.instead),
     )
 
 
@@ -227,8 +227,8 @@ def origin_of(corpus: Corpus, sources: str) -> str:
 
 
 def _link_local(corpus: Corpus, sources: str, out: Path) -> None:
-    source, files = list_local_files(corpus, sources, out, tell=True)
-    with _claimed(out, source, [name for name, _ in files]):
+    source, files = list_local_files(corpus, sources, out, warn=True)
+    with _claim_folder(out, source, [name for name, _ in files]):
         for name, path in tqdm(files, desc=f"fetch {corpus.name}", unit="file", disable=None):
             if Path(name).name != path.name:
                 unpack(path, Source(name), out)
@@ -238,21 +238,21 @@ def _link_local(corpus: Corpus, sources: str, out: Path) -> None:
 
 
 def list_local_files(
-    corpus: Corpus, sources: str, out: Path, *, tell: bool = False
+    corpus: Corpus, sources: str, out: Path, *, warn: bool = False
 ) -> tuple[str, list[tuple[str, Path]]]:
     """Return the origin of local files, for the manifest, and the files: name in ``out``, path.
 
-    With ``tell``, optional files that a mirror lacks are named. For the rest see ``check_files``.
+    With ``warn``, optional files that a mirror lacks are named. For the rest see ``check_files``.
     """
     if (path := corpus.options.get("path")) is not None:
-        return f"path {path}", _users_files(corpus, Path(path).expanduser(), tell)
+        return f"path {path}", _users_files(corpus, Path(path).expanduser(), warn)
     if sources == "sample":
         sample = sample_folder(corpus)
         files = [(p.relative_to(sample).as_posix(), p) for p in sample.rglob("*") if p.is_file()]
         if not files:
             raise InputError(sample, "the raw files of the recipe's sample", "none", "add them")
         return sources, sorted(files)
-    return f"mirror {sources}", _mirror_files(corpus, Path(sources), out, tell)
+    return f"mirror {sources}", _mirror_files(corpus, Path(sources), out, warn)
 
 
 def sample_folder(corpus: Corpus) -> Path:
@@ -269,13 +269,13 @@ def sample_folder(corpus: Corpus) -> Path:
     return folder / language if len(languages) > 1 else folder
 
 
-def _users_files(corpus: Corpus, path: Path, tell: bool) -> list[tuple[str, Path]]:
+def _users_files(corpus: Corpus, path: Path, warn: bool) -> list[tuple[str, Path]]:
     """List the user's file, or the files of the user's folder: name in out, path."""
     patterns = [source.file for source in list_sources(corpus)]
     top = path if path.is_dir() else path.parent
-    there = sorted(path.rglob("*")) if path.is_dir() else [path]
-    shown = (p for p in there if not any(n.startswith(".") for n in p.relative_to(top).parts))
-    paths = [p for p in shown if _is_file(p)]
+    entries = sorted(path.rglob("*")) if path.is_dir() else [path]
+    visible = (p for p in entries if not any(n.startswith(".") for n in p.relative_to(top).parts))
+    paths = [p for p in visible if _is_file(p)]
     files = [p for p in paths if any(fnmatchcase(p.name, pattern) for pattern in patterns)]
     if not files or not path.exists():
         found = f"a folder of {len(paths) or 'no'} other files" if path.is_dir() else path.name
@@ -287,13 +287,13 @@ def _users_files(corpus: Corpus, path: Path, tell: bool) -> list[tuple[str, Path
             "correct the path (relative to the current folder)"
             + (", or save the texts as one of these" if path.exists() else ""),
         )
-    if tell and (others := sorted({*paths} - {*files})):
-        names = shorten(", ".join(p.relative_to(top).as_posix() for p in others), 100)
-        tqdm.write(f"{path}: {plural(len(others), 'files')} not read: {names}", file=sys.stderr)
+    if warn and (unread := sorted({*paths} - {*files})):
+        names = shorten(", ".join(p.relative_to(top).as_posix() for p in unread), 100)
+        tqdm.write(f"{path}: {plural(len(unread), 'files')} not read: {names}", file=sys.stderr)
     return [(p.relative_to(top).as_posix(), p) for p in files]
 
 
-def _mirror_files(corpus: Corpus, mirror: Path, out: Path, tell: bool) -> list[tuple[str, Path]]:
+def _mirror_files(corpus: Corpus, mirror: Path, out: Path, warn: bool) -> list[tuple[str, Path]]:
     """List the files of the corpus in a mirror: name in out, path."""
     folder = mirror / corpus.recipe
     if not mirror.is_dir():
@@ -301,7 +301,7 @@ def _mirror_files(corpus: Corpus, mirror: Path, out: Path, tell: bool) -> list[t
         raise ParamsError(mirror, expected, "no such folder")
     listed = list_sources(corpus)
     if not listed:
-        raise _not_to_be_had(corpus, listed, out)
+        raise _unavailable_error(corpus, listed, out)
     date = _newest(folder, listed) if corpus.options.get("date") == "latest" else None
     files = []
     for source in listed:
@@ -310,10 +310,10 @@ def _mirror_files(corpus: Corpus, mirror: Path, out: Path, tell: bool) -> list[t
         if mirrored:
             continue
         if source.optional and any(_in_mirror(s, folder, date) for s in listed):
-            if tell:
+            if warn:
                 tqdm.write(f"{folder} has no {source.file}: taken without it", file=sys.stderr)
         elif _must_be_asked_for(corpus):
-            raise _not_to_be_had(corpus, listed, out)
+            raise _unavailable_error(corpus, listed, out)
         else:
             todo = " from ".join(["put it there", *source.urls[:1]])
             where, expected = folder / source.file, f"a raw file of {corpus.name}"
@@ -332,7 +332,7 @@ def _in_mirror(source: Source, folder: Path, date: str | None) -> list[tuple[str
         return [(path.relative_to(folder).as_posix(), path) for path in paths]
     if source.packed is not None and (folder / source.packed.file).is_file():
         return [(source.file, folder / source.packed.file)]
-    return [file for other in source.instead for file in _in_mirror(other, folder, date)]
+    return [pair for file in source.instead for pair in _in_mirror(file, folder, date)]
 
 
 def _is_file(path: Path) -> bool:
@@ -361,12 +361,12 @@ def _link(path: Path, target: Path) -> None:
 
 
 @contextmanager
-def _claimed(
+def _claim_folder(
     out: Path, source: str, patterns: Sequence[str], by_hand: Sequence[str] = ()
 ) -> Iterator[None]:
     """Make ``out`` a folder that holds only files of this source; at the end it holds all."""
-    before = read_fetched(out) or Fetched("", [], complete=False)
-    known, listed = set(before.files), set(patterns)
+    previous = read_fetched(out) or Fetched("", [], complete=False)
+    fetched_names, expected_names = set(previous.files), set(patterns)
     for folder in (out, *(path for path in out.rglob("*") if path.is_dir())):
         clear(folder)
     for path in sorted(out.rglob("*")):
@@ -376,12 +376,12 @@ def _claimed(
         name = name.removesuffix(".part.json").removesuffix(".part")
         if part := PART.fullmatch(name):
             name = part[1]
-        if not matches_any(name, known):
+        if not matches_any(name, fetched_names):
             if matches_any(name, set(by_hand)):
                 continue
             expected = "a folder with files of fetch alone"
             raise InputError(path, expected, "another file", "move the file away")
-        if before.source != source or not matches_any(name, listed):
+        if previous.source != source or not matches_any(name, expected_names):
             path.unlink()
             with suppress(OSError):  # it is not empty yet
                 path.parent.rmdir()
@@ -404,9 +404,9 @@ def _can_be_fetched(corpus: Corpus, listed: Sequence[Source]) -> bool:
     return harvest is not None or bool(listed and all(source.urls for source in listed))
 
 
-def _not_to_be_had(corpus: Corpus, listed: Sequence[Source], out: Path) -> InputError:
+def _unavailable_error(corpus: Corpus, listed: Sequence[Source], out: Path) -> InputError:
     if _must_be_asked_for(corpus):
-        return missing_corpus(corpus, list(_names(listed)), out)
+        return missing_corpus(corpus, list(_all_names(listed)), out)
     found = how_to_get(corpus) or "the corpus has no URL"
     todo = f"write `sources: sample` in `corpus` of the entry {corpus.name}"
     if listed:
@@ -416,10 +416,10 @@ def _not_to_be_had(corpus: Corpus, listed: Sequence[Source], out: Path) -> Input
     return InputError(where, "files that can be downloaded", found, todo)
 
 
-def _are_there(corpus: Corpus, out: Path) -> bool:
+def _user_has_files(corpus: Corpus, out: Path) -> bool:
     """Return whether the user has put all files into a folder that are not optional."""
-    known = read_fetched(out)
-    fetched = set(known.files if known else [])
+    manifest = read_fetched(out)
+    fetched = set(manifest.files if manifest else [])
 
     def is_there(source: Source) -> bool:
         names = (path.relative_to(out).as_posix() for path in out.glob(source.file))
@@ -436,17 +436,17 @@ def _fetch_upstream(corpus: Corpus, out: Path) -> None:
     corpus = load_recipe(corpus.recipe).settled(corpus)
     listed = list_sources(corpus)
     if not _can_be_fetched(corpus, listed):
-        raise _not_to_be_had(corpus, listed, out)
+        raise _unavailable_error(corpus, listed, out)
     harvest = load_recipe(corpus.recipe).fetch_upstream
-    with _claimed(out, "upstream", list(_names(listed))):
+    with _claim_folder(out, "upstream", list(_all_names(listed))):
         if harvest is not None:
             harvest(corpus, out)
         else:
             fetch_whole(listed, out)
 
 
-def _names(listed: Iterable[Source]) -> Iterator[str]:
+def _all_names(listed: Iterable[Source]) -> Iterator[str]:
     """Yield the names of all files that a fetch may put into the folder."""
     for source in listed:
         yield source.file
-        yield from _names([*([source.packed] if source.packed else []), *source.instead])
+        yield from _all_names([*([source.packed] if source.packed else []), *source.instead])

@@ -1,10 +1,7 @@
-"""All downloads: sessions, retries, resumed transfers.
+"""HTTP transfers with retries and resumption, for whole files, byte ranges and small documents.
 
-One careful HTTP transfer: an answer is checked before, while and after its body is read.
-
-Whole files (``downloads``), ranges of a file (``ranges``) and small documents (``documents``) are
-all transferred by it. A server is trusted with nothing that can be checked: the range that it
-sends, the version that this is of, its length, its kind, how fast it comes, and where it ends.
+Nothing that a server states is trusted if it can be checked: the range that it sends, the version
+of the file, the length, the content type, the rate, and the end.
 """
 
 import json
@@ -44,15 +41,15 @@ _answered: set[str] = set()
 
 
 class Broken(Exception):
-    """An attempt failed, and another one may not; the message has the reason.
+    """An attempt failed, and another one may succeed; the message has the reason.
 
     Attributes:
         wait: seconds that the server asks to wait; None if it does not.
         stalled: whether it was too slow, so that what came is no progress.
     """
 
-    def __init__(self, why: str, *, wait: float | None = None, stalled: bool = False) -> None:
-        super().__init__(why)
+    def __init__(self, reason: str, *, wait: float | None = None, stalled: bool = False) -> None:
+        super().__init__(reason)
         self.wait = wait
         self.stalled = stalled
 
@@ -123,9 +120,9 @@ def user_agent() -> str:
 @cache
 def _project() -> tuple[str, list[str]]:
     """Return the project's version, and its address if it has one."""
-    known = metadata("probeta")
-    urls = dict(entry.split(", ", 1) for entry in known.get_all("Project-URL") or [])
-    return known["Version"], [urls["Repository"]] if "Repository" in urls else []
+    facts = metadata("probeta")
+    urls = dict(entry.split(", ", 1) for entry in facts.get_all("Project-URL") or [])
+    return facts["Version"], [urls["Repository"]] if "Repository" in urls else []
 
 
 @contextmanager
@@ -144,44 +141,51 @@ def request(
     import requests
     import urllib3
 
-    here, silence = url, silence or patience.SILENCE
+    current_url, silence = url, silence or patience.SILENCE
     timeouts = (min(patience.CONNECT, silence), silence)
     for _ in range(1 + patience.REDIRECTS):
         try:
             response = session.request(
-                method, here, headers=headers, stream=True, timeout=timeouts, allow_redirects=False
+                method,
+                current_url,
+                headers=headers,
+                stream=True,
+                timeout=timeouts,
+                allow_redirects=False,
             )
         # ValueError: of addresses that requests does not check.
         except (requests.RequestException, urllib3.exceptions.HTTPError, ValueError) as error:
-            raise _no_answer(error, url, here) from None
-        _answered.add(urlsplit(here).netloc)
+            raise _no_answer(error, url, current_url) from None
+        _answered.add(urlsplit(current_url).netloc)
         with response:
             if not response.is_redirect:
                 yield response
                 return
             target = response.headers["Location"].encode("latin-1").decode("utf-8", "replace")
         try:
-            here = urljoin(here, target)
+            current_url = urljoin(current_url, target)
         except ValueError:
-            here = target  # no address, as the next request says
-    found = f"more than {patience.REDIRECTS} redirects, the last one to {here}"
+            current_url = target  # no address, as the next request says
+    found = f"more than {patience.REDIRECTS} redirects, the last one to {current_url}"
     raise InputError(url, "the file", found, MOVED)
 
 
-def _no_answer(error: Exception, url: str, here: str) -> Exception:
-    """Return the error for a request for ``url``, redirected to ``here``, that failed."""
+def _no_answer(error: Exception, url: str, current_url: str) -> Exception:
+    """Return the error for a failed request for ``url``, redirected to ``current_url``."""
     import requests
 
     why = reason(error)
     todo = MOVED
     if isinstance(_root(error), ssl.SSLCertVerificationError):
         todo = "if your network has certificates of its own, name their file in REQUESTS_CA_BUNDLE"
-    elif isinstance(_root(error), socket.gaierror) and urlsplit(here).netloc not in _answered:
+    elif (
+        isinstance(_root(error), socket.gaierror) and urlsplit(current_url).netloc not in _answered
+    ):
         todo = "check the network (are you online?), and the name in the address"
     elif isinstance(error, requests.ConnectionError | requests.Timeout):
         return Broken(why)
-    if here != url:
-        why += f" (redirected to {here})"
+    if current_url != url:
+        why += f" (redirected to {current_url})"
     return InputError(url, "an answer from the server", why, todo)
 
 
@@ -212,7 +216,7 @@ def reason(error: Exception) -> str:
 
 
 def _root(error: BaseException) -> BaseException:
-    """Return the exception that is at the bottom of those of the libraries."""
+    """Return the innermost exception, below those of the libraries."""
     causes = [getattr(error, "reason", None), *error.args, error.__cause__]
     inner = next((cause for cause in causes if isinstance(cause, BaseException)), None)
     return error if inner is None else _root(inner)
@@ -242,7 +246,7 @@ PATIENCE = 20.0  # seconds
 
 @dataclass(frozen=True, slots=True)
 class Remote:
-    """What an address says.
+    """What a server states of the file at an address.
 
     Attributes:
         url: the address.
@@ -265,14 +269,14 @@ class Remote:
 
 
 def look_at(url: str, *, patience: float = PATIENCE, only_head: bool = False) -> Remote:
-    """Ask an address about its file: by HEAD, and where that does not tell, for one byte.
+    """Ask a server about a file: by HEAD, and if that is not enough, by a request for one byte.
 
-    It asks once, for ``patience`` seconds, and never raises an exception for what the server does.
+    It asks once, for ``patience`` seconds, and raises no exception, whatever the server does.
     """
     with open_session() as session:
         head = _ask(session, "HEAD", url, patience)
-        is_told = not head.fault and head.size is not None and head.has_ranges
-        if only_head or head.status is None or is_told:
+        is_complete = not head.fault and head.size is not None and head.has_ranges
+        if only_head or head.status is None or is_complete:
             return head
         byte = _ask(session, "GET", url, patience)
         return head if byte.fault and not head.fault else byte
@@ -371,8 +375,8 @@ class Version:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """An answer with a file or a range of it, whose head was checked, and whose body is unread."""
+class FileResponse:
+    """A response with a file or a range of it; its head was checked, its body is unread."""
 
     response: "requests.Response"
     length: int | None  # of the body
@@ -412,12 +416,12 @@ class Transfer:
         self._started = monotonic()
         self._attempts = 0
         self._failures = 0
-        self._reached = -1
+        self._max_position = -1
 
     @contextmanager
     def ask(
         self, start: int = 0, stop: int | None = None, version: Version | None = None
-    ) -> Iterator[Answer]:
+    ) -> Iterator[FileResponse]:
         """Request the bytes from ``start`` up to ``stop``, exclusive, and check the answer's head.
 
         The answer may be the whole file, or end before ``stop`` (None for the end of the file).
@@ -439,13 +443,13 @@ class Transfer:
             chunked = response.headers.get("Transfer-Encoding", "").lower() == "chunked"
             if length is None and not chunked and not self._verified:
                 raise self._wrong("an answer without a length, which may be cut anywhere")
-            yield Answer(response, length, Version(length, validator_of(response)))
+            yield FileResponse(response, length, Version(length, validator_of(response)))
 
-    def body(self, answer: Answer) -> Iterator[bytes]:
+    def read_body(self, answer: FileResponse) -> Iterator[bytes]:
         """Yield the bytes of an answer; Broken if it breaks off, or TooSlow, see ``Transfer``."""
         import urllib3
 
-        length, mark, since = 0, self.received, monotonic()
+        length, window_bytes, window_start = 0, self.received, monotonic()
         raw: Any = answer.response.raw
         try:
             # Not more than what is there: else a trickle would block until the chunk is full.
@@ -453,19 +457,20 @@ class Transfer:
                 length += len(chunk)
                 self.received += len(chunk)
                 yield chunk
-                if (now := monotonic()) - since >= patience.WINDOW:
-                    self._check_rate((self.received - mark) / (now - since))
-                    mark, since = self.received, now
+                if (now := monotonic()) - window_start >= patience.WINDOW:
+                    rate = (self.received - window_bytes) / (now - window_start)
+                    self._check_rate(rate)
+                    window_bytes, window_start = self.received, now
         except urllib3.exceptions.HTTPError as error:
             raise Broken(reason(error)) from None
         if answer.length not in (None, length):
             raise Broken(f"the answer ended after {length:,} of its {answer.length:,} bytes")
 
-    def again(self, broken: Broken, position: int) -> None:
+    def prepare_retry(self, broken: Broken, position: int) -> None:
         """Wait before the next attempt, or give up; more bytes than ever before are progress."""
-        progress = position > self._reached and not broken.stalled
+        progress = position > self._max_position and not broken.stalled
         self._failures = 1 if progress else self._failures + 1
-        self._reached = max(self._reached, position)
+        self._max_position = max(self._max_position, position)
         if self._failures >= patience.ATTEMPTS:
             raise self._given_up(position, str(broken))
         wait, found = patience.BACKOFF * 2 ** (self._failures - 1), str(broken)
@@ -534,7 +539,7 @@ def _range(
     version: Version | None,
     *,
     for_range: bool,
-) -> Answer:
+) -> FileResponse:
     """Check that an answer 206 has the requested range, or the beginning of it."""
     stated = response.headers.get("Content-Range", "")
     wrong = WrongRange(f"the server sent the wrong range: {stated!r}")
@@ -554,7 +559,7 @@ def _range(
     fits = first == start and first <= last < end and (stop is None or last < stop)
     if not fits or stated_length(response) not in (None, length):
         raise wrong
-    return Answer(response, length, Version(total, validator))
+    return FileResponse(response, length, Version(total, validator))
 
 
 def _retry_after(response: "requests.Response") -> float | None:
@@ -569,19 +574,19 @@ def _retry_after(response: "requests.Response") -> float | None:
         return None
 
 
-LARGEST = 1 << 24  # bytes
+MAX_DOCUMENT = 1 << 24  # bytes
 
 
-def read_document(urls: Sequence[str], largest: int = LARGEST) -> bytes:
+def read_document(urls: Sequence[str], max_size: int = MAX_DOCUMENT) -> bytes:
     """Return the whole of a small document; a web page only if the address ends in .html or "/"."""
 
     def attempt(transfer: Transfer) -> bytes:
         data = bytearray()
         with transfer.ask() as answer:
-            for chunk in transfer.body(answer):
+            for chunk in transfer.read_body(answer):
                 data += chunk
-                if len(data) > largest:
-                    expected = f"a document of at most {largest:,} bytes"
+                if len(data) > max_size:
+                    expected = f"a document of at most {max_size:,} bytes"
                     raise InputError(transfer.url, expected, "more", LOOK)
         return bytes(data)
 
@@ -592,7 +597,7 @@ def read_document(urls: Sequence[str], largest: int = LARGEST) -> bytes:
                 try:
                     return attempt(transfer)
                 except Broken as broken:
-                    transfer.again(broken, 0)
+                    transfer.prepare_retry(broken, 0)
 
     return first_that_works(urls, fetch)
 

@@ -427,7 +427,7 @@ def harvest(
                 page,
                 check=_check_page,
                 check_sees_end=True,
-                largest=LARGEST_XML,
+                max_size=LARGEST_XML,
             )
             root = parse_page(page)
             try:

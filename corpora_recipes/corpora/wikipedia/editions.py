@@ -449,7 +449,7 @@ def _fetch_parts(corpus: Corpus, dump: Source, path: Path, index: Path) -> None:
         blocks = blocks_after(list_blocks(path), corpus, fetch_block)
         bar = tqdm(total=corpus.documents, desc=f"accept {corpus.name}", unit="doc", disable=None)
         with _FetchFirst(parts) as executor, bar:
-            for records, _ in read_corpus(blocks, corpus, executor, ahead=1 + LOOK_AHEAD):
+            for records, _ in read_corpus(blocks, corpus, executor, 1 + LOOK_AHEAD):
                 bar.update(len(records))
         assert parts.manifest is not None
         size = sum(part.stat().st_size for part in parts_folder(path).glob("*-*"))

@@ -154,7 +154,7 @@ def refuse(path: Path) -> None:
     [
         ({"pin": Pin(sha256=SHA)}, hashlib.sha256(OTHER).hexdigest()),
         ({"pin": Pin(size=10)}, "one of 256,000 bytes"),
-        ({"largest": 10}, "one of 256,000 bytes"),
+        ({"max_size": 10}, "one of 256,000 bytes"),
         ({"check": refuse}, "refused"),
     ],
 )

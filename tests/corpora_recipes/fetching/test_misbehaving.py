@@ -95,7 +95,7 @@ def test_documents_and_looks(name: str, server: MisbehavingServer) -> None:
     server.requests.clear()
     with suppress(InputError):
         # Documents have no magic bytes: what is said to be the whole is the whole.
-        assert read_document([url], largest=1 << 16) == FILE or name in UNCHECKED
+        assert read_document([url], max_size=1 << 16) == FILE or name in UNCHECKED
 
 
 def test_a_body_longer_than_it_says_ends_where_it_says(tmp_path: Path) -> None:

@@ -117,9 +117,9 @@ class TestDocuments:
             read_json([f"{server.url}/a.zip"])
 
     def test_limits(self, server: RangeServer) -> None:
-        assert read_document([f"{server.url}/a.zip"], largest=1000) == bytes(1000)
+        assert read_document([f"{server.url}/a.zip"], max_size=1000) == bytes(1000)
         with pytest.raises(InputError, match="at most 999 bytes"):
-            read_document([f"{server.url}/a.zip"], largest=999)
+            read_document([f"{server.url}/a.zip"], max_size=999)
         with pytest.raises(NotFound):
             read_document([f"{server.url}/b"])
 
