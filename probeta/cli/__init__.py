@@ -1,9 +1,9 @@
-"""The command `probeta`; the module of a verb is imported only when it is called."""
+"""The command `probeta`, which imports the module of a verb when it is called; and completion."""
 
 import argparse
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,24 +14,36 @@ from corpora_recipes.yaml_files import load_yaml
 
 
 class Verb(NamedTuple):
-    """A verb, see verbs.yaml; ``module`` is a ``VerbModule``."""
+    """A verb of the command line, see verbs.yaml.
 
+    Its module has two functions, `add_NAME_arguments` and `run_NAME`. To import it is cheap: what
+    a run needs, `run_NAME` imports.
+    """
+
+    name: str
     module: str
     summary: str
     help: str
-    kept: str = "what was there before is unchanged"
+    if_interrupted: str = "what was there before is unchanged"
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        """Add the arguments of the verb to a parser."""
+        getattr(import_module(self.module), f"add_{self.name}_arguments")(parser)
+
+    def run(self, options: argparse.Namespace) -> None:
+        """Run the verb; see ``corpora_recipes.running.console.run`` for errors."""
+        getattr(import_module(self.module), f"run_{self.name}")(options)
 
 
-VERBS = {
-    name: Verb(**entry) for name, entry in load_yaml(Path(__file__).with_name("verbs.yaml")).items()
-}
+_ENTRIES = load_yaml(Path(__file__).with_name("verbs.yaml"))
+VERBS = {name: Verb(name, **entry) for name, entry in _ENTRIES.items()}
 
-_TOLD = ("--quiet", "--verbose")
+_VERBOSITY = ("--quiet", "--verbose")
 _WIDTH = max(map(len, VERBS))
-_LISTED = "\n".join(f"  {name:{_WIDTH}}  {verb.summary}" for name, verb in VERBS.items())
+_SUMMARIES = "\n".join(f"  {name:{_WIDTH}}  {verb.summary}" for name, verb in VERBS.items())
 _HELP = f"""\
 verbs:
-{_LISTED}
+{_SUMMARIES}
 
 examples:
   probeta list
@@ -46,54 +58,45 @@ examples:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one verb and return the exit code: 0, or 1 for bad input."""
     open_streams()
-    given = list(sys.argv[1:] if arguments is None else arguments)
+    words = list(sys.argv[1:] if arguments is None else arguments)
     # These two may also stand before the verb.
-    before = next((n for n, text in enumerate(given) if text not in _TOLD), len(given))
-    given = [*given[before:][:1], *given[:before], *given[before + 1 :]]
-    name = _parser().parse_args(given[:1]).verb
+    first = next((n for n, word in enumerate(words) if word not in _VERBOSITY), len(words))
+    words = [*words[first:][:1], *words[:first], *words[first + 1 :]]
+    verb = VERBS[_parser().parse_args(words[:1]).verb]
     # One thread, for the same bits everywhere; numpy starts a thread per CPU when it is imported,
     # which takes as long as the import.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     # A notebook names one of its kernel, which matplotlib refuses where it is not installed.
     os.environ["MPLBACKEND"] = "agg"
-    return run(lambda: _call(name, given[1:]), VERBS[name].kept)
+    return run(lambda: _run(verb, words[1:]), verb.if_interrupted)
 
 
-def _call(name: str, given: Sequence[str]) -> None:
-    summary = VERBS[name].summary
+def _run(verb: Verb, arguments: Sequence[str]) -> None:
     parser = argparse.ArgumentParser(
-        prog=f"probeta {name}",
-        description=f"{summary[0].upper()}{summary[1:]}.",
-        epilog=VERBS[name].help,
+        prog=f"probeta {verb.name}",
+        description=f"{verb.summary[0].upper()}{verb.summary[1:]}.",
+        epilog=verb.help,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    add_arguments(parser, name)
-    options = parser.parse_args(given)
+    _add_arguments(parser, verb)
+    options = parser.parse_args(arguments)
     console.quiet = options.quiet
     try:
-        verb_function("run_{}", name)(options)
+        verb.run(options)
     finally:
         console.quiet = False
 
 
-def verb_function(pattern: str, name: str) -> Callable[[Any], None]:
-    """Return "run_{}" or "add_{}_arguments" of a verb; importing its module is cheap."""
-    function: Callable[[Any], None] = getattr(
-        import_module(VERBS[name].module), pattern.format(name)
-    )
-    return function
-
-
-def add_arguments(parser: argparse.ArgumentParser, name: str) -> None:
+def _add_arguments(parser: argparse.ArgumentParser, verb: Verb) -> None:
     """Add the arguments of a verb, and those that all verbs have."""
-    verb_function("add_{}_arguments", name)(parser)
-    told = parser.add_mutually_exclusive_group()
-    told.add_argument("--quiet", action="store_true", help="print the result and faults alone")
-    told.add_argument("--verbose", action="store_true", help="tell the counts of every entry")
+    verb.add_arguments(parser)
+    verbosity = parser.add_mutually_exclusive_group()
+    verbosity.add_argument("--quiet", action="store_true", help="print the result and faults alone")
+    verbosity.add_argument("--verbose", action="store_true", help="tell the counts of every entry")
 
 
 class _Version(argparse.Action):
-    """Prints the version; importing what tells it takes longer than all else here."""
+    """Prints the version: its import takes longer than all else here."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
         from importlib.metadata import version
@@ -115,10 +118,6 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-if __name__ == "__main__":
-    sys.exit(main())
-
-
 def add_completion_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the argument of `probeta completion`."""
     parser.add_argument("shell", choices=("bash", "zsh", "fish"), help="the shell to write it for")
@@ -138,9 +137,9 @@ def run_completion(options: argparse.Namespace) -> None:
     parser = argparse.ArgumentParser(prog="probeta")
     verbs = parser.add_subparsers()
     for name, verb in VERBS.items():
-        of_verb = verbs.add_parser(name, help=verb.summary)
-        add_arguments(of_verb, name)
-        actions: list[Any] = of_verb._actions
+        verb_parser = verbs.add_parser(name, help=verb.summary)
+        _add_arguments(verb_parser, verb)
+        actions: list[Any] = verb_parser._actions
         for action in actions:
             action.choices = action.choices or names.get(action.dest)
             if action.type is Path:

@@ -24,23 +24,25 @@ if TYPE_CHECKING:
 def add_audit_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `probeta audit`."""
     add = parser.add_argument
-    told = """folder with datasets of others, hf://datasets/ORG/NAME[@REVISION][/FOLDER], or
+    help_text = """folder with datasets of others, hf://datasets/ORG/NAME[@REVISION][/FOLDER], or
         mteb:TASK (default: the datasets of params.yaml)"""
-    add("target", nargs="?", metavar="DIR|NAME", help=told)
-    told = "folder for audit.json and audit.md (default: data/audit; needed with a target)"
-    add("--out", type=Path, metavar="DIR", help=told)
-    told = "file for the audit as JSON that can be cited: revision, digests, versions, findings"
-    add("--json", type=Path, metavar="FILE", help=told)
+    add("target", nargs="?", metavar="DIR|NAME", help=help_text)
+    help_text = "folder for audit.json and audit.md (default: data/audit; needed with a target)"
+    add("--out", type=Path, metavar="DIR", help=help_text)
+    help_text = (
+        "file for the audit as JSON that can be cited: revision, digests, versions, findings"
+    )
+    add("--json", type=Path, metavar="FILE", help=help_text)
     add("--task", help="task of files that do not state it, such as sentence_position")
-    told = """language of files that do not state it (default: that of the Hub's card, or of the
-        task of mteb; es in a folder)"""
-    add("--language", help=told)
-    told = """content of files that do not state it: sentences, turns, discourse units, labelled
-        texts of any kind, or sentences of treebanks"""
-    add("--records", choices=KINDS, help=told)
-    told = """comma-separated columns of files that do not name them: texts by name, labels or
+    help_text = """language of files that do not state it (default: that of the Hub's card, or of
+        the task of mteb; es in a folder)"""
+    add("--language", help=help_text)
+    help_text = """content of files that do not state it: sentences, turns, discourse units,
+        labelled texts of any kind, or sentences of treebanks"""
+    add("--records", choices=KINDS, help=help_text)
+    help_text = """comma-separated columns of files that do not name them: texts by name, labels or
         scores as label=NAME or score=NAME (default: found by name and content)"""
-    add("--columns", default="", help=told)
+    add("--columns", default="", help=help_text)
     add_stage(parser)
     add_workers(parser)
 
@@ -51,23 +53,23 @@ def parse_columns(option: str) -> "Columns":
 
     if not option:
         return Columns()
-    named = [
+    roles = [
         part.partition("=")[::2] if "=" in part else ("text", part) for part in option.split(",")
     ]
-    texts = tuple(name for role, name in named if role == "text")
-    answers = [(role, name) for role, name in named if role != "text"]
-    if not {role for role, _ in answers} <= {"label", "score"} or len(answers) > 1 or "" in texts:
+    texts = tuple(name for role, name in roles if role == "text")
+    targets = [(role, name) for role, name in roles if role != "text"]
+    if not {role for role, _ in targets} <= {"label", "score"} or len(targets) > 1 or "" in texts:
         expected = "names of columns with text, and one of label=NAME and score=NAME"
         todo = "write for example: --columns premise,hypothesis,label=gold"
         raise InputError(f"--columns {option}", expected, option, todo)
-    return Columns(texts, **dict(answers))
+    return Columns(texts, **dict(targets))
 
 
 def run_audit(options: argparse.Namespace) -> None:
     """Audit the datasets of params.yaml, or those of others."""
     if options.target is None:
         with open_cache(verify=options.check):
-            _audit_ours(options)
+            _audit_own(options)
         return
     if options.out is None:
         todo = "name a folder: it gets audit.json and audit.md"
@@ -78,42 +80,47 @@ def run_audit(options: argparse.Namespace) -> None:
     if options.params.exists():
         groups = load_groups(options.params)
         inherited = inherited_of(load_params(options.params), options.params, groups)
-    stated = {name: getattr(options, name) for name in ("task", "language", "records")}
+    defaults = {name: getattr(options, name) for name in ("task", "language", "records")}
     columns = parse_columns(options.columns)
     report = audit(
         options.target,
         options.out,
-        **stated,
+        **defaults,
         columns=columns,
         groups=groups,
         inherited=inherited,
-        **_of_options(options),
+        **_audit_options(options),
     )
     print(f"datasets audited: {len(report['datasets'])}, see {options.out / 'audit.md'}")
     if source := report["source"]:
         print(f"{source['repository']} at the commit {source['revision']}")
-    _say_undeclared(report)
-    _refuse(report, options.target, options.out)
+    _print_undeclared(report)
+    _refuse_failures(report, options.target, options.out)
 
 
-def _audit_ours(options: argparse.Namespace) -> None:
+def _audit_own(options: argparse.Namespace) -> None:
     """Audit the datasets of params.yaml that were made, and leave out those that fail."""
     groups = load_groups(options.params)
-    made = without(groups, left_out_datasets(groups, "read", "build", "compose"))
-    places = {
+    made_groups = without(groups, left_out_datasets(groups, "read", "build", "compose"))
+    folders = {
         dataset.name: folder
-        for group in made
+        for group in made_groups
         for dataset in group.datasets
         if (folder := INSTANCES / group.folder / dataset.name).is_dir()
     }
-    if not places:
+    if not folders:
         todo = "read the messages of the stages before, or add a corpus to params.yaml"
         raise InputError(INSTANCES, "at least one dataset", "none that could be made", todo)
     inherited = inherited_of(load_params(options.params), options.params, groups)
     recipes = {origin.corpus.recipe for group in groups for origin in group.origins}
     key = {
-        "inputs": digest_files(places.values()),
-        "parameters": [inherited, options.strict, [group.name for group in groups], sorted(places)],
+        "inputs": digest_files(folders.values()),
+        "parameters": [
+            inherited,
+            options.strict,
+            [group.name for group in groups],
+            sorted(folders),
+        ],
         "code": code_digest(
             "builders.auditing.auditing",
             "builders.auditing.instances",
@@ -122,39 +129,39 @@ def _audit_ours(options: argparse.Namespace) -> None:
         "versions": stage_versions("audit"),
     }
     cache = Cache("audit")
-    measured = Cache("measured")
+    measurements = Cache("measured")
     # What is cited is no output that the memory knows; the measurements are kept all the same.
-    failed = None if options.json else cache.get("all", key)
-    if failed is None:
+    failures = None if options.json else cache.get("all", key)
+    if failures is None:
         from builders.auditing.auditing import audit
         from builders.auditing.instances import instances_in
 
         check_packages("audit", "py3langid", "sklearn")
-        locations = sorted(map(instances_in, places.values()), key=lambda each: each.name)
+        locations = sorted(map(instances_in, folders.values()), key=lambda location: location.name)
         report = audit(
             locations,
             AUDIT,
             target=str(INSTANCES),
             groups=groups,
             inherited=inherited,
-            cache=measured,
-            **_of_options(options),
+            cache=measurements,
+            **_audit_options(options),
         )
-        _say_undeclared(report)
+        _print_undeclared(report)
         if options.strict:
-            _refuse(report, INSTANCES, AUDIT)
-        failed = {
+            _refuse_failures(report, INSTANCES, AUDIT)
+        failures = {
             name: "\n".join([*facts["failures"], f"see {AUDIT / 'audit.md'}"])
             for name, facts in report["datasets"].items()
             if facts["failures"]
         }
-        cache.put("all", key, [AUDIT], failed)
-    left_out = {name: Skipped(why) for name, why in failed.items()}
-    write_skipped("audit", left_out)
-    log_outcome("audit", "datasets", len(places), measured.written, left_out)
+        cache.put("all", key, [AUDIT], failures)
+    skipped = {name: Skipped(why) for name, why in failures.items()}
+    write_skipped("audit", skipped)
+    log_outcome("audit", "datasets", len(folders), measurements.written, skipped)
 
 
-def _of_options(options: argparse.Namespace) -> dict[str, Any]:
+def _audit_options(options: argparse.Namespace) -> dict[str, Any]:
     return {
         "params": options.params,
         "strict": options.strict,
@@ -163,7 +170,7 @@ def _of_options(options: argparse.Namespace) -> dict[str, Any]:
     }
 
 
-def _say_undeclared(report: Mapping[str, Any]) -> None:
+def _print_undeclared(report: Mapping[str, Any]) -> None:
     if undeclared := undeclared_of(report):
         print("misses of source data that are not declared:")
         print(*undeclared, sep="\n")
@@ -172,12 +179,14 @@ def _say_undeclared(report: Mapping[str, Any]) -> None:
         print(indent(entries_of(report), "    "), end="")
 
 
-def _refuse(report: Mapping[str, Any], target: Path | str, out: Path) -> None:
+def _refuse_failures(report: Mapping[str, Any], target: Path | str, out: Path) -> None:
     """Raise an error if a dataset misses a gate."""
     if failures := failures_of(report):
         expected = "every gate met; misses of source data may be declared under audit.inherited"
         todo = f"read {out / 'audit.md'}, then correct the dataset"
-        raise InputError(target, expected, "".join(f"\n    {each}" for each in failures), todo)
+        raise InputError(
+            target, expected, "".join(f"\n    {failure}" for failure in failures), todo
+        )
 
 
 def add_digest_arguments(parser: argparse.ArgumentParser) -> None:
@@ -199,11 +208,11 @@ def add_publish_arguments(parser: argparse.ArgumentParser) -> None:
     add_params(parser)
     add = parser.add_argument
     add("--repo", required=True, metavar="ORG/NAME", help="dataset repository on the Hub")
-    told = "of what is published, in three numbers; its tag on the Hub is v and this version"
-    add("--version", required=True, metavar="VERSION", help=told)
+    help_text = "of what is published, in three numbers; its tag on the Hub is v and this version"
+    add("--version", required=True, metavar="VERSION", help=help_text)
     add("--dry-run", action="store_true", help="list the files, upload nothing")
-    told = "also publish datasets that may not be redistributed, to a private repository"
-    add("--include-restricted", action="store_true", help=told)
+    help_text = "also publish datasets that may not be redistributed, to a private repository"
+    add("--include-restricted", action="store_true", help=help_text)
 
 
 def run_publish(options: argparse.Namespace) -> None:
@@ -211,14 +220,14 @@ def run_publish(options: argparse.Namespace) -> None:
     from builders.packaging.publishing import publish
 
     groups = load_groups(options.params)
-    left_out = left_out_datasets(groups, "read", "build", "compose")
-    if faults := [name for name, why in left_out.items() if not why.asked_for]:
+    skipped = left_out_datasets(groups, "read", "build", "compose")
+    if faults := [name for name, why in skipped.items() if not why.asked_for]:
         found = f"{', '.join(faults)}: left out, see `probeta check`"
         todo = "mend the faults, or remove the datasets, and run all stages again"
         raise InputError(options.params, "datasets without a fault", found, todo)
     with open_cache():
         publication = publish(
-            without(groups, left_out),
+            without(groups, skipped),
             INSTANCES,
             AUDIT / "audit.json",
             options.repo,

@@ -23,7 +23,7 @@ from corpora_recipes.running.console import add_params
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.outputs import RAW
 
-Ask = Callable[[str], Remote]
+AskServer = Callable[[str], Remote]
 """Asks an address about its file, see ``fetching.session.look_at``."""
 
 # Seconds for which all hosts are asked at once whether there is a network.
@@ -65,7 +65,7 @@ def run_doctor(options: argparse.Namespace) -> None:
     params, locked = load_params(options.params), read_lock()
     names = options.corpora or params["corpora"]
     corpora = [corpus_of(params, options.params, name) for name in names]
-    hosts = find_silent_hosts(c for c in corpora if _origin(c, params["sources"]) == "upstream")
+    hosts = find_silent_hosts(c for c in corpora if _origin_of(c, params["sources"]) == "upstream")
     offline = bool(hosts)
     if offline and not options.json:
         print(f"you seem to be offline: none of {len(hosts)} hosts answers", flush=True)
@@ -74,28 +74,28 @@ def run_doctor(options: argparse.Namespace) -> None:
     for corpus in corpora:
         reports.append(examine(corpus, params["sources"], RAW / corpus.name, ask, locked))
         if not options.json:
-            print(*_lines(reports[-1]), sep="\n  ", flush=True)
+            print(*_report_lines(reports[-1]), sep="\n  ", flush=True)
     upstream = [report for report in reports if report.origin == "upstream"]
     sizes = [size for report in reports for size in report.sizes]
     needed, free = sum(size or 0 for size in sizes), downloads.free_at(RAW)
     contact = not upstream or bool(os.environ.get(CONTACT))
     if options.json:
-        disk = {"to_download": _known(sizes), "unknown": sizes.count(None), "free": free}
-        entries = [_as_json(report) for report in reports]
+        disk = {"to_download": _known_sum(sizes), "unknown": sizes.count(None), "free": free}
+        entries = [_report_as_json(report) for report in reports]
         content = {"corpora": entries, "hosts": hosts, "disk": disk, "contact": contact}
         print(json.dumps(content, ensure_ascii=False, indent=2))
     else:
         for host, fault in hosts.items():
             print(f"host {host}: {fault or 'answers'}")
-        cost = "unknown" if offline else f"{downloads.format_sizes(sizes)} at most"
-        print(f"disk: to download {cost}, {downloads.format_size(free)} free")
+        to_download = "unknown" if offline else f"{downloads.format_sizes(sizes)} at most"
+        print(f"disk: to download {to_download}, {downloads.format_size(free)} free")
         if not contact:
             print(f"contact: none, which Wikimedia asks for: export {CONTACT}=you@example.org")
         for corpus in [report.corpus for report in upstream]:
             if not corpus.facts.redistributable:
                 citation = " ".join(corpus.facts.citation.split())
-                cited = f"; cite {citation}" if citation else ""
-                print(f"licence of {corpus.name}: {corpus.facts.licence}{cited}")
+                citation_words = f"; cite {citation}" if citation else ""
+                print(f"licence of {corpus.name}: {corpus.facts.licence}{citation_words}")
     failed = [report.corpus.name for report in reports if report.verdict == "failed"]
     if offline:
         todo = "go online, or name a mirror: `sources: FOLDER`"
@@ -116,31 +116,31 @@ def find_silent_hosts(corpora: Iterable[Corpus]) -> dict[str, str]:
             if "{" not in parts.netloc:
                 addresses[parts.netloc] = f"{parts.scheme}://{parts.netloc}/"
     with ThreadPoolExecutor(len(addresses) or 1) as threads:
-        seen = threads.map(
+        looks = threads.map(
             lambda url: look_at(url, patience=FIRST_LOOK_SECONDS, only_head=True),
             addresses.values(),
         )
-        remotes = dict(zip(addresses, seen, strict=True))
+        remotes = dict(zip(addresses, looks, strict=True))
     # Who shows a certificate is there.
     if any(r.status is not None or r.fault.startswith("TLS") for r in remotes.values()):
         return {}
     return {host: remote.fault for host, remote in remotes.items()}
 
 
-def make_asker(silent: dict[str, str]) -> Ask:
-    """Return what asks servers; ``silent`` gets each host, and why it is not asked again, or ""."""
+def make_asker(silent_hosts: dict[str, str]) -> AskServer:
+    """Return what asks servers; ``silent_hosts`` gets each host, and why it is silent, or ""."""
 
     def ask(url: str) -> Remote:
         host = urlsplit(url).netloc
-        remote = Remote(url, fault=silent[host]) if silent.get(host) else look_at(url)
-        silent[host] = remote.fault if remote.status is None else ""
+        remote = Remote(url, fault=silent_hosts[host]) if silent_hosts.get(host) else look_at(url)
+        silent_hosts[host] = remote.fault if remote.status is None else ""
         return remote
 
     return ask
 
 
 def examine(
-    corpus: Corpus, sources: str, raw: Path, ask: Ask | None, locked: Mapping[str, Locked]
+    corpus: Corpus, sources: str, raw: Path, ask: AskServer | None, locked: Mapping[str, Locked]
 ) -> Report:
     """Examine one corpus, with what sources.lock says of files; nothing is downloaded or written.
 
@@ -169,28 +169,34 @@ def examine(
     return Report(corpus, origin, verdict, tuple(findings))
 
 
-def _origin(corpus: Corpus, sources: str) -> str:
+def _origin_of(corpus: Corpus, sources: str) -> str:
     path = corpus.options.get("path")
     return str(path) if path is not None else origin_of(corpus, sources)
 
 
-def examine_file(source: Source, raw: Path, ask: Ask, locked: Mapping[str, Locked]) -> Finding:
+def examine_file(
+    source: Source, raw: Path, ask: AskServer, locked: Mapping[str, Locked]
+) -> Finding:
     """Return what the servers say of a file; it is fine if one address or substitute works."""
     faults: list[str] = []
-    for form in (source.packed, source) if source.packed else (source,):
-        lock = locked.get(form.urls[0]) if form.urls else None
-        for url in form.urls:
+    for variant in (source.packed, source) if source.packed else (source,):
+        lock = locked.get(variant.urls[0]) if variant.urls else None
+        for url in variant.urls:
             remote = ask(url)
-            if fault := _fault(form, remote, lock):
+            if fault := _fault(variant, remote, lock):
                 where = urlsplit(url).netloc if remote.status is None else url
                 faults.append(f"{where or url}: {fault}")
                 continue
             size = 0 if (raw / source.file).is_file() else remote.size
             return Finding(source.file, "", "; ".join([*faults, *_notes(remote, lock)]), size)
-    others = [examine_file(other, raw, ask, locked) for other in source.instead if other.urls]
-    if others and not any(other.fault for other in others):
-        names = ", ".join(other.what for other in others)
-        sizes = [other.to_download for other in others]
+    substitutes = [
+        examine_file(substitute, raw, ask, locked)
+        for substitute in source.instead
+        if substitute.urls
+    ]
+    if substitutes and not any(substitute.fault for substitute in substitutes):
+        names = ", ".join(substitute.what for substitute in substitutes)
+        sizes = [substitute.to_download for substitute in substitutes]
         size = None if None in sizes else sum(size or 0 for size in sizes)
         return Finding(source.file, "", "; ".join([*faults, f"{names} instead"]), size)
     return Finding(source.file, "; ".join(faults))
@@ -226,14 +232,14 @@ def _notes(remote: Remote, lock: Locked | None) -> Iterator[str]:
             yield f"changed on {changed}, after sources.lock of {lock.date}"
 
 
-def _as_json(report: Report) -> dict[str, Any]:
+def _report_as_json(report: Report) -> dict[str, Any]:
     facts = report.corpus.facts
     return {
         "corpus": report.corpus.name,
         "recipe": report.corpus.recipe,
         "origin": report.origin,
         "verdict": report.verdict,
-        "to_download": _known(report.sizes),
+        "to_download": _known_sum(report.sizes),
         "licence": facts.licence,
         "citation": " ".join(facts.citation.split()),
         "redistributable": facts.redistributable,
@@ -241,23 +247,23 @@ def _as_json(report: Report) -> dict[str, Any]:
     }
 
 
-def _known(sizes: list[int | None]) -> int | None:
+def _known_sum(sizes: list[int | None]) -> int | None:
     """Return the sum of the sizes that are known; None if there are some, and none is known."""
-    known = [size for size in sizes if size is not None]
-    return sum(known) if known or not sizes else None
+    known_sizes = [size for size in sizes if size is not None]
+    return sum(known_sizes) if known_sizes or not sizes else None
 
 
-def _lines(report: Report) -> Iterator[str]:
-    words = report.origin
+def _report_lines(report: Report) -> Iterator[str]:
+    summary = report.origin
     if report.origin == "upstream" and report.verdict == "ok":
         size = downloads.format_sizes(report.sizes)
-        words = f"{len(report.findings)} answers, {size} to download"
+        summary = f"{len(report.findings)} answers, {size} to download"
     if report.verdict == "unknown":
-        words = "no server was asked"
-    yield one_line(f"{report.corpus.name}: {report.verdict}; {words}")
+        summary = "no server was asked"
+    yield one_line(f"{report.corpus.name}: {report.verdict}; {summary}")
     subjects: dict[str, list[str]] = {}
     for finding in report.findings:
         if text := finding.fault or finding.note:
             subjects.setdefault(text, []).append(finding.what)
-    for text, what in subjects.items():
-        yield one_line(f"{what[0] if len(what) == 1 else f'{len(what)} files'}: {text}")
+    for text, files in subjects.items():
+        yield one_line(f"{files[0] if len(files) == 1 else f'{len(files)} files'}: {text}")

@@ -1,7 +1,5 @@
 """`probeta init`: write a params.yaml for a language, documents or a paper.
 
-What the recipes offer in a language, or for a paper: shipped datasets, as a params.yaml.
-
 In another language than the shipped one, the names of the datasets have its code at the end.
 """
 
@@ -34,19 +32,20 @@ from corpora_recipes.text.language import writing_of
 from corpora_recipes.validation import validate
 from corpora_recipes.yaml_files import load_yaml
 
-FOLDER = Path(__file__).with_name("templates")
-TABLE: Mapping[str, Any] = load_yaml(FOLDER / "offers.yaml")
+TEMPLATES = Path(__file__).with_name("templates")
+OFFERS: Mapping[str, Any] = load_yaml(TEMPLATES / "offers.yaml")
 """The content of offers.yaml."""
+PAPERS = sorted(path.name.partition(".")[0] for path in (TEMPLATES / "papers").iterdir())
 # Bytes of CoNLL-U: a thousand sentences or so.
-SMALLEST_TREEBANK = 1_500_000
+MIN_TREEBANK_BYTES = 1_500_000
 
 
 @dataclass
 class Offer:
-    """A corpus, for an entry of params.yaml, which has the name of its recipe.
+    """A corpus that a language has, for an entry of params.yaml with the name of its recipe.
 
     ``note`` is a remark for the title; ``reason`` says why it cannot be used; ``checked`` what is
-    known of its datasets in this language; ``left_out`` has those that it does not give.
+    known of its datasets in this language; ``left_out`` has those that it does not support.
     """
 
     recipe: str
@@ -62,7 +61,7 @@ class Offer:
 def params_text(language: str) -> str:
     """Return a params.yaml with all that the recipes have in a language, a BCP 47 code."""
     codes = corpora_in(language)
-    return in_language(
+    return render_in_language(
         "params.yaml.jinja",
         language,
         suffix=language.lower().replace("-", "_"),
@@ -71,33 +70,33 @@ def params_text(language: str) -> str:
     )
 
 
-def in_language(template: str, language: str, **values: Any) -> str:
+def render_in_language(template: str, language: str, **values: Any) -> str:
     """Return a template with its values, and with what it says of the language."""
     code = language.partition("-")[0]
-    return rendered(
+    return render_template(
         template,
         language=language,
         code=code,
         title=title_of(language) or language,
-        known_to_use=code in TABLE["use_multilingual"].split(),
+        known_to_use=code in OFFERS["use_multilingual"].split(),
         package=writing_of(language).package,
         **values,
     )
 
 
-def rendered(template: str, **values: Any) -> str:
+def render_template(template: str, **values: Any) -> str:
     """Return a template of this folder with its values."""
     environment = Environment(
-        loader=FileSystemLoader(FOLDER),
+        loader=FileSystemLoader(TEMPLATES),
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters["flow"] = _flow
+    environment.filters["flow"] = _flow_yaml
     return environment.get_template(template).render(**values)
 
 
-def _flow(value: object) -> str:
+def _flow_yaml(value: object) -> str:
     """Return a value as YAML on one line."""
     text: str = yaml.safe_dump(
         value, default_flow_style=True, allow_unicode=True, sort_keys=False, width=10_000
@@ -129,7 +128,7 @@ def rankings_in(language: str) -> dict[str, Any]:
 
 def paper_text(paper: str) -> str:
     """Return the params.yaml of a paper that papers/ has: its datasets, protocol and encoders."""
-    return rendered(
+    return render_template(
         f"papers/{paper}.yaml.jinja",
         offers_of=_offers_of,
         rankings_in=rankings_in,
@@ -168,22 +167,22 @@ def _offer(recipe: str, code: str, language: str) -> Offer:
     languages = [entry["language"] for _, entry, _ in shipped]
     model = code if code in languages else languages[0]
     offer = Offer(recipe, facts.name, corpus={"recipe": recipe, "language": code})
-    lacking, offer.checked = _lacking(facts, code)
+    unsupported, offer.checked = _unsupported_tasks(facts, code)
     for name, entry, settings in shipped:
         if entry["language"] != model:
             continue
         # A treebank has one language.
         offer.corpus |= {k: v for k, v in settings.items() if k != "treebank" or code == model}
         if "parts" not in entry:
-            chosen = name if code == model else _renamed(name, model, language)
-            kept = offer.left_out if entry["task"] in lacking else offer.datasets
-            kept[chosen] = _dataset(name, entry, model, code)
+            dataset_name = name if code == model else _rename(name, model, language)
+            entries = offer.left_out if entry["task"] in unsupported else offer.datasets
+            entries[dataset_name] = _dataset_entry(name, entry, model, code)
     if code != model and code in OPENINGS:
         # A shipped corpus has none, as it would take documents from the others of the benchmark.
         passages = [n for n, e in offer.datasets.items() if e["task"] == "sentence_position"]
         names = [name.replace("sp_", "connective_", 1) for name in passages]
         offer.datasets |= {name: {"task": "connective"} for name in names}
-    offer.reason = _why_not(facts, offer.corpus, code == model)
+    offer.reason = _why_unusable(facts, offer.corpus, code == model)
     if facts.manual and not facts.shipped:
         offer.note = ", to be asked for: see docs/real_corpora.md"
     elif recipe == "paralex" and not rankings_in(code):
@@ -191,27 +190,29 @@ def _offer(recipe: str, code: str, language: str) -> Offer:
     return offer
 
 
-def _lacking(facts: CorpusFacts, code: str) -> tuple[list[str], str]:
+def _unsupported_tasks(facts: CorpusFacts, code: str) -> tuple[list[str], str]:
     """Return the tasks that a corpus does not support in a language, and how that is known."""
     language = code.partition("-")[0]
     if facts.records == "parsed_sentences":
-        tried = TABLE["unsupported"].get(language)
-        if tried is None:
+        tasks = OFFERS["unsupported"].get(language)
+        if tasks is None:
             return [], "Not checked: `build` leaves out what the treebanks lack, and says it."
-        return tried.split(), "Checked on treebanks; they do not support:" if tried else ""
+        return tasks.split(), "Checked on treebanks; they do not support:" if tasks else ""
     if facts.name == "Wikipedia":
-        on = [how for how, languages in TABLE["documents"].items() if language in languages.split()]
-        return [], next((f"Checked on {how}." for how in on), "") or "Not checked in this language."
+        for source, languages in OFFERS["documents"].items():
+            if language in languages.split():
+                return [], f"Checked on {source}."
+        return [], "Not checked in this language."
     return [], ""
 
 
-def _why_not(facts: CorpusFacts, corpus: dict[str, Any], is_shipped: bool) -> str:
+def _why_unusable(facts: CorpusFacts, corpus: dict[str, Any], is_shipped: bool) -> str:
     """Return why a corpus cannot be used in a language, "" if it can."""
     if facts.records == "documents" and not writing_of(corpus["language"]).split:
         return "No marks tell where its sentences end."
     if facts.records == "parsed_sentences" and _is_small(corpus):
         return "Its treebanks have too few sentences for most tasks."
-    return "" if is_shipped else TABLE["by_hand"].get(corpus["recipe"], "")
+    return "" if is_shipped else OFFERS["by_hand"].get(corpus["recipe"], "")
 
 
 def _is_small(corpus: dict[str, Any]) -> bool:
@@ -219,22 +220,22 @@ def _is_small(corpus: dict[str, Any]) -> bool:
     params = {"seed": 1, "corpora": {"it": {"corpus": corpus}}}
     sources = load_recipe(corpus["recipe"]).sources(corpus_of(params, PARAMS, "it"))
     sizes = [source.size for source in sources if source.size is not None]
-    return len(sizes) == len(sources) and sum(sizes) < SMALLEST_TREEBANK
+    return len(sizes) == len(sources) and sum(sizes) < MIN_TREEBANK_BYTES
 
 
-def _renamed(name: str, model: str, language: str) -> str:
+def _rename(name: str, model: str, language: str) -> str:
     """Return the name of a dataset in another language, such as sp_wiki_ca."""
     parts = [part for part in name.split("_") if part != model]
     return "_".join([*parts, language.lower().replace("-", "_")])
 
 
-def _dataset(name: str, entry: Mapping[str, Any], model: str, code: str) -> dict[str, Any]:
+def _dataset_entry(name: str, entry: Mapping[str, Any], model: str, code: str) -> dict[str, Any]:
     """Return a dataset's entry of params.yaml, with its version if it is a shipped one."""
-    kept = {k: v for k, v in entry.items() if k not in ("language", "corpora", "group")}
-    if kept.get("collection") == model:
-        kept["collection"] = code
+    options = {k: v for k, v in entry.items() if k not in ("language", "corpora", "group")}
+    if options.get("collection") == model:
+        options["collection"] = code
     version = next(iter(dataset_changes()[name])) if code == model else "1.0.0"
-    return kept | ({"version": version} if version != "1.0.0" else {})
+    return options | ({"version": version} if version != "1.0.0" else {})
 
 
 def documents_text(path: str, language: str, name: str) -> str:
@@ -253,31 +254,36 @@ def documents_text(path: str, language: str, name: str) -> str:
         raw, records = Path(folder, "raw"), Path(folder, "records.parquet")
         fetch(corpus, params["sources"], raw)
         counts = read(corpus, raw, records, workers=None, executor="local")
-        asked = {
-            f"{task.group.abbreviation.lower()}_{name}": {"task": task.name} for task in _tasks()
+        datasets = {
+            f"{task.group.abbreviation.lower()}_{name}": {"task": task.name}
+            for task in _passage_tasks()
         }
         if _share_topics(records):
-            asked[f"dc_{name}"]["donors"] = "same_topic"
-        rows, faults = _rows(replace(corpus, datasets=asked), records, Path(folder, "built"))
+            datasets[f"dc_{name}"]["donors"] = "same_topic"
+        rows, faults = _build_rows(
+            replace(corpus, datasets=datasets), records, Path(folder, "built")
+        )
     if not rows:
         raise [*faults.values()][-1]
-    return in_language(
+    return render_in_language(
         "documents.yaml.jinja",
         language,
         path=path,
         name=name,
         entry=entry,
         documents=counts.kept("documents"),
-        datasets=[(dataset, asked[dataset], of) for dataset, of in rows.items()],
-        left_out=[(dataset, TASKS[asked[dataset]["task"]].needs) for dataset in faults],
+        datasets=[
+            (dataset, datasets[dataset], rows_of_splits) for dataset, rows_of_splits in rows.items()
+        ],
+        left_out=[(dataset, TASKS[datasets[dataset]["task"]].needs) for dataset in faults],
     )
 
 
-def _tasks() -> list[PassageTask]:
+def _passage_tasks() -> list[PassageTask]:
     """Return the tasks on documents, that which needs most of them last."""
     tasks = [task for task in TASKS.values() if isinstance(task, PassageTask)]
-    fitting = [task for task in tasks if "documents" in task.records]
-    return sorted(fitting, key=lambda task: (task.documents_a_row, task.group))
+    of_documents = [task for task in tasks if "documents" in task.records]
+    return sorted(of_documents, key=lambda task: (task.documents_a_row, task.group))
 
 
 def _share_topics(records: Path) -> bool:
@@ -287,11 +293,14 @@ def _share_topics(records: Path) -> bool:
         for batch in record_batches(records, "documents", ["topics"])
         for topics in batch["topics"].to_pylist()
     ]
-    known = Counter(topic for of_one in topics for topic in of_one)
-    return sum(any(known[t] > 1 for t in of_one) for of_one in topics) > len(topics) / 2
+    counts = Counter(topic for document_topics in topics for topic in document_topics)
+    return (
+        sum(any(counts[t] > 1 for t in document_topics) for document_topics in topics)
+        > len(topics) / 2
+    )
 
 
-def _rows(
+def _build_rows(
     corpus: Corpus, records: Path, out: Path
 ) -> tuple[dict[str, Mapping[str, Any]], dict[str, InputError]]:
     """Return the rows of each split of the datasets that can be built, and why others cannot."""
@@ -307,20 +316,18 @@ def _rows(
         corpus = replace(corpus, datasets=datasets)
 
 
-PAPERS_FOLDER = Path(__file__).parent / "templates" / "papers"
-PAPERS = sorted(path.name.partition(".")[0] for path in PAPERS_FOLDER.iterdir())
-
-
 def add_init_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `probeta init`."""
-    what = parser.add_mutually_exclusive_group(required=True)
-    what.add_argument("--language", metavar="CODE", help="of the benchmark, such as ca or pt-BR")
-    about = f"{', '.join(PAPERS)}: a paper to do again, instead of a language"
-    what.add_argument("--paper", choices=PAPERS, metavar="NAME", help=about)
-    about = "a file, a folder or hf://datasets/ORG/NAME: write a params.yaml for these alone"
-    parser.add_argument("--documents", metavar="PATH", help=about)
-    about = "of the corpus of the documents, and the ending of its datasets' names (default: mine)"
-    parser.add_argument("--name", default="mine", help=about)
+    choice = parser.add_mutually_exclusive_group(required=True)
+    choice.add_argument("--language", metavar="CODE", help="of the benchmark, such as ca or pt-BR")
+    help_text = f"{', '.join(PAPERS)}: a paper to do again, instead of a language"
+    choice.add_argument("--paper", choices=PAPERS, metavar="NAME", help=help_text)
+    help_text = "a file, a folder or hf://datasets/ORG/NAME: write a params.yaml for these alone"
+    parser.add_argument("--documents", metavar="PATH", help=help_text)
+    help_text = (
+        "of the corpus of the documents, and the ending of its datasets' names (default: mine)"
+    )
+    parser.add_argument("--name", default="mine", help=help_text)
 
 
 def run_init(options: argparse.Namespace) -> None:
@@ -329,15 +336,9 @@ def run_init(options: argparse.Namespace) -> None:
         todo = "give --language in place of --paper"
         raise InputError("--documents", "their language", f"the paper {options.paper}", todo)
     if options.paper:
-        from probeta.cli.init import paper_text
-
         print(paper_text(options.paper))
         return
     if options.documents:
-        from probeta.cli.init import documents_text
-
         print(documents_text(options.documents, options.language, options.name))
         return
-    from probeta.cli.init import params_text
-
     print(params_text(options.language))

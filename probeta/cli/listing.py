@@ -124,14 +124,14 @@ def costs_listing(datasets: Iterable[Dataset], probing: Probing) -> str:
     Counted are the rows that params.yaml asks for, or that corpus.yaml says the source has.
     """
     trained = [dataset for dataset in datasets if dataset.task.trained]
-    told = []
+    costs = []
     for name in PROTOCOLS if trained else ():
         seconds = {d.name: _seconds(d, replace(probing, protocol=name)) for d in trained}
         dearest = max(seconds, key=seconds.__getitem__)
-        most = f"{dearest} alone {_in_words(seconds[dearest])}"
-        told.append(f"{_in_words(sum(seconds.values()))} by {name} ({most})")
-    about = f"One CPU probes a layer of {_DIMENSION} dimensions, on all rows, in roughly "
-    return about + ", ".join(told) if told else ""
+        dearest_cost = f"{dearest} alone {_in_words(seconds[dearest])}"
+        costs.append(f"{_in_words(sum(seconds.values()))} by {name} ({dearest_cost})")
+    prefix = f"One CPU probes a layer of {_DIMENSION} dimensions, on all rows, in roughly "
+    return prefix + ", ".join(costs) if costs else ""
 
 
 def _seconds(dataset: Dataset, probing: Probing) -> float:
@@ -169,7 +169,7 @@ def run_schema(options: argparse.Namespace) -> None:
 
 def params_schema() -> dict[str, Any]:
     """Return the JSON Schema of params.yaml."""
-    schema = _plain(TypeAdapter(params_type()).json_schema())
+    schema = _simplify(TypeAdapter(params_type()).json_schema())
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
 
 
@@ -178,18 +178,22 @@ def params_type() -> type[Any]:
     corpora, datasets, encoders = [], [], []
     for name in recipe_names():
         facts = load_facts(name)
-        of_recipe = {"recipe": (Literal[name], ...), "language": (Language, facts.language)}
-        corpora.append(_type(f"corpus_{name}", Common, of_recipe | _options(facts.options)))
+        recipe_fields = {"recipe": (Literal[name], ...), "language": (Language, facts.language)}
+        corpora.append(
+            _make_type(f"corpus_{name}", Common, recipe_fields | _option_fields(facts.options))
+        )
     for name, task in TASKS.items():
         for records in task.records:
             entry = entry_of(task, records)
-            datasets.append(_type(f"{name}_of_{records}", entry, {"task": (Literal[name], ...)}))
+            datasets.append(
+                _make_type(f"{name}_of_{records}", entry, {"task": (Literal[name], ...)})
+            )
     for name, encoder in ENCODERS.items():
-        options = {"encoder": (Literal[name], name)} | _options(options_of(encoder))
-        encoders.append(_type(f"encoder_{name}", Checked, options))
-    of_datasets = GenericAlias(dict, (Name, reduce(or_, datasets))) | None
-    of_corpus = {"corpus": (reduce(or_, corpora), ...), "datasets": (of_datasets, None)}
-    corpus = _type("corpus", CorpusEntry, of_corpus)
+        options = {"encoder": (Literal[name], name)} | _option_fields(options_of(encoder))
+        encoders.append(_make_type(f"encoder_{name}", Checked, options))
+    datasets_type = GenericAlias(dict, (Name, reduce(or_, datasets))) | None
+    corpus_fields = {"corpus": (reduce(or_, corpora), ...), "datasets": (datasets_type, None)}
+    corpus = _make_type("corpus", CorpusEntry, corpus_fields)
     sections: dict[str, Any] = {
         "corpora": GenericAlias(dict, (Name, corpus)),
         "rankings": dict[Name, RankingEntry | WordRankingEntry],
@@ -200,36 +204,40 @@ def params_type() -> type[Any]:
         "evalrank": EvalRank,
         "paralex": ParaLex,
     }
-    return _type("params", Params, {name: (kind, None) for name, kind in sections.items()})
+    return _make_type("params", Params, {name: (kind, None) for name, kind in sections.items()})
 
 
-def _options(defaults: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
+def _option_fields(defaults: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
     return {name: (option_type(default), default) for name, default in defaults.items()}
 
 
-def _type(name: str, base: type[Any], fields: Mapping[str, tuple[Any, Any]]) -> type[Any]:
+def _make_type(name: str, base: type[Any], fields: Mapping[str, tuple[Any, Any]]) -> type[Any]:
     """Return a subclass with more fields: name to type and default, ``...`` for none."""
-    made: list[Any] = []
+    fields_of_class: list[Any] = []
     for key, (kind, default) in fields.items():
-        made.append((key, kind) if default is ... else (key, kind, Field(default=default)))
-    return make_dataclass(name, made, bases=(base,), namespace={"__doc__": None}, kw_only=True)
+        fields_of_class.append(
+            (key, kind) if default is ... else (key, kind, Field(default=default))
+        )
+    return make_dataclass(
+        name, fields_of_class, bases=(base,), namespace={"__doc__": None}, kw_only=True
+    )
 
 
-def _plain(schema: Any) -> Any:
+def _simplify(schema: Any) -> Any:
     """Return a schema without titles, and with the first line of what its types say."""
     if isinstance(schema, list):
-        return [_plain(item) for item in schema]
+        return [_simplify(item) for item in schema]
     if not isinstance(schema, dict):
         return schema
-    of_type = schema.keys() & {"type", "anyOf", "enum", "const", "$ref", "todo"}
-    plain = {
-        key: _plain(value)
+    is_type = schema.keys() & {"type", "anyOf", "enum", "const", "$ref", "todo"}
+    simple = {
+        key: _simplify(value)
         for key, value in schema.items()
-        if not (of_type and key in ("title", "todo"))
+        if not (is_type and key in ("title", "todo"))
     }
-    if of_type and isinstance(about := plain.get("description"), str):
-        plain["description"] = about.partition("\n")[0]
-    return plain
+    if is_type and isinstance(description := simple.get("description"), str):
+        simple["description"] = description.partition("\n")[0]
+    return simple
 
 
 def add_list_arguments(parser: argparse.ArgumentParser) -> None:
@@ -255,10 +263,10 @@ def validate_params(path: Path) -> list[str]:
         The names of its corpora, rankings and encoders.
     """
     datasets_listing(path)
-    return _check_sections(load_params(path), path)
+    return _validate_sections(load_params(path), path)
 
 
-def _check_sections(params: dict[str, Any], path: Path) -> list[str]:
+def _validate_sections(params: dict[str, Any], path: Path) -> list[str]:
     for section in (trained_params, probing_params, evalrank_params, paralex_params):
         section(params, path)
     return [*params["corpora"], *params["rankings"], *encoders_params(params, path)]
@@ -269,7 +277,7 @@ def print_entries(path: Path) -> None:
     for line in corpora_listing(path):
         print(line)
     print(f"Datasets of {path}:")
-    print(datasets_listing(path, _detected()))
+    print(datasets_listing(path, _detectable_words()))
     print(f"Encoders of {path}:")
     params = load_params(path)
     datasets = [*params["rankings"]]
@@ -284,14 +292,14 @@ def print_entries(path: Path) -> None:
         encoder.check()
         check_prompt_names(encoder, datasets)
         entry = entries[name]
-        chosen = ", ".join(f"{key} {value}" for key, value in entry.items() if key != "encoder")
-        print(f"  {name}: {encoder.name}" + (f" ({chosen})" if chosen else ""))
+        options = ", ".join(f"{key} {value}" for key, value in entry.items() if key != "encoder")
+        print(f"  {name}: {encoder.name}" + (f" ({options})" if options else ""))
     for name, training in trained.items():
-        chosen = ", ".join(f"{key} {weight:g}" for key, weight in training.objectives.items())
-        print(f"  {name}: trained on {training.corpus} ({chosen})")
+        options = ", ".join(f"{key} {weight:g}" for key, weight in training.objectives.items())
+        print(f"  {name}: trained on {training.corpus} ({options})")
     if trained:
         check_packages("train", "torch", "sentence_transformers")
-    _check_sections(params, path)
+    _validate_sections(params, path)
     probing = probing_params(params, path)
     settings = asdict(probing) | {"transfer": " ".join(probing.transfer) or "none"}
     print("Probing: " + ", ".join(f"{key} {value}" for key, value in settings.items()))
@@ -300,16 +308,16 @@ def print_entries(path: Path) -> None:
         print(costs)
 
 
-def _detected() -> dict[str, str]:
+def _detectable_words() -> dict[str, str]:
     """Return dataset to the difference that its test detects, in words, by the audit if any."""
     try:
         audited = read_audit(AUDIT / "audit.json")["datasets"]
     except InputError:
         return {}
-    found = {name: detectable_of(facts) for name, facts in audited.items()}
+    detectable = {name: detectable_of(facts) for name, facts in audited.items()}
     return {
         name: f", detects {100 * value:.1f} points"
         + (" (too small for an average)" if value > DETECTABLE_AT_MOST else "")
-        for name, value in found.items()
+        for name, value in detectable.items()
         if value is not None
     }

@@ -36,16 +36,24 @@ if TYPE_CHECKING:
 def add_report_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `probeta report`."""
 
-    def add(name: str, metavar: str, told: str, **how: Any) -> None:
-        parser.add_argument(name, type=Path, metavar=metavar, help=told, **how)
+    def add(name: str, metavar: str, help_text: str, **how: Any) -> None:
+        parser.add_argument(name, type=Path, metavar=metavar, help=help_text, **how)
 
-    told = "what others made: folders of score, probe or rank, files of paradigms, folders of these"
-    add("results", "RESULTS", f"{told} (default: the results of the run)", nargs="*", default=[])
+    help_text = (
+        "what others made: folders of score, probe or rank, files of paradigms, folders of these"
+    )
+    add(
+        "results",
+        "RESULTS",
+        f"{help_text} (default: the results of the run)",
+        nargs="*",
+        default=[],
+    )
     datasets = "with results: folder of their datasets, with audit.json (default: dist/hub)"
     add("--instances", "DIR", datasets, default=PACKAGE)
     add("--out", "DIR", "folder (default: reports)", default=REPORT)
-    told = "of the page, tables and figures (default: en)"
-    parser.add_argument("--language", choices=list(FILES), default="en", help=told)
+    help_text = "of the page, tables and figures (default: en)"
+    parser.add_argument("--language", choices=list(FILES), default="en", help=help_text)
     add_stage(parser)
 
 
@@ -55,25 +63,31 @@ def run_report(options: argparse.Namespace) -> None:
         if options.results:
             from probeta.report.writing import verified, write_report
 
-            given = verified(options.results, options.instances)
-            for path, why in given.refused.items():
-                announce(f"refused: {path}: {why}")
-            kinds = given.results, options.instances, options.out, given.rankings, given.paradigms
-            write_report(*kinds, refused=given.refused)
+            results_of_others = verified(options.results, options.instances)
+            for path, reason in results_of_others.refused.items():
+                announce(f"refused: {path}: {reason}")
+            paths = (
+                results_of_others.results,
+                options.instances,
+                options.out,
+                results_of_others.rankings,
+                results_of_others.paradigms,
+            )
+            write_report(*paths, refused=results_of_others.refused)
             print(f"report: {options.out / 'index.html'}")
             return
         names, results, rankings, paradigms = find_run_results(options.params)
         people = sorted(PEOPLE.glob("*.json"))
-        left_out = {
-            f"{stage.name} {name}": fault.why
+        reasons = {
+            f"{stage.name} {name}": skipped.why
             for stage in STAGES
-            for name, fault in read_skipped(stage.name).items()
-            if not fault.asked_for
+            for name, skipped in read_skipped(stage.name).items()
+            if not skipped.asked_for
         }
         with open_cache(verify=options.check):
             key = {
                 "inputs": digest_files([*results, *rankings, *paradigms, *people, PACKAGE]),
-                "parameters": [names, left_out, language(), str(options.out)],
+                "parameters": [names, reasons, language(), str(options.out)],
                 "code": code_digest("probeta.report.writing"),
                 "versions": stage_versions("report"),
             }
@@ -81,8 +95,8 @@ def run_report(options: argparse.Namespace) -> None:
             if cache.get("all", key) is None:
                 from probeta.report.writing import write_report
 
-                kinds = results, PACKAGE, options.out, rankings, paradigms
-                write_report(*kinds, left_out, people)
+                paths = results, PACKAGE, options.out, rankings, paradigms
+                write_report(*paths, reasons, people)
                 cache.put("all", key, [options.out])
         announce(f"report: {options.out / 'index.html'}")
 
@@ -100,13 +114,13 @@ def find_run_results(params: Path) -> tuple[list[str], list[Path], list[Path], l
     return names, results, rankings, paradigms
 
 
-COLUMNS = ("folder", "model", "task", "dataset", "measure", "value")
+SCORES_COLUMNS = ("folder", "model", "task", "dataset", "measure", "value")
 
 
 def add_study_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `probeta study`."""
-    told = "scores to correlate (default: the results of the run)"
-    parser.add_argument("--scores", type=Path, metavar="FILE.tsv", help=told)
+    help_text = "scores to correlate (default: the results of the run)"
+    parser.add_argument("--scores", type=Path, metavar="FILE.tsv", help=help_text)
     add_params(parser)
 
 
@@ -120,7 +134,7 @@ def run_study(options: argparse.Namespace) -> None:
         study = read_scores(options.scores)
         tables = relations(study, [(Cell(task), [task]) for task in study.trained])
     else:
-        tables = _of_run(options.params)
+        tables = _tables_of_run(options.params)
     if not tables:
         expected = "measures and scores of tasks of three encoders or more"
         raise InputError(options.scores or options.params, expected, "fewer", "score others")
@@ -128,7 +142,7 @@ def run_study(options: argparse.Namespace) -> None:
         print("\n".join(table_lines(table)))
 
 
-def _of_run(params: Path) -> "list[Table]":
+def _tables_of_run(params: Path) -> "list[Table]":
     from probeta.report.formats import SECTIONS
     from probeta.report.writing import open_report
 
@@ -145,17 +159,17 @@ def read_scores(path: Path) -> "Study":
 
     intrinsic: dict[str, dict[str, float]] = {}
     trained: dict[str, dict[str, float]] = {}
-    for row in table_rows(path.read_bytes(), str(path), COLUMNS, header=True):
-        folder, model, task, dataset, measure, text = (row.fields[name] for name in COLUMNS)
+    for row in table_rows(path.read_bytes(), str(path), SCORES_COLUMNS, header=True):
+        folder, model, task, dataset, measure, text = (row.fields[name] for name in SCORES_COLUMNS)
         if math.isnan(value := parse_number(text)):
             raise row.error("a number in the column value", repr(text), "correct the line")
         name = dataset if task == "classification" else f"{folder} {dataset or task} {measure}"
-        of = trained if task == "classification" else intrinsic
-        of.setdefault(name, {}).setdefault(model, value)
+        measures = trained if task == "classification" else intrinsic
+        measures.setdefault(name, {}).setdefault(model, value)
     return Study(intrinsic, trained)
 
 
-_NEEDED = {
+_NEEDED_FILES = {
     Path("mkdocs.yml"): "run it in a clone: what is installed has no documentation",
     REPORT_PAGE: "run `probeta repro`, which writes it",
 }
@@ -163,13 +177,13 @@ _NEEDED = {
 
 def add_site_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the argument of `probeta site`."""
-    told = "folder to write, replaced if it is there (default: site)"
-    parser.add_argument("--out", type=Path, default=Path("site"), metavar="DIR", help=told)
+    help_text = "folder to write, replaced if it is there (default: site)"
+    parser.add_argument("--out", type=Path, default=Path("site"), metavar="DIR", help=help_text)
 
 
 def run_site(options: argparse.Namespace) -> None:
     """Build the site."""
-    for path, todo in _NEEDED.items():
+    for path, todo in _NEEDED_FILES.items():
         if not path.is_file():
             raise InputError(path, "a file", "none", todo)
     check_packages("site", "material", "mkdocs", "mkdocstrings")

@@ -4,10 +4,9 @@ import argparse
 import json
 import time
 from collections.abc import Collection, Mapping
-from importlib import import_module
 from shutil import copyfile
 from textwrap import indent
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from corpora_recipes.params import load_corpora, load_params, shipped_params
 from corpora_recipes.running import console
@@ -23,42 +22,40 @@ from corpora_recipes.running.errors import (
 )
 from corpora_recipes.running.outputs import REPORT
 from corpora_recipes.running.stage import read_skipped
-from probeta.cli import listing
+from probeta.cli import VERBS, listing
 
 
 class Stage(NamedTuple):
-    """A stage: a verb of the command line that walks its entries of params.yaml.
+    """A stage: a verb of the command line that runs over its entries of params.yaml.
 
     Attributes:
         name: of the verb.
-        module: full name of the module with its command.
         sections: of params.yaml, whose entries ``--only`` can name; none if it has no such option.
     """
 
     name: str
-    module: str
     sections: tuple[str, ...] = ()
 
 
+# Characters of a name that are shown, so that lines have 80 at most.
+MAX_NAME_LENGTH = 71
 _ENCODERS = ("encoders", "trained")
 STAGES = (
-    Stage("read", "corpora_recipes.verbs", ("corpora",)),
-    Stage("build", "builders.verbs", ("corpora",)),
-    Stage("compose", "builders.verbs", ("rankings",)),
-    Stage("audit", "probeta.cli.datasets"),
-    Stage("package", "builders.verbs"),
-    Stage("train", "evaluation.verbs", ("trained",)),
-    Stage("embed", "evaluation.verbs", _ENCODERS),
-    Stage("probe", "evaluation.verbs", _ENCODERS),
-    Stage("rank", "evaluation.verbs", _ENCODERS),
-    Stage("paradigms", "evaluation.verbs", _ENCODERS),
-    Stage("report", "probeta.cli.report"),
-    Stage("check", "probeta.cli.runs"),
+    Stage("read", ("corpora",)),
+    Stage("build", ("corpora",)),
+    Stage("compose", ("rankings",)),
+    Stage("audit"),
+    Stage("package"),
+    Stage("train", ("trained",)),
+    Stage("embed", _ENCODERS),
+    Stage("probe", _ENCODERS),
+    Stage("rank", _ENCODERS),
+    Stage("paradigms", _ENCODERS),
+    Stage("report"),
+    Stage("check"),
 )
-
-
 # Sections whose entries are of a kind: with some of one kind alone, all of the other are taken.
-KINDS = (frozenset({"corpora", "rankings"}), frozenset({"encoders", "trained"}))
+KINDS = (frozenset({"corpora", "rankings"}), frozenset(_ENCODERS))
 
 
 def add_repro_arguments(parser: argparse.ArgumentParser) -> None:
@@ -73,45 +70,41 @@ def run_repro(options: argparse.Namespace) -> None:
     if options.params == PARAMS and not PARAMS.exists():
         copyfile(shipped_params(), PARAMS)
         print(f"{PARAMS}: written, with the samples of the project")
-    named = listing.validate_params(options.params)
-    if unknown := [name for name in options.only or () if name not in named]:
-        like = nearest(unknown, named)
+    known_names = listing.validate_params(options.params)
+    if unknown := [name for name in options.only or () if name not in known_names]:
+        like = nearest(unknown, known_names)
         where, expected = "--only", f"corpora, rankings and encoders of {options.params}"
-        todo = f"did you mean {like}?" if like else f"name some of these: {', '.join(named)}"
+        todo = f"did you mean {like}?" if like else f"name some of these: {', '.join(known_names)}"
         raise ParamsError(where, expected, ", ".join(unknown), todo)
     begin = time.monotonic()
-    left_out: set[str] = set()
+    skipped: set[str] = set()
     try:
         console.brief = not options.verbose
         with open_cache(verify=options.check):
             for number, stage in enumerate(STAGES, 1):
                 console.heading = f"[{clock(time.monotonic() - begin)}] {number}/{len(STAGES)} "
-                _run(stage, options, left_out)
-                left_out.update(read_skipped(stage.name))
+                _run_stage(stage, options, skipped)
+                skipped.update(read_skipped(stage.name))
     finally:
         console.brief, console.heading = False, ""
 
 
-def _run(stage: Stage, options: argparse.Namespace, left_out: Collection[str]) -> None:
-    """Run a stage with the options of the run, without what stages before have left out."""
-    module: Any = import_module(stage.module)
-    parser = argparse.ArgumentParser()
-    getattr(module, f"add_{stage.name}_arguments")(parser)
-    of_stage = parser.parse_args([])
-    of_stage.params, of_stage.strict, of_stage.check = options.params, options.strict, False
+def _run_stage(stage: Stage, options: argparse.Namespace, skipped: Collection[str]) -> None:
+    """Run a stage with the options of the run, except entries that earlier stages skipped."""
+    verb, parser = VERBS[stage.name], argparse.ArgumentParser()
+    verb.add_arguments(parser)
+    stage_options = parser.parse_args([])
+    stage_options.params, stage_options.strict = options.params, options.strict
+    stage_options.check = False
     params = load_params(options.params)
 
-    def are_in(sections: Collection[str]) -> list[str]:
+    def named_in(sections: Collection[str]) -> list[str]:
         return [n for n in options.only or () if any(n in params[key] for key in sections)]
 
     kind = next((kind for kind in KINDS if kind.issuperset(stage.sections)), frozenset())
-    if stage.sections and are_in(kind):
-        of_stage.only = [name for name in are_in(stage.sections) if name not in left_out]
-    getattr(module, f"run_{stage.name}")(of_stage)
-
-
-# Characters of a name that are shown, so that lines have 80 at most.
-LONGEST = 71
+    if stage.sections and named_in(kind):
+        stage_options.only = [name for name in named_in(stage.sections) if name not in skipped]
+    verb.run(stage_options)
 
 
 def add_check_arguments(parser: argparse.ArgumentParser) -> None:
@@ -133,11 +126,11 @@ def run_check(options: argparse.Namespace) -> None:
     asked_for, faults = [], []
     for stage in STAGES:
         for name, entry in read_skipped(stage.name).items():
-            why = f"{name}\n{indent(entry.why, '  ')}"
+            reason = f"{name}\n{indent(entry.why, '  ')}"
             if entry.asked_for:
-                asked_for.append(f"missing, must be asked for: {why}")
+                asked_for.append(f"missing, must be asked for: {reason}")
             else:
-                faults.append(f"left out by {stage.name}: {why}")
+                faults.append(f"left out by {stage.name}: {reason}")
     for line in asked_for + faults:
         print(line)
     if faults:
@@ -153,11 +146,11 @@ def averages(metrics: Mapping[str, Mapping[str, float]]) -> list[str]:
     """
     lines = []
     for benchmark, means in metrics.items():
-        width = min(LONGEST, max(len(benchmark), *map(len, means), 0)) + 2
+        width = min(MAX_NAME_LENGTH, max(len(benchmark), *map(len, means), 0)) + 2
         lines += ["", f"{benchmark:{width}}average"]
         for name, mean in sorted(means.items(), key=lambda item: (-item[1], item[0])):
-            shown = name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…"
-            lines.append(f"  {shown:{width - 2}}{100 * mean:7.1f}")
+            short_name = name if len(name) <= MAX_NAME_LENGTH else f"{name[: MAX_NAME_LENGTH - 1]}…"
+            lines.append(f"  {short_name:{width - 2}}{100 * mean:7.1f}")
         if not means:
             lines.append("  none: tests too small to tell encoders apart, or no encoder on all")
     return [*lines, ""]

@@ -16,17 +16,19 @@ def add_score_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `probeta score`."""
     add = parser.add_argument
     add("encoder", nargs="?", metavar="ENCODER", help="what to score: see below")
-    told = "instead of ENCODER: the answers of a language model, that lm-eval wrote to DIR"
-    add("--from-lm-eval", type=Path, metavar="DIR", help=told)
+    help_text = "instead of ENCODER: the answers of a language model, that lm-eval wrote to DIR"
+    add("--from-lm-eval", type=Path, metavar="DIR", help=help_text)
     add_data(parser)
     add("--datasets", type=names, metavar="A,B", help="names of datasets (default: all)")
     add("--groups", type=names, metavar="SP,DR", help="groups, or benchmarks")
     add("--protocol", metavar="NAME", help="standard or senteval (default: that of params.yaml)")
     add("--name", metavar="NAME", help="name of the results (default: from ENCODER)")
-    told = "of a function: a version of its vectors, which are then kept; of a model on the Hub: "
-    add("--revision", metavar="R", help=f"{told}branch, tag or commit")
-    told = """prompts of the texts, such as 'default: "query: "' or '{SP: "a: ", SS: "b: "}'"""
-    add("--prompts", metavar="YAML", help=told)
+    help_text = (
+        "of a function: a version of its vectors, which are then kept; of a model on the Hub: "
+    )
+    add("--revision", metavar="R", help=f"{help_text}branch, tag or commit")
+    help_text = """prompts of the texts, such as 'default: "query: "' or '{SP: "a: ", SS: "b: "}'"""
+    add("--prompts", metavar="YAML", help=help_text)
     add("--out", type=Path, metavar="DIR", help="folder for the results (default: results/NAME)")
     add_params(parser)
     add_workers(parser)
@@ -35,10 +37,10 @@ def add_score_arguments(parser: argparse.ArgumentParser) -> None:
 def run_score(options: argparse.Namespace) -> None:
     """Score the encoder, print a table, and write the results."""
     if (options.encoder is None) == (options.from_lm_eval is None):
-        given = "neither" if options.encoder is None else "both"
+        found = "neither" if options.encoder is None else "both"
         todo = "name what to score, see `probeta score --help`"
-        raise InputError("probeta score", "ENCODER, or --from-lm-eval DIR", given, todo)
-    scores = _language_model(options) if options.encoder is None else _encoder(options)
+        raise InputError("probeta score", "ENCODER, or --from-lm-eval DIR", found, todo)
+    scores = _score_language_model(options) if options.encoder is None else _score_encoder(options)
     out = options.out or Path("results", scores.results.name)
     scores.save(out)
     print(scores)
@@ -47,7 +49,7 @@ def run_score(options: argparse.Namespace) -> None:
     log(f"results: {out}")
 
 
-def _encoder(options: argparse.Namespace) -> "Scores":
+def _score_encoder(options: argparse.Namespace) -> "Scores":
     from corpora_recipes.yaml_files import parse_yaml
     from probeta.scoring import score
 
@@ -65,7 +67,7 @@ def _encoder(options: argparse.Namespace) -> "Scores":
     )
 
 
-def _language_model(options: argparse.Namespace) -> "Scores":
+def _score_language_model(options: argparse.Namespace) -> "Scores":
     from probeta.exchange.lm_eval import score_language_model
 
     for name in ("revision", "prompts", "protocol"):
@@ -105,21 +107,21 @@ not proved: rankings: other layers, post-processed vectors, correlations, ties, 
 not proved: paradigms: the scores of single clusters"""
 _OF_VECTORS = "not proved: the digests of vectors (--encode compares them with data/embeddings)"
 # Characters of a line: what results say may be of any length.
-_LONGEST = 1000
+_MAX_LINE_LENGTH = 1000
 
 
 def add_verify_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `probeta verify`."""
-    add, told = (
+    add, help_text = (
         parser.add_argument,
         "folders that score, probe or rank wrote, or files of paradigms",
     )
-    add("results", type=Path, nargs="+", metavar="RESULTS", help=told)
+    add("results", type=Path, nargs="+", metavar="RESULTS", help=help_text)
     add_data(parser)
-    told = "verify these only (default: all of the results)"
-    add("--datasets", type=names, metavar="A,B", help=told)
-    told = "encode N texts of each dataset again (default: none; without a number: 16)"
-    add("--encode", type=positive, nargs="?", const=16, metavar="N", help=told)
+    help_text = "verify these only (default: all of the results)"
+    add("--datasets", type=names, metavar="A,B", help=help_text)
+    help_text = "encode N texts of each dataset again (default: none; without a number: 16)"
+    add("--encode", type=positive, nargs="?", const=16, metavar="N", help=help_text)
     add_params(parser)
 
 
@@ -131,40 +133,40 @@ def run_verify(options: argparse.Namespace) -> None:
     folder = data_folder(options.data, options.datasets)
     datasets = {dataset.name: dataset for dataset in find_datasets(folder)}
     check_names(f"datasets of {folder}", options.datasets, datasets)
-    differing = 0
+    n_differing = 0
     for path in options.results:
-        check = verify_results(path, folder, datasets, options.datasets)
-        name, count = check.results.name, f"{check.recomputed:,} scores recomputed"
-        _print(f"{path}: {check.kind} of {name}: {count}")
-        if options.encode and not check.differences:
-            verify_vectors(check, options.params, options.encode)
-        for difference in check.differences:
-            _print(f"  differs: {difference}")
-        for note in dict.fromkeys(check.notes):
-            _print(f"  {note}")
-        differing += len(check.differences)
-    proved = [] if differing else [_PROVED]
+        verification = verify_results(path, folder, datasets, options.datasets)
+        name, count = verification.results.name, f"{verification.recomputed:,} scores recomputed"
+        _print_safely(f"{path}: {verification.kind} of {name}: {count}")
+        if options.encode and not verification.differences:
+            verify_vectors(verification, options.params, options.encode)
+        for difference in verification.differences:
+            _print_safely(f"  differs: {difference}")
+        for note in dict.fromkeys(verification.notes):
+            _print_safely(f"  {note}")
+        n_differing += len(verification.differences)
+    proved = [] if n_differing else [_PROVED]
     print(*proved, _NOT_PROVED, *([] if options.encode else [_OF_VECTORS]), sep="\n")
-    if differing:
+    if n_differing:
         expected = "scores that the stored answers give on this data"
         todo = "score the encoder again, or name the data that it was scored on with --data"
-        raise InputError("verify", expected, f"{differing:,} that differ, named above", todo)
+        raise InputError("verify", expected, f"{n_differing:,} that differ, named above", todo)
     print("nothing differs")
 
 
-def _print(line: str) -> None:
+def _print_safely(line: str) -> None:
     """Print a line, which cannot become two, nor change a terminal."""
-    print("".join(c if c.isprintable() else ascii(c)[1:-1] for c in line[:_LONGEST]))
+    print("".join(c if c.isprintable() else ascii(c)[1:-1] for c in line[:_MAX_LINE_LENGTH]))
 
 
 def add_sheet_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `probeta sheet`."""
-    add, told = parser.add_argument, "number of rows (default: 50)"
+    add, help_text = parser.add_argument, "number of rows (default: 50)"
     add("dataset", nargs="?", metavar="DATASET", help="a dataset with classes")
-    add("--rows", type=positive, default=50, metavar="N", help=told)
+    add("--rows", type=positive, default=50, metavar="N", help=help_text)
     add_data(parser)
-    told = "instead of DATASET: sheets that were filled in, one for each person"
-    add("--score", type=Path, nargs="+", metavar="FILE", help=told)
+    help_text = "instead of DATASET: sheets that were filled in, one for each person"
+    add("--score", type=Path, nargs="+", metavar="FILE", help=help_text)
 
 
 def run_sheet(options: argparse.Namespace) -> None:
@@ -175,20 +177,20 @@ def run_sheet(options: argparse.Namespace) -> None:
     from probeta.score_table import format_interval, format_percent
 
     if (options.dataset is None) == (options.score is None):
-        given = "neither" if options.dataset is None else "both"
+        found = "neither" if options.dataset is None else "both"
         todo = "name one of the two, see `probeta sheet --help`"
-        raise InputError("probeta sheet", "DATASET, or --score FILE", given, todo)
+        raise InputError("probeta sheet", "DATASET, or --score FILE", found, todo)
     if options.dataset:
         data = find_data(options.data, [options.dataset], None)
         count = write_form(data.datasets[0], data.seed, options.rows, PEOPLE)
         print(f"{PEOPLE / options.dataset}.html, .csv: {count} rows")
         return
-    sheets = [read_form(path) for path in options.score]
-    data = find_data(options.data, [sheets[0].dataset], None)
-    people = score_forms(sheets, data.datasets[0])
+    forms = [read_form(path) for path in options.score]
+    data = find_data(options.data, [forms[0].dataset], None)
+    people = score_forms(forms, data.datasets[0])
     write_stored(people, out := PEOPLE / f"{people.dataset}.json")
-    shown = f"{format_percent(people.value)} {format_interval(people.interval)}"
-    print(f"{people.dataset}: {shown} on {people.rows} rows")
+    mean = f"{format_percent(people.value)} {format_interval(people.interval)}"
+    print(f"{people.dataset}: {mean} on {people.rows} rows")
     for path, accuracy in zip(options.score, people.accuracies, strict=True):
         print(f"  {path}: {format_percent(accuracy)}")
     if people.kappa is not None:
@@ -217,10 +219,10 @@ def run_export(options: argparse.Namespace) -> None:
         # Only with mteb, from whose classes it makes others.
         from probeta.exchange.mteb_tasks import export_tasks
 
-        tasks, left_out = export_tasks(
+        tasks, unknown_fields = export_tasks(
             options.mteb_tasks, options.repo, options.revision, options.models, options.out
         )
-        for dataset, fields in left_out.items():
+        for dataset, fields in unknown_fields.items():
             print(f"left out: {dataset}: nobody states its {', '.join(fields)}")
         print(f"{len(tasks)} tasks")
     else:

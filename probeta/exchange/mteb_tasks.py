@@ -1,9 +1,8 @@
-"""Datasets as tasks of mteb, here and as modules for its repository.
+"""Datasets as tasks of mteb: scored here by our probes, or written for a pull request to mteb.
 
-What a pull request to mteb needs: the datasets as its tasks, with metadata and statistics.
-
-The tasks have mteb's own forms and measures (``mteb_forms``): mteb runs them without this project.
-``mteb/`` has new files, where mteb's repository has such; register.patch makes mteb find them.
+Tasks of the pull request have mteb's own forms and measures (``mteb_forms``): mteb runs them
+without this project. ``mteb/`` has new files, in the folders of mteb's repository; register.patch
+makes mteb find them.
 """
 
 import difflib
@@ -53,6 +52,21 @@ from probeta.exchange.export import mteb_scores
 
 if TYPE_CHECKING:
     from evaluation.arrays import Floats
+
+
+UNPUBLISHED = "unpublished"
+_TEMPLATES = Path(__file__).parent
+_INSTALLED = Path(mteb.__file__).parent
+# Of a type: the folder of its tasks in mteb, the class, and the main score.
+_TASK_FORMS: Mapping[str, tuple[str, type[AbsTask], str]] = {
+    "Classification": ("classification", mteb_forms.ProbetaClassification, "accuracy"),
+    "PairClassification": ("pair_classification", mteb_forms.ProbetaPairClassification, "max_ap"),
+    "Retrieval": ("retrieval", mteb_forms.ProbetaRetrieval, "ndcg_at_10"),
+    "STS": ("sts", mteb_forms.ProbetaSTS, "cosine_spearman"),
+}
+# Classes of pairs, the second of which makes the two texts alike.
+_SIMILAR_CLASSES = (("not_paraphrase", "paraphrase"), ("contradiction", "entailment"))
+_OPTIONAL_FIELDS = ("adapted_from", "contributed_by", "superseded_by")
 
 
 class ProbedDataset(AbsTask):  # type: ignore[misc]
@@ -108,14 +122,14 @@ class ProbedDataset(AbsTask):  # type: ignore[misc]
         """Return the number of rows of a split, the lengths of its texts, and its answers."""
         self.load_data()
         rows = self.dataset[split]
-        found: dict[str, Any] = {"num_samples": len(rows)}
+        statistics: dict[str, Any] = {"num_samples": len(rows)}
         for column in text_columns(self.source.task, "natural"):
             texts = [cell if isinstance(cell, str) else " ".join(cell) for cell in rows[column]]
-            found[f"{column}_statistics"] = calculate_text_statistics(texts)
-        answers = [*rows[self.source.target]]
+            statistics[f"{column}_statistics"] = calculate_text_statistics(texts)
+        targets = [*rows[self.source.target]]
         if self.source.target == "label":
-            return found | {"label_statistics": calculate_label_statistics(answers)}
-        return found | {"score_statistics": calculate_score_statistics(answers)}
+            return statistics | {"label_statistics": calculate_label_statistics(targets)}
+        return statistics | {"score_statistics": calculate_score_statistics(targets)}
 
 
 def make_benchmark(
@@ -124,15 +138,15 @@ def make_benchmark(
     groups: Collection[str] | None,
     protocol: str,
 ) -> Benchmark:
-    """Return ``evaluation.benchmark``; mteb is installed."""
+    """Return ``probeta.benchmark``; mteb is installed."""
     if protocol not in PROTOCOLS:
         raise ParamsError("protocol", f"one of {', '.join(PROTOCOLS)}", repr(protocol))
-    found = find_data(data, datasets, groups)
+    selected = find_data(data, datasets, groups)
     probing = Probing(protocol, engine=PROTOCOLS[protocol].engines[0])
     path = str(PACKAGE if data is None else data)
-    facts = read_mteb_facts(found.folder)
+    facts = read_mteb_facts(selected.folder)
     tasks = []
-    for dataset in found.datasets:
+    for dataset in selected.datasets:
         metadata = metadata_of(
             dataset,
             facts.get(dataset.name, {}),
@@ -143,71 +157,8 @@ def make_benchmark(
             main_score=METRICS[dataset.target],
         )
         attributes = {"metadata": metadata, "source": dataset, "probing": probing}
-        tasks.append(type(metadata.name, (ProbedDataset,), attributes)(seed=found.seed))
+        tasks.append(type(metadata.name, (ProbedDataset,), attributes)(seed=selected.seed))
     return Benchmark(name=NAME, tasks=tasks, description=DESCRIPTION)
-
-
-def read_mteb_facts(folder: Path) -> dict[str, dict[str, Any]]:
-    """Return dataset to what its package states for mteb; of older packages, nothing is known."""
-    file = folder / MTEB_FACTS
-    facts: dict[str, dict[str, Any]] = json.loads(read_whole(file)) if file.is_file() else {}
-    return facts
-
-
-def rows_of(dataset: Dataset) -> DatasetDict:
-    """Return all rows of a dataset, from where they are, by split."""
-    return DatasetDict(
-        {
-            split: Rows(pa.concat_tables([pq.ParquetFile(file).read() for file in files]))
-            for split, files in dataset.files.items()
-        }
-    )
-
-
-def metadata_of(
-    dataset: Dataset, facts: Mapping[str, Any], at: Mapping[str, str], **given: Any
-) -> TaskMetadata:
-    """Return what mteb is told of a dataset.
-
-    Args:
-        facts: of it, from ``read_mteb_facts``.
-        at: the path and the revision of the data.
-        given: what depends on the form of the task: its name, type, splits and main score.
-    """
-    task, (file, *_) = TASKS[dataset.task], dataset.files[dataset.tested]
-    about = about_of(pq.read_schema(file))
-    return TaskMetadata(
-        description=f"{task.group.title} ({dataset.corpus}). {task.question}",
-        prompt=instruction(given["type"]),
-        category="t2c" if given["type"] == "Classification" else "t2t",
-        eval_langs=[mteb_language(dataset.language)],
-        license=_licence(about.get("licence", ""), facts),
-        dataset={"name": dataset.name, **at},
-        **{name: fact for name, fact in facts.items() if name in TaskMetadata.model_fields},
-        **given,
-    )
-
-
-def _licence(said: str, facts: Mapping[str, Any]) -> str | None:
-    """Return a licence as mteb names it, or its address."""
-    if (known := licence_id(said)) in get_args(Licenses):
-        return known
-    return facts.get("license_url") or ("not specified" if facts else None)
-
-
-UNPUBLISHED = "unpublished"
-_HERE = Path(__file__).parent
-_MTEB = Path(mteb.__file__).parent
-# Of a type: the folder of its tasks in mteb, the class, and the main score.
-_FORMS: Mapping[str, tuple[str, type[AbsTask], str]] = {
-    "Classification": ("classification", mteb_forms.ProbetaClassification, "accuracy"),
-    "PairClassification": ("pair_classification", mteb_forms.ProbetaPairClassification, "max_ap"),
-    "Retrieval": ("retrieval", mteb_forms.ProbetaRetrieval, "ndcg_at_10"),
-    "STS": ("sts", mteb_forms.ProbetaSTS, "cosine_spearman"),
-}
-# Classes of pairs, the second of which makes the two texts alike.
-_ALIKE = (("not_paraphrase", "paraphrase"), ("contradiction", "entailment"))
-_OPTIONAL = ("adapted_from", "contributed_by", "superseded_by")
 
 
 class _Metadata(TaskMetadata):  # type: ignore[misc]
@@ -237,36 +188,40 @@ def export_tasks(
         The names of the tasks; dataset without one to the fields of metadata that nobody knows.
     """
     folder = data_folder(data, None)
-    facts, at = read_mteb_facts(folder), {"path": repo, "revision": revision or UNPUBLISHED}
-    left_out: dict[str, list[str]] = {}
+    facts, source = read_mteb_facts(folder), {"path": repo, "revision": revision or UNPUBLISHED}
+    unknown_fields: dict[str, list[str]] = {}
     modules: defaultdict[tuple[str, str], list[AbsTask]] = defaultdict(list)
-    short = []
-    with whole_folder(out) as whole:
+    short_tasks = []
+    with whole_folder(out) as temporary:
         for dataset in find_datasets(folder):
-            said = facts.get(dataset.name, {})
-            kind, attributes = _form(dataset, said)
-            place, base, score = _FORMS[kind]
+            dataset_facts = facts.get(dataset.name, {})
+            kind, attributes = _task_form(dataset, dataset_facts)
+            folder_name, base, score = _TASK_FORMS[kind]
             name = NAME + "".join(part.capitalize() for part in dataset.name.split("_"))
-            given = {"name": name, "type": kind, "eval_splits": ["test"], "main_score": score}
-            metadata = _Metadata(**metadata_of(dataset, said, at, **given).model_dump())
-            if unknown := [key for key, of in metadata if of is None and key not in _OPTIONAL]:
-                left_out[dataset.name] = unknown
+            task_fields = {"name": name, "type": kind, "eval_splits": ["test"], "main_score": score}
+            metadata = _Metadata(
+                **metadata_of(dataset, dataset_facts, source, **task_fields).model_dump()
+            )
+            if missing := [
+                key for key, of in metadata if of is None and key not in _OPTIONAL_FIELDS
+            ]:
+                unknown_fields[dataset.name] = missing
                 continue
-            metadata._root = whole / "mteb"
+            metadata._root = temporary / "mteb"
             task = type(name, (base,), {"metadata": metadata, **attributes})()
             task.dataset, task.data_loaded = rows_of(dataset), True
             # Their progress goes to stderr, column by column.
             with redirect_stderr(StringIO()):
                 task.dataset_transform()
                 statistics = task.calculate_descriptive_statistics(overwrite_results=True)
-            modules[place, metadata.languages[0]].append(task)
-            short += [name] if _has_short_texts(statistics.values()) else []
+            modules[folder_name, metadata.languages[0]].append(task)
+            short_tasks += [name] if _has_short_texts(statistics.values()) else []
         tasks = {task.metadata.name: task for of in modules.values() for task in of}
         if not tasks:
-            found = "; ".join(f"{name}: no {', '.join(of)}" for name, of in left_out.items())
+            found = "; ".join(f"{name}: no {', '.join(of)}" for name, of in unknown_fields.items())
             todo = "state `provenance` in the corpus.yaml of their corpora, and package them again"
             raise InputError(folder, "datasets whose origin is known", found, todo)
-        _write(whole, modules, [*tasks])
+        _write_modules(temporary, modules, [*tasks])
         scores = {}
         for model in models:
             results = mteb.evaluate(
@@ -277,10 +232,16 @@ def export_tasks(
                 show_progress_bar=False,
             ).task_results
             scores[model] = {result.task_name: result.get_score() for result in results}
-        page = {"at": at, "left_out": left_out, "scores": scores, "tasks": tasks, "short": short}
-        text = render(_HERE / "pull_request.md.jinja", page | {"version": mteb.__version__})
-        (whole / "README.md").write_text(text, "utf-8")
-    return [*tasks], left_out
+        page = {
+            "at": source,
+            "left_out": unknown_fields,
+            "scores": scores,
+            "tasks": tasks,
+            "short": short_tasks,
+        }
+        text = render(_TEMPLATES / "pull_request.md.jinja", page | {"version": mteb.__version__})
+        (temporary / "README.md").write_text(text, "utf-8")
+    return [*tasks], unknown_fields
 
 
 def _has_short_texts(splits: Iterable[Mapping[str, Any]]) -> bool:
@@ -290,7 +251,7 @@ def _has_short_texts(splits: Iterable[Mapping[str, Any]]) -> bool:
     return any(column.get("min_text_length", shortest) < shortest for column in columns)
 
 
-def _form(dataset: Dataset, facts: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+def _task_form(dataset: Dataset, facts: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
     """Return the type of a dataset's task in mteb, and the attributes of its class."""
     if dataset.target == "neighbours":
         return "Retrieval", {}
@@ -298,41 +259,91 @@ def _form(dataset: Dataset, facts: Mapping[str, Any]) -> tuple[str, dict[str, An
         lowest, highest = facts.get("scale") or (0, 5)
         return "STS", {"min_score": lowest, "max_score": highest}
     columns = text_columns(dataset.task, "natural")
-    for classes in _ALIKE:
+    for classes in _SIMILAR_CLASSES:
         if columns == ("sentence1", "sentence2") and {*classes} <= {*dataset.labels}:
             return "PairClassification", {"classes": classes}
     return "Classification", {"columns": columns, "between": writing_of(dataset.language).between}
 
 
-def _write(whole: Path, modules: Mapping[tuple[str, str], list[AbsTask]], names: list[str]) -> None:
+def _write_modules(
+    folder: Path, modules: Mapping[tuple[str, str], list[AbsTask]], names: list[str]
+) -> None:
     """Write the modules of tasks and benchmark, and the patch that registers them."""
     patch: list[str] = []
 
-    def add(place: Path, module: str, classes: Sequence[str], template: str, **facts: Any) -> None:
-        code = Template((_HERE / template).read_text("utf-8"), trim_blocks=True).render(facts)
-        (whole / "mteb" / place).mkdir(parents=True, exist_ok=True)
-        (whole / "mteb" / place / f"{module}.py").write_text(code, "utf-8")
-        patch.extend(_registered(place / "__init__.py", module, classes))
+    def add(place: Path, module: str, classes: Sequence[str], template: str, **values: Any) -> None:
+        code = Template((_TEMPLATES / template).read_text("utf-8"), trim_blocks=True).render(values)
+        (folder / "mteb" / place).mkdir(parents=True, exist_ok=True)
+        (folder / "mteb" / place / f"{module}.py").write_text(code, "utf-8")
+        patch.extend(_registration_patch(place / "__init__.py", module, classes))
 
     for (kind, language), tasks in modules.items():
         place = Path("tasks") / kind
-        if not (_MTEB / place / language).is_dir():
-            patch.extend(_registered(place / "__init__.py", language, []))
-        found = [task.metadata.name for task in tasks]
-        add(place / language, f"probeta_{kind}", found, "mteb_tasks.py.jinja", tasks=tasks)
-    shutil.copy(mteb_forms.__file__, whole / "mteb" / "tasks" / "_probeta.py")
-    facts = {"name": NAME, "description": DESCRIPTION, "tasks": names}
+        if not (_INSTALLED / place / language).is_dir():
+            patch.extend(_registration_patch(place / "__init__.py", language, []))
+        names_of_tasks = [task.metadata.name for task in tasks]
+        add(place / language, f"probeta_{kind}", names_of_tasks, "mteb_tasks.py.jinja", tasks=tasks)
+    shutil.copy(mteb_forms.__file__, folder / "mteb" / "tasks" / "_probeta.py")
+    values = {"name": NAME, "description": DESCRIPTION, "tasks": names}
     place = Path("benchmarks/benchmarks")
-    add(place, "probeta_benchmarks", ["PROBETA"], "mteb_benchmark.py.jinja", **facts)
-    (whole / "register.patch").write_text("".join(patch), "utf-8")
+    add(place, "probeta_benchmarks", ["PROBETA"], "mteb_benchmark.py.jinja", **values)
+    (folder / "register.patch").write_text("".join(patch), "utf-8")
 
 
-def _registered(file: Path, module: str, names: Sequence[str]) -> Iterator[str]:
+def _registration_patch(file: Path, module: str, names: Sequence[str]) -> Iterator[str]:
     """Yield the part of the patch by which a file takes names of a module, or all that it lists."""
-    known, start = (_MTEB / file).is_file(), "__all__ = ["
-    old = (_MTEB / file).read_text("utf-8") if known else ""
-    listed = start + "".join(f'\n    "{name}",' for name in names)
-    new = (old or f"{start}\n]\n").replace(start, listed, 1)
+    exists, start = (_INSTALLED / file).is_file(), "__all__ = ["
+    old = (_INSTALLED / file).read_text("utf-8") if exists else ""
+    with_names = start + "".join(f'\n    "{name}",' for name in names)
+    new = (old or f"{start}\n]\n").replace(start, with_names, 1)
     new = f"from .{module} import {', '.join(names) or '*'}\n{new}"
-    source, target = f"a/mteb/{file}" if known else "/dev/null", f"b/mteb/{file}"
+    source, target = f"a/mteb/{file}" if exists else "/dev/null", f"b/mteb/{file}"
     yield from difflib.unified_diff(old.splitlines(True), new.splitlines(True), source, target)
+
+
+def rows_of(dataset: Dataset) -> DatasetDict:
+    """Return all rows of a dataset, from where they are, by split."""
+    return DatasetDict(
+        {
+            split: Rows(pa.concat_tables([pq.ParquetFile(file).read() for file in files]))
+            for split, files in dataset.files.items()
+        }
+    )
+
+
+def metadata_of(
+    dataset: Dataset, facts: Mapping[str, Any], source: Mapping[str, str], **task_fields: Any
+) -> TaskMetadata:
+    """Return the metadata of a dataset for mteb.
+
+    Args:
+        facts: of it, from ``read_mteb_facts``.
+        source: the path and the revision of the data.
+        task_fields: what depends on the form of the task: its name, type, splits and main score.
+    """
+    task, (file, *_) = TASKS[dataset.task], dataset.files[dataset.tested]
+    stated = about_of(pq.read_schema(file))
+    return TaskMetadata(
+        description=f"{task.group.title} ({dataset.corpus}). {task.question}",
+        prompt=instruction(task_fields["type"]),
+        category="t2c" if task_fields["type"] == "Classification" else "t2t",
+        eval_langs=[mteb_language(dataset.language)],
+        license=_licence(stated.get("licence", ""), facts),
+        dataset={"name": dataset.name, **source},
+        **{name: fact for name, fact in facts.items() if name in TaskMetadata.model_fields},
+        **task_fields,
+    )
+
+
+def _licence(licence: str, facts: Mapping[str, Any]) -> str | None:
+    """Return a licence as mteb names it, or its address."""
+    if (identifier := licence_id(licence)) in get_args(Licenses):
+        return identifier
+    return facts.get("license_url") or ("not specified" if facts else None)
+
+
+def read_mteb_facts(folder: Path) -> dict[str, dict[str, Any]]:
+    """Return dataset to what its package states for mteb; of older packages, nothing is known."""
+    file = folder / MTEB_FACTS
+    facts: dict[str, dict[str, Any]] = json.loads(read_whole(file)) if file.is_file() else {}
+    return facts

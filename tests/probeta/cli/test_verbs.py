@@ -281,4 +281,4 @@ def test_what_an_interruption_leaves_is_said(
 
     monkeypatch.setattr(f"{VERBS[verb].module}.run_{verb}", interrupted)
     assert main([verb]) == 130
-    assert VERBS[verb].kept in capsys.readouterr().err
+    assert VERBS[verb].if_interrupted in capsys.readouterr().err

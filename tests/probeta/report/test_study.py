@@ -17,7 +17,7 @@ from scipy import stats
 from evaluation.arrays import Doubles
 from evaluation.datasets import find_datasets
 from probeta.cli import main
-from probeta.cli.report import COLUMNS
+from probeta.cli.report import SCORES_COLUMNS
 from probeta.report.inputs import find_sources
 from probeta.report.layout import Cell
 from probeta.report.tables.compared import levels, measures, related, sources
@@ -158,7 +158,7 @@ def test_a_pair_is_from_the_datasets_that_have_its_texts(tmp_path: Path) -> None
 
 def lines(*scores: str) -> str:
     """Return a file of scores such as "cos m1 evalrank - MRR 0.5"."""
-    rows = [COLUMNS, *(score.replace(" - ", "  ").split(" ") for score in scores)]
+    rows = [SCORES_COLUMNS, *(score.replace(" - ", "  ").split(" ") for score in scores)]
     return "".join("\t".join(row) + "\n" for row in rows)
 
 

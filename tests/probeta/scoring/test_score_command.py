@@ -58,7 +58,7 @@ def test_prompts_are_yaml(hub_folder: Path, capsys: pytest.CaptureFixture[str]) 
     }
     for given, expected in wrong.items():
         assert main([*command, given]) == 1
-        assert re.match(rf"error: --prompts.*\n  expected: {expected}", capsys.readouterr().err)
+        assert re.match(rf"error: (--)?prompts.*\n  expected: {expected}", capsys.readouterr().err)
 
 
 def test_what_else_a_folder_holds_is_not_replaced(
