@@ -139,7 +139,7 @@ def main() -> None:
         spacy = spacy_sentencizer(language)
         read = [group for file in of_treebank for group in read_groups(file) if group]
         groups = [group for group in read if is_natural(group[0])]
-        between = writing_of(language).between
+        between = writing_of(language).separator
         joined = [between.join(group) for group in groups]
         counts = score(groups, between, ours, args.errors)
         of_spacy = score(groups, between, spacy, False).f1(quoted=True)

@@ -1,4 +1,4 @@
-"""Users' texts (names, licences, reasons …) for pages: on one line, and as plain Markdown."""
+"""Escapes texts of users (names, licences, reasons …) for Markdown and HTML pages."""
 
 import re
 import unicodedata

@@ -379,7 +379,7 @@ def make_target(
     task = TASKS[location.task] if location.task else None
     any_width = task is not None and task.target == "neighbours" and not task.lists_positives
     language = "" if corpus else location.language
-    between = writing_of(location.language).between
+    between = writing_of(location.language).separator
     answer = roles.label or roles.score
     width = 0
     read: dict[Split, tuple[list[list[str]], list[list[str]], list[str], list[float]]] = {}

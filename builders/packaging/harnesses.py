@@ -407,7 +407,7 @@ def question_of(dataset: Dataset, origin: Origin, labels: Sequence[str]) -> Ques
     if dataset.task.target != "label":
         return "the answer is not a class"
     if task in ORDERS:
-        between = writing_of(dataset.language).between
+        between = writing_of(dataset.language).separator
         return Question("", ORDERS[task].replace('join(" ")', f'join("{between}")'))
     if dataset.language not in LANGUAGES:
         return f"no questions in the language {dataset.language}"

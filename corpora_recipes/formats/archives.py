@@ -1,4 +1,4 @@
-"""Files of a corpus in a folder or in a zip or tar archive, as blocks."""
+"""Files of a corpus, plain or members of zip and tar archives, as blocks."""
 
 import gzip
 import io
@@ -25,7 +25,7 @@ from corpora_recipes.running.limits import (
 ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz")
 _NESTED = (*ARCHIVES, ".gz", ".bz2", ".xz", ".7z", ".rar")
 # Files of packing programs, of macOS, Windows or version control.
-_NOT_OURS = ("__MACOSX", "Thumbs.db")
+_NOT_CONTENT = ("__MACOSX", "Thumbs.db")
 # The last line is what zipfile and tarfile let through: no name, an invalid number or date.
 _DAMAGE = (
     *(zipfile.BadZipFile, tarfile.TarError, zlib.error, EOFError, OSError, RuntimeError),
@@ -46,21 +46,21 @@ class Member:
         """Its name in messages."""
         return f"{self.path}, {self.name}" if self.name else str(self.path)
 
-    def read(self, most: int = LARGEST_FILE) -> bytes:
+    def read(self, max_size: int = LARGEST_FILE) -> bytes:
         """Return the contents; see ``read_members``."""
-        return next(read_members([self], most))
+        return next(read_members([self], max_size))
 
 
-def read_members(files: Iterable[Member], most: int = LARGEST_FILE) -> Iterator[bytes]:
+def read_members(files: Iterable[Member], max_size: int = LARGEST_FILE) -> Iterator[bytes]:
     """Yield the contents of files, one at a time; an archive is opened once for all in a row.
 
     Args:
         files: plain, or in archives.
-        most: the largest size, in bytes, of a plain file.
+        max_size: the largest size, in bytes, of a plain file.
     """
     for path, group in groupby(files, lambda file: file.path):
         if not path.name.endswith(ARCHIVES):
-            yield read_whole(path, most)
+            yield read_whole(path, max_size)
             continue
         where = str(path)
         try:
@@ -69,7 +69,7 @@ def read_members(files: Iterable[Member], most: int = LARGEST_FILE) -> Iterator[
                     where = file.where
                     yield archive.read(file.name)
         except _DAMAGE as error:
-            raise _damaged(where, error) from None
+            raise _damage_error(where, error) from None
 
 
 def list_members(path: Path, raw: Path) -> list[Member]:
@@ -84,8 +84,8 @@ def list_members(path: Path, raw: Path) -> list[Member]:
         with _open(path) as archive:
             names = archive.names()
     except _DAMAGE as error:
-        raise _damaged(str(path), error) from None
-    names = sorted(name for name in names if _is_ours(name))
+        raise _damage_error(str(path), error) from None
+    names = sorted(name for name in names if _is_content(name))
     if nested := [name for name in names if name.lower().endswith(_NESTED)]:
         todo = "use the file as published; if it was packed once more, unpack the outer archive"
         raise RawError(path, "files, not an archive in an archive", nested[0], todo)
@@ -212,10 +212,10 @@ def _check_total(path: Path, size: int) -> None:
         raise RawError(path, expected, f"{size:,} or more")
 
 
-def _is_ours(name: str) -> bool:
+def _is_content(name: str) -> bool:
     parts = PurePosixPath(name).parts
-    return not any(part.startswith(".") or part in _NOT_OURS for part in parts)
+    return not any(part.startswith(".") or part in _NOT_CONTENT for part in parts)
 
 
-def _damaged(where: str, error: Exception) -> RawError:
+def _damage_error(where: str, error: Exception) -> RawError:
     return RawError(where, "an archive that can be unpacked", f"{type(error).__name__}: {error}")

@@ -1,7 +1,7 @@
 """Reads sentences in CoNLL-U, the format of Universal Dependencies, one after the other.
 
-The format: https://universaldependencies.org/format.html. Read are words, multiword tokens and the
-natural text. Empty nodes, enhanced dependencies and the column XPOS are left out, and so is MISC,
+See https://universaldependencies.org/format.html. Words, multiword tokens and the natural text are
+read. Empty nodes, enhanced dependencies and the column XPOS are left out, and so is MISC,
 except for SpaceAfter.
 """
 
@@ -56,30 +56,30 @@ def iter_pieces(
     ``offset`` is that of the first sentence, in bytes, and of line number ``line``; at ``end`` the
     last one has ended (None for the end of the file).
     """
-    held: list[bytes] = []
+    lines: list[bytes] = []
     size = 0
     with path.open("rb") as file:
         if offset == 0 and file.read(len(_BOM)) == _BOM:
             offset = len(_BOM)
         file.seek(offset)
-        # Line and offset are those of the first line that is held.
+        # Line and offset are those of the first of ``lines``.
         for raw in whole_lines(file, path):
             if not raw.isspace():
-                held.append(raw)
+                lines.append(raw)
                 size += len(raw)
                 if size > LARGEST_SENTENCE:
                     expected = f"at most {LARGEST_SENTENCE:,} bytes between two empty lines"
                     raise RawError(f"{path}, line {line}", expected, "a longer one")
                 continue
-            if held:
-                yield Piece(held, line, offset)
-            line += len(held) + 1
+            if lines:
+                yield Piece(lines, line, offset)
+            line += len(lines) + 1
             offset += size + len(raw)
-            held, size = [], 0
+            lines, size = [], 0
             if end is not None and offset >= end:
                 return
-    if held:
-        yield Piece(held, line, offset)
+    if lines:
+        yield Piece(lines, line, offset)
 
 
 def read_comments(piece: Piece, path: Path) -> dict[str, str]:
@@ -119,7 +119,7 @@ def parse_sentence(piece: Piece, path: Path) -> Parse:
         if not form:
             reason = reason or "empty_form"
         if word_id == str(len(words) + 1):
-            if (known := _HEADS.get(head)) is None:
+            if (head_number := _HEADS.get(head)) is None:
                 raise _error(path, number, "the number of a word as the head", head)
             if features == "_":
                 features = ""
@@ -129,7 +129,7 @@ def parse_sentence(piece: Piece, path: Path) -> Parse:
                 reason = reason or "unknown_upos"
             lemma = "" if lemma == "_" != form else lemma
             upos = "" if upos == "_" else upos
-            words.append(Word(form, lemma, upos, features, known, relation))
+            words.append(Word(form, lemma, upos, features, head_number, relation))
             if len(words) > covered:
                 covered += 1
                 tokens.append(Token(form, 1, _space_after(misc)))
@@ -203,20 +203,20 @@ def _check_heads(words: Sequence[Word], lines: Sequence[str], piece: Piece, path
 
 
 def _fault(words: Sequence[Word]) -> str:
-    """Return what is wrong with the tree of a sentence; "" if nothing is."""
+    """Return the fault of the tree of a sentence, "" if it is sound."""
     heads = [word.head for word in words]
     if not heads:
         return "no_words"
     if heads.count(0) != 1:
         return "not_one_root"
-    met_from = [0] * (len(heads) + 1)
-    met_from[0] = -1
+    visited_from = [0] * (len(heads) + 1)
+    visited_from[0] = -1
     for start in range(1, len(heads) + 1):
-        at = start
-        while not met_from[at]:
-            met_from[at] = start
-            at = heads[at - 1]
-        if met_from[at] == start:
+        word = start
+        while not visited_from[word]:
+            visited_from[word] = start
+            word = heads[word - 1]
+        if visited_from[word] == start:
             return "cycle"
     return ""
 

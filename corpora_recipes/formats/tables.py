@@ -1,4 +1,4 @@
-"""Tables, JSON Lines, and pairs with gold scores."""
+"""Reads TSV, CSV, JSON Lines and pairs with gold scores, and turns their rows into examples."""
 
 import csv
 import io
@@ -42,11 +42,11 @@ class Line:
 
     def error(self, expected: str, found: str, todo: str = "correct the line") -> RawError:
         """Return the error that names this line."""
-        before = 0
+        n_before = 0
         if self.start:
             with self.path.open("rb") as file:
-                before = sum(1 for _ in _until(whole_lines(file, self.path), self.start))
-        where = f"{self.path}, line {before + self.number}"
+                n_before = sum(1 for _ in _until(whole_lines(file, self.path), self.start))
+        where = f"{self.path}, line {n_before + self.number}"
         return RawError(where, expected, found, self.todo or todo)
 
 
@@ -146,19 +146,21 @@ def decoded_lines(data: bytes | Iterable[bytes], where: str) -> Iterator[tuple[i
     """
     is_empty = True
     for number, line in enumerate(io.BytesIO(data) if isinstance(data, bytes) else data, 1):
-        here = f"{where}, line {number}"
+        line_where = f"{where}, line {number}"
         if len(line) > LONGEST_ROW or number > MOST_LINES:
             expected = f"at most {MOST_LINES:,} lines of at most {LONGEST_ROW:,} bytes"
             found = f"a line of {len(line):,} bytes" if number <= MOST_LINES else "more"
-            raise RawError(here, expected, found)
+            raise RawError(line_where, expected, found)
         try:
             text = line.decode("utf-8-sig" if number == 1 else "utf-8")
         except UnicodeDecodeError as error:
-            raise RawError(here, "UTF-8", str(error), "convert the file to UTF-8") from None
+            raise RawError(line_where, "UTF-8", str(error), "convert the file to UTF-8") from None
         text = text.removesuffix("\n").removesuffix("\r")
         if "\r" in text:
             found = "a carriage return inside the line"
-            raise RawError(here, "lines that end in a line feed", found, "convert the line ends")
+            raise RawError(
+                line_where, "lines that end in a line feed", found, "convert the line ends"
+            )
         if text.strip(" "):
             is_empty = False
             yield number, text
@@ -195,9 +197,9 @@ def table_rows(data: bytes, where: str, columns: Sequence[str], *, header: bool)
         number, text = next(lines)
         names = [name.strip() for name in text.split("\t")]
         for count, fault in ((0, "no"), (2, "more than one")):
-            if wrong := [name for name in columns if min(names.count(name), 2) == count]:
+            if faulty := [name for name in columns if min(names.count(name), 2) == count]:
                 expected = f"each of the columns {', '.join(columns)} once"
-                found = f"{fault} {', '.join(wrong)} in {text[:200]!r}"
+                found = f"{fault} {', '.join(faulty)} in {text[:200]!r}"
                 raise RawError(f"{where}, line {number}", expected, found)
     for number, text in lines:
         fields = text.split("\t")
@@ -318,7 +320,7 @@ def scored_pairs(pairs: Member, gold: Member) -> Iterator[Row]:
 
 
 def scored(row: Row) -> str:
-    """Return the score of a row, as written."""
+    """Return the score of a row of ``scored_pairs``, as written; Dropped if there is none."""
     if not row.fields["score"].strip():
         raise Dropped("no_score")
     return row.fields["score"]

@@ -1,9 +1,8 @@
-"""Treebanks of rhetorical structure: RSTTool (.rs3), Lisp (.dis), their documents.
+"""Reads treebanks of rhetorical structure (.dis, .rs3), and chooses their files and splits.
 
-Reads the .dis files of the RST Discourse Treebank, and of GUM, into discourse trees.
-
-A file is one S-expression (Carlson, Marcu and Okurowski 2001, "Building a discourse-tagged corpus
-in the framework of Rhetorical Structure Theory"; GUM writes the same in UTF-8)::
+A .dis file, of the RST Discourse Treebank or of GUM, is one S-expression (Carlson, Marcu and
+Okurowski 2001, "Building a discourse-tagged corpus in the framework of Rhetorical Structure
+Theory"; GUM writes the same in UTF-8)::
 
     ( Root (span 1 3)
       ( Satellite (leaf 1) (rel2par circumstance) (text _!When it rains,_!) )
@@ -18,9 +17,7 @@ in the framework of Rhetorical Structure Theory"; GUM writes the same in UTF-8):
 hold parentheses, quotation marks that are never closed, and marks of sentence (``<s>``) and
 paragraph (``<P>``). Some lines of the RST Discourse Treebank end in ``//TT_ERR``.
 
-Reads the .rs3 files of RSTTool into discourse trees.
-
-A file is XML as RSTTool writes it (O'Donnell 2000, "RSTTool 2.4: a markup tool for Rhetorical
+An .rs3 file is XML as RSTTool writes it (O'Donnell 2000, "RSTTool 2.4: a markup tool for Rhetorical
 Structure Theory"), often without a declaration::
 
     <rst>
@@ -64,7 +61,7 @@ from corpora_recipes.running.limits import (
 )
 from corpora_recipes.text.cleaning import nfc
 
-FILES_A_BLOCK = 32
+FILES_PER_BLOCK = 32
 
 # As GUM and DISRPT name splits. GUM has a "test2" too, of further genres, which is not used.
 PARTS: Mapping[str, Split] = {"train": "train", "dev": "validation", "test": "test"}
@@ -115,9 +112,9 @@ def find_treebank(raw: Path, corpus: Corpus) -> tuple[str, list[str]]:
     for name, facts in possible.items():
         exact = [source.file for source in facts.sources]
         patterns = [source.file for source in facts.sources if source.is_pattern] or exact
-        found = [sorted(path.relative_to(raw).as_posix() for path in raw.glob(p)) for p in patterns]
-        if any(found):
-            return name, list(chain.from_iterable(found))
+        paths = [sorted(path.relative_to(raw).as_posix() for path in raw.glob(p)) for p in patterns]
+        if any(paths):
+            return name, list(chain.from_iterable(paths))
     files = {
         name: ", ".join(source.file for source in facts.sources) for name, facts in possible.items()
     }
@@ -128,11 +125,13 @@ def find_treebank(raw: Path, corpus: Corpus) -> tuple[str, list[str]]:
 def group_in_blocks(
     raw: Path, treebank: str, names: Sequence[str], splits: Mapping[str, Split]
 ) -> list[Texts]:
-    """Return texts as blocks of ``FILES_A_BLOCK``, each with the splits of its texts."""
-    chunks = (tuple(names[i : i + FILES_A_BLOCK]) for i in range(0, len(names), FILES_A_BLOCK))
+    """Return texts as blocks of ``FILES_PER_BLOCK``, each with the splits of its texts."""
+    chunks = (tuple(names[i : i + FILES_PER_BLOCK]) for i in range(0, len(names), FILES_PER_BLOCK))
     return [
-        Texts(some[0], raw, treebank, some, {name: splits[name] for name in some if name in splits})
-        for some in chunks
+        Texts(
+            chunk[0], raw, treebank, chunk, {name: splits[name] for name in chunk if name in splits}
+        )
+        for chunk in chunks
     ]
 
 
@@ -250,32 +249,34 @@ def read_dis(path: Path) -> DiscourseTree:
     root = _parse_dis(read_text(path).removeprefix("\ufeff"), path)
     nodes = list(_preorder(root))
     edus: list[str] = []
-    made: dict[int, DiscourseNode] = {}
+    subtrees: dict[int, DiscourseNode] = {}
     depths: dict[int, int] = {}
     for node in nodes:
         if bool(node.text) == bool(node.children):
             found = "both" if node.text else "neither"
             raise _error(path, node.line, "a node with a text or with nodes", found)
         if node.text:
-            made[id(node)] = DiscourseNode(edu=len(edus))
+            subtrees[id(node)] = DiscourseNode(edu=len(edus))
             edus.append(node.text)
             _check_span(node, len(edus), len(edus), path)
     for node in reversed(nodes):
         if node.children:
             _check_span(node, node.children[0].first, node.children[-1].last, path)
-            made[id(node)] = _joined(node, made, path)
+            subtrees[id(node)] = _join_children(node, subtrees, path)
             below = max(depths.get(id(child), 0) for child in node.children)
-            depths[id(node)] = below + (1 if all(made[id(node)].nuclei) else len(node.children) - 1)
+            depths[id(node)] = below + (
+                1 if all(subtrees[id(node)].nuclei) else len(node.children) - 1
+            )
             if depths[id(node)] > DEEPEST_TREE:
                 expected = f"a tree of at most {DEEPEST_TREE} relations in each other"
                 raise _error(path, node.line, expected, "a deeper one")
-    return DiscourseTree(path.stem, edus, made[id(root)])
+    return DiscourseTree(path.stem, edus, subtrees[id(root)])
 
 
 def _parse_dis(text: str, path: Path) -> _DisNode:
     """Return the root of the nodes, with what the file says of each."""
     roots: list[_DisNode] = []
-    above: list[_DisNode] = []
+    ancestors: list[_DisNode] = []
     line, position = 1, 0
     expression: list[str] | None = None  # an open (span …), (leaf …), (rel2par …) or (text …)
     opened = False
@@ -295,23 +296,23 @@ def _parse_dis(text: str, path: Path) -> _DisNode:
                 expression = [word]
                 continue
             node = _DisNode(line, word)
-            (above[-1].children if above else roots).append(node)
-            above.append(node)
+            (ancestors[-1].children if ancestors else roots).append(node)
+            ancestors.append(node)
         elif word != ")":
             if expression is None:
                 raise _error(path, line, "a parenthesis", repr(word[:40]))
             expression.append(word if token["text"] is None else token["text"])
         elif expression is not None:
-            if not above:
+            if not ancestors:
                 raise _error(path, line, "a node around", f"({' '.join(expression)[:40]})")
-            _set(above[-1], expression, path, line)
+            _set_property(ancestors[-1], expression, path, line)
             expression = None
-        elif above:
-            above.pop()
+        elif ancestors:
+            ancestors.pop()
         else:
             raise _error(path, line, "as many parentheses closed as opened", "one closed too many")
-    if above or opened or expression is not None:
-        where = above[-1].line if above else line
+    if ancestors or opened or expression is not None:
+        where = ancestors[-1].line if ancestors else line
         raise _error(path, where, "as many parentheses closed as opened", "one that stays open")
     if len(roots) != 1 or roots[0].role != "Root":
         found = ", ".join(node.role for node in roots[:3]) or "none"
@@ -319,7 +320,7 @@ def _parse_dis(text: str, path: Path) -> _DisNode:
     return roots[0]
 
 
-def _set(node: _DisNode, expression: Sequence[str], path: Path, line: int) -> None:
+def _set_property(node: _DisNode, expression: Sequence[str], path: Path, line: int) -> None:
     """Store what an expression inside of a node says of it."""
     match expression:
         case ["span", first, last] if is_number(first) and is_number(last):
@@ -338,11 +339,11 @@ def _set(node: _DisNode, expression: Sequence[str], path: Path, line: int) -> No
 
 
 def _preorder(root: _DisNode) -> Iterator[_DisNode]:
-    todo = [root]
-    while todo:
-        node = todo.pop()
+    stack = [root]
+    while stack:
+        node = stack.pop()
         yield node
-        todo.extend(reversed(node.children))
+        stack.extend(reversed(node.children))
 
 
 def _check_span(node: _DisNode, first: int, last: int, path: Path) -> None:
@@ -353,11 +354,11 @@ def _check_span(node: _DisNode, first: int, last: int, path: Path) -> None:
         raise error(f"{path}:{node.line}", f"EDUs {first} to {last}, which stand here", found)
 
 
-def _joined(node: _DisNode, made: dict[int, DiscourseNode], path: Path) -> DiscourseNode:
+def _join_children(node: _DisNode, subtrees: dict[int, DiscourseNode], path: Path) -> DiscourseNode:
     """Join the children of a node by their relations."""
     nuclei = [child for child in node.children if child.role == "Nucleus"]
     relations = {child.relation for child in nuclei}
-    parts = [made[id(child)] for child in node.children]
+    parts = [subtrees[id(child)] for child in node.children]
     if len(nuclei) == len(parts) > 1 and len(relations) == 1 and relations != {"span"}:
         (relation,) = relations
         return DiscourseNode(relation=relation, children=tuple(parts), nuclei=(True,) * len(parts))
@@ -524,25 +525,25 @@ def _node(element: etree._Element, path: Path) -> _Rs3Node:
     node = _Rs3Node(
         where, kind, element.get("id", ""), parent_id, relation, clean_text(text, where)
     )
-    for fits, expected, found in (
+    for is_valid, expected, found in (
         (node.id, "an id", "none"),
         (kind in ("segment", "span", "multinuc"), "type span or multinuc", repr(kind)),
         (node.text or kind != "segment", "a text", "an empty segment"),
         (node.relation or parent_id is None, "a relname beside the parent", "none"),
     ):
-        if not fits:
+        if not is_valid:
             raise RawError(where, expected, found)
     return node
 
 
 def _link(nodes: Sequence[_Rs3Node], types: dict[str, set[str]]) -> None:
     """Set the parents of the nodes, and with them children, nuclei and satellites."""
-    of_id: dict[str, list[_Rs3Node]] = {}
+    nodes_by_id: dict[str, list[_Rs3Node]] = {}
     for node in nodes:
-        of_id.setdefault(node.id, []).append(node)
+        nodes_by_id.setdefault(node.id, []).append(node)
     for node in nodes:
         if node.parent_id is not None:
-            node.parent = _parent(node, of_id.get(node.parent_id, []), types)
+            node.parent = _find_parent(node, nodes_by_id.get(node.parent_id, []), types)
             node.parent.children.append(node)
     for node in nodes:
         names = Counter(child.relation for child in node.children)
@@ -551,16 +552,20 @@ def _link(nodes: Sequence[_Rs3Node], types: dict[str, set[str]]) -> None:
             (node.nuclei if nucleus else node.satellites).append(child)
 
 
-def _parent(node: _Rs3Node, candidates: Sequence[_Rs3Node], types: dict[str, set[str]]) -> _Rs3Node:
+def _find_parent(
+    node: _Rs3Node, candidates: Sequence[_Rs3Node], types: dict[str, set[str]]
+) -> _Rs3Node:
     """Return the only node among those of an id that can be the parent."""
-    fitting = ["multinuc"]
+    types_allowed = ["multinuc"]
     if types.get(node.relation) != {"multinuc"}:
-        fitting = ["span", *fitting] if node.relation == "span" else ["segment", "span", *fitting]
-    parents = [candidate for candidate in candidates if candidate.type in fitting]
+        more = ["span"] if node.relation == "span" else ["segment", "span"]
+        types_allowed = [*more, *types_allowed]
+    parents = [candidate for candidate in candidates if candidate.type in types_allowed]
     if len(parents) != 1:
-        what = f"one parent {node.parent_id!r} of type {' or '.join(fitting)}"
+        expected = f"for relname {node.relation!r} one parent {node.parent_id!r} of type "
+        expected += " or ".join(types_allowed)
         found = ", ".join(f"{n.where} ({n.type})" for n in candidates) or "no such node"
-        raise RawError(node.where, f"for relname {node.relation!r} {what}", found)
+        raise RawError(node.where, expected, found)
     return parents[0]
 
 

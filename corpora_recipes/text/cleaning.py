@@ -1,4 +1,4 @@
-"""Cleans natural text: Unicode and white space; detects damage."""
+"""Cleans natural text (Unicode, white space), and detects damaged characters and markup."""
 
 import html
 import re
@@ -31,7 +31,7 @@ _TWO_APOSTROPHES = re.compile(r"(?<![\d′'])''(?!')|(?<!`)``(?!`)")
 # Marks that stand on a letter are among these; more than 30 in a row are no language's (Unicode
 # Standard Annex 15, section 13, Stream-Safe Text Format).
 _MANY_MARKS = re.compile(r"[^\w\s\x00-\u02ff]{31,}")
-_MOST_MARKS = 30
+_MAX_MARKS = 30
 _JOINER = "\u034f"
 
 # Python does not read numbers of thousands of digits; no character has eight.
@@ -64,7 +64,7 @@ def clean(text: str) -> str:
 def _quoted(text: str) -> str:
     """Return the text with ''words'' as "words"; between them are no two apostrophes."""
     pieces = []
-    written = position = 0
+    copied = position = 0
     # Not one expression: without an end, it would keep 130 bytes for each character.
     while opening := _OPENING.search(text, position):
         position = opening.end()
@@ -72,9 +72,9 @@ def _quoted(text: str) -> str:
         if end < 0:
             break
         if not text.startswith("'''", end):
-            pieces += [text[written : opening.start()], '"', text[position:end], '"']
-            written = position = end + 2
-    return "".join([*pieces, text[written:]])
+            pieces += [text[copied : opening.start()], '"', text[position:end], '"']
+            copied = position = end + 2
+    return "".join([*pieces, text[copied:]])
 
 
 def nfc(text: str) -> str:
@@ -91,12 +91,12 @@ def nfc(text: str) -> str:
 def _with_joiners(run: re.Match[str]) -> str:
     """Return characters with U+034F after each 30 marks."""
     characters = []
-    marks = 0
+    n_marks = 0
     for character in run[0]:
-        marks = marks + 1 if unicodedata.combining(character) else 0
-        if marks > _MOST_MARKS:
+        n_marks = n_marks + 1 if unicodedata.combining(character) else 0
+        if n_marks > _MAX_MARKS:
             characters.append(_JOINER)
-            marks = 1
+            n_marks = 1
         characters.append(character)
     return "".join(characters)
 

@@ -1,4 +1,4 @@
-"""How languages are written, and which one a text is in."""
+"""Writing conventions of languages (writing.yaml), and language identification (py3langid)."""
 
 import re
 from dataclasses import dataclass
@@ -19,8 +19,8 @@ FINAL: str = _TABLE["final"]
 CLOSING: str = _TABLE["closing"]
 OPENING: str = _TABLE["opening"]
 UNSPACED: str = _TABLE["unspaced"]
-# About so many signs make a word where no space shows it.
-_SIGNS_A_WORD = 2
+# Signs of a word, about, in scripts without spaces.
+_SIGNS_PER_WORD = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +40,8 @@ class Writing:
         return FINAL + self.also_final
 
     @property
-    def between(self) -> str:
-        """What is between two sentences, or two words."""
+    def separator(self) -> str:
+        """The text between two sentences, or two words."""
         return " " if self.spaces else ""
 
 
@@ -80,22 +80,22 @@ _is_unspaced = re.compile(rf"[{UNSPACED}]").match
 
 
 def split_words(text: str) -> list[str]:
-    """Return what spaces part, and the change between scripts with and without spaces."""
+    """Split a text at spaces, and between scripts with and without spaces."""
     return text.split() if text.isascii() else _split_scripts(text)
 
 
 def count_words(text: str) -> int:
-    """Return about how many words a text has, whose scripts may do without spaces."""
-    return sum(-(-len(w) // _SIGNS_A_WORD) if _is_unspaced(w) else 1 for w in split_words(text))
+    """Return the number of words of a text, which is estimated for scripts without spaces."""
+    return sum(-(-len(w) // _SIGNS_PER_WORD) if _is_unspaced(w) else 1 for w in split_words(text))
 
 
 _DIGIT = re.compile(r"\d")
 
 # With fewer letters a text is too short: of Spanish sentences with 10 to 14 letters in judged
 # words, 6 % would be taken for another language, with 15 to 19 letters 1 %, with 20 to 24 0 %.
-MINIMUM_LETTERS = 20
+MIN_LETTERS = 20
 # A text is in another language if the expected one has less than this probability.
-MINIMUM_PROBABILITY = 0.05
+MIN_PROBABILITY = 0.05
 
 
 def identify(text: str) -> str:
@@ -113,9 +113,9 @@ def identify(text: str) -> str:
 def is_language(text: str, language: str) -> bool:
     """Return whether a text may be in a language.
 
-    It is not if the model of ``identify`` gives the language less than ``MINIMUM_PROBABILITY``.
+    It is not if the model of ``identify`` gives the language less than ``MIN_PROBABILITY``.
     Only words without a capital or a digit are judged, because names and figures belong to no
-    language. A text with fewer than ``MINIMUM_LETTERS`` letters in such words (or all in capitals)
+    language. A text with fewer than ``MIN_LETTERS`` letters in such words (or all in capitals)
     is too short and counts as in the language. So single sentences are judged reliably.
 
     Error rates, measured on sentences that are long enough. Spanish taken for another language:
@@ -142,7 +142,7 @@ def is_language(text: str, language: str) -> bool:
     likeliest, probability = identifier.classify(_words(text))
     if likeliest != code:
         probability = dict(identifier.rank(_words(text)))[code]
-    return bool(probability >= MINIMUM_PROBABILITY)
+    return bool(probability >= MIN_PROBABILITY)
 
 
 def can_identify(language: str) -> bool:
@@ -152,7 +152,7 @@ def can_identify(language: str) -> bool:
 
 def is_too_short(text: str) -> bool:
     """Return whether a text has too few letters in judged words to identify its language."""
-    return sum(character.isalpha() for character in _words(text)) < MINIMUM_LETTERS
+    return sum(character.isalpha() for character in _words(text)) < MIN_LETTERS
 
 
 # A text is asked about by is_too_short and is_language, one after the other.

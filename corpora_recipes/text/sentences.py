@@ -20,15 +20,15 @@ _FIRST_WORD = re.compile(r"[^\W_]+")
 _ROMAN_NUMERAL = re.compile(r"(?=[CXLVI])C{0,3}(?:X[CL]|L?X{0,3})(?:I[XV]|V?I{0,3})(?!\w)")
 _ACRONYM = re.compile(r"(?:[^\W\d_]{1,2}\.-?)+[^\W\d_]{1,2}")
 _BRACKETS = (("(", ")"), ("[", "]"))
-_REACH = 30  # words to each side in which a bracket or a quotation must open and close
+_WINDOW = 30  # words to each side in which a bracket or a quotation must open and close
 # Of writing without spaces: the marks that end a sentence wherever they stand, with those that
-# close behind them; after a quotation, what shows that the sentence goes on; brackets; the reach in
+# close behind them; after a quotation, marks that continue the sentence; brackets; the window in
 # characters.
 _UNSPACED_END = re.compile(rf"[。！？｡!?]+([{re.escape(CLOSING)}]*) ?")
-_GOES_ON = re.compile("[、，,；;：:\u3041-\u309f]")
+_CONTINUES = re.compile("[、，,；;：:\u3041-\u309f]")
 _WIDE_BRACKETS = (("(", ")"), ("（", "）"), ("《", "》"), ("【", "】"))
-_WIDE_REACH = 200
-_LONGEST_PLAIN = 2_000  # characters: looking for all marks of longer sentences would cost more
+_UNSPACED_WINDOW = 200
+_MAX_PLAIN = 2_000  # characters: looking for all marks of longer sentences would cost more
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,8 +160,8 @@ def _split_unspaced(text: str, writing: Writing) -> list[str]:
     pairs = [pair for pair in (*_WIDE_BRACKETS, *writing.quotations) if pair[0] in text]
     for match in _UNSPACED_END.finditer(text):
         end = match.end()
-        goes_on = match[1] and _GOES_ON.match(text, end)
-        if end < len(text) and not goes_on and not _is_open(text, start, end, pairs):
+        continues = match[1] and _CONTINUES.match(text, end)
+        if end < len(text) and not continues and not _is_open(text, start, end, pairs):
             sentences.append(text[start:end].rstrip())
             start = end
     return [*sentences, text[start:]] if text else []
@@ -169,10 +169,10 @@ def _split_unspaced(text: str, writing: Writing) -> list[str]:
 
 def _is_open(text: str, start: int, end: int, pairs: Sequence[tuple[str, str]]) -> bool:
     """Return whether a bracket or a quotation is open at the end of a part, and closes soon."""
-    start = max(start, end - _WIDE_REACH)
+    start = max(start, end - _UNSPACED_WINDOW)
     return any(
         text.count(opening, start, end) > text.count(closing, start, end)
-        and text.find(closing, end, end + _WIDE_REACH) >= 0
+        and text.find(closing, end, end + _UNSPACED_WINDOW) >= 0
         for opening, closing in pairs
     )
 
@@ -181,7 +181,7 @@ def _plainly_ends(
     text: str, start: int, blank: int, marks: Sequence[tuple[str, str]], rules: Rules
 ) -> bool:
     """Return whether the sentence from ``start`` on clearly ends before a space."""
-    if text[blank - 1] != "." or not text[blank + 1].isupper() or blank - start > _LONGEST_PLAIN:
+    if text[blank - 1] != "." or not text[blank + 1].isupper() or blank - start > _MAX_PLAIN:
         return False
     begin = text.rfind(" ", start, blank) + 1
     word = text[begin : blank - 1]
@@ -235,7 +235,7 @@ def _is_boundary(words: Sequence[str], start: int, i: int, rules: Rules) -> bool
         return False
     if tail[1] != "." and _NUMBER_IN_BRACKETS.match(following):
         return False  # a title and its year: ¿Quién? (1984)
-    after = next((w for w in words[i + 1 : i + 1 + _REACH] if _ALPHANUMERIC.search(w)), "")
+    after = next((w for w in words[i + 1 : i + 1 + _WINDOW] if _ALPHANUMERIC.search(w)), "")
     after = after.lstrip(OPENING + rules.writing.final)
     if not after or (is_lower(after) and not after[1:2].isupper()):
         return False
@@ -243,8 +243,8 @@ def _is_boundary(words: Sequence[str], start: int, i: int, rules: Rules) -> bool
     if tail[1] == "." and not _full_stop_ends(words, i, before, tail, after, rules):
         return False
     return not _inside(
-        " ".join(words[max(start, i + 1 - _REACH) : i + 1]),
-        " ".join(words[i + 1 : i + 1 + _REACH]),
+        " ".join(words[max(start, i + 1 - _WINDOW) : i + 1]),
+        " ".join(words[i + 1 : i + 1 + _WINDOW]),
         rules.writing.quotations,
     )
 

@@ -54,7 +54,7 @@ _CURLY = [
 _TWO_STOPS = re.compile(r"(?<=[^\s.])\.\.(?![.\w])")
 # The most words in a quotation whose closing mark looks like an opening one: with more, two marks
 # may be lost.
-_QUOTED = 8
+_MAX_QUOTED_WORDS = 8
 _STOPS_BEFORE_QUOTE = tuple(",.;:!?)")
 _STRAY_QUOTE = re.compile(
     r"[\"“”](?:(?:(?<=\s.)|(?<=\A.))(?=[\s,;)]|\.(?!\.)|\Z)"
@@ -86,11 +86,11 @@ def tidy(text: str, language: str) -> str:
     starts = _glued_start(language)
     while True:
         tidied = text
-        for beginnings, pattern, put in rules:
+        for beginnings, pattern, replacement in rules:
             if any(beginning in tidied for beginning in beginnings):
-                tidied = pattern.sub(put, tidied)
+                tidied = pattern.sub(replacement, tidied)
         if _GLUED.search(tidied):
-            tidied = _part(tidied, starts)
+            tidied = _split_glued(tidied, starts)
         if tidied == text or not _UNTIDY.search(tidied):
             return tidied
         text = tidied
@@ -107,21 +107,21 @@ def _glued_start(language: str) -> re.Pattern[str]:
     )
 
 
-def _part(text: str, starts: re.Pattern[str]) -> str:
+def _split_glued(text: str, starts: re.Pattern[str]) -> str:
     """Put a space wherever a sentence starts, except inside an address."""
-    out = []
+    pieces = []
     position = 0
-    begin = searched = 0  # where the word begins, and up to where that was looked for
+    begin = searched = 0  # the start of the word, and the end of the text searched for it
     for match in starts.finditer(text):
         closing, blank, stop = match.groups()
         begin = max(begin, text.rfind(" ", searched, match.start()) + 1)
         searched = match.start()
         is_stop = not blank or stop[0] == "."
         if is_stop and not _OF_ADDRESS.search(text, begin, searched):
-            out += [text[position:searched], closing, stop, " "]
+            pieces += [text[position:searched], closing, stop, " "]
             position = begin = match.end()
-    out.append(text[position:])
-    return "".join(out)
+    pieces.append(text[position:])
+    return "".join(pieces)
 
 
 def pair_quotes(sentence: str) -> str:
@@ -138,7 +138,9 @@ def pair_quotes(sentence: str) -> str:
     if len(pieces) < 3 or len(pieces) % 2 == 0:
         return sentence
     certain = all(
-        before[-1:] in ("", " ") and quoted[:1] not in ("", " ") and len(quoted.split()) <= _QUOTED
+        before[-1:] in ("", " ")
+        and quoted[:1] not in ("", " ")
+        and len(quoted.split()) <= _MAX_QUOTED_WORDS
         for before, quoted in zip(pieces[::2], pieces[1::2], strict=False)
     )
     for i, (before, after) in enumerate(pairwise(pieces)):
@@ -183,7 +185,7 @@ def single_stops(text: str) -> str:
 
 
 def find_flaw(sentence: str) -> str | None:
-    """Return why a sentence of running text cannot be used, None if it can.
+    """Return the reason to drop a sentence of running text, None to keep it.
 
     Returns:
         A sign of ``find_damage``, or "markup_left", "broken_quotation" or "no_letters".

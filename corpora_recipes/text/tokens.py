@@ -1,4 +1,4 @@
-"""Words: lower case, tokens, texts from tokens, texts that are the same."""
+"""Tokens of texts: tokenising, detokenising, normalised words for comparing texts."""
 
 import re
 import unicodedata
@@ -27,7 +27,7 @@ def lower_case(text: str) -> str:
 
 
 def sentence_hash(sentence: str) -> int:
-    """Return the hash by which sentences are the same: of their words, or of their symbols."""
+    """Return a hash that sentences of the same words share; without words, of the same symbols."""
     return keyed_hash(0, normalise(sentence) or sentence)
 
 
@@ -110,14 +110,17 @@ _TABLE: dict[str, Any] = load_yaml(Path(__file__).with_name("detokenizing.yaml")
 _NAMED = re.compile("|".join(_TABLE["patterns"]))
 
 
-def _compiled(rules: list[list[str]]) -> list[tuple[re.Pattern[str], str]]:
+def _compile_rules(rules: list[list[str]]) -> list[tuple[re.Pattern[str], str]]:
     """Return rules with their patterns, in which names stand for other patterns."""
     inner = _TABLE["patterns"]
-    return [(re.compile(_NAMED.sub(lambda name: inner[name[0]], rule)), put) for rule, put in rules]
+    return [
+        (re.compile(_NAMED.sub(lambda name: inner[name[0]], rule)), replacement)
+        for rule, replacement in rules
+    ]
 
 
-_NEEDED = [(needed, _compiled(rules)) for needed, rules in _TABLE["needed"].items()]
-_TOKENS = {language: _compiled(rules) for language, rules in _TABLE["tokens"].items()}
+_NEEDED = [(needed, _compile_rules(rules)) for needed, rules in _TABLE["needed"].items()]
+_TOKENS = {language: _compile_rules(rules) for language, rules in _TABLE["tokens"].items()}
 # Marks that open and close alike, each with the one that only opens in the manner of TeX.
 _QUOTES = (('"', '"'), ("'", "`"), ("''", "``"))
 _QUOTE = r"(?:\"|''?|``?)"
@@ -156,7 +159,7 @@ def _patterns(language: str) -> tuple[re.Pattern[str], re.Pattern[str], re.Patte
 
 
 def detokenize(text: str, language: str, *, tokens: bool = False) -> str:
-    """Join what a tokeniser parted: "¿ Qué es eso ?" → "¿Qué es eso?".
+    """Undo the spaces of a tokeniser: "¿ Qué es eso ?" → "¿Qué es eso?".
 
     Nothing but blanks goes. Straight quotation marks and apostrophes open and close in turn as the
     words around them suggest; one without a partner joins the word that it likelier belongs to.
@@ -180,13 +183,13 @@ def detokenize(text: str, language: str, *, tokens: bool = False) -> str:
     if not tokens and (not parted.search(f" {text} ") or _NATURAL.search(text)):
         return text
     joined = _BLANKS.sub(" ", text).strip(" ")
-    rules_of_tokens = _TOKENS.get(language.partition("-")[0], []) if tokens else []
+    token_rules = _TOKENS.get(language.partition("-")[0], []) if tokens else []
     for key, rules in _NEEDED:
         if key in joined and not (tokens and key == "—"):  # which Spanish sets close
-            for pattern, put in rules:
-                joined = pattern.sub(put, joined)
-    for pattern, put in rules_of_tokens:
-        joined = pattern.sub(put, joined)
+            for pattern, replacement in rules:
+                joined = pattern.sub(replacement, joined)
+    for pattern, replacement in token_rules:
+        joined = pattern.sub(replacement, joined)
     if _ALONE.search(joined):
         joined = _join_quotes(joined)
     joined = after_opening.sub(r"\1", before_closing.sub("", joined))
@@ -200,8 +203,8 @@ def _join_quotes(text: str) -> str:
     words = text.split(" ")
     opens: dict[int, bool] = {}
     for closing, opening in _QUOTES:
-        places = [i for i, word in enumerate(words) if word in (closing, opening)]
-        opens.update(zip(places, _opening(words, places), strict=True))
+        positions = [i for i, word in enumerate(words) if word in (closing, opening)]
+        opens.update(zip(positions, _find_opening(words, positions), strict=True))
     joined = words[0]
     for i, word in enumerate(words[1:], 1):
         is_joined = opens.get(i - 1, False) or not opens.get(i, True)
@@ -209,42 +212,42 @@ def _join_quotes(text: str) -> str:
     return joined
 
 
-def _opening(words: Sequence[str], places: Sequence[int]) -> list[bool]:
-    """Tell of each quotation mark of a kind whether it opens: the cheapest choice for all."""
-    # By how many quotations are open: the cost, and a bit for each mark, 1 if it opens.
+def _find_opening(words: Sequence[str], positions: Sequence[int]) -> list[bool]:
+    """Decide whether each quotation mark of a kind opens, at the lowest cost in all (Viterbi)."""
+    # Number of open quotations to the lowest cost, and a bit for each mark, 1 if it opens.
     best: dict[int, tuple[int, int]] = {0: (0, 0)}
-    before = None
-    for place in places:
-        if_opening, if_closing = _costs(words, place)
+    previous = None
+    for position in positions:
+        open_cost, close_cost = _costs(words, position)
         following: dict[int, tuple[int, int]] = {}
-        for depth, (cost, chosen) in best.items():
+        for depth, (cost, bits) in best.items():
             # A mark should not open a third quotation nor close none, and must not close an empty
             # one.
-            opened = cost + if_opening + 2 * depth
-            options = [(min(depth + 1, 2), (opened, 2 * chosen + 1))]
-            if not (chosen & 1 and place - 1 == before):
-                closed = cost + if_closing + (0 if depth else 3 if before is None else 2)
-                options.append((max(depth - 1, 0), (closed, 2 * chosen)))
-            for left, option in options:
-                following[left] = min(following.get(left, option), option)
+            opened = cost + open_cost + 2 * depth
+            options = [(min(depth + 1, 2), (opened, 2 * bits + 1))]
+            if not (bits & 1 and position - 1 == previous):
+                closed = cost + close_cost + (0 if depth else 3 if previous is None else 2)
+                options.append((max(depth - 1, 0), (closed, 2 * bits)))
+            for new_depth, option in options:
+                following[new_depth] = min(following.get(new_depth, option), option)
         best = following
-        before = place
-    chosen = min((cost + 2 * depth, chosen) for depth, (cost, chosen) in best.items())[1]
-    return [bit == "1" for bit in f"{chosen:0{len(places)}b}"][: len(places)]
+        previous = position
+    bits = min((cost + 2 * depth, bits) for depth, (cost, bits) in best.items())[1]
+    return [bit == "1" for bit in f"{bits:0{len(positions)}b}"][: len(positions)]
 
 
-def _costs(words: Sequence[str], place: int) -> tuple[int, int]:
-    """Return how ill a quotation mark would open and how ill it would close at its place."""
-    mark = words[place]
-    before = words[place - 1] if place else ""
-    after = words[place + 1] if place + 1 < len(words) else ""
+def _costs(words: Sequence[str], position: int) -> tuple[int, int]:
+    """Return the costs of a quotation mark at a position: of opening, and of closing."""
+    mark = words[position]
+    before = words[position - 1] if position else ""
+    after = words[position + 1] if position + 1 < len(words) else ""
     if mark[0] == "`":
         return 0, 9
     starts = not before or before[-1] in "¿¡([{«“‘"
     ends = not after or after[0] in ",.;:?!)]}»”…"
-    is_alone = place > 1 and words[place - 2] == mark
+    is_alone = position > 1 and words[position - 2] == mark
     is_led = bool((_CONJUNCTION if is_alone else _FUNCTION_WORD).fullmatch(before))
     follows_word = any(map(str.isalnum, before)) and not _FUNCTION_WORD.fullmatch(before)
-    if_opening = 4 * ends + follows_word
-    if_closing = 4 * starts + 3 * is_led + (not ends and not _FUNCTION_WORD.fullmatch(after))
-    return if_opening, if_closing
+    open_cost = 4 * ends + follows_word
+    close_cost = 4 * starts + 3 * is_led + (not ends and not _FUNCTION_WORD.fullmatch(after))
+    return open_cost, close_cost

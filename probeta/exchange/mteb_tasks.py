@@ -262,7 +262,7 @@ def _task_form(dataset: Dataset, facts: Mapping[str, Any]) -> tuple[str, dict[st
     for classes in _SIMILAR_CLASSES:
         if columns == ("sentence1", "sentence2") and {*classes} <= {*dataset.labels}:
             return "PairClassification", {"classes": classes}
-    return "Classification", {"columns": columns, "between": writing_of(dataset.language).between}
+    return "Classification", {"columns": columns, "between": writing_of(dataset.language).separator}
 
 
 def _write_modules(

@@ -6,7 +6,7 @@ from builders.auditing.gates.gate import Check, Gate, share_check, stated
 from builders.auditing.target import Target
 from corpora_recipes.languages import corpora_by_language
 from corpora_recipes.text.language import (
-    MINIMUM_LETTERS,
+    MIN_LETTERS,
     can_identify,
     identify,
     is_language,
@@ -26,7 +26,7 @@ def _measure(target: Target) -> Iterator[Check]:
     what = f"rows that are not in the dataset's language, {target.language}"
     yield share_check("language", what, len(other) / len(rows), OTHER_LANGUAGE, len(rows), found)
     what = (
-        f"rows too short to identify their language (under {MINIMUM_LETTERS} letters in words "
+        f"rows too short to identify their language (under {MIN_LETTERS} letters in words "
         "without a capital)"
     )
     yield stated("language", what, sum(short for _, short in judged) / len(rows))

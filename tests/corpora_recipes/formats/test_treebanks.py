@@ -8,7 +8,7 @@ import pytest
 from conftest import corpus_of
 
 from corpora_recipes.formats.treebanks import (
-    FILES_A_BLOCK,
+    FILES_PER_BLOCK,
     carve_splits,
     choose_held_out,
     find_treebank,
@@ -75,9 +75,9 @@ def test_no_treebank_is_there(tmp_path: Path, language: str, expected: str) -> N
 
 
 def test_blocks_have_the_splits_of_their_own_texts(tmp_path: Path) -> None:
-    names = [f"t{number:02}" for number in range(FILES_A_BLOCK + 2)]
+    names = [f"t{number:02}" for number in range(FILES_PER_BLOCK + 2)]
     first, second = group_in_blocks(tmp_path, "gum", names, {"t00": "train", "t33": "test"})
-    assert (len(first.names), first.splits) == (FILES_A_BLOCK, {"t00": "train"})
+    assert (len(first.names), first.splits) == (FILES_PER_BLOCK, {"t00": "train"})
     assert (second.key, second.names, second.splits) == ("t32", ("t32", "t33"), {"t33": "test"})
 
 

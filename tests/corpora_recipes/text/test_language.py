@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from corpora_recipes.running.errors import InputError
-from corpora_recipes.text.language import MINIMUM_LETTERS, identify, is_language
+from corpora_recipes.text.language import MIN_LETTERS, identify, is_language
 
 SENTENCES = {
     "es": [
@@ -47,7 +47,7 @@ def test_a_short_sentence_that_looks_like_another_language() -> None:
     assert identify("Originaria de Indonesia.") != "es"
 
 
-@given(st.text(max_size=MINIMUM_LETTERS - 1))
+@given(st.text(max_size=MIN_LETTERS - 1))
 def test_too_short_to_tell(text: str) -> None:
     assert is_language(text, "es")
 

@@ -33,7 +33,7 @@ TEXTS = {
 @pytest.mark.parametrize("language", TEXTS)
 def test_sentences_end_at_the_marks_of_their_script(language: str) -> None:
     sentences = [*TEXTS[language]]
-    assert split_sentences(writing_of(language).between.join(sentences), language) == sentences
+    assert split_sentences(writing_of(language).separator.join(sentences), language) == sentences
     assert all(is_finished(sentence, language) for sentence in sentences)
     assert not any(is_finished(sentence[:-3], language) for sentence in sentences)
 

@@ -11,7 +11,7 @@ from recipe_reading import read_settled, refused, write_files
 from rs3_text import group, rs3, segment
 
 from corpora_recipes.corpora.rst_spanish_treebank.recipe import blocks, read_block
-from corpora_recipes.formats.treebanks import FILES_A_BLOCK
+from corpora_recipes.formats.treebanks import FILES_PER_BLOCK
 from corpora_recipes.recipe import RECIPES, Corpus, load_facts
 from corpora_recipes.running.errors import InputError
 
@@ -36,8 +36,8 @@ def test_blocks_hold_every_file_once_and_not_annotator_b(tmp_path: Path):
         write_files(tmp_path, {f"{folder}/t{i:02}.rs3": "" for i in range(number)})
     found = blocks(tmp_path, the_corpus())
     assert [(block.key, len(block.names)) for block in found] == [
-        ("train/t00.rs3", FILES_A_BLOCK),
-        ("train/t32.rs3", FILES_A_BLOCK),
+        ("train/t00.rs3", FILES_PER_BLOCK),
+        ("train/t32.rs3", FILES_PER_BLOCK),
         ("train/t64.rs3", 6),
         ("test/annotator-a/t00.rs3", 3),
     ]
