@@ -257,7 +257,7 @@ def _wrap_function(
     requested: object, name: str | None, revision: str | None, prompts: dict[str, str]
 ) -> ResolvedEncoder:
     """Wrap a function, or an object with a method `encode`, as an encoder."""
-    from evaluation.encoders.callable import Called, GivenEncoder, function_of
+    from evaluation.encoders.callable import CheckedFunction, InMemoryEncoder, function_of
 
     function = function_of(requested)
     if function is None:
@@ -266,8 +266,11 @@ def _wrap_function(
         raise InputError("encoder", expected, type(requested).__name__, todo)
     named_object = requested if hasattr(requested, "__qualname__") else type(requested)
     label = f"{named_object.__module__}.{named_object.__qualname__}"
-    encoder = GivenEncoder(
-        label, revision or "", prompts=prompts, given=Called(function, f"encoder {label}")
+    encoder = InMemoryEncoder(
+        label,
+        revision or "",
+        prompts=prompts,
+        in_memory=CheckedFunction(function, f"encoder {label}"),
     )
     encoder.check()
     name = name or name_of(label.rpartition(".")[2])

@@ -52,7 +52,7 @@ def options_of(encoder: type[Encoder]) -> dict[str, Any]:
     options = {}
     for field in fields(cast("Any", encoder)):
         default = field.default if field.default_factory is MISSING else field.default_factory()
-        options[_option(field)] = ... if default is MISSING else default
+        options[_option_name(field)] = ... if default is MISSING else default
     return options
 
 
@@ -69,23 +69,23 @@ def make_encoder(name: str, params: Mapping[str, Any], where: str | None = None)
         params: the entry: the options, and ``encoder:`` if the key is not an encoder's name.
         where: the name of the entry in messages, if it is not of params.yaml.
     """
-    given = dict(params)
+    entry = dict(params)
     where = where or f"params.yaml: encoders.{name}"
     todo = "write one of these at `encoder:`, or add the encoder to evaluation/encoders/"
-    encoder = ENCODERS[check_choice(given.pop("encoder", name), sorted(ENCODERS), where, todo=todo)]
-    options = merge_options(options_of(encoder), given, where)
+    encoder = ENCODERS[check_choice(entry.pop("encoder", name), sorted(ENCODERS), where, todo=todo)]
+    options = merge_options(options_of(encoder), entry, where)
     check_choice(options["postprocessing"], get_args(Postprocess), f"{where}.postprocessing")
     if missing := [option for option, value in options.items() if value is ...]:
         todo = f"add them; they are explained in {encoder.__module__.replace('.', '/')}.py"
-        found = ", ".join(given) or "no options"
+        found = ", ".join(entry) or "no options"
         raise ParamsError(where, f"the options {', '.join(missing)}", found, todo)
     try:
         return encoder(
-            **{field.name: options[_option(field)] for field in fields(cast("Any", encoder))}
+            **{field.name: options[_option_name(field)] for field in fields(cast("Any", encoder))}
         )
     except ValueError as error:
-        raise ParamsError(where, str(error), repr(given), "write such values") from None
+        raise ParamsError(where, str(error), repr(entry), "write such values") from None
 
 
-def _option(field: Field[Any]) -> str:
+def _option_name(field: Field[Any]) -> str:
     return str(field.metadata.get("option", field.name))

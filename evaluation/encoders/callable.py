@@ -1,4 +1,4 @@
-"""Encoders from functions that turn texts into vectors: named in params.yaml, or at hand."""
+"""Encoders from functions of the user: named in params.yaml, or passed in memory."""
 
 import ast
 import importlib
@@ -22,26 +22,26 @@ if TYPE_CHECKING:
     from evaluation.arrays import Reals
 
 FORMS = ("natural", "tokens")
-# Largest distance between a text's vectors in a batch and alone, as a share of the length: more
+# The largest distance between a text's vectors in a batch and alone, as a share of the length: more
 # than the rounding of bfloat16.
-ALIKE = 0.05
+MAX_BATCH_DISTANCE = 0.05
 # The first text, for the number of layers and the dimension.
 SHORT_TEXT = "Hola ."
 # What a user's code may raise: a script that ends itself would end the run as if all were done.
-_FAULTS = (Exception, SystemExit)
+_USER_ERRORS = (Exception, SystemExit)
 # Folders of packages that are installed.
 _INSTALLED = {"site-packages", "dist-packages"}
 
 
 @dataclass(frozen=True, eq=False)
-class Called:
-    """A function that turns texts into vectors, see ``FunctionEncoder``.
+class CheckedFunction:
+    """A function from texts to vectors, see ``FunctionEncoder``; what it returns is checked.
 
-    With a prompt, it is also given ``prompt=``. ``where`` names the encoder in messages.
+    With a prompt, it also gets ``prompt=``. ``label`` names the encoder in messages.
     """
 
     function: Callable[..., Any]
-    where: str
+    label: str
 
     @cached_property
     def shape(self) -> tuple[tuple[str, ...], int]:
@@ -60,7 +60,7 @@ class Called:
             expected = "a function with an argument `prompt`, as there are prompts"
             todo = "write it as `def encode(texts, prompt=None)`, or remove the prompts"
             found = f"the arguments {', '.join(arguments)}"
-            raise InputError(self.where, expected, found, todo)
+            raise InputError(self.label, expected, found, todo)
 
     def encode(self, texts: Sequence[str], prompt: str | None = None) -> "Reals":
         """Return the vectors of the function, see ``FunctionEncoder.encode``."""
@@ -81,16 +81,18 @@ class Called:
             vectors: np.ndarray[Any, Any] = np.asarray(returned)
         except InputError:
             raise
-        except _FAULTS as error:
+        except _USER_ERRORS as error:
             todo = "correct the function; the vectors encoded before are kept"
-            raise InputError(self.where, "vectors", f"{_told(error)}, {batch}", todo) from error
+            raise InputError(
+                self.label, "vectors", f"{_format_exception(error)}, {batch}", todo
+            ) from error
         if np.issubdtype(vectors.dtype, np.integer):
             vectors = vectors.astype(np.float32)
         is_right = np.issubdtype(vectors.dtype, np.floating) and vectors.ndim in (2, 3)
         if not is_right or len(vectors) != len(texts) or not vectors.size:
             expected = f"floats [{len(texts)}, dimension] or [{len(texts)}, layers, dimension]"
             found = f"{vectors.dtype} of shape {list(vectors.shape)}, {batch}"
-            raise InputError(self.where, expected, found, "return such an array from the function")
+            raise InputError(self.label, expected, found, "return such an array from the function")
         return vectors
 
     def _check_alone(self, text: str, prompt: str | None, vectors: "Reals") -> None:
@@ -99,10 +101,10 @@ class Called:
         # Other shapes and numbers that are not finite are refused elsewhere.
         if alone.shape != vectors.shape[1:] or not np.isfinite([alone, vectors[-1]]).all():
             return
-        if np.linalg.norm(alone - vectors[-1]) > ALIKE * np.linalg.norm(alone):
+        if np.linalg.norm(alone - vectors[-1]) > MAX_BATCH_DISTANCE * np.linalg.norm(alone):
             found = f"one vector for {text!r} alone, and another among {len(vectors)} texts"
             todo = "remove from the function all randomness, and all that depends on other texts"
-            raise InputError(self.where, "vectors that depend only on their text", found, todo)
+            raise InputError(self.label, "vectors that depend only on their text", found, todo)
 
 
 @dataclass(frozen=True)
@@ -138,19 +140,19 @@ class FunctionEncoder(Postprocessed):
         check_prompts(self.prompts)
 
     @property
-    def called(self) -> Called:
+    def checked_function(self) -> CheckedFunction:
         """The function, imported."""
-        return _called(self.function)
+        return _import_function(self.function)
 
     @property
     def dimension(self) -> int:
         """Length of the vector of a short text."""
-        return self.called.shape[1]
+        return self.checked_function.shape[1]
 
     @property
     def layers(self) -> tuple[str, ...]:
         """("output",), or "0", "1" … if the function returns layers."""
-        return self.called.shape[0]
+        return self.checked_function.shape[0]
 
     @property
     def layer(self) -> str:
@@ -160,35 +162,35 @@ class FunctionEncoder(Postprocessed):
     @property
     def options(self) -> dict[str, Any]:
         """Function, form, and a digest of the function's module and what it imports there."""
-        return {"function": self.function, "form": self.form, "file": _digest(self.function)}
+        return {"function": self.function, "form": self.form, "file": _digest_module(self.function)}
 
     def check(self) -> None:
         """See ``Encoder.check``."""
-        self.called.check_prompts(self.prompts)
+        self.checked_function.check_prompts(self.prompts)
 
     def encode(self, texts: Sequence[str], prompt: str | None = None) -> "Reals":
         """Return the vectors of the function, floats [len(texts), layers, dimension]."""
-        self.called.check_prompts(self.prompts)
-        return self.called.encode(texts, prompt)
+        self.checked_function.check_prompts(self.prompts)
+        return self.checked_function.encode(texts, prompt)
 
 
 @dataclass(frozen=True, eq=False)
-class GivenEncoder(FunctionEncoder):
-    """The vectors of a function at hand. It is not in ``ENCODERS``: no file can name it.
+class InMemoryEncoder(FunctionEncoder):
+    """The vectors of a function in memory. It is not in ``ENCODERS``: no file can name it.
 
-    ``function`` is its name, for results; ``revision`` is "" if vectors are not to be kept.
+    ``function`` is its name, for results; ``revision`` is "" if vectors are not to be stored.
     """
 
     revision: str = ""
-    given: Called = field(kw_only=True)
+    in_memory: CheckedFunction = field(kw_only=True)
 
     def __post_init__(self) -> None:
         """Take any name for the function."""
 
     @property
-    def called(self) -> Called:
+    def checked_function(self) -> CheckedFunction:
         """The function."""
-        return self.given
+        return self.in_memory
 
     @property
     def options(self) -> dict[str, Any]:
@@ -196,54 +198,56 @@ class GivenEncoder(FunctionEncoder):
         return {"function": self.function, "form": self.form}
 
 
-def function_of(given: object) -> Callable[..., Any] | None:
-    """Return the method `encode` of an object, or what can be called itself; else None."""
-    function = getattr(given, "encode", given)
+def function_of(encoder: object) -> Callable[..., Any] | None:
+    """Return the method `encode` of an object, or the object if it can be called; else None."""
+    function = getattr(encoder, "encode", encoder)
     return function if callable(function) else None
 
 
-def _told(error: BaseException) -> str:
-    """Return an exception, with the place where the user's code raised it."""
-    places = [
+def _format_exception(error: BaseException) -> str:
+    """Return an exception, with the line where the user's code raised it."""
+    lines = [
         f" ({Path(frame.filename).name}, line {frame.lineno})"
         for frame in extract_tb(error.__traceback__)
         if frame.filename not in (__file__, importlib.__file__)
         and not frame.filename.startswith("<frozen importlib")
     ]
     # Unlike str(), it never raises an exception of its own.
-    return "".join([format_exception_only(error)[-1].strip(), *places[-1:]])
+    return "".join([format_exception_only(error)[-1].strip(), *lines[-1:]])
 
 
 @cache
-def _digest(name: str) -> str:
+def _digest_module(name: str) -> str:
     """Return 16 hexadecimal digits that change with a function's module; "" without a file."""
-    file = _file(name)
+    file = _module_file(name)
     if not file:
         return ""
     root = Path(file).parents[name.partition(":")[0].count(".")]
-    digests = {path: sha256(path.read_bytes()).hexdigest() for path in _imported(Path(file), root)}
+    digests = {
+        path: sha256(path.read_bytes()).hexdigest() for path in _imported_files(Path(file), root)
+    }
     if len(digests) == 1:
         return digests[Path(file)][:16]
     lines = [f"{path.relative_to(root)} {digest}" for path, digest in digests.items()]
     return sha256("\n".join(lines).encode()).hexdigest()[:16]
 
 
-def _imported(file: Path, root: Path) -> list[Path]:
+def _imported_files(file: Path, root: Path) -> list[Path]:
     """Return a module's file and those below a folder that it imports, directly or not; sorted."""
-    files, waiting = {file}, [file]
-    while waiting:
-        new = {
+    files, queue = {file}, [file]
+    while queue:
+        imports = {
             path
-            for module in _modules_of(waiting.pop(), root)
+            for module in _import_paths(queue.pop(), root)
             for path in (module.with_suffix(".py"), module / "__init__.py")
             if path.is_file() and path.is_relative_to(root)
         } - files
-        files |= new
-        waiting += new
+        files |= imports
+        queue += imports
     return sorted(files)
 
 
-def _modules_of(file: Path, root: Path) -> Iterator[Path]:
+def _import_paths(file: Path, root: Path) -> Iterator[Path]:
     """Yield the paths, without ending, that the imports of a file may mean."""
     try:
         nodes = list(ast.walk(ast.parse(file.read_bytes())))
@@ -263,33 +267,33 @@ def _modules_of(file: Path, root: Path) -> Iterator[Path]:
                 yield module
 
 
-def _file(name: str) -> str | None:
+def _module_file(name: str) -> str | None:
     """Return the file of a function's module, without importing it, which may load a model."""
     module = name.partition(":")[0]
-    _look_here()
+    _add_current_folder()
     try:
         spec = find_spec(module)
-    except _FAULTS:  # anything that importing the package of the module raises
+    except _USER_ERRORS:  # anything that importing the package of the module raises
         spec = None
     if spec is None:
         # It says what is wrong, unless the module was made by a program.
-        _called(name)
+        _import_function(name)
         return importlib.import_module(module).__file__
     return spec.origin if spec.has_location else None
 
 
 @cache
-def _called(name: str) -> Called:
+def _import_function(name: str) -> CheckedFunction:
     """Import a function; InputError if there is no such module or function."""
-    where = f"encoder callable, {name}"
+    label = f"encoder callable, {name}"
     module_name, _, path = name.partition(":")
-    here = _look_here()
+    folder = _add_current_folder()
     try:
         target: Any = importlib.import_module(module_name)
-    except _FAULTS as error:
-        expected = f"a module {module_name}, in {here} or installed"
+    except _USER_ERRORS as error:
+        expected = f"a module {module_name}, in {folder} or installed"
         todo = "correct the name of the module, or install the missing package"
-        raise InputError(where, expected, _told(error), todo) from error
+        raise InputError(label, expected, _format_exception(error), todo) from error
     file = getattr(target, "__file__", module_name)
     expected = f"a function {path} in {file}, or an object with a method `encode`"
     todo = "correct the name of the function"
@@ -297,16 +301,16 @@ def _called(name: str) -> Called:
         for part in path.split("."):
             target = getattr(target, part)
         function = function_of(target)
-    except _FAULTS as error:
-        raise InputError(where, expected, _told(error), todo) from error
+    except _USER_ERRORS as error:
+        raise InputError(label, expected, _format_exception(error), todo) from error
     if function is None:
-        raise InputError(where, expected, type(target).__name__, todo)
-    return Called(function, where)
+        raise InputError(label, expected, type(target).__name__, todo)
+    return CheckedFunction(function, label)
 
 
-def _look_here() -> str:
-    """Look for modules in the current folder too, and return it."""
-    here = str(Path.cwd())
-    if here not in sys.path:
-        sys.path.append(here)
-    return here
+def _add_current_folder() -> str:
+    """Let modules be imported from the current folder too, and return it."""
+    folder = str(Path.cwd())
+    if folder not in sys.path:
+        sys.path.append(folder)
+    return folder

@@ -39,11 +39,11 @@ class Described(Protocol):
 
     @property
     def form(self) -> Form:
-        """The form of text it takes: natural, or spaCy tokens joined by spaces."""
+        """The form of texts that it encodes: natural, or spaCy tokens joined by spaces."""
 
     @property
     def options(self) -> dict[str, Any]:
-        """Everything else that its vectors depend on, with the defaults; JSON values."""
+        """All other options that its vectors depend on, with the defaults; JSON values."""
 
     @property
     def prompts(self) -> Prompts:
@@ -55,7 +55,7 @@ class Described(Protocol):
 
     @property
     def postprocessing(self) -> Postprocess:
-        """What is done to its vectors; the store has them as they were before."""
+        """What is done to its vectors; the store holds them without it."""
 
 
 class Encoder(Described, Protocol):
@@ -108,9 +108,9 @@ class Postprocessed:
 
 @dataclass(frozen=True, kw_only=True)
 class OneVector(Postprocessed):
-    """What most encoders share: a frozen dataclass that gives a natural text one vector.
+    """Base of most encoders: a frozen dataclass that gives a natural text one vector.
 
-    It adds ``name``, ``revision``, ``dimension`` and ``encode``, and changes what is different.
+    A subclass adds ``name``, ``revision``, ``dimension`` and ``encode``, and overrides the rest.
     """
 
     form: ClassVar[Form] = "natural"
@@ -166,8 +166,8 @@ def check_prompts(prompts: object) -> None:
         raise ValueError('prompts: texts, such as {default: "query: ", SP: "sentence: "}')
 
 
-def option(name: str, default: str) -> Any:
-    """Return a dataclass field for an option whose name is also the name of a property."""
+def option_field(name: str, default: str) -> Any:
+    """Return a dataclass field for an option whose name is also that of a property."""
     return field(default=default, metadata={"option": name})
 
 

@@ -1,4 +1,4 @@
-"""Models that mteb knows, with the prompts that it gives them."""
+"""The encoder `mteb`: models of its registry, with the prompts that it gives them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ import numpy as np
 from builders.tasks.benchmarks import EVALRANK, GROUPS, PARALEX, SPC, SS
 from corpora_recipes.running.errors import InputError, ParamsError, check_packages, load_packages
 from evaluation.encoders.encoder import OneVector
-from evaluation.encoders.transformer import prepare_torch, shortened
+from evaluation.encoders.transformer import describe_error, prepare_torch
 
 if TYPE_CHECKING:
     from evaluation.arrays import Floats
@@ -56,7 +56,7 @@ class MtebModel(OneVector):
     @property
     def revision(self) -> str:
         """The commit on the Hub that mteb names, or the version of an API."""
-        return str(_meta(self.model).revision)
+        return str(_find_meta(self.model).revision)
 
     @property
     def dimension(self) -> int:
@@ -77,7 +77,7 @@ class MtebModel(OneVector):
         """Return float32 [len(texts), 1, dimension], of texts of a type of task."""
         if not texts:
             return np.zeros((0, 1, self.dimension), np.float32)
-        model, metadata = load_model(self.model), _metadata(prompt or SIMILARITY)
+        model, metadata = load_model(self.model), _task_metadata(prompt or SIMILARITY)
         return encode_with(model, texts, metadata, "test", batch_size=self.batch)[:, None]
 
 
@@ -104,21 +104,21 @@ def encode_with(
     return np.asarray(vectors).astype(np.float32)
 
 
-def instruction(kind: str) -> str:
-    """Return the instruction of a type of task, which mteb has for models that follow some."""
-    prompt: str = getattr(import_module("mteb.abstasks"), f"AbsTask{kind}").abstask_prompt
+def instruction(task_type: str) -> str:
+    """Return mteb's instruction for a type of task, for models that follow instructions."""
+    prompt: str = getattr(import_module("mteb.abstasks"), f"AbsTask{task_type}").abstask_prompt
     return prompt
 
 
 @cache
-def _metadata(kind: str) -> Any:
-    """Return the metadata of a task of some type, for the choice of a prompt alone."""
+def _task_metadata(task_type: str) -> Any:
+    """Return the metadata of a task of a type, from which models choose their prompts."""
     (mteb,) = load_packages(WHERE, "mteb")
     return mteb.TaskMetadata(
         name="Probeta",
         description="Texts of Probeta's datasets.",
-        type=kind,
-        prompt=instruction(kind),
+        type=task_type,
+        prompt=instruction(task_type),
         dataset={"path": "probeta", "revision": "1"},
         eval_langs=["spa-Latn"],
         main_score="accuracy",
@@ -126,7 +126,7 @@ def _metadata(kind: str) -> Any:
 
 
 @cache
-def _meta(model: str) -> Any:
+def _find_meta(model: str) -> Any:
     (mteb,) = load_packages(WHERE, "mteb")
     try:
         return mteb.get_model_meta(model)
@@ -139,13 +139,13 @@ def _meta(model: str) -> Any:
 @lru_cache(maxsize=1)
 def load_model(model: str) -> Any:
     """Return the model, which stays in memory until ``release``."""
-    meta = _meta(model)
+    meta = _find_meta(model)
     (torch,) = load_packages(WHERE, "torch")
     device = prepare_torch(torch)
     try:
         return meta.load_model(device=str(device))
     # Each model has code of its own.
     except Exception as error:
-        expected, found = "a model that mteb can load", shortened(error)
+        expected, found = "a model that mteb can load", describe_error(error)
         todo = "install what the message asks for, go online once, or choose another model"
         raise InputError(f"model {model}", expected, found, todo) from error

@@ -9,7 +9,7 @@ import numpy as np
 
 from corpora_recipes.running.errors import check_packages, load_packages
 from evaluation.encoders.encoder import Prompts, check_prompts
-from evaluation.encoders.transformer import Pretrained, Source, is_local, label, prepare_torch
+from evaluation.encoders.transformer import Pretrained, Source, is_local, model_label, prepare_torch
 
 if TYPE_CHECKING:
     from evaluation.arrays import Floats
@@ -28,7 +28,7 @@ class SentenceTransformer(Pretrained):
     Attributes:
         model: id on the Hugging Face Hub, downloaded if it is not in the Hub's cache, or folder
             with modules.json.
-        asked_revision: the option `revision`: branch, tag or commit of the Hub.
+        revision_option: the option `revision`: branch, tag or commit of the Hub.
         prompts: for models trained with them, such as {default: "query: "} for e5; see ``Prompts``.
             Other texts get the default of the model, if it has one.
         batch: number of texts that are encoded together, of nearly the same length.
@@ -55,7 +55,7 @@ class SentenceTransformer(Pretrained):
     @property
     def options(self) -> dict[str, Any]:
         """All options that the vectors depend on."""
-        return {"model": label(self.model), "batch": self.batch}
+        return {"model": model_label(self.model), "batch": self.batch}
 
     def check(self) -> None:
         """See ``Encoder.check``."""

@@ -33,16 +33,16 @@ FASTTEXT_END = "</s>"
 GZIP_MAGIC = b"\x1f\x8b"
 READ_BYTES = 1 << 22
 # A longer line, or word, is an error.
-LONGEST_BYTES = 1 << 20
+MAX_LINE_BYTES = 1 << 20
 BLOCK_ROWS = 4096
 NUMBER = re.compile(rb"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
 COUNT = re.compile(rb"\d{1,18}")
-_AS_TEXT = "give the model that is not quantised, or its vectors as text (.vec)"
+_USE_TEXT = "give the model that is not quantised, or its vectors as text (.vec)"
 
 
 @dataclass(frozen=True)
 class WordVectors:
-    """Words and their vectors: word to row, and float32 [rows, dimension]."""
+    """Words and their vectors: word to row, and the matrix, float32 [rows, dimension]."""
 
     rows: dict[str, int]
     matrix: "Floats"
@@ -62,12 +62,12 @@ class WordVectors:
 class SubwordVectors(WordVectors):
     """A fastText model: below the words, the matrix has one row for each bucket of n-grams.
 
-    The shortest and the longest n-gram have so many characters; 0 without n-grams.
+    N-grams have ``min_ngram`` to ``max_ngram`` characters; both are 0 without n-grams.
     """
 
     buckets: int
-    shortest: int
-    longest: int
+    min_ngram: int
+    max_ngram: int
 
     def vector(self, token: str) -> "Floats | None":
         """Return the mean over the word, if it is known, and its n-grams; None without either."""
@@ -75,7 +75,7 @@ class SubwordVectors(WordVectors):
         rows = [] if row is None else [row]
         word = token if row is None or token in self.rows else token.lower()
         if word != FASTTEXT_END and self.buckets:
-            hashes = ngram_hashes(f"<{word}>", self.shortest, self.longest)
+            hashes = ngram_hashes(f"<{word}>", self.min_ngram, self.max_ngram)
             rows += [len(self.rows) + hashed % self.buckets for hashed in hashes]
         if not rows:
             return None
@@ -83,7 +83,7 @@ class SubwordVectors(WordVectors):
         return mean
 
 
-def ngram_hashes(word: str, shortest: int, longest: int) -> Iterator[int]:
+def ngram_hashes(word: str, min_ngram: int, max_ngram: int) -> Iterator[int]:
     """Yield the hashes of a word's character n-grams as fastText computes them.
 
     Source: fastText, dictionary.cc, computeSubwords and hash: the 32-bit FNV-1a of the UTF-8 bytes,
@@ -92,18 +92,18 @@ def ngram_hashes(word: str, shortest: int, longest: int) -> Iterator[int]:
     letters = [letter.encode() for letter in word]
     for start in range(len(letters)):
         hashed = 2166136261
-        for end in range(start, min(start + longest, len(letters))):
+        for end in range(start, min(start + max_ngram, len(letters))):
             for byte in letters[end]:
                 signed = byte if byte < 128 else byte | 0xFFFFFF00
                 hashed = (hashed ^ signed) * 16777619 & 0xFFFFFFFF
             length = end - start + 1
             bracket = length == 1 and start in (0, len(letters) - 1)
-            if length >= shortest and not bracket:
+            if length >= min_ngram and not bracket:
                 yield hashed
 
 
 class VectorFile:
-    """A file read in large blocks; ``position``: (uncompressed) bytes that were taken from it."""
+    """A file read in large blocks; ``position``: number of (uncompressed) bytes taken."""
 
     def __init__(self, path: str, raw: BinaryIO) -> None:
         self.path = path
@@ -120,7 +120,7 @@ class VectorFile:
         """Number of bytes of the file read."""
         return self._raw.tell()
 
-    def _more(self) -> bool:
+    def _read_more(self) -> bool:
         more = self._stream.read(READ_BYTES)
         self._data = self._data[self._at :] + more
         self._at = 0
@@ -128,12 +128,12 @@ class VectorFile:
 
     def peek(self, count: int) -> bytes:
         """Return the next bytes without taking them, fewer at the end."""
-        while len(self._data) - self._at < count and self._more():
+        while len(self._data) - self._at < count and self._read_more():
             pass
         return self._data[self._at : self._at + count]
 
     def take(self, count: int) -> bytes:
-        """Take so many bytes; EOFError if there are fewer."""
+        """Take ``count`` bytes; EOFError if there are fewer."""
         piece = self.peek(count)
         if len(piece) < count:
             raise EOFError
@@ -141,10 +141,10 @@ class VectorFile:
         self.position += count
         return piece
 
-    def until(self, end: bytes) -> bytes:
-        """Take all up to a byte, which is left out; EOFError if it does not come, or not soon."""
-        while (at := self._data.find(end, self._at, self._at + LONGEST_BYTES)) < 0:
-            if len(self._data) - self._at >= LONGEST_BYTES or not self._more():
+    def take_until(self, end: bytes) -> bytes:
+        """Take all before a byte, and drop it; EOFError without one in ``MAX_LINE_BYTES``."""
+        while (at := self._data.find(end, self._at, self._at + MAX_LINE_BYTES)) < 0:
+            if len(self._data) - self._at >= MAX_LINE_BYTES or not self._read_more():
                 raise EOFError
         piece = self._data[self._at : at]
         self.position += at + 1 - self._at
@@ -156,12 +156,12 @@ class VectorFile:
         return struct.unpack(f"<{layout}", self.take(struct.calcsize(f"<{layout}")))
 
     def error(self, position: str, expected: str, found: str, *todo: str) -> RawError:
-        """Return the error of a place in the file, or of all of it."""
+        """Return the error at a position of the file, or of the whole file."""
         where = f"{self.path}, {position}" if position else self.path
         return RawError(where, expected, found, *todo)
 
 
-def no_file(path: str, error: OSError) -> InputError:
+def file_error(path: str, error: OSError) -> InputError:
     """Return the error of a file that cannot be read."""
     found = error.strerror or str(error)
     return ParamsError(path, "a file of word vectors", found, "correct the encoder's `path`")
@@ -169,7 +169,7 @@ def no_file(path: str, error: OSError) -> InputError:
 
 @contextmanager
 def open_vectors(path: str) -> Iterator[VectorFile]:
-    """Open a file; what the disk or the decompression find wrong becomes an InputError."""
+    """Open a file; errors of the disk or of the decompression become an InputError."""
     try:
         with Path(path).open("rb") as raw:
             yield VectorFile(path, raw)
@@ -177,35 +177,35 @@ def open_vectors(path: str) -> Iterator[VectorFile]:
         found = f"its end in the middle, or damaged data {error}".rstrip()
         raise RawError(path, "a whole file", found) from None
     except OSError as error:
-        raise no_file(path, error) from None
+        raise file_error(path, error) from None
 
 
 @dataclass(frozen=True)
 class Header:
-    """What a file of words and vectors begins with; ``count`` is None if it does not say."""
+    """The header of a file of words and vectors; ``count`` is None if it has no number of words."""
 
     dimension: int
     count: int | None
     binary: bool
 
-    def place(self, row: int) -> str:
-        """Return the place of a row in the file."""
+    def position_of(self, row: int) -> str:
+        """Return the position of a row, for messages."""
         if self.binary:
             return f"word {row + 1}"
         return f"line {row + (1 if self.count is None else 2)}"
 
 
 @dataclass(frozen=True)
-class Model:
+class FastTextArguments:
     """The arguments of a fastText model that its vectors depend on."""
 
     dimension: int
     buckets: int
-    shortest: int
-    longest: int
+    min_ngram: int
+    max_ngram: int
 
 
-def read_header(file: VectorFile) -> Header | Model:
+def read_header(file: VectorFile) -> Header | FastTextArguments:
     """Read the header, and recognise the format by it."""
     if file.peek(4) == FASTTEXT_MAGIC:
         return _read_arguments(file)
@@ -213,31 +213,31 @@ def read_header(file: VectorFile) -> Header | Model:
     # A mark before the first word, unless it is that word.
     if not binary and file.peek(4).startswith(BOM_UTF8) and file.peek(4) != BOM_UTF8 + b" ":
         file.take(len(BOM_UTF8))
-    first = file.peek(LONGEST_BYTES).partition(b"\n")[0]
+    first = file.peek(MAX_LINE_BYTES).partition(b"\n")[0]
     fields = first.rstrip(b" \r").split(b" ")
     count: int | None = None
     if len(fields) == 2 and all(COUNT.fullmatch(field) for field in fields):
-        file.until(b"\n")
+        file.take_until(b"\n")
         count, dimension = map(int, fields)
     elif binary:
         expected = "COUNT DIMENSION, as word2vec's binary files begin, or a fastText model"
         todo = "name the file without .bin if it is text; else get it again"
-        raise file.error("line 1", expected, _shown(first), todo)
+        raise file.error("line 1", expected, _excerpt(first), todo)
     else:
         numbers = [bool(NUMBER.fullmatch(field)) for field in fields[1:]]
         # The last fields that are numbers: the word may have spaces.
         dimension = [False, *numbers][::-1].index(False)
-    if not 0 < dimension <= LONGEST_BYTES or count == 0:
+    if not 0 < dimension <= MAX_LINE_BYTES or count == 0:
         expected = "COUNT DIMENSION, both above 0 and possible, or a word and its numbers"
         found, todo = (
-            _shown(first) if first else "nothing",
+            _excerpt(first) if first else "nothing",
             "give a file of word2vec, GloVe or fastText",
         )
         raise file.error("line 1", expected, found, todo)
     return Header(dimension, count, binary)
 
 
-def _shown(data: bytes) -> str:
+def _excerpt(data: bytes) -> str:
     text = repr(data[:60].decode("utf-8", "replace"))
     return f"{text} …" if len(data) > 60 else text
 
@@ -245,18 +245,18 @@ def _shown(data: bytes) -> str:
 def read_vectors(file: VectorFile, bar: Any) -> WordVectors:
     """Read a file into memory, from its beginning."""
     header = read_header(file)
-    if isinstance(header, Model):
+    if isinstance(header, FastTextArguments):
         return _read_model(file, header, bar)
     rows: dict[str, int] = {}
     matrix = np.empty((0, header.dimension), np.float32)
     for words, vectors in read_blocks(file, header, bar):
         first = len(rows)
         for row, word in enumerate(words, first):
-            known = rows.setdefault(word, row)
-            if known != row:
-                found = f"{word!r}, which {header.place(known)} has already"
+            first_row = rows.setdefault(word, row)
+            if first_row != row:
+                found = f"{word!r}, which {header.position_of(first_row)} has already"
                 todo = "remove one of the two (and correct the header)"
-                raise file.error(header.place(row), "each word once", found, todo)
+                raise file.error(header.position_of(row), "each word once", found, todo)
         if len(rows) > len(matrix):
             # In place, without a copy.
             matrix.resize((len(rows) * 3 // 2, header.dimension), refcheck=False)
@@ -271,7 +271,7 @@ def read_blocks(file: VectorFile, header: Header, bar: Any) -> Iterator[tuple[li
     for words, vectors in (_binary_rows if header.binary else _text_rows)(file, header):
         bad = np.flatnonzero(~np.isfinite(vectors).all(axis=1))
         if bad.size:
-            where, found = header.place(count + int(bad[0])), _shown(words[bad[0]])
+            where, found = header.position_of(count + int(bad[0])), _excerpt(words[bad[0]])
             found = f"NaN or an infinite number in the vector of {found}"
             raise file.error(where, "finite numbers in the range of float32", found)
         # So that words which are no UTF-8 stay different from each other, and from all tokens.
@@ -290,21 +290,21 @@ def _text_rows(file: VectorFile, header: Header) -> Iterator[tuple[list[bytes], 
         numbers: list[str] = []
         while len(words) < BLOCK_ROWS and file.peek(1):
             try:
-                line = file.until(b"\n")
+                line = file.take_until(b"\n")
             except EOFError:
-                line = file.take(len(file.peek(LONGEST_BYTES)))
+                line = file.take(len(file.peek(MAX_LINE_BYTES)))
             word, rest = _split_line(file, header, row + len(words), line)
             words.append(word)
             numbers.append(rest.decode("latin-1"))
         try:
-            vectors = _numbers(numbers)
+            vectors = _parse_numbers(numbers)
         except ValueError:
-            raise _bad_number(file, header, row, numbers) from None
+            raise _number_error(file, header, row, numbers) from None
         yield words, vectors
         row += len(words)
 
 
-def _numbers(lines: list[str]) -> "Floats":
+def _parse_numbers(lines: list[str]) -> "Floats":
     return np.loadtxt(lines, np.float32, comments=None, delimiter=" ", ndmin=2)
 
 
@@ -321,23 +321,23 @@ def _split_line(file: VectorFile, header: Header, row: int, line: bytes) -> tupl
     if not word or count < header.dimension or (space and NUMBER.fullmatch(last)):
         source = "line 1 says" if row or header.count is not None else "most files have"
         expected = f"a word and {header.dimension} numbers, one space between them, as {source}"
-        found = f"{count} fields after the word: {_shown(line)}"
-        raise file.error(header.place(row), expected, found)
+        found = f"{count} fields after the word: {_excerpt(line)}"
+        raise file.error(header.position_of(row), expected, found)
     return word, numbers
 
 
-def _bad_number(file: VectorFile, header: Header, row: int, numbers: list[str]) -> InputError:
+def _number_error(file: VectorFile, header: Header, row: int, numbers: list[str]) -> InputError:
     """Return the error of the first line whose fields are not all numbers."""
     for line in numbers:
         try:
-            _numbers([line])
+            _parse_numbers([line])
         except ValueError:
             break
         row += 1
     fields = line.split(" ")
     strange = [field for field in fields if not NUMBER.fullmatch(field.encode("latin-1"))]
     found = repr((strange or fields)[0])
-    return file.error(header.place(row), f"{header.dimension} numbers", found)
+    return file.error(header.position_of(row), f"{header.dimension} numbers", found)
 
 
 def _binary_rows(file: VectorFile, header: Header) -> Iterator[tuple[list[bytes], "Floats"]]:
@@ -349,51 +349,51 @@ def _binary_rows(file: VectorFile, header: Header) -> Iterator[tuple[list[bytes]
         numbers: list[bytes] = []
         for row in range(first, min(first + BLOCK_ROWS, header.count)):
             try:
-                # The original program ends a vector with a line feed, others do not.
-                words.append(file.until(b" ").lstrip(b"\n"))
+                # The original program ends a vector with a line feed, other programs do not.
+                words.append(file.take_until(b" ").lstrip(b"\n"))
                 numbers.append(file.take(size))
             except EOFError:
-                found = f"no space within {LONGEST_BYTES} bytes"
+                found = f"no space within {MAX_LINE_BYTES} bytes"
                 if len(file.peek(size)) < size:
                     found = f"the end of the file after {row} words"
                 expected = f"{header.count} words, each with {size} bytes, as line 1 says"
-                raise file.error(header.place(row), expected, found) from None
+                raise file.error(header.position_of(row), expected, found) from None
         yield words, np.frombuffer(b"".join(numbers), "<f4").reshape(len(words), -1)
-    if rest := file.peek(LONGEST_BYTES).strip(b"\n"):
+    if rest := file.peek(MAX_LINE_BYTES).strip(b"\n"):
         expected = f"the end, after {header.count} words of dimension {header.dimension}"
         raise file.error(f"after word {header.count}", expected, f"{len(rest)} bytes or more")
 
 
-def _read_arguments(file: VectorFile) -> Model:
+def _read_arguments(file: VectorFile) -> FastTextArguments:
     """Take magic number, version and arguments of a fastText model (args.cc, Args::load)."""
     _, version = file.unpack("ii")
     arguments = file.unpack("12id")
-    dimension, model, buckets, shortest, longest = (arguments[i] for i in (0, 7, 8, 9, 10))
+    dimension, model, buckets, min_ngram, max_ngram = (arguments[i] for i in (0, 7, 8, 9, 10))
     if version not in FASTTEXT_VERSIONS or model not in FASTTEXT_MODELS or dimension < 1:
         expected = "a fastText model (cbow, skipgram or supervised) of version 11 or 12"
         found = f"version {version}, model {model}, dimension {dimension}"
         raise file.error("", expected, found, "give its vectors as text (.vec)")
     if version == 11 and model == FASTTEXT_SUPERVISED:
         # fasttext.cc, loadModel: they were trained without n-grams, whatever the file says.
-        longest = 0
-    return Model(dimension, buckets, shortest, longest)
+        max_ngram = 0
+    return FastTextArguments(dimension, buckets, min_ngram, max_ngram)
 
 
-def _read_model(file: VectorFile, header: Model, bar: Any) -> SubwordVectors:
+def _read_model(file: VectorFile, header: FastTextArguments, bar: Any) -> SubwordVectors:
     """Read what follows the arguments (dictionary.cc, fasttext.cc, densematrix.cc: load)."""
     entries, words, _, _, pruned = file.unpack("iiiqq")
     if pruned >= 0:
-        raise file.error("", "a model whose matrix is dense", "a quantised, pruned one", _AS_TEXT)
+        raise file.error("", "a model whose matrix is dense", "a quantised, pruned one", _USE_TEXT)
     rows: dict[str, int] = {}
     for _ in range(entries):
-        word = file.until(b"\0").decode("utf-8", "surrogateescape")
+        word = file.take_until(b"\0").decode("utf-8", "surrogateescape")
         _, kind = file.unpack("qb")
         # 1: a label of a supervised model; the labels come after the words.
         if kind == 0:
             rows[word] = len(rows)
     (quantised,) = file.unpack("?")
     if quantised:
-        raise file.error("", "a model whose matrix is dense", "a quantised one", _AS_TEXT)
+        raise file.error("", "a model whose matrix is dense", "a quantised one", _USE_TEXT)
     count, dimension = file.unpack("qq")
     buckets = header.buckets
     if (len(rows), count, dimension) != (words, words + buckets, header.dimension):
@@ -417,7 +417,7 @@ def _read_model(file: VectorFile, header: Model, bar: Any) -> SubwordVectors:
         bar.update(file.read - bar.n)
     if not file.zipped:
         matrix = np.memmap(file.path, "<f4", "r", offset, (count, dimension))
-    return SubwordVectors(rows, matrix, buckets, header.shortest, header.longest)
+    return SubwordVectors(rows, matrix, buckets, header.min_ngram, header.max_ngram)
 
 
 @dataclass(frozen=True)
@@ -453,12 +453,12 @@ class StaticVectors(OneVector):
     @property
     def revision(self) -> str:
         """The first 16 hexadecimal digits of the file's SHA-256."""
-        return _digest(*_stamp(self.path))
+        return _digest(*_cache_key(self.path))
 
     @property
     def dimension(self) -> int:
         """Length of a vector, from the file's first line or header."""
-        return _dimension(*_stamp(self.path))
+        return _dimension(*_cache_key(self.path))
 
     @property
     def options(self) -> dict[str, Any]:
@@ -471,16 +471,16 @@ class StaticVectors(OneVector):
 
     def encode(self, texts: Sequence[str]) -> "Floats":
         """Return float32 [len(texts), 1, dimension]; the texts are tokens joined by spaces."""
-        table = load_model(*_stamp(self.path))
+        table = load_model(*_cache_key(self.path))
         # Each distinct token once: with fastText a vector is the mean of about twenty vectors.
-        known: dict[str, Floats | None] = {}
+        vector_of: dict[str, Floats | None] = {}
         vectors = np.zeros((len(texts), 1, self.dimension), np.float32)
         for row, text in enumerate(texts):
             tokens = _tokens(text)
-            known |= {token: table.vector(token) for token in tokens if token not in known}
-            of_words = [vector for token in tokens if (vector := known[token]) is not None]
-            if of_words:
-                vectors[row, 0] = np.mean(of_words, axis=0, dtype=np.float64)
+            vector_of |= {token: table.vector(token) for token in tokens if token not in vector_of}
+            found = [vector for token in tokens if (vector := vector_of[token]) is not None]
+            if found:
+                vectors[row, 0] = np.mean(found, axis=0, dtype=np.float64)
         return vectors
 
     def vocabulary(self) -> Iterator[tuple[list[str], "Floats"]]:
@@ -490,7 +490,7 @@ class StaticVectors(OneVector):
         repeated words are not detected. The words of fastText's ``.bin`` are those of its
         dictionary, with the vectors that ``encode`` gives them.
         """
-        stamp = _stamp(self.path)
+        stamp = _cache_key(self.path)
         with open_vectors(self.path) as file, progress(stamp[1], Path(self.path).name, "B") as bar:
             header = read_header(file)
             if isinstance(header, Header):
@@ -507,7 +507,7 @@ class StaticVectors(OneVector):
 
         With fastText's ``.bin`` the words of its dictionary count, not the n-grams.
         """
-        table = load_model(*_stamp(self.path))
+        table = load_model(*_cache_key(self.path))
         rows = [table.row(token) for text in texts for token in _tokens(text)]
         return {"tokens": len(rows), "out_of_vocabulary": rows.count(None)}
 
@@ -516,12 +516,12 @@ def _tokens(text: str) -> list[str]:
     return [token for token in text.split(" ") if token]
 
 
-def _stamp(path: str) -> tuple[str, int, int]:
-    """Return the cache key of a file: path, size, time of its last change."""
+def _cache_key(path: str) -> tuple[str, int, int]:
+    """Return the key under which a file is cached: path, size, time of its last change."""
     try:
         file = Path(path).stat()
     except OSError as error:
-        raise no_file(path, error) from None
+        raise file_error(path, error) from None
     return path, file.st_size, file.st_mtime_ns
 
 
@@ -530,7 +530,7 @@ def _digest(path: str, size: int, changed: int) -> str:
     try:
         return sha256_of(Path(path))[:16]
     except OSError as error:
-        raise no_file(path, error) from None
+        raise file_error(path, error) from None
 
 
 @lru_cache(maxsize=8)

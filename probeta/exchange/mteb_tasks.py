@@ -42,7 +42,7 @@ from corpora_recipes.running.outputs import whole_folder
 from corpora_recipes.text.language import writing_of
 from evaluation.datasets import PACKAGE, Dataset, data_folder, find_data, find_datasets
 from evaluation.embedding.embedding import embed_datasets
-from evaluation.encoders.callable import Called, GivenEncoder
+from evaluation.encoders.callable import CheckedFunction, InMemoryEncoder
 from evaluation.encoders.mteb_model import TASK_TYPES, encode_with, instruction
 from evaluation.features import text_columns
 from evaluation.probing.probing import METRICS, probe_datasets
@@ -105,7 +105,9 @@ class ProbedDataset(AbsTask):  # type: ignore[misc]
         def encode(texts: list[str]) -> "Floats":
             return encode_with(model, texts, self.metadata, hf_split, **encode_kwargs)
 
-        encoder = GivenEncoder("mteb", given=Called(encode, f"encoder of {self.metadata.name}"))
+        encoder = InMemoryEncoder(
+            "mteb", in_memory=CheckedFunction(encode, f"encoder of {self.metadata.name}")
+        )
         with TemporaryDirectory() as folder:
             embed_datasets(Path(folder), encoder, [self.source])
             results, (predictions,), _new = probe_datasets(

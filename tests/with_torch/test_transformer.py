@@ -85,7 +85,7 @@ def test_layers_above_the_one_asked_for_do_not_run(tiny: dict[str, str]) -> None
     assert load_model.cache_info().currsize == 1
     loaded = load_model(encoder.source, 3, 2, "float32")  # type: ignore[union-attr]
     assert load_model.cache_info().hits > 0
-    assert len(loaded.model.h) == loaded.depth == 2
+    assert len(loaded.model.h) == loaded.n_layers == 2
 
 
 @pytest.mark.parametrize("kind", WRITERS)

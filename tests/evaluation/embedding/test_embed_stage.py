@@ -48,7 +48,7 @@ def forget_function() -> None:
     """As in another process."""
     for name in ("own_function", "own_helper"):
         sys.modules.pop(name, None)
-    for cached in (callable._called, callable._digest):
+    for cached in (callable._import_function, callable._digest_module):
         cached.cache_clear()
 
 

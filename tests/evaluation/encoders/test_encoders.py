@@ -110,7 +110,7 @@ def test_a_model_is_let_go(tmp_path: Path) -> None:
     (tmp_path / "v.txt").write_text("mar 1 2\n")
     encoder = make_encoder("static", {"path": str(tmp_path / "v.txt")})
     before = encoder.encode(["mar"])
-    table = weakref.ref(static.load_model(*static._stamp(str(tmp_path / "v.txt"))))
+    table = weakref.ref(static.load_model(*static._cache_key(str(tmp_path / "v.txt"))))
     assert table() is not None
     release()
     assert table() is None
@@ -145,7 +145,7 @@ def test_use_multilingual_is_that_of_its_package(together: Floats) -> None:
     assert np.abs(together[:50:3] - of_package).max() < 1e-6
     # What is left where no arrangement makes places alike.
     network = Network(package._model, edges=())
-    assert network.alone
+    assert network.one_by_one
     alone = [network.encode([package._tokenizer.encode(text)])[0] for text in texts]
     assert np.abs(alone - of_package[:, 0]).max() < 1e-6
 
@@ -162,7 +162,7 @@ def test_use_multilingual_with_the_kernels_of_other_machines(kernels: str) -> No
         "assert (found == found[:, :1]).all();"
         "assert (found[-1, 0] == encode(argv[-1:])[0]).all();"
         "from evaluation.encoders.use_multilingual import load_model;"
-        "assert not load_model()[1].alone"
+        "assert not load_model()[1].one_by_one"
     )
     done = subprocess.run(
         [sys.executable, "-c", code, *TEXTS],

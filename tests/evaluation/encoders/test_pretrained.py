@@ -69,13 +69,13 @@ def test_the_revision_of_the_hub_is_its_commit(hub: Path) -> None:
 
 def test_layers_are_named_without_loading_the_model(tmp_path: Path) -> None:
     model = str(write_model(tmp_path / "bert"))
-    encoder = Transformer(model, asked_layer="all")
+    encoder = Transformer(model, layer_option="all")
     assert (encoder.layers, encoder.layer) == (("0", "1", "2", "avg"), "avg")
-    single = Transformer(model, asked_layer="2")
+    single = Transformer(model, layer_option="2")
     assert (single.layers, single.layer) == (("2",), "2")
     assert single.options == encoder.options == Transformer(model).options
     with pytest.raises(InputError, match=r"a number from 0 .* to 2\n.*layer 3"):
-        _ = Transformer(model, asked_layer="3").layers
+        _ = Transformer(model, layer_option="3").layers
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ def test_layers_are_named_without_loading_the_model(tmp_path: Path) -> None:
 def test_sizes_by_their_other_names(
     config: dict[str, int], dimension: int, count: int, tmp_path: Path
 ) -> None:
-    encoder = Transformer(str(write_model(tmp_path / "model", **config)), asked_layer="all")
+    encoder = Transformer(str(write_model(tmp_path / "model", **config)), layer_option="all")
     assert (encoder.dimension, encoder.layers[-2]) == (dimension, str(count))
 
 
@@ -119,4 +119,4 @@ def test_models_that_are_not_there(tmp_path: Path, hub: Path) -> None:
     with pytest.raises(InputError, match=r"modules\.json"):
         _ = make_encoder("s", {"encoder": "sentence_transformers", "model": "some/bert"}).revision
     with pytest.raises(InputError, match="revision v9"):
-        _ = Transformer("some/bert", asked_revision="v9").revision
+        _ = Transformer("some/bert", revision_option="v9").revision

@@ -310,7 +310,7 @@ def test_what_is_written_is_read(encoder: Make, words: dict[str, list[float]], k
         "gensim": lambda: encoder(binary(words, b""), "v.bin"),
         "fasttext": lambda: encoder(fasttext([*words], [*words.values()], longest=0), "v.bin"),
     }[kind]()
-    table = static.load_model(*static._stamp(made.path))
+    table = static.load_model(*static._cache_key(made.path))
     assert {word: table.matrix[row].tolist() for word, row in table.rows.items()} == words
     assert made.encode(list(words))[:, 0].tolist() == list(words.values())
 
