@@ -1,4 +1,4 @@
-"""Datasets of a folder or of the Hub."""
+"""Finds and reads datasets, in a folder or on the Hub."""
 
 import re
 from collections import defaultdict
@@ -21,6 +21,7 @@ from builders.tasks.task import Answer
 from corpora_recipes.hashing import sha256_of
 from corpora_recipes.records import SPLITS, Split
 from corpora_recipes.running.errors import InputError, OutputError, nearest
+from corpora_recipes.running.outputs import PACKAGE
 from corpora_recipes.validation import check_choice
 
 _SHARD = re.compile(r"(train|validation|test)-(\d{5})-of-(\d{5})\.parquet")
@@ -61,12 +62,12 @@ class Dataset:
 
     @property
     def tested(self) -> Split:
-        """The split whose rows are answered: test, or train where there are folds."""
+        """The split whose rows are predicted: test, or train where there are folds."""
         return "train" if self.folds else "test"
 
     @property
     def trained(self) -> bool:
-        """Whether a probe is trained; if not, the answers come from the embeddings directly."""
+        """Whether a probe is trained; if not, embeddings are compared directly."""
         return TASKS[self.task].trained
 
     @property
@@ -102,11 +103,11 @@ class Dataset:
 
     def digest(self) -> str:
         """Return the SHA-256 of the names and contents of the files, in hexadecimal."""
-        whole = sha256()
+        digest = sha256()
         for files in self.files.values():
             for file in files:
-                whole.update(f"{sha256_of(file)}  {file.name}\n".encode())
-        return whole.hexdigest()
+                digest.update(f"{sha256_of(file)}  {file.name}\n".encode())
+        return digest.hexdigest()
 
 
 def parquet_files(root: Path) -> list[Path]:
@@ -117,7 +118,7 @@ def parquet_files(root: Path) -> list[Path]:
     """
     # A name with a dot in front is the unfinished output of a killed run.
     depths = [root.glob(f"{'[!.]*/' * depth}*.parquet") for depth in (1, 2, 3)]
-    return sorted(path for found in depths for path in found)
+    return sorted(path for paths in depths for path in paths)
 
 
 def find_datasets(root: Path) -> list[Dataset]:
@@ -143,7 +144,7 @@ def find_datasets(root: Path) -> list[Dataset]:
     datasets: dict[str, Dataset] = {}
     for folder, splits in sorted(folders.items()):
         files = {split: _shards(folder, split, splits[split]) for split in SPLITS if splits[split]}
-        dataset = _describe(folder, files)
+        dataset = _open_dataset(folder, files)
         if dataset.name in datasets:
             found = f"{dataset.name!r} also in {datasets[dataset.name].folder}"
             todo = "rename one of the two in params.yaml"
@@ -167,15 +168,15 @@ def _shards(folder: Path, split: Split, counts: dict[Path, int]) -> tuple[Path, 
     return files
 
 
-def _describe(folder: Path, files: dict[Split, tuple[Path, ...]]) -> Dataset:
-    described = {file: _metadata(file) for file in chain.from_iterable(files.values())}
-    first, *others = described
-    for file in others:
-        if described[file] != described[first]:
-            expected = f"the description of {first.name}: {described[first]}"
+def _open_dataset(folder: Path, files: dict[Split, tuple[Path, ...]]) -> Dataset:
+    metadata = {file: _read_metadata(file) for file in chain.from_iterable(files.values())}
+    first, *rest = metadata
+    for file in rest:
+        if metadata[file] != metadata[first]:
+            expected = f"the description of {first.name}: {metadata[first]}"
             todo = f"empty {folder} and run `probeta build` again"
-            raise OutputError(file, expected, str(described[file]), todo)
-    facts, labels, columns = described[first]
+            raise OutputError(file, expected, str(metadata[file]), todo)
+    facts, labels, columns = metadata[first]
     todo = "write one of these at `task:` in params.yaml, or add the task to builders/tasks/"
     check_choice(facts["task"], sorted(TASKS), str(folder), todo=todo)
     _check_splits(folder, list(files), facts["task"], columns)
@@ -207,7 +208,7 @@ def _check_no_null(file: Path, name: str, column: pa.Array) -> None:
         raise OutputError(file, f"{name} in every row", f"null in row {rows[0]}")
 
 
-def _metadata(file: Path) -> tuple[dict[str, Any], list[str], list[str]]:
+def _read_metadata(file: Path) -> tuple[dict[str, Any], list[str], list[str]]:
     """Return the description in a file: its facts, and the names of its classes and columns."""
     try:
         schema = pq.read_schema(file)
@@ -219,7 +220,6 @@ def _metadata(file: Path) -> tuple[dict[str, Any], list[str], list[str]]:
     return facts, labels, schema.names
 
 
-PACKAGE = Path("dist/hub")
 AUDIT = "audit.json"
 
 
@@ -228,19 +228,19 @@ class Data:
     """Datasets to score an encoder on, sorted by name.
 
     Attributes:
-        known: the names of all that the folder has.
+        all_names: of the datasets that the folder has.
         seed: with which they were built.
         samples: the names of those that are built from a shipped sample.
-        trivial: name to the best trivial baseline besides majority and its score, as far as the
-            folder's audit has one of the same rows.
+        baselines: name to the best trivial baseline besides majority and its score, if the folder's
+            audit has one of the same rows.
     """
 
     folder: Path
     datasets: tuple[Dataset, ...]
-    known: tuple[str, ...]
+    all_names: tuple[str, ...]
     seed: int
     samples: frozenset[str]
-    trivial: dict[str, tuple[str, float]]
+    baselines: dict[str, tuple[str, float]]
 
 
 def find_data(
@@ -254,14 +254,14 @@ def find_data(
         datasets: names.
         groups: abbreviations, such as "SP". All datasets if there are neither names nor groups.
     """
-    for given in (datasets, groups):
-        if isinstance(given, str):
+    for names in (datasets, groups):
+        if isinstance(names, str):
             where = "datasets and groups"
-            raise InputError(where, "lists of names", repr(given), f"write [{given!r}]")
+            raise InputError(where, "lists of names", repr(names), f"write [{names!r}]")
     folder = data_folder(data, datasets if not groups else None)
-    known = {dataset.name: dataset for dataset in find_datasets(folder)}
-    chosen = _chosen(folder, known, datasets, groups)
-    facts = {dataset.name: _facts(dataset) for dataset in chosen}
+    by_name = {dataset.name: dataset for dataset in find_datasets(folder)}
+    selected = _select_datasets(folder, by_name, datasets, groups)
+    facts = {dataset.name: _read_facts(dataset) for dataset in selected}
     seeds = {name: about["seed"] for name, about in facts.items()}
     if len(set(seeds.values())) > 1:
         found = ", ".join(f"{name} {seed}" for name, seed in seeds.items())
@@ -269,11 +269,11 @@ def find_data(
         raise InputError(folder, "datasets that were built with one seed", found, todo)
     return Data(
         folder,
-        tuple(chosen),
-        tuple(known),
+        tuple(selected),
+        tuple(by_name),
         next(iter(seeds.values())),
         frozenset(name for name, about in facts.items() if about["sample"]),
-        _trivial(folder / AUDIT, facts) if (folder / AUDIT).is_file() else {},
+        _read_baselines(folder / AUDIT, facts) if (folder / AUDIT).is_file() else {},
     )
 
 
@@ -292,11 +292,11 @@ def load(dataset: str, data: str | Path | None = None) -> dict[str, pa.Table]:
         InputError: there is no such folder, repository or dataset, or a split is missing.
     """
     folder = data_folder(data, [dataset])
-    known = {found.name: found for found in find_datasets(folder)}
-    check_names(f"datasets of {folder}", [dataset], [*known])
+    by_name = {found.name: found for found in find_datasets(folder)}
+    check_names(f"datasets of {folder}", [dataset], [*by_name])
     return {
         split: pa.concat_tables(map(pq.read_table, files))
-        for split, files in known[dataset].files.items()
+        for split, files in by_name[dataset].files.items()
     }
 
 
@@ -318,10 +318,10 @@ def data_folder(data: str | Path | None, datasets: Collection[str] | None) -> Pa
         expected = "a folder such as dist/hub, or an id of the Hugging Face Hub such as me/name"
         found = "a file" if folder.exists() else "no such folder"
         raise InputError(folder, expected, found, "correct the path")
-    return _downloaded(str(data), datasets)
+    return _download(str(data), datasets)
 
 
-def _downloaded(repository: str, datasets: Collection[str] | None) -> Path:
+def _download(repository: str, datasets: Collection[str] | None) -> Path:
     """Return the folder of a repository in the Hub's cache, with the datasets, or with all."""
     # Only for data of the Hub.
     from huggingface_hub import HfApi, snapshot_download
@@ -332,8 +332,8 @@ def _downloaded(repository: str, datasets: Collection[str] | None) -> Path:
         folder = Path(snapshot_download(repository, repo_type="dataset", allow_patterns=patterns))
         if not all((folder / name).is_dir() for name in datasets or ()):
             files = map(Path, HfApi().list_repo_files(repository, repo_type="dataset"))
-            known = {file.parent.name for file in files if file.suffix == ".parquet"}
-            check_names(f"datasets of {repository}", datasets, sorted(known))
+            present = {file.parent.name for file in files if file.suffix == ".parquet"}
+            check_names(f"datasets of {repository}", datasets, sorted(present))
     except (OSError, ValueError) as error:
         found = f"no such folder; {type(error).__name__}: {' '.join(str(error).split())[:300]}"
         todo = "correct it; go online; for private or gated data, run `hf auth login`"
@@ -342,27 +342,27 @@ def _downloaded(repository: str, datasets: Collection[str] | None) -> Path:
     return folder
 
 
-def _chosen(
+def _select_datasets(
     folder: Path,
-    known: dict[str, Dataset],
+    by_name: dict[str, Dataset],
     datasets: Collection[str] | None,
     groups: Collection[str] | None,
 ) -> Sequence[Dataset]:
     """Return the datasets of some names and groups, or all, that have a label or a score."""
-    probed = [dataset for dataset in known.values() if dataset.target != "neighbours"]
+    probed = [dataset for dataset in by_name.values() if dataset.target != "neighbours"]
     groupings: dict[str, list[str]] = {}
     if groups:
         groupings = {d.name: groupings_of(d.name, TASKS[d.task].group) for d in probed}
         present = list(dict.fromkeys(chain.from_iterable(groupings.values())))
         check_names(f"groups of {folder}", groups, present)
     expected = "datasets with a label or a score"
-    if ranked := sorted({*(datasets or ())} & {*known} - {dataset.name for dataset in probed}):
+    if ranked := sorted({*(datasets or ())} & {*by_name} - {dataset.name for dataset in probed}):
         found = f"{', '.join(ranked)}, where neighbours are looked for"
         todo = "use `probeta rank` (EvalRank) or `probeta paradigms` (ParaLex) for these"
         raise InputError(f"datasets of {folder}", expected, found, todo)
     check_names(f"datasets of {folder}", datasets, [dataset.name for dataset in probed])
     if not probed:
-        raise InputError(folder, expected, f"only {', '.join(known)}", "name another folder")
+        raise InputError(folder, expected, f"only {', '.join(by_name)}", "name another folder")
     if not (datasets or groups):
         return probed
     return [
@@ -373,17 +373,17 @@ def _chosen(
     ]
 
 
-def check_names(where: str, names: Collection[str] | None, known: Collection[str]) -> None:
-    """Refuse names that are not known, and name those that are most like them."""
-    if unknown := [name for name in names or () if name not in known]:
-        like = nearest(unknown, known)
+def check_names(where: str, names: Collection[str] | None, present: Collection[str]) -> None:
+    """Refuse names that are not present, and suggest the most similar ones."""
+    if unknown := [name for name in names or () if name not in present]:
+        like = nearest(unknown, present)
         todo = f"did you mean {like}?" if like else "choose some of these"
         found = ", ".join(map(repr, unknown))
-        raise InputError(where, f"names among {', '.join(known)}", found, todo)
+        raise InputError(where, f"names among {', '.join(present)}", found, todo)
 
 
-def _facts(dataset: Dataset) -> dict[str, Any]:
-    """Return what the files say of the dataset; older ones do not say all."""
+def _read_facts(dataset: Dataset) -> dict[str, Any]:
+    """Return the facts in a dataset's files, with defaults for those that older files lack."""
     files = dataset.files[dataset.tested]
     facts = about_of(pq.read_schema(files[0]))
     rows = {
@@ -393,12 +393,12 @@ def _facts(dataset: Dataset) -> dict[str, Any]:
     return {"seed": 1111, "sample": False} | facts | {"rows": rows}
 
 
-def _trivial(audit: Path, facts: dict[str, dict[str, Any]]) -> dict[str, tuple[str, float]]:
+def _read_baselines(audit: Path, facts: dict[str, dict[str, Any]]) -> dict[str, tuple[str, float]]:
     """Return the best trivial baseline of each dataset that was audited as it is."""
     report = read_audit(audit)
-    best = {}
+    baselines = {}
     for name, about in facts.items():
-        audited = report["datasets"].get(name, {}).get("rows") == about["rows"]
-        if audited and (found := best_baseline(report, name)):
-            best[name] = found
-    return best
+        is_audited = report["datasets"].get(name, {}).get("rows") == about["rows"]
+        if is_audited and (baseline := best_baseline(report, name)):
+            baselines[name] = baseline
+    return baselines

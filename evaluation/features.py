@@ -1,6 +1,4 @@
-"""The texts of datasets, and the features that probes see.
-
-Rows of a dataset for a probe, and their features: from embeddings, task by task.
+"""The texts of datasets, their prompts, and the features that probes get from embeddings.
 
 The features are those of DiscoEval (Chen, Chu and Gimpel 2019, "Evaluation benchmarks and learning
 criteria for discourse-aware sentence representations", section 3), of SentEval (Conneau and Kiela
@@ -26,7 +24,7 @@ from evaluation.arrays import Counts, Flags, Floats, Values
 from evaluation.datasets import Dataset
 from evaluation.encoders.encoder import Described, Encoder, Form
 
-DEFAULT = "default"
+DEFAULT_PROMPT = "default"
 
 
 def text_columns(task: str, form: Form) -> tuple[str, ...]:
@@ -66,23 +64,25 @@ def prompt_of(encoder: Described, dataset: Dataset) -> str | None:
     """
     task = TASKS[dataset.task]
     names = [dataset.name, task.group.abbreviation] if task.unit != "word" else []
-    return next((encoder.prompts[n] for n in [*names, DEFAULT] if n in encoder.prompts), None)
+    return next(
+        (encoder.prompts[n] for n in [*names, DEFAULT_PROMPT] if n in encoder.prompts), None
+    )
 
 
 def prompted_texts(encoder: Described, datasets: Iterable[Dataset]) -> dict[str | None, set[str]]:
-    """Return prompt to all texts that get it, each once."""
+    """Return prompt to the texts that get it, each once."""
     texts: dict[str | None, set[str]] = {}
     for dataset in datasets:
-        of_prompt = texts.setdefault(prompt_of(encoder, dataset), set())
-        of_prompt |= unique_texts(dataset, encoder.form)
+        with_prompt = texts.setdefault(prompt_of(encoder, dataset), set())
+        with_prompt |= unique_texts(dataset, encoder.form)
     return texts
 
 
 def check_prompt_names(encoder: Encoder, datasets: Iterable[str]) -> None:
     """Check that all prompts are of datasets (by name), of groups, or the default."""
-    known = [DEFAULT, *(group.abbreviation for group in GROUPS), *datasets]
+    allowed = [DEFAULT_PROMPT, *(group.abbreviation for group in GROUPS), *datasets]
     for name in encoder.prompts:
-        check_choice(name, known, f"prompts of encoder {encoder.name}")
+        check_choice(name, allowed, f"prompts of encoder {encoder.name}")
 
 
 Lookup = Callable[[Sequence[str]], Floats]
@@ -91,7 +91,7 @@ Combine = Callable[[Floats], Floats]
 
 With x1, x2 … for the texts of a row."""
 PairFeatures = Literal["difference_product", "four_part"]
-MORE = "build the dataset again with more documents, or leave it out of params.yaml"
+BUILD_MORE = "build the dataset again with more documents, or leave it out of params.yaml"
 
 
 def side_by_side(x: Floats) -> Floats:
@@ -166,17 +166,17 @@ def features(
         _vectors(task, table, column, count, lookup)
         for column, count in zip(text_columns(task, form), counts, strict=True)
     ]
-    return _combined(task, pair_features)(x[0] if len(x) == 1 else np.concatenate(x, axis=1))
+    return _combination(task, pair_features)(x[0] if len(x) == 1 else np.concatenate(x, axis=1))
 
 
-def width(task: str, dimension: int, pair_features: PairFeatures) -> int:
+def feature_width(task: str, dimension: int, pair_features: PairFeatures) -> int:
     """Return the number of features of a row of a task, for vectors of a dimension."""
     texts = sum(text.count or 1 for text in TASKS[task].texts)
-    x = _combined(task, pair_features)(np.zeros((1, texts, dimension), np.float32))
+    x = _combination(task, pair_features)(np.zeros((1, texts, dimension), np.float32))
     return int(x.shape[1])
 
 
-def _combined(task: str, pair_features: PairFeatures) -> Combine:
+def _combination(task: str, pair_features: PairFeatures) -> Combine:
     combine = FEATURES.get(task, side_by_side)
     return combine[pair_features] if isinstance(combine, Mapping) else combine
 
@@ -215,7 +215,7 @@ class ProbeRows:
         documents: ids of the documents.
         subsets: names of the subsets; all empty if the dataset has none.
         folds: numbers of the folds, int64 [rows]; all 0 if the dataset has none.
-        parts: of the source that they are from; all empty if it has none.
+        source_splits: of the source that they are from; all empty if it has none.
     """
 
     def __init__(self, dataset: Dataset, split: Split, form: Form | None = None) -> None:
@@ -229,7 +229,7 @@ class ProbeRows:
         self.y: Values = y.astype(np.float64) if dataset.target == "score" else y
         self.ids, self.documents = self._column("id"), self._column("document_id")
         self.subsets, self.folds = self._column("subset", ""), self._column("fold", 0)
-        self.parts = self._column("source_split", "")
+        self.source_splits = self._column("source_split", "")
         self._check_targets()
 
     def __len__(self) -> int:
@@ -238,16 +238,17 @@ class ProbeRows:
     def features(
         self, lookup: Lookup, pair_features: PairFeatures = "difference_product"
     ) -> Floats:
-        """Return what a probe sees of the texts, float32 [rows, features]."""
+        """Return the features of the rows, float32 [rows, features]."""
         assert self._form is not None
         where = f"{self._dataset.folder}, {self._split}:"
         try:
-            # What overflows is looked for below.
+            # Overflow is checked for below.
             with np.errstate(over="ignore", invalid="ignore"):
                 x = features(self._dataset.task, self._table, self._form, lookup, pair_features)
         except InputError as error:
-            place = f"{where} {error.where}"
-            raise InputError(place, error.expected, error.found, error.todo) from None
+            raise InputError(
+                f"{where} {error.where}", error.expected, error.found, error.todo
+            ) from None
         bad = np.flatnonzero(~np.isfinite(x).all(axis=1))
         if len(bad):
             row, expected = f"row {bad[0]} {self.ids[bad[0]]}", "features within float32's range"
@@ -256,7 +257,7 @@ class ProbeRows:
         return x
 
     def _column(self, name: str, missing: Any = None) -> Values:
-        """Return a column; of one that may be missing, the same value in all rows."""
+        """Return a column; the value ``missing`` in all rows if there is no such column."""
         if missing is None or name in self._table.column_names:
             return array_of(self._table[name])
         return np.full(len(self._table), missing)
@@ -264,7 +265,7 @@ class ProbeRows:
     def _check_targets(self) -> None:
         where, y = self._dataset.files[self._split][0], self.y
         if not len(y):
-            raise InputError(where, "one row or more", "none", MORE)
+            raise InputError(where, "one row or more", "none", BUILD_MORE)
         if self._dataset.target == "label":
             right = (y >= 0) & (y < len(self._dataset.labels))
             expected = f"labels 0 … {len(self._dataset.labels) - 1}"

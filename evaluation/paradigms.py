@@ -33,7 +33,7 @@ from evaluation.embedding.store import (
     read_described,
 )
 from evaluation.encoders.encoder import Description, Encoder, Form, HasWords, describe
-from evaluation.features import DEFAULT, text_columns
+from evaluation.features import DEFAULT_PROMPT, text_columns
 from evaluation.measures import leave_out_means, norms_of, one_thread, score_interval
 from evaluation.results.scores import (
     PARADIGM_MEASURES,
@@ -353,7 +353,7 @@ def evaluate_paradigms(
     """
     described = describe(encoder)
     # All words have one prompt, see ``prompt_of``.
-    opened = EmbeddingStore(store, described, described.prompts.get(DEFAULT))
+    opened = EmbeddingStore(store, described, described.prompts.get(DEFAULT_PROMPT))
     in_order = sorted(datasets, key=lambda dataset: dataset.name)
     wanted = {dataset.name: dataset for dataset in in_order if dataset.task == "paradigms"}
     rankings: dict[str, list[Dataset]] = {}

@@ -36,7 +36,7 @@ Options = Annotated[
 
 
 def encoders_params(params: Mapping[str, Any], path: Path) -> dict[str, dict[str, Any]]:
-    """Return the encoders of a run: those of `encoders`, and models that are `trained`.
+    """Return the encoders of a run: those of `encoders`, and the models of `trained`.
 
     Args:
         params: what ``load_params`` returned.
@@ -45,59 +45,59 @@ def encoders_params(params: Mapping[str, Any], path: Path) -> dict[str, dict[str
     Returns:
         Name to options.
     """
-    given = validate(dict[str, Options], params["encoders"], f"{path}: encoders")
+    named = validate(dict[str, Options], params["encoders"], f"{path}: encoders")
     trained = {
         name: {"encoder": "sentence_transformers", "model": (TRAINED / name).as_posix()}
         for name in params.get("trained", {})
     }
-    entries = {name: entry or {} for name, entry in given.items()} | trained
-    lower = Counter(name.lower() for name in entries)
-    if alike := [name for name in entries if lower[name.lower()] > 1]:
+    entries = {name: entry or {} for name, entry in named.items()} | trained
+    counts = Counter(name.lower() for name in entries)
+    if alike := [name for name in entries if counts[name.lower()] > 1]:
         expected = "names that differ in more than case: some systems have one folder for them"
         raise ParamsError(f"{path}: encoders", expected, ", ".join(alike), "rename one")
     return entries
 
 
-def encoders_of(path: Path) -> "dict[str, Callable[[], Encoder]]":
-    """Return what makes each encoder of params.yaml, but those that `train` has left out.
+def encoder_factories(path: Path) -> "dict[str, Callable[[], Encoder]]":
+    """Return a factory of each encoder of params.yaml, except those that `train` has skipped.
 
     Args:
         path: of params.yaml.
     """
     from evaluation.encoders import make_encoder
 
-    without = read_skipped("train")
+    skipped = read_skipped("train")
     return {
         name: partial(make_encoder, name, entry, f"{path}: encoders.{name}")
         for name, entry in encoders_params(load_params(path), path).items()
-        if name not in without
+        if name not in skipped
     }
 
 
-def stores_of(entries: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
-    """Return each of ``encoders_params`` to the one under whose name its vectors are stored.
+def store_names(entries: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
+    """Return entry of ``encoders_params`` to the entry under whose name its vectors are stored.
 
-    That is the first entry that differs in `postprocessing` alone, best one without.
+    That is the first entry that differs in `postprocessing` alone, if possible one without it.
     """
     owners: dict[str, str] = {}
     stores = {}
     for name in sorted(entries, key=lambda name: "postprocessing" in entries[name]):
-        kind = {"encoder": name, **entries[name], "postprocessing": None}
-        stores[name] = owners.setdefault(json.dumps(kind, sort_keys=True, default=str), name)
+        options = {"encoder": name, **entries[name], "postprocessing": None}
+        stores[name] = owners.setdefault(json.dumps(options, sort_keys=True, default=str), name)
     return stores
 
 
 def embedded_encoders(path: Path) -> "dict[str, tuple[Callable[[], Encoder], str]]":
-    """Return the encoders of params.yaml whose vectors `embed` has not left out.
+    """Return the encoders of params.yaml, except those that `embed` has skipped.
 
-    Name to what makes it, and the name of its store, see ``stores_of``.
+    Name to its factory, and the name of its store, see ``store_names``.
     """
-    without, encoders = read_skipped("embed"), encoders_of(path)
-    stores = stores_of(encoders_params(load_params(path), path))
+    skipped, encoders = read_skipped("embed"), encoder_factories(path)
+    stores = store_names(encoders_params(load_params(path), path))
     return {
         name: (make, stores[name])
         for name, make in encoders.items()
-        if stores[name] in encoders and stores[name] not in without
+        if stores[name] in encoders and stores[name] not in skipped
     }
 
 
@@ -167,7 +167,7 @@ Weight = Annotated[float, Strict(), described("a weight above 0", gt=0, lt=1e6)]
 Weights = Annotated[
     dict[Objective, Weight],
     described("weights of nsp, nl, spp, sdt, such as {nsp: 1, nl: 0.5}", min_length=1),
-    AfterValidator(lambda given: {name: given[name] for name in OBJECTIVES if name in given}),
+    AfterValidator(lambda weights: {name: weights[name] for name in OBJECTIVES if name in weights}),
 ]
 Count = Annotated[StrictInt, described("an integer, 0 or more", ge=0, lt=2**31)]
 
@@ -178,11 +178,11 @@ class Training(Checked):
 
     Attributes:
         corpus: name of a corpus of documents.
-        objectives: what is learnt, each with the weight of its loss.
-        setting: a key of ``SETTINGS``; without a meaning if there is a model.
+        objectives: each with the weight of its loss.
+        setting: a key of ``SETTINGS``; ignored if there is a model.
         model: pretrained model to train further, a folder or an id of the Hub; "" for a new
             encoder of words and a GRU.
-        seed: of all that is random.
+        seed: of all random choices.
         epochs: how often each sentence is seen; with 0, the encoder stays untrained.
         batch: number of sentences of a step.
         sentences: read at most, the first of the records; 0 for all.
@@ -201,13 +201,13 @@ class Training(Checked):
 def trained_params(params: Mapping[str, Any], path: Path) -> dict[str, Training]:
     """Return `trained` of what ``load_params`` returned for a path: name to how it is trained."""
     trained = {}
-    for name, given in params["trained"].items():
+    for name, entry in params["trained"].items():
         where = f"{path}: trained.{name}"
-        trained[name] = training = validate(Training, given, where)
+        trained[name] = training = validate(Training, entry, where)
         check_choice(
             training.corpus, params["corpora"], f"{where}.corpus", " (entries of `corpora`)"
         )
-        if training.model and "setting" in given:
+        if training.model and "setting" in entry:
             expected = "`setting`, for a new encoder, or `model`, to train one further"
             raise ParamsError(where, expected, "both", "remove one of the two")
     return trained

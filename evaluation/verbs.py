@@ -24,18 +24,18 @@ from corpora_recipes.running.outputs import (
     whole_file,
 )
 from corpora_recipes.running.stage import Entry, read_skipped, run_entries
-from evaluation.datasets import Dataset, find_datasets, find_probed
+from evaluation.datasets import Dataset, find_datasets, find_probed, parquet_files
 from evaluation.embedding.store import HEADER, fingerprint, made_by
 from evaluation.encoders.encoder import Encoder
 from evaluation.features import check_prompt_names
 from evaluation.params import (
     Training,
     embedded_encoders,
-    encoders_of,
+    encoder_factories,
     encoders_params,
     evalrank_params,
     paralex_params,
-    stores_of,
+    store_names,
     trained_params,
 )
 from evaluation.probing.protocols import probing_params
@@ -60,16 +60,16 @@ def score_encoders(
     parameters: Any,
     score: Score,
 ) -> None:
-    """Score every encoder of params.yaml whose vectors there are.
+    """Score every encoder of params.yaml that has vectors.
 
     Args:
         stage: its name.
         module: full name of the module that scores.
         options: of the command line, see ``add_stage``.
-        folder: for the results, each with the name of its encoder.
-        suffix: at the end of these names.
-        datasets: that the scores depend on.
-        parameters: of params.yaml that they depend on; JSON.
+        folder: of the results, which have the names of the encoders.
+        suffix: of these names.
+        datasets: on which the scores depend.
+        parameters: values of params.yaml on which they depend; JSON.
         score: scores one encoder.
     """
 
@@ -118,10 +118,10 @@ def add_train_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run_train(options: argparse.Namespace) -> None:
-    """Train the encoders, and print what they have learnt from."""
+    """Train the encoders, and print the sizes of their training data."""
     params = load_params(options.params)
     facts = {corpus.name: repr(corpus.facts) for corpus in load_corpora(options.params)}
-    without = read_skipped("read")
+    skipped = read_skipped("read")
     with open_cache(verify=options.check):
         entries = {
             name: Entry(
@@ -130,7 +130,7 @@ def run_train(options: argparse.Namespace) -> None:
                 partial(_train, name, training, params["corpora"]),
             )
             for name, training in trained_params(params, options.params).items()
-            if training.corpus not in without
+            if training.corpus not in skipped
         }
         counts = run_entries(
             "train",
@@ -145,8 +145,6 @@ def run_train(options: argparse.Namespace) -> None:
 
 
 def _train_key(training: Training, facts: str) -> Key:
-    from evaluation.datasets import parquet_files
-
     check_packages("train", "torch", "sentence_transformers")
     return {
         "inputs": [
@@ -165,7 +163,7 @@ def _train(name: str, training: Training, corpora: Mapping[str, Any]) -> dict[st
 
     records = records_of(training.corpus)
     held_out = HeldOut(PACKAGE)
-    trained, kept = train(
+    trained, is_reused = train(
         name,
         training,
         records,
@@ -177,7 +175,7 @@ def _train(name: str, training: Training, corpora: Mapping[str, Any]) -> dict[st
     counts = trained.counts
     log(
         f"{name}: {counts['sentences']} sentences in {counts['documents']} documents, "
-        f"{counts['held_out']} left out as they are in tests{'; model kept' if kept else ''}"
+        f"{counts['held_out']} left out as they are in tests{'; model kept' if is_reused else ''}"
     )
     if trained.curve:
         first, last = (
@@ -196,7 +194,7 @@ def add_embed_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run_embed(options: argparse.Namespace) -> None:
     """Encode new texts, and print their number."""
-    stores = stores_of(encoders_params(load_params(options.params), options.params))
+    stores = store_names(encoders_params(load_params(options.params), options.params))
     datasets = find_datasets(PACKAGE)
     with open_cache(verify=options.check):
         entries = {
@@ -205,7 +203,7 @@ def run_embed(options: argparse.Namespace) -> None:
                 partial(_embed_key, make, datasets),
                 partial(_embed, name, make, datasets, options),
             )
-            for name, make in encoders_of(options.params).items()
+            for name, make in encoder_factories(options.params).items()
             if stores[name] == name
         }
         only = options.only and [stores.get(name, name) for name in options.only]
@@ -304,8 +302,8 @@ def run_probe(options: argparse.Namespace) -> None:
         write_results(results, predictions, out)
         for result in results.main:
             majority = result.majority
-            beside = "Pearson" if majority is None else f"majority {100 * majority:.1f}"
-            log(f"{name}, {result.dataset}: {100 * result.value:.1f} ({beside})")
+            note = "Pearson" if majority is None else f"majority {100 * majority:.1f}"
+            log(f"{name}, {result.dataset}: {100 * result.value:.1f} ({note})")
         return {"left_out": {dataset: str(fault) for dataset, fault in (faults or {}).items()}}
 
     score_encoders(

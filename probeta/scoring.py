@@ -113,7 +113,7 @@ def score(
     resolved = resolve_encoder(
         encoder, name=name, revision=revision, prompts=prompts, entries=entries
     )
-    check_prompt_names(resolved.encoder, selected.known)
+    check_prompt_names(resolved.encoder, selected.all_names)
     with nullcontext(resolved.store) if resolved.store else TemporaryDirectory() as folder:
         store = Path(folder)
         embed_datasets(store, resolved.encoder, selected.datasets, workers)
@@ -126,7 +126,7 @@ def score(
             probing=probing,
             workers=workers,
         )
-    return Scores(results, tuple(predictions), selected.trivial, selected.samples, resolved.store)
+    return Scores(results, tuple(predictions), selected.baselines, selected.samples, resolved.store)
 
 
 def evaluator(
@@ -222,7 +222,7 @@ def resolve_encoder(
     """
     from evaluation.encoders import make_encoder
     from evaluation.encoders.encoder import check_prompts
-    from evaluation.params import stores_of
+    from evaluation.params import store_names
 
     validate_name(name)
     prompt_mapping = dict(prompts) if isinstance(prompts, Mapping) else prompts
@@ -247,7 +247,7 @@ def resolve_encoder(
         return ResolvedEncoder(encoder, name, None)
     store = STORES / name
     if requested in entries and name == requested:
-        store = STORES / stores_of(entries)[name]
+        store = STORES / store_names(entries)[name]
     else:
         _refuse_other_vectors(store, encoder)
     return ResolvedEncoder(encoder, name, store)

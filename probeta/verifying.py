@@ -27,7 +27,7 @@ from evaluation.encoders.encoder import describe, encode_checked
 from evaluation.features import ProbeRows, prompt_of, text_columns, unique_texts
 from evaluation.measures import one_thread
 from evaluation.paradigms import apply_casing, measure_clusters, vocabulary_digest
-from evaluation.params import encoders_of, encoders_params, stores_of
+from evaluation.params import encoder_factories, encoders_params, store_names
 from evaluation.probing.probing import INTERVALS, score_predictions
 from evaluation.probing.protocols.problem import ABLATIONS
 from evaluation.ranking import RANKED, measure_ranks
@@ -400,13 +400,13 @@ def verify_vectors(verification: Verification, params: Path, count: int) -> None
     if isinstance(verification.results, Results) and not verification.results.probed:
         verification.notes.append("not encoded again: a language model has no vectors")
         return
-    name, encoders = verification.results.name, encoders_of(params)
+    name, encoders = verification.results.name, encoder_factories(params)
     if name not in encoders:
         expected = f"the encoder {name}, to encode texts again"
         todo = "add it, or name another file with --params, or verify without --encode"
         raise InputError(params, expected, f"the encoders {', '.join(encoders)}", todo)
     encoder = encoders[name]()
-    folder = EMBEDDINGS / stores_of(encoders_params(load_params(params), params))[name]
+    folder = EMBEDDINGS / store_names(encoders_params(load_params(params), params))[name]
     description = describe(encoder)
     store = EmbeddingStore(folder, description)
     verification.compare(

@@ -18,7 +18,7 @@ from corpora_recipes.fetching.sources import check_files, list_sources
 from corpora_recipes.params import corpus_of, load_params
 from corpora_recipes.recipe import load_recipe
 from corpora_recipes.running.errors import InputError
-from evaluation.params import encoders_of, evalrank_params, paralex_params, trained_params
+from evaluation.params import encoder_factories, evalrank_params, paralex_params, trained_params
 from evaluation.probing.protocols import probing_params
 from probeta.cli.listing import corpora_listing
 
@@ -100,7 +100,7 @@ def loaders(path: Path) -> Iterator[Callable[[], object]]:
     params = load_params(path)
     for section in (probing_params, evalrank_params, paralex_params, trained_params):
         yield partial(section, params, path)
-    yield from encoders_of(path).values()
+    yield from encoder_factories(path).values()
     for name in shipped()["corpora"]:
         yield partial(load_entry, params, path, name)
     yield partial(datasets_listing, path)

@@ -21,7 +21,7 @@ from evaluation.datasets import Dataset
 from evaluation.embedding.embedding import fitted_on, open_lookup
 from evaluation.embedding.store import EmbeddingStore, read_described, read_header
 from evaluation.encoders.encoder import Description, Encoder, describe
-from evaluation.features import MORE, ProbeRows
+from evaluation.features import BUILD_MORE, ProbeRows
 from evaluation.measures import (
     COVERAGE,
     MIN_DOCUMENTS,
@@ -132,7 +132,7 @@ def iter_folds(
     numbers = np.unique(folds)
     if len(numbers) < 3:
         found = f"the numbers {', '.join(map(str, numbers))}"
-        raise InputError(dataset.files["train"][0], "three folds or more", found, MORE)
+        raise InputError(dataset.files["train"][0], "three folds or more", found, BUILD_MORE)
     for number in numbers:
         yield y[folds != number], folds == number
 
@@ -349,7 +349,7 @@ def make_problem(
     if dataset.folds:
         return replace(problem, folds=train.folds)
     validation, test = (x["validation"], rows["validation"].y), x["test"]
-    held_out = bool((rows["validation"].parts == "train").all())
+    held_out = bool((rows["validation"].source_splits == "train").all())
     return replace(problem, validation=validation, test=test, held_out=held_out)
 
 
@@ -369,7 +369,7 @@ def _check_rows(dataset: Dataset, rows: Mapping[Split, ProbeRows]) -> None:
         if (train_y == train_y[0]).all():
             expected = f"two {'classes' if label else 'scores'} or more in train"
             value = dataset.labels[train_y[0]] if label else float(train_y[0])
-            raise InputError(where, expected, f"only {value!r}", MORE)
+            raise InputError(where, expected, f"only {value!r}", BUILD_MORE)
     if "validation" in rows and len(rows["validation"]) < 2:
         expected = "two rows or more in validation, to choose a probe by"
-        raise InputError(dataset.files["validation"][0], expected, "one", MORE)
+        raise InputError(dataset.files["validation"][0], expected, "one", BUILD_MORE)

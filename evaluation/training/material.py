@@ -88,7 +88,7 @@ class HeldOut:
 
 
 class Sentence(NamedTuple):
-    """A sentence, and what is to be told from it.
+    """A sentence, and its targets.
 
     Attributes:
         text: natural text.
@@ -108,9 +108,9 @@ class Sentence(NamedTuple):
 
 
 def sentences_of(document: Document, is_held_out: Callable[[str], bool]) -> Iterator[Sentence]:
-    """Yield the sentences of a document that may be learnt from.
+    """Yield the training sentences of a document.
 
-    Sentences of two sections are no neighbours. One that is in a test is left out, and so is no
+    Sentences of two sections are no neighbours. One that is in a test is skipped, and so is no
     neighbour of others.
     """
     paragraphs = sum(len(section.paragraphs) for section in document.sections)
@@ -118,7 +118,7 @@ def sentences_of(document: Document, is_held_out: Callable[[str], bool]) -> Iter
     for section in document.sections:
         follows = False
         for paragraph in section.paragraphs:
-            for place, text in enumerate(paragraph):
+            for position, text in enumerate(paragraph):
                 if is_held_out(text):
                     follows = False
                     continue
@@ -126,7 +126,7 @@ def sentences_of(document: Document, is_held_out: Callable[[str], bool]) -> Iter
                     text,
                     follows,
                     min(section.level, LEVELS) - 1,
-                    place * BINS // len(paragraph),
+                    position * BINS // len(paragraph),
                     number * BINS // paragraphs,
                     section.heading,
                 )
@@ -235,9 +235,9 @@ def write_material(
     is_held_out: Callable[[str], bool],
     encode: Callable[[list[str]], list[list[int]]],
 ) -> None:
-    """Write what can be learnt from the documents of train to a folder, replaced whole.
+    """Write the sentences and targets of the documents of train to a folder, replaced whole.
 
-    ``encode`` gives the numbers of the tokens of texts. InputError: there is nothing to learn.
+    ``encode`` gives the numbers of the tokens of texts. InputError if an objective has no targets.
     """
     counts = {"documents": 0, "held_out": 0, "sentences": 0, "neighbours": 0, "titles": 0}
     levels, positions = set[int](), set[tuple[int, int]]()
@@ -303,7 +303,7 @@ class _Writer:
         self._sentences.append((number, *sentence[1:5], heading, title))
 
     def close(self) -> None:
-        """Write what is left."""
+        """Write the rest, and close the files."""
         self._flush()
         for file in self._files.values():
             file.close()
@@ -325,7 +325,7 @@ def _open(path: Path, kind: np.dtype[Any]) -> Any:
     return np.asarray(np.memmap(path, kind, "r")) if path.stat().st_size else np.zeros(0, kind)
 
 
-_FED: dict[Objective, tuple[str, int, str]] = {
+_NEEDED_COUNTS: dict[Objective, tuple[str, int, str]] = {
     "nsp": ("neighbours", 1, "sentences with a neighbour in their section"),
     "nl": ("levels", 2, "sentences on two levels of headings or more"),
     "spp": ("positions", 2, "sentences at several positions"),
@@ -334,15 +334,15 @@ _FED: dict[Objective, tuple[str, int, str]] = {
 
 
 def _check(counts: dict[str, int], training: Training, records: Path) -> None:
-    """Refuse an objective from which there is nothing to learn."""
+    """Refuse an objective that has no targets in the sentences."""
     if not counts["sentences"]:
         expected = "sentences in documents of train, to learn from"
         found = f"{counts['documents']} documents, {counts['held_out']} sentences, all in tests"
         todo = "read more documents, or name another corpus"
         raise InputError(records, expected, found, todo)
     for name in training.objectives:
-        key, least, needed = _FED[name]
-        if counts[key] < least:
+        key, minimum, needed = _NEEDED_COUNTS[name]
+        if counts[key] < minimum:
             expected = f"{needed}, for the objective {name} ({OBJECTIVES[name]})"
             found = f"{counts[key]} {key} in {counts['sentences']} sentences of train"
             todo = f"remove {name} from `objectives`, or name another corpus"

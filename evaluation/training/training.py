@@ -51,28 +51,29 @@ from evaluation.training.material import (
     write_material,
 )
 
-LONGEST = 200
+MAX_WORDS = 200
 """Words of a sentence that are read (Chen et al., released code)."""
-LONGEST_PRETRAINED = 128
-# Sentences from which the vocabulary is taken: more have the same frequent words.
-_COUNTED = 2_000_000
+MAX_TOKENS = 128
+# Texts from which the vocabulary is taken: more have the same frequent words.
+_VOCABULARY_TEXTS = 2_000_000
 
 
 @dataclass(frozen=True)
 class Learner:
-    """An encoder that learns, the heads that tell something from its vectors, and how.
+    """An encoder in training, the heads that predict targets from its vectors, and the optimiser's
+    settings.
 
-    ``pad`` is the token that fills up shorter texts, ``rate`` that of learning at its highest. It
-    rises in the share ``warmed`` of the steps and then falls to 0 (0: one rate). ``largest``: norm
-    of the gradients beyond which they are scaled down.
+    ``pad`` is the padding token, ``rate`` the highest learning rate. The rate rises in the share
+    ``warmup`` of the steps and then falls to 0 (0: it is constant). ``max_norm``: of the gradients,
+    which are clipped to it.
     """
 
     model: SentenceTransformer
     heads: nn.Module
     pad: int
     rate: float
-    warmed: float
-    largest: float
+    warmup: float
+    max_norm: float
 
     def embed(self, texts: Sequence[Tokens]) -> Tensor:
         """Return the vectors of texts, float32 [texts, dimension]."""
@@ -91,19 +92,19 @@ class Learner:
         return vectors
 
     def rate_at(self, progress: float) -> float:
-        """Return the rate of learning when a share of the steps is done."""
-        if not self.warmed:
+        """Return the learning rate after a share of the steps."""
+        if not self.warmup:
             return self.rate
-        return self.rate * min(progress / self.warmed, (1 - progress) / (1 - self.warmed), 1)
+        return self.rate * min(progress / self.warmup, (1 - progress) / (1 - self.warmup), 1)
 
     def parameters(self) -> list[tuple[str, nn.Parameter]]:
-        """Return all that is learnt, by name."""
-        parts = nn.ModuleDict({"model": self.model, "heads": self.heads})
-        return [(name, value) for name, value in parts.named_parameters() if value.requires_grad]
+        """Return the trained parameters, by name."""
+        modules = nn.ModuleDict({"model": self.model, "heads": self.heads})
+        return [(name, value) for name, value in modules.named_parameters() if value.requires_grad]
 
 
 def word_learner(training: Training, tokenizer: Tokenizer, material: Material) -> Learner:
-    """Return a new encoder of words and a GRU, with random weights that the seed decides."""
+    """Return a new encoder of words and a GRU, with random weights by the seed."""
     # Small products, which more threads do not make faster; and the same bits on any machine size.
     torch.set_num_threads(1)
     device = prepare_torch(torch)
@@ -111,7 +112,7 @@ def word_learner(training: Training, tokenizer: Tokenizer, material: Material) -
     torch.utils.deterministic.fill_uninitialized_memory = False
     sizes = SETTINGS[training.setting]
     seed_torch(training.seed, "encoder")
-    words = WordGru(tokenizer, sizes.embedding, sizes.hidden, LONGEST)
+    words = WordGru(tokenizer, sizes.embedding, sizes.hidden, MAX_WORDS)
     pooling = Pooling(words.get_embedding_dimension(), "mean")
     model = SentenceTransformer(modules=[words, pooling], device=str(device))
     seed_torch(training.seed, "heads")
@@ -119,7 +120,7 @@ def word_learner(training: Training, tokenizer: Tokenizer, material: Material) -
     dimension = words.get_embedding_dimension()
     heads = BagsOfWords(training.objectives, dimension, sizes, words.words, counts)
     # Adam's usual rate, as in the released code of Chen et al.
-    return Learner(model, heads.to(device), UNKNOWN, rate=1e-3, warmed=0, largest=5)
+    return Learner(model, heads.to(device), UNKNOWN, rate=1e-3, warmup=0, max_norm=5)
 
 
 def word_tokenizer(texts: Iterable[str], vocabulary: int) -> Tokenizer:
@@ -130,7 +131,7 @@ def word_tokenizer(texts: Iterable[str], vocabulary: int) -> Tokenizer:
     trainer = trainers.WordLevelTrainer(
         vocab_size=vocabulary, special_tokens=["<unk>"], show_progress=False
     )
-    tokenizer.train_from_iterator(islice(texts, _COUNTED), trainer)
+    tokenizer.train_from_iterator(islice(texts, _VOCABULARY_TEXTS), trainer)
     if tokenizer.get_vocab_size() < 2:
         expected = "words in the sentences of train that are in no test"
         todo = "read more documents, or name another corpus"
@@ -139,14 +140,14 @@ def word_tokenizer(texts: Iterable[str], vocabulary: int) -> Tokenizer:
 
 
 def pretrained_learner(training: Training) -> Learner:
-    """Return a pretrained model, with new heads that the seed decides."""
+    """Return a pretrained model, with new heads by the seed."""
     device = prepare_torch(torch)
     model = find_pretrained(training.model).load(SentenceTransformer, device=str(device))
     seed_torch(training.seed, "heads")
     heads = Contrasts(training.objectives, model.get_embedding_dimension())
     # As sentence-transformers and BERT are usually trained further.
     pad = model.tokenizer.pad_token_id or 0
-    return Learner(model, heads.to(device), pad, rate=2e-5, warmed=0.1, largest=1)
+    return Learner(model, heads.to(device), pad, rate=2e-5, warmup=0.1, max_norm=1)
 
 
 def find_pretrained(model: str) -> Source:
@@ -159,7 +160,7 @@ def find_pretrained(model: str) -> Source:
 
 def encode_by(model: SentenceTransformer) -> Callable[[list[str]], list[list[int]]]:
     """Return the function from texts to the numbers of their tokens, of a pretrained model."""
-    longest = min(model.max_seq_length or LONGEST_PRETRAINED, LONGEST_PRETRAINED)
+    longest = min(model.max_seq_length or MAX_TOKENS, MAX_TOKENS)
 
     def encode(texts: list[str]) -> list[list[int]]:
         if not texts:
@@ -172,17 +173,17 @@ def encode_by(model: SentenceTransformer) -> Callable[[list[str]], list[list[int
 
 
 def encode_words(tokenizer: Tokenizer) -> Callable[[list[str]], list[list[int]]]:
-    """Return the function from texts to the numbers of their words, ``LONGEST`` at most."""
+    """Return the function from texts to the numbers of their words, ``MAX_WORDS`` at most."""
 
     def encode(texts: list[str]) -> list[list[int]]:
-        return [encoded.ids[:LONGEST] for encoded in tokenizer.encode_batch_fast(texts)]
+        return [encoded.ids[:MAX_WORDS] for encoded in tokenizer.encode_batch_fast(texts)]
 
     return encode
 
 
-def seed_torch(seed: int, *about: str) -> None:
-    """Let all that torch draws from now on depend on a seed and on what it is for."""
-    torch.manual_seed(keyed_hash(seed, "training", *about) >> 1)
+def seed_torch(seed: int, *purpose: str) -> None:
+    """Seed torch's generator by a seed and the purpose of the draws."""
+    torch.manual_seed(keyed_hash(seed, "training", *purpose) >> 1)
 
 
 POINTS = 20
@@ -190,7 +191,7 @@ POINTS = 20
 CHECKPOINT_SECONDS = 60.0
 """Between two checkpoints, at least."""
 CHECKPOINT_TIMES = 20
-"""How many times as long as to write a checkpoint it is until the next, at least."""
+"""Times the duration of writing a checkpoint between two of them, at least."""
 _STATES = ("step", "exp_avg", "exp_avg_sq")
 
 
@@ -266,7 +267,7 @@ def _step(
     if losses:
         sum(training.objectives[key] * loss for key, loss in losses.items()).backward()
         parameters = [parameter for _, parameter in learner.parameters()]
-        torch.nn.utils.clip_grad_norm_(parameters, learner.largest)
+        torch.nn.utils.clip_grad_norm_(parameters, learner.max_norm)
         optimizer.step()
     return {key: float(loss.detach()) for key, loss in losses.items()}
 
@@ -274,7 +275,7 @@ def _step(
 def save_checkpoint(
     path: Path, learner: Learner, optimizer: torch.optim.Optimizer, state: Any
 ) -> None:
-    """Write all weights, the moments of Adam, and where the training is, as JSON."""
+    """Write all weights, the moments of Adam, and the state of the loop as JSON."""
     tensors: dict[str, Tensor] = {}
     for name, parameter in learner.parameters():
         tensors[name] = parameter.detach()
@@ -287,7 +288,7 @@ def save_checkpoint(
 
 
 def _digest(tensors: dict[str, Tensor], state: str) -> str:
-    """Return the SHA-256 of all weights and moments, and of where the training is."""
+    """Return the SHA-256 of all weights and moments, and of the state of the loop."""
     digest = sha256(state.encode())
     for name, tensor in sorted(tensors.items()):
         digest.update(name.encode() + tensor.reshape(-1).view(torch.uint8).numpy().tobytes())
@@ -295,7 +296,7 @@ def _digest(tensors: dict[str, Tensor], state: str) -> str:
 
 
 def load_checkpoint(path: Path, learner: Learner, optimizer: torch.optim.Optimizer) -> Any:
-    """Take over what ``save_checkpoint`` wrote; return the state, None if there is no file."""
+    """Load what ``save_checkpoint`` wrote; return the state of the loop, None without a file."""
     if not path.exists():
         return None
     try:
@@ -307,7 +308,7 @@ def load_checkpoint(path: Path, learner: Learner, optimizer: torch.optim.Optimiz
         with torch.no_grad():
             for name, parameter in learner.parameters():
                 parameter.copy_(tensors[name])
-                # What had no gradient yet, as no batch had its target, has no moments.
+                # A parameter without a gradient yet, as no batch had its target, has no moments.
                 if f"step/{name}" in tensors:
                     moments = {key: tensors[f"{key}/{name}"] for key in _STATES}
                     moved = {key: value.to(parameter.device) for key, value in moments.items()}
@@ -326,7 +327,7 @@ _LIBRARIES = ("torch", "transformers", "sentence-transformers", "tokenizers")
 
 @dataclass(frozen=True)
 class Trained:
-    """All that the weights depend on, as JSON; ``Material.counts``; and what ``learn`` returns."""
+    """What the weights depend on, as JSON; ``Material.counts``; and the curve of ``learn``."""
 
     setting: dict[str, Any]
     counts: dict[str, int]
@@ -344,15 +345,11 @@ def train(
 ) -> tuple[Trained, bool]:
     """Train an encoder, and write it as a model of sentence-transformers.
 
-    A model that ``cache`` remembers is kept if it depends on the same; only its card is written
-    again. What a killed run goes on from is beside the folder ``out``.
+    A model in ``cache`` is reused if it depends on the same; only its card is written again. A
+    killed run is resumed from a hidden folder beside ``out``.
 
     Returns:
-        What it did, and whether a model was kept.
-
-    Raises:
-        InputError: the records are missing, are no documents, or have nothing to learn for an
-            objective; or a killed run was of another setting.
+        How it was trained, and whether a model was reused.
     """
     unfinished = out.with_name(f".{out.name}{UNFINISHED}")
     with locked_folder(unfinished, "train"):
@@ -365,20 +362,20 @@ def train(
             "code": code_digest(__name__),
             "versions": {library: version(library) for library in _LIBRARIES},
         }
-        kept = cache.get(name, setting) if cache else None
-        if kept is None:
+        cached = cache.get(name, setting) if cache else None
+        if cached is None:
             _begin_or_resume(unfinished, setting)
             curve = learn(name, training, learner, material, unfinished / "checkpoint.safetensors")
             trained = Trained(setting, material.counts, curve)
             _write(learner, trained, out, card(trained))
         else:
-            trained = replace(Trained(**kept), counts=material.counts)
+            trained = replace(Trained(**cached), counts=material.counts)
             with whole_file(out / CARD) as temporary:
                 temporary.write_text(card(trained), "utf-8")
         if cache:
             cache.put(name, setting, [out], asdict(trained))
         shutil.rmtree(unfinished, ignore_errors=True)  # Windows keeps the lock
-    return trained, kept is not None
+    return trained, cached is not None
 
 
 def model_card(
@@ -417,16 +414,16 @@ def _words_digest(learner: Learner) -> str | None:
 
 
 def _begin_or_resume(unfinished: Path, setting: dict[str, Any]) -> None:
-    """Write what a training depends on, or check that a killed one depended on the same."""
+    """Write the setting of a training, or check that a killed one had the same."""
     path = unfinished / "setting.json"
     if not path.exists():
         with whole_file(path) as temporary:
             temporary.write_text(json.dumps(setting, indent=2) + "\n", "utf-8")
     try:
-        before = dict(load_json(path))
+        stored = dict(load_json(path))
     except (ValueError, TypeError, RecursionError):
-        before = {}
-    if differing := [key for key, value in setting.items() if before.get(key) != value]:
+        stored = {}
+    if differing := [key for key, value in setting.items() if stored.get(key) != value]:
         found = f"one with another {', '.join(differing)} (see {path.name} there)"
         todo = "remove the folder to begin again, or change back what has changed"
         raise InputError(unfinished, "a training that depends on the same", found, todo)
@@ -435,7 +432,7 @@ def _begin_or_resume(unfinished: Path, setting: dict[str, Any]) -> None:
 def _prepare(
     training: Training, records: Path, held_out: HeldOut, unfinished: Path
 ) -> tuple[Learner, Material]:
-    """Return what learns, and what it learns from, which is written to a folder."""
+    """Return the learner and its material, which is written to a folder."""
     folder = unfinished / "material"
     is_held_out = held_out.__contains__
     if training.model:
@@ -449,7 +446,7 @@ def _prepare(
 
 
 def _texts(records: Path, held_out: HeldOut) -> Iterator[str]:
-    """Yield every text that is learnt from: sentences and titles."""
+    """Yield every training text: sentences and titles."""
     for document in training_documents(records):
         yield document.title
         heading = ""
@@ -551,18 +548,18 @@ class BagsOfWords(nn.Module):  # type: ignore[misc]
         """Return the loss of each target that the batch has, a scalar."""
         vectors = embed(batch.sentences)
         losses: dict[str, Tensor] = self.places(vectors, batch)
-        given: dict[str, Texts] = {
+        present: dict[str, Texts] = {
             target: texts
             for target in self.decoders
             if (texts := _with_words(getattr(batch, target))).rows
         }
-        if not given:
+        if not present:
             return losses
         if self._drawn:
-            columns, corrections = self._columns(given.values())
+            columns, corrections = self._columns(present.values())
             weight = functional.embedding(columns, self._words[0].weight)
             bias = self.bias[columns]
-        for target, texts in given.items():
+        for target, texts in present.items():
             decoded = self.decoders[target](vectors[texts.rows])
             words = torch.from_numpy(np.concatenate(texts.texts).astype(np.int64))
             if self._drawn:
@@ -578,9 +575,9 @@ class BagsOfWords(nn.Module):  # type: ignore[misc]
             losses[target] = sums.mean() - (logits[rows, words] * shares).sum()
         return losses
 
-    def _columns(self, given: Any) -> tuple[Tensor, Tensor]:
-        """Return the words among which those of a batch are told, and the logs of their chances."""
-        present = np.concatenate([text for texts in given for text in texts.texts])
+    def _columns(self, targets: Any) -> tuple[Tensor, Tensor]:
+        """Return the words sampled for a batch, and the logs of their probabilities."""
+        present = np.concatenate([text for texts in targets for text in texts.texts])
         size = len(self._log_absent)
         drawn = torch.randint(size, (self._drawn,))
         columns = torch.cat([torch.from_numpy(present.astype(np.int64)), drawn]).unique()
@@ -614,12 +611,12 @@ class Contrasts(nn.Module):  # type: ignore[misc]
         for target in TERMS["sdt"] if "sdt" in self._objectives else ():
             texts: Texts = getattr(batch, target)
             if texts.rows:
-                # A title of several sentences is there once, so that it is no negative of its own.
+                # A title of several sentences occurs once, so that it is no negative of its own.
                 numbers: dict[bytes, int] = {}
-                places = [numbers.setdefault(text.tobytes(), len(numbers)) for text in texts.texts]
+                classes = [numbers.setdefault(text.tobytes(), len(numbers)) for text in texts.texts]
                 unique = [np.frombuffer(text, np.int32) for text in numbers]
                 logits = _cosines(vectors[texts.rows], embed(unique))
-                right = torch.tensor(places, device=logits.device)
+                right = torch.tensor(classes, device=logits.device)
                 losses[target] = functional.cross_entropy(logits, right)
         return losses
 
@@ -652,10 +649,10 @@ def _decoder(dimension: int, hidden: int, out: int) -> nn.Module:
 
 
 def _with_words(texts: Texts) -> Texts:
-    kept = [(row, text) for row, text in zip(*texts, strict=True) if len(text)]
-    return Texts([row for row, _ in kept], [text for _, text in kept])
+    pairs = [(row, text) for row, text in zip(*texts, strict=True) if len(text)]
+    return Texts([row for row, _ in pairs], [text for _, text in pairs])
 
 
-def _cosines(one: Tensor, other: Tensor) -> Tensor:
-    """Return the cosines of all pairs, scaled: [len(one), len(other)]."""
-    return SCALE * functional.normalize(one) @ functional.normalize(other).T
+def _cosines(first: Tensor, second: Tensor) -> Tensor:
+    """Return the cosines of all pairs, scaled: [len(first), len(second)]."""
+    return SCALE * functional.normalize(first) @ functional.normalize(second).T

@@ -127,7 +127,7 @@ def run_completion(options: argparse.Namespace) -> None:
     """Print the script."""
     import shtab
 
-    from evaluation.datasets import PACKAGE
+    from corpora_recipes.running.outputs import PACKAGE
     from evaluation.encoders import ENCODERS, options_required
 
     names = {

@@ -41,7 +41,7 @@ from evaluation.params import (
     EvalRank,
     ParaLex,
     Training,
-    encoders_of,
+    encoder_factories,
     encoders_params,
     evalrank_params,
     paralex_params,
@@ -285,7 +285,7 @@ def print_entries(path: Path) -> None:
         datasets += corpus.get("datasets") or ()
     trained = trained_params(params, path)
     entries = encoders_params(params, path)
-    for name, make in encoders_of(path).items():
+    for name, make in encoder_factories(path).items():
         if name in trained:
             continue
         encoder = make()

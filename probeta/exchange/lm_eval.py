@@ -141,7 +141,7 @@ def score_language_model(
         scores=tuple(score for score, _ in scored),
     )
     tables = tuple(predictions_table(score.dataset, LAYER, answers) for score, answers in scored)
-    return Scores(results, tables, selected.trivial, selected.samples, None)
+    return Scores(results, tables, selected.baselines, selected.samples, None)
 
 
 def read_log(folder: Path) -> Log:

@@ -38,9 +38,9 @@ from builders.tasks import TASKS
 from corpora_recipes.escaping import render
 from corpora_recipes.running.errors import InputError, ParamsError
 from corpora_recipes.running.limits import read_whole
-from corpora_recipes.running.outputs import whole_folder
+from corpora_recipes.running.outputs import PACKAGE, whole_folder
 from corpora_recipes.text.language import writing_of
-from evaluation.datasets import PACKAGE, Dataset, data_folder, find_data, find_datasets
+from evaluation.datasets import Dataset, data_folder, find_data, find_datasets
 from evaluation.embedding.embedding import embed_datasets
 from evaluation.encoders.callable import CheckedFunction, InMemoryEncoder
 from evaluation.encoders.mteb_model import TASK_TYPES, encode_with, instruction

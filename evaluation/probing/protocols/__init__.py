@@ -9,7 +9,7 @@ from pydantic import StrictBool
 
 from builders.tasks import TASKS
 from corpora_recipes.validation import Checked, check_choice, described, validate
-from evaluation.features import PairFeatures, width
+from evaluation.features import PairFeatures, feature_width
 from evaluation.probing.protocols import senteval, standard
 from evaluation.probing.protocols.problem import Protocol
 
@@ -27,7 +27,7 @@ def effort(
     protocol.
     """
     protocol = PROTOCOLS[name]
-    features = width(task, dimension, pairs) * (protocol.in_folds if folds else 1)
+    features = feature_width(task, dimension, pairs) * (protocol.in_folds if folds else 1)
     return rows * features * protocol.effort(task, max(1, classes))
 
 

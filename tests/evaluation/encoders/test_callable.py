@@ -91,8 +91,8 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     yield
     for name in ("mine", "faulty", "ended"):
         sys.modules.pop(name, None)
-    functions._called.cache_clear()
-    functions._digest.cache_clear()
+    functions._import_function.cache_clear()
+    functions._digest_module.cache_clear()
 
 
 def made(function: str, **options: Any) -> Any:
@@ -201,7 +201,7 @@ def test_another_module_that_it_imports_is_another_encoder(tmp_path: Path) -> No
         (tmp_path / name).write_text(text)
 
     def digest() -> str:
-        functions._digest.cache_clear()
+        functions._digest_module.cache_clear()
         return str(made("made:f").options["file"])
 
     before = digest()

@@ -7,7 +7,7 @@ import pytest
 
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.stage import Skipped, write_skipped
-from evaluation.params import Training, encoders_of, encoders_params, trained_params
+from evaluation.params import Training, encoder_factories, encoders_params, trained_params
 
 PATH = Path("params.yaml")
 CORPORA: dict[str, Any] = {"own": {}}
@@ -60,10 +60,10 @@ def test_a_trained_encoder_is_one_of_the_run(
     monkeypatch.chdir(tmp_path)
     entry = {"corpus": "own", "objectives": {"nsp": 1}}
     path = write_params(CORPORA, encoders={"char_hash": {}}, trained={"mine": entry})
-    names = [make().name for make in encoders_of(path).values()]
+    names = [make().name for make in encoder_factories(path).values()]
     assert names == ["char_hash", "sentence_transformers"]
     params = {"encoders": {"char_hash": {}}, "trained": {"mine": entry}}
     made = {"encoder": "sentence_transformers", "model": "data/trained/mine"}
     assert encoders_params(params, path) == {"char_hash": {}, "mine": made}
     write_skipped("train", {"mine": Skipped("no torch")})
-    assert list(encoders_of(path)) == ["char_hash"]
+    assert list(encoder_factories(path)) == ["char_hash"]

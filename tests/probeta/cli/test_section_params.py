@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from corpora_recipes.running.errors import InputError
-from evaluation.params import encoders_params, evalrank_params, paralex_params, stores_of
+from evaluation.params import encoders_params, evalrank_params, paralex_params, store_names
 from evaluation.probing.probing import Probing
 from evaluation.probing.protocols import probing_params
 
@@ -79,4 +79,4 @@ def test_encoders_that_differ_in_post_processing_alone_share_their_vectors() -> 
         "small_abtt": {"encoder": "char_hash", "postprocessing": "abtt", "dimension": 8},
     }
     shared = {"white": "char_hash", "again": "char_hash", "small_abtt": "small"}
-    assert stores_of(entries) == {name: shared.get(name, name) for name in entries}
+    assert store_names(entries) == {name: shared.get(name, name) for name in entries}

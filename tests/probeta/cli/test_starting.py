@@ -16,7 +16,7 @@ from corpora_recipes.languages import corpora_by_language
 from corpora_recipes.params import load_params
 from evaluation.encoders import ENCODERS
 from evaluation.params import (
-    encoders_of,
+    encoder_factories,
     encoders_params,
     evalrank_params,
     paralex_params,
@@ -140,7 +140,7 @@ def test_the_encoders(tmp_path: Path) -> None:
     path = tmp_path / "params.yaml"
     path.write_text(params_text("ca"), "utf-8")
     assert list(encoders_params(load_params(path), path)) == ["char_hash", "use_multilingual"]
-    assert encoders_of(path)["char_hash"]().name == "char_hash"
+    assert encoder_factories(path)["char_hash"]().name == "char_hash"
     assert "Catalan is not among them" in params_text("ca")
     assert "not among them" not in params_text("nl")
     # What is switched off is valid too.
@@ -149,7 +149,7 @@ def test_the_encoders(tmp_path: Path) -> None:
     path.write_text(f"seed: 1\nencoders:\n{section}\n", "utf-8")
     names = list(encoders_params(load_params(path), path))
     assert names[2:] == ["fasttext", "e5", "labse", "mbert_cased", "xlm_roberta"]
-    kinds = [encoders_of(path)[name]().name for name in names[2:]]
+    kinds = [encoder_factories(path)[name]().name for name in names[2:]]
     assert kinds == ["static", *["sentence_transformers"] * 2, *["transformers"] * 2]
 
 
@@ -215,7 +215,7 @@ def test_the_params_of_papers(
     trained = list(trained_params(params, path))
     assert len(trained) == (8 if paper == "chen2019" else 0)
     assert list(encoders_params(params, path)) == ["char_hash", *encoders.split(), *trained]
-    assert {make().name for make in encoders_of(path).values()} <= ENCODERS.keys()
+    assert {make().name for make in encoder_factories(path).values()} <= ENCODERS.keys()
     protocol = probing_params(params, path).protocol
     assert protocol == ("standard" if paper == "sumbler2018" else "senteval")
     assert "whitening" in evalrank_params(params, path)["postprocessings"]
