@@ -23,7 +23,7 @@ import yaml
 def hub(
     folder: Path, repository: str, *, requests: list[str] | None = None, broken: str = "\0"
 ) -> Iterator[str]:
-    """Serve ``folder`` as the dataset ``repository``; yield the endpoint's URL.
+    """Serve ``folder`` as the dataset or model ``repository``; yield the endpoint's URL.
 
     Without such a folder, the repository does not exist yet. Uploads need a token, which may be
     anything but "reader"; they go to ``folder``. Every request is appended to ``requests``: method,
@@ -61,7 +61,7 @@ def hub(
                     recursive = "recursive=true" in self.path.lower()
                     below = (top / found[2]).glob("**/*" if recursive else "*")
                     self._json([entry(top, p) for p in sorted(below)])
-            elif found := re.fullmatch(rf"/datasets/{repository}/resolve/([^/]+)/(.+)", path):
+            elif found := re.fullmatch(rf"(?:/datasets)?/{repository}/resolve/([^/]+)/(.+)", path):
                 if top := self._at(found[1]):
                     self._file(top, found[2])
             else:

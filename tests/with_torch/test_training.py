@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from contents import contents
 from instance_files import row, write_dataset
 from sentence_transformers import SentenceTransformer
 
@@ -65,14 +66,6 @@ def toy(
         return ["train", "--only", name, "--strict"]
 
     return command
-
-
-def contents(folder: Path) -> dict[str, bytes]:
-    return {
-        path.relative_to(folder).as_posix(): path.read_bytes()
-        for path in folder.rglob("*")
-        if path.is_file()
-    }
 
 
 def test_a_trained_encoder(

