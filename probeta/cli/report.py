@@ -61,19 +61,19 @@ def run_report(options: argparse.Namespace) -> None:
     """Write the report on the encoders of a run, or on given results."""
     with in_language(options.language):
         if options.results:
-            from probeta.report.writing import verified, write_report
+            from probeta.report.writing import verify_submissions, write_report
 
-            results_of_others = verified(options.results, options.instances)
-            for path, reason in results_of_others.refused.items():
+            checked = verify_submissions(options.results, options.instances)
+            for path, reason in checked.refused.items():
                 announce(f"refused: {path}: {reason}")
-            paths = (
-                results_of_others.results,
+            write_report(
+                checked.results,
                 options.instances,
                 options.out,
-                results_of_others.rankings,
-                results_of_others.paradigms,
+                checked.rankings,
+                checked.paradigms,
+                refused=checked.refused,
             )
-            write_report(*paths, refused=results_of_others.refused)
             print(f"report: {options.out / 'index.html'}")
             return
         names, results, rankings, paradigms = find_run_results(options.params)

@@ -1,7 +1,4 @@
-"""The figures by matplotlib: how scores change over an encoder's layers; ranks.
-
-The picture of the averages: encoders × groups of tasks, a dot and its interval, as SVG.
-"""
+"""The figures: averages as an SVG of dots and intervals, layers and ranks by matplotlib."""
 
 import math
 import re
@@ -32,7 +29,7 @@ if TYPE_CHECKING:
 
 
 # Most encoders that are drawn, the best ones; and most characters of a name.
-MOST, LONGEST = 20, 24
+MAX_DRAWN, MAX_NAME_LENGTH = 20, 24
 # Pixels: a letter of a name, the plots of all groups and of one group, and what is between two.
 _LETTER, _WIDE, _NARROW, _GAP = 7.8, 190, 120, 32
 # The heights of a row, of a line of a heading, and of the numbers below.
@@ -47,20 +44,20 @@ class Panel:
     Attributes:
         heading: lines of text above it.
         means: encoder to mean, of those that have one.
-        trivial: the mean without an encoder; ``people``: that of people, if all datasets have one.
+        baseline: the mean without an encoder; ``people``: that of people, if all datasets have one.
         ends: of the scale, multiples of 0.1.
     """
 
     heading: tuple[str, ...]
     means: Mapping[str, Mean]
-    trivial: float
+    baseline: float
     people: float | None
     ends: tuple[float, float]
     left: int
     width: int
 
-    def place(self, value: float) -> str:
-        """Return where a score stands, in pixels."""
+    def x(self, value: float) -> str:
+        """Return the place of a score, in pixels."""
         low, high = self.ends
         return f"{self.left + self.width * (value - low) / (high - low):.1f}"
 
@@ -100,27 +97,27 @@ class Picture:
 
 def pictures(report: Report) -> dict[str, Picture]:
     """Return benchmark to its picture; without one that has no average."""
-    return {
-        name: _picture(report, whole)
-        for name, whole in report.benchmark_averages.items()
-        if whole.datasets
-    }
+    averages = report.benchmark_averages.items()
+    return {name: _picture(report, average) for name, average in averages if average.datasets}
 
 
 def _picture(report: Report, whole: Average) -> Picture:
-    of_benchmark = (a for a in report.averages if a.benchmark == whole.benchmark and a.datasets)
-    groups = [average for average in of_benchmark if average.group]
+    averages = [a for a in report.averages if a.benchmark == whole.benchmark and a.datasets]
+    groups = [average for average in averages if average.group]
     order = list(dict.fromkeys([*report.means(whole.datasets), *report.names]))
-    names = {name: name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…" for name in order}
-    shown = {name: names[name] for name in order[:MOST]}
+    names = {name: _cut_name(name) for name in order[:MAX_DRAWN]}
     panels: list[Panel] = []
-    left = math.ceil(_LETTER * max(map(len, shown.values()))) + _GAP // 2
+    left = math.ceil(_LETTER * max(map(len, names.values()))) + _GAP // 2
     # A single group is all of them.
     for average in [whole, *groups] if len(groups) > 1 else groups:
         width = _NARROW if panels else _WIDE
-        panels.append(_panel(report, average, [*shown], left, width))
+        panels.append(_panel(report, average, [*names], left, width))
         left += width + _GAP
-    return Picture(translated(whole.benchmark), shown, len(order) - len(shown), tuple(panels))
+    return Picture(translated(whole.benchmark), names, len(order) - len(names), tuple(panels))
+
+
+def _cut_name(name: str) -> str:
+    return name if len(name) <= MAX_NAME_LENGTH else f"{name[: MAX_NAME_LENGTH - 1]}…"
 
 
 def _panel(
@@ -128,29 +125,29 @@ def _panel(
 ) -> Panel:
     datasets = average.datasets
     means = {name: mean for name in encoders if (mean := report.mean(datasets, name))}
-    trivial = report.baseline_score(*datasets)
+    baseline = report.baseline_score(*datasets)
     people = people_mean(report, datasets)
-    drawn = [trivial, *(end for mean in means.values() for end in mean.interval)]
+    drawn = [baseline, *(end for mean in means.values() for end in mean.interval)]
     drawn += [] if people is None else [people]
     low, high = math.floor(10 * min(drawn)) / 10, math.ceil(10 * max(drawn)) / 10
     title = translated(average.group.title) if average.group else phrase("all_groups")
     heading = (average.heading, *wrap(title, width // 6))
-    return Panel(heading, means, trivial, people, (low, max(high, low + 0.1)), left, width)
+    return Panel(heading, means, baseline, people, (low, max(high, low + 0.1)), left, width)
 
 
-def draw(shown: Sequence[Picture], *, alone: bool = False, sample: bool = False) -> Markup:
+def draw_averages(drawn: Sequence[Picture], *, alone: bool = False, sample: bool = False) -> Markup:
     """Return pictures as one SVG element, below each other; ``alone``: as a file.
 
     A file has its colours, and says so if scores are those of a ``sample``.
     """
-    first, *_ = shown
-    label = phrase("picture", benchmarks=", ".join(picture.benchmark for picture in shown))
-    people = any(panel.people is not None for picture in shown for panel in picture.panels)
+    first, *_ = drawn
+    label = phrase("picture", benchmarks=", ".join(picture.benchmark for picture in drawn))
+    people = any(panel.people is not None for picture in drawn for panel in picture.panels)
     return Markup(
         render_html(
             Path(__file__).with_name("picture.svg"),
-            pictures=shown,
-            width=max(picture.width for picture in shown),
+            pictures=drawn,
+            width=max(picture.width for picture in drawn),
             row=_ROW,
             line=_LINE,
             label=label,
@@ -172,12 +169,12 @@ def draw(shown: Sequence[Picture], *, alone: bool = False, sample: bool = False)
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00")
 MARKERS = ("o", "s", "D", "^", "v", "P")
 # Most pixels of a picture's height or width; matplotlib refuses 65,536.
-LARGEST = 30_000
+MAX_PIXELS = 30_000
 # Standard deviations at which the colours of the heatmap end.
-FARTHEST = 2.5
+MAX_DEVIATION = 2.5
 
 
-def _plain(name: str) -> str:
+def _escape(name: str) -> str:
     """Return a name escaped for matplotlib, which reads text between $ as a formula."""
     return name.replace("$", r"\$")
 
@@ -244,7 +241,7 @@ def draw_groups(profiles: Sequence[Profile], *, sample: bool = False) -> "Figure
                 markersize=4,
             )
         axes.set_title(
-            f"{group.abbreviation}, {_plain(translated(benchmark))}", fontsize=10, loc="left"
+            f"{group.abbreviation}, {_escape(translated(benchmark))}", fontsize=10, loc="left"
         )
         axes.grid(axis="y", color="#dddddd")
         axes.spines[["top", "right"]].set_visible(False)
@@ -253,7 +250,7 @@ def draw_groups(profiles: Sequence[Profile], *, sample: bool = False) -> "Figure
     label = f"{label}. {phrase('sample_figure')}" if sample else label
     figure.supxlabel(label, fontsize=10)
     figure.supylabel(phrase("means_axis"), fontsize=10)
-    labels = list(map(_plain, handles))
+    labels = list(map(_escape, handles))
     figure.legend(
         list(handles.values()), labels, loc="outside upper center", ncols=5, frameon=False
     )
@@ -273,8 +270,8 @@ def _draw_profile(axes: "Axes", profile: Profile) -> "QuadMesh":
             [place + i for i in range(height + 1)],
             profile.standard[start : start + height],
             cmap="PuOr_r",
-            vmin=-FARTHEST,
-            vmax=FARTHEST,
+            vmin=-MAX_DEVIATION,
+            vmax=MAX_DEVIATION,
             edgecolors="white",
             linewidth=0.5,
         )
@@ -286,8 +283,8 @@ def _draw_profile(axes: "Axes", profile: Profile) -> "QuadMesh":
         markersize=4,
         label="best layer",
     )
-    axes.set_yticks([place + 0.5 for place in places], list(map(_plain, profile.rows)))
-    names = list(map(_plain, profile.datasets))
+    axes.set_yticks([place + 0.5 for place in places], list(map(_escape, profile.rows)))
+    names = list(map(_escape, profile.datasets))
     axes.set_xticks([i + 0.5 for i in range(len(names))], names, rotation=90)
     start = 0
     for group, datasets in groupby(profile.groups):
@@ -300,7 +297,7 @@ def _draw_profile(axes: "Axes", profile: Profile) -> "QuadMesh":
             axes.axvline(start, color="black", linewidth=1)
         start += width
     axes.set_ylabel(phrase("layer_axis"))
-    title = _plain(f"{profile.encoder}, {translated(profile.benchmark)}\n{profile.best_layer}")
+    title = _escape(f"{profile.encoder}, {translated(profile.benchmark)}\n{profile.best_layer}")
     axes.set_title(title, fontsize=10, loc="left", pad=52)
     axes.tick_params(length=0)
     axes.spines[:].set_visible(False)
@@ -322,8 +319,8 @@ def draw_ranks(
         axes.axline((1, 1), slope=1, color="#dddddd")
         axes.plot(*places, "o", color=COLOURS[0])
         for name, x, y in zip(encoders, *places, strict=True):
-            axes.annotate(_plain(name), (x, y), (4, 4), textcoords="offset points", fontsize=8)
-        axes.set(title=_plain(measure), xlabel=phrase("by_measure"), ylabel=phrase("by_tasks"))
+            axes.annotate(_escape(name), (x, y), (4, 4), textcoords="offset points", fontsize=8)
+        axes.set(title=_escape(measure), xlabel=phrase("by_measure"), ylabel=phrase("by_tasks"))
         axes.margins(0.35, 0.1)
     if sample:
         figure.supxlabel(phrase("sample_figure"))
@@ -338,12 +335,12 @@ def image(figure: "Figure", kind: str) -> bytes:
     metadata: dict[str, None] = {"svg": {"Date": None}, "png": {"Software": None}}[kind]
     stream = BytesIO()
     with matplotlib.rc_context({"svg.hashsalt": "probeta"}):
-        dpi = min(150.0, LARGEST / max(figure.get_size_inches()))
+        dpi = min(150.0, MAX_PIXELS / max(figure.get_size_inches()))
         figure.savefig(stream, format=kind, metadata=metadata, dpi=dpi)
     return stream.getvalue()
 
 
-def inline(figure: "Figure", described: str) -> str:
+def inline(figure: "Figure", label: str) -> str:
     """Return the figure as an SVG element for a page: text is text, black is the page's colour."""
     import matplotlib
 
@@ -357,5 +354,5 @@ def inline(figure: "Figure", described: str) -> str:
     points = f"{72 * figure.get_figwidth():.0f}"
     svg = svg.replace("#000000", "currentColor").replace("#dddddd", "var(--grid)")
     svg = svg.replace("#666666", "var(--muted)")
-    named = f'role="img" aria-label="{escape(described)}" style="--points: {points}"'
-    return svg.replace("<svg", f"<svg {named}", 1)
+    attributes = f'role="img" aria-label="{escape(label)}" style="--points: {points}"'
+    return svg.replace("<svg", f"<svg {attributes}", 1)

@@ -1,10 +1,7 @@
-r"""The formats: Markdown as GitHub reads it, LaTeX for ``\input`` into a paper, and the page.
+r"""The sections of the report, and its formats, which all follow that one list.
 
-All three follow the one list of sections. The page needs no network and no other file.
-
-The sections of the report, in their order: the one list that all formats follow.
-
-A new section is a function from the results to tables, and a line in ``SECTIONS``.
+Markdown is as GitHub reads it, LaTeX for ``\input`` into a paper; the page needs no network and no
+other file. A new section is a function from ``Report`` to tables, and a line in ``SECTIONS``.
 """
 
 import json
@@ -21,7 +18,7 @@ from markupsafe import Markup
 from corpora_recipes.escaping import markdown, one_line, render_html
 from evaluation.results.comparison import ALL_PAIRS_LIMIT
 from probeta.report import instances
-from probeta.report.figures import FARTHEST, draw, draw_groups, inline, pictures
+from probeta.report.figures import MAX_DEVIATION, draw_averages, draw_groups, inline, pictures
 from probeta.report.layout import TIED, Cell, Row, Table, percent
 from probeta.report.statistics import Report
 from probeta.report.tables import compared, encoders, neighbours, notes_of, scores
@@ -36,7 +33,7 @@ if TYPE_CHECKING:
 
 Format = Literal["page", "markdown", "latex"]
 # A long table with more numbers than this is in the page only; with still more, a note is.
-SHORT, LONG = 60, 10_000
+MAX_NUMBERS_IN_TEXT, MAX_NUMBERS_IN_PAGE = 60, 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,30 +127,32 @@ def sections_of(report: Report, form: Format) -> Iterator[tuple[Section, list[Ta
     for section in SECTIONS:
         tables = section.tables(report) if form in section.formats else []
         if form == "page" and (section.long or section.folded):
-            tables = [_shown(table) for table in tables]
+            tables = [_fit_page(table) for table in tables]
         elif section.long:
-            tables = [table for table in tables if _numbers(table) <= SHORT]
+            tables = [table for table in tables if _count_numbers(table) <= MAX_NUMBERS_IN_TEXT]
         if tables:
             yield section, tables
 
 
-def _shown(table: Table) -> Table:
+def _fit_page(table: Table) -> Table:
     """Return a table; if it has too many numbers, a note in its place."""
-    if (count := _numbers(table)) <= LONG:
+    if (count := _count_numbers(table)) <= MAX_NUMBERS_IN_PAGE:
         return table
-    return replace(table, rows=(), about=(phrase("too_long", count=count, most=LONG),))
+    return replace(
+        table, rows=(), about=(phrase("too_long", count=count, most=MAX_NUMBERS_IN_PAGE),)
+    )
 
 
-def _numbers(table: Table) -> int:
+def _count_numbers(table: Table) -> int:
     return len(table.rows) * (len(table.header) - table.texts)
 
 
 _FOLDER = Path(__file__).parent
 _STYLES = ("page.css", "picture.css")
 # Colours of the heatmap on either side of the middle one.
-_SHADES = 5
+_N_SHADES = 5
 # Characters that are markup in LaTeX, and those that its fonts may lack.
-_WRITTEN = str.maketrans(
+_LATEX = str.maketrans(
     {
         "\\": r"\textbackslash{}",
         "~": r"\textasciitilde{}",
@@ -181,10 +180,10 @@ _FIT = r"\resizebox{\ifdim\width>\textwidth\textwidth\else\width\fi}{!}{%"
 
 def write_markdown(report: Report) -> str:
     """Return the report as Markdown."""
-    said = (f"**{markdown(line)}** {markdown(more)}" for line, more in warnings(report).items())
-    measured, *answered = _summary(report)
+    warned = (f"**{markdown(line)}** {markdown(more)}" for line, more in warnings(report).items())
+    measured, *best = _summary(report)
     lines = [f"# {phrase('scores')}", "", markdown(measured), ""]
-    lines += [f"> {text}\n" for text in said] + [f"- {markdown(text)}" for text in answered] + [""]
+    lines += [f"> {text}\n" for text in warned] + [f"- {markdown(text)}" for text in best] + [""]
     for paragraph in introduction(report):
         lines += [markdown(paragraph), ""]
     for section, tables in sections_of(report, "markdown"):
@@ -202,9 +201,9 @@ def write_markdown(report: Report) -> str:
 
 def _summary(report: Report) -> list[str]:
     """Return a line of what was measured, and a line for each benchmark with an answer."""
-    measured = "; ".join(f"{what}: {value}" for what, value in facts(report).items())
-    answered = (f"{translated(name)}: {answer}" for name, answer in best_encoders(report).items())
-    return [f"{measured}.", *answered]
+    measured = "; ".join(f"{name}: {value}" for name, value in facts(report).items())
+    best = (f"{translated(name)}: {text}" for name, text in best_encoders(report).items())
+    return [f"{measured}.", *best]
 
 
 def table_lines(table: Table) -> list[str]:
@@ -231,11 +230,11 @@ def write_latex(report: Report) -> str:
     """Return the tables as LaTeX, one after the other, each a float with its notes."""
     about = (*phrase("latex").splitlines(), *_summary(report), *introduction(report))
     parts = ["".join(f"% {one_line(text)}\n" for text in about)]
-    if found := warnings(report):
-        bold = " ".join(rf"\textbf{{{latex(line)}}} {latex(more)}" for line, more in found.items())
+    if lines := warnings(report):
+        bold = " ".join(rf"\textbf{{{latex(line)}}} {latex(more)}" for line, more in lines.items())
         parts.append(rf"\par\noindent\fbox{{\parbox{{0.95\linewidth}}{{{bold}}}}}\par")
-    shown = (table for _, tables in sections_of(report, "latex") for table in tables)
-    return "\n".join([*parts, *(latex_table(table) for table in shown if table.rows)])
+    tables = (table for _, tables in sections_of(report, "latex") for table in tables)
+    return "\n".join([*parts, *(latex_table(table) for table in tables if table.rows)])
 
 
 def latex_table(table: Table) -> str:
@@ -271,7 +270,7 @@ def latex_table(table: Table) -> str:
 
 def latex(text: str) -> str:
     """Return text as LaTeX writes it, on one line: an empty line would end an argument."""
-    return one_line(text).translate(_WRITTEN)
+    return one_line(text).translate(_LATEX)
 
 
 def _latex_lines(row: Row) -> list[str]:
@@ -308,10 +307,10 @@ def write_html(
     """
     script = (_FOLDER / "page.js").read_text("utf-8")
     shown = list(sections_of(report, "page"))
-    by_chapter = groupby(shown, lambda shown: shown[0].chapter)
+    by_chapter = groupby(shown, lambda item: item[0].chapter)
     chapters = {chapter: list(sections) for chapter, sections in by_chapter}
     first = (table for _, tables in chapters.pop("averages", []) for table in tables)
-    drawn = {name: draw([picture]) for name, picture in pictures(report).items()}
+    drawn = {name: draw_averages([picture]) for name, picture in pictures(report).items()}
     groups, averages = report.inputs.groups, report.benchmark_averages
     by_layer = profiles(report)
     curves = inline(draw_groups(by_layer), phrase("curves")) if by_layer else ""
@@ -324,13 +323,13 @@ def write_html(
         titles={group.abbreviation: translated(group.title) for group in groups.values()},
         facts=facts(report),
         warnings=warnings(report),
-        answers=best_encoders(report),
+        best_encoders=best_encoders(report),
         pictures=drawn,
         averages=dict(zip(drawn, first, strict=True)),
         best={name: next(iter(report.means(a.datasets)), "") for name, a in averages.items()},
         tied=TIED,
-        many=FEW_ENCODERS,
-        most=ALL_PAIRS_LIMIT,
+        few_encoders=FEW_ENCODERS,
+        pairs_limit=ALL_PAIRS_LIMIT,
         tones={translated(verdict): tone for verdict, tone in TONES.items()},
         notes=notes_of(table for _, tables in shown for table in tables),
         profiles=by_layer,
@@ -339,7 +338,7 @@ def write_html(
         groupby=groupby,
         percent=percent,
         shade=_shade,
-        farthest=FARTHEST,
+        max_deviation=MAX_DEVIATION,
         ranks=Markup(inline(ranks, phrase("ranks"))) if ranks else "",
         instances=Markup(_json(instances)),
         language=language(),
@@ -361,17 +360,17 @@ def write_json(report: Report) -> str:
     tables = {}
     for table in (table for _, tables in sections_of(report, "page") for table in tables):
         columns = [cell.text for cell in table.header]
-        rows = [list(map(_facts, row.cells)) for row in table.rows]
+        rows = [list(map(_cell_json, row.cells)) for row in table.rows]
         tables[table.name] = {"title": table.title, "columns": columns, "rows": rows}
     return json.dumps(tables, ensure_ascii=False, separators=(",", ":")) + "\n"
 
 
-def _facts(cell: Cell) -> str | dict[str, Any]:
+def _cell_json(cell: Cell) -> str | dict[str, Any]:
     # Some are of numpy, which JSON does not know.
     value = None if cell.value is None else float(cell.value)
     facts = {"value": value, "detail": cell.detail or None, "marks": cell.marks or None}
-    known = {key: fact for key, fact in facts.items() if fact is not None}
-    return {"text": cell.text, **known} if known else cell.text
+    facts = {key: fact for key, fact in facts.items() if fact is not None}
+    return {"text": cell.text, **facts} if facts else cell.text
 
 
 def _phrase(key: str, /, **words: object) -> Markup:
@@ -387,5 +386,5 @@ def _json(content: object) -> str:
 
 def _shade(place: float) -> str:
     """Return the class of a heatmap's colour, at a place on its scale of -1 … 1."""
-    number = round(max(-1.0, min(1.0, place)) * _SHADES)
+    number = round(max(-1.0, min(1.0, place)) * _N_SHADES)
     return f"low-{-number}" if number < 0 else f"high-{number}"

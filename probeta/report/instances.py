@@ -24,11 +24,11 @@ from probeta.report.tables import dataset_cell
 from probeta.report.texts import phrase, translated
 
 # Most rows of a dataset, and most characters of a text, that are shown: the page stays small.
-LIMIT = 50
-LONGEST = 4000
-# A score is far off if its rank among the answers and the gold score's rank among the gold scores
+MAX_ROWS = 50
+MAX_TEXT_LENGTH = 4000
+# A score is wrong if its rank among the answers and the gold score's rank among the gold scores
 # differ by more than this share of the rows. Cosines and ratings have no scale in common.
-FAR = 0.25
+RANK_TOLERANCE = 0.25
 
 Values = Mapping[str, Any]
 """Column to value: one row."""
@@ -47,7 +47,9 @@ class ShownText:
     marked: bool = False
 
 
-def browsed(report: Report, datasets: Sequence[Dataset], cards: str = "") -> list[dict[str, Any]]:
+def browser_contents(
+    report: Report, datasets: Sequence[Dataset], cards: str = ""
+) -> list[dict[str, Any]]:
     """Return the content of the browser of instances, as the page's script reads it.
 
     Of each dataset there are ``card`` (its address in the folder ``cards``, or ""), ``labels``
@@ -67,29 +69,28 @@ def browsed(report: Report, datasets: Sequence[Dataset], cards: str = "") -> lis
             where, probed = f"instances of {name}", "the instances that were probed"
             todo = f"pass {probed}, or probe these: `probeta repro`"
             raise InputError(where, f"{probed}, SHA-256 {expected}", found, todo)
-        content = _content(report, by_name[name])
+        content = _dataset_content(report, by_name[name])
         title = dataset_cell(report, name).title
         contents.append(content | {"title": title, "card": cards and f"{cards}/{name}.md"})
     return contents
 
 
-def _content(report: Report, dataset: Dataset) -> dict[str, Any]:
+def _dataset_content(report: Report, dataset: Dataset) -> dict[str, Any]:
     name, task = dataset.name, TASKS[dataset.task]
-    rows = _rows(dataset)
+    rows = _read_rows(dataset)
     ids = rows["id"].to_pylist()
-    examples = {*report.examples.row[report.examples.dataset == name]}
-    places = {number for number, row in enumerate(ids) if row in examples}
-    drawn = sorted(places.union(draw(ids, report.inputs.encoders[0].seed, name)))
+    example_ids = {*report.examples.row[report.examples.dataset == name]}
+    examples = {number for number, row in enumerate(ids) if row in example_ids}
+    drawn = sorted(examples.union(draw_rows(ids, report.inputs.encoders[0].seed, name)))
     scores = dict(islice(report.inputs.datasets[name].items(), ALL_PAIRS_LIMIT))
     answers = [
-        _answers(dataset, _read_checked(report.inputs.folders[encoder], score, rows), drawn)
+        _browser_answers(dataset, _read_checked(report.inputs.folders[encoder], score, rows), drawn)
         for encoder, score in scores.items()
     ]
-    told = _told(dataset, rows, drawn)
-    # Those that are shown nowhere else.
-    other = {"id", "split", "also_in", dataset.target}
-    other |= {column for text in task.texts for column in (text.natural, text.tokens)}
-    columns = [column for column in dataset.columns if column not in other]
+    gold = _describe_gold(dataset, rows, drawn)
+    elsewhere = {"id", "split", "also_in", dataset.target}
+    elsewhere |= {column for text in task.texts for column in (text.natural, text.tokens)}
+    columns = [column for column in dataset.columns if column not in elsewhere]
     shown = rows.take(np.array(drawn, np.int64)).to_pylist()
     content: dict[str, Any] = {
         "name": name,
@@ -103,11 +104,11 @@ def _content(report: Report, dataset: Dataset) -> dict[str, Any]:
         "rows": [
             {
                 "id": row["id"],
-                "parts": [_short(part) for part in shown_texts(dataset, row)],
+                "parts": [_non_empty(part) for part in shown_texts(dataset, row)],
                 "gold": row[dataset.target],
-                "told": told[number],
-                "values": [_written(dataset, column, row[column]) for column in columns],
-                "answers": [of_encoder[number] for of_encoder in answers],
+                "told": gold[number],
+                "values": [_format_value(dataset, column, row[column]) for column in columns],
+                "answers": [by_row[number] for by_row in answers],
             }
             for number, row in enumerate(shown)
         ],
@@ -119,10 +120,10 @@ def _content(report: Report, dataset: Dataset) -> dict[str, Any]:
     return content
 
 
-def draw(ids: Sequence[str], seed: int, dataset: str) -> list[int]:
-    """Return the numbers of at most ``LIMIT`` rows, drawn by a hash of their ids, in order."""
+def draw_rows(ids: Sequence[str], seed: int, dataset: str) -> list[int]:
+    """Return the numbers of at most ``MAX_ROWS`` rows, drawn by a hash of their ids, in order."""
     order = sorted(range(len(ids)), key=lambda i: keyed_hash(seed, dataset, ids[i], "report"))
-    return sorted(order[:LIMIT])
+    return sorted(order[:MAX_ROWS])
 
 
 def shown_texts(dataset: Dataset, row: Values) -> list[ShownText]:
@@ -132,11 +133,12 @@ def shown_texts(dataset: Dataset, row: Values) -> list[ShownText]:
         value = row[column.natural]
         texts += [value] if column.kind == "string" else value
     tags = map(str, range(1, len(texts) + 1)) if len(texts) > 1 else [""]
-    shown = [ShownText((_cut(text),), tag) for text, tag in zip(texts, tags, strict=True)]
-    column_of_change, note = _CHANGES.get(dataset.task, ("", ""))
+    shown = [ShownText((_cut_text(text),), tag) for text, tag in zip(texts, tags, strict=True)]
+    column_of_change, note = _CHANGE_COLUMNS.get(dataset.task, ("", ""))
     if column_of_change and row[column_of_change] is not None:
         return [replace(shown[0], note=phrase(note, **row), marked=True)]
-    return _SHOWN[dataset.task](dataset, row, shown) if dataset.task in _SHOWN else shown
+    mark = _MARK_CHANGES.get(dataset.task)
+    return mark(dataset, row, shown) if mark else shown
 
 
 def _position(dataset: Dataset, row: Values, shown: list[ShownText]) -> list[ShownText]:
@@ -171,11 +173,11 @@ def _relation(dataset: Dataset, row: Values, shown: list[ShownText]) -> list[Sho
         first, last = row[f"{side}_first"] + 1, row[f"{side}_last"] + 1
         units = phrase("unit" if first == last else "units", first=first, last=last)
         tag = phrase("satellite" if number == row["order"].find("S") else "nucleus")
-        parts.append(ShownText(tuple(map(_cut, row[side])), tag, units))
+        parts.append(ShownText(tuple(map(_cut_text, row[side])), tag, units))
     return parts
 
 
-_SHOWN: Mapping[str, Callable[[Dataset, Values, list[ShownText]], list[ShownText]]] = {
+_MARK_CHANGES: Mapping[str, Callable[[Dataset, Values, list[ShownText]], list[ShownText]]] = {
     "sentence_position": _position,
     "sentence_ordering": _ordering,
     "discourse_coherence": _coherence,
@@ -184,7 +186,7 @@ _SHOWN: Mapping[str, Callable[[Dataset, Values, list[ShownText]], list[ShownText
 }
 """Task to the function that marks what it changed in the texts; other tasks show them as is."""
 _SWAPPED = ("swapped", "swapped")
-_CHANGES = {
+_CHANGE_COLUMNS = {
     "bigram_shift": _SWAPPED,
     "ngram_shift": _SWAPPED,
     "odd_word": ("original", "odd_word"),
@@ -193,17 +195,17 @@ _CHANGES = {
 """Task of one text to the column that tells what was changed, if anything, and its phrase."""
 
 
-def _told(dataset: Dataset, rows: pa.Table, drawn: Sequence[int]) -> list[list[str]]:
+def _describe_gold(dataset: Dataset, rows: pa.Table, drawn: Sequence[int]) -> list[list[str]]:
     """Return for each drawn row the gold answer in words, and a remark beside it."""
     gold = array_of(rows[dataset.target])
     if dataset.target == "score":
-        ranks = _ranks(gold)
+        ranks = _relative_ranks(gold)
         return [[f"{gold[i]:g}", phrase("above", share=100 * ranks[i])] for i in drawn]
     words = translated(TASKS[dataset.task].gold)
     return [[words.format(dataset.labels[gold[i]])] for i in drawn]
 
 
-def _rows(dataset: Dataset) -> pa.Table:
+def _read_rows(dataset: Dataset) -> pa.Table:
     """Return the test rows with all columns except tokens, and with nulls."""
     files = dataset.files["train" if dataset.folds else "test"]
     tokens = {text.tokens for text in TASKS[dataset.task].texts}
@@ -221,30 +223,32 @@ def _read_checked(folder: Path, score: Score, rows: pa.Table) -> Predictions:
     return predictions
 
 
-def _answers(dataset: Dataset, predictions: Predictions, drawn: Sequence[int]) -> list[list[Any]]:
+def _browser_answers(
+    dataset: Dataset, predictions: Predictions, drawn: Sequence[int]
+) -> list[list[Any]]:
     """Return for each drawn row the answer, whether it is wrong, and a remark beside it."""
     gold, predicted = predictions.gold, predictions.predicted
     if dataset.target == "score":
         mean = predicted.mean(axis=0)
-        ranks = _ranks(mean)
-        far = np.abs(_ranks(gold) - ranks) > FAR
+        ranks = _relative_ranks(mean)
+        wrong = np.abs(_relative_ranks(gold) - ranks) > RANK_TOLERANCE
         above = [phrase("above", share=100 * rank) for rank in ranks]
-        return [_kept(round(float(mean[i]), 3), bool(far[i]), above[i]) for i in drawn]
+        return [_strip_empty(round(float(mean[i]), 3), bool(wrong[i]), above[i]) for i in drawn]
     starts = len(predicted)
     votes = np.stack([(predicted == label).sum(axis=0) for label in range(len(dataset.labels))])
     # Ties go to the first label.
     answers = votes.argmax(axis=0)
     counts = votes.max(axis=0) if starts > 1 else ()
     most = [phrase("starts", count=n, starts=starts) for n in counts] or [""] * len(answers)
-    return [_kept(int(answers[i]), bool(answers[i] != gold[i]), most[i]) for i in drawn]
+    return [_strip_empty(int(answers[i]), bool(answers[i] != gold[i]), most[i]) for i in drawn]
 
 
-def _kept(answer: float, wrong: bool, remark: str) -> list[Any]:
-    """Return an answer without what is empty at its end."""
+def _strip_empty(answer: float, wrong: bool, remark: str) -> list[Any]:
+    """Return an answer as the page reads it, without empty parts at its end."""
     return [answer, wrong, remark] if remark else [answer, wrong] if wrong else [answer]
 
 
-def _ranks(values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+def _relative_ranks(values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     """Return for each value the share of lower values among the others; equal ones count half."""
     ranks: np.ndarray[Any, Any] = (average_ranks(values) - 1) / max(1, len(values) - 1)
     return ranks
@@ -266,18 +270,18 @@ def _node(row: Values) -> list[int]:
     return [row[f"{side}_{end}"] for side in ("left", "right") for end in ("first", "last")]
 
 
-def _short(part: ShownText) -> dict[str, Any]:
-    """Return what is not empty."""
+def _non_empty(part: ShownText) -> dict[str, Any]:
+    """Return the fields that are not empty."""
     return {name: value for name, value in asdict(part).items() if value}
 
 
-def _cut(text: str) -> str:
-    if len(text) <= LONGEST:
+def _cut_text(text: str) -> str:
+    if len(text) <= MAX_TEXT_LENGTH:
         return text
-    return phrase("cut", text=text[:LONGEST], count=len(text) - LONGEST)
+    return phrase("cut", text=text[:MAX_TEXT_LENGTH], count=len(text) - MAX_TEXT_LENGTH)
 
 
-def _written(dataset: Dataset, column: str, value: Any) -> str:
+def _format_value(dataset: Dataset, column: str, value: Any) -> str:
     if column == "label":
         return dataset.labels[int(value)]
     return "–" if value in (None, "") else str(value)
@@ -285,5 +289,12 @@ def _written(dataset: Dataset, column: str, value: Any) -> str:
 
 def browser(report: Report) -> list[Table]:
     """Return the heading of the browser of instances."""
-    words: dict[str, Any] = {"encoders": ALL_PAIRS_LIMIT, "limit": LIMIT, "longest": LONGEST}
-    return [lay_out("instances", **words, far=100 * FAR, examples=N_EXAMPLES)]
+    table = lay_out(
+        "instances",
+        encoders=ALL_PAIRS_LIMIT,
+        limit=MAX_ROWS,
+        longest=MAX_TEXT_LENGTH,
+        far=100 * RANK_TOLERANCE,
+        examples=N_EXAMPLES,
+    )
+    return [table]

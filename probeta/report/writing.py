@@ -1,11 +1,9 @@
-"""From results to a folder with a page, tables and figures.
-
-Results that others made: found in folders, and verified before they are reported.
-"""
+"""The files of a report: page, tables, figures and data; verifies third-party results before."""
 
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from os.path import relpath
 from pathlib import Path
 from typing import NamedTuple
@@ -16,17 +14,24 @@ from corpora_recipes.running.outputs import whole_outputs
 from evaluation.datasets import Dataset, find_datasets
 from evaluation.results.scores import ParadigmResults, RankingResults, Results
 from evaluation.results.stored import SCORES
-from probeta.report.figures import draw, draw_groups, draw_layers, draw_ranks, image, pictures
+from probeta.report.figures import (
+    draw_averages,
+    draw_groups,
+    draw_layers,
+    draw_ranks,
+    image,
+    pictures,
+)
 from probeta.report.formats import CHAPTERS, write_html, write_json, write_latex, write_markdown
 from probeta.report.inputs import AnyResults, Facts, find_sources, merge_facts, read_inputs
-from probeta.report.instances import browsed
+from probeta.report.instances import browser_contents
 from probeta.report.statistics import Report, order_report
 from probeta.report.tables.compared import scattered, study_of
 from probeta.report.tables.encoders import profiles
 from probeta.verifying import verify_results
 
 # Most characters of a reason.
-LONGEST = 300
+MAX_REASON_LENGTH = 300
 
 
 class Submissions(NamedTuple):
@@ -38,32 +43,32 @@ class Submissions(NamedTuple):
     refused: dict[str, str]
 
 
-def verified(paths: Sequence[Path], instances: Path) -> Submissions:
+def verify_submissions(paths: Sequence[Path], instances: Path) -> Submissions:
     """Verify results, as ``probeta verify`` does, and that they can be reported together.
 
     Where two have another seed or protocol, those that most of their kind have count. Results are
     folders of ``score``, ``probe`` or ``rank``, files of ``paradigms``, or in folders of these.
     """
     datasets = {dataset.name: dataset for dataset in find_datasets(instances)}
-    found: dict[Path, AnyResults] = {}
+    verified: dict[Path, AnyResults] = {}
     refused: dict[str, str] = {}
-    for path in dict.fromkeys(each for given in paths for each in _results_in(given)):
+    for path in dict.fromkeys(chain.from_iterable(map(_results_in, paths))):
         try:
             check = verify_results(path, instances, datasets)
             if check.differences:
                 raise InputError(path, "what the answers give", check.differences[0])
-            found[path] = check.results
+            verified[path] = check.results
         except InputError as error:
-            refused[str(path)] = _why(error)
-    usual = Counter(map(_way, found.values()))
+            refused[str(path)] = _shorten(error)
+    usual = Counter(map(_run_key, verified.values()))
     kinds: dict[type, list[Path]] = {Results: [], RankingResults: [], ParadigmResults: []}
     facts: Facts = {}
-    for path, results in sorted(found.items(), key=lambda item: -usual[_way(item[1])]):
+    for path, results in sorted(verified.items(), key=lambda item: -usual[_run_key(item[1])]):
         try:
             facts = merge_facts(facts, results)
             kinds[type(results)].append(path)
         except InputError as error:
-            refused[str(path)] = _why(error)
+            refused[str(path)] = _shorten(error)
     if not kinds[Results]:
         reasons = "; ".join(f"{path}: {why}" for path, why in refused.items())
         expected = "results of an encoder or a language model that can be verified"
@@ -75,19 +80,19 @@ def _results_in(path: Path) -> Iterator[Path]:
     """Yield the results in a folder; or the path, if it has none inside and may be one itself."""
     inside = [] if not path.is_dir() or (path / SCORES).exists() else sorted(path.iterdir())
     inside = [p for p in inside if (p.is_dir() or p.suffix == ".json") and p.name[0] != "."]
-    for each in inside:
-        yield from _results_in(each)
+    for entry in inside:
+        yield from _results_in(entry)
     if not inside:
         yield path
 
 
-def _way(results: AnyResults) -> tuple[str, int, str]:
+def _run_key(results: AnyResults) -> tuple[str, int, str]:
     protocol = results.protocol if isinstance(results, Results) and results.probed else ""
     return type(results).__name__, results.seed, repr(protocol)
 
 
-def _why(error: InputError) -> str:
-    return f"expected {error.expected}; found {error.found}"[:LONGEST]
+def _shorten(error: InputError) -> str:
+    return f"expected {error.expected}; found {error.found}"[:MAX_REASON_LENGTH]
 
 
 def write_report(
@@ -103,10 +108,10 @@ def write_report(
     """Write index.html, report.md, tables.tex, four files of data, and figures/ into a folder.
 
     tables.json has the page's tables, see ``write_json``, metrics.json the means of each benchmark,
-    scores.json every score; items.csv the rows that three encoders or more were asked, see
-    ``items_of``; ``figures/`` scores and, if an encoder was
-    probed on several layers, layers and layers_by_group, and with three encoders and scores of both
-    kinds, ranks, as SVG and PNG. All appear together. The same results give the same bytes.
+    scores.json every score; items.csv the rows that three encoders or more answered, see
+    ``compare_items``; ``figures/`` scores and, if an encoder was probed on several layers, layers
+    and layers_by_group, and with three encoders and scores of both kinds, ranks, as SVG and PNG.
+    All appear together. The same results give the same bytes.
 
     Args:
         results: the folders that ``probe`` wrote, one per encoder.
@@ -127,28 +132,29 @@ def write_report(
     )
     cards = instances / "docs"
     address = quote(Path(relpath(cards, out)).as_posix()) if cards.is_dir() else ""
-    browser = browsed(report, datasets, address)
+    browser = browser_contents(report, datasets, address)
     figures = {}
     if by_layer := profiles(report):
         figures["layers"] = draw_layers(by_layer, sample=bool(report.inputs.samples))
         figures["layers_by_group"] = draw_groups(by_layer, sample=bool(report.inputs.samples))
-    if ranks := scattered(found := study_of(report)):
-        figures["ranks"] = draw_ranks(ranks, found.encoders, sample=bool(report.inputs.samples))
+    study = study_of(report)
+    if ranks := scattered(study):
+        figures["ranks"] = draw_ranks(ranks, study.encoders, sample=bool(report.inputs.samples))
     files = {
         "index.html": write_html(report, browser, figures.get("ranks"), _documented(out)),
         "report.md": write_markdown(report),
         "tables.tex": write_latex(report),
         "tables.json": write_json(report),
         "items.csv": report.items.to_csv(index=False, lineterminator="\n"),
-        "metrics.json": json.dumps(metrics(report), indent=2) + "\n",
-        "scores.json": json.dumps(plotted(report), indent=2) + "\n",
+        "metrics.json": json.dumps(benchmark_means(report), indent=2) + "\n",
+        "scores.json": json.dumps(list_scores(report), indent=2) + "\n",
     }
     with whole_outputs([out / name for name in files], [out / "figures"]) as (*pages, folder):
         for name, figure in figures.items():
             for kind in ("svg", "png"):
                 (folder / f"{name}.{kind}").write_bytes(image(figure, kind))
         if shown := [*pictures(report).values()]:
-            drawn = draw(shown, alone=True, sample=bool(report.inputs.samples))
+            drawn = draw_averages(shown, alone=True, sample=bool(report.inputs.samples))
             (folder / "scores.svg").write_text(drawn, "utf-8")
         for page, text in zip(pages, files.values(), strict=True):
             page.write_text(text, "utf-8")
@@ -177,7 +183,7 @@ def open_report(
     return order_report(read_inputs(results, audit, *optional)), datasets
 
 
-def metrics(report: Report) -> dict[str, dict[str, float]]:
+def benchmark_means(report: Report) -> dict[str, dict[str, float]]:
     """Return benchmark to encoder to the mean of its scores, -1 … 1, if it has all of them."""
     return {
         benchmark: {name: mean.value for name, mean in report.means(average.datasets).items()}
@@ -185,7 +191,7 @@ def metrics(report: Report) -> dict[str, dict[str, float]]:
     }
 
 
-def plotted(report: Report) -> list[dict[str, str | float]]:
+def list_scores(report: Report) -> list[dict[str, str | float]]:
     """Return the scores of the main layers: of each, encoder, name and score, -1 … 1.
 
     The name of a probed dataset's score is that of the dataset; others are, for EvalRank (vectors

@@ -8,7 +8,7 @@ import pytest
 from report_files import DR, ONE, SP, TWO, report_of
 
 from probeta.annotation import AnnotatorScores
-from probeta.report.figures import LONGEST, MOST, Picture, draw, pictures
+from probeta.report.figures import MAX_DRAWN, MAX_NAME_LENGTH, Picture, draw_averages, pictures
 from probeta.report.statistics import Report
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -31,15 +31,15 @@ def test_means_baselines_and_people_stand_where_they_are(tmp_path: Path) -> None
     assert position.heading == ("SP (1 of 3)", "Sentence position")
     assert (whole.people, position.people, relations.people) == (None, 0.7, None)
     assert (position.ends, relations.ends) == ((0.4, 1.0), (0.2, 0.4))
-    assert float(position.place(0.7)) == position.left + position.width / 2
-    root = ElementTree.fromstring(draw([picture]))
+    assert float(position.x(0.7)) == position.left + position.width / 2
+    root = ElementTree.fromstring(draw_averages([picture]))
     # Of the legend, one is full and the other hollow.
     dots = [dot.attrib for dot in root.iter(f"{SVG}circle")][:-2]
     drawn = [(dot["cx"], dot["class"] == "dot") for dot in dots]
     assert drawn == [
-        *((whole.place(value), full) for value, full in ((0.6, True), (0.37605, False))),
-        *((position.place(value), value > 0.5) for value in (0.9, 0.4521, 0.6)),
-        *[(relations.place(0.3), False)] * 2,
+        *((whole.x(value), full) for value, full in ((0.6, True), (0.37605, False))),
+        *((position.x(value), value > 0.5) for value in (0.9, 0.4521, 0.6)),
+        *[(relations.x(0.3), False)] * 2,
     ]
     kinds = [path.get("class") for path in root.iter(f"{SVG}path")]
     assert (kinds.count("trivial"), kinds.count("people")) == (3 + 1, 1 + 1)
@@ -48,19 +48,19 @@ def test_means_baselines_and_people_stand_where_they_are(tmp_path: Path) -> None
     assert "–" in texts, "an encoder without all datasets"
 
 
-@pytest.mark.parametrize("count", [1, MOST, 200])
+@pytest.mark.parametrize("count", [1, MAX_DRAWN, 200])
 def test_the_best_of_many_encoders_are_drawn_and_the_others_counted(
     tmp_path: Path, count: int
 ) -> None:
-    names = [f"{'x' * LONGEST}_{number}" for number in range(count)]
+    names = [f"{'x' * MAX_NAME_LENGTH}_{number}" for number in range(count)]
     report = report_of(tmp_path, replace(ONE, scores=(SP,)))
     encoders = tuple(replace(report.inputs.encoders[0], name=name) for name in names)
     picture = only(Report(replace(report.inputs, encoders=encoders), {}))
-    assert len(picture.names) == min(count, MOST)
+    assert len(picture.names) == min(count, MAX_DRAWN)
     # A single group is all of them.
     assert [panel.heading[0] for panel in picture.panels] == ["SP (1 of 3)"]
-    assert {*picture.names.values()} == {"x" * (LONGEST - 1) + "…"}
-    text = draw([picture], alone=True, sample=True)
-    assert (f"has {count - MOST} other encoders" in text) == (count > MOST)
+    assert {*picture.names.values()} == {"x" * (MAX_NAME_LENGTH - 1) + "…"}
+    text = draw_averages([picture], alone=True, sample=True)
+    assert (f"has {count - MAX_DRAWN} other encoders" in text) == (count > MAX_DRAWN)
     assert "Sample data" in text
-    assert f'height="{picture.height + 30 + 44 + 4 + 17 * (5 + (count > MOST))}"' in text
+    assert f'height="{picture.height + 30 + 44 + 4 + 17 * (5 + (count > MAX_DRAWN))}"' in text

@@ -47,15 +47,27 @@ from corpora_recipes.running.errors import InputError
 from evaluation.datasets import Dataset, find_datasets
 from evaluation.results.scores import read_results
 from evaluation.results.stored import SCORES, write_stored
-from probeta.report.figures import LARGEST, draw_groups, draw_layers, image, inline, pictures
-from probeta.report.figures import draw as draw_averages
+from probeta.report.figures import (
+    MAX_PIXELS,
+    draw_averages,
+    draw_groups,
+    draw_layers,
+    image,
+    inline,
+    pictures,
+)
 from probeta.report.formats import latex, write_latex
 from probeta.report.inputs import read_inputs
-from probeta.report.instances import LIMIT, browsed, draw, shown_texts
-from probeta.report.instances import LONGEST as LONGEST_TEXT
+from probeta.report.instances import (
+    MAX_ROWS,
+    MAX_TEXT_LENGTH,
+    browser_contents,
+    draw_rows,
+    shown_texts,
+)
 from probeta.report.statistics import order_report
 from probeta.report.tables.encoders import profiles
-from probeta.report.writing import metrics, plotted, write_report
+from probeta.report.writing import benchmark_means, list_scores, write_report
 
 NAMES = ("layers", "layers_by_group")
 FIGURES = [*(f"{name}.{kind}" for name in NAMES for kind in ("png", "svg")), "scores.svg"]
@@ -78,7 +90,9 @@ def written_report(given: dict[str, Any], tmp_path_factory: pytest.TempPathFacto
 @pytest.fixture(scope="module")
 def browser(given: dict[str, Any]) -> dict[str, dict[str, Any]]:
     report = order_report(read_inputs(given["results"], given["instances"] / "audit.json"))
-    return {item["name"]: item for item in browsed(report, find_datasets(given["instances"]))}
+    return {
+        item["name"]: item for item in browser_contents(report, find_datasets(given["instances"]))
+    }
 
 
 def parts(browser: dict[str, dict[str, Any]], dataset: str, row: int) -> list[tuple[Any, ...]]:
@@ -109,9 +123,9 @@ def test_what_dvc_shows_and_plots(
     averages = json.loads((written_report / "metrics.json").read_bytes())
     assert averages == {"own datasets": pytest.approx(means)}
     report = report_of(tmp_path, ONE, TWO)
-    (means,) = metrics(report).values()
+    (means,) = benchmark_means(report).values()
     assert means == {"char_hash": pytest.approx((0.4521 + 0.3) / 2)}
-    assert {"encoder": "use", "dataset": "sp_wiki", "score": 0.6} in plotted(report)
+    assert {"encoder": "use", "dataset": "sp_wiki", "score": 0.6} in list_scores(report)
 
 
 def test_what_was_left_out_for_a_fault_stands_first(given: dict[str, Any], tmp_path: Path) -> None:
@@ -168,8 +182,8 @@ def test_what_tasks_have_changed_is_marked(
     pair = [("1", "Llueve 2.", "", False), ("2", "El suelo está mojado.", "", False)]
     assert parts(browser, "nli_x", 2) == pair
     (dataset,) = (item for item in find_datasets(given["instances"]) if item.name == "ssp_x")
-    (part,) = shown_texts(dataset, {"sentence": "a" * (LONGEST_TEXT + 1200)})
-    assert part.units == ("a" * LONGEST_TEXT + " … (1,200 characters more)",)
+    (part,) = shown_texts(dataset, {"sentence": "a" * (MAX_TEXT_LENGTH + 1200)})
+    assert part.units == ("a" * MAX_TEXT_LENGTH + " … (1,200 characters more)",)
 
 
 def test_spans_stand_in_the_order_of_the_text(browser: dict[str, dict[str, Any]]) -> None:
@@ -202,22 +216,22 @@ def test_answers(browser: dict[str, dict[str, Any]]) -> None:
 def test_where_the_card_and_the_facts_of_a_dataset_are(given: dict[str, Any]) -> None:
     report = order_report(read_inputs(given["results"], given["instances"] / "audit.json"))
     for card, link in (("../hub/docs", "../hub/docs/mc_x.md"), ("", "")):
-        (first, *_) = browsed(report, find_datasets(given["instances"]), card)
+        (first, *_) = browser_contents(report, find_datasets(given["instances"]), card)
         assert (first["title"], first["card"]) == ("Sentence classification (own dataset)", link)
 
 
 def test_some_instances_are_drawn_by_their_ids(browser: dict[str, dict[str, Any]]) -> None:
     item = browser["mc_x"]
-    assert (item["count"], len(item["rows"])) == (60, LIMIT)
+    assert (item["count"], len(item["rows"])) == (60, MAX_ROWS)
     ids = [f"mc_x-{i}" for i in range(60)]
-    drawn = draw(ids, 1111, "mc_x")
+    drawn = draw_rows(ids, 1111, "mc_x")
     assert [row["id"] for row in item["rows"]] == [ids[place] for place in drawn]
     assert drawn == sorted(drawn)
-    assert drawn != draw(ids, 1112, "mc_x")
+    assert drawn != draw_rows(ids, 1112, "mc_x")
     # Which ones does not depend on where they stand.
-    turned = draw(ids[::-1], 1111, "mc_x")
+    turned = draw_rows(ids[::-1], 1111, "mc_x")
     assert {ids[::-1][place] for place in turned} == {ids[place] for place in drawn}
-    assert draw(ids[:3], 1111, "mc_x") == [0, 1, 2]
+    assert draw_rows(ids[:3], 1111, "mc_x") == [0, 1, 2]
 
 
 def an_instance(task: Task) -> dict[str, Any]:
@@ -283,7 +297,7 @@ def test_a_new_task_is_in_the_report_without_a_line_here(
     assert "## Counting of toys (TOY), own datasets\n" in text
     report = order_report(read_inputs(given["results"], given["instances"] / "audit.json"))
     assert list(report.inputs.groups.items())[-1] == ("toy_x", group)
-    shown = browsed(report, find_datasets(given["instances"]))[-1]
+    shown = browser_contents(report, find_datasets(given["instances"]))[-1]
     facts = (shown["name"], shown["group"], shown["rows"][1]["told"][0])
     assert facts == ("toy_x", "TOY", "many toys")
     (values,) = column.values()
@@ -304,7 +318,7 @@ def test_instances_that_were_not_probed(
     else:
         shutil.rmtree(other / "bso_x")
     with pytest.raises(InputError, match="bso_x") as caught:
-        browsed(report, find_datasets(other))
+        browser_contents(report, find_datasets(other))
     assert ("no such dataset" in str(caught.value)) != is_there
 
 
@@ -314,7 +328,7 @@ def test_predictions_of_other_rows(given: dict[str, Any], tmp_path: Path) -> Non
     item = kept(tmp_path, replace(results, scores=scores))
     report = order_report(read_inputs(item, given["instances"] / "audit.json"))
     with pytest.raises(InputError, match="predictions for the 2 rows of sp_x"):
-        browsed(report, find_datasets(given["instances"]))
+        browser_contents(report, find_datasets(given["instances"]))
 
 
 def test_the_page_asks_for_nothing_and_hostile_texts_stay_texts(written_report: Path) -> None:
@@ -476,7 +490,7 @@ def test_any_name_stands_in_the_figures_as_it_is(tmp_path: Path, name: str) -> N
         texts = ElementTree.fromstring(drawn).iter("{http://www.w3.org/2000/svg}text")
         assert any((text.text or "").startswith(name) for text in texts)
     figure.set_size_inches(4, 500)
-    assert int.from_bytes(image(figure, "png")[20:24]) == LARGEST
+    assert int.from_bytes(image(figure, "png")[20:24]) == MAX_PIXELS
 
 
 def test_the_heatmap_has_the_standardised_scores_and_marks_the_best(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from evaluation.results.scores import (
 )
 from probeta.report.formats import write_json
 from probeta.report.inputs import read_inputs
-from probeta.report.instances import LIMIT, browsed
+from probeta.report.instances import MAX_ROWS, browser_contents
 from probeta.report.statistics import order_report
 from probeta.report.tables.encoders import examples, items
 
@@ -49,12 +49,11 @@ def test_examples_are_in_the_browser(tmp_path: Path) -> None:
     (row,) = (row for row in one(examples(report)).rows if row.cells[0].text == "mc_x")
     assert [cell.text for cell in row.cells[1:]] == ["mc_x-0", "2 of 3", "-50.0"]
     assert row.cells[1].link == "#instances-title?dataset=mc_x&find=mc_x-0"
-    shown = {
-        item["name"]: item["rows"] for item in browsed(report, find_datasets(given["instances"]))
-    }
+    contents = browser_contents(report, find_datasets(given["instances"]))
+    shown = {item["name"]: item["rows"] for item in contents}
     of_mc = next(
         row for row in json.loads(write_json(report))["items"]["rows"] if "mc_x" in str(row)
     )
     assert of_mc[1] == {"text": "3", "value": 3}
     # That row is not among those that are drawn.
-    assert (len(shown["mc_x"]), shown["mc_x"][0]["id"]) == (LIMIT + 1, "mc_x-0")
+    assert (len(shown["mc_x"]), shown["mc_x"][0]["id"]) == (MAX_ROWS + 1, "mc_x-0")

@@ -52,7 +52,7 @@ from probeta.report.tables.neighbours import (
     rank_differences,
     word_differences,
 )
-from probeta.report.writing import plotted
+from probeta.report.writing import list_scores
 
 OTHER_RANKED, OTHER_CLUSTERED = of_encoder(TWO, RANKED, CLUSTERED)
 
@@ -70,7 +70,7 @@ def report_of(
 def values(report: Report, encoder: str) -> dict[str, Any]:
     """Return name of a score to the score of an encoder."""
     return {
-        item["dataset"]: item["score"] for item in plotted(report) if item["encoder"] == encoder
+        item["dataset"]: item["score"] for item in list_scores(report) if item["encoder"] == encoder
     }
 
 

@@ -30,7 +30,7 @@ from evaluation.probing.probing import score_predictions
 from evaluation.results.scores import iter_predictions
 from probeta.cli import main
 from probeta.exchange.lm_eval import score_language_model
-from probeta.report.writing import verified
+from probeta.report.writing import verify_submissions
 
 PROBED, RANKED, COMPLETED = Path("data/results/two"), Path("data/rankings/two"), "data/paradigms"
 PREDICTIONS, RANKS = PROBED / "predictions.parquet", RANKED / "ranks.parquet"
@@ -524,7 +524,7 @@ def test_results_of_others_are_reported_if_they_can_be_verified(run: Path) -> No
     change(board / "forged" / "scores.json", {"name": "a", "scores.0.value": 1.0})
     change(board / "malformed" / "scores.json", {"scores.0.interval": None})
     change(board / "unlike" / "scores.json", {"name": "a", "seed": 8})
-    given = verified([board.parent], run)
+    given = verify_submissions([board.parent], run)
     assert given[:3] == ([board / "good"], [Path("board/ranked")], [Path("board/two.json")])
     whys = dict(given.refused)
     told = {
@@ -536,7 +536,7 @@ def test_results_of_others_are_reported_if_they_can_be_verified(run: Path) -> No
     assert all(why in whys.pop(f"board/by_name/{name}") for name, why in told.items())
     assert [*whys] == ["board/empty"]
     with pytest.raises(InputError, match="results of an encoder or a language model"):
-        verified([Path("board/two.json")], run)
+        verify_submissions([Path("board/two.json")], run)
 
 
 def test_answers_of_a_language_model(verify, run: Path) -> None:
