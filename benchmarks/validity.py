@@ -101,7 +101,7 @@ def of_datasets(runs: Sequence[Datasets], report: Mapping[str, Any]) -> Iterator
             name,
             *_ranked([{encoder: s.value for encoder, s in run.items()} for run in runs_of]),
             f"{sum(score.interval[0] > chance for score in scores)} of {len(scores)}",
-            f"{fmean(score.asked for score in scores):.0f}",
+            f"{fmean(score.n_rows for score in scores):.0f}",
             f"{100 * chance:.0f}",
             f"{baseline} {100 * of_baseline:.1f}",
             f"{100 * (detectable_of(report['datasets'][name]) or math.nan):.1f}",

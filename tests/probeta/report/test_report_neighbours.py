@@ -227,7 +227,7 @@ def test_only_short_differences_stand_in_markdown(
     rows = len(one(rank_differences(report)).rows)
     assert rows == 9
     for short, count in ((rows, 1), (rows - 1, 0)):
-        monkeypatch.setattr(formats, "SHORT", short)
+        monkeypatch.setattr(formats, "MAX_NUMBERS_IN_TEXT", short)
         assert write_markdown(report).count(title) == count
         page = write_html(report, [], Figure())
         assert page.count("<summary><h3>EvalRank: encoders compared</h3></summary>") == 1
