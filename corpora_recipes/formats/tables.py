@@ -320,7 +320,7 @@ def scored_pairs(pairs: Member, gold: Member) -> Iterator[Row]:
 
 
 def scored(row: Row) -> str:
-    """Return the score of a row of ``scored_pairs``, as written; Dropped if there is none."""
+    """Return the score of a row of ``scored_pairs``, as written; Dropped without a score."""
     if not row.fields["score"].strip():
         raise Dropped("no_score")
     return row.fields["score"]

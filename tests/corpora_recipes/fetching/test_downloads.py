@@ -1,23 +1,41 @@
-"""Downloads of whole files, against a real server that misbehaves."""
+"""Downloads of whole files from bad servers, sources.lock, manifests, kinds of files."""
 
+import bz2
+import gzip
 import hashlib
+import io
 import json
+import subprocess
+import sys
+import zipfile
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
+from random import Random
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from loopback import DATA, OTHER, RangeServer, Server, status, whole
 from no_waiting import no_waiting as no_waiting
 
 from corpora_recipes.fetching import downloads, transfer
+from corpora_recipes.fetching import sources as fetch_sources
 from corpora_recipes.fetching.downloads import (
+    MANIFEST,
+    Fetched,
     announce_time_left,
+    check_complete,
     fetch_whole,
     format_size,
     format_sizes,
     free_at,
+    read_fetched,
+    read_lock,
+    write_fetched,
+    wrong_kind,
 )
+from corpora_recipes.reading import read
 from corpora_recipes.recipe import Pin, Source
 from corpora_recipes.running.errors import InputError
 
@@ -32,23 +50,16 @@ def listing(folder: Path) -> list[str]:
     return sorted(p.relative_to(folder).as_posix() for p in folder.rglob("*") if p.is_file())
 
 
-def test_whole_file(server: Server, tmp_path: Path) -> None:
-    server.script = [whole()]
-    target = tmp_path / "new" / "corpus.bin"
-    assert downloads.download([server.url], target) == got(server)
-    assert target.read_bytes() == DATA
-    assert listing(tmp_path / "new") == ["corpus.bin"]
-    assert server.header("User-Agent") == [transfer.user_agent()]
-    assert server.header("Accept-Encoding") == ["identity"]
-
-
-def test_break_is_resumed(server: Server, tmp_path: Path) -> None:
+def test_a_download_that_breaks_off_is_resumed(server: Server, tmp_path: Path) -> None:
     server.script = [whole(stop=1000), whole(stop=5000), whole()]
-    target = tmp_path / "corpus.bin"
+    target = tmp_path / "new" / "corpus.bin"
     assert downloads.download([server.url], target) == got(server)
     assert server.header("Range") == [None, "bytes=1000-", "bytes=6000-"]
     assert server.header("If-Range") == [None, '"one"', '"one"']
+    assert set(server.header("User-Agent")) == {transfer.user_agent()}
+    assert set(server.header("Accept-Encoding")) == {"identity"}
     assert target.read_bytes() == DATA
+    assert listing(tmp_path / "new") == ["corpus.bin"]
 
 
 def test_next_run_resumes(server: Server, tmp_path: Path) -> None:
@@ -217,3 +228,148 @@ def test_sizes_in_words(tmp_path: Path) -> None:
     assert format_sizes([None]) == "1 file of unknown size"
     assert format_sizes([5, None, None]) == "5 bytes and 2 files of unknown size"
     assert free_at(tmp_path / "not" / "there") > 0
+
+
+def test_what_a_killed_fetch_left_is_not_read(tmp_path: Path, make_corpus, monkeypatch) -> None:
+    raw, mirror = tmp_path / "raw", tmp_path / "mirror"
+    mirror.mkdir()
+    for name in "abc":
+        line = {"id": name, "paragraphs": [f"Esta es la frase de {name}, y no hay otra."]}
+        (mirror / f"{name}.jsonl").write_text(json.dumps(line) + "\n", "utf-8")
+    corpus = make_corpus(options={"path": str(mirror)})
+    link = fetch_sources._link
+
+    def killed_at_b(path: Path, target: Path) -> None:
+        if target.name == "b.jsonl":
+            raise KeyboardInterrupt
+        link(path, target)
+
+    monkeypatch.setattr(fetch_sources, "_link", killed_at_b)
+    with pytest.raises(KeyboardInterrupt):
+        fetch_sources.fetch(corpus, "sample", raw)
+    with pytest.raises(InputError) as caught:
+        read(corpus, raw, tmp_path / "out.parquet", workers=1, executor="local")
+    assert caught.value.found == "a fetch that has not ended; missing: b.jsonl, c.jsonl"
+    assert "run `probeta fetch --only mine`" in caught.value.todo
+    assert not (tmp_path / "out.parquet").exists()
+    monkeypatch.undo()
+    fetch_sources.fetch(corpus, "sample", raw)
+    drops = read(corpus, raw, tmp_path / "out.parquet", workers=1, executor="local")
+    assert drops.as_dict()["documents"]["kept"] == 3
+    names = ["a.jsonl", "b.jsonl", "c.jsonl"]
+    assert read_fetched(raw) == Fetched(f"path {mirror}", names, complete=True)
+
+
+def test_patterns_that_no_file_fits_are_missing(tmp_path: Path) -> None:
+    (tmp_path / "here").mkdir()
+    (tmp_path / "here" / "page-0.xml").touch()
+    wanted = ["here/page-*.xml", "there/page-*.xml", *(f"{n}.zip" for n in range(12))]
+    write_fetched(tmp_path, Fetched("upstream", wanted, complete=False))
+    with pytest.raises(InputError, match=r"missing: there/page-\*\.xml, 0.zip, .* and 3 more"):
+        check_complete(tmp_path, "mine")
+    # Without a note of its end, the fetch may have been killed.
+    (tmp_path / MANIFEST).write_text('{"source": "sample", "files": ["a"]}', "utf-8")
+    with pytest.raises(InputError, match="missing: a\n"):
+        check_complete(tmp_path, "mine")
+    # A folder of the user is read.
+    assert read_fetched(tmp_path / "here") is None
+    check_complete(tmp_path / "here", "mine")
+
+
+DAMAGED = ["", "[1]", '{"source": "sample"}', '{"other": 1}', "null", "[" * 100_000]
+DAMAGED += ['{"source": "a", "files": 3}', r'{"source": "\ud800", "files": []}']
+
+
+@pytest.mark.parametrize("text", DAMAGED)
+def test_a_damaged_manifest_is_named(tmp_path: Path, text: str) -> None:
+    (tmp_path / MANIFEST).write_text(text, "utf-8")
+    with pytest.raises(InputError, match="JSON that fetch wrote"):
+        read_fetched(tmp_path)
+
+
+@pytest.mark.parametrize("size", ["many", None, [1], 1.5])
+def test_an_edited_lock_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: object
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    entry = {"date": "2026-01-01", "file": "a", "size": size}
+    Path("sources.lock").write_text(json.dumps({"http://a": entry}), "utf-8")
+    with pytest.raises(InputError, match=r"JSON that fetch wrote\n.*size"):
+        read_lock()
+
+
+def zipped() -> bytes:
+    data = io.BytesIO()
+    with zipfile.ZipFile(data, "w") as archive:
+        archive.writestr("a", Random(1).randbytes(500))
+    return data.getvalue()
+
+
+RIGHT = {
+    "a.zip": zipped(),
+    "a.bz2": bz2.compress(b"text"),
+    "a.gz": gzip.compress(b"text"),
+    "a.tar.gz": gzip.compress(b"text"),
+    "a.txt": b"<name> is not a tag here",
+    "a.xml": b'<?xml version="1.0"?><review>text</review>',
+    "a.html": b"<!DOCTYPE html>",
+    "a": b"\x00",
+}
+
+
+@pytest.mark.parametrize("name", RIGHT)
+def test_right_and_wrong(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "part"
+    path.write_bytes(RIGHT[name])
+    assert wrong_kind(path, name) == ""
+    path.write_bytes(b"")
+    assert wrong_kind(path, name) == "an empty file"
+    path.write_bytes(b'\xef\xbb\xbf\r\n<?xml version="1.0"?>\n<!-- x -->\n<HTML lang="en">')
+    assert wrong_kind(path, name).startswith("" if name == "a.html" else "a web page, which begins")
+    if Path(name).suffix in (".zip", ".bz2", ".gz"):
+        path.write_bytes(b"plain text")
+        assert wrong_kind(path, name).startswith(f"no {Path(name).suffix} file")
+    if Path(name).suffix in (".zip", ".bz2"):
+        path.write_bytes(RIGHT[name][:-1])
+        assert "without its end" in wrong_kind(path, name)
+
+
+@given(st.binary(max_size=300))
+def test_every_bz2_stream_has_its_end_at_some_bit(tmp_path_factory, data: bytes) -> None:
+    path = tmp_path_factory.getbasetemp() / "part"
+    path.write_bytes(bz2.compress(data) + bz2.compress(b"another stream"))
+    assert wrong_kind(path, "a.bz2") == ""
+    path.write_bytes(bz2.compress(data)[:-1])
+    assert wrong_kind(path, "a.bz2") == "a .bz2 file without its end"
+
+
+WRITER = """
+import sys
+from corpora_recipes.fetching.downloads import Locked, add_to_lock
+
+name = sys.argv[1]
+print("ready", flush=True)
+input()
+for number in range(20):
+    add_to_lock(f"http://{name}/{number}", Locked("2026-01-01", "a", 1, sha256="0a"))
+"""
+
+
+def test_no_entry_of_two_processes_is_lost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    writers = [
+        subprocess.Popen(
+            [sys.executable, "-c", WRITER, name], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        )
+        for name in ("one", "two")
+    ]
+    for writer in writers:
+        assert writer.stdout is not None
+        assert writer.stdout.readline() == b"ready\n"
+    for writer in writers:
+        assert writer.stdin is not None
+        writer.stdin.write(b"\n")
+        writer.stdin.flush()
+    assert [writer.wait() for writer in writers] == [0, 0]
+    assert len(read_lock()) == 40
+    assert [path.name for path in tmp_path.iterdir()] == ["sources.lock"]

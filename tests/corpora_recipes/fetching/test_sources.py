@@ -1,19 +1,21 @@
-"""Fetching: from samples, mirrors and servers, into a folder that belongs to it."""
+"""Fetching: from samples, mirrors and servers, packed files and files instead of others."""
 
 import hashlib
+import io
 import json
 import shutil
-from collections.abc import Sequence
+import zipfile
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from loopback import DATA, OTHER, Server, whole
+from loopback import DATA, OTHER, RangeServer, Server, whole
 from no_waiting import no_waiting as no_waiting
 
 from corpora_recipes.fetching import sources
-from corpora_recipes.fetching.downloads import MANIFEST, check_complete
+from corpora_recipes.fetching.downloads import MANIFEST, check_complete, read_fetched, unpack
 from corpora_recipes.recipe import Corpus, CorpusFacts, MissingCorpus, Recipe, Source
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.outputs import locked_folder
@@ -328,3 +330,124 @@ def test_an_option_cannot_name_a_file_outside_the_folder(tmp_path: Path, date: s
         with pytest.raises(InputError) as error:
             sources.fetch(mine, origin, tmp_path / "out")
         assert repr(date) in error.value.found
+
+
+LINES = b'{"text": "uno"}\n' * 500
+
+
+def zipped(**members: bytes) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as file:
+        for name, data in members.items():
+            file.writestr(name.replace("__", "/").replace("_txt", ".txt"), data)
+    return buffer.getvalue()
+
+
+PACKED = zipped(folder__all_txt=LINES, folder__readme=b"x")
+LINES_SHA, PACKED_SHA = (hashlib.sha256(data).hexdigest() for data in (LINES, PACKED))
+
+
+@pytest.fixture
+def ranges() -> Iterator[RangeServer]:
+    server = RangeServer({"/all.txt": LINES, "/all.zip": PACKED, "/a.txt": b"a", "/b.txt": b"b"})
+    yield server
+    server.close()
+
+
+def files(folder: str) -> dict[str, bytes]:
+    paths = sorted(path for path in Path(folder).rglob("[!.]*") if path.is_file())
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
+
+
+class TestPacked:
+    def source(self, ranges: RangeServer) -> Source:
+        archive = Source("all.zip", (f"{ranges.url}/all.zip",), sha256=PACKED_SHA)
+        url = f"{ranges.url}/all.txt"
+        return Source("all.txt", (url,), packed=archive, sha256=LINES_SHA, size=len(LINES))
+
+    def test_the_archive_first(self, ranges: RangeServer) -> None:
+        mine = corpus([self.source(ranges)])
+        sources.fetch(mine, "upstream", Path("out"))
+        # Nothing but the file is left, and it is not fetched again.
+        assert files("out") == {"all.txt": LINES}
+        sources.fetch(mine, "upstream", Path("out"))
+        assert [path for path, _ in ranges.requests] == ["/all.zip"]
+        assert read_fetched(Path("out")).files == ["all.txt", "all.zip"]  # type: ignore[union-attr]
+
+    @pytest.mark.parametrize("instead", [None, b"<html>", zipped(other_txt=LINES)])
+    def test_the_plain_file_if_the_archive_is_gone(
+        self, ranges: RangeServer, capsys: pytest.CaptureFixture[str], instead: bytes | None
+    ) -> None:
+        del ranges.files["/all.zip"]
+        if instead is not None:
+            ranges.files["/all.zip"] = instead
+        sources.fetch(corpus([self.source(ranges)]), "upstream", Path("out"))
+        assert files("out") == {"all.txt": LINES}
+        assert "; taking all.txt as it is" in capsys.readouterr().err
+
+    def test_mirrors(self, ranges: RangeServer) -> None:
+        mine = corpus([self.source(ranges)])
+        mirror = Path("mirror", "fake")
+        mirror.mkdir(parents=True)
+        (mirror / "all.zip").write_bytes(PACKED)
+        sources.fetch(mine, "mirror", Path("out"))
+        assert files("out") == {"all.txt": LINES}
+        assert not Path("out", "all.txt").is_symlink()
+        (mirror / "all.txt").write_bytes(b"plain")
+        sources.fetch(mine, "mirror", Path("out"))
+        assert files("out") == {"all.txt": b"plain"}
+
+    @pytest.mark.parametrize(
+        ("archive", "found"),
+        [
+            (zipped(), "an empty archive"),
+            (zipped(a__all_txt=LINES, b__all_txt=LINES), r"a/all\.txt, 8,000 bytes; b/all\.txt"),
+            (zipped(all_txt=LINES[1:]), r"all\.txt, 7,999 bytes"),
+            (zipped(all_txt=LINES[1:] + b"x"), "SHA-256"),
+            (PACKED[:-9], "BadZipFile"),
+            (PACKED.replace(PACKED[60:64], b"\0\0\0\0"), "error: Error -3|BadZipFile"),
+        ],
+    )
+    def test_bad_archives(
+        self, ranges: RangeServer, tmp_path: Path, archive: bytes, found: str
+    ) -> None:
+        (tmp_path / "all.zip").write_bytes(archive)
+        with pytest.raises(InputError, match=found):
+            unpack(tmp_path / "all.zip", self.source(ranges), tmp_path / "out")
+        assert files("out") == {}
+
+
+class TestInstead:
+    def source(self, ranges: RangeServer) -> Source:
+        a, b = (Source(name, (f"{ranges.url}/{name}",)) for name in ("a.txt", "b.txt"))
+        return Source("c.txt", (f"{ranges.url}/gone.txt",), instead=(a, b, Source("sub/*.txt")))
+
+    def test_servers(self, ranges: RangeServer, capsys: pytest.CaptureFixture[str]) -> None:
+        mine = corpus([self.source(ranges)])
+        sources.fetch(mine, "upstream", Path("out"))
+        assert files("out") == {"a.txt": b"a", "b.txt": b"b"}
+        assert "404 Not Found; taking a.txt, b.txt instead" in capsys.readouterr().err
+        # What was taken stays, whatever the servers have later.
+        ranges.files["/gone.txt"] = b"back"
+        sources.fetch(mine, "upstream", Path("out"))
+        assert files("out") == {"a.txt": b"a", "b.txt": b"b"}
+        sources.fetch(mine, "upstream", Path("new"))
+        assert files("new") == {"c.txt": b"back"}
+        del ranges.files["/b.txt"], ranges.files["/gone.txt"]
+        with pytest.raises(InputError, match=r"b\.txt(.|\n)*404"):
+            sources.fetch(mine, "upstream", Path("none"))
+
+    def test_mirrors(self, ranges: RangeServer) -> None:
+        mine = corpus([self.source(ranges)])
+        mirror = Path("mirror", "fake")
+        (mirror / "sub").mkdir(parents=True)
+        with pytest.raises(InputError, match=r"mirror/fake/c\.txt"):
+            sources.fetch(mine, "mirror", Path("out"))
+        (mirror / "sub" / "d.txt").write_bytes(b"d")
+        (mirror / "b.txt").write_bytes(b"b")
+        sources.check_files(mine, "mirror", Path("out"))
+        sources.fetch(mine, "mirror", Path("out"))
+        assert files("out") == {"b.txt": b"b", "sub/d.txt": b"d"}
+        (mirror / "c.txt").write_bytes(b"c")
+        sources.fetch(mine, "mirror", Path("out"))
+        assert files("out") == {"c.txt": b"c"}

@@ -41,28 +41,25 @@ def root(last: int, *nodes: str) -> str:
     return f"( Root (span 1 {last})\n{''.join(nodes)})\n"
 
 
-def test_nuclei_of_one_relation_are_children_of_one_node(parse: Parse) -> None:
-    tree = parse(root(3, leaf(1, "List"), leaf(2, "List"), leaf(3, "List")))
-    assert shape(tree.root) == "List(1* 2* 3*)"
-    assert tree.edus == ["unit 1", "unit 2", "unit 3"]
+INNER = f"( Nucleus (span 2 3) (rel2par span)\n{leaf(2, 'span')}{satellite(3, 'purpose')})\n"
+LEFT, RIGHT = satellite(1, "a") + satellite(2, "b"), satellite(4, "c") + satellite(5, "d")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (root(3, leaf(1, "List"), leaf(2, "List"), leaf(3, "List")), "List(1* 2* 3*)"),
+        (root(3, satellite(1, "circumstance"), INNER), "circumstance(1 purpose(2* 3)*)"),
+        # Satellites right of the nucleus attach first, the nearest first.
+        (root(5, LEFT, leaf(3, "span"), RIGHT), "a(1 b(2 d(c(3* 4)* 5)*)*)"),
+        ("( Root (leaf 1) (text _!unit 1_!) )", "1"),
+    ],
+)
+def test_structures(parse: Parse, text: str, expected: str) -> None:
+    tree = parse(text)
+    assert shape(tree.root) == expected
+    assert tree.edus == [f"unit {n + 1}" for n in range(len(tree.edus))]
     assert (tree.id, tree.split) == ("wsj_0699.out", None)
-
-
-def test_a_satellite_names_the_relation_before_or_after_its_nucleus(parse: Parse) -> None:
-    inner = f"( Nucleus (span 2 3) (rel2par span)\n{leaf(2, 'span')}{satellite(3, 'purpose')})\n"
-    tree = parse(root(3, satellite(1, "circumstance"), inner))
-    assert shape(tree.root) == "circumstance(1 purpose(2* 3)*)"
-
-
-def test_satellites_right_of_the_nucleus_attach_first_nearest_first(parse: Parse) -> None:
-    nodes = (satellite(1, "a"), satellite(2, "b"), leaf(3, "span"), satellite(4, "c"))
-    tree = parse(root(5, *nodes, satellite(5, "d")))
-    assert shape(tree.root) == "a(1 b(2 d(c(3* 4)* 5)*)*)"
-
-
-def test_one_unit_is_a_tree(parse: Parse) -> None:
-    tree = parse("( Root (leaf 1) (text _!Alone._!) )")
-    assert (shape(tree.root), tree.edus) == ("1", ["Alone."])
 
 
 @pytest.mark.parametrize(

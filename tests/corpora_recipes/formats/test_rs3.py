@@ -29,63 +29,66 @@ def parse(tmp_path: Path):
 # Structure
 
 
-def test_satellites_right_of_the_nucleus_attach_first_nearest_first(parse):
-    tree = parse(
-        segment(1, "3:Preparación"),
-        segment(2, "3:Fondo"),
-        segment(3, "6:span"),
-        segment(4, "3:Elaboración"),
-        segment(5, "3:Causa"),
-        group(6, "span"),
-    )
-    assert shape(tree.root) == "Preparación(1 Fondo(2 Causa(Elaboración(3* 4)* 5)*)*)"
-    assert tree.edus == ["texto 1", "texto 2", "texto 3", "texto 4", "texto 5"]
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        # Satellites right of the nucleus attach first, the nearest first.
+        (
+            segment(1, "3:Preparación")
+            + segment(2, "3:Fondo")
+            + segment(3, "6:span")
+            + segment(4, "3:Elaboración")
+            + segment(5, "3:Causa")
+            + group(6, "span"),
+            "Preparación(1 Fondo(2 Causa(Elaboración(3* 4)* 5)*)*)",
+        ),
+        # No group is the root.
+        (
+            segment(1, "2:Preparación") + segment(2) + segment(3, "2:Causa"),
+            "Preparación(1 Causa(2* 3)*)",
+        ),
+        # Satellites of a nucleus and of the group above it.
+        (
+            segment(1, "2:span")
+            + group(2, "span", "5:span")
+            + segment(3, "1:Causa")
+            + segment(4, "2:Fondo")
+            + group(5, "span"),
+            "Fondo(Causa(1* 2)* 3)",
+        ),
+        # A multinuclear group with a satellite of its own and one of a nucleus.
+        (
+            segment(1, "9:Lista")
+            + segment(2, "1:Causa")
+            + segment(3, "9:Lista")
+            + segment(4, "9:Lista")
+            + segment(5, "9:Fondo")
+            + group(9, "multinuc"),
+            "Fondo(Lista(Causa(1* 2)* 3* 4*)* 5)",
+        ),
+        # A repeated id: `span` can only mean the group 2; nothing refers to 5.
+        (
+            segment(2, "7:span")
+            + segment(5, "3:Lista")
+            + segment(5, "3:Lista")
+            + group(3, "multinuc", "7:Causa")
+            + group(7, "span", "2:span")
+            + group(2, "span"),
+            "Causa(1* Lista(2* 3*))",
+        ),
+    ],
+)
+def test_structures(parse, body: str, expected: str):
+    tree = parse(body)
+    assert shape(tree.root) == expected
     assert (tree.id, tree.split) == ("texto", None)
 
 
-def test_no_parentless_group(parse):
-    tree = parse(segment(1, "2:Preparación"), segment(2), segment(3, "2:Causa"))
-    assert shape(tree.root) == "Preparación(1 Causa(2* 3)*)"
-
-
-def test_satellites_of_a_nucleus_and_of_the_group_above_it(parse):
-    tree = parse(
-        segment(1, "2:span"),
-        group(2, "span", "5:span"),
-        segment(3, "1:Causa"),
-        segment(4, "2:Fondo"),
-        group(5, "span"),
-    )
-    assert shape(tree.root) == "Fondo(Causa(1* 2)* 3)"
-
-
-def test_multinuclear_group_with_a_satellite_of_its_own_and_one_of_a_nucleus(parse):
-    tree = parse(
-        segment(1, "9:Lista"),
-        segment(2, "1:Causa"),
-        segment(3, "9:Lista"),
-        segment(4, "9:Lista"),
-        segment(5, "9:Fondo"),
-        group(9, "multinuc"),
-    )
-    assert shape(tree.root) == "Fondo(Lista(Causa(1* 2)* 3* 4*)* 5)"
-
-
-def test_document_order_counts_and_not_the_ids(parse):
-    tree = parse(
-        group(1, "multinuc"),
-        segment(30, "1:Lista", "primero"),
-        segment(7, "1:Lista", "segundo"),
-        segment(12, "1:Lista", "tercero"),
-    )
-    assert tree.edus == ["primero", "segundo", "tercero"]
-    assert shape(tree.root) == "Lista(1* 2* 3*)"
-
-
-def test_title_outside_the_structure_is_left_out(parse):
+def test_document_order_counts_and_a_title_is_left_out(parse):
+    segments = [segment(n, "1:Lista", text) for n, text in ((30, "uno"), (7, "dos"), (12, "tres"))]
+    assert parse(group(1, "multinuc"), *segments).edus == ["uno", "dos", "tres"]
     tree = parse(group(9, "span"), segment(1), segment(2, "9:span"), segment(3, "2:Causa"))
-    assert tree.edus == ["texto 2", "texto 3"]
-    assert shape(tree.root) == "Causa(1* 2)"
+    assert (tree.edus, shape(tree.root)) == (["texto 2", "texto 3"], "Causa(1* 2)")
 
 
 REFORMULATION = '<rel name="Reformulación" type="rst"/><rel name="Reformulación" type="multinuc"/>'
@@ -113,19 +116,6 @@ def test_structure_decides_where_the_type_of_a_relation_does_not(parse, header):
         ([*lists, *in_group[2:], multinuclear], "Reformulación(Reformulación(Lista(1* 2*)* 3)* 4)"),
     ):
         assert shape(parse(*body, header=header).root) == expected
-
-
-def test_repeated_ids_that_no_reference_confuses(parse):
-    # 2 is a segment and a group, and `span` can only mean the group; nothing refers to 5.
-    tree = parse(
-        segment(2, "7:span"),
-        segment(5, "3:Lista"),
-        segment(5, "3:Lista"),
-        group(3, "multinuc", "7:Causa"),
-        group(7, "span", "2:span"),
-        group(2, "span"),
-    )
-    assert shape(tree.root) == "Causa(1* Lista(2* 3*))"
 
 
 # Text and XML

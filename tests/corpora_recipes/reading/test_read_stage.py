@@ -177,16 +177,6 @@ def test_a_corpus_that_fails_is_left_out(stage: Stage) -> None:
     assert files() == ["mine.json", "mine.parquet"]
 
 
-def test_only_one(stage: Stage) -> None:
-    write("texts/a.jsonl", "1")
-    ask_for(mine=texts(), other=texts())
-    stage()
-    write("texts/a.jsonl", "1", "2")
-    assert stage("--only", "other").endswith("read: 1 corpus: 1 new\n")
-    assert (ids("mine"), ids("other")) == (["1"], ["1", "2"])
-    assert "did you mean mine?" in stage("--only", "mime", status=1)
-
-
 def test_a_file_that_is_put_into_a_mirror_is_seen(stage: Stage) -> None:
     ask_for("mirror", sqc={"recipe": "sqc"})
     Path("mirror/sqc").mkdir(parents=True)

@@ -11,11 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from corpora_recipes.running.errors import InputError
 from corpora_recipes.text.cleaning import clean, find_damage, has_markup, unescape
 from corpora_recipes.text.sentences import ends_in_abbreviation, split_sentences
 from corpora_recipes.text.tidying import has_stray_quote, pair_quotes, tidy, tidy_sentences
-from corpora_recipes.text.tokens import check_language, has_tokenizer_rules, tokenize
 
 HARD = [
     line.split(" | ")
@@ -155,28 +153,6 @@ def test_a_quotation_without_end_takes_no_memory() -> None:
 )
 def test_damage(text: str, reason: str | None) -> None:
     assert find_damage(text) == reason
-
-
-def test_tokenize() -> None:
-    assert tokenize("El Sr. Pérez  pagó 3,5 € (¿del IVA?) en EE.UU.", "es") == [
-        "El", "Sr.", "Pérez", "pagó", "3,5", "€", "(", "¿", "del", "IVA", "?", ")", "en", "EE.UU.",
-    ]  # fmt: skip
-    assert tokenize("Don't go.", "en") == ["Do", "n't", "go", "."]
-    assert tokenize(" \n", "es") == []
-
-
-def test_tokenize_in_languages_without_rules() -> None:
-    """As in Galician: the rules that all languages share."""
-    assert not has_tokenizer_rules("gl")
-    assert tokenize("Dixo: «Non, o Sr. Pérez.»", "gl") == [
-        "Dixo", ":", "«", "Non", ",", "o", "Sr", ".", "Pérez", ".", "»",
-    ]  # fmt: skip
-
-
-def test_tokenize_names_a_missing_package() -> None:
-    with pytest.raises(InputError, match="language 'th'") as error:
-        check_language("th-TH")
-    assert "PyThaiNLP" in error.value.found
 
 
 def test_splitting_does_not_import_spacy() -> None:

@@ -11,7 +11,6 @@ from corpora_recipes.text.language import (
 )
 from corpora_recipes.text.sentences import abbreviations, split_sentences
 from corpora_recipes.text.tidying import pair_quotes, tidy
-from corpora_recipes.text.tokens import detokenize
 
 # Two sentences of each script, as they stand in a text.
 TEXTS = {
@@ -57,12 +56,6 @@ def test_words_without_spaces() -> None:
     assert split_words("船は10時に出る。 Sí, 船。") == ["船は", "10", "時に出る。", "Sí,", "船。"]
     assert count_words("船は10時に出る。") == 5
     assert count_words("La casa, «azul».") == 3
-
-
-def test_words_without_spaces_are_joined() -> None:
-    parted = "他 说 ： “ 船 Ana 2 号 来 了 。 ”"
-    assert detokenize(parted, "zh", tokens=True) == "他说：“船Ana 2号来了。”"
-    assert detokenize("El barco Ana .", "es", tokens=True) == "El barco Ana."
 
 
 def test_quotations_are_those_of_the_language() -> None:

@@ -1,4 +1,4 @@
-"""Tests of the joining of what tokenisers part."""
+"""Detokenising, tokenising, lower case."""
 
 import re
 import time
@@ -8,7 +8,14 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from corpora_recipes.text.tokens import detokenize, tokenize
+from corpora_recipes.running.errors import InputError
+from corpora_recipes.text.tokens import (
+    check_language,
+    detokenize,
+    has_tokenizer_rules,
+    lower_case,
+    tokenize,
+)
 
 PARTED = [
     # Stops, brackets, marks that open.
@@ -55,6 +62,7 @@ PARTED = [
     ("Vive en EE . UU . desde niño .", "Vive en EE. UU. desde niño."),
     ("con j .r. olmo y 2 .500 vecinos .", "con j.r. olmo y 2.500 vecinos."),
     ("La serie formula _ 3 crece .", "La serie formula_3 crece."),
+    ("norte films / sur cine , 2 + 2 = 5 .", "norte films / sur cine, 2 + 2 = 5."),
     ("¿ & 191; Qué n&250;mero & amp ; letra ?", "¿&191; Qué n&250;mero &amp; letra?"),
 ]
 KEPT = [
@@ -80,11 +88,6 @@ def test_natural_text_stays(text: str) -> None:
     assert detokenize(text, "es") == text
 
 
-def test_marks_that_stand_apart_in_natural_text_stay_in_parted_text() -> None:
-    text = "norte films / sur cine , 3 + 2 = 5 , 9 € - en lugo ."
-    assert detokenize(text, "es") == "norte films / sur cine, 3 + 2 = 5, 9 € - en lugo."
-
-
 @pytest.mark.parametrize(
     ("language", "parted", "natural"),
     [
@@ -93,6 +96,7 @@ def test_marks_that_stand_apart_in_natural_text_stay_in_parted_text() -> None:
         ("de", "Er sagte : » Ja « , leise .", "Er sagte: » Ja «, leise."),
         ("en", "Is it here ( or there ) ?", "Is it here (or there)?"),
         ("es-MX", "¿ Mande ?", "¿Mande?"),
+        ("en", "a well - known plan", "a well - known plan"),
     ],
 )
 def test_languages_set_marks_in_their_own_way(language: str, parted: str, natural: str) -> None:
@@ -143,58 +147,35 @@ def test_it_is_fast() -> None:
     assert (time.process_time() - begin) / len(lines) < 3e-4
 
 
-@pytest.mark.parametrize(
-    ("parted", "natural"),
-    [
-        ("it ’s late and they wo n’t come", "it’s late and they won’t come"),
-        ("I 'm gon na sing", "I'm gonna sing"),
-        ("a well - known two - year plan", "a well-known two-year plan"),
-        ("the keeper - a tall man", "the keeper - a tall man"),
-        ("the lamp — or what was left — fell", "the lamp — or what was left — fell"),
-    ],
-)
-def test_what_is_known_to_be_tokens_needs_no_sign_of_it(parted: str, natural: str) -> None:
-    assert detokenize(parted, "en", tokens=True) == natural
-    assert detokenize(natural, "en", tokens=True) == natural
+TOKENS = [
+    ("en", "it ’s late and they wo n’t come", "it’s late and they won’t come"),
+    ("en", "I 'm gon na sing", "I'm gonna sing"),
+    ("en", "a well - known two - year plan", "a well-known two-year plan"),
+    ("en", "the keeper - a tall man", "the keeper - a tall man"),
+    ("en", "the lamp — or what was left — fell", "the lamp — or what was left — fell"),
+    # Contractions and clitics.
+    ("pt", "uma pedra em_ uma corrente de_ o rio", "uma pedra numa corrente do rio"),
+    ("pt", "Em_ este barco , a_ o pé de_ ela", "Neste barco, ao pé dela"),
+    ("pt", "a_ as dez , por_ os campos", "às dez, pelos campos"),
+    ("pt", "Leva -nos a vê# -la", "Leva-nos a vê-la"),
+    ("es", "para mover se y contar la , al verlos", "para moverse y contarla, al verlos"),
+    ("es", "se va , animando los a oír la radio", "se va, animándolos a oír la radio"),
+    ("fr", "L' eau monte jusqu' à l' après - midi", "L'eau monte jusqu'à l'après-midi"),
+    ("it", "dell' acqua , un po' alla volta", "dell'acqua, un po' alla volta"),
+    ("zh", "DELE 考试 A 2 的 课程 ， 好", "DELE考试A 2的课程，好"),
+    ("zh", "他 说 ： “ 船 Ana 2 号 来 了 。 ”", "他说：“船Ana 2号来了。”"),
+    ("th", "แมว กิน ปลา 2 ตัว", "แมวกินปลา2ตัว"),
+    ("es", "el plan - modelo", "el plan - modelo"),
+    ("es", "El barco Ana .", "El barco Ana."),
+]
 
 
-@pytest.mark.parametrize(
-    ("parted", "natural"),
-    [
-        ("uma pedra em_ uma corrente de_ o rio", "uma pedra numa corrente do rio"),
-        ("Em_ este barco , a_ o pé de_ ela", "Neste barco, ao pé dela"),
-        ("a_ as dez , por_ os campos", "às dez, pelos campos"),
-        ("Leva -nos a vê# -la", "Leva-nos a vê-la"),
-    ],
-)
-def test_portuguese_contractions_and_clitics(parted: str, natural: str) -> None:
-    assert detokenize(parted, "pt", tokens=True) == natural
-    assert detokenize(natural, "pt", tokens=True) == natural
-
-
-@pytest.mark.parametrize(
-    ("language", "parted", "natural"),
-    [
-        ("es", "para mover se y contar la , al verlos", "para moverse y contarla, al verlos"),
-        (
-            "es",
-            "cuando se va , animando los a oír la radio",
-            "cuando se va, animándolos a oír la radio",
-        ),
-        ("fr", "L' eau monte jusqu' à l' après - midi", "L'eau monte jusqu'à l'après-midi"),
-        ("it", "dell' acqua , un po' alla volta", "dell'acqua, un po' alla volta"),
-        ("zh", "DELE 考试 A 2 的 课程 ， 好", "DELE考试A 2的课程，好"),
-        ("th", "แมว กิน ปลา 2 ตัว", "แมวกินปลา2ตัว"),
-    ],
-)
-def test_tokens_of_other_languages(language: str, parted: str, natural: str) -> None:
+@pytest.mark.parametrize(("language", "parted", "natural"), TOKENS)
+def test_what_is_known_to_be_tokens_needs_no_sign_of_it(
+    language: str, parted: str, natural: str
+) -> None:
     assert detokenize(parted, language, tokens=True) == natural
     assert detokenize(natural, language, tokens=True) == natural
-
-
-def test_rules_of_a_language_are_for_that_language() -> None:
-    assert detokenize("el plan - modelo", "es", tokens=True) == "el plan - modelo"
-    assert detokenize("a well - known plan", "en") == "a well - known plan"
 
 
 @pytest.mark.parametrize("unit", ["a ' ", "`` a '' ", '" a '])
@@ -206,3 +187,30 @@ def test_many_quotation_marks_take_no_memory_of_their_square(unit: str) -> None:
         assert tracemalloc.get_traced_memory()[1] < 200 * len(text)
     finally:
         tracemalloc.stop()
+
+
+def test_tokenize() -> None:
+    assert tokenize("El Sr. Pérez  pagó 3,5 € (¿del IVA?) en EE.UU.", "es") == [
+        "El", "Sr.", "Pérez", "pagó", "3,5", "€", "(", "¿", "del", "IVA", "?", ")", "en", "EE.UU.",
+    ]  # fmt: skip
+    assert tokenize("Don't go.", "en") == ["Do", "n't", "go", "."]
+    assert tokenize(" \n", "es") == []
+
+
+def test_tokenize_in_languages_without_rules() -> None:
+    """As in Galician: the rules that all languages share."""
+    assert not has_tokenizer_rules("gl")
+    assert tokenize("Dixo: «Non, o Sr. Pérez.»", "gl") == [
+        "Dixo", ":", "«", "Non", ",", "o", "Sr", ".", "Pérez", ".", "»",
+    ]  # fmt: skip
+
+
+def test_tokenize_names_a_missing_package() -> None:
+    with pytest.raises(InputError, match="language 'th'") as error:
+        check_language("th-TH")
+    assert "PyThaiNLP" in error.value.found
+
+
+def test_lower_case_of_any_language() -> None:
+    assert lower_case("París ÑANDÚ") == "parís ñandú"
+    assert lower_case("İsveç, IZGARA") == "isveç, izgara"
