@@ -18,7 +18,7 @@ RANDOM = "mteb/baseline-random-encoder"
 @pytest.fixture(autouse=True)
 def _forget() -> Iterator[None]:
     yield
-    mteb_model._meta.cache_clear()
+    mteb_model._find_meta.cache_clear()
     mteb_model.load_model.cache_clear()
 
 

@@ -16,7 +16,6 @@ from mteb.abstasks import AbsTaskClassification
 from mteb.models.abs_encoder import AbsEncoder
 
 from builders.packaging.harnesses import CODES
-from corpora_recipes.running.errors import InputError
 from evaluation.arrays import Floats
 from evaluation.encoders.char_hash import CharHash
 from probeta import benchmark, score
@@ -143,17 +142,6 @@ def test_licences_are_named_as_mteb_does(said: str, facts: Any, name: str | None
     assert _licence(said, facts) == name
 
 
-def test_statistics(hub_folder: Path) -> None:
-    tasks = {task.metadata.main_score: task for task in benchmark(hub_folder).tasks}
-    found = tasks["accuracy"]._calculate_descriptive_statistics_from_split("test")
-    assert found["num_samples"] == 8
-    assert found["label_statistics"]["labels"] == {"0": {"count": 4}, "1": {"count": 4}}
-    found = tasks["pearson"]._calculate_descriptive_statistics_from_split("test")
-    uniques = [found[f"sentence{place}_statistics"]["unique_texts"] for place in (1, 2)]
-    assert uniques == [1, 5]
-    assert found["score_statistics"] == {"min_score": 0.0, "avg_score": 2.0, "max_score": 4.0}
-
-
 def test_predictions_are_written(hub_folder: Path, tmp_path: Path) -> None:
     asked = benchmark(hub_folder, datasets=["sts_own"])
     model = Letters()
@@ -164,13 +152,6 @@ def test_predictions_are_written(hub_folder: Path, tmp_path: Path) -> None:
     assert rows["id"] == [f"i{i}" for i in range(5)]
     assert rows["gold"] == [0.0, 1.0, 2.0, 3.0, 4.0]
     assert np.shape(rows["predicted"]) == (5, 1)
-
-
-def test_what_is_wrong_is_said(hub_folder: Path) -> None:
-    with pytest.raises(InputError, match="senteval"):
-        benchmark(hub_folder, protocol="sentevil")
-    with pytest.raises(InputError, match="tass_own"):
-        benchmark(hub_folder, datasets=["tass_won"])
 
 
 def test_the_lines_of_the_page_run(

@@ -51,7 +51,6 @@ def change(**values: object) -> Callable[[Path], object]:
     [
         (lambda f: (f / WEIGHTS).unlink(), f"no file named {WEIGHTS}"),
         (lambda f: (f / WEIGHTS).write_bytes(b"no weights"), "SafetensorError"),
-        (lambda f: (f / CONFIG).unlink(), "no such file"),
         (change(model_type="own"), "own"),
         (change(num_hidden_layers=3), "layer.2."),
     ],
@@ -70,10 +69,6 @@ def test_code_of_a_model_is_not_run_whatever_is_typed(
     (bert / "own.py").write_text("raise SystemExit")
     monkeypatch.setattr("builtins.input", lambda *_: "y")
     assert "custom code" in error_of(bert).found
-
-
-def test_a_layer_that_is_not_there(bert: Path) -> None:
-    assert error_of(bert, layer="3").found == "layer 3"
 
 
 def test_no_token_for_padding_nor_for_the_end(tiny: dict[str, str], tmp_path: Path) -> None:

@@ -14,7 +14,6 @@ from evaluation.datasets import Dataset, find_datasets
 from evaluation.embedding.embedding import embed_datasets
 from evaluation.embedding.store import EmbeddingStore, EncodedDataset, read_described
 from evaluation.encoders.char_hash import CharHash
-from evaluation.encoders.static import StaticVectors
 
 
 @in_project
@@ -73,13 +72,6 @@ def test_other_rows_and_other_vectors_are_told(tmp_path: Path) -> None:
     assert replace(after, digest=before.digest) == before
     other = embed_datasets(tmp_path / "other", CharHash(9), [ssp])[0]["ssp"]
     assert (other.texts, other.vectors != after.vectors) == (after.texts, True)
-
-
-def test_an_encoder_that_knows_no_text(tmp_path: Path) -> None:
-    (tmp_path / "v.vec").write_text("mar 1\n")
-    encoder = StaticVectors(str(tmp_path / "v.vec"))
-    with pytest.raises(InputError, match="zeros for all 2 of 2 texts"):
-        embed_datasets(tmp_path, encoder, [dataset(tmp_path, "b", "a")])
 
 
 def test_a_damaged_file_is_refused_and_made_again(tmp_path: Path) -> None:

@@ -111,25 +111,6 @@ def test_lookup_in_any_order_with_repetitions(tmp_path: Path) -> None:
         EmbeddingStore(tmp_path / "none", Fake())
 
 
-def test_a_store_is_read_anew_only_when_its_files_have_changed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    read: list[str] = []
-    read_chunk = store._read_chunk
-
-    def noted(folder: Path, name: str, *of: Any) -> Any:
-        read.append(name)
-        return read_chunk(folder, name, *of)
-
-    fill_store(tmp_path, Fake(), words(8))
-    monkeypatch.setattr(store, "_read_chunk", noted)
-    for prompt in (None, "query: "):
-        assert len(EmbeddingStore(tmp_path, Fake(), prompt)) == 8
-    assert len(read) == 2
-    fill_store(tmp_path, Fake(), words(9))
-    assert EmbeddingStore(tmp_path, Fake()).lookup(words(9), "1").shape == (9, 2)
-
-
 def test_a_killed_run_loses_the_unfinished_part_only(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -10,19 +10,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from instance_files import row, write_dataset
 from stores import fill_store
 
 import evaluation
 from corpora_recipes.running.errors import InputError
 from evaluation.arrays import Floats
-from evaluation.datasets import find_datasets
-from evaluation.embedding.embedding import embed_datasets
 from evaluation.embedding.store import EmbeddingStore
 from evaluation.encoders import ENCODERS, make_encoder, release, static
 from evaluation.encoders.encoder import Description, describe
 from evaluation.encoders.use_multilingual import Network
-from evaluation.probing.probing import Probing, probe_datasets
 
 # Those that need no option, and nothing that is not installed.
 READY = ["char_hash", "use_multilingual"]
@@ -69,37 +65,6 @@ def test_a_description_opens_the_store(name: str, tmp_path: Path) -> None:
     assert describe(known) == pickle.loads(pickle.dumps(known)) == known
     fill_store(tmp_path, encoder, TEXTS)
     assert EmbeddingStore(tmp_path, known).dimension == encoder.dimension
-
-
-NOTING = """\
-import os, numpy
-
-
-def encode(texts):
-    print(os.getpid(), file=open('asked', 'a'))
-    return numpy.array([[len(t), t.count('a')] for t in texts], float)
-"""
-
-
-def test_workers_of_probe_do_not_ask_the_encoder(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "path", [*sys.path, str(tmp_path)])
-    Path("noting.py").write_text(NOTING)
-    rows = [row(i, i % 2, sentences=["Va.", f"Nada {'a' * i}."]) for i in range(20)]
-    splits = {"train": rows[:8], "validation": rows[8:14], "test": rows[14:]}
-    for name in ("one", "two"):
-        write_dataset(tmp_path / "i" / name, "sentence_ordering", splits)
-    encoder = make_encoder("mine", {"encoder": "callable", "function": "noting:encode"})
-    datasets, store = find_datasets(tmp_path / "i"), tmp_path / "store"
-    embed_datasets(store, encoder, datasets)
-    results, *_ = probe_datasets(
-        "mine", encoder, datasets, store, seed=1, probing=Probing(), workers=2
-    )
-    assert len(results.scores) == 2
-    assert results.encoder["options"] == encoder.options
-    assert len(set(Path("asked").read_text().split())) == 1
 
 
 def test_every_encoder_has_its_name() -> None:
