@@ -8,7 +8,7 @@ from pathlib import Path
 
 from measuring import parser_of
 
-from builders.building import _Gathered, _made
+from builders.building import _build_treebank_rows, _TreebankCandidates
 from builders.plan.datasets import TreebankDataset
 from builders.sampling.candidates import Tree
 from builders.tasks.treebank import TASKS
@@ -48,7 +48,7 @@ def main() -> None:
         without = []
         for task in TASKS:
             facts = {"corpus": "it", "records": "parsed_sentences", "language": language}
-            given = _Gathered(
+            given = _TreebankCandidates(
                 TreebankDataset(
                     name=f"ud_{task.name}_{language}",
                     task=task,
@@ -61,7 +61,7 @@ def main() -> None:
             )
             for tree in trees:
                 given.add(tree)
-            made = _made(given, len(trees))
+            made = _build_treebank_rows(given, len(trees))
             rows = len(made.rows["train"])
             reasons = ", ".join(f"{name} {n:,}" for name, n in given.left_out.most_common(3))
             print(

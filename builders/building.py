@@ -23,24 +23,24 @@ from builders.sampling.candidates import (
     Tree,
     WordCounts,
     assign_splits,
-    balanced,
+    balance_classes,
+    deal_to_folds,
+    draw_classes,
     filter_examples,
-    in_folds,
     source_test_split,
     text_key,
-    with_drawn_classes,
 )
 from builders.sampling.passages import (
     Passage,
+    allocate_documents,
     first_ranks,
     in_keyed_order,
     level_lengths,
-    share_out,
     without_repeated,
 )
 from builders.store import (
+    BuiltRows,
     Counts,
-    Made,
     Rows,
     describe,
     no_examples,
@@ -69,51 +69,55 @@ from corpora_recipes.text.language import is_finished
 
 def example_rows(
     datasets: Sequence[ExampleDataset], records: Path, corpus: Corpus
-) -> Iterator[Made]:
+) -> Iterator[BuiltRows]:
     """Yield the rows of each dataset; only one dataset is in memory at a time."""
     for dataset in datasets:
         examples = read_examples(records, dataset.collection)
         if not examples:
-            yield Made({}, [], {}, no_examples(records, [dataset.collection]))
+            yield BuiltRows({}, [], {}, no_examples(records, [dataset.collection]))
             continue
         # Not by the dataset's name: all datasets of a collection share its splits.
         name = f"{corpus.name}/{dataset.collection}"
         # Nothing is learnt for an untrained task: of a source with parts, only its test is asked.
-        tested = None if dataset.task.trained else source_test_split(examples)
-        asked = [example for example in examples if tested in (None, example.split)]
-        chosen, left_out = filter_examples(asked, dataset.task.once, dataset.task.least_in_class)
-        if tested:
-            left_out["not_test"] = len(examples) - len(asked)
-        splits = rows_of(chosen, dataset.task, dataset.seed, name)
+        test_split = None if dataset.task.trained else source_test_split(examples)
+        used_examples = [example for example in examples if test_split in (None, example.split)]
+        remaining, dropped = filter_examples(
+            used_examples, dataset.task.once, dataset.task.least_in_class
+        )
+        if test_split:
+            dropped["not_test"] = len(examples) - len(used_examples)
+        splits = split_examples(remaining, dataset.task, dataset.seed, name)
         rows = [row for part in splits.values() for row in part]
         counts = {
             "read": len(examples),
             "used": len(rows),
-            **left_out,
+            **dropped,
             "also_in_another_split": sum(bool(row["also_in"]) for row in rows),
         }
         # The card compares these with the official counts.
-        parts: Counter[str] = Counter(example.split or "all" for example in examples)
-        in_order = {part: parts[part] for part in (*SPLITS, "all") if parts[part]}
+        part_sizes: Counter[str] = Counter(example.split or "all" for example in examples)
+        in_order = {part: part_sizes[part] for part in (*SPLITS, "all") if part_sizes[part]}
         report = {"examples": counts, "source_parts": in_order}
         labels = list(dict.fromkeys((dataset.facts.labels or {}).values()))
         # Those that only its rows name are sorted.
-        yield Made(splits, labels or sorted({r["label"] for r in rows if "label" in r}), report)
+        yield BuiltRows(
+            splits, labels or sorted({r["label"] for r in rows if "label" in r}), report
+        )
 
 
-def rows_of(
+def split_examples(
     examples: Sequence[Example], task: ExampleTask, seed: int, name: str
 ) -> dict[Split, list[dict[str, Any]]]:
     """Return the rows of a dataset by split; splits without rows are left out."""
     splits, of_fold = assign_splits(examples, seed, name, trained=task.trained, n_folds=task.folds)
-    holders: dict[TextKey, set[Split]] = {}
+    splits_with_text: dict[TextKey, set[Split]] = {}
     texts = [text_key(example) for example in examples]
     for example, text in zip(examples, texts, strict=True):
-        holders.setdefault(text, set()).add(splits[example.id])
+        splits_with_text.setdefault(text, set()).add(splits[example.id])
     rows: dict[Split, list[dict[str, Any]]] = {}
     for example, text in zip(examples, texts, strict=True):
         split = splits[example.id]
-        others = holders[text]
+        others = splits_with_text[text]
         row: dict[str, Any] = {
             "id": example.id,
             **_texts(example, task),
@@ -139,7 +143,7 @@ def _texts(example: Example, task: ExampleTask) -> dict[str, Any]:
     return dict(zip((column.natural for column in task.texts), example.texts, strict=True))
 
 
-def relation_rows(datasets: Sequence[Dataset], records: Path, corpus: Corpus) -> list[Made]:
+def relation_rows(datasets: Sequence[Dataset], records: Path, corpus: Corpus) -> list[BuiltRows]:
     """Return the rows of each dataset: every relation of every tree."""
     read = read_records(records, corpus.facts.records)
     trees = [record for record in read if isinstance(record, DiscourseTree)]
@@ -149,13 +153,13 @@ def relation_rows(datasets: Sequence[Dataset], records: Path, corpus: Corpus) ->
         label = dataset.options.get("label", discourse_relations.NUCLEARITY)
         listed = corpus.facts.labels if label == discourse_relations.NUCLEUS_FIRST else ()
         known = dataset.task.labels or listed
-        rows = _relations(trees, label, known, corpus)
+        rows = _relation_splits(trees, label, known, corpus)
         labels = {row["label"] for part in rows.values() for row in part}
-        made.append(Made(rows, list(known) or sorted(labels), counts))
+        made.append(BuiltRows(rows, list(known) or sorted(labels), counts))
     return made
 
 
-def _relations(
+def _relation_splits(
     trees: Sequence[DiscourseTree], label: str, known: Sequence[str], corpus: Corpus
 ) -> Rows:
     """Return the rows by split; their classes are among the known ones, if there are any."""
@@ -173,13 +177,13 @@ def _relations(
 
 
 # The share of words with the feature below which a treebank is taken to lack it.
-LEAST_WITH_FEATURE = 0.5
+MIN_FEATURE_SHARE = 0.5
 # A small dataset has fewer folds than ``N_FOLDS``, so that each has rows of all classes.
-ROWS_A_FOLD = 20
+ROWS_PER_FOLD = 20
 _ADDRESS = re.compile(r"https?:|www\.|\S@\S")
 
 
-class _Gathered:
+class _TreebankCandidates:
     """What one dataset takes from the sentences, and why it leaves out the others."""
 
     def __init__(self, dataset: TreebankDataset) -> None:
@@ -206,53 +210,57 @@ class _Gathered:
             self.candidates.append(result)
 
 
-def treebank_rows(datasets: Sequence[TreebankDataset], records: Path, corpus: Corpus) -> list[Made]:
+def treebank_rows(
+    datasets: Sequence[TreebankDataset], records: Path, corpus: Corpus
+) -> list[BuiltRows]:
     """Return the rows of each dataset; a sentence gives one row of each at most."""
-    gathered = [_Gathered(dataset) for dataset in datasets]
-    read = 0
+    candidates_of = [_TreebankCandidates(dataset) for dataset in datasets]
+    n_read = 0
     for record in read_records(records, corpus.facts.records):
         assert isinstance(record, ParsedSentence)
         tree = Tree(record)
-        read += 1
-        for sentences in gathered:
+        n_read += 1
+        for sentences in candidates_of:
             sentences.add(tree)
-    return [_made(sentences, read) for sentences in gathered]
+    return [_build_treebank_rows(sentences, n_read) for sentences in candidates_of]
 
 
-def _made(sentences: _Gathered, read: int) -> Made:
-    task, draw = sentences.dataset.task, sentences.dataset.draw
-    if fault := _fault(sentences):
-        return Made({}, [], {"sentences": {"read": read}}, fault)
-    found = sentences.candidates
-    settled = task.settle(found, sentences.counts, draw) if task.settle else found
+def _build_treebank_rows(gathered: _TreebankCandidates, n_read: int) -> BuiltRows:
+    task, draw = gathered.dataset.task, gathered.dataset.draw
+    if fault := _fault(gathered):
+        return BuiltRows({}, [], {"sentences": {"read": n_read}}, fault)
+    candidates = gathered.candidates
+    settled = task.settle(candidates, gathered.counts, draw) if task.settle else candidates
     classes = {candidate.label for candidate in settled}
     unknown = classes - {"", *(task.labels or classes)}
     assert not unknown, f"{task.name}: candidates of {sorted(unknown)}, not in {task.labels}"
 
     def chosen(candidates: Sequence[Candidate], labels: Sequence[str]) -> list[Candidate]:
         if task.unchanged:
-            return with_drawn_classes(candidates, labels, draw)
-        return balanced(candidates, labels, draw, by_length=task.by_length)
+            return draw_classes(candidates, labels, draw)
+        return balance_classes(candidates, labels, draw, by_length=task.by_length)
 
     labels = list(task.labels) or sorted(classes)
-    most = len(chosen(settled, labels))
-    number = max(MIN_FOLDS, min(N_FOLDS, most // ROWS_A_FOLD, most // max(len(labels), 1)))
-    dealt = in_folds(settled, number, draw, by_length=task.by_length)
+    max_rows = len(chosen(settled, labels))
+    n_folds = max(
+        MIN_FOLDS, min(N_FOLDS, max_rows // ROWS_PER_FOLD, max_rows // max(len(labels), 1))
+    )
+    in_folds = deal_to_folds(settled, n_folds, draw, by_length=task.by_length)
     if not task.labels:
-        of_folds = [{c.label for c in dealt if c.fold == fold} for fold in range(number)]
-        labels = sorted(set.intersection(*of_folds))
-    rows = chosen(dealt, labels) if len(labels) > 1 else []
+        labels_of_folds = [{c.label for c in in_folds if c.fold == fold} for fold in range(n_folds)]
+        labels = sorted(set.intersection(*labels_of_folds))
+    rows = chosen(in_folds, labels) if len(labels) > 1 else []
     counts = {
-        "read": read,
-        **dict(sorted(sentences.left_out.items())),
-        "not_asked_for": len(found) - len(settled),
-        "form_of_another_fold": len(settled) - len(dealt),
-        "beyond_balance": len(dealt) - len(rows),
+        "read": n_read,
+        **dict(sorted(gathered.left_out.items())),
+        "not_asked_for": len(candidates) - len(settled),
+        "form_of_another_fold": len(settled) - len(in_folds),
+        "beyond_balance": len(in_folds) - len(rows),
         "used": len(rows),
     }
-    sample = sentences.dataset.sample
-    made: Rows = {"train": [_row(candidate, task, sample=sample) for candidate in rows]}
-    return Made(made, labels, {"sentences": counts})
+    sample = gathered.dataset.sample
+    rows_by_split: Rows = {"train": [_row(candidate, task, sample=sample) for candidate in rows]}
+    return BuiltRows(rows_by_split, labels, {"sentences": counts})
 
 
 def _row(candidate: Candidate, task: TreebankTask, *, sample: bool) -> dict[str, Any]:
@@ -270,14 +278,16 @@ def _row(candidate: Candidate, task: TreebankTask, *, sample: bool) -> dict[str,
     }
 
 
-def _fault(sentences: _Gathered) -> InputError | None:
+def _fault(gathered: _TreebankCandidates) -> InputError | None:
     """Return the error of a feature that the treebanks lack for a dataset, with the counts."""
-    dataset, having = sentences.dataset, len(sentences.candidates)
+    dataset, n_with_feature = gathered.dataset, len(gathered.candidates)
     task = dataset.task
-    lacking = sentences.left_out[f"without_{task.feature.lower()}"]
-    total = having + lacking
-    if lacking and having < LEAST_WITH_FEATURE * total:
-        found = f"only {having:,} of {total:,} {task.carrier} have the feature {task.feature}"
+    n_without_feature = gathered.left_out[f"without_{task.feature.lower()}"]
+    total = n_with_feature + n_without_feature
+    if n_without_feature and n_with_feature < MIN_FEATURE_SHARE * total:
+        found = (
+            f"only {n_with_feature:,} of {total:,} {task.carrier} have the feature {task.feature}"
+        )
         todo = f"remove {dataset.name} from this entry, or read other treebanks"
         return InputError(dataset.in_words, "a dataset that the treebanks can give", found, todo)
     return None
@@ -286,55 +296,59 @@ def _fault(sentences: _Gathered) -> InputError | None:
 # Passages held in memory per passage that rows can take, as some turn out unusable.
 SPARE = 2
 # A small dataset has fewer folds than ``N_FOLDS``, so that each has rows of several documents.
-DOCUMENTS_A_FOLD = 10
+DOCUMENTS_PER_FOLD = 10
 
 
-def passage_rows(datasets: Sequence[PassageDataset], records: Path, corpus: Corpus) -> list[Made]:
+def passage_rows(
+    datasets: Sequence[PassageDataset], records: Path, corpus: Corpus
+) -> list[BuiltRows]:
     """Return the rows of each dataset; the datasets share the documents of their corpus."""
-    passages, counts = _collect(datasets, read_records(records, corpus.facts.records))
+    passages, counts = _collect_passages(datasets, read_records(records, corpus.facts.records))
     eligible: dict[str, list[str]] = {}
     for name, of_dataset in passages.items():
         for document_id in dict.fromkeys(passage.document_id for passage in of_dataset):
             eligible.setdefault(document_id, []).append(name)
     need = {d.name: sum(d.rows) * d.task.documents_a_row for d in datasets}
-    owner = share_out(eligible, need, corpus.seed, corpus.name)
+    owner = allocate_documents(eligible, need, corpus.seed, corpus.name)
     rows: dict[str, Rows] = {}
     documents: dict[str, set[str]] = {}
     for d in datasets:
         if d.folds:
             _check_folds(d, passages[d.name], corpus)
-        offered = _offered(d, passages[d.name], owner, datasets)
-        unique, repeated = without_repeated(offered)
+        available = _available_passages(d, passages[d.name], owner, datasets)
+        unique, repeated = without_repeated(available)
         levelled = unique
-        if shown := d.task.level_lengths:
-            levelled = level_lengths(unique, shown, d.draw)
+        if how_shown := d.task.level_lengths:
+            levelled = level_lengths(unique, how_shown, d.draw)
         settled = d.task.settle(levelled) if d.task.settle else levelled
-        rows[d.name], used = _one_dataset(d, settled)
+        rows[d.name], used = _build_passage_rows(d, settled)
         documents[d.name] = {passage.document_id for passage in used}
-        finished = counts[d.name]["passages"]["found"]
-        finished -= counts[d.name]["passages"]["unfinished_sentence"]
+        n_finished = counts[d.name]["passages"]["found"]
+        n_finished -= counts[d.name]["passages"]["unfinished_sentence"]
         counts[d.name]["passages"] |= {
-            "not_needed": finished - len(passages[d.name]),
-            "of_another_dataset": len(passages[d.name]) - len(offered),
+            "not_needed": n_finished - len(passages[d.name]),
+            "of_another_dataset": len(passages[d.name]) - len(available),
             "repeated_sentence": repeated,
             "length_tells": len(unique) - len(levelled),
             **({"rare_class": len(levelled) - len(settled)} if d.task.settle else {}),
             "beyond_quota_or_balance": len(settled) - len(used),
             "used": len(used),
         }
-        if donors := _donors(rows[d.name], used):
+        if donors := _count_donors(rows[d.name], used):
             counts[d.name]["donors"] = donors
             if d.options.get("donors", "random") == "random":
                 del donors["without_shared_topic"]
-    for name, used_here in documents.items():
+    for name, used_documents in documents.items():
         others = set().union(*(documents[other] for other in documents if other != name))
-        of = counts[name]["documents"]
-        of |= {
-            "no_passage_used": of["read"] - of["without_passage"] - len(used_here),
-            "used": len(used_here),
-            "used_in_another_dataset_too": len(used_here & others),
+        document_counts = counts[name]["documents"]
+        document_counts |= {
+            "no_passage_used": document_counts["read"]
+            - document_counts["without_passage"]
+            - len(used_documents),
+            "used": len(used_documents),
+            "used_in_another_dataset_too": len(used_documents & others),
         }
-    return [Made(rows[d.name], _labels(d, rows[d.name]), counts[d.name]) for d in datasets]
+    return [BuiltRows(rows[d.name], _labels(d, rows[d.name]), counts[d.name]) for d in datasets]
 
 
 def _labels(dataset: PassageDataset, rows: Rows) -> list[str]:
@@ -342,7 +356,7 @@ def _labels(dataset: PassageDataset, rows: Rows) -> list[str]:
     return list(dataset.task.labels) or sorted({r["label"] for part in rows.values() for r in part})
 
 
-def _offered(
+def _available_passages(
     dataset: PassageDataset,
     passages: Sequence[Passage],
     owner: dict[str, str],
@@ -352,11 +366,11 @@ def _offered(
     lenders = {d.name for d in datasets if d.task.lends_documents}
     owners = {dataset.name, *(lenders if dataset.name in lenders else ())}
     ordered = in_keyed_order(passages, dataset.draw, "select")
-    offered = [p for p in ordered if owner[p.document_id] in owners]
-    return sorted(offered, key=lambda p: owner[p.document_id] != dataset.name)
+    available = [p for p in ordered if owner[p.document_id] in owners]
+    return sorted(available, key=lambda p: owner[p.document_id] != dataset.name)
 
 
-def _collect(
+def _collect_passages(
     datasets: Sequence[PassageDataset], records: Iterator[Record]
 ) -> tuple[dict[str, list[Passage]], dict[str, Counts]]:
     """Return the passages that each dataset could use, and counts of those that it could not."""
@@ -368,55 +382,55 @@ def _collect(
         }
         for d in datasets
     }
-    needs = {
+    needed = {
         d.name: {s: SPARE * d.quota(s) * d.task.documents_a_row for s in SPLITS} for d in datasets
     }
-    bounds = {d.name: 2 * SPARE * sum(d.rows) for d in datasets}
+    max_held = {d.name: 2 * SPARE * sum(d.rows) for d in datasets}
     for record in records:
         for d in datasets:
-            offered = d.task.passages(record, d.draw)
-            finished = offered
+            found_passages = d.task.passages(record, d.draw)
+            finished = found_passages
             # An unfinished sentence, whose full stop was lost, reveals its place.
             if d.options.get("unfinished") != "taken":
                 finished = [
                     p
-                    for p in offered
+                    for p in found_passages
                     if all(is_finished(s, d.language, also=":") for s in p.sentences)
                 ]
             count = counts[d.name]
             count["documents"]["read"] += 1
-            count["documents"]["without_passage"] += not offered
-            count["passages"]["found"] += len(offered)
-            count["passages"]["unfinished_sentence"] += len(offered) - len(finished)
+            count["documents"]["without_passage"] += not found_passages
+            count["passages"]["found"] += len(found_passages)
+            count["passages"]["unfinished_sentence"] += len(found_passages) - len(finished)
             passages[d.name] += finished
-            if len(passages[d.name]) > bounds[d.name]:
-                passages[d.name] = first_ranks(passages[d.name], needs[d.name])
-                bounds[d.name] = 2 * max(len(passages[d.name]), SPARE * sum(d.rows))
-    return {d.name: first_ranks(passages[d.name], needs[d.name]) for d in datasets}, counts
+            if len(passages[d.name]) > max_held[d.name]:
+                passages[d.name] = first_ranks(passages[d.name], needed[d.name])
+                max_held[d.name] = 2 * max(len(passages[d.name]), SPARE * sum(d.rows))
+    return {d.name: first_ranks(passages[d.name], needed[d.name]) for d in datasets}, counts
 
 
-def _one_dataset(
+def _build_passage_rows(
     dataset: PassageDataset, passages: Sequence[Passage]
 ) -> tuple[Rows, list[Passage]]:
     """Return the rows of a dataset and the passages that they were made of."""
     by_id = {passage.id: passage for passage in passages}
     rows: Rows = {}
     used: dict[str, Passage] = {}
-    for split, quota, further, offered in _parts(dataset, passages):
-        of_part = dataset.task.instances(offered, dataset.draw, quota)
-        for row in of_part:
-            _check(row, dataset)
+    for split, quota, further, available in _split_passages(dataset, passages):
+        part_rows = dataset.task.instances(available, dataset.draw, quota)
+        for row in part_rows:
+            _validate_row(row, dataset)
             source = by_id[row.pop("passage")]
             row.setdefault("id", source.id)
             row |= {"document_id": source.document_id, **further}
             for name in (source.id, row.get("donor_id")):
                 if name is not None:
                     used[name] = by_id[name]
-        rows.setdefault(split, []).extend(of_part)
+        rows.setdefault(split, []).extend(part_rows)
     return rows, list(used.values())
 
 
-def _parts(
+def _split_passages(
     dataset: PassageDataset, passages: Sequence[Passage]
 ) -> list[tuple[Split, int, dict[str, int], list[Passage]]]:
     """Return the splits, or the folds, with their quotas, further columns and passages."""
@@ -425,12 +439,12 @@ def _parts(
     documents = sorted(
         {p.document_id for p in passages}, key=lambda name: dataset.draw.hash(name, "fold")
     )
-    number = max(MIN_FOLDS, min(N_FOLDS, len(documents) // DOCUMENTS_A_FOLD))
-    folds = {name: rank % number for rank, name in enumerate(documents)}
-    quota = dataset.quota("train") // number
+    n_folds = max(MIN_FOLDS, min(N_FOLDS, len(documents) // DOCUMENTS_PER_FOLD))
+    fold_of = {name: rank % n_folds for rank, name in enumerate(documents)}
+    quota = dataset.quota("train") // n_folds
     return [
-        ("train", quota, {"fold": fold}, [p for p in passages if folds[p.document_id] == fold])
-        for fold in range(number)
+        ("train", quota, {"fold": fold}, [p for p in passages if fold_of[p.document_id] == fold])
+        for fold in range(n_folds)
     ]
 
 
@@ -444,26 +458,28 @@ def _check_folds(dataset: PassageDataset, passages: Sequence[Passage], corpus: C
             raise ParamsError(where, "documents without a split of their source", found, todo)
 
 
-def _check(row: Mapping[str, Any], dataset: PassageDataset) -> None:
+def _validate_row(row: Mapping[str, Any], dataset: PassageDataset) -> None:
     """Fail if a row that ``instances`` returned lacks what its task declares, or has more."""
     task = dataset.task
     texts = {text.natural: text.count for text in task.texts}
-    lacking = {"passage", "label", *texts} - row.keys()
-    unknown = row.keys() - {"passage", *dataset.columns()}
-    assert not lacking, f"{task.name}: a row lacks {sorted(lacking)}"
-    assert not unknown, f"{task.name}: a row has {sorted(unknown)}, not in texts or provenance"
+    missing = {"passage", "label", *texts} - row.keys()
+    unexpected = row.keys() - {"passage", *dataset.columns()}
+    assert not missing, f"{task.name}: a row lacks {sorted(missing)}"
+    assert not unexpected, (
+        f"{task.name}: a row has {sorted(unexpected)}, not in texts or provenance"
+    )
     for name, count in texts.items():
-        found = 1 if isinstance(row[name], str) else len(row[name])
-        assert count in (None, found), f"{task.name}: {found} texts in {name}, expected {count}"
+        n_texts = 1 if isinstance(row[name], str) else len(row[name])
+        assert count in (None, n_texts), f"{task.name}: {n_texts} texts in {name}, expected {count}"
 
 
-def _donors(rows: Rows, passages: Sequence[Passage]) -> dict[str, int]:
+def _count_donors(rows: Rows, passages: Sequence[Passage]) -> dict[str, int]:
     """Count the donors, and those that violate the requested policy; empty without donors."""
     by_id = {passage.id: passage for passage in passages}
     pairs = [
         (by_id[row["id"]], by_id[row["donor_id"]])
-        for of_split in rows.values()
-        for row in of_split
+        for split_rows in rows.values()
+        for row in split_rows
         if row.get("donor_id") is not None
     ]
     if not pairs:
@@ -476,14 +492,14 @@ def _donors(rows: Rows, passages: Sequence[Passage]) -> dict[str, int]:
 
 
 # Kind of dataset to the function that makes the rows from the records of the corpus.
-MAKERS: dict[type[Dataset], Callable[[Sequence[Any], Path, Corpus], Iterable[Made]]] = {
+ROW_BUILDERS: dict[type[Dataset], Callable[[Sequence[Any], Path, Corpus], Iterable[BuiltRows]]] = {
     PassageDataset: passage_rows,
     ExampleDataset: example_rows,
     Dataset: relation_rows,
     TreebankDataset: treebank_rows,
 }
 # Why a document or passage is in no row, as build.json counts it, in words.
-LOST = {
+LOSS_REASONS = {
     "without_passage": "documents are too short for the task",
     "unfinished_sentence": "passages have an unfinished sentence",
     "of_another_dataset": "passages are of documents that went to another dataset",
@@ -527,11 +543,11 @@ def build(
     for dataset in datasets:
         check_tokens(dataset)
     # All datasets of a corpus are of one kind, as its records are.
-    made = MAKERS[type(datasets[0])](datasets, records, corpus) if datasets else ()
+    results = ROW_BUILDERS[type(datasets[0])](datasets, records, corpus) if datasets else ()
     with whole_folder(out) as folder:
         report = {}
-        for dataset, result in zip(datasets, made, strict=True):
-            _leave_out_unlearnt(dataset, result)
+        for dataset, result in zip(datasets, results, strict=True):
+            _drop_unlearnt_classes(dataset, result)
             try:
                 _check_sizes(dataset, result)
                 _check_donors(dataset, result)
@@ -548,67 +564,70 @@ def build(
     return report
 
 
-def _leave_out_unlearnt(dataset: Dataset, made: Made) -> None:
+def _drop_unlearnt_classes(dataset: Dataset, built: BuiltRows) -> None:
     """Leave out tested documents with a class that no row has which a probe learns from."""
     if dataset.task.target != "label" or not dataset.task.trained:
         return
-    train = made.rows.get("train", [])
+    train = built.rows.get("train", [])
     tested: Split = "train" if any("fold" in row for row in train) else "test"
-    where: dict[Any, set[int]] = {}
+    folds_of_class: dict[Any, set[int]] = {}
     for row in train:
-        where.setdefault(row["label"], set()).add(row.get("fold", 0))
-    least = 2 if tested == "train" else 1
-    rows = made.rows.get(tested, [])
-    lost = {row["document_id"] for row in rows if len(where.get(row["label"], ())) < least}
-    if lost:
-        made.rows[tested] = [row for row in rows if row["document_id"] not in lost]
-        made.counts["tested_documents"] = {"class_never_learnt": len(lost)}
+        folds_of_class.setdefault(row["label"], set()).add(row.get("fold", 0))
+    min_folds = 2 if tested == "train" else 1
+    rows = built.rows.get(tested, [])
+    unlearnt_documents = {
+        row["document_id"] for row in rows if len(folds_of_class.get(row["label"], ())) < min_folds
+    }
+    if unlearnt_documents:
+        built.rows[tested] = [row for row in rows if row["document_id"] not in unlearnt_documents]
+        built.counts["tested_documents"] = {"class_never_learnt": len(unlearnt_documents)}
 
 
-def _check_sizes(dataset: Dataset, made: Made) -> None:
+def _check_sizes(dataset: Dataset, built: BuiltRows) -> None:
     """Raise an InputError unless every split or fold has enough rows for a probe."""
-    if made.fault:
-        raise made.fault
+    if built.fault:
+        raise built.fault
     # Two classes need two rows; each cluster is scored alone.
-    least = 1 if dataset.task.target == "neighbours" else 2
-    sizes = Counter({str(split): len(rows) for split, rows in made.rows.items()})
-    parts, part = 1, "split"
+    min_rows = 1 if dataset.task.target == "neighbours" else 2
+    sizes = Counter({str(split): len(rows) for split, rows in built.rows.items()})
+    min_parts, part = 1, "split"
     if sizes.keys() == {"train"}:
-        sizes = Counter(f"fold {row['fold']}" for row in made.rows["train"])
-        parts, part = MIN_FOLDS, f"of {MIN_FOLDS} folds or more"
-    if len(sizes) >= parts and min(sizes.values()) >= least:
+        sizes = Counter(f"fold {row['fold']}" for row in built.rows["train"])
+        min_parts, part = MIN_FOLDS, f"of {MIN_FOLDS} folds or more"
+    if len(sizes) >= min_parts and min(sizes.values()) >= min_rows:
         return
     found = ", ".join(f"{name} {size} rows" for name, size in sorted(sizes.items())) or "none"
     todo = "add the source's files that are missing"
     if isinstance(dataset, PassageDataset):
         todo = "take more or longer documents, or give the corpus fewer datasets: they share them"
-    expected = f"{least} rows or more in each {part}; a row needs {dataset.task.needs}"
-    raise InputError(dataset.in_words, expected, f"{found}; {describe(made.counts)}", todo)
+    expected = f"{min_rows} rows or more in each {part}; a row needs {dataset.task.needs}"
+    raise InputError(dataset.in_words, expected, f"{found}; {describe(built.counts)}", todo)
 
 
-def _check_donors(dataset: Dataset, made: Made) -> None:
+def _check_donors(dataset: Dataset, built: BuiltRows) -> None:
     """Raise an InputError if most donors are of their row's document, as with few documents."""
-    donors = made.counts.get("donors", {})
-    same, used = donors.get("of_the_same_document", 0), donors.get("used", 0)
-    if dataset.sample or 2 * same <= used:
+    donors = built.counts.get("donors", {})
+    n_same_document, n_used = donors.get("of_the_same_document", 0), donors.get("used", 0)
+    if dataset.sample or 2 * n_same_document <= n_used:
         return
     expected = "at least half of the donors from another document than their row"
-    found = f"{used - same:,} of {used:,}; {made.counts['documents']['used']:,} documents are used"
+    n_documents = built.counts["documents"]["used"]
+    found = f"{n_used - n_same_document:,} of {n_used:,}; {n_documents:,} documents are used"
     todo = "read more documents: each split needs several"
     raise InputError(dataset.in_words, expected, found, todo)
 
 
-def limit_of(dataset: PassageDataset, report: Mapping[str, Any]) -> str:
+def describe_limit(dataset: PassageDataset, report: Mapping[str, Any]) -> str:
     """Return what limits the rows of a dataset, given its part of build.json."""
     rows = report["rows"]
     # Classes are equally frequent in each split, or in each fold.
     folds = max(1, report["folds"])
     if all(dataset.quota(s) - rows[s] < len(report["labels"][s]) * folds for s in rows):
         return "all rows that were asked for"
-    read = report["documents"]["read"]
+    n_read = report["documents"]["read"]
     counts = report["documents"] | report["passages"]
-    reason = max(LOST, key=lambda name: counts.get(name, 0))
+    reason = max(LOSS_REASONS, key=lambda name: counts.get(name, 0))
     if not counts.get(reason):
-        return f"limited by the number of documents, {read:,}"
-    most = f"{counts[reason]:,} {LOST[reason]}"
-    return f"limited by documents ({read:,} read); most left out: {most}"
+        return f"limited by the number of documents, {n_read:,}"
+    largest = f"{counts[reason]:,} {LOSS_REASONS[reason]}"
+    return f"limited by documents ({n_read:,} read); most left out: {largest}"

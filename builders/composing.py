@@ -45,7 +45,7 @@ from corpora_recipes.running.outputs import whole_folder
 from corpora_recipes.text.tokens import lower_case, sentence_hash, word_pattern
 
 # "Top 25 %": one scored pair in so many is a paraphrase (Wang et al. 2022).
-ONE_IN = 4
+PAIRS_PER_PARAPHRASE = 4
 
 Outcome = Literal[
     "of_a_test_part",
@@ -94,35 +94,35 @@ def positive_pairs(
         scale: the lowest and the highest possible score; None if unknown.
         where: the collection, for messages.
     """
-    scored = scale is not None or any(example.score is not None for example in examples)
+    is_scored = scale is not None or any(example.score is not None for example in examples)
     dropped: Counter[Outcome] = Counter()
-    copies: dict[frozenset[Hashable], list[Example]] = {}
+    pairs_by_key: dict[frozenset[Hashable], list[Example]] = {}
     for example in examples:
-        if reason := _fault(example, scored, scale):
+        if reason := _drop_reason(example, is_scored, scale):
             dropped[reason] += 1
         else:
-            copies.setdefault(frozenset(map(same, example.texts)), []).append(example)
-    pairs = [same_pair[0] for same_pair in copies.values()]
-    dropped["repeated"] = sum(map(len, copies.values())) - len(pairs)
-    if not scored or not pairs:
+            pairs_by_key.setdefault(frozenset(map(same, example.texts)), []).append(example)
+    pairs = [same_pair[0] for same_pair in pairs_by_key.values()]
+    dropped["repeated"] = sum(map(len, pairs_by_key.values())) - len(pairs)
+    if not is_scored or not pairs:
         return Positives(pairs, dropped, len(pairs), None)
     scores = [
         mean(example.score for example in same_pair if example.score is not None)
-        for same_pair in copies.values()
+        for same_pair in pairs_by_key.values()
     ]
-    limit = sorted(scores, reverse=True)[math.ceil(len(scores) / ONE_IN) - 1]
+    limit = sorted(scores, reverse=True)[math.ceil(len(scores) / PAIRS_PER_PARAPHRASE) - 1]
     if limit == min(scores):
-        above = sum(score > limit for score in scores)
+        n_above = sum(score > limit for score in scores)
         expected = "a top quarter of pairs whose scores are all above the lowest score"
-        found = f"{len(scores):,} different pairs, {above:,} of them above the lowest, {limit:g}"
+        found = f"{len(scores):,} different pairs, {n_above:,} of them above the lowest, {limit:g}"
         todo = "name other pairs, or leave the scores out and keep only the paraphrases"
         raise RawError(where, expected, found, todo)
-    chosen = [pair for pair, score in zip(pairs, scores, strict=True) if score >= limit]
-    dropped["below_top_quarter"] = len(pairs) - len(chosen)
-    return Positives(chosen, dropped, len(pairs), limit)
+    paraphrases = [pair for pair, score in zip(pairs, scores, strict=True) if score >= limit]
+    dropped["below_top_quarter"] = len(pairs) - len(paraphrases)
+    return Positives(paraphrases, dropped, len(pairs), limit)
 
 
-def _fault(example: Example, scored: bool, scale: Sequence[float] | None) -> Outcome | None:
+def _drop_reason(example: Example, scored: bool, scale: Sequence[float] | None) -> Outcome | None:
     """Return the reason why a pair cannot be used; None if it can."""
     if not all(map(has_words, example.texts)):
         return "no_words"
@@ -193,19 +193,19 @@ class Background:
         for start in self._linked:
             if start in smallest:
                 continue
-            group, todo = {start}, [start]
-            while todo:
-                new = self._linked[todo.pop()] - group
+            group, waiting = {start}, [start]
+            while waiting:
+                new = self._linked[waiting.pop()] - group
                 group |= new
-                todo += new
+                waiting += new
             smallest |= dict.fromkeys(group, min(self._rows[key]["id"] for key in group))
         return smallest
 
 
 # Different words that are counted in memory (about 150 MB) before they are written to a file.
-IN_MEMORY = 1_000_000
+MAX_WORDS_IN_MEMORY = 1_000_000
 # Sentences that are split into words at a time, as a record may be a whole book.
-SENTENCES = 10_000
+SENTENCES_PER_SLICE = 10_000
 # The column of a record that holds its running text.
 _COLUMNS = {"documents": "sections", "dialogues": "conversations"}
 
@@ -231,41 +231,41 @@ def frequent_words(path: Path, kind: str, count: int) -> Vocabulary:
     typographic apostrophe counts as the plain one. Of documents, only the sections are read.
     """
     counts: Counter[str] = Counter()
-    running = 0
+    n_words = 0
     with TemporaryDirectory() as temporary:
-        spilt: list[Path] = []
+        count_files: list[Path] = []
         with progress(None, f"words of {path.stem}", "word") as bar:
             for text in _texts(path, kind):
-                words = words_of(text)
+                words = split_words(text)
                 counts.update(words)
-                running += len(words)
+                n_words += len(words)
                 bar.update(len(words))
-                if len(counts) >= IN_MEMORY:
-                    spilt.append(Path(temporary, str(len(spilt))))
+                if len(counts) >= MAX_WORDS_IN_MEMORY:
+                    count_files.append(Path(temporary, str(len(count_files))))
                     lines = (f"{word}\t{number}\n" for word, number in sorted(counts.items()))
-                    with spilt[-1].open("w", encoding="utf-8", newline="\n") as file:
+                    with count_files[-1].open("w", encoding="utf-8", newline="\n") as file:
                         file.writelines(lines)
                     counts.clear()
-        merged = heapq.merge(*map(_spilt, spilt), sorted(counts.items()))
-        different = 0
+        merged = heapq.merge(*map(_read_counts, count_files), sorted(counts.items()))
+        n_different = 0
 
         def summed() -> Iterator[tuple[int, str]]:
-            nonlocal different
-            for word, same in groupby(merged, key=itemgetter(0)):
-                different += 1
-                yield -sum(number for _, number in same), word
+            nonlocal n_different
+            for word, group in groupby(merged, key=itemgetter(0)):
+                n_different += 1
+                yield -sum(number for _, number in group), word
 
-        chosen = heapq.nsmallest(count, summed())
-    rarest = -chosen[-1][0] if chosen else 0
-    return Vocabulary([word for _, word in chosen], running, different, rarest)
+        most_frequent = heapq.nsmallest(count, summed())
+    rarest = -most_frequent[-1][0] if most_frequent else 0
+    return Vocabulary([word for _, word in most_frequent], n_words, n_different, rarest)
 
 
-def words_of(text: str) -> list[str]:
+def split_words(text: str) -> list[str]:
     """Return the words of a text in lower case, see ``frequent_words``."""
-    return _pattern().findall(as_word(text).replace("’", "'"))
+    return _pattern().findall(normalise_word(text).replace("’", "'"))
 
 
-def as_word(text: str) -> str:
+def normalise_word(text: str) -> str:
     """Return the form in which words are compared: in lower case and NFC."""
     return unicodedata.normalize("NFC", lower_case(text))
 
@@ -277,13 +277,13 @@ def _pattern() -> re.Pattern[str]:
 
 
 def _texts(path: Path, kind: str) -> Iterator[str]:
-    """Yield the text of the records, ``SENTENCES`` at a time."""
+    """Yield the text of the records, ``SENTENCES_PER_SLICE`` at a time."""
     column = _COLUMNS[kind]
     for batch in record_batches(path, kind, [column]):
         sentences = _strings(batch[column])
-        for start in range(0, len(sentences), SENTENCES):
+        for start in range(0, len(sentences), SENTENCES_PER_SLICE):
             # Not "": a sentence must not run into the next one.
-            yield "\n".join(sentences.slice(start, SENTENCES).to_pylist())
+            yield "\n".join(sentences.slice(start, SENTENCES_PER_SLICE).to_pylist())
 
 
 def _strings(values: pa.Array) -> pa.Array:
@@ -295,7 +295,7 @@ def _strings(values: pa.Array) -> pa.Array:
     return values
 
 
-def _spilt(path: Path) -> Iterable[tuple[str, int]]:
+def _read_counts(path: Path) -> Iterable[tuple[str, int]]:
     with path.open(encoding="utf-8", newline="\n") as file:
         for line in file:
             word, _, number = line.rstrip("\n").partition("\t")
@@ -409,15 +409,15 @@ class _Composition:
         for collection in self._dataset.pairs:
             where = f"{self._path(collection.corpus)}: {collection.name}"
             examples = self._pairs[collection.path]
-            chosen = positive_pairs(examples, self._same, collection.facts.scale, where)
-            linked = Counter(self.background.link(*example.texts) for example in chosen.examples)
-            self._outcomes.update(chosen.dropped)
+            positives = positive_pairs(examples, self._same, collection.facts.scale, where)
+            linked = Counter(self.background.link(*example.texts) for example in positives.examples)
+            self._outcomes.update(positives.dropped)
             self._outcomes.update(linked)
             self.collections[collection.path] |= {
-                "different": chosen.different,
-                "chosen": len(chosen.examples),
+                "different": positives.different,
+                "chosen": len(positives.examples),
                 "positives": linked["used"],
-                "lowest_score": chosen.lowest_score,
+                "lowest_score": positives.lowest_score,
             }
         self._outcomes["of_a_test_part"] = self._left_out(self._dataset.pairs)
 
@@ -448,20 +448,24 @@ class _Composition:
         """Return the examples of a collection sorted by id, without those of a probe's test."""
         corpus = collection.corpus
         examples = read_examples(self._path(corpus), collection.name)
-        parts: Counter[str] = Counter(example.split or "all" for example in examples)
+        part_sizes: Counter[str] = Counter(example.split or "all" for example in examples)
         facts = collection_facts(corpus, collection.name, corpus.language)
         probed = collection.path in self._dataset.probed
-        tested = source_test_split(examples) if probed else None
-        kept = [example for example in examples if tested is None or example.split != tested]
+        test_split = source_test_split(examples) if probed else None
+        used_examples = [
+            example for example in examples if test_split is None or example.split != test_split
+        ]
         self.collections[collection.path] = {
-            "source_parts": {p: parts[p] for p in (*SPLITS, "all") if parts[p]},
-            "missing_parts": missing_parts(facts, parts),
-            "test_part": tested,
-            "of_a_test_part": len(examples) - len(kept),
+            "source_parts": {p: part_sizes[p] for p in (*SPLITS, "all") if part_sizes[p]},
+            "missing_parts": missing_parts(facts, part_sizes),
+            "test_part": test_split,
+            "of_a_test_part": len(examples) - len(used_examples),
         }
         if self._of_words:
-            kept = [replace(e, texts=tuple(map(as_word, e.texts))) for e in kept]
-        return sorted(kept, key=lambda example: example.id)
+            used_examples = [
+                replace(e, texts=tuple(map(normalise_word, e.texts))) for e in used_examples
+            ]
+        return sorted(used_examples, key=lambda example: example.id)
 
     def _add(self, texts: Iterable[str], source: str, corpus: Corpus) -> None:
         licence = licence_of(corpus, self._sources)

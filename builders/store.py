@@ -84,14 +84,14 @@ def about_of(schema: pa.Schema) -> dict[str, Any]:
     return about
 
 
-ROWS_A_SHARD = 50_000
+ROWS_PER_SHARD = 50_000
 ROW_GROUP = 1000
 Rows = dict[Split, list[dict[str, Any]]]
 # Unit ("documents" …) to outcome to number.
 Counts = dict[str, dict[str, int]]
 
 
-class Made(NamedTuple):
+class BuiltRows(NamedTuple):
     """The rows of a dataset.
 
     Attributes:
@@ -117,8 +117,9 @@ def describe(counts: Counts) -> str:
         return name.replace("_", " ")
 
     return "; ".join(
-        f"{spaced(unit)}: " + ", ".join(f"{spaced(reason)} {n:,}" for reason, n in of.items())
-        for unit, of in counts.items()
+        f"{spaced(unit)}: "
+        + ", ".join(f"{spaced(reason)} {n:,}" for reason, n in counts_of_unit.items())
+        for unit, counts_of_unit in counts.items()
     )
 
 
@@ -129,8 +130,8 @@ def write_dataset(
 
     The report has the number of "folds" too, 0 if rows have none.
     """
-    of_folds = {row["fold"] for rows in splits.values() for row in rows if "fold" in row}
-    report: dict[str, Any] = {"rows": {}, "labels": {}, "folds": len(of_folds)}
+    folds = {row["fold"] for rows in splits.values() for row in rows if "fold" in row}
+    report: dict[str, Any] = {"rows": {}, "labels": {}, "folds": len(folds)}
     for split, rows in splits.items():
         written = write_split(rows, dataset, split, labels, folder / dataset.name)
         report["rows"][split] = len(written)
@@ -164,10 +165,10 @@ def write_split(
     present = {name for row in complete for name in row}
     columns = {name: column for name, column in dataset.columns().items() if name in present}
     schema = instance_schema(columns, labels, dataset.about())
-    shards = max(1, -(-len(complete) // ROWS_A_SHARD))
+    shards = max(1, -(-len(complete) // ROWS_PER_SHARD))
     for shard in range(shards):
         path = folder / f"{split}-{shard:05d}-of-{shards:05d}.parquet"
-        part = complete[shard * ROWS_A_SHARD : (shard + 1) * ROWS_A_SHARD]
+        part = complete[shard * ROWS_PER_SHARD : (shard + 1) * ROWS_PER_SHARD]
         write_shard(path, schema, [part])
     return complete
 
@@ -190,7 +191,7 @@ def _complete(
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[pq.ParquetFile]:
+def open_parquet(path: Path) -> Iterator[pq.ParquetFile]:
     """Yield a Parquet file, for reading alone."""
     try:
         # Not read_table, which would take folder names for columns.
@@ -224,7 +225,7 @@ def digest(shards: Sequence[Path]) -> dict[str, Any]:
     content, files, rows = hashlib.sha256(), hashlib.sha256(), 0
     for path in shards:
         files.update(path.read_bytes())
-        with opened(path) as file:
+        with open_parquet(path) as file:
             for batch in file.iter_batches(batch_size=ROW_GROUP):
                 for row in batch.to_pylist():
                     line = json.dumps(row, ensure_ascii=False, sort_keys=True)

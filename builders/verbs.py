@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 from builders.plan.datasets import PassageDataset, RankingDataset, rankings_of
-from builders.plan.groups import BuildGroup, left_out_datasets, load_groups, without
+from builders.plan.groups import BuildGroup, load_groups, skipped_datasets, without_datasets
 from corpora_recipes.params import load_corpora, load_params
 from corpora_recipes.recipe import Corpus
 from corpora_recipes.running.cache import Cache, Key, digest_file, digest_files, open_cache
@@ -33,7 +33,7 @@ def add_build_arguments(parser: argparse.ArgumentParser) -> None:
 def run_build(options: argparse.Namespace) -> None:
     """Build the datasets of corpora, and print their numbers of rows and what limited them."""
     sources = load_params(options.params)["sources"]
-    without = read_skipped("read")
+    skipped = read_skipped("read")
     entries = {
         group.name: Entry(
             [INSTANCES / group.folder],
@@ -41,11 +41,11 @@ def run_build(options: argparse.Namespace) -> None:
             partial(_build, group, sources, strict=options.strict),
         )
         for group in load_groups(options.params)
-        if not group.of_ranking and group.name not in without
+        if not group.of_ranking and group.name not in skipped
     }
     with open_cache(verify=options.check):
-        how = {"only": options.only, "strict": options.strict}
-        run_entries("build", entries, unit="corpora", folder=CORPORA, **how)
+        run_options = {"only": options.only, "strict": options.strict}
+        run_entries("build", entries, unit="corpora", folder=CORPORA, **run_options)
 
 
 def _build_key(corpus: Corpus, sources: str) -> Key:
@@ -58,7 +58,7 @@ def _build_key(corpus: Corpus, sources: str) -> Key:
 
 
 def _build(group: BuildGroup, sources: str, *, strict: bool) -> dict[str, Any]:
-    from builders.building import build, limit_of
+    from builders.building import build, describe_limit
     from builders.store import describe_rows
 
     corpus = group.origins[0].corpus
@@ -70,7 +70,7 @@ def _build(group: BuildGroup, sources: str, *, strict: bool) -> dict[str, Any]:
             continue
         log(describe_rows(dataset.name, report[dataset.name]))
         if isinstance(dataset, PassageDataset):
-            log(f"{dataset.name}: {limit_of(dataset, report[dataset.name])}")
+            log(f"{dataset.name}: {describe_limit(dataset, report[dataset.name])}")
     return {
         "rows": {name: of["rows"] for name, of in report.items()},
         "left_out": {name: str(fault) for name, fault in (faults or {}).items()},
@@ -87,7 +87,7 @@ def run_compose(options: argparse.Namespace) -> None:
     params = load_params(options.params)
     sources, corpora = params["sources"], load_corpora(options.params)
     rankings = rankings_of(params["rankings"], corpora, sources, options.params)
-    without = read_skipped("read")
+    skipped = read_skipped("read")
     entries = {
         ranking.name: Entry(
             [RANKINGS / ranking.name],
@@ -95,11 +95,11 @@ def run_compose(options: argparse.Namespace) -> None:
             partial(_compose, ranking, sources),
         )
         for ranking in rankings
-        if not any(corpus.name in without for corpus in ranking.corpora)
+        if not any(corpus.name in skipped for corpus in ranking.corpora)
     }
     with open_cache(verify=options.check):
-        how = {"only": options.only, "strict": options.strict}
-        run_entries("compose", entries, unit="rankings", folder=RANKINGS, **how)
+        run_options = {"only": options.only, "strict": options.strict}
+        run_entries("compose", entries, unit="rankings", folder=RANKINGS, **run_options)
 
 
 def _compose_key(ranking: RankingDataset, sources: str) -> Key:
@@ -131,9 +131,9 @@ def add_package_arguments(parser: argparse.ArgumentParser) -> None:
 def run_package(options: argparse.Namespace) -> None:
     """Package all instances."""
     params, groups = load_params(options.params), load_groups(options.params)
-    left_out = left_out_datasets(groups, "read", "build", "compose", "audit")
-    made = without(groups, left_out)
-    folders = [INSTANCES / group.folder for group in made if group.datasets]
+    skipped = skipped_datasets(groups, "read", "build", "compose", "audit")
+    built = without_datasets(groups, skipped)
+    folders = [INSTANCES / group.folder for group in built if group.datasets]
     if not folders:
         todo = "read the messages of the stages before, or add a corpus to params.yaml"
         found = "none that could be made without a fault"
@@ -145,7 +145,7 @@ def run_package(options: argparse.Namespace) -> None:
             "parameters": [
                 *(params[name] for name in ("seed", "sources", "corpora", "rankings")),
                 repr(facts),
-                repr(left_out),
+                repr(skipped),
             ],
             "code": code_digest("builders.packaging.hub"),
             "versions": stage_versions("package"),
@@ -155,6 +155,6 @@ def run_package(options: argparse.Namespace) -> None:
             from builders.packaging.hub import package
 
             audit = AUDIT / "audit.json"
-            new = package(made, INSTANCES, audit, PACKAGE, left_out=left_out, earlier=PACKAGE)
+            new = package(built, INSTANCES, audit, PACKAGE, left_out=skipped, earlier=PACKAGE)
             cache.put("all", key, [PACKAGE])
-        log_outcome("package", "datasets", sum(len(group.datasets) for group in made), new, {})
+        log_outcome("package", "datasets", sum(len(group.datasets) for group in built), new, {})

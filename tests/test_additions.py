@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 import yaml
 
-from builders.sampling.passages import Passage, first_sentences, one_passage
+from builders.sampling.passages import Passage, as_passages, first_sentences
 from builders.tasks import TASKS, sentence_ordering
 from builders.tasks.task import sentences
 from evaluation.encoders import ENCODERS
@@ -27,7 +27,7 @@ from probeta.report.statistics import Report
 
 def passages(document: Any, draw: Any) -> list[Passage]:
     del draw
-    return one_passage(document, first_sentences(document, 3))
+    return as_passages(document, first_sentences(document, 3))
 
 
 def instances(found: Sequence[Passage], draw: Any, quota: int) -> list[dict[str, Any]]:

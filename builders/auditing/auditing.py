@@ -33,10 +33,10 @@ from builders.audit_report import (
     verdict_of,
 )
 from builders.auditing.gates import audit_dataset
-from builders.auditing.gates.donors import occur_elsewhere, replacements, rows_of
+from builders.auditing.gates.donors import donor_check, replacements, rows_with_repeated_donors
 from builders.auditing.gates.gate import Check, share_check
 from builders.auditing.target import Labels, Location, Marks, Target
-from builders.plan.groups import BuildGroup, check_inherited
+from builders.plan.groups import BuildGroup, validate_inherited
 from builders.store import digest
 from corpora_recipes import escaping
 from corpora_recipes.hashing import sha256_of
@@ -333,7 +333,7 @@ def cite(
 
 
 def _check_declared(declared: Inherited, datasets: Sequence[str], params: Path) -> None:
-    check_inherited(declared, datasets, params)
+    validate_inherited(declared, datasets, params)
     for dataset, gates in declared.items():
         if unknown := [gate for gate in gates if gate not in GATES]:
             where = f"{params}: audit.inherited.{dataset}"
@@ -446,17 +446,17 @@ def compare(indices: Mapping[str, Index], splits: Mapping[str, Mapping[str, int]
     """
     texts: Counter[tuple[str, str]] = Counter()
     # (dataset, other) to row to the (row, place there) of each of its texts.
-    rows_of: dict[tuple[str, str], dict[int, list[tuple[int, int]]]] = {}
+    shared_rows: dict[tuple[str, str], dict[int, list[tuple[int, int]]]] = {}
     for group in _iter_shared_texts(indices):
         for pair in permutations(group, 2):
             texts[pair] += 1
-            rows = rows_of.setdefault(pair, {})
+            rows_of_pair = shared_rows.setdefault(pair, {})
             for row, _ in group[pair[0]]:
-                rows.setdefault(row, []).extend(group[pair[1]])
+                rows_of_pair.setdefault(row, []).extend(group[pair[1]])
     return [
-        _compare_pair(pair, indices, splits, texts[pair], rows_of[pair])
+        _compare_pair(pair, indices, splits, texts[pair], shared_rows[pair])
         for pair in permutations(indices, 2)
-        if pair in rows_of
+        if pair in shared_rows
     ]
 
 
@@ -569,7 +569,9 @@ def _add_comparisons(
         if replacing is not None:
             own_checks = checks[location.name]
             first = [check.gate for check in own_checks].index("donors")
-            own_checks.insert(first, occur_elsewhere(replacing, texts, rows_of(location, texts)))
+            own_checks.insert(
+                first, donor_check(replacing, texts, rows_with_repeated_donors(location, texts))
+            )
     for shared in comparisons:
         if shared.looked_up is not None:
             checks[shared.dataset].insert(0, lookup_check(shared))

@@ -19,7 +19,7 @@ from builders.auditing.target import (
     check_filled,
     make_target,
 )
-from builders.store import about_of, opened
+from builders.store import about_of, open_parquet
 from builders.tasks import TASKS
 from builders.tasks.task import Answer
 from corpora_recipes.records import SPLITS, Split
@@ -46,12 +46,12 @@ def instances_in(folder: Path) -> Location:
 
 def read_instances(location: Location) -> Target:
     """Read a dataset of instances."""
-    with opened(location.first) as file:
+    with open_parquet(location.first) as file:
         schema = file.schema_arrow
         about = about_of(schema)
         task = TASKS[about["task"]]
-        known = {name: about[name] for name in ("language", "records", "task")}
-        location = replace(location, name=about["dataset"], **known)
+        stated = {name: about[name] for name in ("language", "records", "task")}
+        location = replace(location, name=about["dataset"], **stated)
         roles = Columns(tuple(text.natural for text in task.texts), *ANSWERS[task.target])
         further = ["document_id", *task.provenance]
         further += [c for c in FURTHER_COLUMNS if c in schema.names and c not in further]
@@ -62,7 +62,7 @@ def read_parquet(
     location: Location, roles: Columns, further: Sequence[str] = (), corpus: str = ""
 ) -> Target:
     """Read some columns of Parquet files; ``further`` and ``corpus`` see ``make_target``."""
-    with opened(location.first) as file:
+    with open_parquet(location.first) as file:
         classes = class_names(file.schema_arrow, roles.label)
     names = [name for name in (roles.label, roles.score, *roles.texts) if name]
     columns: dict[Split, dict[str, list[Any]]] = {
@@ -81,7 +81,7 @@ def _rows(
     path: Path, names: Sequence[str], roles: Columns, further: dict[str, list[Any]]
 ) -> Iterator[Row]:
     """Yield the rows of a file with the columns ``names``; its further columns are appended."""
-    with opened(path) as file:
+    with open_parquet(path) as file:
         schema = file.schema_arrow
         no_text = {*roles.texts} - {*text_columns(schema)}
         if no_text or not {*names, *further} <= {*schema.names}:

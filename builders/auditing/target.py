@@ -93,22 +93,22 @@ class SplitRows:
         """Return for each row the same key as for all rows of its sentences, in any order."""
         return [tuple(sorted(row)) for row in self.marks]
 
-    def where(self, chosen: Booleans) -> "SplitRows":
+    def where(self, mask: Booleans) -> "SplitRows":
         """Return the chosen rows."""
 
-        def kept(values: Sequence[Any]) -> list[Any]:
-            return list(compress(values, chosen))
+        def select(values: Sequence[Any]) -> list[Any]:
+            return list(compress(values, mask))
 
         return SplitRows(
-            kept(self.texts),
-            kept(self.sentences),
-            kept(self.marks),
-            kept(self.telling),
-            self.labels[chosen] if len(self.labels) else self.labels,
-            self.scores[chosen] if len(self.scores) else self.scores,
-            kept(self.places),
-            None if self.documents is None else kept(self.documents),
-            {name: kept(values) for name, values in self.columns.items()},
+            select(self.texts),
+            select(self.sentences),
+            select(self.marks),
+            select(self.telling),
+            self.labels[mask] if len(self.labels) else self.labels,
+            self.scores[mask] if len(self.scores) else self.scores,
+            select(self.places),
+            None if self.documents is None else select(self.documents),
+            {name: select(values) for name, values in self.columns.items()},
         )
 
 
@@ -348,11 +348,11 @@ def records_of(
         return task.records[0]
     if task is None and len(texts[0]) < 3:
         return "examples"
-    looked = list(islice((text for row in texts for text in row), _LOOKED_AT))
-    if sum(_SPEECH.match(text) is not None for text in looked) > _SPOKEN * len(looked):
+    sample = list(islice((text for row in texts for text in row), _LOOKED_AT))
+    if sum(_SPEECH.match(text) is not None for text in sample) > _SPOKEN * len(sample):
         return "dialogues"
-    whole = sum("mis_split" not in map(group_of, find_faults(text, language)) for text in looked)
-    return "documents" if whole >= _WHOLE * len(looked) else "dialogues"
+    n_whole = sum("mis_split" not in map(group_of, find_faults(text, language)) for text in sample)
+    return "documents" if n_whole >= _WHOLE * len(sample) else "dialogues"
 
 
 Cell = Any  # str, int, float, None, or a list of strings
@@ -382,54 +382,56 @@ def make_target(
     between = writing_of(location.language).separator
     answer = roles.label or roles.score
     width = 0
-    read: dict[Split, tuple[list[list[str]], list[list[str]], list[str], list[float]]] = {}
-    left: dict[Split, list[int]] = {}
+    parts_read: dict[Split, tuple[list[list[str]], list[list[str]], list[str], list[float]]] = {}
+    n_left: dict[Split, list[int]] = {}
     columns = [(name, names.index(name)) for name in roles.texts]
-    at = names.index(answer) if answer else 0
-    for split, of_split in rows.items():
-        if not of_split:
+    answer_column = names.index(answer) if answer else 0
+    for split, split_rows in rows.items():
+        if not split_rows:
             raise no_rows(location.files[split][0])
         files = {path.name: path for path in location.files[split]}
-        texts, sentences, labels, scores = read[split] = [], [], [], []
-        left[split] = []
-        for place, row in of_split:
+        texts, sentences, labels, scores = parts_read[split] = [], [], [], []
+        n_left[split] = []
+        for place, row in split_rows:
             where = f"{files[place.file]}, {place.unit} {place.number}"
             if roles.label:
-                labels.append(_class_name(row[at], classes, where))
+                labels.append(_class_name(row[answer_column], classes, where))
             elif answer:
-                scores.append(_score_of(row[at], where))
+                scores.append(_score_of(row[answer_column], where))
             for name, column in columns:
                 check_filled(row[column], name, where)
-            parts = [_texts_in(row[column], language) for _, column in columns]
-            sentences.append([sentence for part in parts for sentence in part])
+            texts_of_columns = [_texts_in(row[column], language) for _, column in columns]
+            sentences.append([sentence for part in texts_of_columns for sentence in part])
             # A single column of lists holds all texts of a row; of several, each holds one text.
             texts.append(
-                [between.join(part) for part in parts] if len(parts) > 1 else sentences[-1]
+                [between.join(part) for part in texts_of_columns]
+                if len(texts_of_columns) > 1
+                else sentences[-1]
             )
-            left[split].append(len(parts[0]))
+            n_left[split].append(len(texts_of_columns[0]))
             width = len(texts[-1]) if any_width else width or len(texts[-1])
             if not 0 < len(texts[-1]) == width:
                 raise other_width(where, len(texts[-1]), width)
-    units = any(texts != sentences for texts, sentences, _, _ in read.values())
+    units = any(texts != sentences for texts, sentences, _, _ in parts_read.values())
     label_names = list(classes) or sorted(
-        {name for _, _, labels, _ in read.values() for name in labels}, key=_order
+        {name for _, _, labels, _ in parts_read.values() for name in labels}, key=_order
     )
-    sides = units and len(roles.texts) == 2 and not corpus
+    has_sides = units and len(roles.texts) == 2 and not corpus
     parts_of = {
         split: make_rows(
-            *of_split,
+            *split_rows,
             label_names,
-            {LEFT_UNITS: left[split]} if sides else {**further.get(split, {})},
+            {LEFT_UNITS: n_left[split]} if has_sides else {**further.get(split, {})},
             [place for place, _ in rows[split]],
         )
-        for split, of_split in read.items()
+        for split, split_rows in parts_read.items()
     }
     if not corpus:
         task = task or task_of(location.folders, width, len(label_names), units)
-    of_all = [row for part in parts_of.values() for row in part.texts]
-    records = location.records or records_of(task, of_all, units, language)
-    known = (location.name, task, corpus, records, location.language, label_names, roles.texts)
-    return Target(*known, parts_of, answer, location.layout != "classes")
+    all_texts = [row for part in parts_of.values() for row in part.texts]
+    records = location.records or records_of(task, all_texts, units, language)
+    facts = (location.name, task, corpus, records, location.language, label_names, roles.texts)
+    return Target(*facts, parts_of, answer, location.layout != "classes")
 
 
 def check_filled(cell: Cell, column: str, where: str) -> None:

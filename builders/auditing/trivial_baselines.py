@@ -28,7 +28,7 @@ from builders.statistics import Doubles
 from corpora_recipes.text.tokens import lower_case
 
 Sparse = Any  # scipy.sparse.csr_array or csr_matrix, float32 [rows, features]
-Both = tuple[Sparse, Sparse]  # of train and of test
+TrainTestFeatures = tuple[Sparse, Sparse]  # of train and of test
 
 WORD, MARK = r"\w+", r"[^\w\s]"
 # Hash buckets of the n-grams of one text, and of words.
@@ -151,8 +151,10 @@ def predictions(train: Texts, test: Texts, classes: int) -> Iterator[tuple[str, 
 
     yield "length", _dense(_lengths(train), y, _lengths(test))
 
-    words, ngrams, endings, marks = (_by_place(each, train, test) for each in _vectorizers())
-    ngrams, endings = ([_tfidf(both) for both in some] for some in (ngrams, endings))
+    words, ngrams, endings, marks = (
+        _by_place(vectorizer, train, test) for vectorizer in _vectorizers()
+    )
+    ngrams, endings = ([_tfidf(counts) for counts in group] for group in (ngrams, endings))
     if count > 1:
         yield "first_text", _linear(_side_by_side([ngrams[0], _tfidf(words[0])]), y)
     if count == 2:
@@ -165,7 +167,7 @@ def predictions(train: Texts, test: Texts, classes: int) -> Iterator[tuple[str, 
     del ngrams  # half of the memory in use
     yield "character_ngrams", _linear(together, y)
     del together
-    bag = (sum(both[0] for both in words), sum(both[1] for both in words))
+    bag = (sum(counts[0] for counts in words), sum(counts[1] for counts in words))
     yield "bag_of_words", _linear(_tfidf(bag), y)
     yield "word_endings", _linear(_side_by_side(endings), y)
     yield "punctuation", _linear(_tfidf(_side_by_side(marks)), y)
@@ -178,12 +180,12 @@ def predictions(train: Texts, test: Texts, classes: int) -> Iterator[tuple[str, 
 def _by_direction(train: Texts, test: Texts, classes: int) -> Labels:
     """Return the most frequent class of each row's direction, or of all if train lacks it."""
     directions = np.array(train.directions)
-    frequent = {
+    class_of = {
         direction: np.bincount(train.labels[directions == direction], minlength=classes).argmax()
         for direction in set(train.directions)
     }
-    of_all = np.bincount(train.labels, minlength=classes).argmax()
-    return np.array([frequent.get(direction, of_all) for direction in test.directions])
+    majority = np.bincount(train.labels, minlength=classes).argmax()
+    return np.array([class_of.get(direction, majority) for direction in test.directions])
 
 
 def _opening(part: Texts) -> Texts:
@@ -223,10 +225,10 @@ def _endings(text: str) -> Iterator[str]:
 
 def _marks(text: str) -> Iterator[str]:
     """Yield the marks of punctuation, alone and with their places, and the first and last one."""
-    found = [(match[0], match.start()) for match in re.finditer(MARK, text)]
-    for mark, start in found:
+    marks = [(match[0], match.start()) for match in re.finditer(MARK, text)]
+    for mark, start in marks:
         yield from (mark, f"{mark}{TENTHS * start // len(text)}")
-    yield " ".join(mark for mark, _ in found)
+    yield " ".join(mark for mark, _ in marks)
 
 
 def _cosines(first: Sparse, second: Sparse) -> Doubles:
@@ -250,7 +252,7 @@ def _lengths(part: Texts) -> Doubles:
     return np.concatenate([block.reshape(rows, -1) for block in blocks], axis=1)
 
 
-def _by_place(vectorizer: Any, train: Texts, test: Texts) -> list[Both]:
+def _by_place(vectorizer: Any, train: Texts, test: Texts) -> list[TrainTestFeatures]:
     """Return the counts of the vectorizer for the first, second … text of the rows."""
     places = range(len(train.texts[0]))
     transformed = (
@@ -260,7 +262,7 @@ def _by_place(vectorizer: Any, train: Texts, test: Texts) -> list[Both]:
     return list(zip(*transformed, strict=True))
 
 
-def _tfidf(counts: Both) -> Both:
+def _tfidf(counts: TrainTestFeatures) -> TrainTestFeatures:
     """Weigh counts by 1 + log(count) and the rarity in train; rows get length 1."""
     from sklearn.feature_extraction.text import TfidfTransformer
 
@@ -268,18 +270,18 @@ def _tfidf(counts: Both) -> Both:
     return transformer.transform(counts[0]), transformer.transform(counts[1])
 
 
-def _less(one: Both, other: Both) -> Both:
+def _less(one: TrainTestFeatures, other: TrainTestFeatures) -> TrainTestFeatures:
     return one[0] - other[0], one[1] - other[1]
 
 
-def _side_by_side(blocks: Sequence[Both]) -> Both:
+def _side_by_side(blocks: Sequence[TrainTestFeatures]) -> TrainTestFeatures:
     from scipy.sparse import hstack
 
     train, test = (hstack(of_part, format="csr") for of_part in zip(*blocks, strict=True))
     return train, test
 
 
-def _overlaps(words: Sequence[Both]) -> tuple[Doubles, Doubles]:
+def _overlaps(words: Sequence[TrainTestFeatures]) -> tuple[Doubles, Doubles]:
     """Return how much the words of a row's texts overlap, for train and test, [rows, features]."""
     from scipy.sparse import vstack
     from sklearn.feature_extraction.text import TfidfTransformer
@@ -303,11 +305,11 @@ def _overlaps_of_part(counts: Sequence[Sparse], transformer: Any) -> Doubles:
         values[1, number] = common / np.maximum(1, np.minimum(sizes[i], sizes[j]))
         values[2, number] = _row_sums(weighted[i].multiply(weighted[j]))
     if len(counts) > 2:
-        with_others = [
+        means = [
             values[:, [place in pair for pair in pairs]].mean(axis=1)
             for place in range(len(counts))
         ]
-        values = np.concatenate([values, np.sort(np.stack(with_others, axis=1), axis=1)], axis=1)
+        values = np.concatenate([values, np.sort(np.stack(means, axis=1), axis=1)], axis=1)
     return values.reshape(-1, values.shape[2]).T
 
 
@@ -336,7 +338,7 @@ def _dense(train: Doubles, y: Labels, test: Doubles) -> Labels:
     return np.concatenate(parts)
 
 
-def _linear(features: Both, y: Labels) -> Labels:
+def _linear(features: TrainTestFeatures, y: Labels) -> Labels:
     """Fit a linear model on tf-idf features and predict test."""
     from scipy.sparse import csr_array
     from sklearn.linear_model import Ridge
@@ -344,26 +346,26 @@ def _linear(features: Both, y: Labels) -> Labels:
 
     predicted: Labels
     train, test = features
-    present, numbers = np.unique(y, return_inverse=True)
-    if len(present) == 1:
+    classes, numbers = np.unique(y, return_inverse=True)
+    if len(classes) == 1:
         return np.full(test.shape[0], y[0])
-    if len(present) <= MANY_CLASSES:
+    if len(classes) <= MANY_CLASSES:
         # Buckets that are empty in train get no weight, but take most of the time of a small
         # dataset. With fewer features than rows, scikit-learn would solve another system.
-        filled = np.flatnonzero(np.bincount(train.indices))
-        if train.shape[0] < len(filled) < train.shape[1] // 2:
-            train, test = train[:, filled], test[:, filled]
+        nonempty = np.flatnonzero(np.bincount(train.indices))
+        if train.shape[0] < len(nonempty) < train.shape[1] // 2:
+            train, test = train[:, nonempty], test[:, nonempty]
         # RidgeClassifier does the same, and checks its input twice.
-        wanted = np.where(numbers[:, None] == np.arange(len(present)), 1, -1)
-        binary = len(present) == 2
+        targets = np.where(numbers[:, None] == np.arange(len(classes)), 1, -1)
+        binary = len(classes) == 2
         model = Ridge(alpha=RIDGE_ALPHA, solver="sparse_cg", tol=RIDGE_TOLERANCE)
-        model.fit(train, wanted[:, binary:], np.ones(len(y), np.float32))
+        model.fit(train, targets[:, binary:], np.ones(len(y), np.float32))
         scores = model.predict(test)
-        predicted = present[(scores.ravel() > 0).astype(int) if binary else scores.argmax(axis=1)]
+        predicted = classes[(scores.ravel() > 0).astype(int) if binary else scores.argmax(axis=1)]
         return predicted
     rows = np.arange(len(y))
-    member = csr_array((np.ones(len(y), np.float32), (numbers, rows)), (len(present), len(y)))
+    member = csr_array((np.ones(len(y), np.float32), (numbers, rows)), (len(classes), len(y)))
     means = normalize(member @ train).T
     parts = (test[at : at + CHUNK] @ means for at in range(0, test.shape[0], CHUNK))
-    predicted = present[np.concatenate([part.toarray().argmax(axis=1) for part in parts])]
+    predicted = classes[np.concatenate([part.toarray().argmax(axis=1) for part in parts])]
     return predicted

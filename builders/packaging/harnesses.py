@@ -319,28 +319,28 @@ def _facts(config: Config, built: str) -> dict[str, Any]:
     cited += [examples.CITATION] if config.is_ranking else []
     constructed = config.task.constructed
     discourse = ["Discourse coherence"] if config.task.group in _DISCOURSE else []
-    found: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "reference": next((facts.homepage for facts in corpora if facts.homepage), None),
         "license_url": corpora[0].licence_url if len(corpora) == 1 else None,
         "bibtex_citation": "\n".join(filter(None, map(_bibtex, dict.fromkeys(cited)))),
         "is_public": not config.is_restricted,
         "scale": config.facts.scale if config.facts else None,
     }
-    known = [*_provenances(config)]
-    texts = [each for each in known if each]
-    if len(texts) < len(known):
-        return found
-    spans = [(f"{s.years[0]}-01-01", f"{s.years[1]}-12-31") for s in texts if s.years]
-    spans += [(built, built)] if len(spans) < len(texts) else []
-    ways = {each.creation for each in texts}
-    return found | {
+    provenances = [*_provenances(config)]
+    stated = [each for each in provenances if each]
+    if len(stated) < len(provenances):
+        return fields
+    spans = [(f"{s.years[0]}-01-01", f"{s.years[1]}-12-31") for s in stated if s.years]
+    spans += [(built, built)] if len(spans) < len(stated) else []
+    creations = {each.creation for each in stated}
+    return fields | {
         "date": [min(first for first, _ in spans), max(last for _, last in spans)],
-        "domains": sorted({name for each in texts for name in each.domains}),
-        "task_subtypes": discourse or sorted({name for each in texts for name in each.subtypes}),
-        "annotations_creators": "derived" if constructed else texts[0].annotations,
-        "dialect": sorted({code for each in texts for code in each.dialects}),
-        "adapted_from": sorted({name for each in texts for name in each.adapted_from}) or None,
-        "sample_creation": "multiple" if len(ways) > 1 else ways.pop(),
+        "domains": sorted({name for each in stated for name in each.domains}),
+        "task_subtypes": discourse or sorted({name for each in stated for name in each.subtypes}),
+        "annotations_creators": "derived" if constructed else stated[0].annotations,
+        "dialect": sorted({code for each in stated for code in each.dialects}),
+        "adapted_from": sorted({name for each in stated for name in each.adapted_from}) or None,
+        "sample_creation": "multiple" if len(creations) > 1 else creations.pop(),
     }
 
 
@@ -353,8 +353,8 @@ def _provenances(config: Config) -> Iterator[Provenance | None]:
     parts = [*config.parts.get("pairs", ()), *config.parts.get("background", ())]
     for name in dict.fromkeys(parts):
         corpus, _, collection = name.partition("/")
-        of_part = corpora[corpus].collections[collection].provenance if collection else None
-        yield of_part or corpora[corpus].provenance
+        own = corpora[corpus].collections[collection].provenance if collection else None
+        yield own or corpora[corpus].provenance
 
 
 def _bibtex(citation: str) -> str:
@@ -363,10 +363,10 @@ def _bibtex(citation: str) -> str:
         return ""
     fields = {name: text for name, text in match.groupdict().items() if text}
     authors = re.split(r", | and ", fields["author"].replace(" and others", ", others"))
-    plain = unicodedata.normalize("NFKD", f"{authors[0].split()[-1]}{fields['year']}")
+    citation_key = unicodedata.normalize("NFKD", f"{authors[0].split()[-1]}{fields['year']}")
     fields["author"] = " and ".join(authors)
     lines = (f"  {name} = {{{text}}},\n" for name, text in sorted(fields.items()))
-    return f"@misc{{{re.sub(r'[^a-z0-9]', '', plain.lower())},\n{''.join(lines)}}}\n"
+    return f"@misc{{{re.sub(r'[^a-z0-9]', '', citation_key.lower())},\n{''.join(lines)}}}\n"
 
 
 LANGUAGES = {"es": "lm_eval_es.yaml", "en": "lm_eval_en.yaml"}
@@ -469,12 +469,12 @@ def write_tasks(configs: Sequence[Config], folder: Path, hub: tuple[str, str] | 
     """
     tasks: dict[str, dict[str, Any]] = {}
     groups: dict[str, list[str]] = {PREFIX: []}
-    left_out: dict[str, str] = {}
+    reasons: dict[str, str] = {}
     for config in configs:
         name = task_name(config.dataset.name)
         question = question_of(config.dataset, config.origins[0], config.labels)
         if isinstance(question, str):
-            left_out[config.dataset.name] = question
+            reasons[config.dataset.name] = question
             continue
         tasks[name] = _task(name, config, question) | _data(config, hub)
         if benchmark := config.audit["benchmark"]:
@@ -485,16 +485,20 @@ def write_tasks(configs: Sequence[Config], folder: Path, hub: tuple[str, str] | 
         return 0
     groups[PREFIX] += [group for group in groups if group != PREFIX]
     # The name of a dataset has no dot.
-    of_groups = {f"group.{name}.yaml": _group(name, groups[name]) for name in groups}
-    files = {COMMON: _COMMON, **{f"{name}.yaml": task for name, task in tasks.items()}, **of_groups}
+    group_files = {f"group.{name}.yaml": _group(name, groups[name]) for name in groups}
+    files = {
+        COMMON: _COMMON,
+        **{f"{name}.yaml": task for name, task in tasks.items()},
+        **group_files,
+    }
     # A dataset may have that name.
     (folder / FOLDER).mkdir(exist_ok=True)
     for file, content in files.items():
         text = yaml.safe_dump(content, allow_unicode=True, sort_keys=False, width=1000)
         (folder / FOLDER / file).write_text(text, "utf-8")
-    cited = {text for c in configs if c.dataset.name not in left_out for text in c.citations}
-    page = {"tasks": tasks, "groups": groups, "left_out": left_out, "hub": hub}
-    page["citations"] = sorted(cited)
+    citations = {text for c in configs if c.dataset.name not in reasons for text in c.citations}
+    page = {"tasks": tasks, "groups": groups, "left_out": reasons, "hub": hub}
+    page["citations"] = sorted(citations)
     (folder / FOLDER / "README.md").write_text(render(PAGE, page), "utf-8")
     return len(tasks)
 
@@ -509,8 +513,8 @@ def _data(config: Config, hub: tuple[str, str] | None) -> dict[str, Any]:
     name = config.dataset.name
     if hub:
         repository, tag = hub
-        place = {"dataset_path": repository, "dataset_name": name}
-        return place | {"dataset_kwargs": {"revision": tag}}
+        source = {"dataset_path": repository, "dataset_name": name}
+        return source | {"dataset_kwargs": {"revision": tag}}
     # Not ".", which `datasets` refuses.
     files = {split: f"{name}/{split}-*.parquet" for split in config.rows}
     return {"dataset_path": "parquet", "dataset_kwargs": {"data_files": files}}
@@ -519,10 +523,10 @@ def _data(config: Config, hub: tuple[str, str] | None) -> dict[str, Any]:
 def _task(name: str, config: Config, question: Question) -> dict[str, Any]:
     if config.folds:
         # Every row is tested: none is left for examples in the prompt.
-        tested = "train"
+        test_split = "train"
         splits: Mapping[str, Any] = {"test_split": "train", "num_fewshot": 0}
     else:
-        tested, splits = "test", _SPLITS
+        test_split, splits = "test", _SPLITS
     return {
         "include": COMMON,
         "task": name,
@@ -535,7 +539,7 @@ def _task(name: str, config: Config, question: Question) -> dict[str, Any]:
         "metadata": {
             "version": config.dataset.version,
             "dataset": config.dataset.name,
-            "content": config.content[tested],
+            "content": config.content[test_split],
             "answer": question.metric,
         },
     }

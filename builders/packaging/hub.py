@@ -34,7 +34,7 @@ from builders.store import (
     digest,
     instance_schema,
     labels_of,
-    opened,
+    open_parquet,
     shards_in,
     write_shard,
 )
@@ -80,9 +80,9 @@ def _tokenised(
         rows: list[dict[str, Any]] = file.read_row_group(group).to_pylist()
         for row in rows:
             for text in task.texts:
-                given = row[text.natural]
+                natural = row[text.natural]
                 row[text.tokens] = (
-                    joined(given) if isinstance(given, str) else [*map(joined, given)]
+                    joined(natural) if isinstance(natural, str) else [*map(joined, natural)]
                 )
             progress(1)
         yield rows
@@ -118,21 +118,21 @@ def write_rows(dataset: Dataset, instances: Path, digests: Digests, folder: Path
     }
 
 
-def kept_rows(name: str, digests: Digests, earlier: Path, folder: Path) -> Content | None:
+def copy_cached_rows(name: str, digests: Digests, earlier: Path, folder: Path) -> Content | None:
     """Copy the rows of a dataset from an earlier package, if they would be written the same."""
-    content: Content | None = Cache("tokens").get(name, _key(digests))
+    content: Content | None = Cache("tokens").get(name, _rows_key(digests))
     if content is not None:
         copy_shards(earlier / name, folder / name)
     return content
 
 
-def keep_rows(cache: Cache, name: str, digests: Digests, content: Content, package: Path) -> None:
+def cache_rows(cache: Cache, name: str, digests: Digests, content: Content, package: Path) -> None:
     """Remember the rows of a dataset in a package."""
     shards = [path for paths in shards_in(package / name).values() for path in paths]
-    cache.put(name, _key(digests), shards, content)
+    cache.put(name, _rows_key(digests), shards, content)
 
 
-def _key(digests: Digests) -> Key:
+def _rows_key(digests: Digests) -> Key:
     return {
         "inputs": {split: part["sha256"] for split, part in digests.items()},
         "code": code_digest("builders.packaging.hub"),
@@ -140,12 +140,12 @@ def _key(digests: Digests) -> Key:
     }
 
 
-FILE = Path(__file__).with_name("dataset_changes.yaml")
+CHANGES_FILE = Path(__file__).with_name("dataset_changes.yaml")
 
 
 def dataset_changes() -> Mapping[str, Mapping[str, str]]:
     """Return dataset to version to its date and changes, the latest version first."""
-    changes: Mapping[str, Mapping[str, str]] = load_yaml(FILE)
+    changes: Mapping[str, Mapping[str, str]] = load_yaml(CHANGES_FILE)
     return changes
 
 
@@ -182,7 +182,7 @@ GATED = (
 )
 
 
-def card(
+def render_card(
     configs: Sequence[Config],
     missing: Sequence[str] = (),
     failed: Sequence[str] = (),
@@ -209,12 +209,12 @@ def card(
             "asked": asked,
             "restricted": restricted,
             "sample": any(config.dataset.sample for config in configs),
-            "found": _found(configs),
+            "found": _missed_gates(configs),
         },
     )
 
 
-def dataset_page(config: Config) -> str:
+def render_dataset_page(config: Config) -> str:
     """Return the page of a dataset: question, classes, columns, construction, audit, changes."""
     facts = {
         **{"config": config, "types": _TYPES, "listed_classes": LISTED_CLASSES},
@@ -226,7 +226,7 @@ def dataset_page(config: Config) -> str:
     return render(DATASET, facts)
 
 
-def licences(configs: Sequence[Config]) -> str:
+def render_licences(configs: Sequence[Config]) -> str:
     """Return the LICENSE.md of a package: licences, sources, citations, and personal data."""
     method = examples.CITATION if any(config.is_ranking for config in configs) else ""
     return render(LICENCES, {"configs": configs, "sources": _sources(configs), "method": method})
@@ -241,15 +241,15 @@ def _grouped(configs: Sequence[Config]) -> dict[tuple[str, ...], list[Config]]:
     return groups
 
 
-def _found(configs: Sequence[Config]) -> dict[tuple[str, Verdict], list[str]]:
+def _missed_gates(configs: Sequence[Config]) -> dict[tuple[str, Verdict], list[str]]:
     """Return the datasets of each gate and verdict that is worse than a pass."""
-    found: dict[tuple[str, Verdict], list[str]] = {}
+    names: dict[tuple[str, Verdict], list[str]] = {}
     for gate in GATES:
         for config in configs:
             verdict = verdict_of(config.audit["checks"], gate)
             if verdict in VERDICTS[VERDICTS.index(SURFACE_FORM) :]:
-                found.setdefault((gate, verdict), []).append(config.dataset.name)
-    return found
+                names.setdefault((gate, verdict), []).append(config.dataset.name)
+    return names
 
 
 def _header(configs: Sequence[Config], restricted: Sequence[str]) -> str:
@@ -267,7 +267,7 @@ def _header(configs: Sequence[Config], restricted: Sequence[str]) -> str:
         "size_categories": [_size_category(total)],
         "tags": ["sentence-embeddings", "discourse", "probing", "benchmark"],
     }
-    listed = [
+    configs_listed = [
         {
             "config_name": (name := config.dataset.name),
             "data_files": [{"split": s, "path": f"{name}/{s}-*"} for s in config.rows],
@@ -278,7 +278,9 @@ def _header(configs: Sequence[Config], restricted: Sequence[str]) -> str:
     # A key or a dataset takes one line.
     style: dict[str, Any] = {"sort_keys": False, "width": math.inf, "allow_unicode": True}
     lines = [yaml.safe_dump(head, default_flow_style=None, **style), "configs:\n"]
-    lines += (f"- {yaml.safe_dump(one, default_flow_style=True, **style)}" for one in listed)
+    lines += (
+        f"- {yaml.safe_dump(one, default_flow_style=True, **style)}" for one in configs_listed
+    )
     return "".join(lines)
 
 
@@ -297,14 +299,16 @@ def _task_categories(configs: Sequence[Config]) -> list[str]:
 
 def _source_datasets(configs: Sequence[Config]) -> list[str]:
     """Return "original" for rows that are made here, and the sets of examples that are taken."""
-    taken = {
+    example_sources = {
         f"extended|other-{origin.corpus.recipe}"
         for config in configs
         for origin in config.origins
         if origin.corpus.facts.records == "examples"
     }
-    made = any(origin.corpus.facts.records != "examples" for c in configs for origin in c.origins)
-    return ["original", *sorted(taken)] if made else sorted(taken)
+    is_original = any(
+        origin.corpus.facts.records != "examples" for c in configs for origin in c.origins
+    )
+    return ["original", *sorted(example_sources)] if is_original else sorted(example_sources)
 
 
 def _size_category(rows: int) -> str:
@@ -364,10 +368,10 @@ def package(
         for dataset in group.datasets:
             source = instances / group.folder / dataset.name
             _check_built(dataset, source, group.name)
-            of_splits = {split: digest(shards) for split, shards in shards_in(source).items()}
-            digests[dataset.name] = of_splits
+            split_digests = {split: digest(shards) for split, shards in shards_in(source).items()}
+            digests[dataset.name] = split_digests
             corpora = [origin.corpus for origin in group.origins]
-            audits[dataset.name] = _audited(report, dataset.name, of_splits) | {
+            audits[dataset.name] = _audited(report, dataset.name, split_digests) | {
                 "title": " + ".join(origin.title for origin in group.origins),
                 "benchmark": benchmark_of(dataset, corpora),
                 "made": making_of(dataset, corpora),
@@ -385,21 +389,26 @@ def package(
         for group in groups:
             for dataset in group.datasets:
                 name = dataset.name
-                content = kept_rows(name, digests[name], earlier, folder) if earlier else None
+                content = (
+                    copy_cached_rows(name, digests[name], earlier, folder) if earlier else None
+                )
                 if content is None:
                     source = instances / group.folder / name
                     content = new[name] = write_rows(dataset, source, digests[name], folder)
                 audits[name]["content"] = content
         configs = _configs(groups, instances, digests, audits, folder)
-        asked = write_tasks(configs, folder, hub)
+        n_asked = write_tasks(configs, folder, hub)
         made_by = {name: version(name) for name in ("probeta", "pyarrow", "spacy")}
-        found = {"datasets": audits, "missing": missing, "left_out": failed, "made_by": made_by}
+        further = {"datasets": audits, "missing": missing, "left_out": failed, "made_by": made_by}
         pages = {
-            "README.md": card(configs, list(missing), list(failed), asked),
-            **{f"{PAGES}/{config.dataset.name}.md": dataset_page(config) for config in configs},
-            "LICENSE.md": licences(configs),
+            "README.md": render_card(configs, list(missing), list(failed), n_asked),
+            **{
+                f"{PAGES}/{config.dataset.name}.md": render_dataset_page(config)
+                for config in configs
+            },
+            "LICENSE.md": render_licences(configs),
             "eval.yaml": eval_yaml(_asked(configs)),
-            "audit.json": _json(report | found),
+            "audit.json": _json(report | further),
             MTEB_FACTS: _json(mteb_facts(configs, latest_date())),
         }
         # A dataset may have that name.
@@ -409,7 +418,7 @@ def package(
     if out == earlier:
         cache = Cache("tokens")
         for name, content in new.items():
-            keep_rows(cache, name, digests[name], content, out)
+            cache_rows(cache, name, digests[name], content, out)
         cache.prune(digests)
     return len(new)
 
@@ -421,12 +430,12 @@ def _json(content: Mapping[str, Any]) -> str:
 def _check_built(dataset: Dataset, source: Path, entry: str) -> None:
     shards = sorted(source.glob("*.parquet"))
     about = about_of(pq.read_schema(shards[0])) if shards else None
-    if about != (asked := dataset.about()):
+    if about != (expected_about := dataset.about()):
         verb = "compose" if isinstance(dataset, RankingDataset) else "build"
         differing = (
-            f"{key} {about.get(key)!r}, not {asked.get(key)!r}"
-            for key in {**asked, **(about or {})}
-            if about and asked.get(key) != about.get(key)
+            f"{key} {about.get(key)!r}, not {expected_about.get(key)!r}"
+            for key in {**expected_about, **(about or {})}
+            if about and expected_about.get(key) != about.get(key)
         )
         expected = f"the instances of {dataset.name} as params.yaml asks for them"
         todo = f"run `probeta {verb} --only {entry}`, or `probeta repro`"
@@ -445,21 +454,21 @@ def _configs(
     for group in groups:
         if not group.datasets:
             continue
-        built = json.loads((instances / group.folder / "build.json").read_text("utf-8"))
+        build_reports = json.loads((instances / group.folder / "build.json").read_text("utf-8"))
         for dataset in group.datasets:
             name = dataset.name
-            with opened(next(iter(shards_in(folder / name).values()))[0]) as file:
+            with open_parquet(next(iter(shards_in(folder / name).values()))[0]) as file:
                 schema = file.schema_arrow
                 first = next(file.iter_batches(1)).to_pylist()[0]
-            changed = changes.get(name, {})
-            counts = {unit: of for unit, of in built[name].items() if unit not in NO_COUNTS}
+            own_changes = changes.get(name, {})
+            counts = {unit: of for unit, of in build_reports[name].items() if unit not in NO_COUNTS}
             configs.append(
                 Config(
                     dataset=dataset,
                     origins=group.origins,
-                    sources=built[name].get("sources", {}),
-                    window=built[name].get("window"),
-                    folds=built[name]["folds"],
+                    sources=build_reports[name].get("sources", {}),
+                    window=build_reports[name].get("window"),
+                    folds=build_reports[name]["folds"],
                     columns={column: dataset.columns()[column] for column in schema.names},
                     labels=labels_of(schema),
                     first_row=first,
@@ -468,7 +477,7 @@ def _configs(
                     counts=counts,
                     audit=audits[name],
                     # None of a user's dataset of the same name, but version.
-                    changes=changed if next(iter(changed), "") == dataset.version else {},
+                    changes=own_changes if next(iter(own_changes), "") == dataset.version else {},
                 )
             )
     return configs

@@ -83,13 +83,13 @@ def publish(
         include_restricted: publish also corpora whose corpus.yaml says ``redistributable: false``,
             and the rankings made of them.
     """
-    named = "ORG/NAME: a user or organisation of the Hub, and a name"
-    _check("--repo", repo, r"[\w.-]+/[\w.-]+", named)
-    _check("--version", version, r"\d{1,9}(\.\d{1,9}){2}", "three numbers, such as 1.0.0")
-    built = [group for group in groups if group.datasets]
-    restricted = [group.name for group in built if not group.redistributable]
+    name_rule = "ORG/NAME: a user or organisation of the Hub, and a name"
+    _validate_option("--repo", repo, r"[\w.-]+/[\w.-]+", name_rule)
+    _validate_option("--version", version, r"\d{1,9}(\.\d{1,9}){2}", "three numbers, such as 1.0.0")
+    nonempty = [group for group in groups if group.datasets]
+    restricted = [group.name for group in nonempty if not group.redistributable]
     left_out = [] if include_restricted else restricted
-    published = [group for group in built if group.name not in left_out]
+    published = [group for group in nonempty if group.name not in left_out]
     if not published:
         found = f"{', '.join(restricted)}, which may not" if restricted else "none"
         todo = "add another corpus, or use --include-restricted with a private repository"
@@ -106,7 +106,7 @@ def publish(
         _check_no_samples(published, params)
         _check_audit(report, audit)
         _check_token()
-        tags, present, is_private = _look(repo)
+        tags, present, is_private = _inspect_repository(repo)
         if tag in tags:
             expected = f"no tag {tag}, as a published version is never overwritten"
             raise InputError(repo, expected, ", ".join(tags), "choose a higher --version")
@@ -141,16 +141,16 @@ def check_card(folder: Path) -> None:
     listed = {
         (c["config_name"], part["split"]) for c in head["configs"] for part in c["data_files"]
     }
-    found = {(entry["config"], entry["split"]): entry["content"] for entry in digests(folder)}
-    for name, split in sorted(listed | found.keys()):
-        content = found.get((name, split), "missing")
+    written = {(entry["config"], entry["split"]): entry["content"] for entry in digests(folder)}
+    for name, split in sorted(listed | written.keys()):
+        content = written.get((name, split), "missing")
         page = folder / PAGES / f"{name}.md"
-        if (name, split) not in listed & found.keys() or content not in page.read_text("utf-8"):
+        if (name, split) not in listed & written.keys() or content not in page.read_text("utf-8"):
             expected = f"{name}, {split} on the card, with a content hash that its page states"
             raise OutputError(card, expected, f"content {content}")
 
 
-def _check(option: str, value: str, pattern: str, expected: str) -> None:
+def _validate_option(option: str, value: str, pattern: str, expected: str) -> None:
     if not re.fullmatch(pattern, value, re.ASCII):
         raise ParamsError(option, expected, repr(value))
 
@@ -179,18 +179,18 @@ def _check_audit(report: Mapping[str, Any], audit: Path) -> None:
 
 def _check_complete(groups: Sequence[BuildGroup], instances: Path) -> None:
     for group in groups:
-        built = json.loads((instances / group.folder / "build.json").read_text("utf-8"))
+        report = json.loads((instances / group.folder / "build.json").read_text("utf-8"))
         for dataset in group.datasets:
-            missing, found = [], {}
+            missing, part_sizes = [], {}
             if isinstance(dataset, ExampleDataset):
-                found = built[dataset.name]["source_parts"]
-                missing = missing_parts(dataset.facts, found)
-            for source, facts in built[dataset.name].get("sources", {}).items():
-                found[source] = facts["source_parts"]
+                part_sizes = report[dataset.name]["source_parts"]
+                missing = missing_parts(dataset.facts, part_sizes)
+            for source, facts in report[dataset.name].get("sources", {}).items():
+                part_sizes[source] = facts["source_parts"]
                 missing += [f"{source} ({part})" for part in facts["missing_parts"]]
             if missing:
                 expected = "about as many rows as the official count of the source"
-                far_fewer = f"far fewer in {' and '.join(missing)}: {found}"
+                far_fewer = f"far fewer in {' and '.join(missing)}: {part_sizes}"
                 todo = f"get the missing files of {group.name}, and run `probeta repro`"
                 raise InputError(f"dataset {dataset.name}", expected, far_fewer, todo)
 
@@ -203,13 +203,13 @@ def _check_token() -> None:
         raise InputError("the Hugging Face Hub", "a token with write access", "no token", todo)
 
 
-def _look(repo: str) -> tuple[list[str], list[str], bool]:
+def _inspect_repository(repo: str) -> tuple[list[str], list[str], bool]:
     """Return tags and files of a repository, and whether it is, or can be made, private."""
     from huggingface_hub import HfApi
     from huggingface_hub.errors import RepositoryNotFoundError
 
     api = HfApi()
-    with _failures(repo):
+    with _hub_errors(repo):
         try:
             refs = api.list_repo_refs(repo, repo_type="dataset")
             names = api.list_repo_files(repo, repo_type="dataset")
@@ -228,7 +228,7 @@ def _upload(
     api = HfApi()
     deletions = [CommitOperationDelete(path) for path in removed]
     additions = [CommitOperationAdd(path, folder / path) for path in files]
-    with _failures(repo):
+    with _hub_errors(repo):
         # None: the organisation's default for a new repository; an existing one is not changed.
         api.create_repo(repo, repo_type="dataset", private=private or None, exist_ok=True)
         # Not upload_folder, which may stop between two of its commits.
@@ -240,7 +240,7 @@ def _upload(
 
 
 @contextmanager
-def _failures(repo: str) -> Iterator[None]:
+def _hub_errors(repo: str) -> Iterator[None]:
     """Turn errors of huggingface_hub into an InputError."""
     import httpx2
 

@@ -33,7 +33,7 @@ from corpora_recipes.validation import Checked, check_choice, described, validat
 
 SAMPLE_LICENCE = "Apache-2.0"
 # The least share of a part's official count, as some rows are dropped with a reason.
-COMPLETE = 0.95
+MIN_COMPLETE_SHARE = 0.95
 
 
 class Origin(NamedTuple):
@@ -94,7 +94,7 @@ def missing_parts(facts: CollectionFacts, counts: Mapping[str, int]) -> list[str
     return [
         part
         for part, size in facts.sizes.items()
-        if size is not None and counts.get(part, 0) < COMPLETE * size
+        if size is not None and counts.get(part, 0) < MIN_COMPLETE_SHARE * size
     ]
 
 
@@ -247,13 +247,13 @@ def _entry(of_examples: bool, least: int | None, options: tuple[tuple[str, Any],
     return make_dataclass("Entry", fields, bases=(Checked,))
 
 
-def _dataset(corpus: Corpus, sources: str, name: str, given: Any) -> Dataset:
+def _dataset(corpus: Corpus, sources: str, name: str, entry_value: Any) -> Dataset:
     where = f"{corpus.where}.datasets.{name}"
     records = corpus.facts.records
     tasks = sorted(name for name, task in TASKS.items() if records in task.records)
-    written = given.get("task") if isinstance(given, dict) else None
-    task = TASKS[check_choice(written, tasks, f"{where}.task", f" (tasks on {records})")]
-    entry = validate(entry_of(task, records), given, where)
+    task_name = entry_value.get("task") if isinstance(entry_value, dict) else None
+    task = TASKS[check_choice(task_name, tasks, f"{where}.task", f" (tasks on {records})")]
+    entry = validate(entry_of(task, records), entry_value, where)
     common: dict[str, Any] = {
         "name": name,
         "corpus": corpus.name,
@@ -279,26 +279,26 @@ def _dataset(corpus: Corpus, sources: str, name: str, given: Any) -> Dataset:
     return ExampleDataset(task=task, collection=collection, facts=facts, **common)
 
 
-def _collection(task: ExampleTask, named: object, corpus: Corpus, where: str) -> str:
+def _collection(task: ExampleTask, name: object, corpus: Corpus, where: str) -> str:
     """Return the name of the collection that a dataset is made of, which must fit its task."""
     collections = corpus.facts.collections
-    fitting = [name for name, facts in collections.items() if task.fits(facts)]
-    if named is None and len(fitting) == 1:
-        return fitting[0]
-    if not fitting:
+    fitting_names = [name for name, facts in collections.items() if task.fits(facts)]
+    if name is None and len(fitting_names) == 1:
+        return fitting_names[0]
+    if not fitting_names:
         examples = [task for task in TASKS.values() if isinstance(task, ExampleTask)]
-        suited = [t.name for t in examples if any(map(t.fits, collections.values()))]
+        fitting_tasks = [t.name for t in examples if any(map(t.fits, collections.values()))]
         what = f", as {task.name} needs {task.needs}"
         todo = (
             f"name a task that fits, or describe in {corpus.recipe}/corpus.yaml what it needs: "
             "the texts of a collection, and its labels or scale"
         )
-        check_choice(task.name, sorted(suited), f"{where}.task", what, todo)
-    if named is None and task.named_by_language:
-        named = corpus.language
+        check_choice(task.name, sorted(fitting_tasks), f"{where}.task", what, todo)
+    if name is None and task.named_by_language:
+        name = corpus.language
     what, todo = f", for {task.needs}", "name a collection that fits the task, or another task"
-    collection = None if named is None else str(named)
-    return str(check_choice(collection, fitting, f"{where}.collection", what, todo))
+    collection = None if name is None else str(name)
+    return str(check_choice(collection, fitting_names, f"{where}.collection", what, todo))
 
 
 # The kinds of records whose words can be counted.
@@ -378,15 +378,15 @@ def rankings_of(
 
 
 def _ranking(
-    name: str, given: Mapping[str, Any], corpora: Sequence[Corpus], sources: str, where: str
+    name: str, entry_value: Mapping[str, Any], corpora: Sequence[Corpus], sources: str, where: str
 ) -> RankingDataset:
-    if taken := [c.name for c in corpora if name == c.name or name in c.datasets]:
+    if same_name := [c.name for c in corpora if name == c.name or name in c.datasets]:
         expected = "a name that differs from those of corpora and their datasets"
-        raise ParamsError(where, expected, f"{name}, which corpora.{taken[0]} uses")
+        raise ParamsError(where, expected, f"{name}, which corpora.{same_name[0]} uses")
     tasks = {task.name: task for task in examples.RANKING_TASKS}
-    task = tasks[check_choice(given.get("task"), tasks, f"{where}.task")]
+    task = tasks[check_choice(entry_value.get("task"), tasks, f"{where}.task")]
     kind = WordRankingEntry if task.unit == "word" else RankingEntry
-    entry = validate(kind, given, where)
+    entry = validate(kind, entry_value, where)
     language = entry.language
     finder = _Finder(corpora, language, task.unit)
     pairs = finder.collections(entry.pairs, 2, f"{where}.pairs")
@@ -394,12 +394,12 @@ def _ranking(
     vocabulary = None
     if isinstance(entry, WordRankingEntry) and entry.vocabulary:
         vocabulary = finder.vocabulary(entry.vocabulary, f"{where}.vocabulary")
-    used = _corpora((*pairs, *background), vocabulary)
-    for corpus in used:
+    used_corpora = _corpora((*pairs, *background), vocabulary)
+    for corpus in used_corpora:
         if language != corpus.language:
             expected = f"{corpus.language}, the language of corpora.{corpus.name}"
             raise ParamsError(f"{where}.language", expected, repr(language))
-    origins = origins_of(used, sources)
+    origins = origins_of(used_corpora, sources)
     return RankingDataset(
         name=name,
         task=task,
@@ -436,7 +436,7 @@ class _Finder:
     language: str
     unit: Unit
 
-    def collections(self, named: Iterable[str], texts: int, where: str) -> list[Collection]:
+    def collections(self, names: Iterable[str], texts: int, where: str) -> list[Collection]:
         """Return the collections named in a list, ``where``: corpus, or corpus/collection.
 
         Their examples have a number of ``texts``.
@@ -445,16 +445,16 @@ class _Finder:
         what = f", for {pairs if texts == 2 else f'single {self.unit}s'}"
         corpora = {c.name: c for c in self.corpora if self._fitting(c, texts)}
         by_path: dict[str, Collection] = {}
-        for name in named:
+        for name in names:
             corpus = corpora.get(name.partition("/")[0])
             fitting = self._fitting(corpus, texts) if corpus else []
-            chosen = [c for c in fitting if name in (c.corpus.name, c.path)]
-            if not chosen:
+            matching = [c for c in fitting if name in (c.corpus.name, c.path)]
+            if not matching:
                 check_choice(name, [c.path for c in fitting] or self._near(corpora), where, what)
-            if repeated := [c.path for c in chosen if c.path in by_path]:
+            if repeated := [c.path for c in matching if c.path in by_path]:
                 found = f"{repeated[0]} twice, the second time as {name!r}"
                 raise ParamsError(where, "each collection once", found, "remove one of the names")
-            by_path |= {c.path: c for c in chosen}
+            by_path |= {c.path: c for c in matching}
         return list(by_path.values())
 
     def vocabulary(self, named: str, where: str) -> Corpus:

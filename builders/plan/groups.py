@@ -41,29 +41,31 @@ class _Side(NamedTuple):
         }
 
 
-def check_editions(built: Sequence[tuple[Corpus, Sequence[Dataset]]]) -> None:
+def validate_editions(built: Sequence[tuple[Corpus, Sequence[Dataset]]]) -> None:
     """Check every dataset with ``edition_of``, given each corpus with its datasets."""
     sides = {
         dataset.name: _Side(dataset, corpus) for corpus, datasets in built for dataset in datasets
     }
-    for new in sides.values():
-        name = new.dataset.edition_of
+    for edition in sides.values():
+        name = edition.dataset.edition_of
         if not name:
             continue
-        where = f"{new.corpus.where}.datasets.{new.dataset.name}.edition_of"
-        others = [side for side in sides.values() if side.corpus.name != new.corpus.name]
-        old = next((side for side in others if side.dataset.name == name), None)
-        if old is None:
-            alike = sorted(side.dataset.name for side in others if side.made() == new.made())
+        where = f"{edition.corpus.where}.datasets.{edition.dataset.name}.edition_of"
+        others = [side for side in sides.values() if side.corpus.name != edition.corpus.name]
+        older = next((side for side in others if side.dataset.name == name), None)
+        if older is None:
+            candidates = sorted(
+                side.dataset.name for side in others if side.made() == edition.made()
+            )
             expected = "a dataset of another corpus"
-            expected += f": one of {', '.join(alike)}" if alike else ""
+            expected += f": one of {', '.join(candidates)}" if candidates else ""
             what = "which is of the same corpus" if name in sides else "which is not a dataset"
             todo = "name the older dataset, which has another entry under `corpora`"
             raise ParamsError(where, expected, f"{name!r}, {what}", todo)
-        for what, value in old.made().items():
-            if new.made()[what] != value:
+        for what, value in older.made().items():
+            if edition.made()[what] != value:
                 expected = f"a dataset made in the same way as {name}: {what} {value}"
-                raise ParamsError(where, expected, f"{what} {new.made()[what]}")
+                raise ParamsError(where, expected, f"{what} {edition.made()[what]}")
 
 
 class BuildGroup(NamedTuple):
@@ -105,9 +107,9 @@ def groups_of(
     Of params.yaml it needs `corpora`, `rankings`, `sources`, and the path, for messages.
     """
     composed = rankings_of(rankings, corpora, sources, path)
-    used = {corpus.name for ranking in composed for corpus in ranking.corpora}
+    used_names = {corpus.name for ranking in composed for corpus in ranking.corpora}
     for corpus in corpora:
-        if not corpus.datasets and corpus.name not in used:
+        if not corpus.datasets and corpus.name not in used_names:
             expected = "at least one dataset, or a ranking that uses the corpus"
             todo = "add one, such as sp_mine: {task: sentence_position}, or name it in a ranking"
             raise ParamsError(f"{corpus.where}.datasets", expected, "none", todo)
@@ -115,17 +117,17 @@ def groups_of(
         BuildGroup(corpus.name, datasets_of(corpus, sources), origins_of([corpus], sources))
         for corpus in corpora
     ]
-    check_editions([(group.origins[0].corpus, group.datasets) for group in built])
+    validate_editions([(group.origins[0].corpus, group.datasets) for group in built])
     return built + [
         BuildGroup(ranking.name, [ranking], origins_of(ranking.corpora, sources), of_ranking=True)
         for ranking in composed
     ]
 
 
-def left_out_datasets(groups: Iterable[BuildGroup], *stages: str) -> dict[str, Skipped]:
+def skipped_datasets(groups: Iterable[BuildGroup], *stages: str) -> dict[str, Skipped]:
     """Return the datasets that were not built, or that stages have left out, with the reason."""
     by_stage = {stage: read_skipped(stage) for stage in stages}
-    left_out: dict[str, Skipped] = {}
+    skipped: dict[str, Skipped] = {}
     for group in groups:
         stage = "compose" if group.of_ranking else "build"
         for dataset in group.datasets:
@@ -135,15 +137,15 @@ def left_out_datasets(groups: Iterable[BuildGroup], *stages: str) -> dict[str, S
                 ("build", f"{group.name}: {dataset.name}"),
                 ("audit", dataset.name),
             ]
-            reasons = [by_stage.get(of, {}).get(name) for of, name in entries]
+            reasons = [by_stage.get(stage_, {}).get(name) for stage_, name in entries]
             if not (INSTANCES / group.folder / dataset.name).is_dir():
                 reasons.append(Skipped(f"it was not built: `probeta {stage}`"))
             if reason := next(filter(None, reasons), None):
-                left_out[dataset.name] = reason
-    return left_out
+                skipped[dataset.name] = reason
+    return skipped
 
 
-def without(groups: Iterable[BuildGroup], left_out: Collection[str]) -> list[BuildGroup]:
+def without_datasets(groups: Iterable[BuildGroup], left_out: Collection[str]) -> list[BuildGroup]:
     """Return groups without some datasets, which are given by name."""
     return [
         group._replace(datasets=[d for d in group.datasets if d.name not in left_out])
@@ -182,7 +184,7 @@ def inherited_of(
     }
 
 
-def check_inherited(inherited: Iterable[str], datasets: Iterable[str], path: Path) -> None:
+def validate_inherited(inherited: Iterable[str], datasets: Iterable[str], path: Path) -> None:
     """Raise an InputError if a name in `audit.inherited`, of the file ``path``, is no dataset."""
     todo = "correct the name, or remove it, if the dataset was removed"
     for name in inherited:
@@ -191,22 +193,22 @@ def check_inherited(inherited: Iterable[str], datasets: Iterable[str], path: Pat
         )
 
 
-def datasets_listing(path: Path, said: Mapping[str, str] | None = None) -> str:
+def datasets_listing(path: Path, notes: Mapping[str, str] | None = None) -> str:
     """Return one line per dataset of params.yaml, the file ``path``: its task and its corpora.
 
-    ``said``: dataset to what stands after these, if there is anything.
+    ``notes``: dataset to what stands after these, if there is anything.
     """
     groups = load_groups(path)
     names = [dataset.name for group in groups for dataset in group.datasets]
-    check_inherited(inherited_of(load_params(path), path, groups), names, path)
+    validate_inherited(inherited_of(load_params(path), path, groups), names, path)
     lines = []
     for group in groups:
         sources = ", ".join(origin.corpus.name for origin in group.origins)
         for dataset in group.datasets:
             collection = f" ({dataset.collection})" if dataset.collection else ""
             task = dataset.task.name.replace("_", " ")
-            more = (said or {}).get(dataset.name, "")
-            lines.append(f"  {dataset.name}: {task}, from {sources}{collection}{more}")
+            note = (notes or {}).get(dataset.name, "")
+            lines.append(f"  {dataset.name}: {task}, from {sources}{collection}{note}")
     return "\n".join(lines)
 
 

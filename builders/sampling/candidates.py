@@ -261,8 +261,10 @@ class WordCounts:
 
     def add_neighbours(self, forms: list[str]) -> None:
         """Count each pair of neighbouring tokens of a sentence."""
-        known = self._numbers
-        numbers = [known.setdefault(lower_case(form), len(known)) for form in forms]
+        numbers_by_word = self._numbers
+        numbers = [
+            numbers_by_word.setdefault(lower_case(form), len(numbers_by_word)) for form in forms
+        ]
         # One integer a pair takes a third of the memory of a tuple.
         self._pairs.update(first << 32 | second for first, second in pairwise(numbers))
 
@@ -312,7 +314,7 @@ class Candidate:
         return fold, self.stratum, self.length // BIN if by_length else 0
 
 
-def offered(tree: Tree, **fields: Any) -> Candidate:
+def as_candidate(tree: Tree, **fields: Any) -> Candidate:
     """Return the sentence of a tree as a candidate with further fields."""
     sentence = tree.sentence
     return Candidate(
@@ -326,54 +328,54 @@ def offered(tree: Tree, **fields: Any) -> Candidate:
     )
 
 
-def told_by(tree: Tree, word: int, label: str, stratum: str = "") -> Candidate:
+def labelled_by_word(tree: Tree, word: int, label: str, stratum: str = "") -> Candidate:
     """Return the sentence of a tree as one whose class a word, given by its number, tells."""
     form = tree.words[word].form
     columns = {"word": form, "position": tree.token_of[word] + 1}
     forms = (lower_case(form),)
-    return offered(tree, label=label, forms=forms, stratum=stratum, columns=columns)
+    return as_candidate(tree, label=label, forms=forms, stratum=stratum, columns=columns)
 
 
-def in_folds(
-    candidates: Sequence[Candidate], number: int, draw: Draw, *, by_length: bool = True
+def deal_to_folds(
+    candidates: Sequence[Candidate], n_folds: int, draw: Draw, *, by_length: bool = True
 ) -> list[Candidate]:
     """Give each candidate one of some folds, so that no document and no form is in two of them.
 
     Where documents and forms would link more than half of a fold's share, candidates that link are
     left out. The others are dealt group by group: those with the rarest class first, of these the
     largest first, otherwise in drawn order. Empty folds come first; then a group goes to the fold
-    where its classes are most lacking in their cells, so that ``balanced`` loses few; of equal
-    folds to the smallest.
+    where its classes are most lacking in their cells, so that ``balance_classes`` loses few; of
+    equal folds to the smallest.
     """
     frequency = Counter(candidate.label for candidate in candidates)
     groups = connected_groups(
         in_drawn_order(candidates, draw),
         lambda c: (c.document_id, *((form,) for form in c.forms)),
-        max_merged=len(candidates) // (2 * number),
+        max_merged=len(candidates) // (2 * n_folds),
     )
     groups.sort(key=lambda group: (min(frequency[c.label] for c in group), -len(group)))
-    dealt: list[Candidate] = []
+    assigned: list[Candidate] = []
     sizes: Counter[int | Cell | tuple[Cell, str]] = Counter()
 
-    def beyond(candidate: Candidate, fold: int) -> int:
+    def surplus(candidate: Candidate, fold: int) -> int:
         """Return what its cell has of its class beyond an equal share, times the classes."""
         cell = candidate.cell(fold, by_length=by_length)
         return len(frequency) * sizes[cell, candidate.label] - sizes[cell]
 
     for group in groups:
-        found = (
-            (sizes[fold] > 0, sum(beyond(c, fold) for c in group), sizes[fold], fold)
-            for fold in range(number)
+        choices = (
+            (sizes[fold] > 0, sum(surplus(c, fold) for c in group), sizes[fold], fold)
+            for fold in range(n_folds)
         )
-        *_, fold = min(found)
+        *_, fold = min(choices)
         for candidate in group:
             cell = candidate.cell(fold, by_length=by_length)
             sizes.update((fold, cell, (cell, candidate.label)))
-            dealt.append(replace(candidate, fold=fold))
-    return dealt
+            assigned.append(replace(candidate, fold=fold))
+    return assigned
 
 
-def balanced(
+def balance_classes(
     candidates: Sequence[Candidate], classes: Sequence[str], draw: Draw, *, by_length: bool = True
 ) -> list[Candidate]:
     """Leave out candidates until every class is equally frequent in each cell.
@@ -386,14 +388,16 @@ def balanced(
     for candidate in in_drawn_order(candidates, draw):
         cell = candidate.cell(candidate.fold, by_length=by_length)
         cells.setdefault(cell, {}).setdefault(candidate.label, []).append(candidate)
-    kept = []
+    remaining = []
     for of_class in cells.values():
-        least = min(len(of_class.get(name, ())) for name in classes)
-        kept += [candidate for name in classes for candidate in of_class.get(name, ())[:least]]
-    return kept
+        min_size = min(len(of_class.get(name, ())) for name in classes)
+        remaining += [
+            candidate for name in classes for candidate in of_class.get(name, ())[:min_size]
+        ]
+    return remaining
 
 
-def with_drawn_classes(
+def draw_classes(
     candidates: Sequence[Candidate], classes: Sequence[str], draw: Draw
 ) -> list[Candidate]:
     """Draw one of two classes for each candidate, equally often in each fold and stratum.
@@ -404,20 +408,22 @@ def with_drawn_classes(
     cells: dict[Cell, list[Candidate]] = {}
     for candidate in in_drawn_order(candidates, draw):
         cells.setdefault(candidate.cell(candidate.fold), []).append(candidate)
-    left: dict[Cell, list[Candidate]] = {}
+    odd_ones: dict[Cell, list[Candidate]] = {}
     for (fold, stratum, _), of_cell in cells.items():
         if len(of_cell) % 2:
-            left.setdefault((fold, stratum, 0), []).append(of_cell.pop())
-    for odd in left.values():
+            odd_ones.setdefault((fold, stratum, 0), []).append(of_cell.pop())
+    for odd in odd_ones.values():
         del odd[len(odd) // 2 * 2 :]
     return [
         replace(candidate, label=classes[drawn])
-        for some in (*cells.values(), *left.values())
-        for candidate, drawn in zip(some, draw.classes(2, [c.id for c in some]), strict=True)
+        for chosen_cell in (*cells.values(), *odd_ones.values())
+        for candidate, drawn in zip(
+            chosen_cell, draw.classes(2, [c.id for c in chosen_cell]), strict=True
+        )
     ]
 
 
-def worthwhile_classes(candidates: Sequence[Candidate], draw: Draw) -> list[str]:
+def choose_classes(candidates: Sequence[Candidate], draw: Draw) -> list[str]:
     """Return the labels worth asking for, the most frequent first.
 
     A rare class costs many rows, since all classes are made as rare. So there are as many classes,
@@ -427,11 +433,11 @@ def worthwhile_classes(candidates: Sequence[Candidate], draw: Draw) -> list[str]
     ranked = sorted(frequency, key=lambda label: (-frequency[label], label))
     rows = {}
     for count in range(2, len(ranked) + 1):
-        kept = balanced(candidates, ranked[:count], draw)
-        if kept:
-            rows[count] = len(kept)
-    most = max(rows.values(), default=0)
-    return ranked[: max((count for count, n in rows.items() if 2 * n >= most), default=0)]
+        remaining = balance_classes(candidates, ranked[:count], draw)
+        if remaining:
+            rows[count] = len(remaining)
+    max_rows = max(rows.values(), default=0)
+    return ranked[: max((count for count, n in rows.items() if 2 * n >= max_rows), default=0)]
 
 
 def in_drawn_order(candidates: Sequence[Candidate], draw: Draw) -> list[Candidate]:

@@ -59,8 +59,8 @@ class Draw(NamedTuple):
             choice = self.hash(name, "class") % count
             drawn.append(choice if room[choice] else None)
             room[choice] -= room[choice] > 0
-        left = iter([number for number in range(count) for _ in range(room[number])])
-        return [next(left) if choice is None else choice for choice in drawn]
+        remaining = iter([number for number in range(count) for _ in range(room[number])])
+        return [next(remaining) if choice is None else choice for choice in drawn]
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ def first_sentences(document: Document, count: int) -> tuple[str, ...] | None:
     """Return the first ``count`` sentences of the document's first section, or None."""
     if not document.sections:
         return None
-    sentences = flat(document.sections[0])
+    sentences = sentences_in(document.sections[0])
     return tuple(sentences[:count]) if len(sentences) >= count else None
 
 
@@ -97,7 +97,7 @@ def any_sentences(document: Document, count: int, draw: Draw) -> tuple[str, ...]
     """Return ``count`` consecutive sentences of one section, uniform over all places, or None."""
     places = [
         (sentences, start)
-        for sentences in map(flat, document.sections)
+        for sentences in map(sentences_in, document.sections)
         for start in range(len(sentences) - count + 1)
     ]
     if not places:
@@ -112,23 +112,23 @@ def windows(dialogue: Dialogue, count: int, draw: Draw) -> list[Passage]:
     Turns beyond a multiple of ``count`` are left out at the two ends, divided by keyed hash. Ranks
     are keyed too, so that no part of a film or book is preferred.
     """
-    named: list[tuple[str, tuple[str, ...]]] = []
+    named_turns: list[tuple[str, tuple[str, ...]]] = []
     for number, turns in enumerate(dialogue.conversations):
-        rest = len(turns) % count + 1
-        first = draw.choice(rest, dialogue.id, str(number), "first turn")
-        named += [
+        n_starts = len(turns) % count + 1
+        first = draw.choice(n_starts, dialogue.id, str(number), "first turn")
+        named_turns += [
             (f"{dialogue.id}#{number}.{start}", tuple(turns[start : start + count]))
             for start in range(first, len(turns) - count + 1, count)
         ]
-    named.sort(key=lambda entry: draw.hash(entry[0], "rank"))
+    named_turns.sort(key=lambda entry: draw.hash(entry[0], "rank"))
     split = _split(dialogue)
     return [
         Passage(name, dialogue.id, split, (), turns, rank)
-        for rank, (name, turns) in enumerate(named)
+        for rank, (name, turns) in enumerate(named_turns)
     ]
 
 
-def one_passage(document: Document, sentences: tuple[str, ...] | None) -> list[Passage]:
+def as_passages(document: Document, sentences: tuple[str, ...] | None) -> list[Passage]:
     """Return the document's one passage in a list, which is empty if there are no sentences."""
     if sentences is None:
         return []
@@ -141,7 +141,7 @@ def _split(record: Document | Dialogue) -> Split:
     return record.split
 
 
-def flat(section: Section) -> list[str]:
+def sentences_in(section: Section) -> list[str]:
     """Return the sentences of a section."""
     return [sentence for paragraph in section.paragraphs for sentence in paragraph]
 
@@ -161,16 +161,16 @@ def first_ranks(passages: Sequence[Passage], need: Mapping[Split, float]) -> lis
     split the lowest ranks stay, ``need`` passages or more if there are as many, in their order.
     Repeated calls on growing lists keep the same passages as one call on all.
     """
-    last: dict[Split, int] = {}
-    for split, least in need.items():
+    highest_rank: dict[Split, int] = {}
+    for split, n_needed in need.items():
         ranks = Counter(p.rank for p in passages if p.split == split)
         total = 0
         for rank in sorted(ranks):
             total += ranks[rank]
-            last[split] = rank
-            if total >= least:
+            highest_rank[split] = rank
+            if total >= n_needed:
                 break
-    return [p for p in passages if p.rank <= last[p.split]]
+    return [p for p in passages if p.rank <= highest_rank[p.split]]
 
 
 # Words: a repeated sentence of this length is a leak; shorter ones ("Véase el mapa.") recur anyway.
@@ -184,16 +184,16 @@ def without_repeated(passages: Iterable[Passage]) -> tuple[list[Passage], int]:
     passages. The number left out is returned too.
     """
     seen: set[int] = set()
-    kept, dropped = [], 0
+    unique, dropped = [], 0
     for passage in passages:
         marks = [sentence_hash(sentence) for sentence in passage.sentences]
-        telling = [m for m, s in zip(marks, passage.sentences, strict=True) if is_telling(s)]
-        if len(set(marks)) < len(marks) or not seen.isdisjoint(telling):
+        long_marks = [m for m, s in zip(marks, passage.sentences, strict=True) if is_telling(s)]
+        if len(set(marks)) < len(marks) or not seen.isdisjoint(long_marks):
             dropped += 1
         else:
-            seen.update(telling)
-            kept.append(passage)
-    return kept, dropped
+            seen.update(long_marks)
+            unique.append(passage)
+    return unique, dropped
 
 
 def has_words(text: str) -> bool:
@@ -210,7 +210,7 @@ def is_telling(sentence: str) -> bool:
 ROUNDS = 50
 
 
-def share_out(
+def allocate_documents(
     eligible: Mapping[str, Sequence[str]], need: Mapping[str, float], seed: int, corpus: str
 ) -> dict[str, str]:
     """Assign each document to one of the datasets that could use it (``eligible``).
@@ -333,26 +333,28 @@ def _rates(
     """Return, for each bin of length, the share of passages with it at a place that may stay."""
     totals = [[0.0] * count for _ in steps[0]]
     for weight, bins in zip(weights, steps, strict=True):
-        for at, step in enumerate(bins):
-            totals[at][step] += weight
+        for position, step in enumerate(bins):
+            totals[position][step] += weight
     rates = []
-    for step, here in enumerate(totals[place]):
-        others = (sum(total[step] for total in totals) - here) / (len(totals) - 1)
+    for step, count_here in enumerate(totals[place]):
+        expected_count = (sum(total[step] for total in totals) - count_here) / (len(totals) - 1)
         # One standard deviation of a count, plus three: no thinning by the noise of a small corpus.
-        allowed = others + math.sqrt(others) + 3
-        rates.append(min(1.0, allowed / here) if here else 1.0)
+        allowed = expected_count + math.sqrt(expected_count) + 3
+        rates.append(min(1.0, allowed / count_here) if count_here else 1.0)
     return rates
 
 
 def _steps(passages: Sequence[Passage], measure: _Measure) -> list[list[int]]:
     """Return, for each passage, the bin of each of its sentences, from 0."""
     values = [[math.log(measure.of(sentence)) for sentence in p.sentences] for p in passages]
-    middle = sum(map(sum, values)) / sum(map(len, values))
+    mean_length = sum(map(sum, values)) / sum(map(len, values))
     steps = []
     for lengths in values:
         total = sum(lengths)
-        rest = [(total - v) / (len(lengths) - 1) if measure.relative else middle for v in lengths]
-        steps.append([_step(v - r, measure) for v, r in zip(lengths, rest, strict=True)])
+        reference = [
+            (total - v) / (len(lengths) - 1) if measure.relative else mean_length for v in lengths
+        ]
+        steps.append([_step(v - r, measure) for v, r in zip(lengths, reference, strict=True)])
     return steps
 
 
@@ -363,10 +365,10 @@ def _step(value: float, measure: _Measure) -> int:
 
 Fits = Callable[[Passage, Passage], bool]
 # The point of a donor on the circle, its id, and itself.
-Place = tuple[int, str, Passage]
+CirclePoint = tuple[int, str, Passage]
 # Donors to choose the nearest from. With 200, or all of 3,600 Wikipedia articles, overlap alone
 # solves the same share of the rows.
-CANDIDATES = 200
+N_NEAREST_CANDIDATES = 200
 _WORD = re.compile(r"\w+")
 
 
@@ -382,7 +384,7 @@ class Donors:
         self._draw = draw
         self._circle = sorted((draw.hash(p.id, "donor"), p.id, p) for p in passages)
         self._taken: set[str] = set()
-        self._by_topic: dict[str, list[Place]] = {}
+        self._by_topic: dict[str, list[CirclePoint]] = {}
         for entry in self._circle:
             for topic in entry[2].topics:
                 self._by_topic.setdefault(topic, []).append(entry)
@@ -402,19 +404,20 @@ class Donors:
     def take_nearest(
         self, taker: Passage, fits: Fits, distance: Callable[[Passage], float]
     ) -> Passage | None:
-        """Return such a donor at the smallest distance, of ``CANDIDATES`` free ones, or None.
+        """Return such a donor at the smallest distance, or None.
 
-        The candidates are those that share the taker's rarest topics, filled up with others.
+        It is one of ``N_NEAREST_CANDIDATES`` free ones: those that share the taker's rarest topics,
+        filled up with others.
         """
         circles = [*self._of_topics(taker), self._circle]
         candidates: dict[str, Passage] = {}
         for passage in self._free_of(circles, taker, fits):
             candidates.setdefault(passage.id, passage)
-            if len(candidates) == CANDIDATES:
+            if len(candidates) == N_NEAREST_CANDIDATES:
                 break
         return self._take(min(candidates.values(), key=distance, default=None))
 
-    def _of_topics(self, taker: Passage) -> list[list[Place]]:
+    def _of_topics(self, taker: Passage) -> list[list[CirclePoint]]:
         topics = [topic for topic in dict.fromkeys(taker.topics) if topic in self._by_topic]
         topics.sort(key=lambda topic: (len(self._by_topic[topic]), topic))
         return [self._by_topic[topic] for topic in topics]
@@ -425,15 +428,15 @@ class Donors:
         return passage
 
     def _free_of(
-        self, circles: Iterable[list[Place]], taker: Passage, fits: Fits
+        self, circles: Iterable[list[CirclePoint]], taker: Passage, fits: Fits
     ) -> Iterator[Passage]:
         """Yield the free donors of some circles after the taker's point that fit it."""
         return chain.from_iterable(self._free(circle, taker, fits) for circle in circles)
 
-    def _free(self, circle: list[Place], taker: Passage, fits: Fits) -> Iterator[Passage]:
+    def _free(self, circle: list[CirclePoint], taker: Passage, fits: Fits) -> Iterator[Passage]:
         index = bisect_left(circle, self._draw.hash(taker.id, "taker"), key=lambda place: place[0])
-        seen = 0
-        while seen < len(circle):
+        n_seen = 0
+        while n_seen < len(circle):
             index %= len(circle)
             _, name, passage = circle[index]
             if name in self._taken:
@@ -441,12 +444,12 @@ class Donors:
                 del circle[index]
                 continue
             index += 1
-            seen += 1
+            n_seen += 1
             if fits(taker, passage):
                 yield passage
 
 
-class Likeness:
+class WordSimilarity:
     """Compares sentences by their words, weighed by how rare they are in given sentences."""
 
     def __init__(self, sentences: Sequence[str]) -> None:
@@ -463,11 +466,11 @@ class Likeness:
         """
         words = _words(sentence)
         weight = self._weight(words)
-        alike = []
+        similarities = []
         for other in map(_words, others):
             norm = math.sqrt(weight * self._weight(other))
-            alike.append(self._weight(words & other) / norm if norm else 0.0)
-        return fmean(alike)
+            similarities.append(self._weight(words & other) / norm if norm else 0.0)
+        return fmean(similarities)
 
     def _weight(self, words: Iterable[str]) -> float:
         # An exact sum does not depend on the order of the words of a set.

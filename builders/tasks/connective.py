@@ -13,7 +13,7 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
-from builders.sampling.passages import Draw, Passage, flat
+from builders.sampling.passages import Draw, Passage, sentences_in
 from builders.tasks.benchmarks import CONN
 from builders.tasks.task import PassageTask, about, sentences
 from corpora_recipes.records import SPLITS, Document
@@ -21,7 +21,7 @@ from corpora_recipes.yaml_files import load_yaml
 
 COUNT = 2
 # A class has as many rows in each split.
-LEAST = 5
+MIN_ROWS_PER_CLASS = 5
 # Width of the bins of length, in which classes are balanced: what opens with "es decir" is short.
 STEP = 0.4
 # Of a text: its first letter and the marks before it.
@@ -47,7 +47,7 @@ def passages(document: Document, draw: Draw) -> list[Passage]:
     found: list[Passage] = []
     for number, section in enumerate(document.sections):
         before = ""
-        for place, sentence in enumerate(flat(section)):
+        for place, sentence in enumerate(sentences_in(section)):
             opening = next(filter(sentence.startswith, openings), "")
             if not before or not opening:
                 before = sentence
@@ -68,25 +68,25 @@ def settle(passages: Sequence[Passage]) -> list[Passage]:
     """
     frequency = Counter(passage.label for passage in passages)
     ranked = sorted(frequency, key=lambda label: (-frequency[label], label))
-    of_splits = [[p for p in passages if p.split == split] for split in SPLITS]
+    split_passages = [[p for p in passages if p.split == split] for split in SPLITS]
     rows = {}
     for count in range(2, len(ranked) + 1):
-        sizes = [len(_levelled(of, ranked[:count])[ranked[0]]) for of in of_splits]
-        if min(sizes) >= LEAST:
+        sizes = [len(_levelled(of, ranked[:count])[ranked[0]]) for of in split_passages]
+        if min(sizes) >= MIN_ROWS_PER_CLASS:
             rows[count] = count * sum(sizes)
-    most = max(rows.values(), default=0)
-    classes = ranked[: max((count for count, n in rows.items() if 2 * n >= most), default=0)]
+    max_rows = max(rows.values(), default=0)
+    classes = ranked[: max((count for count, n in rows.items() if 2 * n >= max_rows), default=0)]
     return [passage for passage in passages if passage.label in classes]
 
 
 def instances(passages: Sequence[Passage], _: Draw, quota: int) -> list[dict[str, Any]]:
     """Return rows of one split, equally many of each connective."""
-    of_class = _levelled(passages, dict.fromkeys(p.label for p in passages))
-    each = quota // max(len(of_class), 1)
+    passages_of_class = _levelled(passages, dict.fromkeys(p.label for p in passages))
+    n_per_class = quota // max(len(passages_of_class), 1)
     return [
         {"passage": source.id, "sentences": list(source.sentences), "label": label}
-        for label, sources in of_class.items()
-        for source in sources[:each]
+        for label, sources in passages_of_class.items()
+        for source in sources[:n_per_class]
     ]
 
 
@@ -95,13 +95,13 @@ def _levelled(passages: Sequence[Passage], labels: Collection[str]) -> dict[str,
     lengths = [int(math.log(len(passage.sentences[1])) / STEP) for passage in passages]
     cells = Counter((n, p.label) for n, p in zip(lengths, passages, strict=True))
     room = {cell: min(cells[cell[0], label] for label in labels) for cell in cells}
-    kept: dict[str, list[Passage]] = {label: [] for label in labels}
+    levelled: dict[str, list[Passage]] = {label: [] for label in labels}
     for length, passage in zip(lengths, passages, strict=True):
         cell = length, passage.label
-        if passage.label in kept and room[cell]:
+        if passage.label in levelled and room[cell]:
             room[cell] -= 1
-            kept[passage.label].append(passage)
-    return kept
+            levelled[passage.label].append(passage)
+    return levelled
 
 
 TASK = PassageTask(

@@ -11,11 +11,11 @@ from builders.sampling.passages import (
     Donors,
     Draw,
     Fits,
-    Likeness,
     Passage,
+    WordSimilarity,
     any_sentences,
+    as_passages,
     in_keyed_order,
-    one_passage,
     windows,
 )
 from builders.tasks.benchmarks import DC
@@ -39,7 +39,7 @@ def passages(record: Document | Dialogue, draw: Draw) -> list[Passage]:
     """
     if isinstance(record, Dialogue):
         return windows(record, COUNT, draw)
-    return one_passage(record, any_sentences(record, COUNT, draw))
+    return as_passages(record, any_sentences(record, COUNT, draw))
 
 
 def instances(passages: Sequence[Passage], draw: Draw, quota: int) -> list[dict[str, Any]]:
@@ -120,7 +120,7 @@ def _nearest(
     takers: Sequence[Passage], places: dict[str, int], donors: Donors
 ) -> Callable[[Passage, Fits], Passage | None]:
     """Return the function that takes the donor whose sentence fits in as the original does."""
-    likeness = Likeness([sentence for taker in takers for sentence in taker.sentences])
+    likeness = WordSimilarity([sentence for taker in takers for sentence in taker.sentences])
 
     def take(taker: Passage, fits: Fits) -> Passage | None:
         place = places[taker.id]

@@ -29,9 +29,9 @@ def binarise(tree: DiscourseTree) -> DiscourseNode:
     A node of n nuclei c1 … cn becomes the n - 1 nested nodes (c1 (c2 (… cn))), all of the same
     multinuclear relation; a node of a nucleus and a satellite stays as it is.
     """
-    made: dict[int, DiscourseNode] = {}
+    binary: dict[int, DiscourseNode] = {}
     for node in reversed(list(_preorder(tree.root))):
-        children = [made[id(child)] for child in node.children]
+        children = [binary[id(child)] for child in node.children]
         joined = children.pop() if children else node
         # From the right: the first step joins the last two children.
         for place in reversed(range(len(children))):
@@ -39,8 +39,8 @@ def binarise(tree: DiscourseTree) -> DiscourseNode:
             joined = DiscourseNode(
                 relation=node.relation, children=(children[place], joined), nuclei=nuclei
             )
-        made[id(node)] = joined
-    return made[id(tree.root)]
+        binary[id(node)] = joined
+    return binary[id(tree.root)]
 
 
 def instances(tree: DiscourseTree, label: str = NUCLEUS_FIRST) -> list[dict[str, Any]]:
@@ -65,9 +65,9 @@ def _instance(node: DiscourseNode, tree: DiscourseTree, label: str) -> dict[str,
     left, right = (child.edus() for child in node.children)
     if label == NUCLEUS_FIRST and order == "SN":
         left, right, nuclearity = right, left, "NS"
-    alone = {RELATION: node.relation, NUCLEARITY: order}
+    labels = {RELATION: node.relation, NUCLEARITY: order}
     return {
-        "label": alone.get(label, f"{nuclearity}-{node.relation}"),
+        "label": labels.get(label, f"{nuclearity}-{node.relation}"),
         "relation": node.relation,
         "order": order,
         "left": [tree.edus[edu] for edu in left],
@@ -80,11 +80,11 @@ def _instance(node: DiscourseNode, tree: DiscourseTree, label: str) -> dict[str,
 
 
 def _preorder(root: DiscourseNode) -> Iterator[DiscourseNode]:
-    todo = [root]
-    while todo:
-        node = todo.pop()
+    waiting = [root]
+    while waiting:
+        node = waiting.pop()
         yield node
-        todo.extend(reversed(node.children))
+        waiting.extend(reversed(node.children))
 
 
 _LEFT = (

@@ -7,7 +7,7 @@ the subheads and bodies of Spanish news.
 from collections.abc import Sequence
 from typing import Any
 
-from builders.sampling.passages import Draw, Passage, flat, is_telling, one_passage
+from builders.sampling.passages import Draw, Passage, as_passages, is_telling, sentences_in
 from builders.tasks.benchmarks import SSP
 from builders.tasks.task import PassageTask, Text, about
 from corpora_recipes.records import Document
@@ -25,7 +25,7 @@ def passages(document: Document, draw: Draw) -> list[Passage]:
     its length, or is the closest in length.
     """
     summary = list(filter(_is_usable, document.summary))
-    body = [s for section in document.sections for s in flat(section) if _is_usable(s)]
+    body = [s for section in document.sections for s in sentences_in(section) if _is_usable(s)]
     if not summary or not body:
         return []
     chosen = summary[draw.choice(len(summary), document.id, "summary")]
@@ -35,7 +35,7 @@ def passages(document: Document, draw: Draw) -> list[Passage]:
 
     similar = [s for s in body if ratio(s) <= SIMILAR] or [min(body, key=ratio)]
     other = similar[draw.choice(len(similar), document.id, "body")]
-    return one_passage(document, (chosen, other))
+    return as_passages(document, (chosen, other))
 
 
 def _is_usable(sentence: str) -> bool:

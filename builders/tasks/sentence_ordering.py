@@ -9,7 +9,7 @@ place of the first five sentences, as here by default.
 from collections.abc import Sequence
 from typing import Any
 
-from builders.sampling.passages import Draw, Passage, first_sentences, one_passage
+from builders.sampling.passages import Draw, Passage, as_passages, first_sentences
 from builders.tasks.benchmarks import BSO
 from builders.tasks.task import Option, PassageTask, about, sentences
 from corpora_recipes.records import Document
@@ -25,10 +25,10 @@ def passages(document: Document, draw: Draw) -> list[Passage]:
     Their place is uniform over the four. With ``pair: first``, they are the first two.
     """
     if draw.options.get("pair") == "first":
-        return one_passage(document, first_sentences(document, COUNT))
+        return as_passages(document, first_sentences(document, COUNT))
     sentences = first_sentences(document, FIRST)
     place = draw.choice(FIRST - COUNT + 1, document.id, "pair")
-    return one_passage(document, sentences and sentences[place : place + COUNT])
+    return as_passages(document, sentences and sentences[place : place + COUNT])
 
 
 def instances(passages: Sequence[Passage], draw: Draw, quota: int) -> list[dict[str, Any]]:

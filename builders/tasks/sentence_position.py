@@ -7,7 +7,7 @@ Representations", section 3; for Spanish Araujo et al. (2022).
 from collections.abc import Sequence
 from typing import Any
 
-from builders.sampling.passages import Draw, Passage, first_sentences, one_passage
+from builders.sampling.passages import Draw, Passage, as_passages, first_sentences
 from builders.tasks.benchmarks import SP
 from builders.tasks.task import PassageTask, about, sentences
 from corpora_recipes.records import Document
@@ -17,7 +17,7 @@ COUNT = 5
 
 def passages(document: Document, _: Draw) -> list[Passage]:
     """Return the first five sentences of the document's first section, if it has as many."""
-    return one_passage(document, first_sentences(document, COUNT))
+    return as_passages(document, first_sentences(document, COUNT))
 
 
 def instances(passages: Sequence[Passage], draw: Draw, quota: int) -> list[dict[str, Any]]:

@@ -7,7 +7,7 @@ from textwrap import indent
 from typing import TYPE_CHECKING, Any
 
 from builders.audit_report import entries_of, failures_of, undeclared_of
-from builders.plan.groups import inherited_of, left_out_datasets, load_groups, without
+from builders.plan.groups import inherited_of, load_groups, skipped_datasets, without_datasets
 from corpora_recipes.params import load_params
 from corpora_recipes.records import KINDS
 from corpora_recipes.running.cache import Cache, digest_files, open_cache
@@ -101,7 +101,7 @@ def run_audit(options: argparse.Namespace) -> None:
 def _audit_own(options: argparse.Namespace) -> None:
     """Audit the datasets of params.yaml that were made, and leave out those that fail."""
     groups = load_groups(options.params)
-    made_groups = without(groups, left_out_datasets(groups, "read", "build", "compose"))
+    made_groups = without_datasets(groups, skipped_datasets(groups, "read", "build", "compose"))
     folders = {
         dataset.name: folder
         for group in made_groups
@@ -220,14 +220,14 @@ def run_publish(options: argparse.Namespace) -> None:
     from builders.packaging.publishing import publish
 
     groups = load_groups(options.params)
-    skipped = left_out_datasets(groups, "read", "build", "compose")
+    skipped = skipped_datasets(groups, "read", "build", "compose")
     if faults := [name for name, why in skipped.items() if not why.asked_for]:
         found = f"{', '.join(faults)}: left out, see `probeta check`"
         todo = "mend the faults, or remove the datasets, and run all stages again"
         raise InputError(options.params, "datasets without a fault", found, todo)
     with open_cache():
         publication = publish(
-            without(groups, skipped),
+            without_datasets(groups, skipped),
             INSTANCES,
             AUDIT / "audit.json",
             options.repo,

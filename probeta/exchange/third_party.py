@@ -34,7 +34,7 @@ from builders.auditing.target import (
     no_rows,
     other_width,
 )
-from builders.store import opened
+from builders.store import open_parquet
 from builders.tasks import TASKS
 from corpora_recipes.records import SPLITS, Split
 from corpora_recipes.running.errors import InputError, ParamsError, RawError
@@ -285,7 +285,7 @@ def _dataset_names(folder: Path, datasets: Sequence[_Dataset]) -> list[str]:
 
 def _from_parquet(location: Location) -> Target:
     """Read a dataset of Parquet files; ours say of themselves what they are."""
-    with opened(location.first) as file:
+    with open_parquet(location.first) as file:
         ours = b"probeta" in (file.schema_arrow.metadata or {})
     return read_instances(location) if ours else read_parquet(location, _parquet_columns(location))
 
@@ -293,7 +293,7 @@ def _from_parquet(location: Location) -> Target:
 def _parquet_columns(location: Location) -> Columns:
     """Choose the columns of files that do not describe themselves."""
     columns = location.columns
-    with opened(location.first) as file:
+    with open_parquet(location.first) as file:
         schema = file.schema_arrow
         classes = [name for name in schema.names if class_names(schema, name)]
         candidates = {*text_columns(schema), *classes, columns.label, columns.score}

@@ -15,8 +15,7 @@ from conftest import caption, document, opinion, write_as_read
 from contents import contents
 from parsed_text import parsed
 
-from builders.building import build, limit_of
-from builders.building import rows_of as example_splits
+from builders.building import build, describe_limit, split_examples
 from builders.plan.datasets import datasets_of
 from builders.sampling.candidates import N_FOLDS
 from builders.store import digests, labels_of
@@ -222,7 +221,7 @@ def test_what_limits_the_rows(make, make_corpus, rows, short, names, limit) -> N
     documents = [document(n, sentences=3 if n < short else 8) for n in range(300)]
     corpus = make_corpus(datasets={name: ENTRIES[name] | {"rows": rows} for name in names})
     _, report = make(documents, corpus=corpus)
-    limits = {d.name: limit_of(d, report[d.name]) for d in datasets_of(corpus, "upstream")}
+    limits = {d.name: describe_limit(d, report[d.name]) for d in datasets_of(corpus, "upstream")}
     assert limit in limits["sp_mine"], limits
 
 
@@ -473,7 +472,7 @@ def test_texts_that_stand_in_another_split_are_marked() -> None:
     examples = [opinion(1, "train"), opinion(2, "validation", texts=same), opinion(3, "train")]
     examples += [opinion(3, "train", id="again"), opinion(4, "test")]
     examples += [opinion(5, "train", texts=("😀",)), opinion(6, "test", texts=("😡",))]
-    rows = example_splits(examples, ALL_TASKS["sentence_classification"], 1, "sent")
+    rows = split_examples(examples, ALL_TASKS["sentence_classification"], 1, "sent")
     marked = {row["id"]: row["also_in"] for of_split in rows.values() for row in of_split}
     assert {name: splits for name, splits in marked.items() if splits} == {
         "opinions/train/1": ["validation"],

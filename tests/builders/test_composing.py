@@ -29,7 +29,7 @@ from builders.composing import (
     compose,
     frequent_words,
     positive_pairs,
-    words_of,
+    split_words,
 )
 from builders.plan.datasets import rankings_of
 from builders.store import about_of
@@ -445,7 +445,7 @@ def test_vowel_signs_belong_to_their_words() -> None:
     ],
 )
 def test_words(text: str, words: list[str]) -> None:
-    assert words_of(text) == words
+    assert split_words(text) == words
 
 
 def test_words_of_documents_and_dialogues(write_records) -> None:
@@ -463,7 +463,7 @@ def test_words_of_documents_and_dialogues(write_records) -> None:
 
 @pytest.mark.parametrize("memory", [1, 40, 1_000_000])
 def test_counts_are_exact_whatever_the_memory(write_records, monkeypatch, memory) -> None:
-    monkeypatch.setattr(composing, "IN_MEMORY", memory)
+    monkeypatch.setattr(composing, "MAX_WORDS_IN_MEMORY", memory)
     chance = random.Random(7)
     # More films than a batch holds, so that what is counted goes to files in between.
     words = [chance.choice("abcdefg") * chance.randint(1, 9) for _ in range(1200)]

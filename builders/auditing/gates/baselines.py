@@ -28,11 +28,11 @@ def _of_scores(target: Target) -> Iterator[Check]:
     pairs = [row for part in tested for row in part.texts]
     scores = np.concatenate([part.scores for part in tested])
     shares = []
-    for name, alike in trivial_similarities(pairs).items():
-        yield stated("baselines", name, pearson(alike, scores), correlation=True)
-        shares.append(correlation_shares(alike, scores))
-    found = detectable_difference(shares, _documents(tested), largest=2.0)
-    yield stated("size", DETECTABLE, found, correlation=True)
+    for name, similarity in trivial_similarities(pairs).items():
+        yield stated("baselines", name, pearson(similarity, scores), correlation=True)
+        shares.append(correlation_shares(similarity, scores))
+    detectable = detectable_difference(shares, _documents(tested), largest=2.0)
+    yield stated("size", DETECTABLE, detectable, correlation=True)
 
 
 def _of_classes(target: Target) -> Iterator[Check]:
@@ -42,22 +42,27 @@ def _of_classes(target: Target) -> Iterator[Check]:
     choosing = [target.parts["validation"]] if {*target.parts} == {*SPLITS} else []
     rows = sum(len(test.texts) for _, test in trials)
     classes = len(target.labels)
-    parts: dict[str, list[Booleans]] = {}
+    right_of_trials: dict[str, list[Booleans]] = {}
     for train, test in trials:
-        asked = _texts(test, *choosing)
-        for name, of_part in trivial_baselines(_texts(train), asked, classes).items():
-            parts.setdefault(name, []).append(of_part)
-    right = {name: np.concatenate(of_parts).astype(float) for name, of_parts in parts.items()}
+        predicted_rows = _texts(test, *choosing)
+        for name, right_of_part in trivial_baselines(
+            _texts(train), predicted_rows, classes
+        ).items():
+            right_of_trials.setdefault(name, []).append(right_of_part)
+    right = {
+        name: np.concatenate(right_of_parts).astype(float)
+        for name, right_of_parts in right_of_trials.items()
+    }
     length_limit = None
     if target.constructed and not (target.task and target.task.asks_length):
         length_limit = 1 / classes + LENGTH_BEYOND_CHANCE
     checks = []
-    for name, answers in right.items():
-        value = float(answers[:rows].mean())
+    for name, is_right in right.items():
+        value = float(is_right[:rows].mean())
         check = stated("baselines", name, value)
         if name == "length" and length_limit is not None:
             check = share_check("baselines", name, value, length_limit, rows)
-        chosen_by = float(answers[rows:].mean()) if choosing else value
+        chosen_by = float(is_right[rows:].mean()) if choosing else value
         checks.append(replace(check, validation=chosen_by))
     chosen = chosen_of(map(asdict, checks))
     limit = max(1 / classes, checks[0].value) + SOLVED_BEYOND_CHANCE
@@ -67,9 +72,9 @@ def _of_classes(target: Target) -> Iterator[Check]:
             yield replace(check, limit=check.limit or limit, verdict=verdict)
         else:
             yield check
-    shares = [answers[:rows] for name, answers in right.items() if name != MAJORITY]
-    found = detectable_difference(shares, _documents([test for _, test in trials]))
-    yield stated("size", DETECTABLE, found)
+    shares = [is_right[:rows] for name, is_right in right.items() if name != MAJORITY]
+    detectable = detectable_difference(shares, _documents([test for _, test in trials]))
+    yield stated("size", DETECTABLE, detectable)
 
 
 def _texts(*parts: SplitRows) -> Texts:
@@ -81,8 +86,8 @@ def _texts(*parts: SplitRows) -> Texts:
 
 
 def _documents(parts: Sequence[SplitRows]) -> list[str] | None:
-    known = [part.documents for part in parts if part.documents is not None]
-    return list(chain.from_iterable(known)) if len(known) == len(parts) else None
+    documents = [part.documents for part in parts if part.documents is not None]
+    return list(chain.from_iterable(documents)) if len(documents) == len(parts) else None
 
 
 def _applies(target: Target) -> bool:

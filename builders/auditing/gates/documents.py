@@ -9,19 +9,19 @@ from builders.auditing.target import LEFT_UNITS, Target
 
 def _measure(target: Target) -> Iterator[Check]:
     """Count the documents that are in two splits or folds."""
-    holders: dict[str, set[str]] = {}
+    parts_with: dict[str, set[str]] = {}
     for name, part in target.apart().items():
         for document in part.documents or ():
-            holders.setdefault(document, set()).add(name)
-    twice = {document: names for document, names in holders.items() if len(names) > 1}
+            parts_with.setdefault(document, set()).add(name)
+    repeated = {document: names for document, names in parts_with.items() if len(names) > 1}
     folds = "folds" if target.folds else "splits"
-    found = (
-        (part, row, f"document {document} is in {', '.join(sorted(twice[document]))}")
+    flagged = (
+        (part, row, f"document {document} is in {', '.join(sorted(repeated[document]))}")
         for part in target.apart().values()
         for row, document in enumerate(part.documents or ())
-        if document in twice
+        if document in repeated
     )
-    yield count_check("documents", f"documents in two {folds}", len(twice), found)
+    yield count_check("documents", f"documents in two {folds}", len(repeated), flagged)
 
 
 DOCUMENTS = Gate("documents", _measure, lambda target: target.has_documents)
@@ -37,14 +37,14 @@ def _trees(target: Target) -> Iterator[Check]:
             rows[document] += 1
             units[document] = max(units[document], left + 1, right + 1)
     broken = {document for document, count in units.items() if rows[document] != count - 1}
-    found = (
+    flagged = (
         (part, row, f"tree {document}")
         for part in target.parts.values()
         for row, document in enumerate(part.documents or ())
         if document in broken
     )
     what = "trees of n units that do not have n - 1 rows"
-    yield count_check("documents", what, len(broken), found)
+    yield count_check("documents", what, len(broken), flagged)
     unsorted = int(target.labels != sorted(target.labels))
     yield count_check("documents", "unsorted label maps", unsorted)
 
@@ -53,7 +53,7 @@ def _sides(target: Target) -> Iterator[Check]:
     """Count the sides of several units that no row divides: nodes that were left out."""
     for split, part in target.parts.items():
         divided = set(part.instances())
-        lost = [
+        flagged = [
             (part, row, f"no row divides its {name} {len(side)} units")
             for row, (marks, left) in enumerate(
                 zip(part.marks, part.columns[LEFT_UNITS], strict=True)
@@ -62,7 +62,7 @@ def _sides(target: Target) -> Iterator[Check]:
             if len(side) > 1 and tuple(sorted(side)) not in divided
         ]
         what = f"sides of several units that no row divides, in {split}"
-        yield count_check("documents", what, len(lost), lost)
+        yield count_check("documents", what, len(flagged), flagged)
 
 
 def _of_trees(target: Target) -> bool:

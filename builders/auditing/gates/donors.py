@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 import numpy as np
 
-from builders.auditing.gates.gate import Check, Found, Gate, count_check, share_check, stated
+from builders.auditing.gates.gate import Check, FlaggedRow, Gate, count_check, share_check, stated
 from builders.auditing.target import Booleans, Location, Marks, Place, SplitRows, Target
 
 SEEN_ELSEWHERE = 0.52
@@ -17,21 +17,21 @@ def _measure(target: Target) -> Iterator[Check]:
     rows_with = Counter(mark for part in parts for row in part.marks for mark in set(row))
     # Per split: a leak in a small test must not vanish in a large train.
     accuracies = []
-    known: list[tuple[SplitRows, int, int]] = []
+    seen_sentences: list[tuple[SplitRows, int, int]] = []
     for part in parts:
-        seen = [_known(part, row, rows_with) for row in range(len(part.texts))]
+        positions = [_known(part, row, rows_with) for row in range(len(part.texts))]
         right = sum(
-            bool(label) != (n is not None) for label, n in zip(part.labels, seen, strict=True)
+            bool(label) != (n is not None) for label, n in zip(part.labels, positions, strict=True)
         )
-        accuracies.append((max(right, len(seen) - right) / len(seen), len(seen)))
-        known += [(part, row, n) for row, n in enumerate(seen) if n is not None]
+        accuracies.append((max(right, len(positions) - right) / len(positions), len(positions)))
+        seen_sentences += [(part, row, n) for row, n in enumerate(positions) if n is not None]
     accuracy, rows = max(accuracies)
     what = 'accuracy of the rule "a middle sentence occurs elsewhere", in the worst split'
-    found = _with_donors(target, known)
-    yield share_check("donors", what, accuracy, SEEN_ELSEWHERE, rows, found)
+    flagged = _with_donors(target, seen_sentences)
+    yield share_check("donors", what, accuracy, SEEN_ELSEWHERE, rows, flagged)
     if not target.corpus:
         what = "rows with a middle sentence that occurs in another row"
-        yield stated("donors", what, len(known))
+        yield stated("donors", what, len(seen_sentences))
 
 
 def _known(part: SplitRows, row: int, rows_with: Mapping[int, int]) -> int | None:
@@ -41,17 +41,19 @@ def _known(part: SplitRows, row: int, rows_with: Mapping[int, int]) -> int | Non
     return next((n for n in middle if telling[n] and rows_with[marks[n]] > 1), None)
 
 
-def _with_donors(target: Target, known: Iterable[tuple[SplitRows, int, int]]) -> Iterator[Found]:
+def _with_donors(
+    target: Target, seen_sentences: Iterable[tuple[SplitRows, int, int]]
+) -> Iterator[FlaggedRow]:
     """Yield rows with the place of another row that has their sentence: a donor, or a copy."""
     places: defaultdict[int, list[tuple[Place, int]]] = defaultdict(list)
     for part, row in target.rows():
         for number, mark in enumerate(part.marks[row]):
             places[mark].append((part.places[row], number))
-    for part, row, number in known:
+    for part, row, number in seen_sentences:
         others = places[part.marks[row][number]]
-        other, at = next((place, n) for place, n in others if place != part.places[row])
+        place, position = next((place, n) for place, n in others if place != part.places[row])
         label = target.labels[part.labels[row]]
-        yield part, row, f"label {label}: text {number + 1} is text {at + 1} of {other}"
+        yield part, row, f"label {label}: text {number + 1} is text {position + 1} of {place}"
 
 
 DONORS = Gate(
@@ -76,7 +78,7 @@ def _replaced(target: Target) -> Iterator[tuple[SplitRows, int, int]]:
                 yield part, row, place - 1
 
 
-def occur_elsewhere(replacing: Marks, texts: Marks, found: Iterable[Found]) -> Check:
+def donor_check(replacing: Marks, texts: Marks, flagged: Iterable[FlaggedRow]) -> Check:
     """Check that no replacing sentence occurs in another row.
 
     ``texts``, sorted, has the mark of each text of six words or more of all datasets audited
@@ -84,7 +86,7 @@ def occur_elsewhere(replacing: Marks, texts: Marks, found: Iterable[Found]) -> C
     reveal the neighbours of a sentence.
     """
     what = "replacement sentences of six words or more that occur in another row of any dataset"
-    return count_check("donors", what, int(np.count_nonzero(_repeated(replacing, texts))), found)
+    return count_check("donors", what, int(np.count_nonzero(_repeated(replacing, texts))), flagged)
 
 
 def _repeated(marks: Marks, texts: Marks) -> Booleans:
@@ -93,7 +95,7 @@ def _repeated(marks: Marks, texts: Marks) -> Booleans:
     return np.asarray(end - first > 1)
 
 
-def rows_of(location: Location, texts: Marks) -> Iterator[Found]:
+def rows_with_repeated_donors(location: Location, texts: Marks) -> Iterator[FlaggedRow]:
     """Read a dataset again for its rows whose replacing sentence occurs in another row."""
     for part, row, at in _replaced(location.load()):
         mark = np.array([part.marks[row][at]], np.uint64)

@@ -11,7 +11,7 @@ from builders.statistics import ERRORS, standard_error
 
 # Rows that a miss names, and the characters shown of each.
 FIRST, LONGEST = 5, 120
-Found = tuple[SplitRows, int, str]
+FlaggedRow = tuple[SplitRows, int, str]
 """A row that has a fault: its split, its number there, and what is wrong (or "")."""
 
 
@@ -70,9 +70,9 @@ class Gate:
         }[self.our_fault] or not target.corpus
 
 
-def count_check(gate: str, what: str, count: int, found: Iterable[Found] = ()) -> Check:
+def count_check(gate: str, what: str, count: int, flagged: Iterable[FlaggedRow] = ()) -> Check:
     """Return a measurement that must be 0, naming rows if it is not."""
-    rows = named(found) if count else []
+    rows = name_rows(flagged) if count else []
     return Check(gate, what, count, 0, "miss" if count else "pass", rows=rows)
 
 
@@ -82,23 +82,23 @@ def share_check(
     share: float,
     limit: float,
     rows: int,
-    found: Iterable[Found] = (),
+    flagged: Iterable[FlaggedRow] = (),
     allowed: float = 0.0,
 ) -> Check:
     """Return a share of some rows, and whether it is above its limit by more than chance.
 
-    ``rows`` is the number that it is a share of, ``found`` the rows concerned of a miss, and
+    ``rows`` is the number that it is a share of, ``flagged`` the rows concerned of a miss, and
     ``allowed`` a part of the share that may be due to chance besides the standard errors.
     """
     verdict: Verdict = "pass"
     if share > limit:
         likely = share - limit <= ERRORS * standard_error(limit, rows) + allowed
         verdict = "within chance" if likely else "miss"
-    named_rows = named(found) if verdict == "miss" else []
+    named_rows = name_rows(flagged) if verdict == "miss" else []
     return Check(gate, what, share, limit, verdict, rows=named_rows)
 
 
-def named(found: Iterable[Found]) -> list[NamedRow]:
+def name_rows(flagged: Iterable[FlaggedRow]) -> list[NamedRow]:
     """Return the first rows of a miss: their places, the beginning of their texts, their faults."""
     return [
         {
@@ -106,14 +106,14 @@ def named(found: Iterable[Found]) -> list[NamedRow]:
             "unit": part.places[row].unit,
             "number": part.places[row].number,
             "id": part.places[row].id,
-            "text": shortened(" | ".join(part.texts[row])),
+            "text": shorten(" | ".join(part.texts[row])),
             "why": why,
         }
-        for part, row, why in islice(found, FIRST)
+        for part, row, why in islice(flagged, FIRST)
     ]
 
 
-def shortened(text: str) -> str:
+def shorten(text: str) -> str:
     """Return a text, or its beginning and an ellipsis; escapes stand for what cannot be seen."""
     line = text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in line)

@@ -18,18 +18,18 @@ OTHER_LANGUAGE = 0.01
 
 def _measure(target: Target) -> Iterator[Check]:
     """Identify the language of every row, and count the rows that are too short for that."""
-    places = list(target.rows())
-    rows = [" ".join(part.sentences[number]) for part, number in places]
-    judged = [(is_language(row, target.language), is_too_short(row)) for row in rows]
-    other = [n for n, (in_language, _) in enumerate(judged) if not in_language]
-    found = ((*places[n], f"rather {identify(rows[n])}") for n in other)
+    part_rows = list(target.rows())
+    rows = [" ".join(part.sentences[number]) for part, number in part_rows]
+    judgements = [(is_language(row, target.language), is_too_short(row)) for row in rows]
+    others = [n for n, (in_language, _) in enumerate(judgements) if not in_language]
+    flagged = ((*part_rows[n], f"rather {identify(rows[n])}") for n in others)
     what = f"rows that are not in the dataset's language, {target.language}"
-    yield share_check("language", what, len(other) / len(rows), OTHER_LANGUAGE, len(rows), found)
+    yield share_check("language", what, len(others) / len(rows), OTHER_LANGUAGE, len(rows), flagged)
     what = (
         f"rows too short to identify their language (under {MIN_LETTERS} letters in words "
         "without a capital)"
     )
-    yield stated("language", what, sum(short for _, short in judged) / len(rows))
+    yield stated("language", what, sum(short for _, short in judgements) / len(rows))
 
 
 def _applies(target: Target) -> bool:

@@ -17,32 +17,32 @@ def _links(target: Target) -> Iterator[Check]:
     texts = [row[0] for part in parts for row in part.texts]
     links = [listed for part in parts for listed in part.columns["positives"]]
     listed_by = dict(zip(ids, map(set, links), strict=True))
-    unknown = itself = one_sided = twice = 0
+    n_unknown = n_own = n_one_sided = n_duplicate = 0
     for row_id, positives in zip(ids, links, strict=True):
-        itself += row_id in positives
-        twice += len(positives) - len(set(positives))
+        n_own += row_id in positives
+        n_duplicate += len(positives) - len(set(positives))
         for positive in positives:
             if positive not in listed_by:
-                unknown += 1
+                n_unknown += 1
             else:
-                one_sided += row_id not in listed_by[positive]
-    elsewhere = sum(len(part.texts) for split, part in target.parts.items() if split != "test")
-    wordless = sum(not has_words(row) for row in texts)
+                n_one_sided += row_id not in listed_by[positive]
+    n_elsewhere = sum(len(part.texts) for split, part in target.parts.items() if split != "test")
+    n_wordless = sum(not has_words(row) for row in texts)
     for what, count in (
         ("rankings without a query", int(not any(links))),
-        ("rows outside the test split", elsewhere),
-        ("positives that are not rows of the dataset", unknown),
-        ("duplicate positives", twice),
-        ("rows that are their own positive", itself),
-        ("one-sided links (A lists B, B does not list A)", one_sided),
+        ("rows outside the test split", n_elsewhere),
+        ("positives that are not rows of the dataset", n_unknown),
+        ("duplicate positives", n_duplicate),
+        ("rows that are their own positive", n_own),
+        ("one-sided links (A lists B, B does not list A)", n_one_sided),
         ("rows with the id of another row", len(ids) - len(listed_by)),
         ("rows with the text of another row", len(texts) - len(set(texts))),
-        ("rows without a letter or a digit", wordless),
+        ("rows without a letter or a digit", n_wordless),
     ):
         yield count_check("labels", what, count)
-    alike = len(set(texts)) - len(set(map(sentence_hash, set(texts))))
+    n_alike = len(set(texts)) - len(set(map(sentence_hash, set(texts))))
     what = "rows that differ from another row only in case, punctuation and symbols"
-    yield stated("labels", what, alike)
+    yield stated("labels", what, n_alike)
 
 
 def _sizes(target: Target) -> Iterator[Check]:
@@ -61,13 +61,15 @@ def _sizes(target: Target) -> Iterator[Check]:
 
 def _documents(target: Target) -> Iterator[Check]:
     """Count the positives whose document is not that of the row that lists them."""
-    elsewhere = 0
+    n_elsewhere = 0
     for part in target.parts.values():
         documents = part.documents or ()
-        of = dict(zip(part.columns["id"], documents, strict=True))
+        document_of = dict(zip(part.columns["id"], documents, strict=True))
         for document, positives in zip(documents, part.columns["positives"], strict=True):
-            elsewhere += sum(of.get(positive, document) != document for positive in positives)
-    yield count_check("documents", "positives from another document than their row", elsewhere)
+            n_elsewhere += sum(
+                document_of.get(positive, document) != document for positive in positives
+            )
+    yield count_check("documents", "positives from another document than their row", n_elsewhere)
 
 
 LINKS = Gate("labels", _links, lambda target: target.kind == "rankings")

@@ -32,10 +32,10 @@ def _measure(target: Target) -> Iterator[Check]:
         return part.scores.round().astype(np.int64) - lowest if scored else part.labels
 
     numbers = {split: answers(part) for split, part in target.parts.items()}
-    both = _CYCLES | _TENTHS
-    pairs = [("", both, answers(train), answers(test)) for train, test in target.trials()]
+    all_cues = _CYCLES | _TENTHS
+    pairs = [("", all_cues, answers(train), answers(test)) for train, test in target.trials()]
     if "train" in numbers and "validation" in numbers:
-        pairs.append(("", both, numbers["train"], numbers["validation"]))
+        pairs.append(("", all_cues, numbers["train"], numbers["validation"]))
     for split_labels in numbers.values():
         # Both halves begin at the same place of a cycle.
         half = len(split_labels) // (2 * classes) * classes
@@ -45,18 +45,20 @@ def _measure(target: Target) -> Iterator[Check]:
         if len(np.unique(split_labels[::2])) > 1:
             how = ", learnt on every second row of a split"
             pairs.append((how, _TENTHS, split_labels[::2], split_labels[1::2]))
-    right, base = defaultdict[str, float](float), defaultdict[str, float](float)
+    right, majority_right = defaultdict[str, float](float), defaultdict[str, float](float)
     rows: Counter[str] = Counter()
-    for how, cues, known, asked in pairs:
-        accuracies = row_order(known, asked, classes)
+    for how, cues, train_labels, test_labels in pairs:
+        accuracies = row_order(train_labels, test_labels, classes)
         for name, cue in cues.items():
             what = f"accuracy from {cue}{how}"
-            rows[what] += len(asked)
-            right[what] += accuracies[name] * len(asked)
+            rows[what] += len(test_labels)
+            right[what] += accuracies[name] * len(test_labels)
             # The accuracy of the majority class owes nothing to the order.
-            base[what] += float((asked == np.bincount(known).argmax()).mean()) * len(asked)
+            majority_right[what] += float(
+                (test_labels == np.bincount(train_labels).argmax()).mean()
+            ) * len(test_labels)
     for what, count in rows.items():
-        limit = max(1 / classes, base[what] / count) + BEYOND_CHANCE
+        limit = max(1 / classes, majority_right[what] / count) + BEYOND_CHANCE
         # Half a row, since the share of few rows that are right moves in large steps.
         step = 0.5 / count
         yield share_check("row_order", what, right[what] / count, limit, count, allowed=step)

@@ -7,11 +7,11 @@ import numpy as np
 
 from builders.auditing.gates.gate import (
     Check,
-    Found,
+    FlaggedRow,
     Gate,
     count_check,
     share_check,
-    shortened,
+    shorten,
     stated,
 )
 from builders.auditing.target import Target
@@ -47,31 +47,33 @@ def _measure(target: Target) -> Iterator[Check]:
     rows = [
         (part, number) for part in target.parts.values() for number in target.as_in_source(part)
     ]
-    of_group: dict[str, list[Found]] = {group: [] for group in _WORDS}
+    flagged_of_group: dict[str, list[FlaggedRow]] = {group: [] for group in _WORDS}
     names: Counter[str] = Counter()
-    boilerplate: list[Found] = []
-    may_be_typed, typed = not target.corpus and target.records == "examples", 0
+    boilerplate: list[FlaggedRow] = []
+    may_be_typed, n_typed = not target.corpus and target.records == "examples", 0
     for part, number in rows:
-        found: dict[str, str] = {}
+        sentence_of_fault: dict[str, str] = {}
         for sentence in part.sentences[number]:
             for name in find_faults(sentence, target.language, KINDS[target.records]):
-                found.setdefault(name, shortened(sentence))
-        if may_be_typed and not found.keys().isdisjoint(_TYPED):
-            typed += 1
-            found = {name: sentence for name, sentence in found.items() if name not in _TYPED}
-        names.update(found.keys())
-        of_row: dict[str, str] = {}
-        for name, sentence in found.items():
-            of_row.setdefault(group_of(name), f"{name}: {sentence}")
-        for group, why in of_row.items():
-            of_group[group].append((part, number, why))
+                sentence_of_fault.setdefault(name, shorten(sentence))
+        if may_be_typed and not sentence_of_fault.keys().isdisjoint(_TYPED):
+            n_typed += 1
+            sentence_of_fault = {
+                name: sentence for name, sentence in sentence_of_fault.items() if name not in _TYPED
+            }
+        names.update(sentence_of_fault.keys())
+        reason_of_group: dict[str, str] = {}
+        for name, sentence in sentence_of_fault.items():
+            reason_of_group.setdefault(group_of(name), f"{name}: {sentence}")
+        for group, why in reason_of_group.items():
+            flagged_of_group[group].append((part, number, why))
         sentences = part.sentences[number]
         if any(pattern.search(text) for text in sentences for pattern in target.boilerplate):
             boilerplate.append((part, number, ""))
     for group, words in _WORDS.items():
         if target.task and target.task.unit == "word" and group not in _OF_WORDS:
             continue
-        what, damaged = f"rows with {words}", of_group[group]
+        what, damaged = f"rows with {words}", flagged_of_group[group]
         counts = ", ".join(f"{name} {names[name]:,}" for name in FAULTS[group] if names[name])
         if not target.corpus and counts:
             what += f" ({counts})"
@@ -81,7 +83,7 @@ def _measure(target: Target) -> Iterator[Check]:
             yield count_check("text", what, len(damaged), damaged)
     if may_be_typed:
         what = f"rows with {', '.join(_TYPED)}, which people type too"
-        yield stated("text", what, typed)
+        yield stated("text", what, n_typed)
     if target.boilerplate:
         what = "rows with boilerplate of the corpus"
         yield count_check("text", what, len(boilerplate), boilerplate)
@@ -108,16 +110,18 @@ def _boilerplate(target: Target) -> Iterator[Check]:
         if len(words) >= _ENDS:
             holders.setdefault(("begins", *words[:_ENDS]), []).append(number)
             holders.setdefault(("ends", *words[-_ENDS:]), []).append(number)
-    why: dict[int, str] = {}
+    reasons: dict[int, str] = {}
     for (how, *words), numbers in holders.items():
         if len(numbers) >= _ROWS:
             classes = {int(part.labels[row]) for part, row in map(rows.__getitem__, numbers)}
             if len(classes) == 1:
-                same = f"{how} with “{' '.join(words)}”, as {len(numbers) - 1} others of its class"
-                why |= dict.fromkeys(numbers, same)
-    found: Iterator[Found] = ((*rows[number], why[number]) for number in sorted(why))
+                reason = (
+                    f"{how} with “{' '.join(words)}”, as {len(numbers) - 1} others of its class"
+                )
+                reasons |= dict.fromkeys(numbers, reason)
+    flagged: Iterator[FlaggedRow] = ((*rows[number], reasons[number]) for number in sorted(reasons))
     what = "rows that begin or end like others of their class, and like none of another"
-    yield share_check("text", what, len(why) / len(rows), BOILERPLATE, len(rows), found)
+    yield share_check("text", what, len(reasons) / len(rows), BOILERPLATE, len(rows), flagged)
 
 
 def _swallowed(target: Target) -> Iterator[Check]:
@@ -125,13 +129,15 @@ def _swallowed(target: Target) -> Iterator[Check]:
     lengths = [
         (count_words(text), part, row) for part, row in target.rows() for text in part.texts[row]
     ]
-    usual = int(np.sort([length for length, _, _ in lengths])[-1 - len(lengths) // _IN])
-    found: list[Found] = [
-        (part, row, f"{length} words; {_IN - 1} of {_IN:,} texts have {usual} or fewer")
+    usual_length = int(np.sort([length for length, _, _ in lengths])[-1 - len(lengths) // _IN])
+    flagged: list[FlaggedRow] = [
+        (part, row, f"{length} words; {_IN - 1} of {_IN:,} texts have {usual_length} or fewer")
         for length, part, row in lengths
-        if length > _TIMES * usual
+        if length > _TIMES * usual_length
     ]
-    yield count_check("text", "texts so long that they must hold several rows", len(found), found)
+    yield count_check(
+        "text", "texts so long that they must hold several rows", len(flagged), flagged
+    )
 
 
 BOILERPLATE_OF_OTHERS = Gate(

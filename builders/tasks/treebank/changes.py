@@ -17,9 +17,9 @@ from builders.sampling.candidates import (
     Candidate,
     Tree,
     WordCounts,
+    as_candidate,
     in_drawn_order,
     is_finite,
-    offered,
 )
 from builders.sampling.passages import Draw
 from corpora_recipes.records import Token, Word, text_of
@@ -51,13 +51,18 @@ def shifted(tree: Tree, draw: Draw, *, size: int) -> Candidate | str:
     places = []
     for start in range(tree.begin + 1, len(forms) - 2 * size + 1):
         middle, end = start + size, start + 2 * size
-        around = [forms[start - 1], *forms[middle:end], *forms[start:middle], *forms[end : end + 1]]
+        neighbourhood = [
+            forms[start - 1],
+            *forms[middle:end],
+            *forms[start:middle],
+            *forms[end : end + 1],
+        ]
         if (
             all(spaced[start : end - 1])
             and tree.is_word(end - 1)
             and kinds[start:middle] != kinds[middle:end]
             and {*kinds[start:end]} != _EITHER_ORDER
-            and all(left != right for left, right in pairwise(map(lower_case, around)))
+            and all(left != right for left, right in pairwise(map(lower_case, neighbourhood)))
         ):
             places.append(start)
     if not places:
@@ -65,7 +70,7 @@ def shifted(tree: Tree, draw: Draw, *, size: int) -> Candidate | str:
     start = places[draw.choice(len(places), tree.sentence.id, "place")]
     middle, end = start + size, start + 2 * size
     swapped = [*forms[:start], *forms[middle:end], *forms[start:middle], *forms[end:]]
-    return offered(
+    return as_candidate(
         tree,
         changed=tree.with_forms(swapped),
         columns={"position": start + 1, "swapped": " ".join(swapped[start:end])},
@@ -104,7 +109,7 @@ def inverted(tree: Tree, _: Draw) -> Candidate | str:
     lengths = {"first_tokens": len(first), "second_tokens": len(after)}
     longer = _FIRST if len(first) > len(after) else _SECOND
     longer = _EQUAL if len(first) == len(after) else longer
-    return offered(tree, changed=text_of(changed), stratum=longer, columns=lengths)
+    return as_candidate(tree, changed=text_of(changed), stratum=longer, columns=lengths)
 
 
 def _has_finite(tree: Tree, top: int) -> bool:
@@ -160,11 +165,11 @@ def with_both_orders(
 
     Half of each are inverted, so that the order of the lengths does not tell the class.
     """
-    kept = [candidate for candidate in candidates if candidate.stratum == _EQUAL]
+    equal_length = [candidate for candidate in candidates if candidate.stratum == _EQUAL]
     ordered = in_drawn_order(candidates, draw)
     groups = [[c for c in ordered if c.stratum == longer] for longer in (_FIRST, _SECOND)]
-    least = min(map(len, groups)) // 2 * 2
-    return [*kept, *(candidate for group in groups for candidate in group[:least])]
+    n_of_each = min(map(len, groups)) // 2 * 2
+    return [*equal_length, *(candidate for group in groups for candidate in group[:n_of_each])]
 
 
 class _Place(NamedTuple):
@@ -219,7 +224,7 @@ def replaceable(tree: Tree, draw: Draw) -> Candidate | str:
     if not places:
         return "without_noun_or_verb"
     places.sort(key=lambda place: draw.hash(tree.sentence.id, str(place.position), "place"))
-    return offered(tree, material=places)
+    return as_candidate(tree, material=places)
 
 
 def replaced(
@@ -232,18 +237,20 @@ def replaced(
     neighbours are counted in the sentences of the corpus.
     """
     words = _Words(counts, draw)
-    kept = []
+    changed_candidates = []
     for candidate in candidates:
         for place in candidate.material:
-            new = next(words.fitting(candidate, place), None)
+            new = next(words.iter_replacements(candidate, place), None)
             if new is not None:
                 end = place.start + len(place.form)
                 changed = f"{candidate.text[: place.start]}{new}{candidate.text[end:]}"
                 columns = {"position": place.position, "original": place.form, "replacement": new}
-                offer = replace(candidate, changed=changed, columns=columns, material=None)
-                kept.append(replace(offer, forms=(lower_case(new),)))
+                changed_candidate = replace(
+                    candidate, changed=changed, columns=columns, material=None
+                )
+                changed_candidates.append(replace(changed_candidate, forms=(lower_case(new),)))
                 break
-    return kept
+    return changed_candidates
 
 
 class _Words:
@@ -259,16 +266,16 @@ class _Words:
         }
         self._alike: dict[tuple[str, int], list[tuple[int, str]]] = {}
 
-    def fitting(self, candidate: Candidate, place: _Place) -> Iterator[str]:
+    def iter_replacements(self, candidate: Candidate, place: _Place) -> Iterator[str]:
         """Yield the words that may stand in a place, from a drawn one on."""
-        circle = self._circle(place)
+        circle = self._similar_frequency(place)
         first = bisect_left(circle, (self._draw.hash(candidate.id, "replacement"), ""))
         text = lower_case(candidate.text)
         for _, form in (*circle[first:], *circle[:first]):
-            if lower_case(form) not in text and self._goes_with(form, place):
+            if lower_case(form) not in text and self._fits_context(form, place):
                 yield form
 
-    def _circle(self, place: _Place) -> list[tuple[int, str]]:
+    def _similar_frequency(self, place: _Place) -> list[tuple[int, str]]:
         """Return the words that are about as frequent as one and of its kind."""
         words = self._counts.of_kind[place.kind]
         frequency = words[place.form]
@@ -281,7 +288,7 @@ class _Words:
             ]
         return self._alike[key]
 
-    def _goes_with(self, form: str, place: _Place) -> bool:
+    def _fits_context(self, form: str, place: _Place) -> bool:
         """Return whether a word is no rarer beside both neighbours than the original elsewhere."""
         together = self._counts.together
         return (

@@ -12,10 +12,10 @@ from builders.sampling.candidates import (
     Candidate,
     Tree,
     WordCounts,
+    as_candidate,
+    choose_classes,
     is_finite,
-    offered,
-    told_by,
-    worthwhile_classes,
+    labelled_by_word,
 )
 from builders.sampling.passages import Draw
 from corpora_recipes.text.language import is_letters
@@ -45,7 +45,7 @@ def length(tree: Tree, _: Draw) -> Candidate | str:
     """Return the sentence with the bin of its length; it has 5 to 28 tokens."""
     tokens = len(tree.tokens)
     label = next(f"{first}-{last}" for first, last in LENGTHS if first <= tokens <= last)
-    return offered(tree, label=label)
+    return as_candidate(tree, label=label)
 
 
 def content_words(tree: Tree, _: Draw) -> Candidate | str:
@@ -57,7 +57,7 @@ def content_words(tree: Tree, _: Draw) -> Candidate | str:
         long = len(word.form) >= shortest and is_letters(word.form)
         if word.upos in ("NOUN", "VERB", "ADJ") and long and tree.tokens[token].words == 1:
             places.setdefault(lower_case(word.form), token)
-    return offered(tree, material=places) if places else "without_content_word"
+    return as_candidate(tree, material=places) if places else "without_content_word"
 
 
 def with_one_word(candidates: Sequence[Candidate], _: WordCounts, __: Draw) -> Sequence[Candidate]:
@@ -70,20 +70,24 @@ def with_one_word(candidates: Sequence[Candidate], _: WordCounts, __: Draw) -> S
     frequency = Counter(form for candidate in candidates for form in candidate.material)
     rare = (form for form, count in frequency.items() if count <= COMMON * len(candidates))
     ranked = sorted(rare, key=lambda form: (-frequency[form], form))[:MOST_WORDS]
-    best: list[Candidate] = []
-    size = number = 0
-    while number < len(ranked):
-        number = min(2 * number + 2, len(ranked))
-        words = set(ranked[:number])
+    best_candidates: list[Candidate] = []
+    max_rows = n_words = 0
+    while n_words < len(ranked):
+        n_words = min(2 * n_words + 2, len(ranked))
+        words = set(ranked[:n_words])
         shared = ((c, words.intersection(c.material)) for c in candidates)
-        only = [(c, next(iter(common))) for c, common in shared if len(common) == 1]
-        rows = Counter(word for _, word in only)
-        for least in range(ROWS_OF_A_WORD, max(rows.values(), default=0) + 1, ROWS_OF_A_WORD):
-            kept = {word for word, having in rows.items() if having >= least}
-            if len(kept) > 1 and len(kept) * least >= size:
-                size = len(kept) * least
-                best = [_of_word(c, word) for c, word in only if word in kept]
-    return best
+        single_word = [(c, next(iter(common))) for c, common in shared if len(common) == 1]
+        rows = Counter(word for _, word in single_word)
+        for rows_per_word in range(
+            ROWS_OF_A_WORD, max(rows.values(), default=0) + 1, ROWS_OF_A_WORD
+        ):
+            words_kept = {word for word, having in rows.items() if having >= rows_per_word}
+            if len(words_kept) > 1 and len(words_kept) * rows_per_word >= max_rows:
+                max_rows = len(words_kept) * rows_per_word
+                best_candidates = [
+                    _of_word(c, word) for c, word in single_word if word in words_kept
+                ]
+    return best_candidates
 
 
 def _of_word(candidate: Candidate, word: str) -> Candidate:
@@ -94,7 +98,7 @@ def _of_word(candidate: Candidate, word: str) -> Candidate:
 def depth(tree: Tree, _: Draw) -> Candidate | str:
     """Return the sentence with the depth of its tree."""
     levels = tree.depth()
-    return offered(tree, label=str(levels)) if levels in DEPTHS else "of_another_depth"
+    return as_candidate(tree, label=str(levels)) if levels in DEPTHS else "of_another_depth"
 
 
 def constituents(tree: Tree, _: Draw) -> Candidate | str:
@@ -108,7 +112,7 @@ def constituents(tree: Tree, _: Draw) -> Candidate | str:
         parts.append("O")
     if tree.related(tree.root, "obl", "ccomp", "xcomp"):
         parts.append("X")
-    return offered(tree, label="+".join(parts))
+    return as_candidate(tree, label="+".join(parts))
 
 
 def order(tree: Tree, _: Draw) -> Candidate | str:
@@ -118,14 +122,14 @@ def order(tree: Tree, _: Draw) -> Candidate | str:
     subjects = tree.related(tree.root, "nsubj")
     if len(subjects) != 1 or tree.words[subjects[0]].upos not in ("NOUN", "PROPN"):
         return "without_one_noun_as_subject"
-    return told_by(tree, tree.root, "SV" if subjects[0] < tree.root else "VS")
+    return labelled_by_word(tree, tree.root, "SV" if subjects[0] < tree.root else "VS")
 
 
 def of_worthwhile_classes(
     candidates: Sequence[Candidate], _: WordCounts, draw: Draw
 ) -> Sequence[Candidate]:
     """Return the candidates of the classes that are worth asking for."""
-    classes = worthwhile_classes(candidates, draw)
+    classes = choose_classes(candidates, draw)
     return [candidate for candidate in candidates if candidate.label in classes]
 
 
@@ -141,7 +145,11 @@ def tense(tree: Tree, _: Draw) -> Candidate | str:
     value = main.feature("Tense")
     if not value:
         return "without_tense"
-    return told_by(tree, tree.root, _TENSES[value]) if value in _TENSES else "of_another_tense"
+    return (
+        labelled_by_word(tree, tree.root, _TENSES[value])
+        if value in _TENSES
+        else "of_another_tense"
+    )
 
 
 def of_noun(
@@ -161,7 +169,7 @@ def of_noun(
         return f"of_another_{feature.lower()}"
     # Plurals have more letters: a sentence with one has longer words.
     stratum = f"{len(tree.text) / len(tree.tokens):.0f}" if feature == "Number" else ""
-    return told_by(tree, nouns[0], names[value], stratum)
+    return labelled_by_word(tree, nouns[0], names[value], stratum)
 
 
 def voice(tree: Tree, _: Draw) -> Candidate | str:
@@ -174,13 +182,19 @@ def voice(tree: Tree, _: Draw) -> Candidate | str:
     if main.upos != "VERB":
         return "without_main_verb"
     if tree.related(tree.root, "aux:pass"):
-        return told_by(tree, tree.root, "passive")
+        return labelled_by_word(tree, tree.root, "passive")
     if main.feature("Voice") == "Pass":
-        return told_by(tree, tree.root, "passive") if is_finite(main) else "of_unclear_voice"
+        return (
+            labelled_by_word(tree, tree.root, "passive") if is_finite(main) else "of_unclear_voice"
+        )
     participle = main.feature("VerbForm") == "Part" and not is_finite(main)
     if participle or _is_reflexive(tree) or tree.related(tree.root, "nsubj:pass"):
         return "of_unclear_voice"
-    return "without_finite_verb" if _finite(tree) is None else told_by(tree, tree.root, "active")
+    return (
+        "without_finite_verb"
+        if _finite(tree) is None
+        else labelled_by_word(tree, tree.root, "active")
+    )
 
 
 def _is_reflexive(tree: Tree) -> bool:
@@ -214,7 +228,7 @@ def dropped_subject(tree: Tree, _: Draw) -> Candidate | str:
     person, number = verb.feature("Person"), NUMBERS.get(verb.feature("Number"))
     if not person:
         return "without_person"
-    return told_by(tree, finite, f"{person} {number}") if number else "of_another_number"
+    return labelled_by_word(tree, finite, f"{person} {number}") if number else "of_another_number"
 
 
 def subjunctive(tree: Tree, _: Draw) -> Candidate | str:
@@ -225,7 +239,7 @@ def subjunctive(tree: Tree, _: Draw) -> Candidate | str:
     if not any(word.feature("Mood") for word in finite):
         return "without_mood"
     forms = [word.form for word in finite if word.feature("Mood") == "Sub"]
-    return offered(
+    return as_candidate(
         tree,
         label="subjunctive" if forms else "none",
         forms=tuple(map(lower_case, forms)),

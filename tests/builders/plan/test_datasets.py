@@ -8,7 +8,7 @@ from conftest import COLLECTIONS
 from neighbour_files import COLLECTIONS as PAIR_COLLECTIONS
 from neighbour_files import corpus_of_pairs
 
-from builders.building import MAKERS
+from builders.building import ROW_BUILDERS
 from builders.plan.datasets import Dataset, RankingDataset, datasets_of, rankings_of
 from builders.plan.groups import groups_of
 from corpora_recipes.recipe import CollectionFacts, Corpus
@@ -83,7 +83,7 @@ def test_all_kinds_of_datasets_store_the_same_keys_in_the_same_order(
 
 def test_build_makes_every_kind_of_dataset_but_rankings() -> None:
     kinds = {kind.__name__ for kind in (Dataset, *Dataset.__subclasses__())}
-    assert {kind.__name__ for kind in MAKERS} == kinds - {RankingDataset.__name__}
+    assert {kind.__name__ for kind in ROW_BUILDERS} == kinds - {RankingDataset.__name__}
 
 
 WORDS = {"pairs": ["pairs/plain"]}

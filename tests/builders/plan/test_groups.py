@@ -20,10 +20,10 @@ from builders.plan.groups import (
     benchmark_of,
     groups_of,
     inherited_of,
-    left_out_datasets,
     load_groups,
     making_of,
-    without,
+    skipped_datasets,
+    without_datasets,
 )
 from builders.tasks.benchmarks import BENCHMARKS, WITHDRAWN
 from corpora_recipes.recipe import Corpus, Declared, load_facts, recipe_names
@@ -68,23 +68,23 @@ def test_a_dataset_is_left_out_with_what_it_is_made_from(
 ) -> None:
     reason = Skipped("It is so.", asked_for=stage == "read")
     write_skipped(stage, {name: reason})
-    found = left_out_datasets(groups, "read", "build", "compose", "audit")
+    found = skipped_datasets(groups, "read", "build", "compose", "audit")
     assert found == dict.fromkeys(expected, reason)
     others = [stage_ for stage_ in ("read", "build", "compose", "audit") if stage_ != stage]
-    assert left_out_datasets(groups, *others) == {}
-    left = [dataset.name for group in without(groups, found) for dataset in group.datasets]
+    assert skipped_datasets(groups, *others) == {}
+    left = [dataset.name for group in without_datasets(groups, found) for dataset in group.datasets]
     assert left == [name for name in ("dc", "sp", "rank") if name not in expected]
 
 
 def test_the_reason_of_the_first_stage_is_given(groups) -> None:
     for stage, name in (("audit", "sp"), ("read", "mine"), ("build", "mine: sp")):
         write_skipped(stage, {name: Skipped(stage)})
-    assert left_out_datasets(groups, "audit", "build", "read")["sp"] == Skipped("read")
+    assert skipped_datasets(groups, "audit", "build", "read")["sp"] == Skipped("read")
 
 
 def test_what_was_not_built_is_left_out(groups) -> None:
     (CORPORA / "mine" / "sp").rmdir()
-    assert "`probeta build`" in left_out_datasets(groups)["sp"].why
+    assert "`probeta build`" in skipped_datasets(groups)["sp"].why
 
 
 PATH = Path("params.yaml")

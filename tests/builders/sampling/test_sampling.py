@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 from builders.sampling.passages import (
     Donors,
     Draw,
-    Likeness,
     Passage,
+    WordSimilarity,
+    allocate_documents,
     first_ranks,
     in_keyed_order,
     level_lengths,
-    share_out,
 )
 
 DRAW = Draw(1, "ds")
@@ -146,17 +146,17 @@ def test_one_passage_less_changes_few_others_by_length() -> None:
 def test_documents_are_shared_out_by_need_and_independently() -> None:
     eligible = {f"d{i}": ["big", "small"] for i in range(2000)}
     need = {"big": 3.0, "small": 1.0}
-    owners = share_out(eligible, need, 1, "wiki")
+    owners = allocate_documents(eligible, need, 1, "wiki")
     assert 0.70 < Counter(owners.values())["big"] / 2000 < 0.80
     half = {name: eligible[name] for name in list(eligible)[::2]}
-    assert share_out(half, need, 1, "wiki") == {name: owners[name] for name in half}
+    assert allocate_documents(half, need, 1, "wiki") == {name: owners[name] for name in half}
 
 
 SENTENCES = ["El río crece.", "El río baja.", "El mar crece.", "La casa arde."]
 
 
 def test_rare_words_count_more() -> None:
-    likeness = Likeness(SENTENCES)
+    likeness = WordSimilarity(SENTENCES)
     el, rio, crece, baja = math.log(4 / 3), math.log(2), math.log(2), math.log(4)
     norm = math.sqrt((el + rio + crece) * (el + rio + baja))
     assert likeness.of("el río CRECE", ["el río baja"]) == pytest.approx((el + rio) / norm)
@@ -165,7 +165,7 @@ def test_rare_words_count_more() -> None:
 
 
 def test_the_mean_over_the_others() -> None:
-    likeness = Likeness(SENTENCES)
+    likeness = WordSimilarity(SENTENCES)
     same, other = "La casa arde.", "El mar crece."
     assert likeness.of(same, [same]) == pytest.approx(1)
     assert likeness.of(same, [same, other]) == pytest.approx(0.5)
@@ -174,7 +174,7 @@ def test_the_mean_over_the_others() -> None:
 
 @given(st.lists(st.text("abc .", max_size=12), min_size=2, max_size=6))
 def test_it_is_a_share_and_symmetric(sentences: list[str]) -> None:
-    likeness = Likeness(sentences)
+    likeness = WordSimilarity(sentences)
     first, second = sentences[:2]
     value = likeness.of(first, [second])
     assert 0 <= value <= 1 + 1e-9

@@ -9,7 +9,14 @@ import pytest
 
 from builders.building import build
 from builders.sampling.passages import Draw, Passage
-from builders.tasks.connective import LEAST, OPENINGS, TASK, instances, passages, settle
+from builders.tasks.connective import (
+    MIN_ROWS_PER_CLASS,
+    OPENINGS,
+    TASK,
+    instances,
+    passages,
+    settle,
+)
 from corpora_recipes.recipe import Corpus
 from corpora_recipes.records import SPLITS, Document, Section, Split
 
@@ -71,7 +78,7 @@ def passage(number: int, label: str, length: int, split: Split) -> Passage:
     return Passage(f"{label}{number}", f"d{number}", split, (), ("Uno.", second), label=label)
 
 
-SIZES = {"así": 40, "además": 30, "sin embargo": 20, "es decir": 8, "hala": LEAST - 1}
+SIZES = {"así": 40, "además": 30, "sin embargo": 20, "es decir": 8, "hala": MIN_ROWS_PER_CLASS - 1}
 
 
 def some() -> list[Passage]:
