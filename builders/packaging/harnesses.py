@@ -353,8 +353,10 @@ def _provenances(config: Config) -> Iterator[Provenance | None]:
     parts = [*config.parts.get("pairs", ()), *config.parts.get("background", ())]
     for name in dict.fromkeys(parts):
         corpus, _, collection = name.partition("/")
-        own = corpora[corpus].collections[collection].provenance if collection else None
-        yield own or corpora[corpus].provenance
+        collection_provenance = (
+            corpora[corpus].collections[collection].provenance if collection else None
+        )
+        yield collection_provenance or corpora[corpus].provenance
 
 
 def _bibtex(citation: str) -> str:
