@@ -1,23 +1,23 @@
-"""Makes a multistream MediaWiki dump of any size from the pages of given dumps.
+"""Makes a multistream MediaWiki dump of any size from the pages of other dumps.
 
-The wikitext and all else of a page stays as it is, byte for byte, but its id, and its title in
-every copy after the first: ids count up from 1, and a title that comes for the second time gets
-" (×2)". The layout is the real one: a header stream, streams of 100 pages, a footer stream, and an
-index of offset:id:title beside it. One stream at a time is held in memory.
+A page stays as it is, byte for byte, except its id, and its title in every copy after the first:
+ids count up from 1, and a title that comes for the second time gets " (×2)". The layout is the real
+one: a header stream, streams of 100 pages, a footer stream, and an index of offset:id:title beside
+it. One stream at a time is held in memory.
 """
 
-import argparse
 import bz2
 import re
-import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from itertools import islice
+from itertools import cycle, islice
 from pathlib import Path
+from typing import NamedTuple
+
+from measuring import main_of, make_parser
 
 from corpora_recipes.recipe import RECIPES
-from corpora_recipes.running.console import positive, run
+from corpora_recipes.running.console import positive
 from corpora_recipes.running.errors import ParamsError, RawError
 from corpora_recipes.running.outputs import whole_file
 
@@ -25,19 +25,16 @@ SAMPLE = RECIPES / "wikipedia/sample/es/eswiki-20260101-pages-articles-multistre
 PAGES_PER_STREAM = 100
 FOOTER = b"</mediawiki>\n"
 ENDING = "-multistream.xml.bz2"
-EXAMPLES = f"""\
-examples:
+EXAMPLE = f"""\
+example:
   python benchmarks/dump_generator.py --times 50 --out big/eswiki-20260101-pages-articles{ENDING}
-  python benchmarks/dump_generator.py a.xml.bz2 b.xml --pages 100000 \\
-      --out big/eswiki-20260101-pages-articles{ENDING}
 """
 
 _TITLE = re.compile(rb"<title>([^<>]*)</title>")
 _ID = re.compile(rb"<id>\s*\d+\s*</id>")
 
 
-@dataclass(frozen=True, slots=True)
-class PageXml:
+class PageXml(NamedTuple):
     """A ``<page>`` element with what the index says of it; the title is escaped as in the dump."""
 
     id: int
@@ -46,12 +43,7 @@ class PageXml:
 
 
 def write_multistream(
-    path: Path,
-    header: bytes,
-    pages: Iterable[PageXml],
-    *,
-    per_stream: int = PAGES_PER_STREAM,
-    index: bool = True,
+    path: Path, header: bytes, pages: Iterable[PageXml], *, per_stream: int = PAGES_PER_STREAM
 ) -> int:
     """Write a multistream dump, and its index beside it; neither appears before both are whole.
 
@@ -59,23 +51,21 @@ def write_multistream(
     """
     index_path = path.with_name(path.name.removesuffix(".xml.bz2") + "-index.txt.bz2")
     pages = iter(pages)
-    count = 0
+    n_pages = 0
     with (
         whole_file(path) as dump_part,
         whole_file(index_path) as index_part,
         dump_part.open("wb") as dump,
-        bz2.open(index_part, "wb") as lines,
+        bz2.open(index_part, "wb") as index,
     ):
         dump.write(bz2.compress(header))
         while stream := list(islice(pages, per_stream)):
             for page in stream:
-                lines.write(b"%d:%d:%s\n" % (dump.tell(), page.id, page.title))
+                index.write(b"%d:%d:%s\n" % (dump.tell(), page.id, page.title))
             dump.write(bz2.compress(b"".join(page.xml for page in stream)))
-            count += len(stream)
+            n_pages += len(stream)
         dump.write(bz2.compress(FOOTER))
-    if not index:
-        index_path.unlink()
-    return count
+    return n_pages
 
 
 def read_header(dump: Path) -> bytes:
@@ -83,9 +73,9 @@ def read_header(dump: Path) -> bytes:
     header = bytearray()
     for line in _lines(dump):
         if line.strip() == b"<page>":
-            return bytes(header)
+            break
         header += line
-    return b""
+    return bytes(header)
 
 
 def read_pages(dump: Path) -> Iterator[bytes]:
@@ -105,27 +95,13 @@ def read_pages(dump: Path) -> Iterator[bytes]:
         raise RawError(dump, "lines <page> and </page>, as MediaWiki writes them", found)
 
 
-def copies(dumps: Sequence[Path], times: int | None) -> Iterator[PageXml]:
-    """Yield the dumps' pages so many times (None: for ever), with ids and titles of their own."""
-    number = 0
-    copy = 0
-    met: Counter[bytes] = Counter()
-    while times is None or copy < times:
-        for dump in dumps:
-            for xml in read_pages(dump):
-                number += 1
-                yield _renamed(xml, number, met, dump)
-        copy += 1
-
-
 def generate(
     out: Path, dumps: Sequence[Path] = (), *, times: int = 1, pages: int | None = None
 ) -> int:
     """Write a dump of so many copies of the dumps' pages, or of so many pages; return the latter.
 
     The pages come from ``dumps``, or the wikipedia recipe's sample if there are none. The header is
-    that of the first one that has any, else the sample's. Each page stands in it so many ``times``,
-    unless ``pages`` says how many it has.
+    that of the first one that has any, else the sample's.
     """
     if not out.name.endswith(ENDING):
         expected = f"a name such as eswiki-20260101-pages-articles{ENDING}"
@@ -133,53 +109,50 @@ def generate(
     dumps = dumps or [SAMPLE]
     headers = (read_header(dump) for dump in (*dumps, SAMPLE))
     header = next(header for header in headers if b"</siteinfo>" in header)
-    made = copies(dumps, None if pages is not None else times)
-    return write_multistream(out, header, islice(made, pages))
+    n_copies = Counter[bytes]()
+    sources = list(dumps) * times if pages is None else cycle(dumps)
+    copies = (
+        _copy_page(xml, number, n_copies, dump)
+        for number, (dump, xml) in enumerate(
+            ((dump, xml) for dump in sources for xml in read_pages(dump)), start=1
+        )
+    )
+    return write_multistream(out, header, islice(copies, pages))
 
 
 def _lines(dump: Path) -> Iterator[bytes]:
-    opener = bz2.open if dump.suffix == ".bz2" else open
-    try:
-        with opener(dump, "rb") as lines:
-            yield from lines
-    except (OSError, EOFError) as error:
-        raise RawError(dump, "a whole dump", str(error)) from None
+    with (bz2.open if dump.suffix == ".bz2" else open)(dump, "rb") as lines:
+        yield from lines
 
 
-def _renamed(xml: bytes, number: int, met: Counter[bytes], dump: Path) -> PageXml:
+def _copy_page(xml: bytes, number: int, n_copies: Counter[bytes], dump: Path) -> PageXml:
     head, tag, rest = xml.partition(b"<text")
-    old = _TITLE.search(head)
-    if old is None or _ID.search(head) is None:
+    match = _TITLE.search(head)
+    if match is None or _ID.search(head) is None:
         found = repr(xml[:120].decode("utf-8", "replace"))
         raise RawError(dump, "pages with a title and an id", found)
-    title = old[1]
-    met[title] += 1
-    if met[title] > 1:
+    title = match[1]
+    n_copies[title] += 1
+    if n_copies[title] > 1:
         # No title of Wikipedia ends so, as some end in "(2)".
-        title += f" (×{met[title]})".encode()
-        head = head[: old.start(1)] + title + head[old.end(1) :]
+        title += f" (×{n_copies[title]})".encode()
+        head = head[: match.start(1)] + title + head[match.end(1) :]
     return PageXml(number, title, _ID.sub(b"<id>%d</id>" % number, head, count=1) + tag + rest)
 
 
-def main() -> int:
+def main() -> None:
     """Generate a dump as the arguments say."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, epilog=EXAMPLES, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = make_parser(__doc__, EXAMPLE)
     about = "a dump, plain or .bz2, or a file of <page> elements; default: the recipe's sample"
     parser.add_argument("dumps", type=Path, nargs="*", metavar="DUMP", help=about)
     size = parser.add_mutually_exclusive_group(required=True)
-    size.add_argument("--times", type=positive, metavar="N", help="how many copies of each page")
-    size.add_argument("--pages", type=positive, metavar="N", help="how many pages in all")
+    size.add_argument("--times", type=positive, help="how many copies of each page")
+    size.add_argument("--pages", type=positive, help="how many pages in all")
     parser.add_argument("--out", type=Path, required=True, metavar=f"FILE{ENDING}")
     args = parser.parse_args()
-
-    def command() -> None:
-        count = generate(args.out, args.dumps, times=args.times or 1, pages=args.pages)
-        print(f"{args.out}: {count:,} pages, {args.out.stat().st_size:,} bytes")
-
-    return run(command)
+    n_pages = generate(args.out, args.dumps, times=args.times or 1, pages=args.pages)
+    print(f"{args.out}: {n_pages:,} pages, {args.out.stat().st_size:,} bytes")
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main_of(main)

@@ -1,4 +1,4 @@
-"""What the benchmarks share: the cost of a command."""
+"""What the benchmarks share: their command line, and the time and memory of commands and calls."""
 
 import argparse
 import os
@@ -10,20 +10,20 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import Generic, NamedTuple, TypeVar
+
+from corpora_recipes.running.console import run
 
 Result = TypeVar("Result")
 
 HERE = Path(__file__).parent
-REPOSITORY = HERE.parents[1]
-PROBETA = [sys.executable, "-m", "probeta.cli"]
+REPOSITORY = HERE.parent
+PROBETA = [sys.executable, "-m", "probeta"]
 HOUR = 3600.0
 
 
-@dataclass(frozen=True, slots=True)
-class Cost:
+class Cost(NamedTuple):
     """What a command cost."""
 
     cpu: float  # user and system seconds of all its processes
@@ -32,11 +32,25 @@ class Cost:
     output: str  # what it printed
 
 
-def parser_of(about: str | None, examples: str) -> argparse.ArgumentParser:
-    """Return a parser of arguments, whose help shows both texts as they are."""
+class Timed(NamedTuple, Generic[Result]):
+    """What a call returned, and its seconds."""
+
+    result: Result
+    cpu: float
+    wall: float
+
+
+def make_parser(description: str | None, epilog: str) -> argparse.ArgumentParser:
+    """Return a parser of arguments whose help shows both texts as they are."""
+    formatter = argparse.RawDescriptionHelpFormatter
     return argparse.ArgumentParser(
-        description=about, epilog=examples, formatter_class=argparse.RawDescriptionHelpFormatter
+        description=description, epilog=epilog, formatter_class=formatter
     )
+
+
+def main_of(benchmark: Callable[[], None]) -> None:
+    """Run a benchmark as the main program: an error of its input ends it with a message."""
+    sys.exit(run(benchmark))
 
 
 def measure(command: list[str], folder: Path = REPOSITORY, timeout: float = HOUR) -> Cost:
@@ -61,8 +75,8 @@ def measure(command: list[str], folder: Path = REPOSITORY, timeout: float = HOUR
             env=environment,
             start_new_session=True,
         )
-        limit = threading.Timer(timeout, os.killpg, (process.pid, signal.SIGKILL))
-        limit.start()
+        timer = threading.Timer(timeout, os.killpg, (process.pid, signal.SIGKILL))
+        timer.start()
         try:
             _, status, usage = os.wait4(process.pid, 0)
         except BaseException:
@@ -70,7 +84,7 @@ def measure(command: list[str], folder: Path = REPOSITORY, timeout: float = HOUR
             process.wait()
             raise
         finally:
-            limit.cancel()
+            timer.cancel()
         wall = time.perf_counter() - begin
         process.returncode = os.waitstatus_to_exitcode(status)
         printed.seek(0)
@@ -82,10 +96,17 @@ def measure(command: list[str], folder: Path = REPOSITORY, timeout: float = HOUR
     return Cost(usage.ru_utime + usage.ru_stime, wall, usage.ru_maxrss / 1024, output)
 
 
-def peak_of(compute: Callable[[], Result]) -> tuple[Result, float]:
+def time_call(function: Callable[[], Result]) -> Timed[Result]:
+    """Call a function; return its result, its seconds of CPU and of wall."""
+    begin, cpu_begin = time.perf_counter(), time.process_time()
+    result = function()
+    return Timed(result, time.process_time() - cpu_begin, time.perf_counter() - begin)
+
+
+def peak_memory(function: Callable[[], Result]) -> tuple[Result, float]:
     """Call a function; return its result and the most MB resident in this process meanwhile."""
     # Since Linux 4.0: the peak starts anew from here.
     Path("/proc/self/clear_refs").write_text("5", "ascii")
-    result = compute()
+    result = function()
     status = Path("/proc/self/status").read_text("ascii").splitlines()
     return result, next(int(line.split()[1]) for line in status if line.startswith("VmHWM")) / 1024

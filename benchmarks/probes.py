@@ -1,17 +1,14 @@
 """Measures the probe protocols against the classic engine's schedule, on the same embeddings."""
 
-import sys
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from time import process_time
 
 import numpy as np
-from classic_engine import NETS, classic
-from measuring import parser_of
+from classic_engine import classic
+from measuring import main_of, make_parser, time_call
 
 from corpora_recipes.params import load_params
-from corpora_recipes.running.console import positive, run
+from corpora_recipes.running.console import positive
 from corpora_recipes.running.errors import InputError
 from evaluation.arrays import Values
 from evaluation.datasets import Dataset, find_datasets
@@ -30,80 +27,62 @@ EXAMPLES = """\
 examples:
   python benchmarks/probes.py
   python benchmarks/probes.py --tasks sp_wiki bso_wiki --starts 5
-  python benchmarks/probes.py --classic torch --store data/embeddings/beto --encoder beto
 
-Seconds are of CPU, on one thread. The classic engine trains task by task, strength by strength and
-fold by fold, and once more with the strength chosen; with plain numpy, or with torch's modules and
-optimiser as the original does. In the seconds both it and senteval have as many random starts.
-Senteval's accuracy and its deviation are of five starts; the classic engine's is of its own, and
-`off` is their difference in such deviations: 1 or less is wanted, and one start of the classic
-engine has that by chance in two of three cases.
+Seconds are of CPU, on one thread. The classic engine, in plain numpy, trains task by task, strength
+by strength and fold by fold, and once more with the strength chosen. In the seconds both it and
+senteval have as many random starts. Senteval's accuracy and its deviation are of five starts; the
+classic engine's is of its own, and `off` is their difference in such deviations: 1 or less is
+wanted, and one start of the classic engine has that by chance in two of three cases.
 """
 
 
 def read_problem(
     dataset: Dataset, encoder: Encoder, store: EmbeddingStore
 ) -> tuple[Problem, Values]:
-    """Return a dataset as a problem, and what is right for the rows that are answered."""
+    """Return a dataset as a problem, and the targets of the rows that are tested."""
     parts = {split: ProbeRows(dataset, split, encoder.form) for split in dataset.files}
     lookup = partial(store.lookup, layer=encoder.layer)
     x = {split: rows.features(lookup) for split, rows in parts.items()}
     return make_problem(dataset, parts, x), parts[dataset.tested].y
 
 
-def timed(compute: Callable[[], Values], gold: Values) -> tuple[float, list[float]]:
-    """Return the seconds of CPU, and the accuracy of each start's answers."""
-    begin = process_time()
-    predictions = compute()
-    seconds = process_time() - begin
-    return seconds, [float(np.mean(one == gold)) for one in predictions]
-
-
-def warm_up(net: str) -> None:
+def warm_up() -> None:
     """Let all sides import what they import, so that no task's seconds have it."""
     y = np.arange(64) % 2
     x = np.stack([y, 1 - y], axis=1).astype(np.float32)
     problem = Problem("", "section_prediction", "accuracy", x, y, validation=(x, y), test=x)
     standard.fit_predict(problem, 0, "numpy")
     senteval.fit_predict(problem, 0, "numpy", 1)
-    classic(problem, 0, net)
+    classic(problem, 0)
 
 
-def compare(problem: Problem, gold: Values, seed: int, starts: int, net: str) -> list[float]:
+def compare(problem: Problem, gold: Values, seed: int, n_starts: int) -> list[float]:
     """Measure one task and print its line; return the seconds: classic, senteval, standard."""
-    print(f"{problem.name}: {len(problem.x):,} x {problem.x.shape[1]:,} …", file=sys.stderr)
-    fast, standards = timed(lambda: standard.fit_predict(problem, seed, "numpy").predictions, gold)
-    mid, accuracies = timed(
-        lambda: senteval.fit_predict(problem, seed, "numpy", starts).predictions, gold
-    )
-    if starts != SEEDS:
-        print("  five starts …", file=sys.stderr)
-        _, accuracies = timed(
-            lambda: senteval.fit_predict(problem, seed, "numpy").predictions, gold
-        )
-    mean, deviation = np.mean(accuracies), np.std(accuracies, ddof=1)
-    print("  classic …", file=sys.stderr)
-
-    def progress(text: str) -> None:
-        print(f"    {text}", file=sys.stderr)
-
-    def classic_starts() -> Values:
-        return np.stack([classic(problem, seed + i, net, progress) for i in range(starts)])
-
-    slow, classics = timed(classic_starts, gold)
+    runs = [
+        time_call(lambda: np.stack([classic(problem, seed + i) for i in range(n_starts)])),
+        time_call(lambda: senteval.fit_predict(problem, seed, "numpy", n_starts).predictions),
+        time_call(lambda: standard.fit_predict(problem, seed, "numpy").predictions),
+    ]
+    if n_starts != SEEDS:
+        runs.append(time_call(lambda: senteval.fit_predict(problem, seed, "numpy").predictions))
+    accuracies = [np.mean(run.result == gold, axis=1) for run in runs]
+    classics, standards = accuracies[0], accuracies[2]
+    sentevals = accuracies[1] if n_starts == SEEDS else accuracies[3]
+    mean, deviation = np.mean(sentevals), np.std(sentevals, ddof=1)
     off = abs(np.mean(classics) - mean) / deviation if deviation else 0.0
+    slow, middle, fast = seconds = [run.cpu for run in runs[:3]]
     print(
-        f"{problem.name:12}{slow:9.2f}{mid:9.2f}{fast:9.2f}{slow / mid:9.1f}{slow / fast:9.1f}"
-        f"{100 * np.mean(classics):9.1f}{100 * mean:9.1f} ±{100 * deviation:4.1f}{off:6.1f}"
-        f"{100 * standards[0]:9.1f}",
+        f"{problem.name:12}{slow:9.2f}{middle:9.2f}{fast:9.2f}{slow / middle:9.1f}"
+        f"{slow / fast:9.1f}{100 * np.mean(classics):9.1f}{100 * mean:9.1f} ±{100 * deviation:4.1f}"
+        f"{off:6.1f}{100 * standards[0]:9.1f}",
         flush=True,
     )
-    return [slow, mid, fast]
+    return seconds
 
 
-def main() -> int:
+def benchmark() -> None:
     """Run the benchmark as the arguments say."""
-    parser = parser_of(__doc__, EXAMPLES)
+    parser = make_parser(__doc__, EXAMPLES)
     for name, default, about in (
         ("instances", "dist/hub", ""),
         ("store", "data/embeddings/use_multilingual", "its embeddings; "),
@@ -115,48 +94,32 @@ def main() -> int:
     parser.add_argument("--encoder", default="use_multilingual", help=about)
     parser.add_argument("--tasks", nargs="+", default=TASKS, metavar="DATASET", help="default: all")
     parser.add_argument("--starts", type=positive, default=1, help="of both sides; default: 1")
-    parser.add_argument("--classic", choices=list(NETS), default="numpy", help="default: numpy")
     args = parser.parse_args()
-
-    def command() -> None:
-        content = load_params(args.params)
-        encoder = make_encoder(args.encoder, content["encoders"].get(args.encoder) or {})
-        store = EmbeddingStore(args.store, encoder)
-        datasets = {dataset.name: dataset for dataset in find_datasets(args.instances)}
-        for name in args.tasks:
-            if name not in datasets or datasets[name].target != "label":
-                raise InputError(
-                    args.instances,
-                    expected=f"the dataset {name}, with classes",
-                    found=", ".join(datasets),
-                    todo="build it, or leave it out with --tasks",
-                )
-        with one_thread("scipy.linalg"):
-            if args.classic == "torch":
-                import torch
-
-                torch.set_num_threads(1)
-            warm_up(args.classic)
-            print(f"{args.starts} start(s), classic engine in {args.classic}")
-            print(
-                f"{'':12}{'seconds of CPU':>27}{'classic to':>18}{'accuracy':>36}\n{'':12}"
-                f"{'classic':>9}{'senteval':>9}{'standard':>9}{'senteval':>9}{'standard':>9}"
-                f"{'classic':>9}{'senteval':>15}{'off':>6}{'standard':>9}"
-            )
-            problems = (read_problem(datasets[name], encoder, store) for name in args.tasks)
-            seconds = [
-                compare(problem, gold, content["seed"], args.starts, args.classic)
-                for problem, gold in problems
-            ]
-        slow, mid, fast = np.sum(seconds, axis=0)
-        print(
-            f"{'together':12}{slow:9.2f}{mid:9.2f}{fast:9.2f}{slow / mid:9.1f}{slow / fast:9.1f}\n"
-            f"senteval {slow / mid:.1f} times (wanted: {SENTEVAL}), "
-            f"standard {slow / fast:.1f} times (wanted: {STANDARD}) as fast as the classic engine"
-        )
-
-    return run(command)
+    params = load_params(args.params)
+    encoder = make_encoder(args.encoder, params["encoders"].get(args.encoder) or {})
+    store = EmbeddingStore(args.store, encoder)
+    datasets = {dataset.name: dataset for dataset in find_datasets(args.instances)}
+    for name in args.tasks:
+        if name not in datasets or datasets[name].target != "label":
+            expected, todo = f"the dataset {name}, with classes", "name others with --tasks"
+            raise InputError(args.instances, expected, ", ".join(datasets), todo)
+    warm_up()
+    print(
+        f"{args.starts} start(s)\n"
+        f"{'':12}{'seconds of CPU':>27}{'classic to':>18}{'accuracy':>36}\n{'':12}"
+        f"{'classic':>9}{'senteval':>9}{'standard':>9}{'senteval':>9}{'standard':>9}"
+        f"{'classic':>9}{'senteval':>15}{'off':>6}{'standard':>9}"
+    )
+    problems = (read_problem(datasets[name], encoder, store) for name in args.tasks)
+    seconds = [compare(*problem, params["seed"], args.starts) for problem in problems]
+    slow, middle, fast = np.sum(seconds, axis=0)
+    print(
+        f"{'together':12}{slow:9.2f}{middle:9.2f}{fast:9.2f}{slow / middle:9.1f}"
+        f"{slow / fast:9.1f}\nsenteval {slow / middle:.1f} times (wanted: {SENTEVAL}), "
+        f"standard {slow / fast:.1f} times (wanted: {STANDARD}) as fast as the classic engine"
+    )
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    with one_thread("scipy.linalg"):
+        main_of(benchmark)

@@ -1,25 +1,20 @@
 """Measures EvalRank's ranks on a set of the original's size, and compares them to brute force."""
 
-import sys
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from time import perf_counter, process_time
-from typing import Any
 
 import numpy as np
-from measuring import parser_of, peak_of
+from measuring import main_of, make_parser, peak_memory, time_call
 from scipy.spatial.distance import cdist
 
-from corpora_recipes.running.console import run
 from evaluation.arrays import Doubles, Floats, Rows
 from evaluation.encoders import make_encoder
 from evaluation.measures import one_thread
-from evaluation.ranking import Ranks, Similarity, rank_positives
+from evaluation.ranking import Similarity, rank_positives
 
-TEXTS, GROUPS = 24_957, 6_784 // 2
-SECONDS, MEGABYTES, RATIO = 3, 1000, 2
-SAMPLE = 1000
+N_TEXTS, N_GROUPS = 24_957, 6_784 // 2
+MAX_SECONDS, MAX_MEGABYTES, MAX_RATIO = 3, 1000, 2
+N_CHECKED = 1000
 ROUNDING = 1e-12
 DIMENSIONS = (384, 512, 768)
 SIMILARITIES: tuple[Similarity, ...] = ("cosine", "l2")
@@ -32,59 +27,56 @@ Random vectors have 200 topics, and pairs are nearer than a topic; with --evalra
 char_hash for the original's texts. `blocks` and `singly` are brute force in float64, all scores
 (of a matrix product; scipy's cdist) of a thousand queries at a time, and of one query after the
 other; the seconds of both are those of 1,000 pairs, times as many as there are. `equal` are those
-of the 1,000 that have the same rank as by brute force.
+of the 1,000 that have the same rank as by brute force. The last lines are of one vector for all.
 """
 
 
-def made(dimension: int) -> tuple[Floats, Rows]:
+def draw_vectors(dimension: int) -> tuple[Floats, Rows]:
     """Return random vectors and, [pairs, 2], the pairs of the original's number, both ways."""
     generator = np.random.default_rng(1)
-    normal = partial(generator.standard_normal, dtype=np.float32)
-    rows = generator.permutation(TEXTS)
-    groups = np.array_split(rows[: 2 * GROUPS], GROUPS)
+    groups = generator.permutation(N_TEXTS)[: 2 * N_GROUPS].reshape(N_GROUPS, 2)
     # Some texts have two positives: 6,989 - 13 pairs, as in the original, are 96 both ways more.
-    pairs = [(one, other) for one, other in groups]
-    pairs += [(groups[i][0], groups[i + 1][0]) for i in range(0, 2 * 96, 2)]
-    meaning = normal((TEXTS, dimension))
-    for one, other in groups:
-        meaning[one] = meaning[other]
-    vectors = 0.5 + 0.7 * normal((200, dimension))[np.arange(TEXTS) % 200]
-    vectors += 0.5 * meaning + 0.5 * normal((TEXTS, dimension))
-    both = np.array(pairs)
-    return vectors, np.concatenate([both, both[:, ::-1]])
+    pairs = np.concatenate([groups, np.stack([groups[0:192:2, 0], groups[1:193:2, 0]], axis=1)])
+    meaning, topics, noise = (
+        generator.standard_normal((count, dimension), np.float32)
+        for count in (N_TEXTS, 200, N_TEXTS)
+    )
+    meaning[groups[:, 0]] = meaning[groups[:, 1]]
+    vectors = 0.5 + 0.7 * topics[np.arange(N_TEXTS) % 200]
+    vectors += 0.5 * meaning + 0.5 * noise
+    return vectors, np.concatenate([pairs, pairs[:, ::-1]])
 
 
-def read(folder: Path, dimension: int) -> tuple[Floats, Rows]:
+def read_vectors(folder: Path, dimension: int) -> tuple[Floats, Rows]:
     """Return vectors of the original's texts and its pairs."""
     texts = (folder / "background_sent.txt").read_text("utf-8").splitlines()
     rows = {text: row for row, text in enumerate(texts)}
     lines = (folder / "pos_pair.txt").read_text("utf-8").splitlines()
-    pairs = [(rows[one], rows[other]) for one, other in (line.split("\t") for line in lines)]
-    encoder = make_encoder("char_hash", {"dimension": dimension})
-    vectors = encoder.encode(texts)[:, 0]
-    return vectors, np.array([pair for pair in pairs if pair[0] != pair[1]])
+    pairs = np.array([[rows[text] for text in line.split("\t")] for line in lines])
+    vectors = make_encoder("char_hash", {"dimension": dimension}).encode(texts)[:, 0]
+    return vectors, pairs[pairs[:, 0] != pairs[:, 1]]
 
 
 def brute_force(
-    vectors: Floats, pairs: Rows, asked: Rows, similarity: Similarity, at_once: int
+    vectors: Floats, pairs: Rows, checked: Rows, similarity: Similarity, batch: int
 ) -> Doubles:
-    """Return ranks of those pairs that are ``asked`` for, from all scores in float64.
+    """Return the ranks of the pairs in the rows ``checked``, from all scores in float64.
 
-    ``at_once`` is the number of pairs whose scores are in memory at a time.
+    ``batch`` is the number of pairs whose scores are in memory at a time.
     """
     wide = vectors.astype(np.float64)
     if similarity == "cosine":
         wide /= np.linalg.norm(wide, axis=1, keepdims=True)
     ranks = []
-    for start in range(0, len(asked), at_once):
-        some = pairs[asked[start : start + at_once]]
+    for start in range(0, len(checked), batch):
+        queries, positives = pairs[checked[start : start + batch]].T
         if similarity == "cosine":
-            scores = wide[some[:, 0]] @ wide.T
+            scores = wide[queries] @ wide.T
         else:
-            scores = -cdist(wide[some[:, 0]], wide, "sqeuclidean")
-        target = scores[np.arange(len(some)), some[:, 1]]
-        for i, (query, _) in enumerate(some):
-            scores[i, [query, *pairs[pairs[:, 0] == query, 1]]] = np.nan
+            scores = -cdist(wide[queries], wide, "sqeuclidean")
+        target = scores[np.arange(len(queries)), positives]
+        for row, query in zip(scores, queries, strict=True):
+            row[[query, *pairs[pairs[:, 0] == query, 1]]] = np.nan
         rounding = ROUNDING * np.nanmax(np.abs(scores), axis=1)
         scores -= target[:, None]
         above = (scores > rounding[:, None]).sum(axis=1)
@@ -92,62 +84,48 @@ def brute_force(
     return np.concatenate(ranks)
 
 
-def timed(compute: Callable[[], Any]) -> tuple[Any, float, float]:
-    """Return a function's result, its seconds of wall time and of CPU."""
-    begin, used = perf_counter(), process_time()
-    result = compute()
-    return result, perf_counter() - begin, process_time() - used
-
-
-def rank(vectors: Floats, pairs: Rows, similarity: Similarity) -> Ranks:
-    """Rank all pairs."""
-    return rank_positives(vectors, pairs[:, 0].copy(), pairs[:, 1].copy(), similarity)
-
-
-def main() -> int:
+def benchmark() -> None:
     """Run the benchmark as the arguments say."""
-    parser = parser_of(__doc__, EXAMPLES)
+    parser = make_parser(__doc__, EXAMPLES)
     parser.add_argument("--evalrank", type=Path, metavar="FOLDER", help="the original's sentences")
     args = parser.parse_args()
-
-    def command() -> None:
-        print(
-            f"{'':16}{'seconds':>9}{'of CPU':>9}{'MB':>7}{'times as fast as':>20}\n"
-            f"{'':41}{'blocks':>10}{'singly':>10}{'equal':>14}{'MRR':>8}{'ties':>7}"
-        )
-        for dimension in DIMENSIONS:
-            vectors, pairs = read(args.evalrank, dimension) if args.evalrank else made(dimension)
-            asked = np.random.default_rng(2).choice(len(pairs), SAMPLE, replace=False)
-            cpu = {}
-            for similarity in SIMILARITIES:
-                measured = partial(rank, vectors, pairs, similarity)
-                ((found, wall, cpu[similarity]), memory) = peak_of(partial(timed, measured))
-                times = []
-                brute = partial(brute_force, vectors, pairs, asked, similarity)
-                for at_once in (SAMPLE, 1):
-                    expected, _, seconds = timed(partial(brute, at_once))
-                    times.append(seconds * len(pairs) / SAMPLE / cpu[similarity])
-                equal = (found.ranks[asked] == expected).sum()
-                print(
-                    f"{dimension:7} {similarity:8}{wall:9.2f}{cpu[similarity]:9.2f}{memory:7.0f}"
-                    f"{times[0]:10.1f}{times[1]:10.1f}{equal:8} of {SAMPLE}"
-                    f"{np.mean(1 / found.ranks):8.3f}{found.tied.sum():7}",
-                    flush=True,
-                )
-            print(f"{'':8}l2 takes {cpu['l2'] / cpu['cosine']:.2f} times as long as cosine")
-        constant = np.ones_like(vectors)
+    print(
+        f"{'':16}{'seconds':>9}{'of CPU':>9}{'MB':>7}{'times as fast as':>20}\n"
+        f"{'':41}{'blocks':>10}{'singly':>10}{'equal':>14}{'MRR':>8}{'ties':>7}"
+    )
+    for dimension in DIMENSIONS:
+        if args.evalrank:
+            vectors, pairs = read_vectors(args.evalrank, dimension)
+        else:
+            vectors, pairs = draw_vectors(dimension)
+        queries, positives = pairs.T.copy()
+        n_checked = min(N_CHECKED, len(pairs))
+        checked = np.random.default_rng(2).choice(len(pairs), n_checked, replace=False)
+        cpu = {}
         for similarity in SIMILARITIES:
-            measured = partial(rank, constant, pairs, similarity)
-            ((found, wall, used), memory) = peak_of(partial(timed, measured))
-            print(f"{'':8}{similarity}, one vector for all: {used:.2f} s of CPU, {memory:.0f} MB")
-        print(
-            f"{len(vectors):,} texts, {len(pairs):,} pairs; wanted: {SECONDS} s and {MEGABYTES:,} "
-            f"MB by cosine, l2 {RATIO} times that or less, all of {SAMPLE:,} ranks equal"
-        )
-
-    with one_thread():
-        return run(command)
+            rank = partial(rank_positives, vectors, queries, positives, similarity)
+            (ranked, cpu[similarity], wall), memory = peak_memory(partial(time_call, rank))
+            brute = partial(brute_force, vectors, pairs, checked, similarity)
+            runs = [time_call(partial(brute, batch)) for batch in (N_CHECKED, 1)]
+            blocks, singly = (run.cpu * len(pairs) / n_checked / cpu[similarity] for run in runs)
+            equal = (ranked.ranks[checked] == runs[-1].result).sum()
+            print(
+                f"{dimension:7} {similarity:8}{wall:9.2f}{cpu[similarity]:9.2f}{memory:7.0f}"
+                f"{blocks:10.1f}{singly:10.1f}{equal:8} of {n_checked}"
+                f"{np.mean(1 / ranked.ranks):8.3f}{ranked.tied.sum():7}",
+                flush=True,
+            )
+        print(f"{'':8}l2 takes {cpu['l2'] / cpu['cosine']:.2f} times as long as cosine")
+    for similarity in SIMILARITIES:
+        rank = partial(rank_positives, np.ones_like(vectors), queries, positives, similarity)
+        (_, seconds, _), memory = peak_memory(partial(time_call, rank))
+        print(f"{'':8}{similarity}, one vector for all: {seconds:.2f} s of CPU, {memory:.0f} MB")
+    print(
+        f"{len(vectors):,} texts, {len(pairs):,} pairs; wanted: {MAX_SECONDS} s and "
+        f"{MAX_MEGABYTES:,} MB by cosine, l2 {MAX_RATIO} times that or less, all ranks equal"
+    )
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    with one_thread():
+        main_of(benchmark)

@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from measuring import PROBETA, REPOSITORY, Cost, measure
+from measuring import PROBETA, REPOSITORY, measure
 
 sys.path.append(str(REPOSITORY / "tests/support"))
 
@@ -30,24 +30,22 @@ def spent():
     usages = map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
     return sum(usage.ru_utime + usage.ru_stime for usage in usages)
 
-def watched(stage, *others, run=runs._run):
+def watched(stage, *others, run=runs._run_stage):
     cpu, begin = spent(), time.perf_counter()
     run(stage, *others)
     print("cost", stage.name, spent() - cpu, time.perf_counter() - begin)
 
-runs._run = watched
+runs._run_stage = watched
 sys.exit(cli.main(["repro"]))
 """
-Table = dict[str, list[tuple[float, float]]]
+TITLES = ("own process", "second time", "within repro", "second time")
 
 
 def main(params: str = str(REPOSITORY / "params.yaml")) -> None:
-    """Run the benchmark."""
-    table: Table = {stage.name: [] for stage in STAGES}
+    """Print the costs of stages, and of whole runs, each first and second time."""
+    table: dict[str, list[tuple[float, float]]] = {stage.name: [] for stage in STAGES}
     with TemporaryDirectory(prefix="probeta-") as name:
-        alone, together, project = (
-            Path(name) / folder for folder in ("alone", "together", "project")
-        )
+        alone, together, project = (Path(name, run) for run in ("alone", "together", "project"))
         copy_of_project(project)
         for folder in (alone, together, project):
             folder.mkdir(exist_ok=True)
@@ -63,23 +61,22 @@ def main(params: str = str(REPOSITORY / "params.yaml")) -> None:
     for words in (line.split() for cost in repros for line in cost.output.splitlines()):
         if words[:1] == ["cost"]:
             table[words[1]].append((float(words[2]), float(words[3])))
-    show(table, repros, dvcs)
-
-
-def show(table: Table, repros: list[Cost], dvcs: list[Cost]) -> None:
-    """Print the costs of stages, and of whole runs, each first and second time."""
-    titles = ("own process", "second time", "within repro", "second time")
-    print(f"{'':21}" + "".join(f"{title:>18}" for title in titles))
-    print(f"{'':21}" + "   CPU-s   wall s".rjust(18) * 4)
-    columns = zip(*table.values(), strict=True)
-    sums = [tuple(map(sum, zip(*column, strict=True))) for column in columns]
-    for stage, costs in {**table, "sum": sums}.items():
-        print(f"{stage:21}" + "".join(f"{cpu:9.2f}{wall:9.2f}" for cpu, wall in costs))
+    print(f"{'':21}" + "".join(f"{title:>18}" for title in TITLES))
+    print(f"{'':21}" + "   CPU-s   wall s".rjust(18) * len(TITLES))
+    sums = [
+        (
+            sum(costs[run][0] for costs in table.values()),
+            sum(costs[run][1] for costs in table.values()),
+        )
+        for run in range(len(TITLES))
+    ]
+    for stage_name, costs in {**table, "sum": sums}.items():
+        print(f"{stage_name:21}" + "".join(f"{cpu:9.2f}{wall:9.2f}" for cpu, wall in costs))
     print(f"\n{'':21}    CPU-s   wall s  peak MB        x")
-    for what, costs in (("probeta repro", repros), ("dvc repro", dvcs)):
-        for which, cost, (alone, _) in zip(("first", "second"), costs, sums[:2], strict=True):
-            figures = f"{cost.cpu:9.2f}{cost.wall:9.2f}{cost.peak:9.0f}{cost.cpu / alone:9.2f}"
-            print(f"{what + ', ' + which:21}{figures}")
+    for command, runs in (("probeta repro", repros), ("dvc repro", dvcs)):
+        for time, run, (cpu, _) in zip(("first", "second"), runs, sums[:2], strict=True):
+            heading = f"{command}, {time}"
+            print(f"{heading:21}{run.cpu:9.2f}{run.wall:9.2f}{run.peak:9.0f}{run.cpu / cpu:9.2f}")
 
 
 if __name__ == "__main__":

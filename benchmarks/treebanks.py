@@ -1,77 +1,81 @@
 """What treebanks give: the rows of each task on the sentences of a language's treebanks.
 
-Prints for each language and task the number of rows, or the most frequent reasons why there are
-too few; and at the end the entries of ``unsupported`` in evaluation/starting/offers.yaml.
+Prints per language and task the number of rows and the share of the sentences, or the most frequent
+reasons why there are too few; and at the end the entries of ``unsupported`` in
+probeta/cli/templates/offers.yaml.
 """
 
+from collections import Counter
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
-from measuring import parser_of
+from measuring import main_of, make_parser
 
-from builders.building import _build_treebank_rows, _TreebankCandidates
-from builders.plan.datasets import TreebankDataset
-from builders.sampling.candidates import Tree
+from builders.building import treebank_rows
+from builders.plan.datasets import TreebankDataset, datasets_of
+from builders.store import BuiltRows
 from builders.tasks.treebank import TASKS
 from corpora_recipes.params import corpus_of
-from corpora_recipes.recipe import load_recipe
-from corpora_recipes.records import ParsedSentence
+from corpora_recipes.reading import read
 
 RECIPE = "universal_dependencies"
 # With fewer rows of a thousand sentences or so, a treebank is taken not to support a task.
-LEAST = 20
+MIN_ROWS = 20
+# Counts that are no reasons why a sentence gives no row.
+NO_REASONS = ("read", "used")
 
 
-def trees_of(raw: Path, language: str, folders: list[str]) -> list[Tree]:
-    """Return the trees of treebanks, given by the names of their folders in ``raw``."""
-    entry = {"recipe": RECIPE, "language": language, "treebanks": folders}
-    corpus = corpus_of({"seed": 1111, "corpora": {"it": {"corpus": entry}}}, Path(), "it")
-    recipe = load_recipe(RECIPE)
-    records = [r for b in recipe.blocks(raw, corpus) for r in recipe.read_block(b, corpus).records]
-    return [Tree(record) for record in records if isinstance(record, ParsedSentence)]
+def rows_of(raw: Path, language: str, folders: list[str]) -> dict[str, BuiltRows]:
+    """Return task to rows, of treebanks given by the names of their folders in ``raw``."""
+    options = {"recipe": RECIPE, "language": language, "treebanks": folders}
+    datasets = {task.name: {"task": task.name} for task in TASKS}
+    entry = {"corpus": options, "datasets": datasets}
+    corpus = corpus_of({"seed": 1111, "corpora": {"it": entry}}, Path("params.yaml"), "it")
+    built = [
+        dataset
+        for dataset in datasets_of(corpus, "upstream")
+        if isinstance(dataset, TreebankDataset)
+    ]
+    with TemporaryDirectory() as folder:
+        records = Path(folder, "it.parquet")
+        read(corpus, raw, records, workers=1, executor="local")
+        rows = treebank_rows(built, records, corpus)
+    return {dataset.name: made for dataset, made in zip(built, rows, strict=True)}
 
 
-def main() -> None:
+def benchmark() -> None:
     """Print the rows of each task."""
-    parser = parser_of(__doc__, "example: python benchmarks/treebanks.py treebanks/")
+    parser = make_parser(__doc__, "example: python benchmarks/treebanks.py treebanks/")
     parser.add_argument("raw", type=Path, help="folder with folders such as UD_Czech-PUD")
     parser.add_argument("--languages", nargs="*", help="such as cs (default: all)")
     args = parser.parse_args()
-    folders: dict[str, list[str]] = {}
-    for code, name in sorted(
-        {(file.name.partition("_")[0], file.parent.name) for file in args.raw.glob("UD_*/*.conllu")}
-    ):
-        folders.setdefault(code, []).append(name)
-    lines = []
+    folders: dict[str, set[str]] = {}
+    for file in sorted(args.raw.glob("UD_*/*.conllu")):
+        folders.setdefault(file.name.partition("_")[0], set()).add(file.parent.name)
+    unsupported = []
+    print(f"{'task':26}{'rows':>7}{'of sentences':>14}  reasons")
     for language in args.languages or folders:
-        trees = trees_of(args.raw, language, folders[language])
-        print(f"{language}: {len(trees):,} sentences of {', '.join(folders[language])}")
-        without = []
-        for task in TASKS:
-            facts = {"corpus": "it", "records": "parsed_sentences", "language": language}
-            given = _TreebankCandidates(
-                TreebankDataset(
-                    name=f"ud_{task.name}_{language}",
-                    task=task,
-                    seed=1111,
-                    licence="",
-                    sample=False,
-                    version="1.0.0",
-                    **facts,
-                )
-            )
-            for tree in trees:
-                given.add(tree)
-            made = _build_treebank_rows(given, len(trees))
-            rows = len(made.rows["train"])
-            reasons = ", ".join(f"{name} {n:,}" for name, n in given.left_out.most_common(3))
-            print(
-                f"  {task.name:24}{rows:7,}  {made.lacking or ('' if rows >= LEAST else reasons)}"
-            )
-            if rows < LEAST:
-                without.append(task.name)
-        lines.append(f"  {language}: {' '.join(sorted(without)) or chr(34) * 2}")
-    print("\n".join(["unsupported:", *lines]))
+        treebanks = sorted(folders[language])
+        made = rows_of(args.raw, language, treebanks)
+        n_sentences = next(iter(made.values())).counts["sentences"]["read"]
+        print(f"{language}: {n_sentences:,} sentences of {', '.join(treebanks)}")
+        few = []
+        for task, (rows, _, counts, fault) in made.items():
+            n_rows = len(rows.get("train", ()))
+            reasons = Counter(counts["sentences"])
+            for key in NO_REASONS:
+                del reasons[key]
+            why = ", ".join(f"{reason} {n:,}" for reason, n in reasons.most_common(3) if n)
+            if n_rows < MIN_ROWS:
+                few.append(task)
+            else:
+                why = ""
+            if fault:
+                why = fault.found
+            print(f"  {task:24}{n_rows:7,}{n_rows / n_sentences:14.1%}  {why}")
+        unsupported.append(f"  {language}: {' '.join(sorted(few)) or chr(34) * 2}")
+    print("\n".join(["unsupported:", *unsupported]))
 
 
 if __name__ == "__main__":
-    main()
+    main_of(benchmark)

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 from report_files import DR, SP
-from validity import agreement, of_benchmarks, of_datasets
+from validity import agreement, benchmark_rows, dataset_rows
 
 from builders.audit_report import DETECTABLE
 from evaluation.results.scores import Score
@@ -33,13 +33,13 @@ def test_runs_are_compared_by_the_ranks_of_encoders() -> None:
             for name, detects in (("sp_wiki", 0.12), ("dr_rst", 0.121))
         }
     }
-    sp, dr = of_datasets(runs, report)
+    sp, dr = dataset_rows(runs, report)
     assert sp == (
         *("sp_wiki", "0.33", "a 45.0", "1 of 2", "4 of 6", "4000", "21"),
         *("length 25.0", "12.0"),
     )
     assert (dr[0], *dr[-4:]) == ("dr_rst", "130", "25", "length 25.0", "12.1")
-    assert [*of_benchmarks(runs, report)] == [
+    assert [*benchmark_rows(runs, report)] == [
         ("spanish_discoeval", "0.33", "a 45.0", "1 of 2", "sp_wiki")
     ]
 

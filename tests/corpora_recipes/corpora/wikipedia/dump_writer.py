@@ -8,6 +8,7 @@ from xml.sax.saxutils import escape
 
 from dump_generator import FOOTER, PageXml, write_multistream
 
+from corpora_recipes.corpora.wikipedia.plan import index_path
 from corpora_recipes.running.outputs import whole_file
 
 NAMESPACES = {-2: "Medio", -1: "Especial", 0: "", 1: "Discusión", 2: "Usuario", 4: "Wikipedia"}
@@ -116,7 +117,9 @@ def write_dump(
         rows.append(PageXml(page_id, title, page_xml(page, page_id, version).encode()))
     head = header(version, wiki, namespaces).encode()
     if path.name.endswith("-multistream.xml.bz2"):
-        write_multistream(path, head, rows, per_stream=per_stream, index=index)
+        write_multistream(path, head, rows, per_stream=per_stream)
+        if not index:
+            index_path(path).unlink()
         return path
     data = head + b"".join(row.xml for row in rows) + FOOTER
     with whole_file(path) as part:
