@@ -292,7 +292,7 @@ def load(dataset: str, data: str | Path | None = None) -> dict[str, pa.Table]:
         InputError: there is no such folder, repository or dataset, or a split is missing.
     """
     folder = data_folder(data, [dataset])
-    by_name = {found.name: found for found in find_datasets(folder)}
+    by_name = {entry.name: entry for entry in find_datasets(folder)}
     check_names(f"datasets of {folder}", [dataset], [*by_name])
     return {
         split: pa.concat_tables(map(pq.read_table, files))

@@ -317,8 +317,8 @@ def _read_index(
 ) -> _Index:
     """Return the index of the chunks that are complete, as long as the folder is in a state."""
     del state
-    read = (_read_chunk(folder, name, layers, dimension) for name in _chunk_names(folder))
-    chunks = [chunk for chunk in read if chunk and chunk.layers.keys() == set(layers)]
+    candidates = (_read_chunk(folder, name, layers, dimension) for name in _chunk_names(folder))
+    chunks = [chunk for chunk in candidates if chunk and chunk.layers.keys() == set(layers)]
     # A run of `embed` writes its chunks in the order of the keys, which is sorted at once.
     chunks.sort(key=lambda chunk: chunk.keys[:1].tobytes())
     keys = np.concatenate([chunk.keys for chunk in chunks] or [NO_KEYS])

@@ -478,9 +478,9 @@ class StaticVectors(OneVector):
         for row, text in enumerate(texts):
             tokens = _tokens(text)
             vector_of |= {token: table.vector(token) for token in tokens if token not in vector_of}
-            found = [vector for token in tokens if (vector := vector_of[token]) is not None]
-            if found:
-                vectors[row, 0] = np.mean(found, axis=0, dtype=np.float64)
+            present = [vector for token in tokens if (vector := vector_of[token]) is not None]
+            if present:
+                vectors[row, 0] = np.mean(present, axis=0, dtype=np.float64)
         return vectors
 
     def vocabulary(self) -> Iterator[tuple[list[str], "Floats"]]:

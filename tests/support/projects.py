@@ -11,7 +11,7 @@ from pathlib import Path
 from imports import REPOSITORY
 
 CACHES = shutil.ignore_patterns("__pycache__", ".*_cache", ".hypothesis")
-# In the project's folder; evaluation/data is a room.
+# In the project's folder.
 MADE_HERE = shutil.ignore_patterns(
     ".git", ".venv*", ".uv", "data", "dist", "reports", "fuzz", "dvc.lock", "tmp"
 )

@@ -1,11 +1,13 @@
-"""The store of vectors: once a text, layers, crashes, damage, forgery, change of encoder and of its
-code, bad encoders, and runs at once."""
+"""The store: each text once, layers, crashes, damage, other encoders and code, runs at once.
+
+And what it says of datasets, and the copy of a vocabulary.
+"""
 
 import json
 import shutil
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from pathlib import Path
 from threading import Event
@@ -16,15 +18,26 @@ import pytest
 from contents import contents, flip_bit
 from instance_files import row, write_dataset
 from leftovers import leave_unfinished
+from paradigm_files import Words, static
 from stores import fill_store, forge_vectors, in_project
 
 from corpora_recipes.running import code
 from corpora_recipes.running.errors import InputError
-from evaluation.datasets import find_datasets
+from evaluation.datasets import Dataset, find_datasets
 from evaluation.embedding import embedding, store
 from evaluation.embedding.embedding import embed_datasets
-from evaluation.embedding.store import EmbeddingStore, text_keys
+from evaluation.embedding.store import (
+    EmbeddingStore,
+    EncodedDataset,
+    fingerprint,
+    open_vocabulary,
+    prepare_store,
+    read_described,
+    text_keys,
+    write_vocabulary,
+)
 from evaluation.encoders import make_encoder
+from evaluation.encoders.char_hash import CharHash
 
 
 @in_project
@@ -337,10 +350,7 @@ def test_of_two_runs_at_once_one_waits(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: Any, revision: str, encoded: int
 ) -> None:
     """The second starts while the first one has vectors written and their keys not yet."""
-    rows = [row(i, i % 2, sentence=text) for i, text in enumerate(words(10))]
-    splits = {"train": rows, "validation": rows[:1], "test": rows[:1]}
-    write_dataset(tmp_path / "i" / "ssp", "section_prediction", splits)
-    datasets, folder = find_datasets(tmp_path / "i"), tmp_path / "store"
+    datasets, folder = [dataset(tmp_path, *words(10))], tmp_path / "store"
     reached, go, write, err = Event(), Event(), store._write_whole, ""
 
     def write_held(path: Path, content: Any) -> None:
@@ -414,3 +424,152 @@ def test_history_and_workers_do_not_matter(tmp_path: Path, monkeypatch: pytest.M
     )
     assert plain[0] == stores[0].digests(texts)[0] != prompted[0]
     assert plain[1] != prompted[1]
+
+
+@in_project
+class Knowing(CharHash):
+    """Knows the token "a"; takes a prompt, and forgets it."""
+
+    form: ClassVar[Any] = "tokens"
+    prompts: ClassVar[dict[str, str]] = {"SSP": "query: "}
+
+    def encode(self, texts: Sequence[str], prompt: str | None = None) -> Any:
+        return super().encode(texts)
+
+    def vocabulary(self) -> Any:
+        raise AssertionError
+
+    def coverage(self, texts: Sequence[str]) -> dict[str, int]:
+        tokens = " ".join(texts).split()
+        return {"tokens": len(tokens), "out_of_vocabulary": sum(t != "a" for t in tokens)}
+
+
+def dataset(folder: Path, *sentences: str, name: str = "ssp") -> Dataset:
+    rows = [row(i, i % 2, sentence=sentence) for i, sentence in enumerate(sentences)]
+    splits = {"train": rows, "validation": rows[:1], "test": rows[:1]}
+    write_dataset(folder / "i" / name, "section_prediction", splits)
+    return next(made for made in find_datasets(folder / "i") if made.name == name)
+
+
+def test_what_is_said_of_each_dataset(tmp_path: Path) -> None:
+    """Each different text counts once, in the encoder's form and with its prompt."""
+    encoder = Knowing(8)
+    one, two = (dataset(tmp_path, *texts, name=texts[0]) for texts in (["b", "a", "a"], ["c"]))
+    described, new = embed_datasets(tmp_path, encoder, [one, two])
+    assert new == 3
+    assert described["b"] == read_described(tmp_path, one)
+    texts, vectors = EmbeddingStore(tmp_path, encoder, "query: ").digests(["a .", "b ."])
+    coverage = {"tokens": 4, "out_of_vocabulary": 3}
+    assert described["b"] == EncodedDataset(one.digest(), texts, vectors, coverage)
+    # In whatever order and company; what was said of others goes.
+    before = described["c"]
+    assert embed_datasets(tmp_path, encoder, [two, one])[0]["c"] == before
+    assert embed_datasets(tmp_path, encoder, [two])[0] == {"c": before}
+    with pytest.raises(InputError, match="what was encoded of b"):
+        read_described(tmp_path, one)
+
+
+def test_other_rows_and_other_vectors_are_told(tmp_path: Path) -> None:
+    ssp = dataset(tmp_path, "b", "a")
+    before = embed_datasets(tmp_path, CharHash(8), [ssp])[0]["ssp"]
+    assert before.coverage is None
+    # Another row with the same texts: only the digest of the files differs.
+    ssp = dataset(tmp_path, "b", "a", "a")
+    with pytest.raises(InputError, match="of other rows"):
+        read_described(tmp_path, ssp)
+    after = embed_datasets(tmp_path, CharHash(8), [ssp])[0]["ssp"]
+    assert before.digest != after.digest
+    assert replace(after, digest=before.digest) == before
+    other = embed_datasets(tmp_path / "other", CharHash(9), [ssp])[0]["ssp"]
+    assert (other.texts, other.vectors != after.vectors) == (after.texts, True)
+
+
+def test_a_damaged_file_is_refused_and_made_again(tmp_path: Path) -> None:
+    ssp, file = dataset(tmp_path, "b", "a"), tmp_path / "datasets.json"
+    embed_datasets(tmp_path, CharHash(8), [ssp])
+    before = file.read_bytes()
+    for content in ("", "{", "[]", "{}", '{"ssp": 3}', '{"ssp": {"digest": 1}}'):
+        file.write_text(content)
+        with pytest.raises(InputError, match="what was encoded of ssp"):
+            read_described(tmp_path, ssp)
+        embed_datasets(tmp_path, CharHash(8), [ssp])
+        assert file.read_bytes() == before
+
+
+BLOCKS: list[tuple[list[str], list[list[float]]]] = [
+    (["el", "París", "nada"], [[1, 0], [0, 1], [0, 0]]),
+    (["el", "parís", "\udcf1and\udcfa"], [[5, 5], [3, 4], [1, 1]]),
+]
+
+
+@pytest.fixture
+def encoder() -> Any:
+    return Words(BLOCKS)
+
+
+def test_a_vocabulary_is_copied_and_mapped(tmp_path: Path, encoder: Any) -> None:
+    assert write_vocabulary(tmp_path, encoder) == 5
+    found = open_vocabulary(tmp_path, encoder)
+    assert found is not None
+    assert found.words == ["el", "París", "nada", "parís", "\udcf1and\udcfa"]
+    assert isinstance(found.vectors, np.memmap)
+    assert found.vectors.dtype == np.float32
+    assert found.vectors.tolist() == [[1, 0], [0, 1], [0, 0], [3, 4], [1, 1]]
+    assert found.norms.tolist() == [1, 1, 0, 5, 2**0.5]
+    assert found.skipped == {"no_vector": 1, "repeated_word": 1}
+    assert [path.name for path in tmp_path.iterdir()] == ["vocabulary"]
+    about = json.loads((tmp_path / "vocabulary" / "vocabulary.json").read_bytes())
+    assert about == {"format": 1, **fingerprint(encoder), "repeated": 1}
+
+
+def test_it_is_kept_only_if_it_is_the_encoders(tmp_path: Path, encoder: Any) -> None:
+    write_vocabulary(tmp_path, encoder)
+    encoder.blocks = [(["otra"], [[1, 2]])]
+    assert write_vocabulary(tmp_path, encoder) == 5
+    encoder.revision = "2"
+    with pytest.raises(InputError, match="the words of"):
+        open_vocabulary(tmp_path, encoder)
+    assert write_vocabulary(tmp_path, encoder) == 1
+    found = open_vocabulary(tmp_path, encoder)
+    assert found is not None
+    assert found.words == ["otra"]
+    # With the store of another encoder, or of other code, it goes.
+    prepare_store(tmp_path, make_encoder("char_hash", {}))
+    assert not (tmp_path / "vocabulary").exists()
+
+
+NONSENSE = [None, b"", b"null", b"3", b"[]", b"PK\x03\x04"]
+
+
+@pytest.mark.parametrize("file", ["vectors.npy", "norms.npy", "words.json", "vocabulary.json"])
+def test_a_damaged_copy_is_made_again(tmp_path: Path, encoder: Any, file: str) -> None:
+    write_vocabulary(tmp_path, encoder)
+    damaged = tmp_path / "vocabulary" / file
+    whole = damaged.read_bytes()
+    for content in (*NONSENSE, whole[:-9]):
+        damaged.unlink()
+        if content is not None:
+            damaged.write_bytes(content)
+        with pytest.raises(InputError, match="not whole"):
+            open_vocabulary(tmp_path, encoder)
+        assert write_vocabulary(tmp_path, encoder) == 5
+        assert damaged.read_bytes() == whole
+
+
+def test_a_file_that_ends_in_the_middle_leaves_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "v.vec"
+    encoder = static(path, {"a": [1, 0], "b": [0, 1]})
+    path.write_text("3 2\na 1 0\nb 0 1\n", "utf-8")
+    with pytest.raises(InputError, match="the number of words that follow, 2"):
+        write_vocabulary(tmp_path / "store", encoder)
+    assert list((tmp_path / "store").iterdir()) == []
+    with pytest.raises(InputError, match="not whole"):
+        open_vocabulary(tmp_path / "store", encoder)
+
+
+def test_an_encoder_without_words_has_none(tmp_path: Path, encoder: Any) -> None:
+    write_vocabulary(tmp_path, encoder)
+    other = make_encoder("char_hash", {})
+    assert write_vocabulary(tmp_path, other) is None
+    assert open_vocabulary(tmp_path, other) is None
+    assert list(tmp_path.iterdir()) == []

@@ -1,6 +1,5 @@
 """Targets from documents, the leak filter, and batches that are read from disk."""
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -8,7 +7,7 @@ import numpy as np
 import pytest
 from instance_files import row, write_dataset
 
-from corpora_recipes.records import Document, Example, Section
+from corpora_recipes.records import Document, Section
 from corpora_recipes.running.errors import InputError
 from evaluation.params import Objective, Training
 from evaluation.training.material import HeldOut, Material, Sentence, sentences_of, write_material
@@ -166,12 +165,3 @@ def test_an_objective_without_anything_to_learn(
     training = Training("mine", {objective: 1.0})
     with pytest.raises(InputError, match="1 sentences, all in tests"):
         write_material(tmp_path / "material", records, training, lambda _: True, Codes())
-
-
-def test_records_that_are_no_documents(tmp_path: Path, write_records: WriteRecords) -> None:
-    records = write_records([Example("1", "a", ("Hola.",), "x", None, "1", {}, "train")])
-    with pytest.raises(InputError, match="documents"):
-        written(tmp_path / "material", records, "nsp")
-    (tmp_path / "mine.parquet").write_text(json.dumps({}))
-    with pytest.raises(InputError):
-        written(tmp_path / "material", tmp_path / "mine.parquet", "nsp")

@@ -1,4 +1,4 @@
-"""Features: exactly the formulas of the papers."""
+"""Features, exactly by the formulas of the papers; texts, and the prompts that they get."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,8 +12,18 @@ from instance_files import row, write_dataset
 
 from builders.tasks import TASKS
 from corpora_recipes.running.errors import InputError
-from evaluation.datasets import find_datasets
-from evaluation.features import FEATURES, PAIR_FEATURES, PairFeatures, features, unique_texts
+from evaluation.datasets import Dataset, find_datasets
+from evaluation.encoders import make_encoder
+from evaluation.features import (
+    FEATURES,
+    PAIR_FEATURES,
+    PairFeatures,
+    check_prompt_names,
+    features,
+    prompt_of,
+    prompted_texts,
+    unique_texts,
+)
 
 VECTORS = {"a": [1, 2], "b": [3, 5], "c": [-1, 0], "d": [4, 4], "e": [0, 7], "f": [10, -10]}
 
@@ -116,3 +126,48 @@ def test_unique_texts_are_those_of_all_splits_and_columns(tmp_path: Path) -> Non
     (dataset,) = find_datasets(tmp_path)
     assert unique_texts(dataset, "natural") == {"a", "b", "c", "d"}
     assert unique_texts(dataset, "tokens") == {"a .", "b .", "c .", "d ."}
+
+
+def encoder(prompts: dict[str, str]) -> Any:
+    return make_encoder("own", {"encoder": "callable", "function": "a:b", "prompts": prompts})
+
+
+@pytest.fixture
+def datasets(tmp_path: Path) -> dict[str, Dataset]:
+    """Return two classifications of texts, and a ranking of words."""
+    for name in ("one", "two"):
+        rows = [row(i, i % 2, sentence=f"{name} {i % 3}") for i in range(4)]
+        splits = {"train": rows[:2], "validation": rows[:1], "test": rows[2:]}
+        write_dataset(tmp_path / name, "sentence_classification", splits)
+    word = {"id": "w", "text": "w", "tokens": "w", "positives": [], "document_id": "w"}
+    write_dataset(tmp_path / "words", "word_ranking", {"test": [word]})
+    return {dataset.name: dataset for dataset in find_datasets(tmp_path)}
+
+
+@pytest.mark.parametrize(
+    ("prompts", "expected"),
+    [
+        ({}, [None, None, None]),
+        ({"default": "d"}, ["d", "d", "d"]),
+        ({"default": "d", "SC": "g"}, ["g", "g", "d"]),
+        ({"default": "d", "SC": "g", "two": ""}, ["g", "", "d"]),
+        # Words of several datasets are compared with each other.
+        ({"words": "w", "EvalRank": "e"}, [None, None, None]),
+    ],
+)
+def test_the_name_comes_before_the_group_and_that_before_the_default(
+    datasets: dict[str, Dataset], prompts: dict[str, str], expected: list[str | None]
+) -> None:
+    assert [prompt_of(encoder(prompts), dataset) for dataset in datasets.values()] == expected
+
+
+def test_texts_are_sorted_by_their_prompts(datasets: dict[str, Dataset]) -> None:
+    one, two = ({f"{name} {i}" for i in range(3)} for name in ("one", "two"))
+    texts = prompted_texts(encoder({"SC": "g", "two": "t"}), datasets.values())
+    assert texts == {"g": one, "t": two, None: {"w"}}
+
+
+def test_names_that_are_unknown(datasets: dict[str, Dataset]) -> None:
+    check_prompt_names(encoder({"default": "", "SC": "", "DR": "", "one": ""}), datasets)
+    with pytest.raises(InputError, match="write two"):
+        check_prompt_names(encoder({"SC": "", "tow": ""}), datasets)
