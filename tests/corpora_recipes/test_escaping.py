@@ -21,42 +21,17 @@ PAGES = (
 )
 HOSTILE = {
     "heading": "x\n\n# Forged",
-    "end of a heading": "x ##",
-    "setext": "x\n===",
-    "rule": "---",
     "front matter": "x\n---\nlicense: mit\n---",
-    "row": "x | y |\n| forged | row |",
-    "delimiter row": "|---|---|",
     "script": "<script>alert(1)</script>",
-    "image": "<img src=x onerror=alert(1)>",
     "comment": "<!-- x",
     "entity": "&lt;b&gt; &#60; &amp;",
-    "autolink": "<http://example.org>",
-    "link": "[x](http://example.org)",
-    "nested link": "[a[b]](http://example.org)",
-    "picture": "![x](http://example.org/x.png)",
     "definition": "[x]: http://example.org",
     "note": "[^1]: x",
-    "emphasis": "*a* _b_ __c__ **d** ~~e~~",
-    "code": "`x` ``y",
-    "fence": "```\nx",
-    "tildes": "~~~",
-    "quotation": "> x",
-    "list": "- x\n- y",
-    "plus": "+ x",
-    "numbers": "1. x",
-    "bracketed number": "12) x",
-    "escapes": "\\# \\* \\",
     "vertical": "x\u2028# y\u2029\x0b\x0c\x85# z",
     "invisible": "a\u202eb\x00\x1b[31m\ud800c",
-    "formula": "=cmd|' /C calc'!A0",
-    "plus formula": "+1+cmd",
-    "at": "@SUM(1+1)",
     "jinja": "{{ 7 * 7 }} {% raw %}",
     "workflow": "${{ secrets.TOKEN }}",
-    "shell": "$(touch x); `touch x`",
     "latex": "\\input{/etc/passwd} % $x^2$ & {",
-    "indented": "      code",
 }
 
 
@@ -90,7 +65,7 @@ def test_a_hostile_text_is_shown_and_does_nothing(name: str) -> None:
 
 
 @given(
-    st.text(st.sampled_from("ab1 \n\t#>=-+*_~`|<>[]()!\\&;:^.{}$%@'\"/"), min_size=1, max_size=12)
+    st.text(st.sampled_from("ab1 \n\t#>=-+*_~`|<>[]()!\\&;:^.{}$%@'\"/"), min_size=1, max_size=16)
 )
 def test_any_text_is_shown_as_it_is(value: str) -> None:
     if one_line(value):

@@ -59,25 +59,15 @@ def test_a_recipe_without_its_functions_says_so(tmp_path, monkeypatch) -> None:
         load_recipe("sqc")
 
 
-def test_values_are_as_they_are_written(tmp_path) -> None:
-    more = COLLECTION % "scale: [0, 5], labels: {}, sizes: {train: null, test: 7}"
-    facts = read_facts(written(tmp_path, with_least(more)))
-    expected = CollectionFacts(
-        "Pairs.", 2, scale=(0, 5), labels={}, sizes={"train": None, "test": 7}
-    )
-    assert facts.collections == {"pairs": expected}
+def test_values_are_as_they_are_written_and_one_address_is_a_list(tmp_path) -> None:
+    collection = COLLECTION % "scale: [0, 5], labels: {}, sizes: {train: null, test: 7}"
+    files = "{file: a, url: x, sha256: f0}, {file: b, urls: [x, y], git_blob: c1}, {file: c}"
+    facts = read_facts(written(tmp_path, with_least(f"{collection}, sources: [{files}]")))
+    pairs = CollectionFacts("Pairs.", 2, scale=(0, 5), labels={}, sizes={"train": None, "test": 7})
+    assert facts.collections == {"pairs": pairs}
     assert repr(facts.collections["pairs"].scale) == "(0, 5)"
-
-
-def test_one_address_is_a_list_of_one(tmp_path) -> None:
-    entries = (
-        "sources: [{file: a, url: x, sha256: f0}, {file: b, urls: [x, y], git_blob: c1}, {file: c}]"
-    )
-    assert read_facts(written(tmp_path, with_least(entries))).sources == (
-        Source("a", ("x",), sha256="f0"),
-        Source("b", ("x", "y"), git_blob="c1"),
-        Source("c"),
-    )
+    one, two = Source("a", ("x",), sha256="f0"), Source("b", ("x", "y"), git_blob="c1")
+    assert facts.sources == (one, two, Source("c"))
 
 
 @pytest.mark.parametrize(

@@ -175,10 +175,6 @@ def _chunked(data: bytes, end: bytes = b"0\r\n\r\n") -> bytes:
     return head("200 OK", "Transfer-Encoding: chunked") + body + end
 
 
-def _redirects(number: int, start: int | None) -> Iterator[bytes]:
-    yield head("302 Found", f"Location: /{number}", length=0)
-
-
 def _endless_redirect(number: int, start: int | None) -> Iterator[bytes]:
     if number:
         yield from good(number, start)
@@ -214,19 +210,13 @@ CASES = {
     "html_called_zip": Case(
         always(whole(HTML, '"one"', "Content-Type: application/zip")), "a web page"
     ),
-    "html_with_bom": Case(always(whole(b"\xef\xbb\xbf \n<!-- a --><html>")), "a web page"),
     "html_type_only": Case(
         always(whole(FILE, '"one"', "Content-Type: text/html")), "a web page", ""
     ),
     "login": Case(_login, "a web page"),
-    "empty": Case(always(whole(b"")), "an empty file"),
     "gzip": Case(always(whole(gzip.compress(FILE), '"one"', "Content-Encoding: gzip")), "encoding"),
-    "deflate": Case(always(whole(FILE, '"one"', "Content-Encoding: deflate")), "encoding"),
-    "text_called_zip": Case(always(whole(b"No such file, sorry.")), "no .zip file"),
     "204": Case(always(head("204 No Content")), "answers 204"),
-    "304": Case(always(head("304 Not Modified")), "answers 304"),
     "404": Case(always(head("404 Not Found", length=0)), "answers 404"),
-    "410": Case(always(head("410 Gone", length=0)), "answers 410"),
     "403": Case(always(head("403 Forbidden", length=0)), "answers 403"),
     "200_with_the_wrong_file": Case(always(whole(FILE[:-30] + bytes(30))), "without its end"),
     # --- lengths and ends ---
@@ -242,16 +232,11 @@ CASES = {
     "two_lengths": Case(
         always(head("200 OK", "Content-Length: 7", length=len(FILE)) + FILE), "Content-Length"
     ),
-    "negative_length": Case(always(head("200 OK", length=-1) + FILE), "without a length", ""),
-    "length_of_words": Case(
-        always(head("200 OK", "Content-Length: many") + FILE), "without a length", ""
-    ),
     "endless_length": Case(
         always(head("200 OK", "Content-Length: " + "9" * 5000) + FILE), "without a length", ""
     ),
     "chunked": Case(always(_chunked(FILE))),
     "chunked_cut": Case(always(_chunked(FILE[:HALF], b"")), GIVEN_UP),
-    "chunked_cut_in_chunk": Case(always(_chunked(FILE)[:-300]), GIVEN_UP),
     "chunked_nonsense": Case(always(_chunked(FILE[:HALF], b"xyz\r\n")), GIVEN_UP),
     # --- ranges ---
     "cut_once": Case(first(cut())),
@@ -264,8 +249,6 @@ CASES = {
     ),
     "416_forever": Case(always(head("416 X", length=0)), GIVEN_UP),
     "unasked_206": Case(always(part(0)), "wrong range"),
-    "unasked_206_cut": Case(always(part(0, FILE[:HALF])), "wrong range"),
-    "resume_wrong_offset": Case(first(cut(), part(HALF + 7))),
     "resume_wrong_offset_forever": Case(after_cut(lambda start: part(start + 7)), GIVEN_UP),
     "changed_file": Case(first(cut(OTHER, '"zero"'), whole())),
     "changed_file_ignores_if_range": Case(first(cut(OTHER, '"zero"'), part(HALF))),
@@ -283,13 +266,11 @@ CASES = {
             + b"--x--\r\n\r\n",
         )
     ),
-    "range_of_nonsense": Case(first(cut(), head("206 X", "Content-Range: items 1", length=0))),
     "range_beyond_numbers": Case(
         first(cut(), head("206 X", f"Content-Range: bytes {'9' * 5000}-1/2", length=0))
     ),
     # --- connections ---
     "no_answer": Case(always(b""), GIVEN_UP),
-    "no_answer_once": Case(first(b"")),
     "no_http": Case(always(b"220 ready for mail\r\n"), GIVEN_UP),
     "many_headers": Case(
         always(head("200 OK", *(f"X-{n}: 1" for n in range(200)), length=len(FILE)) + FILE),
@@ -314,25 +295,18 @@ CASES = {
         limits={"DEADLINE": 0.01, "LOWEST_RATE": 1e9},
     ),
     # --- busy servers ---
-    "429_forever": Case(always(head("429 Too Many Requests", length=0)), "429"),
     "503_forever": Case(always(head("503 X", length=0)), "503"),
     "503_once": Case(first(head("503 X", length=0))),
     "retry_after": Case(first(head("429 X", "Retry-After: 0", length=0))),
     "retry_after_too_long": Case(
         always(head("503 X", "Retry-After: 100000", length=0)), "asks to wait 100,000 s"
     ),
-    "retry_after_date": Case(
-        always(head("503 X", "Retry-After: Fri, 31 Dec 2100 23:59:59 GMT", length=0)),
-        "asks to wait",
-    ),
     "retry_after_nonsense": Case(first(head("503 X", "Retry-After: soon", length=0))),
     "retry_after_endless": Case(
         always(head("503 X", "Retry-After: " + "9" * 5000, length=0)), "asks to wait"
     ),
     # --- redirects ---
-    "redirect": Case(first(_to("/elsewhere.zip"))),
     "redirect_to_itself": Case(always(_to("/corpus.zip")), "more than 10 redirects"),
-    "redirects_without_end": Case(_redirects, "more than 10 redirects"),
     "redirect_to_a_file": Case(always(_to("file:///etc/passwd")), "redirected to file:"),
     "redirect_to_nonsense": Case(always(_to("http://[")), "redirect"),
     "redirect_to_nowhere": Case(always(_to("http://127.0.0.1:1/")), GIVEN_UP),

@@ -7,8 +7,6 @@ import re
 import shutil
 import signal
 import socket
-import subprocess
-import sys
 import time
 from dataclasses import replace
 from multiprocessing import active_children
@@ -259,26 +257,3 @@ def test_an_executor_that_is_not_there(tmp_path, raw, corpus, address, monkeypat
     monkeypatch.setattr("corpora_recipes.running.cluster.ANSWER", 1)
     with pytest.raises(InputError, match="Dask scheduler"):
         read(corpus, raw, tmp_path / "out.parquet", workers=1, executor=address)
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("own_params")
-def test_killed_in_the_middle_and_run_again_gives_the_same_bytes(
-    tmp_path, raw, corpus, repository
-) -> None:
-    write_raw(raw, files=10, documents=100)
-    records = tmp_path / "data" / "records"
-    command = [sys.executable, "-m", "probeta", "read", "--workers", "1"]
-    environment = os.environ | {"PYTHONPATH": str(repository)}
-    process = subprocess.Popen(command, cwd=tmp_path, env=environment)
-    deadline = time.monotonic() + 60
-    while not list(records.glob(".mine.parquet.*.part")) and time.monotonic() < deadline:
-        time.sleep(0.01)
-    process.send_signal(signal.SIGKILL)
-    process.wait()
-    assert not list(records.glob("mine*"))
-    assert list(records.glob(".mine.parquet.*.part"))
-    subprocess.run(command, cwd=tmp_path, env=environment, check=True)
-    assert not list(records.glob(".*"))
-    whole = read_here(corpus, raw, "whole.parquet")
-    assert (records / "mine.parquet").read_bytes() == whole.read_bytes()

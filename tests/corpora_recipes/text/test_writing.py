@@ -10,7 +10,7 @@ from corpora_recipes.text.language import (
     writing_of,
 )
 from corpora_recipes.text.sentences import abbreviations, split_sentences
-from corpora_recipes.text.tidying import pair_quotes, tidy
+from corpora_recipes.text.tidying import tidy
 
 # Two sentences of each script, as they stand in a text.
 TEXTS = {
@@ -63,12 +63,6 @@ def test_quotations_are_those_of_the_language() -> None:
     assert tidy(text, "de") == tidy(text, "cs") == "Er sagte: „ Ja “ und ging (weg)."
     assert tidy("Il dit « oui » ; « non » !", "fr") == "Il dit « oui » ; « non » !"
     assert tidy("Il dit « oui » ; « non » !", "it") == "Il dit «oui»; «non»!"
-
-
-def test_a_space_on_the_wrong_side_of_a_quotation_mark() -> None:
-    assert pair_quotes('Vio "La barca "y "El río "ayer.') == 'Vio "La barca" y "El río" ayer.'
-    for doubtful in ('Mide 10" y "algo más.', 'Son "uno "dos y "tres.', 'Va "a" un 2" b" más.'):
-        assert pair_quotes(doubtful) == doubtful
 
 
 def test_abbreviations_have_what_splits_and_finds_damage() -> None:
