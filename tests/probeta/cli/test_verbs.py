@@ -82,25 +82,6 @@ def test_an_entry_with_post_processing_shares_the_vectors(here: Path, capsys: Ca
     assert main(["report"]) == 0
 
 
-def test_scores_of_pairs_and_the_option_of_their_features(here: Path, capsys: Capsys) -> None:
-    Path("params.yaml").write_text(PARAMS + "probing: {pair_features: four_part}")
-    pairs = [
-        row(i, None, score=float(i), sentence1="uno dos tres", sentence2="uno " * i + "cuatro")
-        for i in range(5)
-    ]
-    write_dataset(here / "dist" / "hub" / "sts_own", "similarity", {"test": pairs})
-    assert main(["embed", "--only", "char_hash"]) == 0
-    capsys.readouterr()
-    assert main(["probe", "--only", "char_hash", "--workers", "1"]) == 0
-    assert said(capsys) == [
-        "char_hash, bso_own: x (majority x)",
-        "char_hash, sts_own: x (Pearson)",
-        "probe: 1 encoder: 1 new",
-    ]
-    scores = json.loads(Path("data/results/char_hash/scores.json").read_bytes())
-    assert scores["protocol"]["pair_features"] == "four_part"
-
-
 def test_ranks_and_their_differences(here: Path, capsys: Capsys) -> None:
     words = ["faro", "fanal", "tren", "pozo", "mapa", "farol"]
     empty: dict[str, Any] = {"positives": []}
@@ -150,19 +131,6 @@ def test_errors_are_one_message(
     assert error.startswith(f"error: {where}\n")
     assert word in error
     assert "to do:" in error
-
-
-@pytest.mark.parametrize(
-    "params",
-    [
-        *("", "[]", "seed: x\nencoders: {}", "seed: 1\nencoders: [char_hash]", "a: [", "\0"),
-        "seed: 1\nencoders: {char_hash: 512}",
-    ],
-)
-def test_bad_params(here: Path, capsys: Capsys, params: str) -> None:
-    Path("params.yaml").write_text(params)
-    assert main(["embed"]) == 1
-    assert capsys.readouterr().err.startswith("error: params.yaml")
 
 
 @pytest.mark.parametrize("verb", VERBS)

@@ -127,23 +127,25 @@ def test_what_is_not_on_the_hub_has_no_repository_there(
     assert folders == ["probeta__mine", "probeta__other"]
 
 
-def test_two_results_of_one_model_are_refused(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["cls", "mean", "--repo", "ORG/NAME"], "some/model, as in cls"),
+        (["cls", "--repo", "dist/hub/x"], "organisation/name"),
+        (["--repo", "ORG/NAME"], "--mteb-tasks"),
+        (["cls", "--mteb-tasks", "dist/hub", "--repo", "ORG/NAME"], "--mteb-tasks"),
+    ],
+)
+def test_what_cannot_be_exported(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    arguments: list[str],
+    message: str,
 ) -> None:
-    given = [write(tmp_path / name, results_of(MODEL, name)) for name in ("cls", "mean")]
-    out = tmp_path / "export"
-    assert main(["export", *given, "--repo", "ORG/NAME", "--out", str(out)]) == 1
-    assert "some/model, as in" in capsys.readouterr().err
-    assert not out.exists()
-
-
-def test_a_wrong_repository_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    given = write(tmp_path / "mine", results_of(MODEL))
-    assert main(["export", given, "--repo", "dist/hub/x", "--out", str(tmp_path / "e")]) == 1
-    assert "organisation/name" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize("more", [[], ["results/mine", "--mteb-tasks", "dist/hub"]])
-def test_either_results_or_tasks(more: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["export", *more, "--repo", "org/data", "--out", "out"]) == 1
-    assert "--mteb-tasks" in capsys.readouterr().err
+    monkeypatch.chdir(tmp_path)
+    for name in ("cls", "mean"):
+        write(Path(name), results_of(MODEL, name))
+    assert main(["export", *arguments, "--out", "out"]) == 1
+    assert message in capsys.readouterr().err
+    assert not Path("out").exists()

@@ -2,6 +2,7 @@
 
 import json
 import math
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -28,13 +29,6 @@ def right(row: dict[str, Any]) -> list[float]:
 def logged(hub_folder: Path) -> Path:
     write_log(Path("logged/model"), hub_folder, {"bso_own": right})
     return Path("logged/model")
-
-
-def change(folder: Path, at: int, **changes: Any) -> None:
-    """Change a line of the answers."""
-    lines = (folder / SAMPLES).read_text("utf-8").splitlines()
-    lines[at] = json.dumps(json.loads(lines[at]) | changes)
-    (folder / SAMPLES).write_text("\n".join(lines), "utf-8")
 
 
 def test_answers_are_scored_like_those_of_a_probe(logged: Path) -> None:
@@ -114,67 +108,79 @@ def test_runs_of_a_model_are_joined(logged: Path, hub_folder: Path) -> None:
         score_language_model(logged)
 
 
-def test_missing_repeated_and_foreign_rows_are_named(logged: Path) -> None:
+Lines = list[dict[str, Any]]
+
+
+def fourth(**changes: Any) -> Callable[[Lines], None]:
+    return lambda lines: lines[3].update(changes)
+
+
+def fifth_row(**changes: Any) -> Callable[[Lines], None]:
+    return lambda lines: lines[4]["doc"].update(changes)
+
+
+def wrongly_right(lines: Lines) -> None:
+    gold = lines[3]["doc"]["label"]
+    lines[3] |= {"filtered_resps": [["-9", "False"]] * 2, "acc": float(gold != 0)}
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        (lambda lines: lines.pop(), "8 rows of bso_own(.|\n)*7; i29 is missing"),
+        (lambda lines: lines.append(lines[2]), "line 9\n(.|\n)*which is in line 3 too"),
+        (fifth_row(sentences=["Otra.", "Cosa."]), "line 5\n(.|\n)*with the sentences(.|\n)*--data"),
+        (fifth_row(id="nobody"), "line 5\n(.|\n)*the id nobody, asked as version"),
+        (fourth(filtered_resps=[["-1", "False"]]), "2 log-likelihoods"),
+        (fourth(filtered_resps=[["nan", "False"], ["-1", "False"]]), "2 log-likelihoods"),
+        (fourth(filtered_resps=[["-1", "False"], ["inf", "False"]]), "2 log-likelihoods"),
+        (fourth(filtered_resps=["x", "y"]), "log-likelihoods under `filtered_resps`"),
+        (wrongly_right, "as acc says"),
+        (fourth(doc=3), "its id under `doc`"),
+    ],
+)
+def test_damaged_answers_are_named(
+    logged: Path, damage: Callable[[Lines], None], message: str
+) -> None:
     file = logged / SAMPLES
-    whole = file.read_text("utf-8").splitlines(keepends=True)
-    identity = json.loads(whole[7])["doc"]["id"]
-    file.write_text("".join(whole[:-1]), "utf-8")
-    with pytest.raises(InputError, match=rf"8 rows of bso_own(.|\n)*7; {identity} is missing"):
-        score_language_model(logged)
-    file.write_text("".join([*whole, whole[2]]), "utf-8")
-    with pytest.raises(InputError, match=r"line 9\n(.|\n)*which is in line 3 too"):
-        score_language_model(logged)
-    file.write_text("".join(whole), "utf-8")
-    doc = json.loads(whole[4])["doc"]
-    change(logged, 4, doc=doc | {"sentences": ["Otra.", "Cosa."]})
-    with pytest.raises(InputError, match=r"line 5\n(.|\n)*with the sentences(.|\n)*--data"):
-        score_language_model(logged)
-    change(logged, 4, doc=doc | {"id": "nobody"})
-    with pytest.raises(InputError, match=r"line 5\n(.|\n)*the id nobody, asked as version"):
+    lines = [json.loads(line) for line in file.read_text("utf-8").splitlines()]
+    damage(lines)
+    file.write_text("\n".join(map(json.dumps, lines)), "utf-8")
+    place = "" if "line " in message or "rows" in message else ", line 4\n(.|\n)*"
+    with pytest.raises(InputError, match=rf"{SAMPLES}{place}(.|\n)*{message}"):
         score_language_model(logged)
 
 
 @pytest.mark.parametrize(
-    ("changes", "message"),
+    ("section", "changes", "message"),
     [
-        ({"filtered_resps": [["-1", "False"]]}, "2 log-likelihoods"),
-        ({"filtered_resps": [["nan", "False"], ["-1", "False"]]}, "2 log-likelihoods"),
-        ({"filtered_resps": [["-1", "False"], ["inf", "False"]]}, "2 log-likelihoods"),
-        ({"filtered_resps": ["x", "y"]}, "log-likelihoods under `filtered_resps`"),
-        ({"filtered_resps": [["-9", "False"], ["-9", "False"]], "acc": 7}, "as acc says"),
-        ({"doc": 3}, "its id under `doc`"),
+        ("config", {"model_args": {"x": math.nan}}, "the results of lm-eval 0.4.13 or later"),
+        ("config", {"model_sha": "\ud800"}, "the results of lm-eval 0.4.13 or later"),
+        ("task", {"doc_to_choice": ["", "b"]}, "the results of lm-eval 0.4.13 or later"),
+        ("task", {"doc_to_choice": ["a", "b", "c"]}, "a task of 2 choices"),
     ],
 )
-def test_damaged_lines_are_named(logged: Path, changes: dict[str, Any], message: str) -> None:
-    change(logged, 3, **changes)
-    if "acc" in changes:
-        gold = json.loads((logged / SAMPLES).read_text("utf-8").splitlines()[3])["doc"]["label"]
-        change(logged, 3, acc=float(gold != 0))
-    with pytest.raises(InputError, match=rf"{SAMPLES}, line 4\n(.|\n)*{message}"):
+def test_damaged_results_are_named(
+    logged: Path, section: str, changes: dict[str, Any], message: str
+) -> None:
+    file = logged / f"results_{DATE}.json"
+    results = json.loads(file.read_bytes())
+    (task,) = results["configs"].values()
+    (task if section == "task" else results["config"]).update(changes)
+    file.write_text(json.dumps(results))
+    with pytest.raises(InputError, match=message):
         score_language_model(logged)
 
 
-def test_what_is_no_log_is_told(logged: Path, hub_folder: Path, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="no such folder"):
-        score_language_model("nowhere")
-    with pytest.raises(InputError, match=r"results_….json of lm-eval"):
-        score_language_model(hub_folder)
+def test_what_is_no_log(logged: Path, hub_folder: Path) -> None:
+    for folder, message in (
+        ("nowhere", "no such folder"),
+        (hub_folder, "results_….json of lm-eval"),
+    ):
+        with pytest.raises(InputError, match=message):
+            score_language_model(folder)
     with pytest.raises(InputError, match=r"answers about tass_own"):
         score_language_model(logged, datasets=["tass_own"])
-    results = json.loads((logged / f"results_{DATE}.json").read_bytes())
-    ((task, facts),) = results["configs"].items()
-    for wrong in (
-        {"config": results["config"] | {"model_args": {"x": math.nan}}},
-        {"config": results["config"] | {"model_sha": "\ud800"}},
-        {"configs": {task: facts | {"doc_to_choice": ["", "b"]}}},
-    ):
-        (logged / f"results_{DATE}.json").write_text(json.dumps(results | wrong))
-        with pytest.raises(InputError, match=r"the results of lm-eval 0\.4\.13 or later"):
-            score_language_model(logged)
-    facts["doc_to_choice"] = ["a", "b", "c"]
-    (logged / f"results_{DATE}.json").write_text(json.dumps(results))
-    with pytest.raises(InputError, match="a task of 2 choices"):
-        score_language_model(logged)
     (logged / SAMPLES).unlink()
     with pytest.raises(InputError, match="--log_samples"):
         score_language_model(logged)

@@ -67,10 +67,3 @@ def test_what_else_a_folder_holds_is_not_replaced(
     assert main(["score", "char_hash", "--out", "dist"]) == 1
     assert "a folder with hub" in capsys.readouterr().err
     assert hub_folder.is_dir()
-
-
-def test_results_can_be_reported(hub_folder: Path) -> None:
-    Path("params.yaml").write_text("seed: 7\nencoders: {char_hash: {}}")
-    assert main(["score", "char_hash", "--datasets", "bso_own"]) == 0
-    assert main(["report", "results/char_hash"]) == 0
-    assert "bso_own" in Path("reports/report.md").read_text("utf-8")

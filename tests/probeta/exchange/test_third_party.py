@@ -1,10 +1,11 @@
-"""What the audit reads: foreign Parquet and text files as they are, and what it refuses."""
+"""Third-party datasets: Parquet, text and JSON files in the layouts of others, and bad ones."""
 
 import json
 import pickle
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -13,9 +14,15 @@ from conftest import document
 from builders.auditing.target import SPLIT_NAMES, Columns, Target
 from builders.building import build
 from corpora_recipes.running.errors import InputError
-from probeta.exchange.third_party import find_targets
+from probeta.exchange.third_party import find_targets, pickles_in
 
 TEXTS = ["Hace sol.", "Llueve.", "Nieva."]
+
+
+def table(rows: dict[str, Any], features: dict[str, Any] | None = None) -> pa.Table:
+    """Return a table as others write it; `features` are the huggingface metadata."""
+    stated = {"huggingface": json.dumps({"info": {"features": features}})} if features else None
+    return pa.table(rows).replace_schema_metadata(stated)
 
 
 def parquet(
@@ -24,10 +31,8 @@ def parquet(
     name: str = "train-00000-of-00001.parquet",
     features: dict[str, Any] | None = None,
 ) -> None:
-    """Write a file as others do; `features` are the huggingface metadata."""
     folder.mkdir(parents=True, exist_ok=True)
-    stated = {"huggingface": json.dumps({"info": {"features": features}})} if features else None
-    pq.write_table(pa.table(rows).replace_schema_metadata(stated), folder / name)
+    pq.write_table(table(rows, features), folder / name)
 
 
 def text(content: str | bytes, folder: Path, name: str = "train.txt") -> None:
@@ -306,28 +311,9 @@ NAMED = {"label": {"names": ["a", "b"], "_type": "ClassLabel"}}
 EMPTY = pa.array([[]], pa.list_(pa.string()))
 
 
-@pytest.mark.parametrize(
-    ("labels", "texts", "features", "words"),
-    [
-        (["a", None], ["x", "y"], None, ["00001.parquet, row 1", "a label", "null"]),
-        (["a", "b"], ["x", None], None, ["00001.parquet, row 1", "column t", "null"]),
-        (["a", "b"], [["x"], [None]], None, ["row 1", "column t", "null"]),
-        ([1.0, 1.5], ["x", "y"], None, ["row 1", "1.5"]),
-        ([1.0, float("nan")], ["x", "y"], None, ["row 1", "nan"]),
-        ([[1], [0]], ["x", "y"], None, ["row 0", "[1]"]),
-        ([True, False], ["x", "y"], None, ["row 0", "True"]),
-        ([0, -1], ["x", "y"], NAMED, ["row 1", "among a, b", "-1"]),
-        ([0, 1], [["x"], ["x", "y"]], None, ["row 1", "1 texts", "2"]),
-        ([0], EMPTY, None, ["row 0", "one text or more"]),
-        (pa.array([], "int64"), pa.array([], "string"), None, ["one row or more"]),
-        ([1, 0], [1, 2], None, ["one or more with text"]),
-    ],
-)
-def test_bad_cells_are_refused(tmp_path, labels: Any, texts: Any, features: Any, words) -> None:
-    parquet({"label": labels, "t": texts}, tmp_path / "a", features=features)
-    with pytest.raises(InputError) as error:
-        load(tmp_path)
-    assert all(word in str(error.value) for word in words), str(error.value)
+def cells(labels: Any, texts: Any, features: dict[str, Any] | None = None) -> dict[str, pa.Table]:
+    """Return a file with two columns."""
+    return {"train.parquet": table({"label": labels, "t": texts}, features)}
 
 
 def described(about: str) -> pa.Table:
@@ -337,12 +323,23 @@ def described(about: str) -> pa.Table:
 
 OK = {"label": ["a", "b"], "t": ["x", "y"]}
 NULL = OK | {"t": [None, "y"]}
-HUGGINGFACE = {"huggingface": json.dumps({"info": {"features": NAMED}})}
-NUMBERED = pa.table({"label": [0, 1], "t": ["x", "y"]}).replace_schema_metadata(HUGGINGFACE)
+NUMBERED = table({"label": [0, 1], "t": ["x", "y"]}, NAMED)
 UNKNOWN = '{"dataset": "a", "language": "", "records": "", "task": "x"}'
 LATIN = {"label": ["a"], "t": pa.array([b"se\xf1al"]).view("string")}
 # The files, and the words of the message.
 BAD: list[tuple[dict[str, Any], list[str]]] = [
+    (cells(["a", None], ["x", "y"]), ["train.parquet, row 1", "a label", "null"]),
+    (cells(["a", "b"], ["x", None]), ["train.parquet, row 1", "column t", "null"]),
+    (cells(["a", "b"], [["x"], [None]]), ["row 1", "column t", "null"]),
+    (cells([1.0, 1.5], ["x", "y"]), ["row 1", "1.5"]),
+    (cells([1.0, float("nan")], ["x", "y"]), ["row 1", "nan"]),
+    (cells([[1], [0]], ["x", "y"]), ["row 0", "[1]"]),
+    (cells([True, False], ["x", "y"]), ["row 0", "True"]),
+    (cells([0, -1], ["x", "y"], NAMED), ["row 1", "among a, b", "-1"]),
+    (cells([0, 1], [["x"], ["x", "y"]]), ["row 1", "1 texts", "2"]),
+    (cells([0], EMPTY), ["row 0", "one text or more"]),
+    (cells(pa.array([], "int64"), pa.array([], "string")), ["one row or more"]),
+    (cells([1, 0], [1, 2]), ["one or more with text"]),
     ({}, ["datasets", "none"]),
     ({"s1.train": "x\n"}, ["datasets", "none"]),
     ({"train.pkl": "x\n"}, ["train.pkl", "any code"]),
@@ -375,8 +372,8 @@ def test_bad_files_are_refused(tmp_path, files: dict[str, Any], words: list[str]
         if isinstance(content, str | bytes):
             text(content, tmp_path, name)
         else:
-            table = content if isinstance(content, pa.Table) else pa.table(content)
-            pq.write_table(table, tmp_path / name)
+            written = content if isinstance(content, pa.Table) else pa.table(content)
+            pq.write_table(written, tmp_path / name)
     with pytest.raises(InputError) as error:
         load(tmp_path)
     assert all(word in str(error.value) for word in words), str(error.value)
@@ -407,3 +404,187 @@ def test_columns_that_are_not_there_are_refused(tmp_path, columns: Columns) -> N
         with pytest.raises(InputError) as error:
             load(tmp_path / folder, columns=columns)
         assert error.value.found == names_shown
+
+
+SOL, LLUVIA = "Hoy hace sol en la plaza.", "Ayer llovió en toda la sierra."
+
+
+def write(folder: Path, files: dict[str, str]) -> Path:
+    for name, content in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content, "utf-8")
+    return folder
+
+
+def task_of(target: Target) -> str | None:
+    return target.task.name if target.task else None
+
+
+def named(target: Target, split: str = "train") -> list[tuple[str, ...]]:
+    """Return the rows of a split: the class, then the texts."""
+    part = target.parts[split]  # type: ignore[index]
+    classes = [target.labels[number] for number in part.labels]
+    return [(label, *texts) for label, texts in zip(classes, part.texts, strict=True)]
+
+
+QUESTIONS = "HUM:ind ¿ Quién vino ayer ?\nNUM: ¿ Cuántos ríos hay ?\nHUM:gr ¿ Qué equipo ganó ?\n"
+ASKED = [("HUM", "¿Quién vino ayer?"), ("NUM", "¿Cuántos ríos hay?"), ("HUM", "¿Qué equipo ganó?")]
+QUOTED = f'text,label\n"Dijo ""sí""\ny se fue.",b\n{SOL},a\n'
+UNQUOTED = [("b", 'Dijo "sí"\ny se fue.'), ("a", SOL)]
+
+
+@pytest.mark.parametrize(
+    ("files", "rows", "lines"),
+    [
+        ({"train.txt": f"{SOL}\t0\n{LLUVIA}\t1\n"}, [("0", SOL), ("1", LLUVIA)], [1, 2]),
+        ({"train.txt": QUESTIONS}, ASKED, [1, 2, 3]),
+        ({"train_5500.label": QUESTIONS, "TREC_10.label": QUESTIONS}, ASKED, [1, 2, 3]),
+        ({"train.csv": QUOTED}, UNQUOTED, [3, 4]),
+        ({"train.csv": QUOTED.replace(",", ";")}, UNQUOTED, [3, 4]),
+        (
+            {"test.csv": f"text,label\n{SOL},b\n", "train.csv": f"label,text\na,{LLUVIA}\n"},
+            [("a", LLUVIA)],
+            [2],
+        ),
+        (
+            {"train.jsonl": '{"text": "Sol\\ny calor .", "label": 1}\n{"text": 3, "label": 0}\n'},
+            [("1", "Sol\ny calor."), ("0", "3")],
+            [1, 2],
+        ),
+        (
+            {"a.objective": f"{SOL}\n{LLUVIA}\n", "a.subjective": "Qué bonito .\n", "a.rst": "x"},
+            [("objective", SOL), ("objective", LLUVIA), ("subjective", "Qué bonito.")],
+            [1, 2, 1],
+        ),
+    ],
+)
+def test_labels_and_texts_of_a_layout(
+    tmp_path, files: dict[str, str], rows: list[tuple[str, ...]], lines: list[int]
+) -> None:
+    target = load(write(tmp_path / "a", files))
+    assert named(target) == rows
+    assert target.ordered == (len(files) < 3)
+    assert [place.number for place in target.parts["train"].places] == lines
+
+
+def test_pairs_may_have_no_label(tmp_path) -> None:
+    target = load(write(tmp_path, {"BSO/valid.txt": f"{SOL}\t{LLUVIA}\n{LLUVIA}\t{SOL}\n"}))
+    assert (target.answer, target.labels, target.kind) == ("", [], "nothing")
+    assert target.parts["validation"].texts == [[SOL, LLUVIA], [LLUVIA, SOL]]
+    assert task_of(target) == "sentence_ordering"
+
+
+def test_a_header_tells_texts_from_ids_and_labels_from_scores(tmp_path) -> None:
+    header = "pair_ID\tsentence_A\tsentence_B\trelatedness_score\tentailment_judgement\n"
+    rows = f"1\t{SOL}\t{LLUVIA}\t3.5\tNEUTRAL\n2\t{LLUVIA}\t{SOL}\t4\tENTAILMENT\n"
+    files = {f"SICK/SICK_{split}.txt": header + rows for split in ("train", "trial", "test")}
+    target = load(write(tmp_path, files))
+    assert target.name == "SICK"
+    assert list(target.parts) == ["train", "validation", "test"]
+    assert target.texts == ("sentence_A", "sentence_B")
+    assert named(target) == [("NEUTRAL", SOL, LLUVIA), ("ENTAILMENT", LLUVIA, SOL)]
+    scored = load(tmp_path, columns=Columns(score="relatedness_score"))
+    assert scored.kind == "scores"
+    assert scored.parts["test"].scores.tolist() == [3.5, 4.0]
+    assert scored.parts["test"].places[1] == ("SICK_test.txt", 3, "")
+
+
+def test_parallel_files_are_one_dataset(tmp_path) -> None:
+    files = {
+        f"NLI/{column}.{split}": lines
+        for split in ("train", "dev")
+        for column, lines in (
+            ("s1", f"{SOL}\n{SOL}\n"),
+            ("s2", f"{LLUVIA}\nNo .\n"),
+            ("labels", "neutral\ncontradiction\n"),
+        )
+    }
+    target = load(write(tmp_path, files))
+    assert (target.texts, target.answer) == (("s1", "s2"), "labels")
+    assert named(target, "validation") == [("neutral", SOL, LLUVIA), ("contradiction", SOL, "No.")]
+    write(tmp_path, {"NLI/labels.dev": "neutral\n"})
+    with pytest.raises(InputError, match=r"labels\.dev 1, s1\.dev 2, s2\.dev 2"):
+        load(tmp_path)
+
+
+def test_pairs_of_sts_without_a_score_are_left_out(tmp_path) -> None:
+    pair = f"{SOL}\t{LLUVIA}\n"
+    files = {
+        "STS.input.news.txt": pair * 3,
+        "STS.gs.news.txt": "2.8\n\n4\n",
+        "STS.input.wikipedia.txt": pair,
+        "STS.gs.wikipedia.txt": "0\n",
+    }
+    target = load(write(tmp_path / "STS14", files))
+    assert target.parts["test"].scores.tolist() == [2.8, 4.0, 0.0]
+    assert [place.number for place in target.parts["test"].places] == [1, 3, 1]
+
+
+def test_units_of_a_tree_stay_apart(tmp_path) -> None:
+    rows = '["NS-Causa", ["Hace sol", "y calor ."], ["Es verano ."]]\n["NN-Lista", ["a"], ["b"]]\n'
+    target = load(write(tmp_path / "RST", {"RST_TRAIN.jsonl": rows, "RST_DEV.jsonl": rows}))
+    assert (task_of(target), target.records) == ("discourse_relations", "trees")
+    assert named(target)[0] == ("NS-Causa", "Hace sol y calor.", "Es verano.")
+    assert target.parts["train"].sentences[0] == ["Hace sol", "y calor.", "Es verano."]
+
+
+def test_scores_are_told_from_classes(tmp_path) -> None:
+    rows = "".join(f"{SOL}\t{LLUVIA}\t{n / 4}\n" for n in range(16))
+    target = load(write(tmp_path / "sts", {"sts-train.csv": rows}))
+    assert target.kind == "scores"
+    assert target.parts["train"].scores.tolist() == [n / 4 for n in range(16)]
+
+
+def test_the_hub_converts_to_a_folder_for_each_split(tmp_path) -> None:
+    for split in ("train", "test"):
+        folder = tmp_path / "default" / split
+        parquet(
+            {"text": [SOL, LLUVIA], "topic": ["weather"] * 2, "class": [1, 0]},
+            folder,
+            "0000.parquet",
+        )
+    target = load(tmp_path)
+    assert (target.name, target.texts, target.answer) == ("default", ("text",), "class")
+    assert list(target.parts) == ["train", "test"]
+
+
+def test_data_without_labels_are_read(tmp_path) -> None:
+    parquet({"id": ["1", "2"], "frase": [SOL, LLUVIA], "url": ["h", "i"]}, tmp_path)
+    target = load(tmp_path)
+    assert (target.texts, target.answer, target.kind) == (("frase",), "", "nothing")
+
+
+@pytest.mark.parametrize(
+    ("folder", "row", "task", "records"),
+    [
+        ("SP/x", ["0", *[SOL] * 5], None, "documents"),
+        ("DC/x", ["0", *[SOL] * 6], "discourse_coherence", "documents"),
+        ("dc/x", ["0", *["¡ no , hombre !"] * 6], "discourse_coherence", "dialogues"),
+        ("SSP/x", ["0", SOL], "section_prediction", "documents"),
+        ("x", ["0", *[SOL] * 6], None, "documents"),
+        ("x", ["0", *["hoy no", "pues sí"] * 3], None, "dialogues"),
+        ("x", ["0", "hoy no"], None, "examples"),
+    ],
+)
+def test_folders_and_texts_tell_what_rows_are(
+    tmp_path, folder: str, row: list[str], task: str | None, records: str
+) -> None:
+    rows = "\t".join(row) + "\n" + "\t".join(["1", *row[1:]]) + "\n"
+    target = load(write(tmp_path, {f"{folder}/train.txt": rows}))
+    assert (task_of(target), target.records) == (task, records)
+
+
+def test_pickles_are_named_and_not_opened(tmp_path) -> None:
+    files = {"rst/RST_TRAIN.pkl": "not even a pickle", "sp/train.txt": f"1\t{SOL}\n0\t{LLUVIA}\n"}
+    assert load(write(tmp_path, files)).name == "sp"
+    assert pickles_in(tmp_path) == [tmp_path / "rst" / "RST_TRAIN.pkl"]
+
+
+def test_halves_hold_neighbours_together_and_half_of_each_class(tmp_path) -> None:
+    rows = "".join(f"{label}\t{SOL} {n}\n" for label in "01" for n in range(10))
+    target = load(write(tmp_path / "a", {"valid.txt": rows}))
+    (train, test), (other_train, _) = target.halves()
+    assert np.bincount(train.labels).tolist() == np.bincount(test.labels).tolist() == [5, 5]
+    assert [place.number for place in train.places] == [1, 2, 3, 4, 5, 11, 12, 13, 14, 15]
+    assert other_train.places == test.places
