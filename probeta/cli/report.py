@@ -1,8 +1,10 @@
-"""`probeta report`, `probeta study` and `probeta site`."""
+"""`probeta report`, `probeta study` and `probeta site`; mkdocs calls ``on_…`` (see mkdocs.yml)."""
 
 import argparse
+import json
 import math
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -25,7 +27,6 @@ from corpora_recipes.running.outputs import (
 from corpora_recipes.running.stage import read_skipped
 from evaluation.params import encoders_params
 from probeta.cli.runs import STAGES
-from probeta.report.site import REPORT_PAGE
 from probeta.report.texts import FILES, in_language, language
 
 if TYPE_CHECKING:
@@ -169,6 +170,8 @@ def read_scores(path: Path) -> "Study":
     return Study(intrinsic, trained)
 
 
+REPORT_PAGE = REPORT / "index.html"
+_PAGES_ABOVE = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "LICENSE", "CITATION.cff")
 _NEEDED_FILES = {
     Path("mkdocs.yml"): "run it in a clone: what is installed has no documentation",
     REPORT_PAGE: "run `probeta repro`, which writes it",
@@ -192,3 +195,37 @@ def run_site(options: argparse.Namespace) -> None:
         if subprocess.run(command, env=os.environ | {"NO_MKDOCS_2_WARNING": "1"}).returncode:
             raise InputError("docs", "no warning of mkdocs", "those above", "mend the pages")
     print(f"site: {options.out / 'index.html'}")
+
+
+def notebook_page(text: str) -> str:
+    """Return a Jupyter notebook (JSON) as Markdown; what its cells print are blocks of text."""
+    parts = []
+    for cell in json.loads(text)["cells"]:
+        source = "".join(cell["source"])
+        parts.append(source if cell["cell_type"] == "markdown" else f"```python\n{source}\n```")
+        if printed := "".join(line for out in cell.get("outputs", ()) for line in out["text"]):
+            parts.append(f"```text\n{printed}```")
+    return "\n\n".join(parts) + "\n"
+
+
+def on_files(files: Any, config: Any) -> Any:
+    """Add the files above docs/, a page for each notebook, and the report."""
+    from mkdocs.structure.files import File
+
+    root = Path(config.config_file_path).parent
+    for name in _PAGES_ABOVE:
+        files.append(File.generated(config, name, abs_src_path=str(root / name)))
+    for path in sorted((root / "docs/notebooks").glob("*.ipynb")):
+        page = notebook_page(path.read_text("utf-8"))
+        files.append(File.generated(config, f"notebooks/{path.stem}.md", content=page))
+    report = re.sub(
+        r'(href="\.\.)/docs/(\w+)\.md', r"\1/\2.html", (root / REPORT_PAGE).read_text("utf-8")
+    )
+    files.append(File.generated(config, "report/index.html", content=report))
+    return files
+
+
+def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
+    """Mend links: docs/ and the folder above are one folder of the site, notebooks are pages."""
+    markdown = re.sub(r"(\]\([^)]*)\.ipynb\)", r"\1.md)", markdown)
+    return markdown if "/" in page.file.src_uri else re.sub(r"\]\((docs|\.\.)/", "](", markdown)

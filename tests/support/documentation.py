@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from imports import REPOSITORY
 
-from probeta.report.site import notebook_page
+from probeta.cli.report import notebook_page
 
 PAGES = {
     path.relative_to(REPOSITORY).as_posix(): path.read_text("utf-8")
