@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 import yaml
 from corpus_entries import corpus_of as corpus_of
-from hub_server import hub
+from hub_server import hub, point_at
 from loopback import Server
 from projects import finished_run
 from scoring_files import write_hub
@@ -281,11 +280,6 @@ def served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, requests: list[str])
     """Return the folder of a repository "org/data" that a server like the Hub gives."""
     folder = tmp_path / "served" / "data"
     folder.mkdir(parents=True)
-    constants = import_module("huggingface_hub.constants")
     with hub(folder, "org/data", requests=requests) as endpoint:
-        template = f"{endpoint}/{{repo_id}}/resolve/{{revision}}/{{filename}}"
-        monkeypatch.setattr(constants, "ENDPOINT", endpoint)
-        monkeypatch.setattr(constants, "HUGGINGFACE_CO_URL_TEMPLATE", template)
-        monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "cache"))
-        monkeypatch.setattr(constants, "HF_HUB_DISABLE_XET", True)
+        point_at(endpoint, tmp_path / "cache", monkeypatch)
         yield folder

@@ -9,7 +9,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hub_server import hub
+from hub_server import hub, point_at
 from instance_files import row, write_dataset
 
 from corpora_recipes.running.errors import InputError
@@ -224,16 +224,10 @@ def test_without_data_it_says_how_to_get_some(
 @pytest.fixture
 def endpoint(hub_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
     """Serve the datasets as org/name; yield the requests."""
-    from huggingface_hub import constants
-
-    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(Path("cache").resolve()))
-    monkeypatch.setattr(constants, "HF_HUB_DISABLE_XET", True)
     shutil.copytree(hub_folder, "repository")
     requests: list[str] = []
     with hub(Path("repository").resolve(), "org/name", requests=requests) as url:
-        template = constants.HUGGINGFACE_CO_URL_TEMPLATE.replace(constants.ENDPOINT, url)
-        monkeypatch.setattr(constants, "HUGGINGFACE_CO_URL_TEMPLATE", template)
-        monkeypatch.setattr(constants, "ENDPOINT", url)
+        point_at(url, Path("cache").resolve(), monkeypatch)
         yield requests
 
 

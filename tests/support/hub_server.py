@@ -16,6 +16,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import parse_qs, unquote, urlsplit
 
+import pytest
 import yaml
 
 
@@ -176,6 +177,18 @@ def hub(
     finally:
         server.shutdown()
         server.server_close()
+
+
+def point_at(endpoint: str, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the Hub's library use an endpoint as the Hub, with an own cache."""
+    for name, value in (
+        ("ENDPOINT", endpoint),
+        ("HUGGINGFACE_CO_URL_TEMPLATE", endpoint + "/{repo_id}/resolve/{revision}/{filename}"),
+        ("HF_HUB_CACHE", str(cache)),
+        ("HF_HUB_OFFLINE", False),
+        ("HF_HUB_DISABLE_XET", True),
+    ):
+        monkeypatch.setattr(f"huggingface_hub.constants.{name}", value)
 
 
 def tags_of(folder: Path) -> list[str]:

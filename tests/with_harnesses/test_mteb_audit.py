@@ -2,12 +2,11 @@
 
 from pathlib import Path
 
-import huggingface_hub.constants
 import mteb
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hub_server import commit, hub
+from hub_server import commit, hub, point_at
 
 from corpora_recipes.running.errors import InputError
 from probeta.auditing import audit, locate
@@ -26,15 +25,7 @@ def test_a_task_tells_repository_revision_columns_and_language(tmp_path: Path, m
     columns = {"id": ["a", "b"], "sentence1": one, "sentence2": other, "score": [4.5, 0.5]}
     pq.write_table(pa.table(columns), test)
     with hub(folder, about["path"]) as endpoint:
-        template = f"{endpoint}/{{repo_id}}/resolve/{{revision}}/{{filename}}"
-        for name, value in (
-            ("ENDPOINT", endpoint),
-            ("HUGGINGFACE_CO_URL_TEMPLATE", template),
-            ("HF_HUB_CACHE", str(tmp_path / "cache")),
-            ("HF_HUB_OFFLINE", False),
-            ("HF_HUB_DISABLE_XET", True),
-        ):
-            monkeypatch.setattr(huggingface_hub.constants, name, value)
+        point_at(endpoint, tmp_path / "cache", monkeypatch)
         report = audit("mteb:STSES", tmp_path / "audit")
     assert report["source"] == {
         "name": "mteb:STSES",

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hub_server import commit, hub
+from hub_server import commit, hub, point_at
 
 from evaluation.encoders import make_encoder, sentence_transformer, transformer
 from evaluation.encoders.transformer import find_model
@@ -26,16 +26,7 @@ def test_downloaded_once_and_read_without_network_then(
     encoder = make_encoder("mine", {"encoder": kind, "model": "some/model"})
     try:
         with hub(folder, "some/model", requests=requests) as url:
-            for name, value in (
-                ("ENDPOINT", url),
-                (
-                    "HUGGINGFACE_CO_URL_TEMPLATE",
-                    f"{url}/{{repo_id}}/resolve/{{revision}}/{{filename}}",
-                ),
-                ("HF_HUB_CACHE", str(tmp_path)),
-                ("HF_HUB_OFFLINE", False),
-            ):
-                monkeypatch.setattr(f"huggingface_hub.constants.{name}", value)
+            point_at(url, tmp_path, monkeypatch)
             first = encoder.encode(["el perro"])
             assert first.shape == (1, 1, dimension)
             assert encoder.revision == commit(folder)
