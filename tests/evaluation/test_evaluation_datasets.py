@@ -38,14 +38,6 @@ def test_datasets_are_found_at_each_depth(tmp_path: Path) -> None:
     assert alone.read("test", ["label", "id"]).to_pylist() == rows
 
 
-def test_the_digest_is_that_of_the_files(tmp_path: Path) -> None:
-    for name, splits in (("a", SPLITS), ("b", SPLITS), ("c", {**SPLITS, "test": ROWS[5:]})):
-        write_dataset(tmp_path / name / "wiki" / "bso", "sentence_ordering", splits)
-    a, b, c = (find_datasets(tmp_path / name)[0].digest() for name in "abc")
-    assert len(a) == 64
-    assert a == b != c
-
-
 def test_a_missing_split_or_shard(tmp_path: Path) -> None:
     folder = write_dataset(tmp_path / "bso", "sentence_ordering", SPLITS, shards=2)
     for shard in ("test-00000", "validation-00001"):

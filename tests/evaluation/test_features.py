@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, get_args
-from unittest.mock import Mock, call
 
 import numpy as np
 import pyarrow as pa
@@ -88,13 +87,6 @@ def test_pairs() -> None:
 def test_features_are_of_the_tasks_that_are_probed_and_of_params_yaml() -> None:
     assert get_args(PairFeatures) == tuple(PAIR_FEATURES)
     assert FEATURES.keys() < {name for name, task in TASKS.items() if task.target != "neighbours"}
-
-
-def test_the_form_of_text_selects_the_columns() -> None:
-    looked_up = Mock(side_effect=lookup)
-    table = pa.Table.from_pylist([row(0, 0, left=["a"], right=["b"])])
-    features("discourse_relations", table, "tokens", looked_up)
-    assert looked_up.call_args_list == [call(["a ."]), call(["b ."])]
 
 
 @pytest.mark.parametrize(

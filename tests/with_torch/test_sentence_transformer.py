@@ -1,4 +1,4 @@
-"""sentence-transformers: the same vectors as that library's, and as ours before normalisation."""
+"""sentence-transformers: the library's vectors; ours before normalisation; scores of models."""
 
 from pathlib import Path
 
@@ -7,6 +7,7 @@ import pytest
 from sentence_transformers import SentenceTransformer
 
 from evaluation.encoders import make_encoder
+from probeta import score
 
 TEXTS = [
     "The bridge was opened to traffic in 1932.",
@@ -51,3 +52,23 @@ def test_a_prompt_stands_before_each_text(minilm: str) -> None:
     assert encoder.encode(TEXTS[:4], "query: ") == pytest.approx(expected, abs=1e-5)
     plain = encoder.encode(TEXTS[:1])
     assert encoder.encode(TEXTS[:1], "query: ") != pytest.approx(plain, abs=0.01)
+
+
+@pytest.mark.parametrize("prompts", [None, {"SS": "query: "}])
+def test_a_folder_and_the_object_have_one_score(
+    hub_folder: Path, minilm: str, prompts: dict[str, str] | None
+) -> None:
+    common = {"data": "dist/hub", "datasets": ["sts_own"], "prompts": prompts}
+    folder = score(minilm, **common)
+    given = score(SentenceTransformer(minilm, device="cpu"), **common)
+    assert folder.results.encoder["encoder"] == "sentence_transformers"
+    assert folder["sts_own"].value == pytest.approx(given["sts_own"].value, abs=1e-5)
+    assert (folder.results.name, given.results.name) == ("model", "SentenceTransformer")
+    assert folder.store == Path("data/embeddings/model")
+    plain = score(minilm, data="dist/hub", datasets=["sts_own"], name="plain")
+    assert (folder["sts_own"].value == plain["sts_own"].value) == (prompts is None)
+
+
+def test_a_model_without_pooling_is_of_transformers(hub_folder: Path, tiny: dict[str, str]) -> None:
+    found = score(tiny["bert"], datasets=["bso_own"], name="tiny").results.encoder
+    assert (found["encoder"], found["layers"]) == ("transformers", ["avg"])

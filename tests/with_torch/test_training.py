@@ -39,6 +39,12 @@ def documents() -> list[Document]:
     return articles
 
 
+def write_ordering(name: str, sentence: str) -> None:
+    rows = [row(i, i % 2, sentences=[sentence, f"Frase {i}."]) for i in range(6)]
+    splits = {"train": rows[:2], "validation": rows[2:4], "test": rows[4:]}
+    write_dataset(Path("dist/hub", name), "sentence_ordering", splits)
+
+
 MODEL = Path("data/trained/own")
 UNFINISHED = MODEL.with_name(".own.unfinished")
 
@@ -54,9 +60,7 @@ def toy(
     monkeypatch.chdir(tmp_path)
     Path("data/records").mkdir(parents=True)
     write_records(documents()).rename("data/records/mine.parquet")
-    rows = [row(i, i % 2, sentences=[LEAKED, f"Frase {i}."]) for i in range(6)]
-    splits = {"train": rows[:2], "validation": rows[2:4], "test": rows[4:]}
-    write_dataset(tmp_path / "dist" / "hub" / "bso_own", "sentence_ordering", splits)
+    write_ordering("bso_own", LEAKED)
     corpora = {"mine": {"corpus": {"recipe": "documents", "language": "es", "path": "x"}}}
     entries: dict[str, Any] = {}
 
@@ -116,9 +120,7 @@ def test_a_trained_encoder(
     assert main(toy(epochs=12)) == 0
     assert capsys.readouterr().out == "train: 1 encoder: 1 kept, 0 new\n"
     assert contents(folder) == before
-    rows = [row(i, i % 2, sentences=["Una.", f"Dos {i}."]) for i in range(6)]
-    splits = {"train": rows[:2], "validation": rows[2:4], "test": rows[4:]}
-    write_dataset(tmp_path / "dist" / "hub" / "bso_new", "sentence_ordering", splits)
+    write_ordering("bso_new", "Una.")
     assert main(toy(epochs=12)) == 0
     assert "; model kept\n" in capsys.readouterr().out
     now = contents(folder)

@@ -167,15 +167,7 @@ def test_a_prompt_is_passed_on() -> None:
     assert encoder.encode(TEXTS[:2], "abc").tolist() == [[[7, 3]], [[6, 3]]]
 
 
-def test_prompts_need_an_argument_and_are_texts_by_name() -> None:
-    encoder = made("mine:flat", prompts={"default": "abc"})
-    for call in (encoder.check, lambda: encoder.encode(TEXTS)):
-        with pytest.raises(InputError, match=r"an argument `prompt`(.|\n)*the arguments texts"):
-            call()
-
-    for prompts in ("abc", {"SP": None}, {7: "abc"}):
-        with pytest.raises(InputError, match=r"prompts: texts, such as \{default"):
-            made("mine:prompted", prompts=prompts)
+def test_a_function_is_tried_on_a_short_text() -> None:
     with pytest.raises(InputError, match="when tried on 'Hola"):
         _ = made("mine:truths").layers
 
