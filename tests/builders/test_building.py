@@ -4,7 +4,6 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from conftest import caption, document, opinion, write_as_read
-from contents import contents
 from parsed_text import parsed
 
 from builders.building import build, describe_limit, split_examples
@@ -20,7 +18,7 @@ from builders.plan.datasets import datasets_of
 from builders.sampling.candidates import N_FOLDS
 from builders.store import digests, labels_of
 from builders.tasks import TASKS as ALL_TASKS
-from builders.tasks import discourse_coherence, sentence_ordering
+from builders.tasks import sentence_ordering
 from corpora_recipes.recipe import Corpus
 from corpora_recipes.records import (
     SPLITS,
@@ -34,7 +32,6 @@ from corpora_recipes.records import (
 )
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.text.tokens import normalise
-from probeta.cli import main
 
 COHERENCE = {"task": "discourse_coherence"}
 ENTRIES = {
@@ -300,16 +297,6 @@ def test_coherence_of_dialogues(make, dialogues) -> None:
     assert {name: n for name, n in part["documents"].items() if n} == {"read": 40, "used": 40}
 
 
-def test_windows_of_a_conversation_do_not_overlap(dialogues) -> None:
-    (dataset,) = datasets_of(dialogues, "upstream")
-    for turns in range(40):
-        passages = discourse_coherence.passages(dialogue("f", [turns], "train"), dataset.draw)
-        starts = sorted(int(p.id.rpartition(".")[2]) for p in passages)
-        assert len(starts) == turns // 6
-        assert all(b - a == 6 for a, b in pairwise(starts))
-        assert sorted(p.rank for p in passages) == list(range(len(passages)))
-
-
 def test_only_in_a_sample_donors_may_all_be_of_the_same_book(make, dialogues) -> None:
     books = [dialogue(split, [6] * 20, split) for split in ("train", "validation", "test")]
     with pytest.raises(InputError, match="0 of 18; 3 documents are used"):
@@ -521,14 +508,6 @@ def test_classes_that_the_files_decide_are_sorted(make_examples: Build) -> None:
     assert in_fold == dict.fromkeys(range(N_FOLDS), 4)
 
 
-def test_rows_do_not_depend_on_the_order_of_the_records(make_examples: Build) -> None:
-    examples = [opinion(n) for n in range(40)]
-    first, _ = make_examples(examples)
-    second, report = make_examples(examples[::-1], "again")
-    assert contents(first) == contents(second)
-    assert report["sent"]["source_parts"] == {"all": 40}
-
-
 @pytest.mark.parametrize("part", ["test", None])
 def test_documents_with_a_class_that_is_never_learnt_are_left_out(
     make_examples: Build, part: str | None
@@ -548,23 +527,6 @@ def test_too_few_examples_for_folds_are_an_error(tmp_path, make_examples: Build)
     with pytest.raises(InputError, match=r"2 rows or more in each(.|\n)*fold 9 1 rows"):
         make_examples(map(opinion, range(19)))
     assert not (tmp_path / "out").exists()
-
-
-def test_the_list_shows_and_checks_every_dataset(write_params, capsys) -> None:
-    def listed(task: str = "similarity", **changes: Any) -> str:
-        datasets = {"sts17": {"task": task, "collection": "2017"}}
-        entry = {"corpus": {"recipe": "sts"}, "datasets": datasets}
-        rank = {"task": "sentence_ranking", "language": "es", "pairs": ["sts"]}
-        params = write_params({"sts": entry}, rankings={"rank": rank}, **changes)
-        wrong = main(["list", "--params", str(params)])
-        output = capsys.readouterr()
-        return str(output.err if wrong else output.out)
-
-    lines = "  sts17: similarity, from sts (2017)\n  rank: sentence ranking, from sts\n"
-    assert lines in listed()
-    declared = {"gone": {"leakage": {"at_most": 0.1, "because": "it was so"}}}
-    assert "audit.inherited.gone\n" in listed(audit={"inherited": declared})
-    assert "one of relatedness, similarity" in listed("sentence_classification")
 
 
 VERBS = {

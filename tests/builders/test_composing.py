@@ -38,7 +38,7 @@ from corpora_recipes.records import Dialogue, Document, Example, Section
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.outputs import INSTANCES, RANKINGS, RECORDS
 from corpora_recipes.running.stage import read_skipped
-from corpora_recipes.text.tokens import normalise, sentence_hash
+from corpora_recipes.text.tokens import sentence_hash
 from probeta.cli import main
 
 ENTRY = {"task": "sentence_ranking", "language": "es", "pairs": ["pairs/scored"]}
@@ -245,17 +245,6 @@ def test_words_are_lower_cased_and_stand_beside_the_most_frequent(
     assert report["texts"]["same_as_another"] == 2
 
 
-def test_words_are_the_same_if_equal_in_lower_case_and_nfc(tmp_path, composed) -> None:
-    words = [("C++", "c#"), ("c++", "Café"), ("cafe\u0301", "bar"), ("+", "café")]
-    examples = [pair(n, texts, collection="words") for n, texts in enumerate(words)]
-    report = composed(examples, task="word_ranking", pairs=["pairs"])
-    means = {text: row["means"] for text, row in rows_in(tmp_path).items()}
-    of_middle = {"c++": {"c#", "café"}, "café": {"c++", "bar"}}
-    assert means == of_middle | {"c#": {"c++"}, "bar": {"café"}}
-    assert report["pairs"] == {"read": 4, "no_words": 1, "used": 3}
-    assert report["texts"]["no_words"] == 1
-
-
 @pytest.mark.parametrize("turn", ["1 2", ""])
 def test_a_vocabulary_without_words_or_records_is_refused(
     tmp_path, make_corpus, write_records, composed, turn: str
@@ -426,11 +415,6 @@ def test_positives_go_both_ways_and_groups_are_what_links_lead_to(links) -> None
         assert row["document_id"] == min(rows[other]["id"] for other in reached[number])
 
 
-def test_vowel_signs_belong_to_their_words() -> None:
-    assert normalise("वह आती है।") == "वह आती है"
-    assert sentence_hash("वह आती है") != sentence_hash("वह आता है")
-
-
 @pytest.mark.parametrize(
     ("text", "words"),
     [
@@ -517,22 +501,6 @@ def outcome(here, capsys) -> Callable[..., str]:
         return line.removeprefix("compose: ")
 
     return run
-
-
-def test_kept_rankings_are_those_that_would_be_composed(outcome, write_params) -> None:
-    assert outcome("--only", "one") == "1 ranking: 1 new"
-    assert outcome() == "2 rankings: 1 kept, 1 new"
-    write_pairs("two", "La barca.")
-    assert outcome() == "2 rankings: 1 kept, 1 new"
-    now = contents(RANKINGS)
-    assert len(now) == 4
-    for folder in (RANKINGS, Path("data/memory")):
-        shutil.rmtree(folder)
-    assert outcome() == "2 rankings: 2 new"
-    assert contents(RANKINGS) == now
-    write_params(CORPORA, rankings={"two": ENTRIES["two"]})
-    assert outcome() == "1 ranking: 1 kept, 0 new"
-    assert [path.name for path in RANKINGS.iterdir()] == ["two"]
 
 
 def test_what_is_said_of_a_ranking(here, capsys) -> None:

@@ -210,6 +210,7 @@ def test_the_making_of_the_shipped_datasets(repository: Path) -> None:
 
 OLD = {"sp_old": {"task": "sentence_position"}, "dc_old": {"task": "discourse_coherence"}}
 NEW = {"sp_new": {"task": "sentence_position", "edition_of": "sp_old"}}
+OTHER_OPTIONS = {"task": "discourse_coherence", "donors": "same_topic", "edition_of": "dc_old"}
 
 
 def two(make_corpus: Callable[..., Corpus], new: dict[str, Any] = NEW, **how: Any) -> list[Corpus]:
@@ -230,6 +231,7 @@ def test_an_edition_knows_the_older_dataset(make_corpus) -> None:
         ("sp_none", {}, "another corpus: one of sp_old", "'sp_none', which is not a dataset"),
         ("sp_new", {}, "another corpus: one of sp_old", "'sp_new', which is of the same corpus"),
         ("dc_old", {}, "task discourse_coherence", "task sentence_position"),
+        (OTHER_OPTIONS, {}, "options of the task {'donors': 'random'", "'same_topic'"),
         ("sp_old", {"recipe": "theses"}, "recipe documents", "recipe theses"),
         ("sp_old", {"language": "pt"}, "language es", "language pt"),
         (["sp_old"], {}, "the name of the older dataset", "['sp_old']"),
@@ -237,18 +239,12 @@ def test_an_edition_knows_the_older_dataset(make_corpus) -> None:
 )
 def test_editions_of_different_corpora_or_tasks(make_corpus, entry, how, expected, found) -> None:
     new = {"sp_new": {"task": "sentence_position", "edition_of": entry}}
+    new["sp_new"] |= entry if isinstance(entry, dict) else {}
     with pytest.raises(InputError) as error:
         groups_of(two(make_corpus, new, **how), {}, "upstream")
     assert error.value.where.endswith("corpora.newer.datasets.sp_new.edition_of")
     assert expected in error.value.expected
     assert found in error.value.found
-
-
-def test_options_of_the_task_are_the_same(make_corpus) -> None:
-    entry = {"task": "discourse_coherence", "donors": "same_topic", "edition_of": "dc_old"}
-    with pytest.raises(InputError) as error:
-        groups_of(two(make_corpus, {"dc_new": entry}), {}, "upstream")
-    assert "options of the task {'donors': 'random'" in error.value.expected
 
 
 def test_the_package_says_of_which_it_is_an_edition_and_of_when(
