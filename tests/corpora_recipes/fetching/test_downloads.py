@@ -5,11 +5,9 @@ import gzip
 import hashlib
 import io
 import json
-import subprocess
-import sys
 import zipfile
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from random import Random
 
@@ -24,6 +22,8 @@ from corpora_recipes.fetching import sources as fetch_sources
 from corpora_recipes.fetching.downloads import (
     MANIFEST,
     Fetched,
+    Locked,
+    add_to_lock,
     announce_time_left,
     check_complete,
     fetch_whole,
@@ -60,34 +60,6 @@ def test_a_download_that_breaks_off_is_resumed(server: Server, tmp_path: Path) -
     assert set(server.header("Accept-Encoding")) == {"identity"}
     assert target.read_bytes() == DATA
     assert listing(tmp_path / "new") == ["corpus.bin"]
-
-
-def test_next_run_resumes(server: Server, tmp_path: Path) -> None:
-    target = tmp_path / "corpus.bin"
-    server.script = [whole(stop=1000), whole(stop=0)]
-    with pytest.raises(InputError, match="1,000 bytes after"):
-        downloads.download([server.url], target)
-    assert not target.exists()
-    assert (tmp_path / "corpus.bin.part").stat().st_size == 1000
-    server.requests.clear()
-    server.script = [whole()]
-    downloads.download([server.url], target, pin=Pin(sha256=SHA))
-    assert server.header("Range") == ["bytes=1000-"]
-
-
-def test_last_modified_validates_too(server: Server, tmp_path: Path) -> None:
-    date = "Wed, 21 Oct 2026 07:28:00 GMT"
-
-    def dated(handler: BaseHTTPRequestHandler) -> None:
-        handler.send_response(200)
-        handler.send_header("Last-Modified", date)
-        handler.send_header("Content-Length", str(len(DATA)))
-        handler.end_headers()
-        handler.wfile.write(DATA[:1000])
-
-    server.script = [dated, whole(etag=date)]
-    downloads.download([server.url], tmp_path / "corpus.bin", pin=Pin(sha256=SHA))
-    assert server.header("If-Range") == [None, date]
 
 
 def test_a_contact_is_named_and_asked_for(
@@ -343,33 +315,11 @@ def test_every_bz2_stream_has_its_end_at_some_bit(tmp_path_factory, data: bytes)
     assert wrong_kind(path, "a.bz2") == "a .bz2 file without its end"
 
 
-WRITER = """
-import sys
-from corpora_recipes.fetching.downloads import Locked, add_to_lock
-
-name = sys.argv[1]
-print("ready", flush=True)
-input()
-for number in range(20):
-    add_to_lock(f"http://{name}/{number}", Locked("2026-01-01", "a", 1, sha256="0a"))
-"""
-
-
-def test_no_entry_of_two_processes_is_lost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_entry_of_two_fetches_is_lost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    writers = [
-        subprocess.Popen(
-            [sys.executable, "-c", WRITER, name], stdin=subprocess.PIPE, stdout=subprocess.PIPE
-        )
-        for name in ("one", "two")
-    ]
-    for writer in writers:
-        assert writer.stdout is not None
-        assert writer.stdout.readline() == b"ready\n"
-    for writer in writers:
-        assert writer.stdin is not None
-        writer.stdin.write(b"\n")
-        writer.stdin.flush()
-    assert [writer.wait() for writer in writers] == [0, 0]
+    with ThreadPoolExecutor(4) as threads:
+        for number in range(40):
+            entry = Locked("2026-01-01", "a", 1, sha256="0a")
+            threads.submit(add_to_lock, f"http://a/{number}", entry)
     assert len(read_lock()) == 40
     assert [path.name for path in tmp_path.iterdir()] == ["sources.lock"]

@@ -1,15 +1,12 @@
 """Reading: the same bytes for any number of workers and executor, quotas, kills, empty corpora."""
 
 import json
-import os
 import pickle
 import re
 import shutil
-import signal
 import socket
 import time
 from dataclasses import replace
-from multiprocessing import active_children
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -84,34 +81,24 @@ def test_the_same_bytes_for_one_worker_two_workers_and_dask(
     assert len(pickle.dumps((_read, corpus.recipe, blocks[0], corpus))) < 5_000
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("place", ["local", "dask"])
 def test_a_worker_killed_in_the_middle_costs_no_rows(
-    tmp_path, corpus, cluster, monkeypatch, place
+    tmp_path, corpus, cluster, monkeypatch
 ) -> None:
     raw = write_raw(tmp_path / "raw", files=40, documents=60)
     one = read_here(corpus, raw, "one.parquet")
     used = []
-    others = active_children()
 
     def read_and_kill(*arguments):
         for result in read_corpus(*arguments):
             used.append(result)
             if len(used) in (3, 9):
-                kill()
+                kill_busy_worker(cluster)
             yield result
 
-    def kill() -> None:
-        if place == "dask":
-            kill_busy_worker(cluster)
-        else:
-            worker = next(child.pid for child in active_children() if child not in others)
-            os.kill(worker, signal.SIGKILL)
-
     monkeypatch.setattr("corpora_recipes.reading.read_corpus", read_and_kill)
-    # More blocks under way than the cluster can have done by then.
-    workers, address = (2, "local") if place == "local" else (16, cluster.scheduler_address)
-    read(corpus, raw, tmp_path / "killed.parquet", workers=workers, executor=address)
+    # More blocks in flight than the cluster can have done by then.
+    address = cluster.scheduler_address
+    read(corpus, raw, tmp_path / "killed.parquet", workers=16, executor=address)
     assert len(used) == 40
     for kind in (".parquet", ".json"):
         killed = tmp_path / f"killed{kind}"
