@@ -7,12 +7,11 @@ from typing import Any
 
 import pytest
 from conftest import corpus_of
-from recipe_reading import read_all
+from recipe_reading import read_all, refused, write_files
 
 from corpora_recipes.corpora.irc_disentanglement import recipe
 from corpora_recipes.recipe import load_facts
 from corpora_recipes.records import Dialogue
-from corpora_recipes.running.errors import InputError
 
 FACTS = load_facts("irc_disentanglement")
 CORPUS = corpus_of("irc_disentanglement", "en")
@@ -32,11 +31,7 @@ LINKS = "0 2 -\n1 1 -\n2 4 -\n5 5 -\n4 6 -\n5 7 -\n"
 
 
 def folder(raw: Path, log: str = LOG, links: str = LINKS) -> Path:
-    path = raw / f"{NAME}.ascii.txt"
-    path.parent.mkdir(parents=True)
-    path.write_text(log, "utf-8")
-    (raw / f"{NAME}.annotation.txt").write_text(links, "utf-8")
-    return raw
+    return write_files(raw, {f"{NAME}.ascii.txt": log, f"{NAME}.annotation.txt": links})
 
 
 def read(raw: Path) -> tuple[list[Dialogue], dict[str, Any]]:
@@ -103,28 +98,22 @@ def test_an_archive_gives_the_same(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("links", "line", "message"),
+    ("changes", "where", "words"),
     [
-        ("0 2 -\n2 8 -\n", 2, "8"),
-        ("0 2\n", 1, "a dash"),
-        ("0 x -\n", 1, "a dash"),
-        ("0 -2 -\n", 1, "a dash"),
-        (f"0 {'9' * 5000} -\n", 1, "a dash"),
+        ({"links": "0 2 -\n2 8 -\n"}, "annotation.txt, line 2", "found:    8\n"),
+        *(
+            ({"links": f"{link}\n"}, "annotation.txt, line 1", "a dash")
+            for link in ("0 2", "0 x -", "0 -2 -", f"0 {'9' * 5000} -")
+        ),
+        ({"log": LOG.replace("=== zul", "zul")}, "ascii.txt, line 2", "a message"),
     ],
 )
-def test_bad_annotations(tmp_path: Path, links: str, line: int, message: str) -> None:
-    with pytest.raises(InputError, match=message) as error:
-        read(folder(tmp_path, links=links))
-    assert f"2004-12-25.train-c.annotation.txt, line {line}" in str(error.value)
-
-
-def test_a_bad_line(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"ascii\.txt, line 2") as error:
-        read(folder(tmp_path, LOG.replace("=== zul", "zul")))
-    assert "a message" in str(error.value)
+def test_bad_lines(tmp_path: Path, changes: dict[str, str], where: str, words: str) -> None:
+    with refused(f"2004-12-25.train-c.{where}", words):
+        read(folder(tmp_path, **changes))
 
 
 def test_a_log_without_annotation(tmp_path: Path) -> None:
     (folder(tmp_path) / f"{NAME}.annotation.txt").unlink()
-    with pytest.raises(InputError, match="its annotation beside it"):
+    with refused("ascii.txt", "its annotation beside it"):
         recipe.blocks(tmp_path, CORPUS)

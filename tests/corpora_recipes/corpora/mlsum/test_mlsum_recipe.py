@@ -7,14 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from recipe_reading import read_all, recipe_corpus, refused
 
 from corpora_recipes.corpora.mlsum import recipe
 from corpora_recipes.corpora.mlsum.recipe import ENDLESS, FILES, find_caption
 from corpora_recipes.fetching import sources
-from corpora_recipes.formats import tables
 from corpora_recipes.recipe import load_facts
 from corpora_recipes.records import Document, Section
 
@@ -363,16 +362,3 @@ class TestBadInput:
         (tmp_path / "es_val.jsonl").write_text("")
         with refused("", "es_train.jsonl, es_val.jsonl missing or empty"):
             recipe.blocks(tmp_path, corpus())
-
-
-@given(size=st.integers(40, 900))
-@settings(max_examples=30)
-def test_blocks_together_give_each_item_once(
-    tmp_path_factory: pytest.TempPathFactory, size: int
-) -> None:
-    rows = [{**GOOD, "url": str(n), "text": f"El puerto cerrará {n} días."} for n in range(12)]
-    folder = write(tmp_path_factory.mktemp("raw"), *rows)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(tables, "BLOCK_BYTES", size)
-        records, _ = read(folder)
-    assert [r.id for r in records] == [row["url"] for row in rows]

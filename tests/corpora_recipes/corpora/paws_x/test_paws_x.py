@@ -6,8 +6,6 @@ from pathlib import Path
 
 import pytest
 from conftest import corpus_of, read_by_id
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from recipe_reading import refused
 
 from corpora_recipes.corpora.paws_x.recipe import blocks, read_block
@@ -67,21 +65,6 @@ def test_rows_that_end_early_before_windows_line_ends(tmp_path: Path):
     result = read(tmp_path, table("4\tLlueve.\tNieva.", "", "5\tA.\tB.\t1").replace(b"\n", b"\r\n"))
     assert [record.texts for record in result.records] == [("A.", "B.")]
     assert result.drops.as_dict()["examples"]["dropped"] == {"incomplete_row": 1}
-
-
-TEXTS = st.text(
-    st.characters(codec="utf-8", exclude_categories=["C", "Z"]) | st.sampled_from(" \"'\\"),
-    min_size=1,
-).filter(lambda text: text.strip() not in ("", "NS"))
-
-
-@settings(max_examples=30)
-@given(st.lists(st.tuples(TEXTS, TEXTS, st.sampled_from("01")), min_size=1))
-def test_no_text_swallows_another(tmp_path_factory, pairs):
-    rows = [f"{i}\t{a}\t{b}\t{label}" for i, (a, b, label) in enumerate(pairs)]
-    found = read(tmp_path_factory.getbasetemp(), table(*rows)).records
-    names = ["not_paraphrase", "paraphrase"]
-    assert [record.label for record in found] == [names[int(label)] for _, _, label in pairs]
 
 
 # Bad input

@@ -1,7 +1,6 @@
 """Tests of reading the RST Discourse Treebank, GUM and the Potsdam Commentary Corpus."""
 
 from collections import Counter
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,7 +13,6 @@ from corpora_recipes.corpora.rst_discourse_treebank.recipe import blocks, read_b
 from corpora_recipes.formats.treebanks import Texts
 from corpora_recipes.recipe import RECIPES, Corpus
 from corpora_recipes.records import DiscourseTree
-from corpora_recipes.running.errors import InputError
 
 SAMPLE = RECIPES / "rst_discourse_treebank" / "sample"
 PAIR = """\
@@ -136,21 +134,3 @@ def test_endings_and_capitals_do_not_matter(tmp_path: Path, relation: str, found
     (tree,) = read_block(block, the_corpus()).records
     assert isinstance(tree, DiscourseTree)
     assert tree.root.relation == found
-
-
-def test_a_damaged_file_stops_the_run(tmp_path: Path) -> None:
-    write(tmp_path, "rst_dt/TRAINING/wsj_0601.out.dis")
-    write(tmp_path, "rst_dt/TEST/wsj_0701.out.dis")
-    path = tmp_path / "rst_dt/TEST/wsj_0701.out.dis"
-    path.write_text(path.read_text().rstrip().removesuffix(")"))
-    with pytest.raises(InputError, match=r"wsj_0701\.out\.dis:1\n.*parentheses"):
-        read(tmp_path, the_corpus())
-
-
-def test_the_seed_moves_validation_texts() -> None:
-    first, second = (
-        {name for block in found for name, split in block.splits.items() if split == "validation"}
-        for found in (blocks(SAMPLE, replace(the_corpus(), seed=seed)) for seed in (1, 2))
-    )
-    assert len(first) == len(second) == 1
-    assert first != second

@@ -13,7 +13,6 @@ from rs3_text import group, rs3, segment
 from corpora_recipes.corpora.rst_spanish_treebank.recipe import blocks, read_block
 from corpora_recipes.formats.treebanks import FILES_PER_BLOCK
 from corpora_recipes.recipe import RECIPES, Corpus, load_facts
-from corpora_recipes.running.errors import InputError
 
 SAMPLE = RECIPES / "rst_spanish_treebank" / "sample"
 
@@ -77,15 +76,16 @@ def test_drops_are_counted(tmp_path: Path):
                 segment(4, "5:Causa"),
                 group(5, "span"),
             ),
+            "irregular": rs3(segment(1, "3:span"), segment(2, "3:span"), group(3, "span")),
         },
     )
     trees, total = read_settled(tmp_path, the_corpus())
     assert sorted(trees) == ["test/annotator-a/t", "train/titled", "train/whole"]
     assert total.as_dict() == {
         "documents": {
-            "seen": 7,
+            "seen": 8,
             "kept": 3,
-            "dropped": {"crossing": 1, "lost_character": 1, "single_edu": 2},
+            "dropped": {"crossing": 1, "irregular": 1, "lost_character": 1, "single_edu": 2},
         },
         "edus": {
             "seen": 13,
@@ -93,12 +93,6 @@ def test_drops_are_counted(tmp_path: Path):
             "dropped": {"in_dropped_document": 4, "unrelated_title": 2},
         },
     }
-
-
-def test_damaged_file_stops_the_run(tmp_path: Path):
-    write_corpus(tmp_path, {"a": rs3(segment(1)), "b": "<rst>"})
-    with pytest.raises(InputError, match=r"train/b\.rs3"):
-        read_block(blocks(tmp_path, the_corpus())[0], the_corpus())
 
 
 def splits_of(folder: Path, seed: int = 1111) -> dict[str, str]:
@@ -110,15 +104,10 @@ def splits_of(folder: Path, seed: int = 1111) -> dict[str, str]:
     }
 
 
-def test_validation_is_a_sixth_and_one_text_less_moves_one_at_most(tmp_path: Path):
+def test_validation_is_a_sixth(tmp_path: Path):
     write_corpus(tmp_path, {f"t{i:03}": rs3(segment(1), segment(2, "1:Fondo")) for i in range(300)})
     splits = splits_of(tmp_path)
     assert Counter(splits.values()) == {"train": 250, "validation": 50, "test": 1}
-    for name in ("train/t017", "train/t200"):
-        (tmp_path / f"{name}.rs3").unlink()
-        fewer = splits_of(tmp_path)
-        assert sum(splits[key] != fewer[key] for key in fewer) <= 1
-        splits = fewer
 
 
 @pytest.mark.parametrize("seed", range(10))

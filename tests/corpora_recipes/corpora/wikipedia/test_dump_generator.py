@@ -7,14 +7,12 @@ from pathlib import Path
 from xml.sax.saxutils import escape
 
 import dump_generator
-import pytest
 from dump_generator import SAMPLE, generate, read_header, read_pages
-from dump_writer import SamplePage, page_xml, write_dump
+from dump_writer import SamplePage, write_dump
 
 from corpora_recipes.corpora.wikipedia.pages import parse_page
 from corpora_recipes.corpora.wikipedia.pages import read_pages as block_pages
 from corpora_recipes.corpora.wikipedia.plan import index_path, list_blocks, read_site
-from corpora_recipes.running.errors import InputError
 
 NAME = "eswiki-20260101-pages-articles-multistream.xml.bz2"
 ODD = [
@@ -46,12 +44,9 @@ def test_copies_differ_in_id_and_title_alone(tmp_path: Path) -> None:
     ]
     assert read_header(out) == read_header(source)
     # Everything but the title and the page's id is as it was.
-    assert list(read_pages(out))[4] == list(read_pages(source))[1].replace(
-        b"<title>Seco</title>", "<title>Seco (×2)</title>".encode()
-    ).replace(b"<id>9</id>", b"<id>5</id>", 1)
-    assert [row[1:] for row in index_rows(out)[:1]] == [
-        [b"1", "A &amp; «B» &quot;c&quot;".encode()]
-    ]
+    copy = list(read_pages(source))[1].replace(b"Seco</title>", "Seco (×2)</title>".encode())
+    assert list(read_pages(out))[4] == copy.replace(b"<id>9</id>", b"<id>5</id>", 1)
+    assert index_rows(out)[0][1:] == [b"1", "A &amp; «B» &quot;c&quot;".encode()]
 
 
 def test_index_offsets_are_the_starts_of_streams_of_100_pages(tmp_path: Path) -> None:
@@ -72,37 +67,10 @@ def test_index_offsets_are_the_starts_of_streams_of_100_pages(tmp_path: Path) ->
     assert data.endswith(bz2.compress(b"</mediawiki>\n"))
 
 
-def test_two_runs_give_the_same_bytes_and_the_command_gives_them_too(tmp_path: Path) -> None:
+def test_the_command_gives_the_same_bytes(tmp_path: Path) -> None:
     files = [tmp_path / name / NAME for name in ("a", "b")]
     generate(files[0], times=1)
     command = [sys.executable, dump_generator.__file__, "--times", "1", "--out", files[1]]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert f"{len(list(read_pages(SAMPLE)))} pages" in done.stdout
+    subprocess.run(command, capture_output=True, check=True)
     assert files[0].read_bytes() == files[1].read_bytes()
     assert index_path(files[0]).read_bytes() == index_path(files[1]).read_bytes()
-
-
-def test_a_file_of_pages_alone_gets_the_header_of_the_sample(tmp_path: Path) -> None:
-    bare = tmp_path / "pages.xml"
-    bare.write_text("".join(page_xml(page, 5) for page in ODD).rstrip("\n"), "utf-8")
-    generate(tmp_path / NAME, [bare])
-    assert read_header(tmp_path / NAME) == read_header(SAMPLE)
-    assert [row[2] for row in fields(tmp_path / NAME)] == [page.text for page in ODD]
-
-
-@pytest.mark.parametrize(
-    ("content", "found"),
-    [
-        (b"<mediawiki>\n</mediawiki>\n", "no page"),
-        (b"  <page>\n    <title>A</title>\n", "a page without an end"),
-        (b"  <page>\n    <title>A</title>\n  </page>\n", "<title>A</title>"),
-    ],
-)
-def test_what_is_no_dump_is_an_input_error_and_nothing_appears(
-    tmp_path: Path, content: bytes, found: str
-) -> None:
-    source = tmp_path / "a.xml"
-    source.write_bytes(content)
-    with pytest.raises(InputError, match=found):
-        generate(tmp_path / NAME, [source])
-    assert list(tmp_path.iterdir()) == [source]

@@ -42,16 +42,6 @@ def test_read_blocks_any_byte_are_those_that_begin_there_or_later(packed: Path) 
     assert len({len(content) for _, content in blocks[:-1]}) > 1
 
 
-def test_several_streams_and_an_empty_file(tmp_path: Path) -> None:
-    path = tmp_path / "streams.bz2"
-    path.write_bytes(bz2.compress(b"one") + bz2.compress(b"two") + bz2.compress(b""))
-    check_end(path)
-    assert [content for _, content in read_blocks(path, 0)] == [b"one", b"two"]
-    path.write_bytes(bz2.compress(b""))
-    check_end(path)
-    assert list(read_blocks(path, 0)) == []
-
-
 @settings(max_examples=30, deadline=None)
 @given(st.lists(st.binary(max_size=400), min_size=1, max_size=6), st.integers(1, 9))
 def test_what_is_compressed_comes_back(

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 from dump_writer import SamplePage, write_dump
 from loopback import RangeServer
-from recipe_reading import recipe_corpus
+from recipe_reading import recipe_corpus, refused
 from test_wikipedia_partial import corpus as upstream
 from test_wikipedia_partial import names
 
@@ -94,28 +94,23 @@ def search(
     return found, kept, len(read)
 
 
-@pytest.mark.parametrize("day", ["2007-05-05", "2019-12-31", "2025-12-31", "2026-06-30"])
-def test_no_page_from_before_the_day_and_nearly_all_after_it(day: str) -> None:
-    revisions, truth = history(60_000)
+@pytest.mark.parametrize(
+    ("day", "outliers"),
+    [(day, 0.1) for day in ("2007-05-05", "2019-12-31", "2025-12-31", "2026-06-30")]
+    + [("2025-12-31", 0.0), ("2025-12-31", 0.3)],
+)
+def test_no_page_from_before_the_day_and_nearly_all_after_it(day: str, outliers: float) -> None:
+    revisions, truth = history(60_000, outliers)
     found, kept, ranges = search(revisions, day)
     after = {page for page, time in truth.items() if time[:10] > day}
     assert not set(kept) - after
     # Of the pages between the two known ones around the day, nobody knows.
     assert len(after - set(kept)) <= max(10, 0.01 * len(after))
     assert ranges <= MAX_BLOCKS
-    assert found.uncertainty <= 3
+    assert found.uncertainty <= (5 if outliers > 0.1 else 3)
     assert found.before[:10] <= day < found.time[:10]
-    assert 0 < found.off / found.dated < 0.2
-
-
-@pytest.mark.parametrize("outliers", [0.0, 0.3])
-def test_without_outliers_and_with_many(outliers: float) -> None:
-    revisions, truth = history(20_000, outliers)
-    found, kept, _ = search(revisions, "2025-12-31", size=100)
-    after = {page for page, time in truth.items() if time[:10] > "2025-12-31"}
-    assert not set(kept) - after
-    assert len(after - set(kept)) <= 0.025 * len(after)
     assert (found.off == 0) == (outliers == 0)
+    assert found.off / found.dated <= 2 * outliers
 
 
 def test_a_dump_of_a_hundred_million_pages_is_searched_in_twenty_blocks() -> None:
@@ -142,10 +137,8 @@ def test_a_day_before_the_first_page_and_one_after_the_last() -> None:
     found, kept, _ = search(revisions, "1999-12-31")
     assert (found.page, found.before, found.uncertainty, found.block) == (0, "", 0, 0)
     assert len(kept) == 4_000
-    with pytest.raises(InputError, match="a day before the last pages") as error:
+    with refused("here", "a day before the last pages", "2026-08-01; the newest of"):
         search(revisions, "2026-08-01")
-    assert error.value.where == "here"
-    assert "2026-08-01; the newest of" in error.value.found
     with pytest.raises(InputError, match="<parentid>"):
         search([replace(r, parent=0) for r in revisions], "2020-01-01")
 
@@ -245,12 +238,6 @@ def test_a_part_of_a_remote_dump(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
             sources.fetch(late, "upstream", Path("x"))
     finally:
         server.close()
-
-
-@pytest.mark.parametrize("day", ["2026", "20260101", "2026-13-01", "yesterday"])
-def test_a_day_that_is_none(tmp_path: Path, day: str) -> None:
-    with pytest.raises(InputError, match="a day such as 2026-01-01"):
-        recipe.blocks(tmp_path, wiki(created_after=day))
 
 
 def test_keys_do_not_depend_on_the_day(tmp_path: Path) -> None:

@@ -110,6 +110,10 @@ def test_a_page_without_an_id_is_an_input_error(tmp_path: Path) -> None:
         ({"sections": "lead", "extractor": "wikiextractor"}, "all, with the extractor"),
         ({"date": "2026-01-01"}, "a date such as 20260101"),
         ({"export": "content"}, "pages_articles or content_current"),
+        *(
+            ({"created_after": day}, "a day such as 2026-01-01")
+            for day in ("2026", "20260101", "2026-13-01", "yesterday")
+        ),
     ],
 )
 def test_options_that_are_none_are_input_errors(

@@ -328,12 +328,6 @@ def test_a_page() -> None:
     }
 
 
-def test_what_is_never_closed_ends_at_the_next_heading() -> None:
-    for opening in ("{| class=x\n| celda", "<center>", "<blockquote>", "<ul><li>x"):
-        runs, _ = read(f"Uno es así.\n{opening}\nNo es prosa.\n== Dos ==\nDos es así.")
-        assert runs == [["Uno es así."], ["Dos es así."]], opening
-
-
 @pytest.mark.parametrize(
     ("text", "paragraphs"),
     [
@@ -342,6 +336,11 @@ def test_what_is_never_closed_ends_at_the_next_heading() -> None:
         ("Uno es\nasí. Dos\n\nTres es así.", [["Uno es así."], ["Tres es así."]]),
         ("Uno es así.<br><br/>Dos es así.", [["Uno es así."], ["Dos es así."]]),
         ("Uno es así.<br>Dos es así.", [["Uno es así.", "Dos es así."]]),
+        # What is never closed ends at the next heading.
+        *(
+            (f"Es así.\n{opening}\nNo es prosa.\n== B ==\nVa así.", [["Es así."], ["Va así."]])
+            for opening in ("{| class=x\n| celda", "<center>", "<blockquote>", "<ul><li>x")
+        ),
         # A reference hid that a blank was missing.
         ("Uno es así.<ref>x</ref>Dos es así.", [["Uno es así.", "Dos es así."]]),
     ],
@@ -371,9 +370,6 @@ def test_paragraphs(text: str, paragraphs: list[list[str]]) -> None:
 def test_disambiguation(language: str, text: str) -> None:
     assert parse(f"'''Luna''' puede ser:\n* [[Luna]].\n{text}", language).disambiguation
     assert not parse(f"Luna.<!-- {text} --><nowiki>{text}</nowiki>", language).disambiguation
-
-
-def test_otros_usos_is_no_disambiguation() -> None:
     assert not parse("{{otros usos|Luna (desambiguación)}}\nLa Luna gira.").disambiguation
 
 
@@ -500,18 +496,17 @@ def test_any_text_goes_through_and_leaves_no_markup(text: str) -> None:
         assert not LEFTOVER.search(prose.heading(block.heading))
 
 
-def test_a_heading_with_markup_left_is_empty() -> None:
-    (_, block) = parse("== {{algo}} A ''b'' <!-- c --> ==\nEs así.").blocks
-    assert prose.heading(block.heading) == "A b"
-    (_, block) = parse("== A [[b ==\nEs así.").blocks
-    assert prose.heading(block.heading) == ""
+@pytest.mark.parametrize(
+    ("line", "heading"), [("== {{algo}} A ''b'' <!-- c --> ==", "A b"), ("== A [[b ==", "")]
+)
+def test_a_heading_with_markup_left_is_empty(line: str, heading: str) -> None:
+    (_, block) = parse(f"{line}\nEs así.").blocks
+    assert prose.heading(block.heading) == heading
 
 
-def test_a_category_that_a_template_would_complete_is_no_topic() -> None:
+def test_categories_that_are_no_topics() -> None:
+    # A template would complete its name, or it is not about the subject.
     assert parse("[[Categoría:Nacidos en {{año}}]][[Categoría:_A_b|c]]").topics == ["A b"]
-
-
-def test_categories_that_are_not_about_the_subject_are_no_topics() -> None:
     names = ["1861 births", "Living people", "All stub articles", "Articles with hCards"]
     names += ["Use dmy dates from May 2020", "All-female bands", "Births in fiction", "1861 ships"]
     text = "".join(f"[[Category:{name}]]" for name in names)

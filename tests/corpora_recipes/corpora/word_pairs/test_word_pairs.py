@@ -134,6 +134,5 @@ def test_empty_columns_at_the_end_are_none(tmp_path: Path) -> None:
 
 def test_the_shipped_list_is_refused_to_another_language(tmp_path: Path) -> None:
     english = replace(CORPUS, language="en", options={"path": None})
-    with pytest.raises(InputError, match="the sample of word_pairs is in es") as error:
+    with refused("", "the sample of word_pairs is in es", "set `path:` in `corpus` of this entry"):
         sources.fetch(english, "upstream", tmp_path / "out")
-    assert error.value.todo.startswith("set `path:` in `corpus` of this entry")

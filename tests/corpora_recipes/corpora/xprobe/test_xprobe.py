@@ -121,16 +121,6 @@ def test_bad_lines(
         read(tmp_path)
 
 
-def test_an_error_in_a_later_range_names_the_line_of_the_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
-    monkeypatch.setattr(tables, "BLOCK_BYTES", 64)
-    good = "Una casa blanca .\tSing\n"
-    write(tmp_path, "subj_number/tr.txt", good * 40 + "Una casa .\tsing\n" + good)
-    with refused("tr.txt, line 41"):
-        read(tmp_path)
-
-
 @given(
     st.lists(
         st.tuples(st.text("abcñáé ", max_size=12), st.sampled_from(["Sing", "Plur"])), min_size=1
