@@ -3,10 +3,10 @@
     from probeta import score
     print(score("char_hash", data="dist/hub"))
 
-``score`` scores an encoder on datasets, ``compare`` compares two such scores, ``load`` returns the
-rows of a dataset, ``benchmark`` gives mteb the datasets as tasks, ``evaluator`` scores a model that
-sentence-transformers trains, ``audit`` measures the gates on datasets of others, and ``InputError``
-is what they raise. ``Scores`` is what ``score`` returns.
+``score`` scores an encoder on datasets and returns ``Scores``, ``compare`` compares two of these,
+``load`` returns the rows of a dataset, ``benchmark`` gives mteb the datasets as tasks,
+``evaluator`` scores a model while sentence-transformers trains it, and ``audit`` measures the gates
+on third-party data. All raise ``InputError``.
 """
 
 from importlib import import_module
@@ -41,10 +41,10 @@ _PACKAGES = ("builders", "corpora_recipes", "evaluation")
 
 
 def __getattr__(name: str) -> Any:
-    """Import a name of the public interface when it is asked for."""
+    """Import a public name when it is first used."""
     if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    _check_packages()
+    _refuse_shadowed_packages()
     return getattr(import_module(_MODULES[name]), name)
 
 
@@ -54,14 +54,14 @@ def __dir__() -> list[str]:
 
 def main() -> int:
     """Run the command `probeta` and return its exit code."""
-    _check_packages()
+    _refuse_shadowed_packages()
     from probeta.cli import main
 
     return main()
 
 
-def _check_packages() -> None:
-    """Refuse a folder of the user that Python takes for one of our packages."""
+def _refuse_shadowed_packages() -> None:
+    """Refuse to run if a folder of the user hides one of our packages."""
     root = Path(__file__).resolve().parents[1]
     for name in _PACKAGES:
         spec = find_spec(name)

@@ -104,7 +104,7 @@ class Scores(ScoreTable):
         return rows
 
     def compare(self, other: "Scores") -> "Comparison":
-        """Return these scores minus others; see ``probeta.comparing.compare``."""
+        """Return these scores minus those of ``other``; see ``probeta.compare``."""
         from probeta.comparing import compare
 
         return compare(self, other)

@@ -66,7 +66,7 @@ def parse_columns(option: str) -> "Columns":
 
 
 def run_audit(options: argparse.Namespace) -> None:
-    """Audit the datasets of params.yaml, or those of others."""
+    """Audit the datasets of params.yaml, or third-party data."""
     if options.target is None:
         with open_cache(verify=options.check):
             _audit_own(options)

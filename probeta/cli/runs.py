@@ -113,7 +113,7 @@ def add_check_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run_check(options: argparse.Namespace) -> None:
-    """Print the averages, and what was left out."""
+    """Print the averages, and what was skipped and why."""
     params = load_params(options.params)
     if not (REPORT / "metrics.json").is_file():
         todo = "run `dvc repro` or `probeta repro`"

@@ -1,6 +1,6 @@
-"""What speaks the formats of others: tasks of mteb, answers of lm-eval, results for the Hub.
+"""Formats of other tools: third-party data, tasks of mteb, logs of lm-eval, results of the Hub.
 
-``benchmark`` is the door for mteb; ``lm_eval`` and ``export`` read and write results.
+``benchmark`` is the door for mteb.
 """
 
 from collections.abc import Collection

@@ -273,22 +273,30 @@ def _write_modules(
     """Write the modules of tasks and benchmark, and the patch that registers them."""
     patch: list[str] = []
 
-    def add(place: Path, module: str, classes: Sequence[str], template: str, **values: Any) -> None:
+    def add(
+        subfolder: Path, module: str, classes: Sequence[str], template: str, **values: Any
+    ) -> None:
         code = Template((_TEMPLATES / template).read_text("utf-8"), trim_blocks=True).render(values)
-        (folder / "mteb" / place).mkdir(parents=True, exist_ok=True)
-        (folder / "mteb" / place / f"{module}.py").write_text(code, "utf-8")
-        patch.extend(_registration_patch(place / "__init__.py", module, classes))
+        (folder / "mteb" / subfolder).mkdir(parents=True, exist_ok=True)
+        (folder / "mteb" / subfolder / f"{module}.py").write_text(code, "utf-8")
+        patch.extend(_registration_patch(subfolder / "__init__.py", module, classes))
 
     for (kind, language), tasks in modules.items():
-        place = Path("tasks") / kind
-        if not (_INSTALLED / place / language).is_dir():
-            patch.extend(_registration_patch(place / "__init__.py", language, []))
+        subfolder = Path("tasks") / kind
+        if not (_INSTALLED / subfolder / language).is_dir():
+            patch.extend(_registration_patch(subfolder / "__init__.py", language, []))
         names_of_tasks = [task.metadata.name for task in tasks]
-        add(place / language, f"probeta_{kind}", names_of_tasks, "mteb_tasks.py.jinja", tasks=tasks)
+        add(
+            subfolder / language,
+            f"probeta_{kind}",
+            names_of_tasks,
+            "mteb_tasks.py.jinja",
+            tasks=tasks,
+        )
     shutil.copy(mteb_forms.__file__, folder / "mteb" / "tasks" / "_probeta.py")
     values = {"name": NAME, "description": DESCRIPTION, "tasks": names}
-    place = Path("benchmarks/benchmarks")
-    add(place, "probeta_benchmarks", ["PROBETA"], "mteb_benchmark.py.jinja", **values)
+    subfolder = Path("benchmarks/benchmarks")
+    add(subfolder, "probeta_benchmarks", ["PROBETA"], "mteb_benchmark.py.jinja", **values)
     (folder / "register.patch").write_text("".join(patch), "utf-8")
 
 
