@@ -24,12 +24,8 @@ def load_corpus(path, name):
 def test_an_entry_is_joined_with_its_recipes_facts(write_params) -> None:
     path = write_params({"mine": entry(documents=5)})
     corpus = load_corpus(path, "mine")
-    assert (corpus.name, corpus.recipe, corpus.documents, corpus.seed) == (
-        "mine",
-        "documents",
-        5,
-        1111,
-    )
+    assert (corpus.name, corpus.recipe) == ("mine", "documents")
+    assert (corpus.documents, corpus.seed) == (5, 1111)
     assert corpus.options["path"] == "texts.jsonl"
     assert corpus.facts.records == "documents"
 
@@ -40,6 +36,9 @@ def test_the_projects_own_file_is_right(repository) -> None:
     assert [corpus.name for corpus in corpora] == list(load_params(shipped_params())["corpora"])
     assert {corpus.recipe for corpus in corpora} <= set(recipe_names())
     assert corpora[0].documents == 200000
+
+
+SQC = {"corpus": {"recipe": "sqc", "documents": 5}}
 
 
 @pytest.mark.parametrize(
@@ -61,6 +60,7 @@ def test_the_projects_own_file_is_right(repository) -> None:
         ({"mine": {"recipe": "documents"}}, ".mine.recipe", "keys among corpus, datasets"),
         ({"mine": "documents"}, ".mine", "corpus, datasets"),
         ({"other": entry()}, "", "one of other"),
+        ({"mine": SQC}, ".mine.corpus.documents", "all examples of the source are taken"),
     ],
 )
 def test_what_is_wrong_in_an_entry_is_said(write_params, corpora, where, word) -> None:
@@ -160,14 +160,6 @@ def test_a_date_without_quotes_is_refused_as_dvc_does(write_params) -> None:
     corpus = load_wiki(created_after="2026-01-01", date=20260101)
     assert (corpus.options["created_after"], corpus.options["date"]) == ("2026-01-01", "20260101")
     assert corpus.documents is None
-
-
-def test_examples_are_taken_whole(write_params) -> None:
-    corpora = {"sqc": {"corpus": {"recipe": "sqc", "documents": "all"}}}
-    assert load_corpus(write_params(corpora), "sqc").documents is None
-    corpora["sqc"]["corpus"]["documents"] = 5
-    with pytest.raises(InputError, match="all examples of the source are taken"):
-        load_corpus(write_params(corpora), "sqc")
 
 
 def test_a_corpus_may_have_sources_of_its_own(write_params, tmp_path) -> None:

@@ -159,13 +159,6 @@ def test_a_quota_reads_no_more_blocks_than_it_needs(tmp_path, raw, corpus, make_
     assert len(ids(one)) == 1
 
 
-def test_an_id_met_before_is_dropped_and_counted(tmp_path, raw, corpus) -> None:
-    shutil.copy(raw / "part-0.jsonl", raw / "part-9.jsonl")
-    drops = read(corpus, raw, tmp_path / "out.parquet", workers=1, executor="local")
-    assert drops.dropped["documents", "duplicate_id"] == 20
-    assert len(set(ids(tmp_path / "out.parquet"))) == 120
-
-
 def test_splits_are_decided_by_the_id_alone(raw, corpus) -> None:
     def splits() -> dict[str, str]:
         rows = pq.read_table(read_here(corpus, raw, "out.parquet")).to_pylist()
