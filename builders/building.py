@@ -82,7 +82,7 @@ def example_rows(
         test_split = None if dataset.task.trained else source_test_split(examples)
         used_examples = [example for example in examples if test_split in (None, example.split)]
         remaining, dropped = filter_examples(
-            used_examples, dataset.task.once, dataset.task.least_in_class
+            used_examples, dataset.task.deduplicate, dataset.task.min_class_size
         )
         if test_split:
             dropped["not_test"] = len(examples) - len(used_examples)
@@ -308,7 +308,7 @@ def passage_rows(
     for name, of_dataset in passages.items():
         for document_id in dict.fromkeys(passage.document_id for passage in of_dataset):
             eligible.setdefault(document_id, []).append(name)
-    need = {d.name: sum(d.rows) * d.task.documents_a_row for d in datasets}
+    need = {d.name: sum(d.rows) * d.task.documents_per_row for d in datasets}
     owner = allocate_documents(eligible, need, corpus.seed, corpus.name)
     rows: dict[str, Rows] = {}
     documents: dict[str, set[str]] = {}
@@ -383,7 +383,7 @@ def _collect_passages(
         for d in datasets
     }
     needed = {
-        d.name: {s: SPARE * d.quota(s) * d.task.documents_a_row for s in SPLITS} for d in datasets
+        d.name: {s: SPARE * d.quota(s) * d.task.documents_per_row for s in SPLITS} for d in datasets
     }
     max_held = {d.name: 2 * SPARE * sum(d.rows) for d in datasets}
     for record in records:

@@ -1,4 +1,4 @@
-"""Pearson's correlation, standard errors, how many of them are chance, detectable differences."""
+"""Pearson's correlation, standard errors, and the differences that a test detects."""
 
 import math
 from collections.abc import Sequence

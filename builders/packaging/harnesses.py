@@ -1,15 +1,11 @@
-"""What a package holds for leaderboards, mteb and lm-evaluation-harness.
+"""Facts of a package for other harnesses: leaderboards of the Hub, mteb, lm-evaluation-harness.
 
-What a package states of each dataset for mteb's metadata: the origin and rights of its texts.
-
-`package` writes it as mteb.json, from which tasks of mteb are made (``evaluation/exchange``).
-
-Datasets as tasks of lm-evaluation-harness: what a language model is asked about their rows.
-
-A model answers with the likeliest of some texts. Of sentence ordering and sentence position, these
-are the sentences themselves in every order that is possible: no question is needed, all choices
-have the same words, and models without instructions can do it, in any language. All else is a
-question with an answer for each class, from the file of the language beside this module:
+For mteb, the origin and rights of each dataset's texts (mteb.json, from which
+``probeta.exchange`` makes tasks). For lm-evaluation-harness, a folder of YAML without any code.
+There, a language model answers with the likeliest of some texts. Of sentence ordering and sentence
+position, these are the sentences in every order that is possible: no question is needed, all
+choices have the same words, and models without instructions can do it, in any language. All else
+is a question with an answer for each class, from the file of the language beside this module:
 
     TASK, TASK/RECORDS or TASK/RECIPE/COLLECTION:   the more precise one applies
       text       a Jinja template of the columns of a row
@@ -17,8 +13,6 @@ question with an answer for each class, from the file of the language beside thi
                  is not listed is NS-… with A and B exchanged: the second part is the nucleus
       by_length  whether the answers are of very different lengths, so that log-likelihoods are
                  divided by the number of characters
-
-The tasks are a folder of YAML without any code.
 """
 
 import re

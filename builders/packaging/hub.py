@@ -127,7 +127,7 @@ def copy_cached_rows(name: str, digests: Digests, earlier: Path, folder: Path) -
 
 
 def cache_rows(cache: Cache, name: str, digests: Digests, content: Content, package: Path) -> None:
-    """Remember the rows of a dataset in a package."""
+    """Cache the rows of a dataset in a package."""
     shards = [path for paths in shards_in(package / name).values() for path in paths]
     cache.put(name, _rows_key(digests), shards, content)
 
@@ -354,8 +354,8 @@ def package(
         instances: where `build` and `compose` wrote.
         audit: the audit.json of these instances.
         left_out: the datasets of params.yaml that are not among them, and why.
-        earlier: the package whose rows the memory knows; what is unchanged is taken from there, and
-            what it gets is remembered. None to take nothing. The result is the same.
+        earlier: the package whose rows are cached; what is unchanged is taken from there, and new
+            rows are cached. None to take nothing. The result is the same.
         hub: the repository and the tag that it is to be published as, if any.
 
     Returns:

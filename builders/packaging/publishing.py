@@ -78,7 +78,7 @@ def publish(
         instances: where `build` and `compose` wrote.
         audit: the audit.json of these instances.
         version: of these datasets as a whole, such as "1.0.0"; the tag is ``v<version>``.
-        packaged: the package whose rows the memory knows, and are taken from there if unchanged.
+        packaged: the package whose rows are cached; unchanged ones are taken from there.
         dry_run: do not contact the Hub; return what would be published.
         include_restricted: publish also corpora whose corpus.yaml says ``redistributable: false``,
             and the rankings made of them.

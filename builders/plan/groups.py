@@ -1,4 +1,4 @@
-"""Datasets that are built together; what was declared, listed and said about them."""
+"""Datasets by the folder that they are built into; their editions, declared misses, benchmarks."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass

@@ -1,4 +1,4 @@
-"""Folds of labelled examples; candidates from parsed sentences, in folds."""
+"""Samples single examples: splits and folds of labelled ones, and candidates of treebanks."""
 
 import math
 from collections import Counter

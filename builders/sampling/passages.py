@@ -1,4 +1,4 @@
-"""Passages: keyed draws, shares of documents, lengths, donors."""
+"""Samples passages: keyed draws, allocation of documents, balanced lengths, donors."""
 
 import math
 import re

@@ -114,6 +114,6 @@ TASK = PassageTask(
     settle=settle,
     instances=instances,
     # Many have no connective, and of those that have one most are left out for equal classes.
-    documents_a_row=3.0,
+    documents_per_row=3.0,
     lends_documents=True,
 )

@@ -26,7 +26,7 @@ from corpora_recipes.text.tokens import normalise
 COUNT = 6
 # Two rows, one coherent and one not, need two sources and one donor. With a few more donors, a
 # missing document hardly changes the matching; with two for each taker, one is mostly similar.
-PASSAGES_A_ROW = 1.6
+PASSAGES_PER_ROW = 1.6
 WITH_SIMILAR_DONORS = 2.0
 # The second to the fifth sentence, counted from 0.
 REPLACEABLE = range(1, COUNT - 1)
@@ -51,7 +51,7 @@ def instances(passages: Sequence[Passage], draw: Draw, quota: int) -> list[dict[
     that its form does not reveal it, and its words differ from every sentence of the row.
     """
     policy = draw.options.get("donors", "random")
-    a_row = WITH_SIMILAR_DONORS if policy == "similar" else PASSAGES_A_ROW
+    a_row = WITH_SIMILAR_DONORS if policy == "similar" else PASSAGES_PER_ROW
     pairs = min(quota // 2, int(len(passages) / (2 * a_row)))
     needed = int(2 * pairs * a_row)
     roles = sorted(passages[:needed], key=lambda p: (draw.hash(p.id, "role"), p.id))
@@ -152,7 +152,7 @@ TASK = PassageTask(
     },
     passages=passages,
     instances=instances,
-    documents_a_row=PASSAGES_A_ROW,
+    documents_per_row=PASSAGES_PER_ROW,
     # The rows of another task would reveal which sentences are neighbours in the source.
     lends_documents=False,
     options={

@@ -1,18 +1,12 @@
-"""Tasks without a construction: labelled and scored examples, rankings, paradigms.
+"""Tasks whose rows are taken, not constructed: labelled and scored examples, paradigms, rankings.
 
-The tasks on labelled examples: one text or a pair of texts, with a class or a score.
-
-Spanish SentEval (Araujo et al. 2022, section 2; after Conneau and Kiela 2018), the tasks on the
-Penn Discourse Treebank of DiscoEval (Chen, Chu and Gimpel 2019, section 3.1), the relations of the
-DISRPT shared task of 2025 (task 3), and the paradigms of
-Sumbler et al.'s test ParaLex, such as the days of the week: a row is a cluster of terms, nothing is
-trained or annotated.
-
-EvalRank: is the paraphrase of a text nearer than all other texts (Wang et al. 2022)?
-
-Bin Wang, C.-C. Jay Kuo and Haizhou Li (2022), "Just Rank: Rethinking Evaluation with Word and
-Sentence Similarities". A row is a text of the background; its positives are the rows with its
-paraphrases. Nothing is trained: the evaluation ranks each positive among all other texts.
+Examples are a text or a pair of texts with a class or a score: Spanish SentEval (Araujo et al.
+2022, section 2; after Conneau and Kiela 2018), the relations of the Penn Discourse Treebank in
+DiscoEval (Chen, Chu and Gimpel 2019, section 3.1) and of the DISRPT shared task of 2025 (task 3).
+A row of paradigms (ParaLex, by Sumbler et al.) is a cluster of terms, such as the days of the week.
+A row of a ranking (EvalRank, Wang, Kuo and Li 2022) is a text of the background with its
+paraphrases as positives, each of which is ranked among all other texts. Nothing is trained for
+paradigms and rankings.
 """
 
 from dataclasses import replace
@@ -44,7 +38,9 @@ _UNITS = (
 def _relation_task(name: str, group: Group) -> ExampleTask:
     """Return a task on the arguments of discourse relations; rare classes are left out."""
     # Chen, Chu and Gimpel 2019, section 3.1.
-    return ExampleTask(**about(name), group=group, texts=_ARGUMENTS, once=True, least_in_class=10)
+    return ExampleTask(
+        **about(name), group=group, texts=_ARGUMENTS, deduplicate=True, min_class_size=10
+    )
 
 
 TASKS = (

@@ -70,7 +70,7 @@ TASK = PassageTask(
     passages=passages,
     instances=instances,
     # A document gives two rows, but about half of the documents are left out for their lengths.
-    documents_a_row=1.0,
+    documents_per_row=1.0,
     # A row of another task would reveal that its sentence is from the body.
     lends_documents=False,
     level_lengths="alone",

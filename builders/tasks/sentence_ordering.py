@@ -56,7 +56,7 @@ TASK = PassageTask(
     passages=passages,
     instances=instances,
     options={"pair": Option(("neighbours", "first"), "documents", "Pairs")},
-    documents_a_row=1.0,
+    documents_per_row=1.0,
     lends_documents=True,
     level_lengths="together",
 )

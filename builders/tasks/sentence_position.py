@@ -46,7 +46,7 @@ TASK = PassageTask(
     constructed=True,
     passages=passages,
     instances=instances,
-    documents_a_row=1.0,
+    documents_per_row=1.0,
     lends_documents=True,
     level_lengths="together",
 )

@@ -174,7 +174,7 @@ class PassageTask(Task):
             draw and the highest number of rows. A row has ``passage``, the id of its passage; the
             columns of ``texts``; ``label``, a class or its number, each equally often; those of
             ``provenance`` that are not null; and ``id``, if a passage gives several rows.
-        documents_a_row: the number of documents per row.
+        documents_per_row: the number of documents per row.
         lends_documents: whether another such task of the corpus may use its documents too, if
             there are too few.
         settle: decides what depends on the passages of all splits, and leaves out those of classes
@@ -186,7 +186,7 @@ class PassageTask(Task):
 
     passages: Callable[[Any, Draw], list[Passage]]
     instances: Callable[[Sequence[Passage], Draw, int], list[dict[str, Any]]]
-    documents_a_row: float
+    documents_per_row: float
     lends_documents: bool
     settle: Callable[[Sequence[Passage]], Sequence[Passage]] | None = None
     level_lengths: Literal["together", "alone", ""] = ""
@@ -198,17 +198,17 @@ class ExampleTask(Task):
 
     Attributes:
         named_by_language: whether the name of each collection is the code of its language.
-        once: whether of examples with the same texts only one is taken, so that no two rows have
-            the same texts and different labels.
-        least_in_class: a class with fewer examples is left out.
+        deduplicate: whether of examples with the same texts only one is taken, so that no two rows
+            have the same texts and different labels.
+        min_class_size: a class with fewer examples is left out.
         folds: their number, if the source has no parts.
     """
 
     records: tuple[str, ...] = ("examples",)
     constructed: bool = False
     named_by_language: bool = False
-    once: bool = False
-    least_in_class: int = 0
+    deduplicate: bool = False
+    min_class_size: int = 0
     folds: int = N_FOLDS
 
     def fits(self, facts: CollectionFacts) -> bool:

@@ -16,7 +16,7 @@ from corpora_recipes.formats.tables import INVISIBLE
 from corpora_recipes.recipe import Dropped
 from corpora_recipes.records import Token, Word, text_of
 from corpora_recipes.running.errors import RawError
-from corpora_recipes.running.limits import LARGEST_SENTENCE, MOST_WORDS, whole_lines
+from corpora_recipes.running.limits import LARGEST_SENTENCE, MAX_WORDS, whole_lines
 from corpora_recipes.text.cleaning import nfc
 
 _UPOS = "ADJ ADP ADV AUX CCONJ DET INTJ NOUN NUM PART PRON PROPN PUNCT SCONJ SYM VERB X _"
@@ -30,7 +30,7 @@ _FEATURES = re.compile(rf"{_FEATURE}(?:\|{_FEATURE})*")
 _RANGE = re.compile(r"([1-9][0-9]{0,5})-([1-9][0-9]{0,5})")
 _EMPTY_NODE = re.compile(r"[0-9]{1,6}\.[1-9][0-9]{0,5}")
 # The only spellings of a head: no blanks, signs, underscores or digits of other scripts.
-_HEADS = {str(number): number for number in range(MOST_WORDS + 1)}
+_HEADS = {str(number): number for number in range(MAX_WORDS + 1)}
 
 
 class Piece(NamedTuple):
@@ -141,8 +141,8 @@ def parse_sentence(piece: Piece, path: Path) -> Parse:
             tokens.append(Token(form, last - first + 1, _space_after(misc)))
         elif not _EMPTY_NODE.fullmatch(word_id):
             raise _error(path, number, f"the id {len(words) + 1}", word_id)
-        if len(words) > MOST_WORDS:
-            raise _error(path, number, f"a sentence of at most {MOST_WORDS:,} words", "more")
+        if len(words) > MAX_WORDS:
+            raise _error(path, number, f"a sentence of at most {MAX_WORDS:,} words", "more")
     if covered > len(words):
         raise _error(path, number, f"words up to {covered}, as a range says", len(words))
     _check_heads(words, lines, piece, path)

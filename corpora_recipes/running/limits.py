@@ -51,7 +51,7 @@ MOST_COLUMNS = 100
 """Of a table: XNLI has 19."""
 MOST_NODES = 5_000
 """Of a file with a discourse tree: the longest texts have some hundreds."""
-MOST_WORDS = 5_000
+MAX_WORDS = 5_000
 """Of a parsed sentence: the longest has some hundreds."""
 MOST_STREAMS = 1_000_000
 """Of a dump: the English Wikipedia has 230,000."""

@@ -283,7 +283,7 @@ def _passage_tasks() -> list[PassageTask]:
     """Return the tasks on documents, that which needs most of them last."""
     tasks = [task for task in TASKS.values() if isinstance(task, PassageTask)]
     of_documents = [task for task in tasks if "documents" in task.records]
-    return sorted(of_documents, key=lambda task: (task.documents_a_row, task.group))
+    return sorted(of_documents, key=lambda task: (task.documents_per_row, task.group))
 
 
 def _share_topics(records: Path) -> bool:

@@ -24,12 +24,12 @@ from corpora_recipes.text.tokens import lower_case
 # Conneau et al. (2018): six bins of 5 to 28 tokens.
 LENGTHS = ((5, 8), (9, 12), (13, 16), (17, 20), (21, 25), (26, 28))
 # Conneau et al. (2018) ask for 1,000 words of four letters or more.
-MOST_WORDS = 1000
+MAX_WORDS = 1000
 SHORTEST_WORD = 4
 # In scripts without spaces, whose signs stand for more.
 SHORTEST_UNSPACED_WORD = 2
 # Rows of a word: multiples of these, so that a word that is asked for is also learnt.
-ROWS_OF_A_WORD = 6
+ROW_STEP_PER_WORD = 6
 # A word that is in more of the sentences is left out: few would have another one alone.
 COMMON = 0.1
 # Three neighbouring depths: with more, few sentences of one length have all of them.
@@ -69,7 +69,7 @@ def with_one_word(candidates: Sequence[Candidate], _: WordCounts, __: Draw) -> S
     """
     frequency = Counter(form for candidate in candidates for form in candidate.material)
     rare = (form for form, count in frequency.items() if count <= COMMON * len(candidates))
-    ranked = sorted(rare, key=lambda form: (-frequency[form], form))[:MOST_WORDS]
+    ranked = sorted(rare, key=lambda form: (-frequency[form], form))[:MAX_WORDS]
     best_candidates: list[Candidate] = []
     max_rows = n_words = 0
     while n_words < len(ranked):
@@ -79,7 +79,7 @@ def with_one_word(candidates: Sequence[Candidate], _: WordCounts, __: Draw) -> S
         single_word = [(c, next(iter(common))) for c, common in shared if len(common) == 1]
         rows = Counter(word for _, word in single_word)
         for rows_per_word in range(
-            ROWS_OF_A_WORD, max(rows.values(), default=0) + 1, ROWS_OF_A_WORD
+            ROW_STEP_PER_WORD, max(rows.values(), default=0) + 1, ROW_STEP_PER_WORD
         ):
             words_kept = {word for word, having in rows.items() if having >= rows_per_word}
             if len(words_kept) > 1 and len(words_kept) * rows_per_word >= max_rows:

@@ -135,7 +135,7 @@ def test_damage_is_refused_with_its_line(rows, line, expected, found) -> None:
 
 
 def test_a_sentence_of_too_many_words_is_refused(monkeypatch) -> None:
-    monkeypatch.setattr(conllu, "MOST_WORDS", 3)
+    monkeypatch.setattr(conllu, "MAX_WORDS", 3)
     rows = [row(number, "a", number - 1) for number in range(1, 5)]
     assert len(read(*rows[:3]).words) == 3
     with pytest.raises(InputError, match=r"line 4\n.*at most 3 words"):
