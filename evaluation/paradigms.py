@@ -405,12 +405,12 @@ def evaluate_paradigms(
             )
             for dataset in dict.fromkeys(jobs[part].dataset for part in new)
         }
-        own = {part: jobs[part] for part in new if jobs[part].vocabulary == "own"}
-        shared = {part: jobs[part] for part in new if part not in own}
-        words = open_vocabulary(store, encoder) if own else None
+        own_jobs = {part: jobs[part] for part in new if jobs[part].vocabulary == "own"}
+        shared_jobs = {part: jobs[part] for part in new if part not in own_jobs}
+        words = open_vocabulary(store, encoder) if own_jobs else None
         spaces = chain(
-            _own_spaces(own, words, described) if words is not None else (),
-            _shared_spaces(shared, paradigms, rankings, opened, described, casings),
+            _own_spaces(own_jobs, words, described) if words is not None else (),
+            _shared_spaces(shared_jobs, paradigms, rankings, opened, described, casings),
         )
         with one_thread(), progress(len(new), f"paradigms {name}", "part") as bar:
             for part, part_spaces in spaces:

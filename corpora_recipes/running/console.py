@@ -145,30 +145,30 @@ def clock(seconds: float) -> str:
     return f"{minutes}:{rest:02}"
 
 
-def progress(total: int | None, what: str, unit: str) -> AbstractContextManager[Bar]:
+def progress(total: int | None, activity: str, unit: str) -> AbstractContextManager[Bar]:
     """Return a bar that shows the time left; without a terminal, lines of a log now and then.
 
     Args:
         total: number of units; None if unknown.
-        what: is done, such as "embed char_hash".
+        activity: such as "embed char_hash".
         unit: of which there are so many, such as "text"; "B" for bytes.
     """
     if quiet or not sys.stderr.isatty():
-        return _Log(total, what, unit)
+        return _Log(total, activity, unit)
     from tqdm import tqdm
 
     scaled = unit == "B" or bool(total and total > 10_000)
     bar: AbstractContextManager[Bar] = tqdm(
-        total=total, desc=what, unit=unit, unit_scale=scaled, leave=False
+        total=total, desc=activity, unit=unit, unit_scale=scaled, leave=False
     )
     return bar
 
 
 class _Log(AbstractContextManager["_Log"]):
-    def __init__(self, total: int | None, what: str, unit: str) -> None:
+    def __init__(self, total: int | None, activity: str, unit: str) -> None:
         self.total, self.n = total, 0
-        self._what, self._unit = what, unit
-        self._told = time.monotonic()
+        self._activity, self._unit = activity, unit
+        self._logged_at = time.monotonic()
         self.refresh()
 
     def __exit__(self, *error: object) -> None:
@@ -181,14 +181,14 @@ class _Log(AbstractContextManager["_Log"]):
     def update(self, n: int = 1) -> None:
         self.n += n
         now = time.monotonic()
-        if quiet or now - self._told < SILENCE:
+        if quiet or now - self._logged_at < SILENCE:
             return
-        self._told = now
+        self._logged_at = now
         left = ""
         if self.total and self.n > self._before:
             rest = (now - self._begin) / (self.n - self._before) * (self.total - self.n)
             left = f", about {clock(rest)} left"
-        print(f"{self._what}: {self._amount()}{left}", file=sys.stderr, flush=True)
+        print(f"{self._activity}: {self._amount()}{left}", file=sys.stderr, flush=True)
 
     def _amount(self) -> str:
         numbers = [self.n, self.total] if self.total else [self.n]
@@ -201,18 +201,20 @@ class _Log(AbstractContextManager["_Log"]):
 PARAMS = Path("params.yaml")
 
 
-def run(command: Callable[[], None], kept: str = "what was there before is unchanged") -> int:
+def run(
+    command: Callable[[], None], if_interrupted: str = "what was there before is unchanged"
+) -> int:
     """Run a command and return its exit code.
 
     It is 0; 1 if an input, the disk, the memory or the system is to blame, with a message on
-    standard error; 130 if interrupted: ``kept`` is what is left of its work then, for the message.
+    standard error; 130 if interrupted: the message then says ``if_interrupted``.
     Other errors are the program's, and are raised.
     """
     try:
         command()
         sys.stdout.flush()
     except KeyboardInterrupt:
-        print(f"interrupted: {kept}; run it again", file=sys.stderr)
+        print(f"interrupted: {if_interrupted}; run it again", file=sys.stderr)
         return 130
     except BrokenPipeError:
         # The reader of our output, such as `head`, has closed it.
@@ -263,28 +265,28 @@ def positive(text: str) -> int:
 
 def add_params(parser: argparse.ArgumentParser) -> None:
     """Add the option that names params.yaml."""
-    told = "the parameters of the run (default: params.yaml)"
-    parser.add_argument("--params", type=Path, default=PARAMS, metavar="FILE", help=told)
+    help_text = "the parameters of the run (default: params.yaml)"
+    parser.add_argument("--params", type=Path, default=PARAMS, metavar="FILE", help=help_text)
 
 
 def add_data(parser: argparse.ArgumentParser) -> None:
     """Add the option that names datasets."""
-    told = "folder of the datasets, or their id on the Hugging Face Hub (default: dist/hub)"
-    parser.add_argument("--data", metavar="DATA", help=told)
+    help_text = "folder of the datasets, or their id on the Hugging Face Hub (default: dist/hub)"
+    parser.add_argument("--data", metavar="DATA", help=help_text)
 
 
 def add_stage(parser: argparse.ArgumentParser, entries: str = "") -> None:
-    """Add the options of all stages; ``entries`` are what it walks, "" if it walks nothing."""
+    """Add the options of all stages; ``entries`` says what `--only` names, "" for no option."""
     add_params(parser)
     add = parser.add_argument
     if entries:
-        told = f"these {entries} only (default: all of params.yaml)"
-        add("--only", type=names, metavar="NAME,…", help=told)
-    told = "stop at the first fault (default: leave out what has one, and say so)"
-    add("--strict", action="store_true", help=told)
-    told = """read all files again whose contents are remembered (default: those whose size or times
-        have changed)"""
-    add("--check", action="store_true", help=told)
+        help_text = f"these {entries} only (default: all of params.yaml)"
+        add("--only", type=names, metavar="NAME,…", help=help_text)
+    help_text = "stop at the first fault (default: leave out what has one, and say so)"
+    add("--strict", action="store_true", help=help_text)
+    help_text = """read all files again whose contents are remembered (default: those whose size
+        or times have changed)"""
+    add("--check", action="store_true", help=help_text)
 
 
 def names(text: str) -> list[str]:
@@ -294,16 +296,16 @@ def names(text: str) -> list[str]:
 
 def add_workers(parser: argparse.ArgumentParser) -> None:
     """Add the option for the number of processes."""
-    cpus, told = os.cpu_count() or 1, "number of processes (default: one per CPU)"
-    parser.add_argument("--workers", type=positive, default=cpus, metavar="N", help=told)
+    cpus, help_text = os.cpu_count() or 1, "number of processes (default: one per CPU)"
+    parser.add_argument("--workers", type=positive, default=cpus, metavar="N", help=help_text)
 
 
-def add_executor(parser: argparse.ArgumentParser, what: str) -> None:
-    """Add the options for processes of this machine or a cluster, for ``what``: "blocks read"."""
-    told = f"{what} at once (default: one per CPU, or one per thread of the cluster)"
-    parser.add_argument("--workers", type=positive, metavar="N", help=told)
+def add_executor(parser: argparse.ArgumentParser, calls: str) -> None:
+    """Add the options for processes of this machine or a cluster, for ``calls``: "blocks read"."""
+    help_text = f"{calls} at once (default: one per CPU, or one per thread of the cluster)"
+    parser.add_argument("--workers", type=positive, metavar="N", help=help_text)
     default = os.environ.get("PROBETA_EXECUTOR") or "local"
-    told = """processes of this machine, or a Dask scheduler (default: the environment variable
+    help_text = """processes of this machine, or a Dask scheduler (default: the environment variable
         PROBETA_EXECUTOR, or local)"""
     where = "local|tcp://HOST:PORT"
-    parser.add_argument("--executor", default=default, metavar=where, help=told)
+    parser.add_argument("--executor", default=default, metavar=where, help=help_text)

@@ -65,11 +65,11 @@ for _kind in (InputError, RawError, ParamsError, OutputError, LostWorkers, NoWor
     _kind.__module__ = "probeta"
 
 
-def nearest(names: Iterable[str], known: Collection[str]) -> str:
-    """Return the known names that are most like some misspelt ones; "" without any."""
+def nearest(names: Iterable[str], candidates: Collection[str]) -> str:
+    """Return the candidates that are most like some misspelt names; "" without any."""
     from difflib import get_close_matches
 
-    lower = {name.lower(): name for name in known}
+    lower = {name.lower(): name for name in candidates}
     like = [match for name in names for match in get_close_matches(name.lower(), lower)]
     return ", ".join(dict.fromkeys(lower[match] for match in like))
 
@@ -81,8 +81,8 @@ def _shown(text: str, most: int) -> str:
         text = text[: most - len(length)] + length
     if text.isprintable():
         return text
-    shown = (c if c.isprintable() or c == "\n" else ascii(c)[1:-1] for c in text)
-    return "".join(shown)
+    printable = (c if c.isprintable() or c == "\n" else ascii(c)[1:-1] for c in text)
+    return "".join(printable)
 
 
 # The modules that we import, of the libraries that pyproject.toml lists under an extra.

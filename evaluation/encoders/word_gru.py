@@ -96,10 +96,10 @@ class WordGru(InputModule):  # type: ignore[misc]
     def load(cls, model_name_or_path: str, **where: Any) -> "WordGru":
         """Return the module of a folder, or of the Hub; see ``InputModule.load``."""
         keys = ("subfolder", "token", "cache_folder", "revision", "local_files_only")
-        given = {key: where[key] for key in keys if key in where}
+        arguments = {key: where[key] for key in keys if key in where}
 
         def path(name: str) -> str:
-            return str(cls.load_file_path(model_name_or_path, name, **given))
+            return str(cls.load_file_path(model_name_or_path, name, **arguments))
 
         config = json.loads(Path(path("config.json")).read_bytes())
         module = cls(Tokenizer.from_file(path("tokenizer.json")), **config)

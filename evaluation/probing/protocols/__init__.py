@@ -61,10 +61,10 @@ class Probing(Checked):
 def probing_params(params: Mapping[str, Any], path: Path) -> Probing:
     """Return `probing` of what ``load_params`` returned for a path."""
     where = f"{path}: probing"
-    given = {"protocol": Probing().protocol} | params["probing"]
-    engines = PROTOCOLS[check_choice(given["protocol"], PROTOCOLS, f"{where}.protocol")].engines
-    check_choice(given.setdefault("engine", engines[0]), engines, f"{where}.engine")
-    probing = validate(Probing, given, where)
+    section = {"protocol": Probing().protocol} | params["probing"]
+    engines = PROTOCOLS[check_choice(section["protocol"], PROTOCOLS, f"{where}.protocol")].engines
+    check_choice(section.setdefault("engine", engines[0]), engines, f"{where}.engine")
+    probing = validate(Probing, section, where)
     tasks = [name for name, task in TASKS.items() if task.trained and task.target == "label"]
     for name in probing.transfer:
         check_choice(name, tasks, f"{where}.transfer")
