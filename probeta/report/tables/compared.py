@@ -111,11 +111,8 @@ def best_pairs(report: Report) -> list[Table]:
 
 def _about_hidden_pairs(report: Report) -> tuple[str, ...]:
     """Return a sentence on pairs that are not shown, if there are any."""
-    return (
-        (phrase("first_pairs", many=ALL_PAIRS_LIMIT),)
-        if len(report.names) > ALL_PAIRS_LIMIT
-        else ()
-    )
+    hidden = len(report.names) > ALL_PAIRS_LIMIT
+    return (phrase("first_pairs", many=ALL_PAIRS_LIMIT),) if hidden else ()
 
 
 def _count_tones(tones: Iterable[str]) -> Cell:
@@ -250,11 +247,8 @@ def shared_tasks(report: Report) -> list[SharedTask]:
         sources=pd.Series(sources, scores.index, object),
         making=[repr((m["from"], sorted(m["options"].items()))) for m in made],
     )
-    tasks = [
-        _shared_task(report, rows)
-        for _, rows in scores.groupby(["task", "measure", "sources"], sort=False)
-        if rows.language.nunique() > 1
-    ]
+    groups = [rows for _, rows in scores.groupby(["task", "measure", "sources"], sort=False)]
+    tasks = [_shared_task(report, rows) for rows in groups if rows.language.nunique() > 1]
     return sorted(tasks, key=lambda task: (group_sort_key(task.group), task.name))
 
 
@@ -638,13 +632,9 @@ def sources(report: Report) -> list[Table]:
             for results in report.inputs.rankings
             if any((s.dataset, s.similarity) == (dataset, "cosine") for s in results.plain)
         ]
-        columns = [
-            Column("encoder", lambda row: layout.name_cell(row[0])),
-            *(
-                Column(Cell(name or phrase("no_dataset")), partial(cell, shared))
-                for name, shared in pairs.items()
-            ),
-        ]
+        columns = [Column("encoder", lambda row: layout.name_cell(row[0]))]
+        for source, shared in pairs.items():
+            columns.append(Column(Cell(source or phrase("no_dataset")), partial(cell, shared)))
         name = layout.unused_name(f"sources {dataset}", [table.name for table in tables])
         tables += [lay_out("sources", ranked, columns, name=name, dataset=dataset)]
     return tables

@@ -457,7 +457,7 @@ def published_means(report: Report, averages: Sequence[Average]) -> list[Row]:
     def mean(paper: Paper, scores: Published, average: Average) -> float | None:
         if average.group is None or average.missing or average.too_small:
             return None
-        if not all(_is_comparable(report, paper, name) for name in average.datasets):
+        if any(_reason_not_shown(report, paper, name) for name in average.datasets):
             return None
         # The mean that a paper states is over datasets that are withdrawn since then, too.
         if average.group.abbreviation in scores and not average.withdrawn:
@@ -465,20 +465,20 @@ def published_means(report: Report, averages: Sequence[Average]) -> list[Row]:
         stated = [scores[name] for name in average.datasets if name in scores]
         return fmean(stated) if len(stated) == len(average.datasets) else None
 
-    return _published_rows(
-        averages[0].benchmark,
-        lambda paper, scores: [mean(paper, scores, average) for average in averages],
-    )
+    def values(paper: Paper, scores: Published) -> list[float | None]:
+        return [mean(paper, scores, average) for average in averages]
+
+    return _published_rows(averages[0].benchmark, values)
 
 
 def published_scores(report: Report, benchmark: str, datasets: Sequence[str]) -> list[Row]:
     """Return a row for each encoder of the papers that has a score on one of the datasets."""
-    return _published_rows(
-        benchmark,
-        lambda paper, scores: [
-            scores.get(name) if _is_comparable(report, paper, name) else None for name in datasets
-        ],
-    )
+
+    def values(paper: Paper, scores: Published) -> list[float | None]:
+        hidden = {name for name in datasets if _reason_not_shown(report, paper, name)}
+        return [None if name in hidden else scores.get(name) for name in datasets]
+
+    return _published_rows(benchmark, values)
 
 
 def published_ranks(
@@ -504,7 +504,7 @@ def published_ranges(report: Report, benchmark: str, datasets: Sequence[str]) ->
     def span(paper: Paper, dataset: str) -> Cell | None:
         encoders = [scores for name, scores in paper.scores.items() if name != PEOPLE]
         values = [scores[dataset] for scores in encoders if dataset in scores]
-        if not values or not _is_comparable(report, paper, dataset):
+        if not values or _reason_not_shown(report, paper, dataset):
             return None
         return Cell(f"{min(values):.1f} … {max(values):.1f}", value=max(values) / 100)
 
@@ -570,10 +570,6 @@ def _reason_not_shown(report: Report, paper: Paper, dataset: str) -> str:
     """Return why a paper's scores on a probed dataset cannot stand beside those here, or ""."""
     score, sample = report.inputs.any_score(dataset), dataset in report.inputs.samples
     return paper.reason_not_shown(dataset, score.task, score.n_rows, sample=sample)
-
-
-def _is_comparable(report: Report, paper: Paper, dataset: str) -> bool:
-    return not _reason_not_shown(report, paper, dataset)
 
 
 def _published_rows(
