@@ -1,4 +1,4 @@
-"""Probes on datasets that they were not trained on: families, exact scores, memory, tables."""
+"""Probes on datasets that they were not trained on: families, exact scores, the cache, tables."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -117,7 +117,7 @@ def test_the_first_fold_chooses_and_all_folds_are_asked(results: Results) -> Non
     assert usual(results, "folded").n_rows == 90
 
 
-def test_the_memory_answers_until_rows_change(
+def test_cached_transfers_are_reused_until_rows_change(
     results: Results, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     calls: list[Problem] = []

@@ -13,9 +13,8 @@ from contents import flip_bit, forge_cache
 from result_files import RESULTS, SCORE
 
 from corpora_recipes.running.cache import Cache
-from evaluation.encoders.encoder import Description
 from evaluation.results.scores import Predictions, Results, Score, predictions_table
-from evaluation.results.stored import Part, encoder_facts, library_versions, parse_json, score_parts
+from evaluation.results.stored import Part, library_versions, parse_json, score_parts
 
 BARE = replace(RESULTS, scores=())
 INPUTS = {"a": {"digest": "1"}, "b": {"digest": "2"}, "c": {"digest": "3"}}
@@ -133,19 +132,6 @@ def test_the_first_fault_of_a_value_is_one_line(changes: dict[str, Any], message
     assert parse_json(Score, stored) == replace(SCORE, interval=(0.0, 0.5))
     with pytest.raises(ValueError, match=f"^{message}.*$"):
         parse_json(Score, stored | changes, "score")
-
-
-def test_the_facts_of_an_encoder() -> None:
-    encoder = Description("mine", "7", ("0", "1"), "1", "tokens", {"batch": 2}, {}, ())
-    assert encoder_facts(encoder, 300) == {
-        "encoder": "mine",
-        "revision": "7",
-        "form": "tokens",
-        "dimension": 300,
-        "layers": ["0", "1"],
-        "layer": "1",
-        "options": {"batch": 2},
-    }
 
 
 def test_the_versions_of_encoding_and_of_scoring() -> None:

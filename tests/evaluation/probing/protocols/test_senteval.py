@@ -306,15 +306,6 @@ def test_together_is_one_by_one(block):
 # Folds
 
 
-def test_folds_are_answered_by_fits_without_them():
-    problem = folds(rows=600, apart=4)
-    found = solve(problem)
-    assert found.predictions.shape == (2, 600)
-    assert np.mean(found.predictions == problem.y) > 0.95
-    assert len(found.chosen["strength"]) == len(found.chosen["passes"]) == 2 * 4
-    assert 0.95 < found.validation <= 1
-
-
 def test_strengths_of_folds_are_those_of_the_naive_nesting():
     problem = folds(rows=90, count=4, apart=0.4)
     order = np.argsort(problem.folds, kind="stable")

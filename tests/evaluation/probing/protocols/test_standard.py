@@ -1,4 +1,4 @@
-"""The protocol "standard": what it learns, and what its predict depend on."""
+"""The protocol "standard": what it learns, and what its predictions depend on."""
 
 import tracemalloc
 from collections.abc import Iterator
@@ -99,7 +99,7 @@ def test_separable_classes_are_separated(rows: int, accuracy: float) -> None:
     assert (found.validation, list(found.chosen)) == (1, ["strength"])
 
 
-# What predict do not depend on
+# What predictions do not depend on
 
 
 @settings(max_examples=15)
@@ -318,8 +318,7 @@ def test_regressions_side_by_side_are_those_of_their_rows(
 def test_chunks_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
     problem = in_splits(*parts_of(12, distance=1.5, rows=(1500, 400, 1000)))
     usual = solve(problem)
-    for module in (logistic, logistic):
-        monkeypatch.setattr(module, "CHUNK", 100)
+    monkeypatch.setattr(logistic, "CHUNK", 100)
     small = solve(problem)
     assert small.chosen == usual.chosen
     assert np.mean(usual.predictions == small.predictions) > 0.997
@@ -448,7 +447,7 @@ def test_soft_targets_have_the_score_as_their_mean(given_scores: list[float]) ->
     assert summed == pytest.approx(dense, abs=1e-6)
 
 
-def test_targets_and_answers_by_hand() -> None:
+def test_targets_and_predictions_by_hand() -> None:
     found = targets("pearson", np.array([1.0, 4.0, 2.5]))
     assert found.classes.tolist() == [1, 2, 3, 4]
     assert found.dense().tolist() == [[1, 0, 0, 0], [0, 0, 0, 1], [0, 0.5, 0.5, 0]]
