@@ -143,8 +143,8 @@ def _document(fields: Mapping[str, Any], language: str, drops: Drops) -> Documen
     if not (language == "en" and _ENGLISH.search(raw)) and identify(raw) != language:
         raise Dropped("other_language")
     paragraphs = [
-        [_checked(sentence, drops) for sentence in tidy_sentences(clean(lines), language)]
-        for lines in _PARAGRAPH.split(plain(_body(raw)))
+        [_check_sentence(sentence, drops) for sentence in tidy_sentences(clean(lines), language)]
+        for lines in _PARAGRAPH.split(plain(_strip_notes(raw)))
     ]
     sections = split_at_drops("", 1, paragraphs)
     if not sections:
@@ -163,7 +163,7 @@ def _is_withdrawn(text: str) -> bool:
     return ("withdrawn" in lowered or "retracted" in lowered) and bool(_WITHDRAWN.search(lowered))
 
 
-def _body(abstract: str) -> str:
+def _strip_notes(abstract: str) -> str:
     """Return an abstract without its label, the note that it was abridged, and breaks in words."""
     if label := _LABEL.match(abstract):
         abstract = abstract[label.end() :]
@@ -172,7 +172,7 @@ def _body(abstract: str) -> str:
     return _WRAPPED.sub("", abstract) if "-\n" in abstract else abstract
 
 
-def _checked(sentence: str, drops: Drops) -> str | None:
+def _check_sentence(sentence: str, drops: Drops) -> str | None:
     """Count the sentence and return it, or None if it cannot be used."""
     reason = find_flaw(sentence)
     if LOST in sentence:
@@ -241,7 +241,7 @@ def plain(text: str) -> str:
         return text
     # Each test is much faster than the search that it saves, and most abstracts have few signs.
     if "\\" in text:
-        text = _ACCENT.sub(_accented, text).replace("\\$", "\ufe69")
+        text = _ACCENT.sub(_compose_accent, text).replace("\\$", "\ufe69")
         if _REFERS.search(text):
             text = _CITATION.sub("", text)
     if "$" in text or "\\" in text:
@@ -277,7 +277,7 @@ def _running_text(text: str) -> str:
     return _CAPITALS.sub(r"\1", text)
 
 
-def _accented(match: re.Match[str]) -> str:
+def _compose_accent(match: re.Match[str]) -> str:
     mark = _ACCENTS[match[1] or match[2]]
     letter = next(group for group in match.groups()[2:] if group)
     return unicodedata.normalize("NFC", letter + mark)
@@ -342,8 +342,8 @@ def _formula(match: re.Match[str]) -> str:
     while before != text:
         before = text
         text = _SCRIPT.sub(_script, text)
-        text = _ROOT.sub(lambda f: f"√{_grouped(f[1] or f[2])}", text)
-        text = _FRACTION.sub(lambda f: f"{_grouped(f[1])}/{_grouped(f[2])}", text)
+        text = _ROOT.sub(lambda f: f"√{_put_in_brackets(f[1] or f[2])}", text)
+        text = _FRACTION.sub(lambda f: f"{_put_in_brackets(f[1])}/{_put_in_brackets(f[2])}", text)
         text = _BRACED.sub(r"\1", text)
     text = text.replace("\x01", "^").replace("\x02", "_")
     text = text.replace("\\%", "%").replace("\\#", "#").replace("\\&", "&")
@@ -375,10 +375,10 @@ def _script(match: re.Match[str]) -> str:
             return inner.translate(_RAISED)
     elif _LOWERABLE.fullmatch(inner):
         return inner.translate(_LOWERED)
-    return _DONE[match[1]] + _grouped(inner) if inner else ""
+    return _DONE[match[1]] + _put_in_brackets(inner) if inner else ""
 
 
-def _grouped(text: str) -> str:
+def _put_in_brackets(text: str) -> str:
     """Return a part of a formula, in brackets if it has several signs."""
     text = text.strip()
     return text if re.fullmatch(r"[+-]?[\w.′∞*]*|\([^()]*\)", text) else f"({text})"

@@ -287,7 +287,7 @@ def parts_of(path: Path, name: str) -> Sequence[LineRange | Part]:
     if name.endswith(".jsonl"):
         return line_ranges(path, name)
     count = 1
-    with _whole_file(path):
+    with _refuse_damage(path):
         if name.endswith(".parquet"):
             count = pq.ParquetFile(path).num_row_groups
         elif name.endswith(".arrow"):
@@ -299,12 +299,12 @@ def rows_of(block: LineRange | Part, columns: Columns) -> Rows:
     """Yield the location and the value of each row of a block; a good one has our keys."""
     if isinstance(block, LineRange):
         lines = parse_lines(range_lines(block), block.path, block.start)
-        return _renamed(lines, columns)
+        return _rename_keys(lines, columns)
     return _READERS[block.name.suffix](block, columns)
 
 
 def _text(block: Part, _: Columns) -> Rows:
-    text = _decoded(read_whole(block.path, LARGEST_TEXT), block.path)
+    text = _decode(read_whole(block.path, LARGEST_TEXT), block.path)
     yield Row(str(block.path)), {"id": block.name.with_suffix("").as_posix(), "text": text}
 
 
@@ -330,7 +330,9 @@ def _separated(block: Part, columns: Columns) -> Rows:
     """Yield the rows of a table with a header, quoted if necessary (RFC 4180)."""
     csv.field_size_limit(LONGEST_LINE)
     with block.path.open("rb") as file:
-        lines = (_decoded(line, block.path) for line in _limited(file, block.path, _SPLIT_ADVICE))
+        lines = (
+            _decode(line, block.path) for line in _limit_lines(file, block.path, _SPLIT_ADVICE)
+        )
         header = next(lines, "")
         commas = ";" if header.count(";") > header.count(",") else ","
         delimiter = "\t" if block.name.suffix == ".tsv" else commas
@@ -349,7 +351,7 @@ def _separated(block: Part, columns: Columns) -> Rows:
                     )
                     raise location.error(expected, f"{len(row)} that begin {row[:2]!r}"[:200], todo)
                 else:
-                    yield location, _ours(dict(zip(names, row, strict=True)), columns)
+                    yield location, _select_columns(dict(zip(names, row, strict=True)), columns)
         except csv.Error as error:
             location = Row(f"{block.path}, line {reader.line_num}")
             expected = f"fields of at most {LONGEST_LINE:,} bytes, separated by {delimiter!r}"
@@ -358,12 +360,12 @@ def _separated(block: Part, columns: Columns) -> Rows:
 
 def _packed(block: Part, columns: Columns) -> Rows:
     todo = "unpack it: a plain .jsonl file, of any size, is read in parts"
-    with _whole_file(block.path), gzip.open(block.path, "rb") as packed:
-        lines = _limited(packed, block.path, todo)
-        yield from _renamed(parse_lines(lines, block.path), columns)
+    with _refuse_damage(block.path), gzip.open(block.path, "rb") as packed:
+        lines = _limit_lines(packed, block.path, todo)
+        yield from _rename_keys(parse_lines(lines, block.path), columns)
 
 
-def _limited(file: Any, path: Path, todo: str) -> Iterator[bytes]:
+def _limit_lines(file: Any, path: Path, todo: str) -> Iterator[bytes]:
     """Yield the lines of a file whose records a worker holds."""
     size = 0
     for number, line in enumerate(whole_lines(file, path), 1):
@@ -375,7 +377,7 @@ def _limited(file: Any, path: Path, todo: str) -> Iterator[bytes]:
         yield line
 
 
-def _decoded(data: bytes, path: Path) -> str:
+def _decode(data: bytes, path: Path) -> str:
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -388,27 +390,31 @@ def _decoded(data: bytes, path: Path) -> str:
 
 
 def _parquet(block: Part, columns: Columns) -> Rows:
-    with _whole_file(block.path):
+    with _refuse_damage(block.path):
         file = pq.ParquetFile(block.path)
         where = f"{block.path}, row group {block.group}"
         _check(file.schema_arrow.names, columns, Row(str(block.path)))
         # A value can be as large as the whole group, if rows share it.
         size = file.metadata.row_group(block.group).total_byte_size
         selection = {"row_groups": [block.group], "columns": [*columns.values()] or None}
-        at_once = _at_once(size)
-        yield from _columnar(lambda: file.iter_batches(at_once, **selection), columns, where)
+        at_once = _rows_at_once(size)
+        yield from _iter_columnar_rows(
+            lambda: file.iter_batches(at_once, **selection), columns, where
+        )
 
 
 def _arrow(block: Part, columns: Columns) -> Rows:
     """Yield the rows of a batch of a file that ``Dataset.save_to_disk`` wrote."""
-    with _whole_file(block.path):
+    with _refuse_damage(block.path):
         batch = next(b for number, b in enumerate(_batches(block.path)) if number == block.group)
         _check(batch.schema.names, columns, Row(str(block.path)))
         batch = batch.select([*columns.values()]) if columns else batch
         batch.validate(full=True)
-        step = _at_once(batch.nbytes)
+        step = _rows_at_once(batch.nbytes)
         slices = [batch.slice(start, step) for start in range(0, batch.num_rows, step)]
-        yield from _columnar(lambda: slices, columns, f"{block.path}, batch {block.group}")
+        yield from _iter_columnar_rows(
+            lambda: slices, columns, f"{block.path}, batch {block.group}"
+        )
 
 
 def _batches(path: Path) -> Iterator[pa.RecordBatch]:
@@ -422,11 +428,11 @@ def _batches(path: Path) -> Iterator[pa.RecordBatch]:
             yield from pa.ipc.open_stream(file)
 
 
-def _at_once(size: int) -> int:
+def _rows_at_once(size: int) -> int:
     return max(1, min(1000, LARGEST_FILE // max(1, size)))
 
 
-def _columnar(
+def _iter_columnar_rows(
     batches: Callable[[], Iterable[pa.RecordBatch]], columns: Columns, where: str
 ) -> Rows:
     characters = number = 0
@@ -439,7 +445,7 @@ def _columnar(
     for batch in batches():
         for row in batch.to_pylist():
             number += 1
-            yield Row(f"{where}, row {number}"), _ours(row, columns)
+            yield Row(f"{where}, row {number}"), _select_columns(row, columns)
 
 
 def _characters(value: Any) -> int:
@@ -450,7 +456,7 @@ def _characters(value: Any) -> int:
 
 
 @contextmanager
-def _whole_file(path: Path) -> Iterator[None]:
+def _refuse_damage(path: Path) -> Iterator[None]:
     """Refuse a damaged file."""
     try:
         yield
@@ -460,17 +466,17 @@ def _whole_file(path: Path) -> Iterator[None]:
         raise RawError(path, expected, str(error), "write or copy it again") from None
 
 
-def _renamed(lines: Iterable[tuple[Line, Any]], columns: Columns) -> Rows:
+def _rename_keys(lines: Iterable[tuple[Line, Any]], columns: Columns) -> Rows:
     """Yield JSON with our keys: objects may lack what documents may lack."""
     needed = {key: name for key, name in columns.items() if key in _NEEDED}
     for location, row in lines:
         if columns and isinstance(row, dict):
             _check(row, needed, location)
-            row = _ours(row, columns)
+            row = _select_columns(row, columns)
         yield location, row
 
 
-def _ours(row: Mapping[str, Any], columns: Columns) -> Mapping[str, Any]:
+def _select_columns(row: Mapping[str, Any], columns: Columns) -> Mapping[str, Any]:
     if not columns:
         return row
     return {key: row[name] for key, name in columns.items() if name in row}

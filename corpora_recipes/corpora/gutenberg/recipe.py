@@ -321,14 +321,14 @@ def _read_body(body: str, language: str, drops: Drops) -> tuple[list[list[str]],
     style = Style.of(body)
     runs: list[list[str]] = []
     is_language = False
-    for matches, stretch in groupby(_stretches(body), lambda text: identify(text) == language):
+    for matches, stretch in groupby(_cut_stretches(body), lambda text: identify(text) == language):
         is_language = is_language or matches
         for conversation in conversations("\n\n".join(stretch), style):
-            runs.extend(_without_drops(conversation, matches, drops))
+            runs.extend(_split_runs(conversation, matches, drops))
     return runs, is_language
 
 
-def _stretches(body: str) -> Iterator[str]:
+def _cut_stretches(body: str) -> Iterator[str]:
     """Yield pieces of whole paragraphs, all but the last of at least MIN_STRETCH characters."""
     piece: list[str] = []
     length = 0
@@ -342,7 +342,7 @@ def _stretches(body: str) -> Iterator[str]:
         yield "\n\n".join(piece)
 
 
-def _without_drops(
+def _split_runs(
     conversation: Sequence[Turn], is_language: bool, drops: Drops
 ) -> Iterator[list[str]]:
     """Yield the runs of at least two usable turns; single turns are dropped."""
@@ -380,7 +380,7 @@ def _released(block: Released, drops: Drops) -> Iterator[Dialogue]:
             raise RawError(block.path, f"at most {MOST_RECORDS:,} dialogues in a file", "more")
         drops.seen["documents"] += 1
         turns = [Turn(line) for line in lines.split("\n") if line.strip()]
-        if runs := list(_without_drops(turns, True, drops)):
+        if runs := list(_split_runs(turns, True, drops)):
             yield Dialogue(f"{block.key}-{number}", "", runs, block.split)
         else:
             drops.dropped["documents", "no_dialogue"] += 1

@@ -70,8 +70,8 @@ def blocks(raw: Path, corpus: Corpus) -> Sequence[Logs]:
     archives = [path for path in paths if path.name.endswith(ARCHIVES)]
     plain = [member for path in paths if path not in archives for member in list_members(path, raw)]
     listed = [
-        *(Logs(log.name, (log,)) for log in _pairs(plain)),
-        *(Logs(path.name, tuple(_pairs(list_members(path, raw)))) for path in archives),
+        *(Logs(log.name, (log,)) for log in _pair_files(plain)),
+        *(Logs(path.name, tuple(_pair_files(list_members(path, raw)))) for path in archives),
     ]
     if not any(block.logs for block in listed):
         expected = f"logs data/{{{','.join(PARTS)}}}/*{LOG}, or an archive of them"
@@ -79,7 +79,7 @@ def blocks(raw: Path, corpus: Corpus) -> Sequence[Logs]:
     return listed
 
 
-def _pairs(files: Iterable[Member]) -> list[Log]:
+def _pair_files(files: Iterable[Member]) -> list[Log]:
     by_key = {member.key: member for member in files}
     logs = []
     for key, member in by_key.items():
@@ -101,10 +101,10 @@ def read_block(block: Logs, corpus: Corpus) -> BlockResult:
         [file for log in block.logs for file in (log.links, log.text)], LARGEST_TEXT
     )
     for log, annotation, text in zip(block.logs, files, files, strict=True):
-        messages = _messages(text, log.text.where)
-        links = _links(annotation, len(messages), log.links.where)
+        messages = _parse_messages(text, log.text.where)
+        links = _parse_links(annotation, len(messages), log.links.where)
         nicknames = Nicknames(messages)
-        threads = _threads(links)
+        threads = _connect_threads(links)
         linked = {number for thread in threads for number in thread}
         result.drops.seen["turns"] += len(messages)
         for number, message in enumerate(messages):
@@ -122,7 +122,7 @@ def read_block(block: Logs, corpus: Corpus) -> BlockResult:
     return result
 
 
-def _messages(data: bytes, where: str) -> list[Message]:
+def _parse_messages(data: bytes, where: str) -> list[Message]:
     lines = data.decode("utf-8", "replace").split("\n")
     if lines and not lines[-1]:
         lines.pop()
@@ -136,7 +136,7 @@ def _messages(data: bytes, where: str) -> list[Message]:
     return messages
 
 
-def _links(data: bytes, count: int, where: str) -> list[tuple[int, int]]:
+def _parse_links(data: bytes, count: int, where: str) -> list[tuple[int, int]]:
     links = []
     for number, line in enumerate(data.decode("utf-8", "replace").split("\n"), 1):
         fields = line.split()
@@ -153,7 +153,7 @@ def _links(data: bytes, count: int, where: str) -> list[tuple[int, int]]:
     return links
 
 
-def _threads(links: Iterable[tuple[int, int]]) -> list[list[int]]:
+def _connect_threads(links: Iterable[tuple[int, int]]) -> list[list[int]]:
     """Return the connected components of the links, each in order, by their first messages."""
     parent: dict[int, int] = {}
 
@@ -220,7 +220,7 @@ _SAID = re.compile(r"\[\d\d:\d\d\] <([^<>]+)> ?(.*)", re.DOTALL)
 # "-lena42:#ubuntu- text", a notice, and "(lena42/#ubuntu) text", from a bridge.
 _NOTICE = re.compile(r"\[\d\d:\d\d\] [-(]([^\s:/()]+)[:/]#[^\s()]+?[-)] ?(.*)", re.DOTALL)
 _ACTION = re.compile(r"\[\d\d:\d\d\]  ?\* (\S+) ?(.*)", re.DOTALL)
-_OF_SERVER = "==="
+_SERVER_MARK = "==="
 _JOINED = re.compile(rf"=== ({_NAME}) (?:\[|is now known as ({_NAME}))")
 _ADDRESS = re.compile(rf"@?({_NAME})(?=\s*[:,;>]|\s+-+\s)")
 # An address even if nobody in the log has the name.
@@ -232,7 +232,7 @@ _MIN_MENTION = 3
 
 def parse_message(line: str) -> Message | None:
     """Return the message of a line, None if the line has another form."""
-    if line.startswith(_OF_SERVER):
+    if line.startswith(_SERVER_MARK):
         joined = _JOINED.match(line)
         names = tuple(name for name in joined.groups() if name) if joined else ()
         return Message(names, "", is_of_server=True)

@@ -182,7 +182,7 @@ def _document(fields: dict[str, str], split: Split, rules: _Rules, drops: Drops)
     text = clean(fields["text"])
     if not text:
         raise Dropped("no_text")
-    text = _cut_captions(_cut(text, rules, drops), rules, drops)
+    text = _cut_captions(_cut_boilerplate(text, rules, drops), rules, drops)
     words = _HOLES.sub(" ", text[:MAX_IDENTIFIED])
     if len(words.split()) >= MIN_IDENTIFIABLE and identify(words) != rules.language:
         raise Dropped("other_language")
@@ -199,7 +199,7 @@ def _document(fields: dict[str, str], split: Split, rules: _Rules, drops: Drops)
     )
 
 
-def _cut(text: str, rules: _Rules, drops: Drops) -> str:
+def _cut_boilerplate(text: str, rules: _Rules, drops: Drops) -> str:
     """Remove the boilerplate, counting each piece by its name."""
     lowered = text.lower()
     for rule in rules.boilerplate:
@@ -222,15 +222,15 @@ def _cut_captions(text: str, rules: _Rules, drops: Drops) -> str:
     if not rules.agencies:
         return text
     first, *pieces = text.split(_PHOTO)
-    text = _without_caption(first, rules, drops)
+    text = _remove_caption(first, rules, drops)
     for piece in pieces:
-        remainder = _without_caption(piece.lstrip(), rules, drops)
+        remainder = _remove_caption(piece.lstrip(), rules, drops)
         # Without a credit, a caption is a sentence, which may be joined to the next one.
         text += (_AFTER if remainder == piece.lstrip() else _HOLE) + remainder
     return text
 
 
-def _without_caption(text: str, rules: _Rules, drops: Drops) -> str:
+def _remove_caption(text: str, rules: _Rules, drops: Drops) -> str:
     head = _HOLES.split(text, maxsplit=1)[0]
     end = find_caption(head, rules.agencies, rules.broadcasters)
     if end == 0:
@@ -262,7 +262,7 @@ def _sentences(text: str, rules: _Rules, drops: Drops) -> list[str | None]:
                 _drop(body, -1, "glued_to_cut", drops)
             continue
         sentences = [_BULLET.sub("", s) for s in tidy_sentences(piece, rules.language)]
-        checked = [_checked(s, "sentences", rules, drops) for s in sentences if s]
+        checked = [_check_sentence(s, "sentences", rules, drops) for s in sentences if s]
         if not checked:
             continue
         first = checked[0] or ""
@@ -300,7 +300,7 @@ def _drop(sentences: list[str | None], i: int, reason: str, drops: Drops) -> Non
         sentences[i] = None
 
 
-def _checked(sentence: str, unit: str, rules: _Rules, drops: Drops) -> str | None:
+def _check_sentence(sentence: str, unit: str, rules: _Rules, drops: Drops) -> str | None:
     """Count the sentence and return it, or None if it cannot be used."""
     reason = find_flaw(sentence)
     if reason in (None, "broken_quotation", "no_letters"):
@@ -320,7 +320,7 @@ def _first_name(rules: Sequence[_Rule], sentence: str) -> str | None:
 def _subhead(text: str, rules: _Rules, drops: Drops) -> list[str]:
     """Split a subhead into sentences, each with a full stop at its end."""
     text = _BULLET.sub("", clean(text))
-    text = _HOLES.sub(" ", _cut(text, rules, drops).replace(_PHOTO, " "))
+    text = _HOLES.sub(" ", _cut_boilerplate(text, rules, drops).replace(_PHOTO, " "))
     parts = [text]
     for rule in rules.subhead_breaks:
         parts = [piece for part in parts for piece in _parts(rule.pattern.split(part), part)]
@@ -328,7 +328,7 @@ def _subhead(text: str, rules: _Rules, drops: Drops) -> list[str]:
     for part in parts:
         for sentence in tidy_sentences(part, rules.language):
             closed = sentence if _CLOSED.search(sentence) else sentence.rstrip(" ,;:-–—") + "."
-            if _checked(closed, "summary_sentences", rules, drops) is None:
+            if _check_sentence(closed, "summary_sentences", rules, drops) is None:
                 continue
             if name := _first_name(rules.subhead_sentences, closed):
                 drops.dropped["summary_sentences", name] += 1

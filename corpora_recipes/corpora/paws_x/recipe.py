@@ -77,11 +77,11 @@ def read_block(block: Member, corpus: Corpus) -> BlockResult:
         )
 
     return collect_examples(
-        table_rows(_filled(block.read()), block.where, COLUMNS, header=True), example
+        table_rows(_fill_rows(block.read()), block.where, COLUMNS, header=True), example
     )
 
 
-def _filled(data: bytes) -> bytes:
+def _fill_rows(data: bytes) -> bytes:
     """Return the table with empty fields added where a row ends early, except in blank lines."""
     tabs = data.partition(b"\n")[0].count(b"\t")
     if tabs >= MOST_COLUMNS:

@@ -143,7 +143,7 @@ def read_block(block: Texts, corpus: Corpus) -> BlockResult:
         examples = collect_examples(
             _rows(block, name), partial(_example, read_relation, block, name, corpus)
         )
-        result.records += _merged(examples)
+        result.records += _merge_senses(examples)
         result.drops.add(examples.drops)
     return result
 
@@ -211,7 +211,7 @@ def _example(
 def _read_pdtb2(row: Row) -> _Relation:
     column = row.fields
     senses = tuple(sense for n in range(11, 15) if (sense := column[str(n)].strip()))
-    starts = [_spans(column[number], row) for number in ("22", "32")]
+    starts = [_parse_spans(column[number], row) for number in ("22", "32")]
     return _Relation(
         rejected=False,
         connective=column["5"] or column["9"],
@@ -224,17 +224,19 @@ def _read_pdtb2(row: Row) -> _Relation:
 def _read_pdtb3(text: str, row: Row) -> _Relation:
     column = row.fields
     senses = tuple(sense for n in (8, 9, 11, 12) if (sense := column[str(n)].strip()))
-    connective, *arguments = (_spans(column[number], row, text) for number in ("1", "14", "20"))
+    connective, *arguments = (
+        _parse_spans(column[number], row, text) for number in ("1", "14", "20")
+    )
     return _Relation(
         rejected=column["27"].strip() == "Rejected",
-        connective=_covered(connective, text) or column["7"],
+        connective=_join_spans(connective, text) or column["7"],
         senses=senses,
-        texts=(_covered(arguments[0], text), _covered(arguments[1], text)),
+        texts=(_join_spans(arguments[0], text), _join_spans(arguments[1], text)),
         starts=(_start(arguments[0]), _start(arguments[1])),
     )
 
 
-def _spans(written: str, row: Row, text: str | None = None) -> list[tuple[int, int]]:
+def _parse_spans(written: str, row: Row, text: str | None = None) -> list[tuple[int, int]]:
     """Return spans such as "195..236;241..260" as first characters and those after the last."""
     spans = []
     for part in filter(None, written.strip().split(";")):
@@ -249,7 +251,7 @@ def _spans(written: str, row: Row, text: str | None = None) -> list[tuple[int, i
     return spans
 
 
-def _covered(spans: Sequence[tuple[int, int]], text: str) -> str:
+def _join_spans(spans: Sequence[tuple[int, int]], text: str) -> str:
     """Return the text of some spans, without the commas that were set around what is between."""
     covered = ""
     for start, end in spans:
@@ -264,7 +266,7 @@ def _start(spans: Sequence[tuple[int, int]]) -> int:
     return min((start for start, _ in spans), default=0)
 
 
-def _merged(result: BlockResult) -> Iterator[Record]:
+def _merge_senses(result: BlockResult) -> Iterator[Record]:
     """Yield one example for the lines with the same two texts, and count the other lines."""
     merged: dict[tuple[str, ...], Example] = {}
     for record in result.records:

@@ -211,7 +211,7 @@ def paragraphs(text: str, language_words: frozenset[str]) -> list[str]:
     ``language_words`` are those of the paper in lower case, with and without hyphens.
     """
     text = _PARTED.sub(
-        lambda parts: _joined(parts[1], parts[2], language_words), text.translate(_LIGATURES)
+        lambda parts: _join_word(parts[1], parts[2], language_words), text.translate(_LIGATURES)
     )
     texts: list[str] = []
     after_loss = False
@@ -244,7 +244,7 @@ def words_of(texts: Sequence[str]) -> frozenset[str]:
     )
 
 
-def _joined(first: str, second: str, words: frozenset[str]) -> str:
+def _join_word(first: str, second: str, words: frozenset[str]) -> str:
     unhyphenated = f"{first}{second}"
     hyphenated = f"{first}-{second}"
     return (

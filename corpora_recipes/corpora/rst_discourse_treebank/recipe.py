@@ -127,7 +127,7 @@ def _tree(name: str, block: Texts, corpus: Corpus, result: BlockResult) -> Disco
         edus = [detokenize(edu, corpus.language, tokens=True) for edu in edus]
     root = tree.root
     if corpus.options["classes"]:
-        root = _classified(root, _classes(block.treebank), path)
+        root = _classify(root, _classes(block.treebank), path)
     key = f"{block.treebank}/{_key(name)}"
     return replace(tree, id=key, edus=edus, root=root, split=block.splits[name])
 
@@ -139,7 +139,7 @@ def _classes(treebank: str) -> Mapping[str, str]:
     return {relation: name for name, relations in classes.items() for relation in relations}
 
 
-def _classified(root: DiscourseNode, classes: Mapping[str, str], path: Path) -> DiscourseNode:
+def _classify(root: DiscourseNode, classes: Mapping[str, str], path: Path) -> DiscourseNode:
     """Return a tree with classes in place of relations."""
     if not classes:
         return root

@@ -75,7 +75,7 @@ def _task1(raw: Path) -> Iterator[Part]:
         part = PurePosixPath(member.name).parent.name
         country = _country(member)
         if part not in _SPLITS:
-            raise _unknown(member)
+            raise _table_error(member)
         yield Part(f"task1/{part}/{country}", "task1", _SPLITS[part], {"country": country}, member)
 
 
@@ -113,11 +113,11 @@ def _archived_tables(path: Path, raw: Path) -> list[Member]:
 def _country(member: Member) -> str:
     country = PurePosixPath(member.name).stem.lower()
     if country not in COUNTRIES:
-        raise _unknown(member)
+        raise _table_error(member)
     return country
 
 
-def _unknown(member: Member) -> RawError:
+def _table_error(member: Member) -> RawError:
     expected = f"tables named {', '.join(COUNTRIES)} (.tsv), for task 1 in train/ and dev/"
     return RawError(member.where, expected, repr(member.name))
 
@@ -176,7 +176,7 @@ def _rows(block: Part) -> Iterator[Row]:
     if block.gold is None:
         yield from table_rows(data, where, _COLUMNS, header=block.collection == "task2")
         return
-    labels = _labels(block.gold)
+    labels = _read_labels(block.gold)
     unused = dict(labels)
     for row in table_rows(data, where, _COLUMNS[:2], header=False):
         tweet_id = row.fields["id"].strip()
@@ -191,7 +191,7 @@ def _rows(block: Part) -> Iterator[Row]:
         raise RawError(where, expected, found)
 
 
-def _labels(gold: Member) -> dict[str, str]:
+def _read_labels(gold: Member) -> dict[str, str]:
     """Return tweet id to label; they are separated by tabs or spaces."""
     labels: dict[str, str] = {}
     for number, line in decoded_lines(gold.read(), gold.where):

@@ -327,14 +327,14 @@ def _abstract(fields: Sequence[_Field], rules: _Rules) -> str:
     raise Dropped("other_language")
 
 
-def _with_short_spaces(text: str) -> str:
+def _shorten_spaces(text: str) -> str:
     """Return the text with up to two line breaks, or a space, for each long run of white space."""
     return _LONG_SPACE.sub(lambda run: "\n" * min(2, run[0].count("\n")) or " ", text)
 
 
 def _is_abstract(text: str, rules: _Rules) -> bool:
     words = len(text.split())
-    text = _with_short_spaces(text)
+    text = _shorten_spaces(text)
     is_statement = any(pattern.match(text) for pattern in rules.not_abstracts)
     return words >= (MIN_STATEMENT_WORDS if is_statement else MIN_WORDS)
 
@@ -342,7 +342,7 @@ def _is_abstract(text: str, rules: _Rules) -> bool:
 def _paragraphs(abstract: str, rules: _Rules, drops: Drops) -> list[list[str | None]]:
     """Split an abstract into paragraphs of sentences, with None in place of dropped ones."""
     text = nfc(re.sub(r"\r\n?", "\n", abstract))
-    text = _with_short_spaces(text)
+    text = _shorten_spaces(text)
     for pattern in rules.boilerplate:
         text = pattern.sub("", text)
     text = re.sub(r"\xad\s*", "", text)
@@ -413,7 +413,7 @@ def harvest(
     with tqdm(desc=f"harvest {folder.name}", unit="record", disable=None) as bar:
         if pages:
             _check_request(parse_page(pages[0]), pages[0], query)
-            token = _show(bar, parse_page(pages[-1]))
+            token = _show_progress(bar, parse_page(pages[-1]))
             if not token:
                 return
         seen = _Seen()
@@ -435,11 +435,11 @@ def harvest(
             except InputError:
                 page.unlink()
                 raise
-            token = _show(bar, root)
+            token = _show_progress(bar, root)
             if not token:
                 return
             time.sleep(delay)
-        raise _endless_list(url, f"{MAX_PAGES:,} pages, and a token for more")
+        raise _endless_list_error(url, f"{MAX_PAGES:,} pages, and a token for more")
 
 
 class _Seen:
@@ -455,24 +455,26 @@ class _Seen:
         """Refuse a page that repeats an earlier one, or one after too many without a record."""
         token = root.find(_TOKEN)
         if token is not None and (text := (token.text or "").strip()) in self.tokens:
-            raise _endless_list(url, f"the token {text[:100]!r} once more")
+            raise _endless_list_error(url, f"the token {text[:100]!r} once more")
         cursor = "" if token is None else token.get("cursor", "")
         if is_number(cursor):
             if int(cursor) <= self._cursor:
-                raise _endless_list(url, f"the place {cursor} in the list, after {self._cursor}")
+                raise _endless_list_error(
+                    url, f"the place {cursor} in the list, after {self._cursor}"
+                )
             self._cursor = int(cursor)
         records = root.iterfind(f"{_RECORD}/{OAI}header/{OAI}identifier")
         page = hash(tuple(identifier.text for identifier in records))
         empty = root.find(_RECORD) is None
         self._empty = self._empty + 1 if empty else 0
         if self._empty > MAX_EMPTY_PAGES:
-            raise _endless_list(url, f"{self._empty} pages without a record")
+            raise _endless_list_error(url, f"{self._empty} pages without a record")
         if not empty and page in self._pages:
-            raise _endless_list(url, "the records of an earlier page")
+            raise _endless_list_error(url, "the records of an earlier page")
         self._pages.add(page)
 
 
-def _endless_list(url: str, found: str) -> InputError:
+def _endless_list_error(url: str, found: str) -> InputError:
     todo = "the server goes in circles; contact its administrators"
     return InputError(url, "pages that go on to the end of a list", found, todo)
 
@@ -482,7 +484,7 @@ def _check_page(path: Path) -> None:
     request = root.findtext(f"{OAI}request", "").strip() or str(path)
     error = root.find(f"{OAI}error")
     if error is not None:
-        raise _refusal(error, request, "records")
+        raise _protocol_error(error, request, "records")
     if root.find(f"{OAI}ListRecords") is None:
         tags = ", ".join(str(child.tag) for child in root)
         todo = "check the server's address in `servers`"
@@ -502,7 +504,7 @@ def _check_request(root: etree._Element, page: Path, query: dict[str, str]) -> N
             raise InputError(page, f"pages with {name} {now}", f"{name} {before}", todo)
 
 
-def _show(bar: "tqdm[Any]", root: etree._Element) -> str:
+def _show_progress(bar: "tqdm[Any]", root: etree._Element) -> str:
     """Move the bar to the page's position in the list; return the token for the next page."""
     token = root.find(_TOKEN)
     if token is None:
@@ -536,11 +538,11 @@ def _ask(url: str, verb: str) -> etree._Element:
     address = f"{url}?{urlencode({'verb': verb})}"
     root = parse_response(read_document([address]), address)
     if (error := root.find(f"{OAI}error")) is not None:
-        raise _refusal(error, address, f"an answer to {verb}")
+        raise _protocol_error(error, address, f"an answer to {verb}")
     return root
 
 
-def _refusal(error: etree._Element, where: str, expected: str) -> InputError:
+def _protocol_error(error: etree._Element, where: str, expected: str) -> InputError:
     """Return the error that a server reports."""
     code = error.get("code", "")
     found = f"the error {code}: {(error.text or '').strip() or '(no text)'}"

@@ -219,13 +219,15 @@ def chosen_treebanks(corpus: Corpus) -> list[Treebank]:
         elif _FOLDER.fullmatch(name):
             chosen.append(_unlisted_treebank(name))
         else:
-            raise _error(corpus, f"{', '.join(listed)}, or names of folders (UD_…)", repr(name))
+            raise _treebanks_error(
+                corpus, f"{', '.join(listed)}, or names of folders (UD_…)", repr(name)
+            )
     if len({treebank.repository for treebank in chosen}) < len(chosen):
-        raise _error(corpus, "each treebank once", ", ".join(map(str, named)))
+        raise _treebanks_error(corpus, "each treebank once", ", ".join(map(str, named)))
     return chosen
 
 
-def _error(corpus: Corpus, expected: str, found: str) -> ParamsError:
+def _treebanks_error(corpus: Corpus, expected: str, found: str) -> ParamsError:
     where = f"{corpus.where}.corpus.treebanks"
     todo = "correct the list, or leave it out for the usual treebanks of the language"
     return ParamsError(where, f"treebanks in {corpus.language}: {expected}", found, todo)
@@ -328,7 +330,7 @@ def _assign_splits(files: Sequence[Sentences], corpus: Corpus) -> None:
     for file in files:
         has = parts[file.treebank]
         part = _PARTS[file.part]
-        splits = (part,) if has == {"test"} and not only_tests else _carved(part, has)
+        splits = (part,) if has == {"test"} and not only_tests else _carve_splits(part, has)
         point_of = {
             document: keyed_uniform(corpus.seed, corpus.name, file.named(document), "split")
             for document in set(file.documents if len(splits) > 1 else ())
@@ -337,7 +339,7 @@ def _assign_splits(files: Sequence[Sentences], corpus: Corpus) -> None:
             file.splits.append(_split_at(point_of.get(document, 0.0), splits))
 
 
-def _carved(part: Split, parts: set[Split]) -> tuple[Split, ...]:
+def _carve_splits(part: Split, parts: set[Split]) -> tuple[Split, ...]:
     """Return the splits that a part of a treebank goes to, which has these ``parts``."""
     missing = [split for split in SPLITS if split not in parts]
     if len(parts) == 1:

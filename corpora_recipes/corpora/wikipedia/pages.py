@@ -162,7 +162,7 @@ def _read_stream(dump: Path, stream: Stream, part: Path | None) -> Iterator[byte
     _check_index(where, "its last page", stream.last, last)
     if count != stream.pages or (stream.stop is not None and end != stream.stop):
         stop = f"the next stream at byte {stream.stop or end:,}"
-        raise _index_mismatch(
+        raise _index_error(
             where, f"{stream.pages} pages, then {stop}", f"{count}, up to byte {end:,}"
         )
     if stream.stop is None:
@@ -170,7 +170,7 @@ def _read_stream(dump: Path, stream: Stream, part: Path | None) -> Iterator[byte
         footer = _Pages(where, "decompressed byte")
         for _, chunk in read_streams(dump, end, part):
             for page in footer.feed(chunk):
-                raise _index_mismatch(where, "the end of the dump", repr(page[:80]))
+                raise _index_error(where, "the end of the dump", repr(page[:80]))
         footer.finish(end_of_dump=True)
 
 
@@ -178,10 +178,10 @@ def _check_index(where: str, which: str, expected: int, page: bytes) -> None:
     page_id = PAGE_ID.search(page)
     if page_id is None or int(page_id[1]) != expected:
         found = f"id {page_id[1].decode()}" if page_id else "no id"
-        raise _index_mismatch(where, f"{which} has the id {expected}, as the index says", found)
+        raise _index_error(where, f"{which} has the id {expected}, as the index says", found)
 
 
-def _index_mismatch(where: str, expected: str, found: str) -> InputError:
+def _index_error(where: str, expected: str, found: str) -> InputError:
     todo = "the index belongs to another dump: fetch the dump and the index of the same date"
     return InputError(where, expected, found, todo)
 

@@ -353,11 +353,11 @@ def read_blocks(path: Path, start: int) -> Iterator[tuple[int, bytes]]:
                 if content is None and bit - begin <= _MAX_BLOCK_BITS:
                     continue  # these 48 bits are no mark, but occur by chance in the block
                 if content is None:
-                    raise _damaged(path, begin, "a damaged block")
+                    raise _damage_error(path, begin, "a damaged block")
                 yield begin // 8, content
             begin = bit if mark == _BLOCK else None
     if begin is not None:
-        raise _damaged(path, begin, "a damaged block, or a cut file")
+        raise _damage_error(path, begin, "a damaged block, or a cut file")
 
 
 def check_end(path: Path) -> None:
@@ -368,7 +368,7 @@ def check_end(path: Path) -> None:
             for bit, mark in _marks(file, max(0, size - 2 * _SPAN - _CRC_BITS // 8)):
                 if mark == _END and (bit + _MARK_BITS + _CRC_BITS + 7) // 8 == size:
                     return
-    raise _damaged(path, 8 * size, "another end: the file is cut, or no bz2 file")
+    raise _damage_error(path, 8 * size, "another end: the file is cut, or no bz2 file")
 
 
 def _marks(file: BinaryIO, offset: int) -> Iterator[tuple[int, int]]:
@@ -411,7 +411,7 @@ def _decompress(file: BinaryIO, begin: int, end: int) -> bytes | None:
     return content if decompressor.eof else None
 
 
-def _damaged(path: Path, bit: int, found: str) -> RawError:
+def _damage_error(path: Path, bit: int, found: str) -> RawError:
     return RawError(f"{path}, byte {bit // 8:,}", "whole blocks of a bz2 stream", found)
 
 
@@ -446,7 +446,7 @@ def settled_dump(corpus: Corpus) -> Corpus:
         if error := gone_dump(with_date):
             raise error from None
         return with_date  # a server without this document
-    files, missing = _finished(with_date, status)
+    files, missing = _finished_files(with_date, status)
     if missing:
         where = f"{_parent(_dump(corpus, date).urls[0])}{STATUS}"
         todo = "wait until it is done, which takes days, or take an earlier date"
@@ -467,7 +467,7 @@ def newest_dump(corpus: Corpus) -> tuple[Corpus, list[Locked]]:
     for date in reversed(_dump_dates(corpus)):
         with_date = dated(corpus, date)
         try:
-            files, missing = _finished(with_date, _status(_dump(corpus, date)))
+            files, missing = _finished_files(with_date, _status(_dump(corpus, date)))
         except NotFound:
             missing = f"no {STATUS}"
         if not missing:
@@ -478,7 +478,7 @@ def newest_dump(corpus: Corpus) -> tuple[Corpus, list[Locked]]:
     raise InputError(where, f"a date whose job {JOB} is done", found, todo)
 
 
-def _finished(corpus: Corpus, status: Mapping[str, Any]) -> tuple[list[Locked], str]:
+def _finished_files(corpus: Corpus, status: Mapping[str, Any]) -> tuple[list[Locked], str]:
     """Return what the dump and its index are, and "" or what is not done."""
     jobs = status["jobs"]
     listed: dict[str, Any] = {}

@@ -74,7 +74,7 @@ def sentences(paragraphs: Sequence[str], language: str, drops: Drops) -> list[li
     Paragraphs have marks (templates.MARKS) where markup was removed. Returns for each its
     sentences, with None in place of dropped ones.
     """
-    texts = [clean(_settle(paragraph)) for paragraph in paragraphs]
+    texts = [clean(_close_gaps(paragraph)) for paragraph in paragraphs]
     # Most texts are neither suspect nor hollow nor untidy, as a fast search shows.
     doubtful = _match(texts, _possible_faults(language))
     for i, text in enumerate(texts):
@@ -126,7 +126,7 @@ def _check_sentences(
     split = split_sentences(text, language, is_clean=True)
     drops.seen["sentences"] += len(split)
     plain = plain and not any(mark in text for mark in _QUOTES)
-    kept: list[str | None] = []
+    checked: list[str | None] = []
     last = len(split) - 1
     for i, sentence in enumerate(split):
         if (
@@ -137,7 +137,7 @@ def _check_sentences(
             and not (i == last and ends_in_abbreviation(sentence, language))
             and sentence.count("(") == sentence.count(")")
         ):
-            kept.append(sentence)  # most sentences; fault() would return None
+            checked.append(sentence)  # most sentences; fault() would return None
             continue
         reason = fault(
             sentence, language, first=i == 0, last=i == last, suspect=suspect, hollow=hollow
@@ -146,10 +146,10 @@ def _check_sentences(
             sentence = pair_quotes(tidy(single_stops(sentence), language))
             if reason is None and has_stray_quote(sentence):
                 reason = "broken_quotation"
-        kept.append(sentence if reason is None else None)
+        checked.append(sentence if reason is None else None)
         if reason is not None:
             drops.dropped["sentences", reason] += 1
-    return kept
+    return checked
 
 
 def heading(text: str) -> str:
@@ -242,16 +242,16 @@ def _damage(sentence: str) -> str | None:
     return find_damage(sentence)
 
 
-def _settle(text: str) -> str:
+def _close_gaps(text: str) -> str:
     """Close the gaps that NOTHING marks and footnotes leave, and remove brackets left empty."""
     if NOTHING in text or SILENT in text or HOLE in text:
-        text = _without_marks(text)
+        text = _remove_marks(text)
     return _NOTE_MARK.sub("", text) if "[" in text else text
 
 
-def _without_marks(text: str) -> str:
+def _remove_marks(text: str) -> str:
     if SILENT in text:
-        text = _BRACKET.sub(_bracket, text)
+        text = _BRACKET.sub(_clean_bracket, text)
         text = text.replace(SILENT, HOLE)
     if HOLE in text:
         text = _TRAILING.sub(NOTHING, text)
@@ -276,7 +276,7 @@ def _without_marks(text: str) -> str:
     return "".join(out)
 
 
-def _bracket(match: re.Match[str]) -> str:
+def _clean_bracket(match: re.Match[str]) -> str:
     """Remove from a bracket the parts that only introduce a pronunciation, a sound or a place."""
     inside = match[1]
     if SILENT not in inside:

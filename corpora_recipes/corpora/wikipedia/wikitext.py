@@ -122,7 +122,7 @@ class Parser:
             text = text.replace(mark, "\ufffd")
         text, body = _split_lead(text) if lead_only else (text, "")
         page = _Page(self, title)
-        blocks = _blocks(plain(page.flatten(_without_tables(text))))
+        blocks = _blocks(plain(page.flatten(_remove_tables(text))))
         if body:
             page.search(body)
         marked = page.disambiguation or not self.wiki.disambiguation_categories.isdisjoint(
@@ -388,7 +388,7 @@ def _closing(tag: str) -> re.Pattern[str]:
     return re.compile(rf"</{tag}\s*+>", re.IGNORECASE)
 
 
-def _without_tables(text: str) -> str:
+def _remove_tables(text: str) -> str:
     """Remove tables before their content is parsed; unclosed ones end at a heading."""
     if "{|" not in text:
         return text
@@ -475,10 +475,10 @@ def plain(text: str) -> str:
     if "<" in text:
         if "<br" in text or "<BR" in text:
             text = _BREAKS.sub("\n\n", text)
-        text = _RAISED.sub(_raised, text)
-        text = _without_tags(text)
+        text = _RAISED.sub(_render_raised, text)
+        text = _remove_tags(text)
     if "''" in text:
-        text = _without_quotes(text)
+        text = _remove_quotes(text)
     if "[" in text:
         text = _EXTERNAL.sub(lambda match: match[1] or NOTHING, text)
     if "__" in text:
@@ -490,7 +490,7 @@ def plain(text: str) -> str:
     return text
 
 
-def _raised(match: re.Match[str]) -> str:
+def _render_raised(match: re.Match[str]) -> str:
     content = unescape(match[2]).strip()
     if not content or content.strip(MARKS) == "":
         return content
@@ -505,7 +505,7 @@ def _raised(match: re.Match[str]) -> str:
     return content if content.isalpha() and len(content) < 4 else FORMULA
 
 
-def _without_tags(text: str) -> str:
+def _remove_tags(text: str) -> str:
     out = []
     position = 0
     region = ""
@@ -553,7 +553,7 @@ def _without_tags(text: str) -> str:
     return "".join(out)
 
 
-def _without_quotes(text: str) -> str:
+def _remove_quotes(text: str) -> str:
     """Remove ''italics'' and '''bold''', and keep apostrophes, by MediaWiki's rules."""
     if "'''" not in text:
         return text.replace("''", "")
@@ -563,13 +563,13 @@ def _without_quotes(text: str) -> str:
         begin = text.rfind("\n", position, quotes) + 1 or position
         end = text.find("\n", quotes)
         end = len(text) if end < 0 else end
-        out += [text[position:begin], _line_without_quotes(text[begin:end])]
+        out += [text[position:begin], _remove_line_quotes(text[begin:end])]
         position = end
     out.append(text[position:])
     return "".join(out)
 
 
-def _line_without_quotes(line: str) -> str:
+def _remove_line_quotes(line: str) -> str:
     if "''''" not in line and line.count("'''") % 2 == 0:
         return line.replace("'''", "").replace("''", "")
     runs = [match.span() for match in _APOSTROPHES.finditer(line)]
