@@ -15,8 +15,6 @@ import numpy as np
 from evaluation.probing.protocols.problem import Problem
 
 BATCH = 64
-# The share of the training rows that stops the last fit of a fold.
-HELD_OUT = 0.05
 
 
 class Settings(NamedTuple):
@@ -34,11 +32,6 @@ SETTINGS = {
     "discourse_relations": Settings((0.0,), passes_per_check=1, max_passes=15),
     "discourse_coherence": Settings((0.0,), passes_per_check=15, tenacity=8, hidden=2000),
 }
-
-
-def sigmoid(x: np.ndarray) -> np.ndarray:
-    """Return the sigmoid; numpy's tanh is its fastest way."""
-    return 0.5 * np.tanh(0.5 * x) + 0.5
 
 
 class Net:
@@ -62,8 +55,8 @@ class Net:
         for start in range(0, len(order), BATCH):
             batch = order[start : start + BATCH]
             rows = x[batch]
-            *weights, w, b = self.parameters
-            units = sigmoid(rows @ weights[0] + weights[1]) if self.hidden else rows
+            w, b = self.parameters[-2:]
+            units = self._units(rows)
             errors = units @ w + b
             errors -= errors.max(axis=1, keepdims=True)
             np.exp(errors, out=errors)
@@ -98,9 +91,12 @@ class Net:
 
     def predict(self, x: np.ndarray) -> np.ndarray:
         """Return class numbers."""
-        *weights, w, b = self.parameters
-        units = sigmoid(x @ weights[0] + weights[1]) if self.hidden else x
-        return (units @ w + b).argmax(axis=1)
+        return (self._units(x) @ self.parameters[-2] + self.parameters[-1]).argmax(axis=1)
+
+    def _units(self, x: np.ndarray) -> np.ndarray:
+        # The sigmoid; numpy's tanh is its fastest way.
+        w, b, *_ = self.parameters
+        return 0.5 * np.tanh(0.5 * (x @ w + b)) + 0.5 if self.hidden else x
 
 
 Part = tuple[np.ndarray, np.ndarray]
@@ -166,7 +162,7 @@ def classic(problem: Problem, seed: int) -> np.ndarray:
         pairs = [(part(rest[~held]), part(rest[held])) for held in inner]
         l2 = choose_strength(pairs, len(classes), settings, seed)
         shuffled = np.random.default_rng(seed).permutation(rest)
-        n_held_out = max(1, int(HELD_OUT * len(rest)))
+        n_held_out = max(1, int(0.05 * len(rest)))
         last, held_out = part(shuffled[n_held_out:]), part(shuffled[:n_held_out])
         net = fit(last, held_out, len(classes), l2, settings, seed)[1]
         tested = problem.folds == number

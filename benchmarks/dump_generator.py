@@ -14,22 +14,13 @@ from itertools import cycle, islice
 from pathlib import Path
 from typing import NamedTuple
 
-from measuring import main_of, make_parser
-
 from corpora_recipes.recipe import RECIPES
-from corpora_recipes.running.console import positive
-from corpora_recipes.running.errors import ParamsError, RawError
+from corpora_recipes.running.errors import RawError
 from corpora_recipes.running.outputs import whole_file
 
 SAMPLE = RECIPES / "wikipedia/sample/es/eswiki-20260101-pages-articles-multistream.xml.bz2"
 PAGES_PER_STREAM = 100
 FOOTER = b"</mediawiki>\n"
-ENDING = "-multistream.xml.bz2"
-EXAMPLE = f"""\
-example:
-  python benchmarks/dump_generator.py --times 50 --out big/eswiki-20260101-pages-articles{ENDING}
-"""
-
 _TITLE = re.compile(rb"<title>([^<>]*)</title>")
 _ID = re.compile(rb"<id>\s*\d+\s*</id>")
 
@@ -103,9 +94,6 @@ def generate(
     The pages come from ``dumps``, or the wikipedia recipe's sample if there are none. The header is
     that of the first one that has any, else the sample's.
     """
-    if not out.name.endswith(ENDING):
-        expected = f"a name such as eswiki-20260101-pages-articles{ENDING}"
-        raise ParamsError(f"--out {out}", expected, out.name)
     dumps = dumps or [SAMPLE]
     headers = (read_header(dump) for dump in (*dumps, SAMPLE))
     header = next(header for header in headers if b"</siteinfo>" in header)
@@ -138,21 +126,3 @@ def _copy_page(xml: bytes, number: int, n_copies: Counter[bytes], dump: Path) ->
         title += f" (×{n_copies[title]})".encode()
         head = head[: match.start(1)] + title + head[match.end(1) :]
     return PageXml(number, title, _ID.sub(b"<id>%d</id>" % number, head, count=1) + tag + rest)
-
-
-def main() -> None:
-    """Generate a dump as the arguments say."""
-    parser = make_parser(__doc__, EXAMPLE)
-    about = "a dump, plain or .bz2, or a file of <page> elements; default: the recipe's sample"
-    parser.add_argument("dumps", type=Path, nargs="*", metavar="DUMP", help=about)
-    size = parser.add_mutually_exclusive_group(required=True)
-    size.add_argument("--times", type=positive, help="how many copies of each page")
-    size.add_argument("--pages", type=positive, help="how many pages in all")
-    parser.add_argument("--out", type=Path, required=True, metavar=f"FILE{ENDING}")
-    args = parser.parse_args()
-    n_pages = generate(args.out, args.dumps, times=args.times or 1, pages=args.pages)
-    print(f"{args.out}: {n_pages:,} pages, {args.out.stat().st_size:,} bytes")
-
-
-if __name__ == "__main__":
-    main_of(main)

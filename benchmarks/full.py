@@ -28,8 +28,7 @@ examples:
   python benchmarks/full.py --work big --scale 0.1
   python benchmarks/full.py --work big --only probe rank
 
-Another file of --params has other datasets or the protocol `senteval`: give it a work folder of its
-own.
+Give another file of --params (other datasets, the protocol `senteval`) a work folder of its own.
 """
 ENCODERS = {"made": {"encoder": "callable", "function": "made_vectors:encode"}}
 
@@ -75,9 +74,8 @@ def run_step(name: str, work: Path, scale: float) -> dict[str, Any]:
     """Run a step anew, and return what it cost."""
     step = STEPS[name]
     folder = work / "samples" if name == "samples" else work
-    for output in (Path(step.output), MEMORY / name, MEMORY / "measured"):
-        if output.name != "measured" or name == "audit":
-            shutil.rmtree(work / output, ignore_errors=True)
+    for output in (Path(step.output), MEMORY / {"audit": "measured"}.get(name, name)):
+        shutil.rmtree(work / output, ignore_errors=True)
     command = [*PROBETA, "read" if name == "samples" else name, *step.options]
     if name == "make":
         command = [sys.executable, str(HERE / "made_records.py"), str(scale)]

@@ -38,16 +38,10 @@ SIZES = (1.5, 1.2)
 
 
 class Setting(NamedTuple):
-    """How rows are related.
+    """How rows are related, and whether all encoders find the same documents hard."""
 
-    Attributes:
-        n_rows: their number per document; 0 for log-normal ones.
-        alike: their intraclass correlation.
-        shared: whether all encoders find the same documents hard.
-    """
-
-    n_rows: int
-    alike: float
+    n_rows: int  # per document; 0 for log-normal ones
+    alike: float  # intraclass correlation
     shared: bool
 
 

@@ -14,6 +14,7 @@ from corpora_recipes.text.language import can_identify, is_language, is_too_shor
 
 OTHERS = ("es", "pt", "gl", "ca", "eu", "fr", "it", "de", "en")
 TEXT = "# text = "
+MAX_SENTENCES = 2500
 
 
 def read_sentences(path: Path) -> list[str]:
@@ -34,13 +35,12 @@ def benchmark() -> None:
     parser.add_argument(
         "folder", type=Path, nargs="+", help="folders with files such as gl_ctg-ud-dev.conllu"
     )
-    parser.add_argument("--most", type=int, default=2500, help="sentences (default: 2500)")
     args = parser.parse_args()
 
     files = [file for folder in args.folder for file in folder.rglob("*.conllu")]
     files.sort(key=lambda file: file.name)
     for language, group in groupby(files, key=lambda file: file.name.partition("_")[0]):
-        sentences = [text for file in group for text in read_sentences(file)][: args.most]
+        sentences = [text for file in group for text in read_sentences(file)][:MAX_SENTENCES]
         rows = [" ".join(sentences[i : i + 5]) for i in range(0, len(sentences) - 4, 5)]
         for unit, unit_texts in (("one", sentences), ("five", rows)):
             texts = [text for text in unit_texts if not is_too_short(text)]

@@ -44,15 +44,8 @@ RECORDS = {
 }
 EXAMPLES = {"tass", "muchocine", "fac", "sqc", "paws_x", "xnli", "sick_es", "sts", "xprobe", "pdtb"}
 EXAMPLES |= {"evalrank"}
-# Rows of train, validation and test that corpus.yaml does not number.
-PARTS = {
-    ("tass", "task1"): (4_802, 2_465, 7_133),
-    ("tass", "task2"): (5_886, 857, 1_665),
-    ("pdtb", "explicit"): (9_383, 3_613, 3_758),
-    ("pdtb", "implicit"): (8_693, 2_972, 3_024),
-    # The Spanish files are smaller; those of the other tasks have these sizes.
-    ("xprobe", "sentence_length"): (100_000, 10_000, 10_000),
-}
+# Rows of a part of a collection that corpus.yaml does not number.
+PART_ROWS = 10_000
 # At any scale: of fewer parsed sentences, not every class has a row.
 MIN_RECORDS = 2_000
 VOCABULARY = 2**15
@@ -99,10 +92,6 @@ class Words:
             return self.drawn[int(len(self.drawn) * (hashed / 2**32) ** 3)]
 
         return _WORD.sub(draw, text)
-
-    def n_replaced(self, text: str) -> int:
-        """Return how many words of a text can be replaced."""
-        return sum(word.islower() and word not in self.common for word in _WORD.findall(text))
 
 
 def texts_of(value: Any) -> Iterator[str]:
@@ -153,13 +142,10 @@ def examples(corpus: Corpus, records: list[Any], words: Words, scale: float) -> 
     for name, facts in corpus.facts.collections.items():
         models = [record for record in records if record.collection == name]
         # With few words to replace, a text would come twice.
-        long = [e for e in models if min(map(words.n_replaced, e.texts)) > 3]
-        sizes = facts.sizes
-        if (corpus.recipe, name) in PARTS:
-            sizes = dict(zip(SPLITS, PARTS[corpus.recipe, name], strict=True))
-        for part, size in sizes.items():
+        long = [e for e in models if min(len(_WORD.findall(text)) for text in e.texts) > 6]
+        for part, size in (facts.sizes or dict.fromkeys(SPLITS)).items():
             split = part if part in SPLITS else None
-            for made in copies(long or models, words, round((size or 0) * scale)):
+            for made in copies(long or models, words, round((size or PART_ROWS) * scale)):
                 example_id = f"{made.id}-{part}"
                 yield replace(made, id=example_id, document_id=example_id, split=split)
 

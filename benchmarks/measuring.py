@@ -11,7 +11,7 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Generic, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 from corpora_recipes.running.console import run
 
@@ -32,14 +32,6 @@ class Cost(NamedTuple):
     output: str  # what it printed
 
 
-class Timed(NamedTuple, Generic[Result]):
-    """What a call returned, and its seconds."""
-
-    result: Result
-    cpu: float
-    wall: float
-
-
 def make_parser(description: str | None, epilog: str) -> argparse.ArgumentParser:
     """Return a parser of arguments whose help shows both texts as they are."""
     formatter = argparse.RawDescriptionHelpFormatter
@@ -57,9 +49,6 @@ def measure(command: list[str], folder: Path = REPOSITORY, timeout: float = HOUR
     """Run a command in a folder, with the commands and modules of this project; return its cost.
 
     This process has to stay small: Linux counts its size to the peak of what it starts.
-
-    Raises:
-        RuntimeError: the command failed, or did not end within ``timeout`` seconds.
     """
     environment = os.environ | {
         "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
@@ -96,11 +85,10 @@ def measure(command: list[str], folder: Path = REPOSITORY, timeout: float = HOUR
     return Cost(usage.ru_utime + usage.ru_stime, wall, usage.ru_maxrss / 1024, output)
 
 
-def time_call(function: Callable[[], Result]) -> Timed[Result]:
-    """Call a function; return its result, its seconds of CPU and of wall."""
-    begin, cpu_begin = time.perf_counter(), time.process_time()
-    result = function()
-    return Timed(result, time.process_time() - cpu_begin, time.perf_counter() - begin)
+def time_call(function: Callable[[], Result]) -> tuple[Result, float]:
+    """Call a function; return its result and its seconds of CPU."""
+    begin = time.process_time()
+    return function(), time.process_time() - begin
 
 
 def peak_memory(function: Callable[[], Result]) -> tuple[Result, float]:

@@ -1,15 +1,14 @@
 """Measures the probe protocols against the classic engine's schedule, on the same embeddings."""
 
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 from classic_engine import classic
 from measuring import main_of, make_parser, time_call
 
 from corpora_recipes.params import load_params
-from corpora_recipes.running.console import positive
-from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.console import PARAMS, positive
+from corpora_recipes.running.outputs import EMBEDDINGS, PACKAGE
 from evaluation.arrays import Values
 from evaluation.datasets import Dataset, find_datasets
 from evaluation.embedding.store import EmbeddingStore
@@ -28,11 +27,12 @@ examples:
   python benchmarks/probes.py
   python benchmarks/probes.py --tasks sp_wiki bso_wiki --starts 5
 
-Seconds are of CPU, on one thread. The classic engine, in plain numpy, trains task by task, strength
-by strength and fold by fold, and once more with the strength chosen. In the seconds both it and
-senteval have as many random starts. Senteval's accuracy and its deviation are of five starts; the
-classic engine's is of its own, and `off` is their difference in such deviations: 1 or less is
-wanted, and one start of the classic engine has that by chance in two of three cases.
+Run it where `probeta repro` has run; the tasks have classes. Seconds are of CPU, on one thread. The
+classic engine, in plain numpy, trains task by task, strength by strength and fold by fold, and once
+more with the strength chosen. In the seconds both it and senteval have as many random starts.
+Senteval's accuracy and its deviation are of five starts; the classic engine's is of its own, and
+`off` is their difference in such deviations: 1 or less is wanted, and one start of the classic
+engine has that by chance in two of three cases.
 """
 
 
@@ -65,12 +65,12 @@ def compare(problem: Problem, gold: Values, seed: int, n_starts: int) -> list[fl
     ]
     if n_starts != SEEDS:
         runs.append(time_call(lambda: senteval.fit_predict(problem, seed, "numpy").predictions))
-    accuracies = [np.mean(run.result == gold, axis=1) for run in runs]
+    accuracies = [np.mean(predictions == gold, axis=1) for predictions, _ in runs]
     classics, standards = accuracies[0], accuracies[2]
     sentevals = accuracies[1] if n_starts == SEEDS else accuracies[3]
     mean, deviation = np.mean(sentevals), np.std(sentevals, ddof=1)
     off = abs(np.mean(classics) - mean) / deviation if deviation else 0.0
-    slow, middle, fast = seconds = [run.cpu for run in runs[:3]]
+    slow, middle, fast = seconds = [cpu for _, cpu in runs[:3]]
     print(
         f"{problem.name:12}{slow:9.2f}{middle:9.2f}{fast:9.2f}{slow / middle:9.1f}"
         f"{slow / fast:9.1f}{100 * np.mean(classics):9.1f}{100 * mean:9.1f} ±{100 * deviation:4.1f}"
@@ -83,26 +83,15 @@ def compare(problem: Problem, gold: Values, seed: int, n_starts: int) -> list[fl
 def benchmark() -> None:
     """Run the benchmark as the arguments say."""
     parser = make_parser(__doc__, EXAMPLES)
-    for name, default, about in (
-        ("instances", "dist/hub", ""),
-        ("store", "data/embeddings/use_multilingual", "its embeddings; "),
-        ("params", "params.yaml", ""),
-    ):
-        about = f"{about}default: {default}"
-        parser.add_argument(f"--{name}", type=Path, default=default, metavar="PATH", help=about)
     about = "its entry in params.yaml; default: use_multilingual"
     parser.add_argument("--encoder", default="use_multilingual", help=about)
     parser.add_argument("--tasks", nargs="+", default=TASKS, metavar="DATASET", help="default: all")
     parser.add_argument("--starts", type=positive, default=1, help="of both sides; default: 1")
     args = parser.parse_args()
-    params = load_params(args.params)
+    params = load_params(PARAMS)
     encoder = make_encoder(args.encoder, params["encoders"].get(args.encoder) or {})
-    store = EmbeddingStore(args.store, encoder)
-    datasets = {dataset.name: dataset for dataset in find_datasets(args.instances)}
-    for name in args.tasks:
-        if name not in datasets or datasets[name].target != "label":
-            expected, todo = f"the dataset {name}, with classes", "name others with --tasks"
-            raise InputError(args.instances, expected, ", ".join(datasets), todo)
+    store = EmbeddingStore(EMBEDDINGS / args.encoder, encoder)
+    datasets = {dataset.name: dataset for dataset in find_datasets(PACKAGE)}
     warm_up()
     print(
         f"{args.starts} start(s)\n"

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from hashlib import shake_256
 from re import findall
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -15,9 +15,7 @@ from scipy.sparse.linalg import svds
 
 from corpora_recipes.running.outputs import RECORDS
 from corpora_recipes.text.tokens import lower_case
-
-if TYPE_CHECKING:
-    from evaluation.arrays import Doubles, Floats
+from evaluation.arrays import Doubles, Floats
 
 DIMENSION = 512
 # Of word vectors: the most frequent words, and the distance of two words that are counted.
@@ -30,14 +28,14 @@ SMOOTHED, WEIGHTED = 0.75, 0.5
 COLUMNS = ("sections", "conversations", "edus")
 
 
-def random_vectors(texts: Sequence[str]) -> "Floats":
+def random_vectors(texts: Sequence[str]) -> Floats:
     """Return signs that depend on the whole text alone, float32 [texts, 512]."""
     digests = b"".join(shake_256(text.encode()).digest(DIMENSION // 8) for text in texts)
     bits = np.unpackbits(np.frombuffer(digests, np.uint8)).reshape(len(texts), DIMENSION)
     return (2.0 * bits - 1.0).astype(np.float32)
 
 
-def bag_of_words(texts: Sequence[str]) -> "Floats":
+def bag_of_words(texts: Sequence[str]) -> Floats:
     """Return the counts of words in lower case, hashed with sign, float32 [texts, 512]."""
     counts = np.zeros((len(texts), DIMENSION), np.float32)
     for row, text in zip(counts, texts, strict=True):
@@ -47,7 +45,7 @@ def bag_of_words(texts: Sequence[str]) -> "Floats":
     return counts
 
 
-def word_vectors(texts: Sequence[str]) -> "Floats":
+def word_vectors(texts: Sequence[str]) -> Floats:
     """Return the mean vectors of words that ``data/records`` taught, float32 [texts, 100]."""
     places, vectors = _learn()
     means = np.zeros((len(texts), DIRECTIONS), np.float32)
@@ -58,7 +56,7 @@ def word_vectors(texts: Sequence[str]) -> "Floats":
 
 
 @cache
-def _learn() -> tuple[dict[str, int], "Doubles"]:
+def _learn() -> tuple[dict[str, int], Doubles]:
     """Return words with their places, and vectors: singular vectors of the PPMI of words."""
     texts = [_words(text) for text in _texts()]
     frequent = Counter(word for text in texts for word in text).most_common(WORDS)

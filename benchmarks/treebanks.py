@@ -21,8 +21,6 @@ from corpora_recipes.reading import read
 RECIPE = "universal_dependencies"
 # With fewer rows of a thousand sentences or so, a treebank is taken not to support a task.
 MIN_ROWS = 20
-# Counts that are no reasons why a sentence gives no row.
-NO_REASONS = ("read", "used")
 
 
 def rows_of(raw: Path, language: str, folders: list[str]) -> dict[str, BuiltRows]:
@@ -31,11 +29,7 @@ def rows_of(raw: Path, language: str, folders: list[str]) -> dict[str, BuiltRows
     datasets = {task.name: {"task": task.name} for task in TASKS}
     entry = {"corpus": options, "datasets": datasets}
     corpus = corpus_of({"seed": 1111, "corpora": {"it": entry}}, Path("params.yaml"), "it")
-    built = [
-        dataset
-        for dataset in datasets_of(corpus, "upstream")
-        if isinstance(dataset, TreebankDataset)
-    ]
+    built = [d for d in datasets_of(corpus, "upstream") if isinstance(d, TreebankDataset)]
     with TemporaryDirectory() as folder:
         records = Path(folder, "it.parquet")
         read(corpus, raw, records, workers=1, executor="local")
@@ -62,17 +56,11 @@ def benchmark() -> None:
         few = []
         for task, (rows, _, counts, fault) in made.items():
             n_rows = len(rows.get("train", ()))
-            reasons = Counter(counts["sentences"])
-            for key in NO_REASONS:
-                del reasons[key]
-            why = ", ".join(f"{reason} {n:,}" for reason, n in reasons.most_common(3) if n)
-            if n_rows < MIN_ROWS:
-                few.append(task)
-            else:
-                why = ""
-            if fault:
-                why = fault.found
-            print(f"  {task:24}{n_rows:7,}{n_rows / n_sentences:14.1%}  {why}")
+            reasons = Counter(counts["sentences"]) - Counter(read=n_sentences, used=n_rows)
+            why = ", ".join(f"{reason} {n:,}" for reason, n in reasons.most_common(3))
+            print(f"  {task:24}{n_rows:7,}{n_rows / n_sentences:14.1%}", end="  ")
+            print((fault.found if fault else why) if n_rows < MIN_ROWS else "")
+            few += [task] * (n_rows < MIN_ROWS)
         unsupported.append(f"  {language}: {' '.join(sorted(few)) or chr(34) * 2}")
     print("\n".join(["unsupported:", *unsupported]))
 

