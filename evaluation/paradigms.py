@@ -289,14 +289,14 @@ def _search(pair: set[int], targets: set[int], neighbours: Neighbours, threshold
     """Yield the words whose neighbours it needs next; return the number of targets found."""
     seeds: set[int] = set()
     support: Counter[int] = Counter()
-    found: set[int] = set()
+    found_targets: set[int] = set()
     joining = pair
     for _ in range(1 + ITERATIONS):
         seeds |= joining
         unknown = {seed for seed in joining if seed not in neighbours}
         for seed in joining - unknown:
             support.update(neighbours[seed])
-        # The neighbours found before are often enough to see that there are too many.
+        # The neighbours found_targets before are often enough to see that there are too many.
         if unknown and len(support.keys() - seeds) <= MAX_SUGGESTIONS:
             yield unknown
             for seed in unknown:
@@ -304,11 +304,11 @@ def _search(pair: set[int], targets: set[int], neighbours: Neighbours, threshold
         suggestions = support.keys() - seeds
         if len(suggestions) > MAX_SUGGESTIONS:
             break
-        found |= suggestions & targets
+        found_targets |= suggestions & targets
         joining = {word for word in suggestions if support[word] >= threshold or word in targets}
-        if found == targets or not joining:
+        if found_targets == targets or not joining:
             break
-    return len(found)
+    return len(found_targets)
 
 
 def count_coherent_pairs(clusters: Sequence[Sequence[int]], neighbours: Neighbours) -> list[int]:
@@ -460,7 +460,7 @@ class _Space:
     layer: str
     casing: Casing
     forms: Forms
-    left_out: dict[str, int]
+    skipped: dict[str, int]
     neighbours: Neighbours
 
 
@@ -556,8 +556,8 @@ def _make_space(
 ) -> _Space:
     forms = forms_of(vocabulary, casing)
     neighbours = Neighbours(vocabulary.vectors, vocabulary.norms, forms.words)
-    left_out = vocabulary.skipped | {"same_form": vocabulary.n_directed - len(forms.rows)}
-    return _Space(name, digest, layer, casing, forms, left_out, neighbours)
+    skipped = vocabulary.skipped | {"same_form": vocabulary.n_directed - len(forms.rows)}
+    return _Space(name, digest, layer, casing, forms, skipped, neighbours)
 
 
 def _score(paradigms: _Paradigms, space: _Space, threshold: int) -> ParadigmScore:
@@ -583,7 +583,7 @@ def _score(paradigms: _Paradigms, space: _Space, threshold: int) -> ParadigmScor
         vocabulary=space.vocabulary,
         vocabulary_digest=space.digest,
         words=len(rows),
-        words_left_out=space.left_out,
+        words_left_out=space.skipped,
         casing=space.casing,
         **measure_clusters(scores),
         clusters=scores,

@@ -106,20 +106,22 @@ def _predict_splits(problem: Problem) -> ProbeOutput:
     x_validation, y_validation = problem.validation
     features = _features(problem.task, problem.x, x_validation, problem.test)
     train, validation, test = standardised(*features)
-    learnt = targets(problem.metric, problem.y)
-    regressions = Regressions(train, learnt)
+    train_targets = targets(problem.metric, problem.y)
+    regressions = Regressions(train, train_targets)
     # It has its own copy, or this one.
     del train
     best = -np.inf
     for strength in _strengths(problem):
         regressions.fit([strength])
         fitted = regressions.fitted()
-        (held_out,) = _predict(problem, learnt, fitted, validation)
+        (held_out,) = _predict(problem, train_targets, fitted, validation)
         metric = measure(problem.metric, y_validation, held_out)
         # From strong to weak: of equals the strongest.
         if metric > best:
             best, chosen, best_fit = metric, strength, fitted
-    return ProbeOutput(_predict(problem, learnt, best_fit, test), {"strength": [chosen]}, best)
+    return ProbeOutput(
+        _predict(problem, train_targets, best_fit, test), {"strength": [chosen]}, best
+    )
 
 
 def _predict_folds(problem: Problem, folds: Labels) -> ProbeOutput:
@@ -171,10 +173,10 @@ class _Fits:
         return np.array(predictions)
 
 
-def _predict(problem: Problem, learnt: Targets, fitted: Fitted, x: Floats) -> Values:
+def _predict(problem: Problem, train_targets: Targets, fitted: Fitted, x: Floats) -> Values:
     """Return the predictions of k regressions for rows, [k, rows]."""
     logits = fitted.logits(x)
-    return np.array([predict(problem.metric, learnt.classes, of_fit) for of_fit in logits])
+    return np.array([predict(problem.metric, train_targets.classes, of_fit) for of_fit in logits])
 
 
 def _strengths(problem: Problem) -> tuple[float, ...]:

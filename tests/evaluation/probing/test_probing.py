@@ -121,7 +121,7 @@ def whole(root: Path) -> tuple[Results, Any]:
 
 @pytest.fixture
 def mine(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return the new current folder: a memory, and two datasets, can be changed there."""
+    """Return the new current folder: a cache, and two datasets, can be changed there."""
     monkeypatch.chdir(tmp_path)
     for name in ("bso", "ssp"):
         copy_dataset(root, name, tmp_path)
@@ -247,7 +247,7 @@ def test_folds_are_pooled(whole: tuple[Results, Any]) -> None:
     assert (score.majority, score.chance) == (0.5, 0.5)
 
 
-def test_each_row_of_a_fold_is_answered_once(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_row_of_a_fold_is_predicted_once(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A protocol that answers 1 for the first row of each fold, and notes what it was given."""
     given: list[Problem] = []
 
@@ -422,10 +422,10 @@ def test_coverage_is_that_of_the_store(mine: Path) -> None:
         assert [score.coverage for score in scores] == [coverage, coverage]
 
 
-def test_a_dataset_that_cannot_be_probed_is_left_out(
+def test_a_dataset_that_cannot_be_probed_is_skipped(
     root: Path, mine: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The others are scored, and remembered."""
+    """The others are scored, and cached."""
     copy_dataset(root, "dr", mine)
     changed = mine / "instances" / "corpus" / "bso" / "test-00000-of-00001.parquet"
     whole = pq.read_table(changed)
@@ -445,7 +445,7 @@ def test_a_dataset_that_cannot_be_probed_is_left_out(
     assert rerun(embedded(mine)) == 1
 
 
-def test_the_stage_says_what_it_leaves_out(mine: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_stage_prints_what_it_skips(mine: Path, capsys: pytest.CaptureFixture[str]) -> None:
     Path("params.yaml").write_text("encoders: {mine: {encoder: char_hash, dimension: 32}}")
     shutil.copytree("instances", "dist/hub")
     (changed,) = Path("dist/hub").rglob("bso/test-*")
@@ -464,7 +464,7 @@ def test_the_stage_says_what_it_leaves_out(mine: Path, capsys: pytest.CaptureFix
     assert score.dataset == "ssp"
 
 
-def test_keeping_everything_is_cheap(mine: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_reusing_everything_is_cheap(mine: Path, capfd: pytest.CaptureFixture[str]) -> None:
     """The stage writes what a call does; without anything new, it imports nothing heavy."""
     Path("params.yaml").write_text("seed: 5\nencoders: {mine: {encoder: char_hash, dimension: 32}}")
     shutil.copytree("instances", "dist/hub")
