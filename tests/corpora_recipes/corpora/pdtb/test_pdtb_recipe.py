@@ -58,9 +58,6 @@ NOBODY = span(TEXT, "nobody bought a thing")
 CONCESSION = "Comparison.Concession.Arg2-as-denier"
 
 
-# The sample
-
-
 # 48 columns
 
 

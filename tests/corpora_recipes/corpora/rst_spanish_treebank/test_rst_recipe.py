@@ -1,4 +1,4 @@
-"""Tests of the recipe of the RST Spanish Treebank: its sample, splits and drops."""
+"""Tests of the recipe of the RST Spanish Treebank: labels, splits and drops."""
 
 import pickle
 from collections import Counter

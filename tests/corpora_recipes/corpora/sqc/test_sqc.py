@@ -1,4 +1,4 @@
-"""Tests of the recipe for SQC: the sample, every oddity of the format, and bad files."""
+"""Tests of the recipe for SQC: every oddity of the format, and bad files."""
 
 from pathlib import Path
 

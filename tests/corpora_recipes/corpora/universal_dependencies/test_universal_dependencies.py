@@ -1,4 +1,4 @@
-"""Tests of the recipe for Universal Dependencies: sample, splits, repetitions, and bad files."""
+"""Tests of the recipe for Universal Dependencies: splits, repetitions, and bad files."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence

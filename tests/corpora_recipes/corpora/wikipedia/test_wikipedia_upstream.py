@@ -1,4 +1,4 @@
-"""Tests of corpora_recipes/wikipedia/upstream.py: dates, sums and mirrors of the dump servers."""
+"""Dates, sums and mirrors of the dump servers (wikipedia/plan.py and wikipedia/editions.py)."""
 
 import hashlib
 import json

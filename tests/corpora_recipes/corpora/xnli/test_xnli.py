@@ -33,9 +33,6 @@ def table(*lines: str, columns: list[str] = COLUMNS) -> bytes:
     return ("\n".join(["\t".join(columns), *lines]) + "\n").encode()
 
 
-# The sample
-
-
 # Oddities
 
 

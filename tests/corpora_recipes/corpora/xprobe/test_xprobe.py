@@ -1,4 +1,4 @@
-"""Tests of the recipe for X-Probe: the sample, ranges of large files, and bad files."""
+"""Tests of the recipe for X-Probe: ranges of large files, and bad files."""
 
 from dataclasses import replace
 from pathlib import Path
