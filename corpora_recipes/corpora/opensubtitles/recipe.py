@@ -544,16 +544,16 @@ def list_members(file: Bytes, path: Path) -> Iterator[tuple[Member, int]]:
         if end is None:
             chunk = file.read(min(_CHUNK, remaining))
             if not chunk:
-                raise _damage_error(path, "its directory ends inside a record")
+                raise _damaged(path, "its directory ends inside a record")
             remaining -= len(chunk)
             base += at
             data, at = data[at:] + chunk, 0
             continue
         if not data.startswith(b"PK\1\2", at):
-            raise _damage_error(path, f"no directory record at byte {base + at:,}")
+            raise _damaged(path, f"no directory record at byte {base + at:,}")
         count += 1
         if count > MOST_SUBTITLES:
-            raise _damage_error(path, f"more than {MOST_SUBTITLES:,} members")
+            raise _damaged(path, f"more than {MOST_SUBTITLES:,} members")
         yield _member(data[at:end], path), base + at
         at = end
 
@@ -568,28 +568,26 @@ def read_record(file: Bytes, path: Path, position: int) -> Member:
         data += file.read(3 * 0xFFFF)
         end = _end_of_record(data, 0)
     if end is None or not data.startswith(b"PK\1\2"):
-        raise _damage_error(path, f"no directory record at byte {position:,}")
+        raise _damaged(path, f"no directory record at byte {position:,}")
     return _member(data[:end], path)
 
 
 def read_member(file: Bytes, path: Path, member: Member) -> bytes:
     """Return the contents of a member; all that the directory says of it must be true."""
     if member.flags & _ENCRYPTED:
-        raise _damage_error(path, f"{member.name} is encrypted")
+        raise _damaged(path, f"{member.name} is encrypted")
     if member.method not in (_STORED, _DEFLATED):
-        raise _damage_error(path, f"{member.name} has the compression method {member.method}")
+        raise _damaged(path, f"{member.name} has the compression method {member.method}")
     if max(member.size, member.compressed) > LARGEST_FILE:
         raise _size_error(path, member)
     _seek(file, path, member.offset)
     header = file.read(_LOCAL.size)
     if len(header) < _LOCAL.size or header[:4] != b"PK\3\4":
-        raise _damage_error(
-            path, f"no member at byte {member.offset:,}, where {member.name} should be"
-        )
+        raise _damaged(path, f"no member at byte {member.offset:,}, where {member.name} should be")
     *_, named, extra = _LOCAL.unpack(header)
     name = _decode(file.read(named), member.flags)
     if name != member.name:
-        raise _damage_error(path, f"{name} where {member.name} should be")
+        raise _damaged(path, f"{name} where {member.name} should be")
     file.seek(extra, 1)
     data = file.read(member.compressed)
     is_whole = len(data) == member.compressed
@@ -599,14 +597,12 @@ def read_member(file: Bytes, path: Path, member: Member) -> bytes:
             # One byte beyond the announced size reveals a wrong size.
             data = inflater.decompress(data, member.size + 1)
         except zlib.error as error:
-            raise _damage_error(path, f"{member.name} is damaged: {error}") from None
+            raise _damaged(path, f"{member.name} is damaged: {error}") from None
         is_whole = inflater.eof
     if not is_whole or len(data) != member.size:
-        raise _damage_error(
-            path, f"{member.name} does not have the {member.size:,} bytes announced"
-        )
+        raise _damaged(path, f"{member.name} does not have the {member.size:,} bytes announced")
     if zlib.crc32(data) != member.crc:
-        raise _damage_error(path, f"{member.name} has another CRC-32 than the directory says")
+        raise _damaged(path, f"{member.name} has another CRC-32 than the directory says")
     return data
 
 
@@ -616,7 +612,7 @@ def member_range(member: Member, end: int, path: Path) -> tuple[int, int]:
         raise _size_error(path, member)
     shortest = member.offset + _LOCAL.size + member.compressed
     if shortest > end:
-        raise _damage_error(path, f"{member.name} would reach to byte {shortest:,}, beyond {end:,}")
+        raise _damaged(path, f"{member.name} would reach to byte {shortest:,}, beyond {end:,}")
     # The name and the extra field of its header have at most 65,535 bytes each.
     return member.offset, min(end, shortest + 2 * 0xFFFF)
 
@@ -636,15 +632,15 @@ def find_directory(file: Bytes, path: Path) -> tuple[int, int]:
             if at + _END.size + comment == len(tail):
                 break
     else:
-        raise _damage_error(path, "no zip archive, or a truncated one")
+        raise _damaged(path, "no zip archive, or a truncated one")
     if at >= _LOCATOR.size and tail.startswith(b"PK\6\7", at - _LOCATOR.size):
         _seek(file, path, _LOCATOR.unpack_from(tail, at - _LOCATOR.size)[2])
         end64 = file.read(_END64.size)
         if len(end64) < _END64.size or end64[:4] != b"PK\6\6":
-            raise _damage_error(path, "its zip64 end record is not where it should be")
+            raise _damaged(path, "its zip64 end record is not where it should be")
         *_, size, start = _END64.unpack(end64)
     if start + size > tail_at + at:
-        raise _damage_error(path, f"a directory that would reach to byte {start + size:,}")
+        raise _damaged(path, f"a directory that would reach to byte {start + size:,}")
     return start, size
 
 
@@ -661,7 +657,7 @@ def _member(record: bytes, path: Path) -> Member:
             next(large, -1) if value == _FULL else value for value in (size, compressed, offset)
         )
         if -1 in (size, compressed, offset):
-            raise _damage_error(path, f"{name} lacks its zip64 sizes")
+            raise _damaged(path, f"{name} lacks its zip64 sizes")
     return Member(name, flags, method, crc, compressed, size, offset)
 
 
@@ -676,7 +672,7 @@ def _end_of_record(data: bytes, at: int) -> int | None:
 
 def _seek(file: Bytes, path: Path, position: int) -> None:
     if position > file.seek(0, 2):
-        raise _damage_error(path, f"a reference to byte {position:,}, beyond its end")
+        raise _damaged(path, f"a reference to byte {position:,}, beyond its end")
     file.seek(position)
 
 
@@ -697,8 +693,8 @@ def _decode(name: bytes, flags: int) -> str:
 
 def _size_error(path: Path, member: Member) -> InputError:
     size = max(member.size, member.compressed)
-    return _damage_error(path, f"{member.name} has {size:,} bytes, more than {LARGEST_FILE:,}")
+    return _damaged(path, f"{member.name} has {size:,} bytes, more than {LARGEST_FILE:,}")
 
 
-def _damage_error(path: Path, found: str) -> InputError:
+def _damaged(path: Path, found: str) -> InputError:
     return RawError(path, "a whole zip archive of subtitle files", found)
