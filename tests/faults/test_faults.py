@@ -146,7 +146,7 @@ def assert_equal(one: Tree, other: Tree, what: str) -> None:
 # What lets a verb use two workers for so little work.
 MANY: dict[str, dict[str, int]] = {
     "read": {"corpora_recipes.reading:SMALL": 1},
-    "audit": {"builders.auditing.auditing:BYTES_A_WORKER": 1},
+    "audit": {"builders.auditing.auditing:_BYTES_PER_WORKER": 1},
     "embed": {
         "evaluation.embedding.embedding:CHUNK_TEXTS": 64,
         "evaluation.encoders.static:StaticVectors.parallel": True,
