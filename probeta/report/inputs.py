@@ -175,8 +175,8 @@ def read_inputs(
     )
     facts: Facts = {}
     all_results: list[AnyResults] = [*inputs.encoders, *inputs.rankings, *inputs.paradigms]
-    for each in all_results:
-        facts = merge_facts(facts, each)
+    for checked in all_results:
+        facts = merge_facts(facts, checked)
     _check_audited(inputs, audit)
     return replace(
         inputs,

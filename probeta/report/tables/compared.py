@@ -58,9 +58,9 @@ def pairs(report: Report, among: Iterable[Difference] | None = None) -> list[Tab
 
     ``among``: the differences to show, by default those of the page.
     """
-    shown = report.shown_differences if among is None else list(among)
-    dataset_differences = _by_pair(shown, "dataset")
-    group_differences = _by_pair(shown, "group")
+    differences = report.shown_differences if among is None else list(among)
+    dataset_differences = _by_pair(differences, "dataset")
+    group_differences = _by_pair(differences, "group")
     compared = set(chain.from_iterable(group_differences.values()))
     tables: list[Table] = []
     for benchmark, whole in report.benchmark_averages.items():
@@ -71,10 +71,10 @@ def pairs(report: Report, among: Iterable[Difference] | None = None) -> list[Tab
         counts = {
             pair: _count_tones(
                 tone(difference)
-                for name, difference in differences.items()
+                for name, difference in pair_differences.items()
                 if report.inputs.benchmark(name) == benchmark
             )
-            for pair, differences in dataset_differences.items()
+            for pair, pair_differences in dataset_differences.items()
         }
 
         def difference_of(average: Average, pair: Pair) -> Cell:
@@ -123,9 +123,9 @@ def _count_tones(tones: Iterable[str]) -> Cell:
 
 def differences(report: Report) -> list[Table]:
     """Return the differences of every two encoders on every dataset."""
-    shown = _by_pair(report.shown_differences, "dataset")
-    rows = report.inputs.datasets if shown else ()
-    return by_dataset(report, "differences", _pair_columns(shown), rows)
+    by_pair = _by_pair(report.shown_differences, "dataset")
+    rows = report.inputs.datasets if by_pair else ()
+    return by_dataset(report, "differences", _pair_columns(by_pair), rows)
 
 
 def measure_differences(
@@ -508,11 +508,13 @@ def relations(
             for measure, scores in study.intrinsic.items()
         }
         half_width = math.tanh(_NORMAL / math.sqrt(max(1, len(encoders) - 3)))
-        shown = columns_of(range(len(columns)), lambda i, row: row[1][i], lambda i: columns[i][0])
+        mean_columns = columns_of(
+            range(len(columns)), lambda i, row: row[1][i], lambda i: columns[i][0]
+        )
         table = lay_out(
             "more-relations" if tables or group else "relations",
             [row for row in correlations.items() if any(row[1])],
-            [Column("score", lambda row: Cell(row[0])), *shown],
+            [Column("score", lambda row: Cell(row[0])), *mean_columns],
             name=layout.unused_name(f"study {group} {statistic.lower()} {part}"),
             statistic=statistic,
             tasks=group or phrase("tasks"),

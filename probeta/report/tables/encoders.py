@@ -79,10 +79,8 @@ def vocabulary(report: Report) -> list[Table]:
         detail = phrase("counted_of", count=words, all=tokens)
         return layout.percent_cell(words / max(1, tokens), f"({detail})")
 
-    encoders = (
-        each for each in report.inputs.encoders if any(score.coverage for score in each.main)
-    )
-    names = [results.name for results in encoders]
+    encoders = report.inputs.encoders
+    names = [results.name for results in encoders if any(s.coverage for s in results.main)]
     rows = report.inputs.datasets if names else ()
     return by_dataset(report, "vocabulary", columns_of(names, unknown), rows)
 

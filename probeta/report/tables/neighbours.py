@@ -189,10 +189,10 @@ def postprocessing(report: Report) -> list[Table]:
     for done, frame in changes.groupby(level="done", sort=False):
         parts = {phrase("spearman"): frame[["similar"]], phrase("the_mrr"): frame[ranked]}
         values_of = {measure: part.to_numpy().ravel() for measure, part in parts.items()}
-        known = {measure: values[~np.isnan(values)] for measure, values in values_of.items()}
+        defined = {measure: values[~np.isnan(values)] for measure, values in values_of.items()}
         changed = [
             phrase("changed_by", measure=measure, difference=layout.signed(fmean(values)))
-            for measure, values in known.items()
+            for measure, values in defined.items()
             if len(values)
         ]
         if changed:

@@ -21,7 +21,7 @@ from evaluation.probing.protocols.problem import ABLATIONS
 from evaluation.results.comparison import ALL_PAIRS_LIMIT, tied_with
 from evaluation.results.scores import RankScore, Results, Score
 from probeta.report import layout
-from probeta.report.inputs import Datasets
+from probeta.report.inputs import Datasets, Inputs
 from probeta.report.layout import (
     NONE,
     Cell,
@@ -544,7 +544,7 @@ def differs(report: Report) -> list[Table]:
     protocol = report.inputs.protocol["name"]
     if text := DIFFERENCES["protocols"].get(protocol):
         concerned[text] = {phrase("protocol", name=protocol): None}
-    for name, task in _tasks(report):
+    for name, task in _tasks(report.inputs):
         for text in differences_of(name, task, str(report.inputs.audit[name].get("benchmark", ""))):
             concerned.setdefault(text, {})[name] = None
     columns = [
@@ -554,16 +554,12 @@ def differs(report: Report) -> list[Table]:
     return [lay_out("differs", concerned, columns, texts=2)] if concerned else []
 
 
-def _tasks(report: Report) -> Iterator[tuple[str, str]]:
+def _tasks(inputs: Inputs) -> Iterator[tuple[str, str]]:
     """Yield the name and the task of all datasets."""
-    for name in report.inputs.datasets:
-        yield name, report.inputs.any_score(name).task
-    yield from dict.fromkeys(
-        (s.dataset, s.task) for each in report.inputs.rankings for s in each.scores
-    )
-    yield from dict.fromkeys(
-        (s.dataset, "paradigms") for each in report.inputs.paradigms for s in each.scores
-    )
+    for name in inputs.datasets:
+        yield name, inputs.any_score(name).task
+    yield from dict.fromkeys((s.dataset, s.task) for r in inputs.rankings for s in r.scores)
+    yield from dict.fromkeys((s.dataset, "paradigms") for r in inputs.paradigms for s in r.scores)
 
 
 def _reason_not_shown(report: Report, paper: Paper, dataset: str) -> str:

@@ -52,5 +52,5 @@ def translated(name: str) -> str:
 
 @cache
 def _read(language: str) -> dict[str, dict[str, Any]]:
-    found: dict[str, dict[str, Any]] = load_yaml(Path(__file__).with_name(FILES[language]))
-    return found
+    texts: dict[str, dict[str, Any]] = load_yaml(Path(__file__).with_name(FILES[language]))
+    return texts
