@@ -11,9 +11,9 @@ import pyarrow.parquet as pq
 import pytest
 import yaml
 from conftest import document
-from test_audit import baselines as baselines
-from test_audit import of, sentence
-from test_audit import quick as quick
+from test_auditing import baselines as baselines
+from test_auditing import of, sentence
+from test_auditing import quick as quick
 
 from builders.audit_report import GATES, baselines_of, failures_of, undeclared_of
 from builders.auditing.auditing import as_markdown
