@@ -35,15 +35,6 @@ class SamplePage:
     slot: str | None = None
 
 
-def read_wiki_files(folder: Path) -> list[SamplePage]:
-    """Read pages from ``*.wiki`` files (first line the title, then the wikitext) by name."""
-    pages = []
-    for path in sorted(folder.rglob("*.wiki")):
-        title, _, text = path.read_text("utf-8").partition("\n")
-        pages.append(SamplePage(title.strip(), text))
-    return pages
-
-
 def header(
     version: str = "0.11", wiki: str = "eswiki", namespaces: dict[int, str] | None = None
 ) -> str:
