@@ -1,23 +1,47 @@
-"""Reading: the same bytes for any number of workers and executor, quotas, kills, empty corpora."""
+"""Reading: raw files to records, by the stages `fetch` and `read`, and their counts."""
 
 import json
+import os
 import pickle
 import re
 import shutil
 import socket
 import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
+import yaml
 from dask_workers import kill_busy_worker
 
-from corpora_recipes.reading import _read, above_limits, read, read_corpus
-from corpora_recipes.recipe import Corpus, load_recipe
+from corpora_recipes.fetching.sources import sample_folder
+from corpora_recipes.params import corpus_of
+from corpora_recipes.reading import _read, above_limits, read, read_corpus, settle_counts
+from corpora_recipes.recipe import RECIPES, BlockResult, Corpus, load_facts, load_recipe
+from corpora_recipes.recipe import recipe_names as names
+from corpora_recipes.records import (
+    Dialogue,
+    Document,
+    Drops,
+    Example,
+    Record,
+    Section,
+    record_unit,
+    to_row,
+)
+from corpora_recipes.running import code
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.executors import open_executor
+from corpora_recipes.running.outputs import RECORDS, records_of
+from corpora_recipes.running.stage import read_skipped
 from probeta.cli import main
+from tests.support.forgetting import forget_code
+
+# --- reading -------------------------------------------------------------------------------------
 
 SENTENCES = [
     "La lluvia llegó temprano este año.",
@@ -237,3 +261,331 @@ def test_an_executor_that_is_not_there(tmp_path, raw, corpus, address, monkeypat
     monkeypatch.setattr("corpora_recipes.running.cluster.ANSWER", 1)
     with pytest.raises(InputError, match="Dask scheduler"):
         read(corpus, raw, tmp_path / "out.parquet", workers=1, executor=address)
+
+
+# --- read stage ----------------------------------------------------------------------------------
+
+Stage = Callable[..., str]
+
+
+@pytest.fixture
+def stage(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Stage:
+    """Return a function that runs `read`, or another verb, and returns what it prints."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(*options: str, verb: str = "read", status: int = 0) -> str:
+        workers = ["--workers", "1"] if verb == "read" else []
+        assert main([verb, *workers, *options]) == status
+        said = capsys.readouterr()
+        return said.err if status else said.out
+
+    return run
+
+
+def ask_for(sources: str = "sample", **corpora: dict[str, Any]) -> None:
+    """Write a params.yaml with some corpora."""
+    entries = {name: {"corpus": corpus} for name, corpus in corpora.items()}
+    text = yaml.safe_dump({"sources": sources, "corpora": entries})
+    Path("params.yaml").write_text(text, "utf-8")
+
+
+def texts(path: str = "texts", **options: Any) -> dict[str, Any]:
+    return {"recipe": "documents", "language": "es", "path": path} | options
+
+
+def write(path: str, *DOCUMENT_IDS: str) -> None:
+    lines = [
+        {"id": name, "text": f"Esta es la frase de {name}, y no hay otra."} for name in DOCUMENT_IDS
+    ]
+    Path(path).parent.mkdir(parents=True, exist_ok=True)
+    Path(path).write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
+
+
+def DOCUMENT_IDS(name: str = "mine") -> list[str]:
+    """Return the ids of the documents that were read."""
+    return sorted(pq.read_table(records_of(name), columns=["id"])["id"].to_pylist())
+
+
+def files() -> list[str]:
+    return sorted(path.name for path in RECORDS.iterdir())
+
+
+def test_what_is_asked_for_no_more_is_removed(stage: Stage) -> None:
+    write("texts/a.jsonl", "1", "2")
+    ask_for(mine=texts(), other=texts("texts/a.jsonl"))
+    said = stage()
+    assert "mine: 2 of 2 documents kept\n" in said
+    assert said.endswith("read: 2 corpora: 2 new\n")
+    assert files() == ["mine.json", "mine.parquet", "other.json", "other.parquet"]
+    ask_for(other=texts("texts/a.jsonl"))
+    assert stage() == "read: 1 corpus: 1 kept, 0 new\n"
+    assert files() == ["other.json", "other.parquet"]
+    ask_for()
+    assert stage() == "read: 0 corpora: 0 new\n"
+    assert files() == []
+
+
+def hidden_change(path: Path) -> None:
+    """Change a letter of a file, and give it the time that it had."""
+    before = path.stat()
+    time.sleep(0.05)
+    path.write_text(path.read_text("utf-8").replace("frase", "fresa"), "utf-8")
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert path.stat().st_size == before.st_size
+
+
+@pytest.mark.parametrize(
+    ("change", "found"),
+    [
+        (lambda: write("texts/b.jsonl", "3"), ["1", "2", "3"]),
+        (lambda: write("texts/a.jsonl", "4"), ["4"]),
+        (lambda: hidden_change(Path("texts/a.jsonl")), ["1", "2"]),
+        # Through the link that fetch has made.
+        (lambda: hidden_change(Path("data/raw/mine/a.jsonl")), ["1", "2"]),
+        (lambda: ask_for(mine=texts("other"), same=texts("same")), ["5"]),
+        (lambda: ask_for(mine=texts(documents=1), same=texts("same")), ["1"]),
+        (lambda: records_of("mine").write_bytes(b"PAR1"), ["1", "2"]),
+        (lambda: records_of("mine").with_suffix(".json").unlink(), ["1", "2"]),
+    ],
+)
+def test_a_corpus_that_has_changed_is_read_again(
+    stage: Stage, change: Callable[[], None], found: list[str]
+) -> None:
+    for name, documents in (("texts/a", "12"), ("other/a", "5"), ("same/a", "6")):
+        write(f"{name}.jsonl", *documents)
+    ask_for(mine=texts(), same=texts("same"))
+    stage()
+    change()
+    assert stage().endswith("read: 2 corpora: 1 kept, 1 new\n")
+    assert DOCUMENT_IDS() == found
+    # A raw file that is gone is fetched again.
+    Path("data/raw/same/a.jsonl").unlink()
+    assert stage() == "read: 2 corpora: 2 kept, 0 new\n"
+    assert Path("data/raw/same/a.jsonl").samefile("same/a.jsonl")
+
+
+def test_another_version_of_a_library_reads_all_again(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write("texts/a.jsonl", "1", "2")
+    ask_for(mine=texts())
+    stage()
+    monkeypatch.setattr(code, "version", lambda name: "99")
+    assert "1 new" in stage()
+    assert json.loads(Path("data/environment.json").read_bytes())["pyarrow"] == "99"
+
+
+@pytest.mark.parametrize(
+    ("file", "new"),
+    [
+        ("corpora/sqc/recipe.py", "1 kept, 1 new"),
+        ("corpora/documents/corpus.yaml", "1 kept, 1 new"),
+        ("text/sentences.py", "1 kept, 1 new"),  # of running text alone
+        ("reading.py", "2 new"),
+        ("corpora/tass/recipe.py", "2 kept, 0 new"),
+        ("running/executors.py", "2 kept, 0 new"),
+    ],
+)
+def test_changed_code_reads_again_what_it_decides(
+    stage: Stage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, file: str, new: str
+) -> None:
+    monkeypatch.setattr(code, "ROOT", tmp_path)
+    forget_code()
+    shutil.copytree(RECIPES.parent, "corpora_recipes", ignore=shutil.ignore_patterns("__pycache__"))
+    write("texts/a.jsonl", "1")
+    ask_for(mine=texts(), sqc={"recipe": "sqc"})
+    try:
+        stage()
+        with Path("corpora_recipes", file).open("a", encoding="utf-8") as changed:
+            changed.write("# changed\n")
+        forget_code()
+        assert stage().endswith(f"read: 2 corpora: {new}\n")
+    finally:
+        forget_code()
+
+
+def test_a_corpus_that_fails_is_skipped(stage: Stage) -> None:
+    write("texts/a.jsonl", "1", "2")
+    write("bad.jsonl", "3")
+    ask_for(bad=texts("bad.jsonl"), mine=texts())
+    stage()
+    # Nor do the records stay of raw files that were there before.
+    Path("bad.jsonl").write_text("[]\n", "utf-8")
+    assert "1 kept, 0 new, 1 left out" in stage()
+    assert files() == ["mine.json", "mine.parquet"]
+    ask_for(bad=texts("nowhere"), mine=texts())
+    assert "no such file or folder" in stage("--strict", status=1)
+    assert "read: 2 corpora: 1 kept, 0 new, 1 left out\n  left out bad:\n    nowhere\n" in stage()
+    assert "no such file or folder" in read_skipped("read")["bad"].why
+
+
+def test_a_file_that_is_put_into_a_mirror_is_seen(stage: Stage) -> None:
+    ask_for("mirror", sqc={"recipe": "sqc"})
+    Path("mirror/sqc").mkdir(parents=True)
+    assert "mirror/sqc/train.txt\n" in stage()
+    # Both are optional, but not together.
+    for name in ("train.txt", "test.txt"):
+        shutil.copy(RECIPES / "sqc" / "sample" / name, "mirror/sqc")
+        assert "read: 1 corpus: 1 new" in stage()
+        assert stage() == "read: 1 corpus: 1 kept, 0 new\n"
+
+
+def test_fetch_alone(stage: Stage) -> None:
+    write("texts/a.jsonl", "1")
+    write("texts/b.jsonl", "2")
+    ask_for(mine=texts(), bad=texts("nowhere"), other=texts())
+    assert stage("--only", "mine", verb="fetch") == "mine: 2 files\n"
+    assert [path.name for path in Path("data/raw").iterdir()] == ["mine"]
+    assert not RECORDS.exists()
+    # It ends with the first that cannot be had.
+    assert "nowhere" in stage(verb="fetch", status=1)
+    assert not Path("data/raw/other").exists()
+
+
+# --- counts --------------------------------------------------------------------------------------
+
+# What a record holds must be counted; of examples, only where their number of texts varies.
+PARTS = {"documents": ["sentences", "summary_sentences"], "dialogues": ["turns"], "trees": ["edus"]}
+
+
+def sample_of(name: str) -> Corpus:
+    """Return an entry of params.yaml that reads the recipe's sample."""
+    facts = load_facts(name)
+    entry = {"recipe": name, "language": next(iter(facts.sample_languages), facts.language)}
+    if "path" in facts.options:
+        entry["path"] = str(RECIPES / name / "sample")
+    params = {"seed": 1111, "corpora": {"mine": {"corpus": entry}}}
+    return corpus_of(params, Path("params.yaml"), "mine")
+
+
+def in_rows(rows: Iterable[dict]) -> Counter[str]:
+    """Count what rows of a file of records hold, by their columns."""
+    found: Counter[str] = Counter()
+    for row in rows:
+        unit = {"collection": "examples", "forms": "sentences"}
+        found[next((unit[key] for key in unit if key in row), "documents")] += 1
+        for section in row.get("sections", ()):
+            found["sentences"] += sum(len(paragraph) for paragraph in section["paragraphs"])
+        found["summary_sentences"] += len(row.get("summary", ()))
+        found["turns"] += sum(len(turns) for turns in row.get("conversations", ()))
+        found["edus"] += len(row.get("edus", ()))
+        found["texts"] += len(row.get("texts", ()))
+    return found
+
+
+def check(counts: dict, rows: Sequence[dict], kind: str) -> None:
+    found = in_rows(rows)
+    needed = [part for part in PARTS.get(kind, ()) if found[part]]
+    assert set(needed) <= counts.keys()
+    for unit, count in counts.items():
+        assert count["kept"] == found[unit], unit
+        assert count["kept"] + sum(count["dropped"].values()) == count["seen"], unit
+        assert all(reason and n >= 0 for reason, n in count["dropped"].items()), unit
+
+
+@pytest.mark.parametrize("name", names())
+def test_what_is_counted_as_kept_is_in_the_file(tmp_path, name) -> None:
+    corpus, out = sample_of(name), tmp_path / "records.parquet"
+    read(corpus, sample_folder(corpus), out, workers=1, executor="local")
+    counts = json.loads(out.with_suffix(".json").read_bytes())
+    check(counts, pq.read_table(out).to_pylist(), corpus.facts.records)
+
+
+@pytest.mark.parametrize("name", names())
+def test_what_repeated_and_surplus_documents_hold_is_not_kept(name) -> None:
+    corpus = sample_of(name)
+    blocks = load_recipe(name).blocks(sample_folder(corpus).absolute(), corpus)
+    whole, _ = taken(corpus, blocks)
+    twice, counts = taken(corpus, [*blocks, *blocks])
+    assert twice == whole
+    check(counts, twice, corpus.facts.records)
+    unit = record_unit(corpus.facts.records)
+    assert counts[unit]["dropped"]["duplicate_id"] >= len(whole)
+    few, counts = taken(replace(corpus, documents=2), blocks)
+    assert len(few) == 2
+    check(counts, few, corpus.facts.records)
+
+
+def taken(corpus: Corpus, blocks: Sequence) -> tuple[list[dict], dict]:
+    total, rows = Drops(), []
+    for records, drops in read_corpus(blocks, corpus, None, 1):
+        total.add(drops)
+        rows += [to_row(record) for record in records]
+    return sorted(rows, key=lambda row: row["id"]), total.as_dict()
+
+
+DOCUMENT = Document("a", "", (), [Section("", 1, [["Una.", "Otra."]])], summary=["Ambas."])
+PAIR = Example("a", "es", ("uno", "dos"), None, None, "a")
+COUNTED = {"documents": 2, "sentences": 5, "summary_sentences": 1}
+
+
+def counted(records: list[Record], seen: dict[str, int], **dropped: int) -> BlockResult:
+    reasons = {("documents", reason): count for reason, count in dropped.items()}
+    return BlockResult(records, Drops(Counter(seen), Counter(reasons)))
+
+
+@pytest.mark.parametrize(
+    ("records", "sentences", "summary"),
+    [
+        ([DOCUMENT], {"in_dropped_document": 3}, {}),
+        ([], {"in_dropped_document": 5}, {"in_dropped_document": 1}),
+    ],
+)
+def test_what_a_dropped_document_held_is_dropped_too(records, sentences, summary) -> None:
+    short = 2 - len(records)
+    result = counted(records, COUNTED, too_short=short)
+    settle_counts(result, sample_of("documents"))
+    dropped = {unit: count["dropped"] for unit, count in result.drops.as_dict().items()}
+    assert dropped == {
+        "documents": {"too_short": short},
+        "sentences": sentences,
+        "summary_sentences": summary,
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "result", "found"),
+    [
+        ("documents", counted([], {"documents": 1}), "'kept': 1"),
+        ("documents", counted([DOCUMENT], {}), "nothing counted"),
+        ("documents", counted([DOCUMENT], {"documents": 1}), "2 sentences"),
+        ("documents", counted([DOCUMENT], COUNTED | {"sentences": 1}, short=1), "'kept': 1"),
+        ("documents", counted([DOCUMENT], COUNTED | {"documents": 1}), "'kept': 5"),
+        ("gutenberg", counted([Dialogue("a", "", [["Sí.", "No."]])], {"documents": 1}), "2 turns"),
+        ("paralex", counted([PAIR], {"examples": 1, "texts": 1}), "'kept': 1"),
+    ],
+)
+def test_a_recipe_whose_counts_contradict_its_records_is_told_so(name, result, found) -> None:
+    with pytest.raises(InputError) as error:
+        settle_counts(result, sample_of(name))
+    assert found in str(error.value)
+    assert str(RECIPES / name / "recipe.py") in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("changes", "place", "known", "found"),
+    [
+        ({"collection": "answers"}, "collections", "questions", "'answers'"),
+        ({"label": "NUM"}, "collections.questions.labels", "number", "'NUM'"),
+        ({"columns": {"fine": "date"}}, "collections.questions.columns", "fine_class", "'fine'"),
+    ],
+)
+def test_an_example_that_corpus_yaml_does_not_describe_is_refused(
+    changes, place, known, found
+) -> None:
+    example = Example("questions/1", "questions", ("¿Sí?",), "number", None, "questions/1")
+    settle_counts(counted([example], {"examples": 1}), sample_of("sqc"))
+    with pytest.raises(InputError) as error:
+        settle_counts(counted([replace(example, **changes)], {"examples": 1}), sample_of("sqc"))
+    assert error.value.where.endswith("recipe.py: read_block, example questions/1")
+    assert error.value.expected.endswith(f"which corpus.yaml names under {place}")
+    assert known in error.value.expected
+    assert error.value.found == found
+
+
+def test_a_class_of_a_collection_without_classes_is_refused() -> None:
+    pair = Example("2014/1", "2014", ("Uno.", "Dos."), "same", 2.0, "2014/1")
+    with pytest.raises(InputError, match=r"\(nothing\).*collections\.2014\.labels"):
+        settle_counts(counted([pair], {"examples": 1}), sample_of("sts"))

@@ -1,12 +1,24 @@
-"""What a run tells: details unless it is brief, and how far it is, on a terminal and in a log."""
+"""What a command prints, and the message for an error that is not the program's."""
 
+import errno
 import os
+import pickle
+import shutil
 import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from corpora_recipes.running import console
-from corpora_recipes.running.console import announce, clock, log, progress
+from corpora_recipes.running.console import announce, clock, explain, log, progress, run
+from corpora_recipes.running.errors import LONGEST_SAID, LONGEST_SHOWN, InputError
+from corpora_recipes.running.outputs import whole_file, whole_folder
+
+# --- console -------------------------------------------------------------------------------------
 
 
 def test_details_and_headings(
@@ -82,3 +94,142 @@ def test_a_terminal_has_a_bar(monkeypatch: pytest.MonkeyPatch) -> None:
         shown = os.read(reader, 10_000).decode()
     os.close(reader)
     assert "read mine:   0%|" in shown
+
+
+# --- failures ------------------------------------------------------------------------------------
+
+
+def explained(error: BaseException) -> InputError:
+    found = explain(error)
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        *((code, "space") for code in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)),
+        *((code, "a file or folder that you may") for code in (errno.EROFS, errno.EACCES)),
+        *((code, "a path that the system can") for code in (errno.ENOTDIR, errno.ENAMETOOLONG)),
+        (errno.EMFILE, "fewer files open"),
+        (errno.EIO, "a disk that reads and writes"),
+        (errno.ENOENT, "a file or folder"),
+        (errno.EPROTO, "a system that does what it is asked"),
+    ],
+)
+def test_every_number_has_its_words(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], code: int, expected: str
+) -> None:
+    """Raised where an output is written; what is named is the output, not its workplace."""
+
+    def fail() -> None:
+        with whole_file(tmp_path / "x.json") as temporary:
+            temporary.write_text("half", "utf-8")
+            raise OSError(code, os.strerror(code), str(temporary))
+
+    assert run(fail) == 1
+    message = capsys.readouterr().err
+    assert message.startswith(f"error: {tmp_path / 'x.json'}\n  expected: {expected}")
+    assert f"\n  found:    {os.strerror(code)}\n  to do:    " in message
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.fixture
+def small_files() -> Iterator[None]:
+    """Let no file be larger than 20 kB."""
+    resource = pytest.importorskip("resource")
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, before[1]))
+    yield
+    resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+def save_array(folder: Path) -> None:
+    np.save(folder / "a.npy", np.zeros(100_000))
+
+
+def save_table(folder: Path) -> None:
+    pq.write_table(pa.table({"a": np.random.default_rng(1).random(100_000)}), folder / "a.parquet")
+
+
+def copy_tree(folder: Path) -> None:
+    """Copy files, some of more than 20 kB."""
+    shutil.copytree(Path(__file__).parents[3] / "docs", folder / "large")
+
+
+@pytest.mark.usefixtures("small_files")
+@pytest.mark.parametrize("write", [save_array, save_table, copy_tree])
+def test_what_libraries_say_of_a_full_disk(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], write: Callable[[Path], object]
+) -> None:
+    def fill() -> None:
+        with whole_folder(tmp_path / "out") as temporary:
+            write(temporary)
+
+    assert run(fill) == 1
+    message = capsys.readouterr().err
+    assert message.startswith(f"error: {tmp_path / 'out'}")
+    assert "\n  expected: space for the output\n" in message
+    assert ".part" not in message
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        MemoryError(),
+        np._core._exceptions._ArrayMemoryError((10**9,), np.dtype(float)),  # type: ignore[attr-defined]
+        pa.ArrowMemoryError("malloc of size 64 failed"),
+        OSError(errno.ENOMEM, "Cannot allocate memory"),
+        ImportError("libgfortran.so: failed to map segment from shared object"),
+        ValueError("BLIS support requires blis: pip install blis"),
+        RuntimeError("can't start new thread"),
+        OSError("ZSTD compression failed: Allocation error : not enough memory"),
+        pa.ArrowException("Unknown error: Failed to launch worker thread: Resource temporarily"),
+    ],
+)
+def test_too_little_memory_under_every_name(error: Exception) -> None:
+    found = explained(error)
+    assert found.where == "memory"
+    assert "--workers 1" in found.todo
+    outer = ValueError("the configuration cannot be read")
+    outer.__cause__ = error
+    assert explained(outer).where == "memory"
+    reader = InputError("a.parquet", "a Parquet file", str(error))
+    # Bad input stays what it is.
+    assert explained(reader) is reader
+    reader.__context__ = error
+    assert explained(reader).where == "memory"
+    assert explained(reader).found == str(error)
+
+
+def test_a_path_that_is_not_in_utf8() -> None:
+    path = b"data/a\xf1o.parquet".decode("utf-8", "surrogateescape")
+    with pytest.raises(UnicodeEncodeError) as caught:
+        path.encode()
+    assert explained(caught.value).where == r"data/a\udcf1o.parquet"
+    with pytest.raises(UnicodeEncodeError) as text:
+        "a\ud83d".encode()
+    assert explain(text.value) is None
+
+
+@pytest.mark.parametrize(
+    "error", [TypeError("x"), KeyError("x"), ValueError("x"), RuntimeError("x"), ImportError("x")]
+)
+def test_what_may_be_the_programs_fault_is_not_explained(error: Exception) -> None:
+    assert explain(error) is None
+
+
+def test_what_comes_from_the_input_is_cut() -> None:
+    error = InputError("p" * 10**6, expected="e" * 10**6, found="é" * 10**6, todo="t" * 10**6)
+    cut = " … (1,000,000 characters)"
+    assert error.found == "é" * (LONGEST_SHOWN - len(cut)) + cut
+    assert len(str(error)) < 2 * (LONGEST_SHOWN + LONGEST_SAID) + 50
+    assert str(pickle.loads(pickle.dumps(error))) == str(error)
+
+
+def test_control_characters_reach_no_terminal() -> None:
+    error = InputError("a\udcff", expected="á", found="\x1b[31m\r\x07b\nc", todo="")
+    assert (error.where, error.expected) == (r"a\udcff", "á")
+    assert error.found == "\\x1b[31m\\r\\x07b\nc"
+    str(error).encode()

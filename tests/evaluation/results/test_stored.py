@@ -1,20 +1,44 @@
-"""Parts of results: what is reused from the cache and what is computed; JSON and descriptions."""
+"""Results in files, and the cache of their parts."""
 
+import json
 import shutil
-from collections.abc import Iterator
-from dataclasses import asdict, replace
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, fields, replace
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
-from contents import flip_bit, forge_cache
+from contents import contents, flip_bit, forge_cache
+from report_files import CLUSTERED, PARADIGM, RANK, RANKED
 from result_files import RESULTS, SCORE
 
 from corpora_recipes.running.cache import Cache
-from evaluation.results.scores import Predictions, Results, Score, predictions_table
-from evaluation.results.stored import Part, library_versions, parse_json, score_parts
+from corpora_recipes.running.errors import InputError
+from evaluation.results.scores import (
+    PREDICTIONS_SCHEMA,
+    RANK_MEASURES,
+    PairRanks,
+    Predictions,
+    Results,
+    Score,
+    measure_pairs,
+    predictions_table,
+    ranks_table,
+    read_paradigms,
+    read_predictions,
+    read_rankings,
+    read_ranks,
+    read_results,
+    write_rankings,
+    write_results,
+)
+from evaluation.results.stored import Part, library_versions, parse_json, score_parts, write_stored
+
+# --- stored --------------------------------------------------------------------------------------
 
 BARE = replace(RESULTS, scores=())
 INPUTS = {"a": {"digest": "1"}, "b": {"digest": "2"}, "c": {"digest": "3"}}
@@ -139,3 +163,170 @@ def test_the_versions_of_encoding_and_of_scoring() -> None:
     found = library_versions("probe", {"versions": {"torch": "0.1", "numpy": "0.2"}})
     assert list(found) == ["numpy", "platform", "probeta", "pyarrow", "python", "scipy", "torch"]
     assert (found["torch"], found["numpy"]) == ("0.1", version("numpy"))
+
+
+# --- result files --------------------------------------------------------------------------------
+
+PREDICTIONS = {
+    layer: Predictions(
+        ids=np.array(["a", "b", "c"]),
+        documents=np.array(["d", "d", "e"]),
+        gold=np.array([1, 0, 1]),
+        predicted=np.array(predicted),
+    )
+    for layer, predicted in {"0": [[1, 1, 0], [1, 0, 1]], "1": [[0, 0, 1]]}.items()
+}
+RANKS = {
+    similarity: PairRanks(
+        dataset="evalrank_es",
+        similarity=similarity,
+        queries=np.array(["a", "a", "b"]),
+        positives=np.array(["b", "ñ", "a"]),
+        documents=np.array(["a", "a", "a"], object),
+        ranks=np.array(ranks),
+    )
+    for similarity, ranks in {"cosine": [1.0, 4.0, 2.5], "l2": [1.0, 7.0, 3.0]}.items()
+}
+
+
+class Kind(NamedTuple):
+    """Results in a folder: how they are written and read, and the rows of which dataset and key."""
+
+    results: Any
+    write: Callable[..., None]
+    read: Callable[[Path], Any]
+    read_rows: Callable[[Path, str, str], Any]
+    dataset: str
+    rows: dict[str, Any]
+    tables: list[pa.Table]
+    files: list[str]
+    second_row: list[Any]
+
+
+KINDS = {
+    "probe": Kind(
+        RESULTS,
+        write_results,
+        read_results,
+        read_predictions,
+        "bso_own",
+        PREDICTIONS,
+        [predictions_table("bso_own", *rows) for rows in PREDICTIONS.items()],
+        ["predictions.parquet", "scores.json"],
+        ["bso_own", "0", "b", "d", 0.0, [1.0, 0.0]],
+    ),
+    "rank": Kind(
+        replace(RANKED, name="mío"),
+        write_rankings,
+        read_rankings,
+        read_ranks,
+        "evalrank_es",
+        RANKS,
+        [*map(ranks_table, RANKS.values())],
+        ["ranks.parquet", "scores.json"],
+        ["evalrank_es", "cosine", "a", "ñ", "a", 4.0],
+    ),
+}
+each_kind = pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
+
+
+@each_kind
+def test_what_is_written_is_read(tmp_path: Path, kind: Kind) -> None:
+    folder = tmp_path / "r"
+    kind.write(kind.results, kind.tables, folder)
+    assert sorted(path.name for path in folder.iterdir()) == kind.files
+    assert kind.read(folder) == kind.results
+    for key, written in kind.rows.items():
+        read = kind.read_rows(folder, kind.dataset, key)
+        for field in fields(written):
+            value, expected = (np.asarray(getattr(x, field.name)) for x in (read, written))
+            assert value.tolist() == expected.tolist()
+    table = pq.read_table(folder / kind.files[0])
+    assert len(table) == 6
+    assert [*table.to_pylist()[1].values()] == kind.second_row
+
+
+@each_kind
+def test_a_failure_leaves_the_results_before(tmp_path: Path, kind: Kind) -> None:
+    def tables() -> Iterator[pa.Table]:
+        yield kind.tables[0]
+        raise KeyboardInterrupt
+
+    folder = tmp_path / "r"
+    kind.write(kind.results, kind.tables, folder)
+    before = contents(folder)
+    with pytest.raises(KeyboardInterrupt):
+        kind.write(kind.results, tables(), folder)
+    assert contents(folder) == before
+    assert [path.name for path in tmp_path.iterdir()] == ["r"]
+
+
+@each_kind
+def test_rows_that_are_missing(tmp_path: Path, kind: Kind) -> None:
+    kind.write(kind.results, kind.tables, tmp_path / "r")
+    for dataset, key in ((kind.dataset, "other"), ("other", next(iter(kind.rows)))):
+        with pytest.raises(InputError, match=f" {dataset} (from layer|by) {key}"):
+            kind.read_rows(tmp_path / "r", dataset, key)
+
+
+def test_a_file_instead_of_a_folder(tmp_path: Path) -> None:
+    (tmp_path / "mine.json").write_text("{}")
+    with pytest.raises(InputError, match=r"the folder that probe wrote"):
+        read_results(tmp_path / "mine.json")
+
+
+def test_rows_with_unequal_numbers_of_predictions(tmp_path: Path) -> None:
+    KINDS["probe"].write(RESULTS, KINDS["probe"].tables, tmp_path / "r")
+    path = tmp_path / "r" / "predictions.parquet"
+    rows = pq.ParquetFile(path).read_row_group(0).to_pylist()
+    rows[0]["predicted"].pop()
+    pq.write_table(pa.Table.from_pylist(rows, schema=PREDICTIONS_SCHEMA), path)
+    with pytest.raises(InputError, match="as many predictions in each row"):
+        read_predictions(tmp_path / "r", "bso_own", "0")
+
+
+def test_paradigms_are_one_file(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="run `probeta paradigms` again"):
+        read_paradigms(tmp_path / "mine.json")
+    write_stored(CLUSTERED, tmp_path / "mine.json")
+    assert read_paradigms(tmp_path / "mine.json") == CLUSTERED
+    assert CLUSTERED.main == CLUSTERED.scores
+    assert [cluster.left for cluster in PARADIGM.clusters] == [7, 2]
+    assert PARADIGM.skipped == 1
+
+
+@pytest.mark.parametrize(
+    ("kind", "changes", "found"),
+    [
+        ("rank", {"format": 1}, "format 1"),
+        ("rank", {"scores": [{"dataset": "a"}]}, "scores.0.task: Field required"),
+        ("rank", {"similarities": None}, "similarities: Input should be a valid"),
+        ("rank", {"evalrank": {"similarities": 1}}, "evalrank.similarities: Input should be"),
+        ("probe", {"intervals": {"coverage": "x"}}, "intervals.coverage: Input should be"),
+        ("probe", {"protocol": {}}, "KeyError: 'name'"),
+        ("paradigms", {"format": 0}, "format 0"),
+        ("paradigms", {"scores": [{"dataset": "x"}]}, "scores.0.language: Field required"),
+    ],
+)
+def test_a_file_that_does_not_fit(
+    tmp_path: Path, kind: str, changes: dict[str, Any], found: str
+) -> None:
+    path, read = tmp_path / "r" / "scores.json", read_paradigms
+    if kind == "paradigms":
+        write_stored(CLUSTERED, path)
+    else:
+        KINDS[kind].write(KINDS[kind].results, [], tmp_path / "r")
+        read = KINDS[kind].read
+    path.write_text(json.dumps(json.loads(path.read_bytes()) | changes), "utf-8")
+    with pytest.raises(InputError, match=f"run `probeta {kind}` again") as caught:
+        read(path if kind == "paradigms" else path.parent)
+    assert found in caught.value.found
+    assert "\n" not in caught.value.found
+
+
+def test_measures_of_ranks_and_their_keys() -> None:
+    found = measure_pairs(np.array([1.0, 2.5, 3.0, 4.0]))
+    assert found.tolist() == [[1, 0.4, 1 / 3, 0.25], [1, 0, 0, 0], [1, 1, 1, 0]]
+    assert RANK.measures == dict(zip(RANK_MEASURES, (0.4, 0.3, 0.45), strict=True))
+    assert RANK.key("Hits@1") == "evalrank_es hits@1 cosine"
+    assert replace(RANKED, scores=(RANK, replace(RANK, layer="1"))).main == (RANK,)

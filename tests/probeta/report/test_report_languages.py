@@ -1,35 +1,53 @@
-"""The same task in several languages: which datasets stand side by side, and their scores."""
+"""Tables across languages, and of single rows."""
 
+import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import report_files
 from report_files import (
     ALL_BASELINES,
     CLUSTERED,
+    DR,
     ONE,
     PARADIGM,
     SP,
+    STS,
+    TWO,
     audit_file,
     cells,
     kept,
     names,
     one,
+    report_of,
     say_of_dataset,
+    whole_report,
 )
 
-from probeta.report.formats import write_latex, write_markdown
+from evaluation.datasets import find_datasets
+from evaluation.results.scores import (
+    predictions_table,
+    read_predictions,
+    read_results,
+    write_results,
+)
+from probeta.report.formats import write_json, write_latex, write_markdown
 from probeta.report.inputs import read_inputs
+from probeta.report.instances import MAX_ROWS, browser_contents
 from probeta.report.statistics import Report, order_report
 from probeta.report.tables.compared import languages, shared_tasks, tasks_in_languages
+from probeta.report.tables.encoders import examples, items
+
+# --- report languages ----------------------------------------------------------------------------
 
 WIKIPEDIA: dict[str, Any] = {"from": ["wikipedia"], "options": {}}
 NEWS: dict[str, Any] = {"from": ["news"], "options": {}}
 
 
-def report_of(folder: Path, made: dict[str, tuple[str, dict[str, Any]]]) -> Report:
+def report_of_languages(folder: Path, made: dict[str, tuple[str, dict[str, Any]]]) -> Report:
     """Return the results of two encoders on sentence position: dataset to language and making."""
     scores = tuple(
         replace(SP, dataset=name, language=language) for name, (language, _) in made.items()
@@ -53,7 +71,7 @@ def test_the_same_task_stands_side_by_side(tmp_path: Path) -> None:
         "news_pt": ("pt", NEWS),
         "alone": ("es", {"from": ["theses"], "options": {}}),
     }
-    report = report_of(tmp_path, made)
+    report = report_of_languages(tmp_path, made)
     news, wikipedia = shared_tasks(report)
     assert news.name == "sentence position: news"
     assert news.datasets == {"en": "news_en", "es": "news_es", "pt": "news_pt"}
@@ -80,7 +98,9 @@ def test_the_same_task_stands_side_by_side(tmp_path: Path) -> None:
     assert {row[0]: row[1:] for row in cells(table)} == {n: [mean] * 3 for n, mean in means.items()}
     # A language that has other tasks alone takes nothing away from the others' means.
     made["ssp_fr"] = ("fr", {"from": ["theses"], "options": {"a": "b"}})
-    assert one(languages(report_of(tmp_path / "more", made))).header[1:] == table.header[1:]
+    assert (
+        one(languages(report_of_languages(tmp_path / "more", made))).header[1:] == table.header[1:]
+    )
     text = write_markdown(report)
     for title in ("Across languages", "Tasks across languages"):
         assert f"## {title}\n" in text
@@ -90,7 +110,7 @@ def test_the_same_task_stands_side_by_side(tmp_path: Path) -> None:
 def test_what_is_made_otherwise_is_in_no_mean(tmp_path: Path) -> None:
     similar = {"from": ["wikipedia"], "options": {"donors": "similar"}}
     made = {"dc_es": ("es", WIKIPEDIA), "dc_en": ("en", similar), "dc_pt": ("pt", WIKIPEDIA)}
-    report = report_of(tmp_path, made)
+    report = report_of_languages(tmp_path, made)
     (task,) = shared_tasks(report)
     assert task.different == {"en"}
     assert languages(report) == []
@@ -98,18 +118,18 @@ def test_what_is_made_otherwise_is_in_no_mean(tmp_path: Path) -> None:
     assert [("(d)" in cell.marks) for cell in row] == [True, False, False]
     # With two, neither is as the other.
     made.pop("dc_pt")
-    (task,) = shared_tasks(report_of(tmp_path / "two", made))
+    (task,) = shared_tasks(report_of_languages(tmp_path / "two", made))
     assert task.different == {"en", "es"}
     # The one that is made as in the other language is taken.
     made["dc_en_too"] = ("en", WIKIPEDIA)
-    (task,) = shared_tasks(report_of(tmp_path / "three", made))
+    (task,) = shared_tasks(report_of_languages(tmp_path / "three", made))
     assert task.datasets == {"en": "dc_en_too", "es": "dc_es"}
     assert task.different == frozenset()
 
 
 def test_an_edition_stands_in_no_row(tmp_path: Path) -> None:
     made = {"sp_old": ("es", WIKIPEDIA), "sp_new": ("pt", WIKIPEDIA)}
-    report = report_of(tmp_path, made)
+    report = report_of_languages(tmp_path, made)
     assert len(shared_tasks(report)) == 1
     edition = {"sp_new": {**report.inputs.audit["sp_new"], "edition_of": "sp_old"}}
     audit = {"datasets": report.inputs.audit | edition}
@@ -121,7 +141,9 @@ def test_an_edition_stands_in_no_row(tmp_path: Path) -> None:
 def test_a_report_in_one_language_has_no_such_table(
     tmp_path: Path, making: dict[str, Any] | None
 ) -> None:
-    report = report_of(tmp_path, {"sp_a": ("es", making or {}), "sp_b": ("es", making or {})})
+    report = report_of_languages(
+        tmp_path, {"sp_a": ("es", making or {}), "sp_b": ("es", making or {})}
+    )
     assert languages(report) == tasks_in_languages(report) == []
 
 
@@ -136,3 +158,44 @@ def test_clusters_stand_side_by_side_by_the_shared_words(tmp_path: Path) -> None
     (task,) = shared_tasks(report)
     assert (task.name, task.measure) == ("paradigms", "suggestion, shared words, as is")
     assert {mean.value for mean in task.scores["char_hash"].values()} == {PARADIGM.suggestion}
+
+
+# --- report items --------------------------------------------------------------------------------
+
+
+def test_counts_of_rows_that_stand_out(tmp_path: Path) -> None:
+    """Of the 20 rows, encoders are right on the first 5, 10 or 15."""
+    three = [replace(ONE, name=name, scores=(SP, STS)) for name in "abc"]
+    right = {"a": 15, "b": 10, "c": 5}
+    table = one(items(report_of(tmp_path, *three, replace(ONE, scores=(DR,)), right=right)))
+    assert cells(table) == [["sp_wiki", "3", "20", "25.0", "25.0", "0.0"]]
+    assert [cell.detail for cell in table.rows[0].cells[3:]] == ["(5)", "(5)", "(0)"]
+    few = report_of(tmp_path / "few", ONE, TWO)
+    assert one(items(few)).about[0].startswith("This table needs a dataset of classes on which")
+    assert examples(few) == []
+
+
+def test_examples_are_in_the_browser(tmp_path: Path) -> None:
+    """A third encoder is right on the first rows only, where the first one is wrong."""
+    given = whole_report(tmp_path)
+    first = read_results(given["results"][0])
+    tables = []
+    for score in first.main:
+        known = read_predictions(given["results"][0], score.dataset, score.layer)
+        wrong = known.gold + (np.arange(len(known.gold)) > 0)
+        table = predictions_table(score.dataset, "output", replace(known, predicted=wrong[None]))
+        tables.append(table)
+    write_results(replace(first, name="worse"), tables, tmp_path / "worse")
+    given["results"].append(tmp_path / "worse")
+    report = order_report(read_inputs(given["results"], given["instances"] / "audit.json"))
+    (row,) = (row for row in one(examples(report)).rows if row.cells[0].text == "mc_x")
+    assert [cell.text for cell in row.cells[1:]] == ["mc_x-0", "2 of 3", "-50.0"]
+    assert row.cells[1].link == "#instances-title?dataset=mc_x&find=mc_x-0"
+    contents = browser_contents(report, find_datasets(given["instances"]))
+    shown = {item["name"]: item["rows"] for item in contents}
+    of_mc = next(
+        row for row in json.loads(write_json(report))["items"]["rows"] if "mc_x" in str(row)
+    )
+    assert of_mc[1] == {"text": "3", "value": 3}
+    # That row is not among those that are drawn.
+    assert (len(shown["mc_x"]), shown["mc_x"][0]["id"]) == (MAX_ROWS + 1, "mc_x-0")

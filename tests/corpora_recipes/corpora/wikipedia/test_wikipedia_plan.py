@@ -1,34 +1,51 @@
-"""Tests of wikipedia/{plan,pages}.py: blocks, pages, and every kind of damage."""
+"""Wikipedia: blocks of a dump, chunks of streams, and what is downloaded."""
 
 import bz2
+import hashlib
+import json
 import pickle
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import pytest
 from dump_writer import SamplePage, header, page_xml, write_dump
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from recipe_reading import refused
+from loopback import RangeServer
+from recipe_reading import recipe_corpus, refused
+from test_wikipedia_exports import write_export
+from test_wikipedia_partial import TEXTS, names
+from test_wikipedia_partial import in_an_empty_folder as in_an_empty_folder
 
-from corpora_recipes.corpora.wikipedia import pages, plan
+from corpora_recipes.corpora.wikipedia import pages, plan, recipe
+from corpora_recipes.corpora.wikipedia.editions import folder_of
 from corpora_recipes.corpora.wikipedia.pages import Page, parse_page, read_pages, unescape
 from corpora_recipes.corpora.wikipedia.plan import (
     DumpBlock,
     Site,
+    check_end,
     find_dump,
     index_path,
     list_blocks,
+    read_blocks,
     read_index,
     read_site,
 )
+from corpora_recipes.fetching import sources
+from corpora_recipes.recipe import Corpus
 from corpora_recipes.running.errors import InputError
+
+# --- wikipedia plan ------------------------------------------------------------------------------
 
 NAME = "eswiki-20260101-pages-articles-multistream.xml.bz2"
 PLAIN = "eswiki-20260101-pages-articles.xml"
 SINGLE = "eswiki-20260101-pages-articles.xml.bz2"
-TEXTS = [(f"Página {i}", f"Texto «número» {i} & <b>{i}</b>.\n" * (i % 5 + 1)) for i in range(950)]
+TEXTS_PLAN = [
+    (f"Página {i}", f"Texto «número» {i} & <b>{i}</b>.\n" * (i % 5 + 1)) for i in range(950)
+]
 
 
 def pages_of(blocks: list[DumpBlock]) -> list[Page]:
@@ -37,7 +54,7 @@ def pages_of(blocks: list[DumpBlock]) -> list[Page]:
 
 @pytest.fixture
 def multistream(tmp_path: Path) -> Path:
-    return write_dump(tmp_path / NAME, TEXTS)
+    return write_dump(tmp_path / NAME, TEXTS_PLAN)
 
 
 def test_multistream_blocks_hold_every_page_once(multistream: Path) -> None:
@@ -48,7 +65,7 @@ def test_multistream_blocks_hold_every_page_once(multistream: Path) -> None:
     assert str(multistream.parent) not in blocks[0].key
     pages = pages_of(blocks)
     assert [p.id for p in pages] == [str(10 + 7 * i) for i in range(950)]
-    assert [(p.title(), p.text()) for p in pages] == TEXTS
+    assert [(p.title(), p.text()) for p in pages] == TEXTS_PLAN
     assert pages_of(pickle.loads(pickle.dumps(blocks[1:2]))) == pages[400:800]
 
 
@@ -59,7 +76,7 @@ def test_ranges_of_a_plain_dump_may_start_anywhere(
     monkeypatch.setattr(plan, "RANGE", size)
     monkeypatch.setattr(plan, "CHUNK", 64)
     # One page is larger than most ranges.
-    texts = [*TEXTS[:12], ("A", "a" * 9_000), ("B", "b")]
+    texts = [*TEXTS_PLAN[:12], ("A", "a" * 9_000), ("B", "b")]
     path = write_dump(tmp_path / PLAIN, texts)
     assert [p.title() for p in pages_of(list_blocks(path))] == [title for title, _ in texts]
 
@@ -71,10 +88,10 @@ def test_every_form_and_version_gives_the_same_pages(
 ) -> None:
     monkeypatch.setattr(plan, "RANGE", 5_000)
     monkeypatch.setattr(plan, "CHUNK", 777)
-    path = write_dump(tmp_path / name, TEXTS[:60], version=version, index=False)
+    path = write_dump(tmp_path / name, TEXTS_PLAN[:60], version=version, index=False)
     blocks = list_blocks(path)
     assert (len(blocks) > 5) == (name == PLAIN)
-    assert [(p.title(), p.text()) for p in pages_of(blocks)] == TEXTS[:60]
+    assert [(p.title(), p.text()) for p in pages_of(blocks)] == TEXTS_PLAN[:60]
     assert {p.model for p in pages_of(blocks)} == {"wikitext"}
 
 
@@ -363,3 +380,325 @@ def test_streams_of_an_index_are_found_across_chunks(
 def test_bad_lines_of_an_index_are_counted(text: bytes, message: str) -> None:
     with pytest.raises(InputError, match=message):
         streams_of(text)
+
+
+# --- wikipedia chunks ----------------------------------------------------------------------------
+
+# Level 1 makes blocks of 100 kB.
+DATA = b"".join(hashlib.sha256(b"%d" % n).hexdigest().encode() * 2 for n in range(8_000))
+PACKED = bz2.compress(DATA, 1)
+
+
+@pytest.fixture(scope="module")
+def packed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("bz2") / "data.bz2"
+    path.write_bytes(PACKED)
+    return path
+
+
+@pytest.mark.parametrize("chunk", [11, 1_000, 1 << 18])
+def test_all_blocks_are_the_file(packed: Path, chunk: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(plan, "CHUNK", chunk)
+    blocks = list(read_blocks(packed, 0))
+    assert len(blocks) == 11
+    assert b"".join(content for _, content in blocks) == DATA
+    assert blocks[0][0] == 4
+
+
+def test_read_blocks_any_byte_are_those_that_begin_there_or_later(packed: Path) -> None:
+    blocks = list(read_blocks(packed, 0))
+    for n, (start, _) in enumerate(blocks):
+        assert list(read_blocks(packed, start)) == blocks[n:]
+        assert list(read_blocks(packed, start + 1)) == blocks[n + 1 :]
+    # They begin at different bits of a byte, as nothing aligns them.
+    assert len({len(content) for _, content in blocks[:-1]}) > 1
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(st.binary(max_size=400), min_size=1, max_size=6), st.integers(1, 9))
+def test_what_is_compressed_comes_back(
+    tmp_path_factory: pytest.TempPathFactory, parts: list[bytes], level: int
+) -> None:
+    path = tmp_path_factory.mktemp("bz2") / "any.bz2"
+    path.write_bytes(b"".join(bz2.compress(part, level) for part in parts))
+    check_end(path)
+    assert b"".join(content for _, content in read_blocks(path, 0)) == b"".join(parts)
+
+
+def test_a_mark_by_chance_in_a_block_is_no_block(
+    packed: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    blocks = list(read_blocks(packed, 0))
+    real = plan._marks
+
+    def marks(file: object, offset: int) -> object:
+        for bit, mark in real(file, offset):  # type: ignore[arg-type]
+            yield bit, mark
+            if mark == plan._BLOCK:
+                yield bit + 5_003, plan._BLOCK if bit % 2 else plan._END
+
+    monkeypatch.setattr(plan, "_marks", marks)
+    assert list(read_blocks(packed, 0)) == blocks
+
+
+def test_damage(tmp_path: Path, packed: Path) -> None:
+    path = tmp_path / "bad.bz2"
+    starts = [start for start, _ in read_blocks(packed, 0)]
+    for place, sound in ((starts[3] + 700, 3), (starts[4] + 3, 3), (starts[-1] + 700, 10)):
+        data = bytearray(PACKED)
+        data[place] ^= 0xFF
+        path.write_bytes(data)
+        found = []
+        with pytest.raises(InputError, match=f"byte {starts[sound]:,}"):
+            found.extend(read_blocks(path, 0))
+        assert len(found) <= sound
+    for wrong in (PACKED[:-1], PACKED[:-200], PACKED + b"x", b"", b"BZh9", DATA[:500]):
+        path.write_bytes(wrong)
+        with pytest.raises(InputError, match="the file is cut, or no bz2 file"):
+            check_end(path)
+    path.write_bytes(PACKED[:-200])
+    with pytest.raises(InputError, match="a damaged block, or a cut file"):
+        list(read_blocks(path, 0))
+
+
+# --- wikipedia upstream --------------------------------------------------------------------------
+
+DATES = ("20260601", "20260701", "20260801")
+
+
+def files_of(date: str) -> list[str]:
+    name = f"eswiki-{date}-pages-articles-multistream"
+    return [f"{name}.xml.bz2", f"{name}-index.txt.bz2"]
+
+
+@pytest.fixture(scope="module")
+def dump(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_dump(
+        tmp_path_factory.mktemp("made") / files_of("20260701")[0], TEXTS[:200], per_stream=5
+    )
+
+
+@pytest.fixture
+def server(dump: Path) -> Iterator[RangeServer]:
+    server = RangeServer({})
+    for date in DATES:
+        add_date(server, dump, date, "in-progress" if date == DATES[-1] else "done")
+    yield server
+    server.close()
+
+
+def add_date(server: RangeServer, dump: Path, date: str, status: str, **wrong: Any) -> None:
+    """Add a date of a dump to a server, in its layout."""
+    parts = (dump, dump.with_name(files_of("20260701")[1]))
+    described = {}
+    for name, path in zip(files_of(date), parts, strict=True):
+        data = path.read_bytes()
+        server.files[f"/eswiki/{date}/{name}"] = data
+        described[name] = {
+            "size": len(data),
+            "url": f"/eswiki/{date}/{name}",
+            "md5": hashlib.md5(data).hexdigest(),
+            "sha1": hashlib.sha1(data).hexdigest(),
+            **wrong,
+        }
+    files = described if status == "done" else {}
+    jobs = {"articlesmultistreamdump": {"status": status, "files": files}}
+    server.files[f"/eswiki/{date}/dumpstatus.json"] = json.dumps({"jobs": jobs}).encode()
+    list_dates(server, "/eswiki/")
+
+
+def list_dates(server: RangeServer, folder: str) -> None:
+    """Write the page of a folder that links to the folders in it."""
+    paths = [path for path in server.files if path.startswith(folder) and path != folder]
+    dates = sorted({path.split("/")[folder.count("/")] for path in paths})
+    links = "".join(f'<a href="{d}/">{d}/</a>  01-Aug-2026 10:00  -\n' for d in dates)
+    page = f'<html><head><title>Index</title></head><body>\n<a href="../">../</a>\n{links}'
+    server.files[folder] = f'{page}<a href="latest/">latest/</a></body></html>'.encode()
+
+
+def corpus(*servers: RangeServer, **options: Any) -> Corpus:
+    exports = [f"{server.url}/exports/" for server in servers]
+    what = recipe_corpus("wikipedia", special={"exports": exports}, **options)
+    path = "{language}wiki/{date}/"
+    here = tuple(
+        replace(s, urls=tuple(f"{server.url}/{path}{s.file}" for server in servers))
+        for s in what.facts.sources
+    )
+    return replace(what, facts=replace(what.facts, sources=here))
+
+
+def lock() -> dict[str, dict[str, Any]]:
+    return dict(json.loads(Path("sources.lock").read_text("utf-8")))
+
+
+def test_latest_is_the_newest_finished_date_and_stays_it(server: RangeServer, dump: Path) -> None:
+    what = corpus(server)
+    sources.fetch(what, "upstream", Path("raw"))
+    assert names(Path("raw")) == sorted([".fetched.json", *files_of("20260701")])
+    assert Path("raw", files_of("20260701")[0]).read_bytes() == dump.read_bytes()
+    latest = f"{server.url}/eswiki/latest/"
+    dated = [f"{server.url}/eswiki/20260701/{name}" for name in files_of("20260701")]
+    assert lock().keys() == {latest, *dated}
+    assert lock()[latest] == lock()[dated[0]]
+    assert lock()[latest]["sha1"] == hashlib.sha1(dump.read_bytes()).hexdigest()
+    # A newer dump appears: the lock keeps the old one, and nothing is asked.
+    add_date(server, dump, "20260801", "done")
+    server.requests.clear()
+    sources.fetch(what, "upstream", Path("raw"))
+    assert server.requests == []
+    Path("sources.lock").write_text(json.dumps({k: v for k, v in lock().items() if k != latest}))
+    sources.fetch(what, "upstream", Path("raw"))
+    assert names(Path("raw")) == sorted([".fetched.json", *files_of("20260801")])
+
+
+def test_doctor_says_of_which_date_the_newest_dump_is(server: RangeServer, dump: Path) -> None:
+    (found,) = recipe.examine(corpus(server))
+    assert (found.what, found.fault) == (files_of("20260701")[0], "")
+    size = f"{dump.stat().st_size:,} bytes"
+    assert found.note == f"the newest finished dump is of 20260701, {size}"
+    assert not Path("sources.lock").exists()
+    assert list(recipe.examine(corpus(server, date="20260601"))) == []
+
+
+def test_a_part_of_the_latest_dump(server: RangeServer) -> None:
+    what = corpus(server, partial=True, documents=20)
+    sources.fetch(what, "upstream", Path("raw"))
+    name, index = files_of("20260701")
+    tops = {path.split("/")[0] for path in names(Path("raw"))}
+    assert tops == {".fetched.json", index, f"{name}.parts"}
+    url = f"/eswiki/20260701/{name}"
+    assert 0 < server.sent[url] < len(server.files[url])
+    server.requests.clear()
+    sources.fetch(what, "upstream", Path("raw"))
+    assert server.requests == []
+
+
+def test_another_server_is_asked_for_the_date_and_the_files(server: RangeServer) -> None:
+    dead = RangeServer({})
+    try:
+        sources.fetch(corpus(dead, server), "upstream", Path("raw"))
+        assert names(Path("raw")) == sorted([".fetched.json", *files_of("20260701")])
+        some = corpus(dead, server, partial=True, documents=20)
+        Path("sources.lock").unlink()
+        sources.fetch(some, "upstream", Path("part"))
+        assert recipe.blocks(Path("part"), some)
+    finally:
+        dead.close()
+
+
+@pytest.mark.parametrize("wrong", [{"sha1": "0" * 40}, {"size": 5}])
+def test_a_dump_that_is_not_what_its_status_says(
+    server: RangeServer, dump: Path, wrong: dict[str, Any]
+) -> None:
+    add_date(server, dump, "20260801", "done", **wrong)
+    with pytest.raises(InputError, match="20260801"):
+        sources.fetch(corpus(server), "upstream", Path("raw"))
+    assert not list(Path("raw").glob("*.bz2"))
+
+
+def test_a_date_without_a_finished_dump(server: RangeServer) -> None:
+    with refused(
+        f"{server.url}/eswiki/20260801/dumpstatus.json",
+        "a finished dump of 20260801",
+        "articlesmultistreamdump in-progress",
+    ):
+        sources.fetch(corpus(server, date="20260801"), "upstream", Path("raw"))
+    for date in DATES[:2]:
+        del server.files[f"/eswiki/{date}/dumpstatus.json"]
+    with pytest.raises(InputError, match="20260801: articlesmultistreamdump in-progress; 20260701"):
+        sources.fetch(corpus(server), "upstream", Path("raw"))
+
+
+def test_a_date_that_is_gone(server: RangeServer) -> None:
+    with refused(
+        "params.yaml: corpora.wikipedia.corpus.date",
+        "20260601, 20260701, 20260801",
+        "kept for some months",
+    ):
+        sources.fetch(corpus(server, date="20251001"), "upstream", Path("raw"))
+    # It was there when it was locked.
+    sources.fetch(corpus(server), "upstream", Path("raw"))
+    for path in [path for path in server.files if "20260701" in path]:
+        del server.files[path]
+    list_dates(server, "/eswiki/")
+    with refused("", "20260601, 20260801", "remove its entry"):
+        sources.fetch(corpus(server), "upstream", Path("other"))
+
+
+def test_parts_of_a_large_dump_are_joined_by_another_job(server: RangeServer, dump: Path) -> None:
+    path = "/eswiki/20260701/dumpstatus.json"
+    jobs = json.loads(server.files[path])["jobs"]
+    jobs["articlesmultistreamdumprecombine"] = jobs["articlesmultistreamdump"]
+    jobs["articlesmultistreamdump"] = {"status": "done", "files": {"eswiki-part1.bz2": {}}}
+    server.files[path] = json.dumps({"jobs": jobs}).encode()
+    sources.fetch(corpus(server, date="20260701"), "upstream", Path("raw"))
+    assert Path("raw", files_of("20260701")[0]).is_file()
+
+
+def test_a_status_that_is_none(server: RangeServer) -> None:
+    for text in (b"[]", b"{}", b'{"jobs": 3}', b"not json"):
+        server.files["/eswiki/20260701/dumpstatus.json"] = text
+        with pytest.raises(InputError, match=r"dumpstatus\.json"):
+            sources.fetch(corpus(server, date="20260701"), "upstream", Path("raw"))
+
+
+def exported(server: RangeServer, tmp_path: Path, *dates: str) -> None:
+    """Add content exports to a server."""
+    for date in dates:
+        folder = write_export(tmp_path / "made", date)
+        for path in folder.iterdir():
+            server.files[f"/exports/{folder_of('eswiki', date)}/{path.name}"] = path.read_bytes()
+    list_dates(server, "/exports/eswiki/")
+
+
+def test_an_export_is_fetched_whole_and_once(server: RangeServer, tmp_path: Path) -> None:
+    exported(server, tmp_path, "20260701", "20260801", "20260901")
+    del server.files[f"/exports/{folder_of('eswiki', '20260901')}/_SUCCESS"]
+    what = corpus(server, export="content_current")
+    sources.fetch(what, "upstream", Path("raw"))
+    folder = folder_of("eswiki", "20260801")
+    shards = [f"eswiki-2026-08-01-p{ids}.xml.bz2" for ids in ("301p899", "5p300", "900p1020")]
+    fetched = [f"{folder}/{name}" for name in ("SHA256SUMS", "_SUCCESS", *shards)]
+    assert names(Path("raw")) == [".fetched.json", *fetched]
+    assert len(recipe.blocks(Path("raw"), what)) == 3
+    server.requests.clear()
+    sources.fetch(what, "upstream", Path("raw"))
+    assert server.requests == []
+    assert lock()[f"{server.url}/exports/eswiki/latest/"]["file"] == folder
+
+
+@pytest.mark.parametrize(
+    ("spoilt", "content", "message"),
+    [
+        ("_SUCCESS", None, "a complete export"),
+        ("SHA256SUMS", None, "404"),
+        ("eswiki-2026-08-01-p301p899.xml.bz2", None, "404"),
+        ("eswiki-2026-08-01-p301p899.xml.bz2", b"BZh9 other", "SHA-256"),
+        ("SHA256SUMS", b"no sums", "line 1"),
+    ],
+)
+def test_an_export_that_is_not_whole(
+    server: RangeServer, tmp_path: Path, spoilt: str, content: bytes | None, message: str
+) -> None:
+    exported(server, tmp_path, "20260801")
+    path = f"/exports/{folder_of('eswiki', '20260801')}/{spoilt}"
+    if content is None:
+        del server.files[path]
+    else:
+        server.files[path] = content
+    what = corpus(server, export="content_current", date="20260801")
+    with pytest.raises(InputError, match=message):
+        sources.fetch(what, "upstream", Path("raw"))
+    assert not list(Path("raw").rglob("_SUCCESS"))
+
+
+def test_an_export_of_a_date_that_is_gone_and_none_at_all(
+    server: RangeServer, tmp_path: Path
+) -> None:
+    exported(server, tmp_path, "20260801")
+    what = corpus(server, export="content_current", date="20260101")
+    with pytest.raises(InputError, match="a date that the server has: 20260801"):
+        sources.fetch(what, "upstream", Path("raw"))
+    del server.files[f"/exports/{folder_of('eswiki', '20260801')}/_SUCCESS"]
+    with pytest.raises(InputError, match="an export with _SUCCESS"):
+        sources.fetch(corpus(server, export="content_current"), "upstream", Path("raw"))

@@ -1,4 +1,4 @@
-"""Every protocol: scale, classes, chance, folds, and what it costs."""
+"""The protocols together; logistic regression and what it is fitted on."""
 
 from dataclasses import replace
 from typing import Any
@@ -9,9 +9,20 @@ from imports import REPOSITORY
 from probe_problems import QUICK, folds, generator, splits
 
 from builders.plan.groups import load_groups
-from evaluation.probing.protocols import PROTOCOLS, Probing, effort, senteval
+from evaluation.arrays import Doubles, Floats
+from evaluation.probing.protocols import PROTOCOLS, Probing, effort, logistic, senteval
+from evaluation.probing.protocols.logistic import (
+    End,
+    Loss,
+    all_axes,
+    is_small,
+    longest_axes,
+    minimise,
+)
 from evaluation.probing.protocols.problem import ProbeOutput, Problem, Protocol
 from probeta.cli.listing import costs_listing
+
+# --- protocols -----------------------------------------------------------------------------------
 
 
 @pytest.fixture(params=PROTOCOLS.values(), ids=PROTOCOLS.keys())
@@ -93,3 +104,102 @@ def test_list_tells_what_the_schedule_of_the_papers_costs():
     assert "7 min by standard" in told
     assert "h by senteval (dc_" in told
     assert costs_listing([], Probing()) == ""
+
+
+# --- logistic ------------------------------------------------------------------------------------
+
+
+def features(rows: int, columns: int, rank: int) -> Any:
+    """Return rows of mean 0 whose spread falls from axis to axis."""
+    generator = np.random.Generator(np.random.PCG64(rows))
+    inner = generator.normal(size=(rows, rank)) * np.geomspace(10, 0.5, rank)
+    x = inner @ np.linalg.qr(generator.normal(size=(columns, rank)))[0].T
+    return (x - x.mean(axis=0)).astype(np.float32)
+
+
+@pytest.mark.parametrize(("rows", "columns", "rank"), [(200, 30, 30), (20, 90, 19), (200, 30, 8)])
+def test_all_axes(rows: int, columns: int, rank: int) -> None:
+    x = features(rows, columns, rank)
+    axes, squares, along = all_axes(x)
+    assert axes.shape == (columns, rank)
+    assert axes.T @ axes == pytest.approx(np.eye(rank), abs=1e-3)
+    assert along == pytest.approx(x @ axes, abs=1e-3)
+    assert squares == pytest.approx(np.square(along).mean(axis=0), rel=1e-3)
+    # Nothing is left out: the products of the rows are the same.
+    assert along @ along.T == pytest.approx(x @ x.T, abs=0.02)
+
+
+def test_the_longest_axes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(logistic, "AXES", 6)
+    x = features(500, 40, 40)
+    axes, squares, rest = longest_axes(x)
+    assert axes.shape == (40, 6)
+    assert axes.T @ axes == pytest.approx(np.eye(6), abs=1e-4)
+    exact = np.linalg.eigvalsh(x.T @ x / 500)[::-1]
+    assert squares.sum() == pytest.approx(exact[:6].sum(), rel=0.03)
+    assert rest == pytest.approx((exact.sum() - squares.sum()) / 34, rel=1e-3)
+
+
+def test_what_is_small(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(logistic, "SMALL", 10)
+    found = [is_small(np.zeros(shape)) for shape in ((10, 99), (99, 10), (11, 11))]
+    assert found == [True, True, False]
+
+
+END = End(gradient=1e-5, progress=0)
+
+
+def bowls(lowest: Any, steep: Any) -> tuple[Loss, list[Floats]]:
+    """Return (x - lowest)^4 + steep (x - lowest)^2 over all places, and the points asked for."""
+    asked: list[Floats] = []
+    lowest, steep = np.asarray(lowest, np.float64), np.asarray(steep, np.float64)
+
+    def loss(point: Floats) -> tuple[Doubles, Floats]:
+        asked.append(point)
+        off = point - lowest
+        slope = 4 * off**3 + 2 * steep * off
+        return (off**4 + steep * off**2).sum(axis=1), slope.astype(np.float32)
+
+    return loss, asked
+
+
+def test_the_lowest_points_are_found() -> None:
+    lowest = np.arange(12.0).reshape(3, 4) / 6 - 1
+    steep = np.geomspace(0.5, 20, 12).reshape(3, 4)
+    loss, asked = bowls(lowest, steep)
+    found = minimise(loss, np.zeros((3, 4), np.float32), END)
+    assert found.dtype == np.float32
+    assert found == pytest.approx(lowest, abs=1e-4)
+    assert len(asked) < 60
+
+
+def test_the_bits_of_a_problem_do_not_depend_on_the_others() -> None:
+    start = np.zeros((2, 3), np.float32)
+    steep = np.array([[1.0, 3, 9], [2, 2, 2]])
+    one, _ = bowls([[0.5, -0.5, 1], [0, 0, 0]], steep)
+    other, _ = bowls([[0.5, -0.5, 1], [-30, 7, 0.1]], steep)
+    found = [minimise(loss, start, END) for loss in (one, other)]
+    assert (found[0][0] == found[1][0]).all()
+    assert (found[0][1] == 0).all()
+    assert found[1][1] == pytest.approx([-30, 7, 0.1], abs=1e-3)
+
+
+def test_a_step_that_is_too_long_is_shortened() -> None:
+    loss, asked = bowls([[0.0]], [[1000.0]])
+    found = minimise(loss, np.ones((1, 1), np.float32), END)
+    assert abs(asked[1][0, 0]) > 1000
+    assert found[0, 0] == pytest.approx(0, abs=1e-6)
+
+
+def test_where_it_ends() -> None:
+    start = np.full((1, 2), 3, np.float32)
+    loss, asked = bowls([[0.0, 1.0]], [[1.0, 30.0]])
+    assert (minimise(loss, start, End(gradient=1e9, progress=0)) == start).all()
+    assert len(asked) == 1
+    few = minimise(loss, start, End(gradient=0, progress=0, steps=2))
+    assert np.abs(few - [0, 1]).max() > 0.01
+    rough = minimise(loss, start, End(gradient=0, progress=0.1))
+    fine = minimise(loss, start, End(gradient=0, progress=0))
+    assert np.abs(rough - [0, 1]).max() > np.abs(fine - [0, 1]).max()
+    # float32 lets no step lower the loss any more: it ends all the same.
+    assert fine == pytest.approx(np.array([[0, 1]]), abs=1e-2)

@@ -1,26 +1,45 @@
-"""Scores of whole datasets: both vocabularies, casings and layers, what is left out, bad input."""
+"""ParaLex: neighbours, suggestion and coherence, scores of whole datasets."""
 
 import shutil
+from collections.abc import Iterable, Mapping
+from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from paradigm_files import Layered, static, write_paradigms_dataset, write_words
+from paralex_loop import suggestion_loop
 from stores import fill_for
 
+import evaluation.paradigms as module
 from corpora_recipes.running.cache import Cache
 from corpora_recipes.running.errors import InputError
+from evaluation.arrays import Floats
 from evaluation.datasets import Dataset, find_datasets
-from evaluation.embedding.store import write_vocabulary
+from evaluation.embedding.store import Vocabulary, write_vocabulary
 from evaluation.encoders import make_encoder
 from evaluation.encoders.encoder import Encoder
 from evaluation.encoders.static import StaticVectors
-from evaluation.measures import leave_out_means, score_interval
-from evaluation.paradigms import evaluate_paradigms
+from evaluation.measures import leave_out_means, norms_of, score_interval
+from evaluation.paradigms import (
+    Neighbours,
+    Outcome,
+    apply_casing,
+    count_coherent_pairs,
+    count_found_targets,
+    evaluate_paradigms,
+    find_nearest,
+    forms_of,
+    run_tests,
+)
 from evaluation.results.scores import ParadigmResults, ParadigmScore
+
+# --- paradigm evaluating -------------------------------------------------------------------------
 
 # Ten directions of words, so that a word's 30 nearest are those of its own direction.
 DIRECTIONS = 10
@@ -125,11 +144,11 @@ def test_intervals_are_of_the_clusters(tmp_path: Path) -> None:
     encoder = static(tmp_path / "v.vec", vectors)
     score = evaluated(encoder, datasets, tmp_path / "store", casings=["lower"]).scores[0]
     names = np.array([cluster.cluster for cluster in score.clusters])
-    for value, given, ends in (
+    for value, measure, ends in (
         (score.suggestion, "suggestion", score.suggestion_interval),
         (score.coherence, "coherence", score.coherence_interval),
     ):
-        of_clusters = np.array([getattr(cluster, given) for cluster in score.clusters])
+        of_clusters = np.array([getattr(cluster, measure) for cluster in score.clusters])
         assert len(set(of_clusters)) > 3
         (left_out,) = leave_out_means(of_clusters[None], names)
         assert ends == score_interval("accuracy", value, left_out, names)
@@ -294,3 +313,268 @@ def test_the_vocabulary_has_to_be_there(tmp_path: Path) -> None:
     fill_for(tmp_path / "store", encoder, [dataset])
     with pytest.raises(InputError, match="store/vocabulary\n"):
         evaluate_paradigms("n", encoder, [dataset], tmp_path / "store", **WHOLE)
+
+
+# --- paradigm neighbours -------------------------------------------------------------------------
+
+
+def brute_force(vectors: Floats, words: list[int], row: int, count: int) -> list[int]:
+    """Return the nearest of the words in float64, ties by row."""
+    wide = vectors.astype(np.float64)
+    norms = np.sqrt(np.square(wide).sum(axis=1))
+    scored = [
+        (-(wide[row] * wide[other]).sum() / (norms[row] * norms[other]), other)
+        for other in words
+        if other != row
+    ]
+    return [other for _, other in sorted(scored)[:count]]
+
+
+def found(vectors: Floats, words: list[int], asked: list[int], count: int) -> list[list[int]]:
+    numbers = np.array(words, np.int64)
+    rows = find_nearest(vectors, norms_of(vectors), numbers, np.array(asked, np.int64), count)
+    lists: list[list[int]] = rows.tolist()
+    return lists
+
+
+@settings(max_examples=60)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    rows=st.integers(2, 60),
+    dimension=st.integers(1, 40),
+    count=st.integers(1, 12),
+    block=st.integers(1, 50),
+    # 0: as they are drawn; 1: many equal and opposite ones; 2: nearly equal ones, of all sizes.
+    kind=st.integers(0, 2),
+)
+def test_equal_to_a_brute_force_in_float64(
+    seed: int, rows: int, dimension: int, count: int, block: int, kind: int
+) -> None:
+    generator = np.random.default_rng(seed)
+    vectors = generator.normal(size=(rows, dimension)).astype(np.float32)
+    if kind == 1:
+        vectors = generator.integers(-1, 2, size=(rows, dimension)).astype(np.float32)
+        vectors[:, 0] += 2
+    if kind == 2:
+        vectors = (1 + vectors * 1e-6).astype(np.float32)
+        vectors *= (10.0 ** generator.integers(-30, 30, size=(rows, 1))).astype(np.float32)
+    words = sorted(generator.choice(rows, generator.integers(1, rows + 1), replace=False).tolist())
+    asked = words[:: 1 + seed % 3]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "_BLOCK_WORDS", block)
+        patch.setattr(module, "_BLOCK_NUMBERS", block * dimension)
+        got = found(vectors, words, asked, count)
+    assert got == [brute_force(vectors, words, row, count) for row in asked]
+
+
+def test_equal_cosines_by_row_and_fewer_than_asked_for() -> None:
+    vectors = np.array([[1, 0], [0, 1], [2, 0], [1, 0], [-1, 0], [4, 0]], np.float32)
+    words = list(range(6))
+    assert found(vectors, words, [3, 1], 3) == [[0, 2, 5], [0, 2, 3]]
+    assert found(vectors, words, [4], 30) == [[1, 0, 2, 3, 5]]
+    assert found(vectors, [1, 4, 5], [4], 2) == [[1, 5]]
+    assert found(vectors, [2], [2], 30) == [[]]
+    assert found(vectors, words, [], 3) == []
+
+
+def test_what_float32_cannot_tell_apart() -> None:
+    # Beside 1, what is left of these cosines is below the precision of float32.
+    vectors = np.ones((200, 64), np.float32)
+    vectors[:, 0] += np.linspace(0, 1e-4, 200, dtype=np.float32)
+    got = found(vectors, list(range(200)), [0, 100, 199], 5)
+    assert got == [brute_force(vectors, list(range(200)), row, 5) for row in (0, 100, 199)]
+    assert got[0] == [1, 2, 3, 4, 5]
+
+
+def test_a_constant_encoder_stays_within_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    products = []
+    exact = module._products
+
+    def watched(*arguments: Any) -> Any:
+        products.append(len(arguments[2]))
+        return exact(*arguments)
+
+    monkeypatch.setattr(module, "_BLOCK_NUMBERS", 1000)
+    monkeypatch.setattr(module, "_products", watched)
+    vectors = np.ones((500, 3), np.float32)
+    assert found(vectors, list(range(500)), list(range(10)), 4)[0] == [1, 2, 3, 4]
+    assert max(products) <= 1000
+
+
+def test_lengths_that_float32_cannot_square() -> None:
+    vectors = np.array([[3e38, 3e38], [1e-40, 0], [0, 0], [3, 4]], np.float32)
+    assert norms_of(vectors) == pytest.approx([3e38 * 2**0.5, 1e-40, 0, 5], rel=1e-5)
+
+
+def test_words_are_asked_for_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    np.save(tmp_path / "v.npy", np.eye(7, 4, dtype=np.float32) + np.float32(0.1))
+    vectors = np.load(tmp_path / "v.npy", mmap_mode="r")
+    asked: list[list[int]] = []
+    original = find_nearest
+
+    def watched(*arguments: Any) -> Any:
+        asked.append(arguments[3].tolist())
+        return original(*arguments)
+
+    monkeypatch.setattr(module, "find_nearest", watched)
+    monkeypatch.setattr(module, "_BLOCK_QUERIES", 2)
+    neighbours = Neighbours(vectors, norms_of(vectors), np.arange(7))
+    neighbours.look_up([5, 0, 5, 3])
+    neighbours.look_up([3, 5, 1])
+    neighbours.look_up([0, 1])
+    assert asked == [[0, 3], [5], [1]]
+    assert sorted(neighbours) == [0, 1, 3, 5]
+    # Of the rows 4 to 6 all numbers are the same.
+    assert neighbours[5] == [4, 6, 0, 1, 2, 3]
+
+
+def test_words_in_a_casing() -> None:
+    words = ["el", "París", "nada", "parís", "\udcf1and\udcfa", "Sol", "sol", "İsveç"]
+    vectors = np.ones((8, 2), np.float32)
+    vectors[[2, 5]] = 0
+    vocabulary = Vocabulary(words, vectors, norms_of(vectors))
+    as_is, lower = forms_of(vocabulary, "as_is"), forms_of(vocabulary, "lower")
+    assert as_is.rows == {word: row for row, word in enumerate(words) if row not in (2, 5)}
+    # The first stands, of those that have a vector.
+    assert lower.rows == {"el": 0, "parís": 1, "\udcf1and\udcfa": 4, "sol": 6, "isveç": 7}
+    assert lower.words.tolist() == [0, 1, 4, 6, 7]
+    assert (as_is.without, lower.without) == ({"nada", "Sol"}, {"nada"})
+    assert apply_casing("İzlanda", "lower") == "izlanda"
+
+
+# --- paradigm suggestion -------------------------------------------------------------------------
+
+
+class Told:
+    """Neighbours that are told, and what was asked of them, round by round."""
+
+    def __init__(self, told: Mapping[int, Iterable[int]]) -> None:
+        self.told = {row: list(near) for row, near in told.items()}
+        self.known: set[int] = set()
+        self.rounds: list[list[int]] = []
+
+    def __contains__(self, row: int) -> bool:
+        return row in self.known
+
+    def __getitem__(self, row: int) -> list[int]:
+        assert row in self.known
+        return self.told.get(row, [])
+
+    def look_up(self, rows: Iterable[int]) -> None:
+        new = set(rows) - self.known
+        self.known |= new
+        if new:
+            self.rounds.append(sorted(new))
+
+
+def told(neighbours: Mapping[int, Iterable[int]]) -> Neighbours:
+    return cast("Neighbours", Told(neighbours))
+
+
+@pytest.mark.parametrize(
+    ("near", "terms", "threshold", "targets"),
+    [
+        # From 1 and 2 both lead to 10, which leads to the target 3; 11 has one supporter alone.
+        ({1: [10, 11], 2: [10], 10: [3], 11: [4]}, [1, 2, 3], 2, 1),
+        ({1: [10, 11], 2: [10], 10: [3], 11: [4]}, [1, 2, 4], 2, 0),
+        ({1: [10, 11], 2: [10], 10: [3], 11: [4]}, [1, 2, 4], 1, 1),
+        ({1: [10, 11], 2: [10], 10: [3], 11: [4]}, [1, 2, 3], 3, 0),
+        # A found target is a seed with one supporter.
+        ({1: [3], 3: [4]}, [1, 2, 3, 4], 2, 2),
+        # 10 is suggested by 1 at first, and again by 3 once that is a seed; 10 suggests 4.
+        ({1: [3, 10], 3: [10], 10: [4]}, [1, 2, 3, 4], 2, 2),
+    ],
+)
+def test_targets_are_found_by_way_of_seeds_that_enough_support(
+    near: dict[int, list[int]], terms: list[int], threshold: int, targets: int
+) -> None:
+    assert count_found_targets([terms], told(near), threshold)[0][0] == targets
+
+
+@pytest.mark.parametrize(("steps", "targets"), [(3, 1), (4, 0)])
+def test_three_iterations_after_the_first_suggestions(steps: int, targets: int) -> None:
+    # Two words lead to the next two, and the last to the target.
+    between = [[10 * step, 10 * step + 1] for step in range(1, steps + 1)]
+    near = {word: after for words, after in pairwise([[1, 2], *between, [3]]) for word in words}
+    assert count_found_targets([[1, 2, 3]], told(near), 2)[0][0] == targets
+
+
+@pytest.mark.parametrize(("many", "targets"), [(199, 2), (200, 1)])
+def test_more_than_200_suggestions_end_the_search_with_the_score_before(
+    many: int, targets: int
+) -> None:
+    # The target 3 is found at first; with it come `many` words, and the target 4.
+    near = {1: [3], 3: [4, *range(1000, 1000 + many)]}
+    assert count_found_targets([[1, 2, 3, 4, 5]], told(near), 2)[0][0] == targets
+
+
+def test_nothing_is_asked_for_once_there_are_too_many() -> None:
+    # 3 and 4 join; what the pair (3, 1) was told of 3 makes asking for others needless.
+    near = Told({1: [3, 20], 2: [20], 3: range(1000, 1300), 20: [5]})
+    near.look_up([3])
+    assert count_found_targets([[1, 2, 3, 5]], cast("Neighbours", near), 2)[0][0] == 1
+    assert 20 not in near
+
+
+def test_all_pairs_go_on_side_by_side() -> None:
+    near = Told({1: [2, 3, 4], 5: [10], 6: [10], 10: [7]})
+    found = count_found_targets([[1, 2, 3, 4], [5, 6, 7]], cast("Neighbours", near), 2)
+    assert found == [[2, 2, 2, 0, 0, 0], [1, 0, 0]]
+    assert near.rounds == [[1, 2, 3, 4, 5, 6, 7], [10]]
+
+
+def test_scores_by_hand() -> None:
+    near = {1: [2, 3, 4]}
+    tested = run_tests([[1, 2, 3, 4], [1, 2], [], [5, 6, 7]], told(near), 2)
+    assert tested == [Outcome(6 / 12, 0.5, 3 / 12), *[Outcome(0, 0, 0)] * 3]
+    assert count_coherent_pairs([[1, 2, 3, 4], [1, 2]], told({1: [2], 2: [1]})) == [2, 2]
+
+
+def test_recall_is_of_counts_and_never_of_rounded_parts() -> None:
+    terms = list(range(13))
+    tested = run_tests([terms], told({0: [1]}), 2)[0]
+    # Of the 78 pairs the 11 with 0 but without 1 find one of their 11 targets.
+    assert tested.suggestion == 11 / (78 * 11)
+    assert tested.coherence == 1 / (13 * 12)
+
+
+@settings(max_examples=40)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    words=st.integers(40, 400),
+    dimension=st.integers(2, 12),
+    threshold=st.integers(1, 4),
+)
+def test_equal_to_a_loop_that_asks_each_time(
+    seed: int, words: int, dimension: int, threshold: int
+) -> None:
+    generator = np.random.default_rng(seed)
+    vectors = generator.normal(size=(words, dimension)).astype(np.float32)
+    clusters = [
+        generator.choice(words, generator.integers(3, 9), replace=False).tolist() for _ in range(3)
+    ]
+    for terms in clusters[:2]:
+        vectors[terms] += 2 * generator.normal(size=dimension).astype(np.float32)
+    units = vectors.astype(np.float64)
+    units /= np.linalg.norm(units, axis=1, keepdims=True)
+
+    def nearest(row: int) -> list[int]:
+        near = units @ units[row]
+        near[row] = -np.inf
+        chosen: list[int] = np.argsort(-near)[: min(30, words - 1)].tolist()
+        return chosen
+
+    neighbours = Neighbours(vectors, norms_of(vectors), np.arange(words))
+    found = count_found_targets(clusters, neighbours, threshold)
+    looped = suggestion_loop(clusters, nearest, threshold)
+    shares = [
+        [count / (len(terms) - 2) for count in counts]
+        for terms, counts in zip(clusters, found, strict=True)
+    ]
+    assert shares == looped
+    tested = run_tests(clusters, neighbours, threshold)
+    for test, recall, terms in zip(tested, looped, clusters, strict=True):
+        assert test.suggestion == pytest.approx(np.mean(recall), abs=1e-12)
+        assert test.deviation == pytest.approx(np.std(recall), abs=1e-12)
+        near = sum(b in nearest(a) for a in terms for b in terms if a != b)
+        assert test.coherence == near / (len(terms) * (len(terms) - 1))
