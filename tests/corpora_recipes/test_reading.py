@@ -295,15 +295,13 @@ def texts(path: str = "texts", **options: Any) -> dict[str, Any]:
     return {"recipe": "documents", "language": "es", "path": path} | options
 
 
-def write(path: str, *DOCUMENT_IDS: str) -> None:
-    lines = [
-        {"id": name, "text": f"Esta es la frase de {name}, y no hay otra."} for name in DOCUMENT_IDS
-    ]
+def write(path: str, *names: str) -> None:
+    lines = [{"id": name, "text": f"Esta es la frase de {name}, y no hay otra."} for name in names]
     Path(path).parent.mkdir(parents=True, exist_ok=True)
     Path(path).write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
 
 
-def DOCUMENT_IDS(name: str = "mine") -> list[str]:
+def read_ids(name: str = "mine") -> list[str]:
     """Return the ids of the documents that were read."""
     return sorted(pq.read_table(records_of(name), columns=["id"])["id"].to_pylist())
 
@@ -359,7 +357,7 @@ def test_a_corpus_that_has_changed_is_read_again(
     stage()
     change()
     assert stage().endswith("read: 2 corpora: 1 kept, 1 new\n")
-    assert DOCUMENT_IDS() == found
+    assert read_ids() == found
     # A raw file that is gone is fetched again.
     Path("data/raw/same/a.jsonl").unlink()
     assert stage() == "read: 2 corpora: 2 kept, 0 new\n"

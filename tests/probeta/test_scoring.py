@@ -228,7 +228,8 @@ root, entered = sys.argv[1], set()
 
 def note(frame, event, _):
     file, flags = frame.f_code.co_filename, frame.f_code.co_flags
-    if event == "call" and flags & inspect.CO_OPTIMIZED and file.startswith(root) and "site-packages" not in file:
+    ours = file.startswith(root) and "site-packages" not in file
+    if event == "call" and flags & inspect.CO_OPTIMIZED and ours:
         while frame and frame.f_code.co_name != "_find_and_load":
             frame = frame.f_back
         if frame is None:
