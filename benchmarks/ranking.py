@@ -10,7 +10,8 @@ from scipy.spatial.distance import cdist
 from evaluation.arrays import Doubles, Floats, Rows
 from evaluation.encoders import make_encoder
 from evaluation.measures import one_thread
-from evaluation.ranking import Similarity, rank_positives
+from evaluation.ranking import rank_positives
+from evaluation.results.scores import Similarity
 
 N_TEXTS, N_GROUPS = 24_957, 6_784 // 2
 N_CHECKED = 1000

@@ -38,6 +38,7 @@ from evaluation.measures import leave_out_means, norms_of, one_thread, score_int
 from evaluation.results.scores import (
     PARADIGM_MEASURES,
     PARADIGMS_FORMAT,
+    Casing,
     ClusterScore,
     ParadigmResults,
     ParadigmScore,
@@ -46,8 +47,6 @@ from evaluation.results.stored import Part, encoder_facts, library_versions, sco
 
 if TYPE_CHECKING:
     from corpora_recipes.running.cache import Cache
-
-Casing = Literal["as_is", "lower"]
 
 N_NEIGHBOURS = 30
 """Number of a word's neighbours (Sumbler et al. 2018)."""

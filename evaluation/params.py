@@ -23,8 +23,7 @@ from corpora_recipes.validation import (
     validate,
 )
 from evaluation.encoders.encoder import Postprocess
-from evaluation.paradigms import Casing
-from evaluation.ranking import Similarity
+from evaluation.results.scores import Casing, Similarity
 
 if TYPE_CHECKING:
     from evaluation.encoders.encoder import Encoder

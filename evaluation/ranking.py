@@ -34,7 +34,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import groupby, product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -71,6 +71,7 @@ from evaluation.results.scores import (
     PairRanks,
     RankingResults,
     RankScore,
+    Similarity,
     SimilarityScore,
     measure_pairs,
     ranks_digest,
@@ -80,8 +81,6 @@ from evaluation.results.stored import Part, encoder_facts, library_versions, sco
 
 if TYPE_CHECKING:
     from corpora_recipes.running.cache import Cache
-
-Similarity = Literal["cosine", "l2"]
 
 # What is in memory at a time: so many texts of the background, for each of so many queries; and so
 # many queries' vectors.

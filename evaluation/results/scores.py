@@ -35,6 +35,11 @@ from evaluation.arrays import Doubles, Values
 from evaluation.measures import Metric
 from evaluation.results.stored import EncoderResults, ScoresFolder, Stored, parse_json, read_stored
 
+Similarity = Literal["cosine", "l2"]
+"""By which texts are ranked."""
+Casing = Literal["as_is", "lower"]
+"""In which words of paradigms are compared."""
+
 PROBES_FORMAT = 7
 PREDICTIONS = "predictions.parquet"
 # The protocol of results that are not of a probe, but of a language model.
@@ -396,9 +401,7 @@ def measure_pairs(ranks: Doubles) -> Doubles:
 
 def _make_rankings(content: dict[str, Any]) -> RankingResults:
     results: RankingResults = parse_json(RankingResults, content)
-    parse_json(
-        list[Literal["cosine", "l2"]], results.evalrank["similarities"], "evalrank.similarities"
-    )
+    parse_json(list[Similarity], results.evalrank["similarities"], "evalrank.similarities")
     if not (results.evalrank["similarities"] and results.evalrank["postprocessings"]):
         raise ValueError("evalrank: no similarity or post-processing")
     if any(score.hits.keys() != {*map(str, HITS)} for score in results.scores):
@@ -503,7 +506,7 @@ class ParadigmScore(Stored):
     vocabulary: Literal["own", "shared"]
     vocabulary_digest: str
     words: int
-    casing: Literal["as_is", "lower"]
+    casing: Casing
     suggestion: float
     suggestion_interval: tuple[float, float]
     coherence: float
