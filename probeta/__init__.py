@@ -18,19 +18,19 @@ if TYPE_CHECKING:
     from corpora_recipes.running.errors import InputError as InputError
     from evaluation.datasets import load as load
     from probeta.auditing import audit as audit
-    from probeta.comparing import Comparison as Comparison
-    from probeta.comparing import compare as compare
     from probeta.exchange import benchmark as benchmark
+    from probeta.scores import Comparison as Comparison
     from probeta.scores import Scores as Scores
+    from probeta.scores import compare as compare
     from probeta.scoring import evaluator as evaluator
     from probeta.scoring import score as score
 
 _MODULES = {
-    "Comparison": "probeta.comparing",
+    "Comparison": "probeta.scores",
     "Scores": "probeta.scores",
     "audit": "probeta.auditing",
     "benchmark": "probeta.exchange",
-    "compare": "probeta.comparing",
+    "compare": "probeta.scores",
     "evaluator": "probeta.scoring",
     "load": "evaluation.datasets",
     "score": "probeta.scoring",

@@ -72,14 +72,20 @@ def audit(
     """Measure the gates on every dataset of a folder, or of a name.
 
     Args:
-        target: a folder, "hf://datasets/ORG/NAME[@REVISION][/FOLDER]" or "mteb:TASK".
+        target: a folder, `hf://datasets/ORG/NAME` (with `@REVISION` or `/FOLDER` after it, if
+            wanted), or `mteb:TASK`.
         out: folder for audit.json and audit.md; what it held before is replaced as a whole.
         task: of files that do not state it.
         language: of files that do not state it; None for that of the Hub's card or of mteb's
             task, and Spanish in a folder.
         records: the kind of records of files that do not state it; None to tell it by the texts.
         columns: the columns to take; those that are not named are found by name and content.
-        groups, inherited, params, strict, workers, cited: see ``builders.auditing.auditing.audit``.
+        groups: the datasets of a params.yaml, for the boilerplate of their corpora.
+        inherited: dataset to gate to the declaration of its miss (``because``, ``at_most``).
+        params: the file that declares them, for messages.
+        strict: whether undeclared misses of source data are failures too.
+        workers: number of processes.
+        cited: a file for the audit as JSON that can be cited; None for none.
 
     Returns:
         The content of audit.json, see ``builders.auditing.auditing.audit``.

@@ -1,18 +1,125 @@
-"""Scores of an encoder (`Scores`): printed as a table, exported to programs, saved."""
+"""What `score` and `compare` return: numbers that are printed as a table, and given to programs.
 
-from collections.abc import Mapping
+It is light to import: what reads files and computes is imported when it is called.
+"""
+
+import csv
+import io
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
+from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
-from corpora_recipes.running.errors import InputError
-from probeta.score_table import ScoreTable, format_interval, format_percent, group_of
+from corpora_recipes.running.errors import InputError, load_packages, nearest
+from corpora_recipes.running.outputs import whole_file
 
 if TYPE_CHECKING:
+    import pandas as pd
     import pyarrow as pa
 
+    from evaluation.results.comparison import Difference, ReadPredictions
     from evaluation.results.scores import Predictions, Results, Score
-    from probeta.comparing import Comparison
+
+
+class ScoreTable(ABC):
+    """A table of scores, which is printed in per cent and exported as fractions.
+
+    A score is a share (0 … 1) or a correlation (-1 … 1) in ``to_pandas``, ``to_csv``, ``to_dict``
+    and all files, and 100 times this, with one decimal, wherever people read it.
+    """
+
+    _text_columns: ClassVar[Sequence[int]]
+    """Positions of the columns of text, which are aligned left."""
+
+    @abstractmethod
+    def to_dict(self) -> dict[str, float]:
+        """Return the numbers of the main layer as one flat mapping, for loggers and JSON."""
+
+    @abstractmethod
+    def _records(self) -> list[dict[str, Any]]:
+        """Return rows for programs: column to value, None if missing."""
+
+    @abstractmethod
+    def _table(self) -> list[tuple[str, ...]]:
+        """Return rows for people, the header first."""
+
+    @abstractmethod
+    def _notes(self) -> list[str]:
+        """Return the sentences below the table."""
+
+    def to_pandas(self) -> "pd.DataFrame":
+        """Return the columns of ``to_csv`` as a frame; missing values are None or NaN.
+
+        Raises:
+            InputError: pandas is not installed.
+        """
+        (pandas,) = load_packages("to_pandas", "pandas")
+        frame: pd.DataFrame = pandas.DataFrame(self._records())
+        return frame
+
+    def to_csv(self, path: str | Path | None = None) -> str | None:
+        """Return the rows as comma-separated values, or write them to a file (UTF-8)."""
+        records, text = self._records(), io.StringIO()
+        writer = csv.DictWriter(text, list(records[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(records)
+        if path is None:
+            return text.getvalue()
+        with whole_file(Path(path)) as temporary:
+            temporary.write_text(text.getvalue(), "utf-8", newline="\n")
+        return None
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def __str__(self) -> str:
+        """Return the table as lines for a terminal, in per cent."""
+        rows = self._table()
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        lines = [
+            "  ".join(
+                cell.ljust(width) if number in self._text_columns else cell.rjust(width)
+                for number, (cell, width) in enumerate(zip(row, widths, strict=True))
+            ).rstrip()
+            for row in rows
+        ]
+        return "\n".join([*lines, *self._notes()])
+
+    def _repr_html_(self) -> str:
+        """Return the same table for a notebook."""
+        header, *rows = self._table()
+        lines = [self._html(header, "th"), *(self._html(row, "td") for row in rows)]
+        notes = "".join(f"<p>{escape(note)}</p>" for note in self._notes())
+        return f"<table>{''.join(lines)}</table>{notes}"
+
+    def _html(self, row: Sequence[str], tag: str) -> str:
+        cells = (
+            f'<{tag} style="text-align:{"left" if number in self._text_columns else "right"}">'
+            f"{escape(cell)}</{tag}>"
+            for number, cell in enumerate(row)
+        )
+        return f"<tr>{''.join(cells)}</tr>"
+
+
+def format_percent(value: float | None) -> str:
+    """Return a fraction as people read it, such as "69.5"; "–" without one."""
+    return "–" if value is None else f"{100 * value:.1f}"
+
+
+def format_interval(ends: tuple[float, float]) -> str:
+    """Return the ends of an interval as people read them, such as "[61.2, 76.7]"."""
+    return f"[{format_percent(ends[0])}, {format_percent(ends[1])}]"
+
+
+def group_of(score: "Score") -> str:
+    """Return the abbreviation of the group of a score's dataset, such as "SP"."""
+    from builders.tasks import TASKS
+    from builders.tasks.benchmarks import groupings_of
+
+    return groupings_of(score.dataset, TASKS[score.task].group)[0]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -105,8 +212,6 @@ class Scores(ScoreTable):
 
     def compare(self, other: "Scores") -> "Comparison":
         """Return these scores minus those of ``other``; see ``probeta.compare``."""
-        from probeta.comparing import compare
-
         return compare(self, other)
 
     def save(self, folder: str | Path) -> None:
@@ -149,3 +254,147 @@ class Scores(ScoreTable):
             f"{format_percent(value)} {name.replace('_', ' ')}".strip(),
             f"{score.n_rows:,}",
         )
+
+
+RESULTS = Path("data/results")
+
+
+class ScoredEncoder(Protocol):
+    """Scores of an encoder, as ``score`` returns them."""
+
+    @property
+    def results(self) -> "Results":
+        """All numbers."""
+
+    def answers(self, dataset: str, layer: str) -> "Predictions":
+        """Return the predictions on a dataset from a layer."""
+
+
+ScoresOrPath = ScoredEncoder | str | Path
+"""Scores; or a folder of results that `score` wrote, or a name under data/results."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparison(ScoreTable):
+    """The differences of two encoders: scores of ``one`` minus scores of ``other``.
+
+    ``to_csv`` and ``to_pandas`` have a row per dataset, and per group whose datasets both have,
+    with the columns level ("dataset" or "group"), what (its name), difference, low and high (the
+    ends of its 95 % interval), tie (whether the difference may be due to chance).
+    """
+
+    one: str
+    other: str
+    differences: "tuple[Difference, ...]"
+    _text_columns: ClassVar = (0, 1, 4)
+
+    def to_dict(self) -> dict[str, float]:
+        """Return "NAME/difference", "NAME/low" and "NAME/high" to fractions, by ``what``."""
+        return {
+            f"{record['what']}/{key}": record[key]
+            for record in self._records()
+            for key in ("difference", "low", "high")
+        }
+
+    def _records(self) -> list[dict[str, Any]]:
+        return [
+            {
+                "level": difference.level,
+                "what": difference.target,
+                "difference": difference.value,
+                "low": difference.interval[0],
+                "high": difference.interval[1],
+                "tie": difference.tie,
+            }
+            for difference in self.differences
+        ]
+
+    def _table(self) -> list[tuple[str, ...]]:
+        header = ("level", "what", "difference", "95 % interval", "")
+        return [
+            header,
+            *(
+                (
+                    difference.level,
+                    difference.target,
+                    format_percent(difference.value),
+                    format_interval(difference.interval),
+                    "tie" if difference.tie else "",
+                )
+                for difference in self.differences
+            ),
+        ]
+
+    def _notes(self) -> list[str]:
+        return [f"{self.one} minus {self.other}, x 100. A tie may be due to chance."]
+
+
+def compare(one: ScoresOrPath, other: ScoresOrPath) -> Comparison:
+    """Compare two encoders, by their main layers, on the datasets that both were scored on.
+
+    The differences are measured on the same documents for both.
+
+    Args:
+        one: scores, or where they are: see ``ScoresOrPath``.
+        other: those of another name, on the same data, by the same protocol.
+
+    Returns:
+        ``one`` minus ``other``.
+
+    Raises:
+        InputError: there are no such results, the names are equal, the protocols or seeds differ,
+            the rows of a dataset differ, or no dataset is shared.
+    """
+    from evaluation.results import comparison
+
+    results = [_load_results(one), _load_results(other)]
+    (first, _), (second, _) = results
+    _validate_comparable(first, second)
+    groups: dict[str, set[str]] = {}
+    for score in (*first.main, *second.main):
+        groups.setdefault(group_of(score), set()).add(score.dataset)
+    differences = comparison.compare(
+        comparison.measure_all(results), {name: sorted(groups[name]) for name in sorted(groups)}
+    )
+    return Comparison(first.name, second.name, tuple(differences))
+
+
+def _load_results(scores: ScoresOrPath) -> "tuple[Results, ReadPredictions]":
+    """Return results, and a reader of their predictions."""
+    from evaluation.results.scores import read_predictions, read_results
+
+    if not isinstance(scores, str | Path):
+        return scores.results, scores.answers
+    folder = Path(scores) if Path(scores).exists() else RESULTS / scores
+    if not folder.exists():
+        names = sorted(path.name for path in RESULTS.iterdir()) if RESULTS.is_dir() else []
+        like = nearest([str(scores)], names)
+        todo = f"did you mean {like}?" if like else "name a folder that `probeta score` wrote"
+        expected = f"a folder, or a name under {RESULTS} ({', '.join(names) or 'nothing there'})"
+        raise InputError(f"results {scores}", expected, "neither", todo)
+    return read_results(folder), partial(read_predictions, folder)
+
+
+def _validate_comparable(first: "Results", second: "Results") -> None:
+    """Refuse results that differ in more than their encoder, or share no dataset."""
+    if first.name == second.name:
+        todo = "score one of them again with another name (`name=`, or --name in the shell)"
+        found = f"{first.name!r} twice"
+        raise InputError("scores to compare", "scores of two names", found, todo)
+    first_scores = {score.dataset: score for score in first.main}
+    second_scores = {score.dataset: score for score in second.main}
+    shared = sorted(first_scores.keys() & second_scores.keys())
+    facts: list[tuple[str, Any, Any]] = [("seed", first.seed, second.seed)]
+    if first.probed and second.probed:
+        facts.append(("protocol", first.protocol, second.protocol))
+    for name in shared:
+        digests = first_scores[name].digest, second_scores[name].digest
+        facts.append((f"rows of {name}", *digests))
+    where = f"scores of {first.name} and {second.name}"
+    todo = "score both on the same data in the same way"
+    for fact, first_value, second_value in facts:
+        if first_value != second_value:
+            raise InputError(where, f"the same {fact}", f"{first_value} and {second_value}", todo)
+    if not shared:
+        names = f"{list(first_scores)} and {list(second_scores)}"
+        raise InputError(where, "a dataset that both were scored on", names, todo)

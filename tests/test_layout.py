@@ -52,8 +52,6 @@ ROOMS = (
     "evaluation.verbs",
     "probeta.__main__",
     "probeta.annotation",
-    "probeta.score_table",
-    "probeta.comparing",
     "probeta.scores",
     "probeta.trainer_evaluator",
     "probeta.scoring",

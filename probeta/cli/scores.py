@@ -91,7 +91,7 @@ def add_compare_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run_compare(options: argparse.Namespace) -> None:
     """Print the differences."""
-    from probeta.comparing import compare
+    from probeta.scores import compare
 
     print(compare(options.one, options.other))
 
@@ -174,7 +174,7 @@ def run_sheet(options: argparse.Namespace) -> None:
     from evaluation.datasets import find_data
     from evaluation.results.stored import write_stored
     from probeta.annotation import read_form, score_forms, write_form
-    from probeta.score_table import format_interval, format_percent
+    from probeta.scores import format_interval, format_percent
 
     if (options.dataset is None) == (options.score is None):
         found = "neither" if options.dataset is None else "both"
