@@ -5,14 +5,19 @@ from dataclasses import replace
 
 from builders.audit_report import GATES
 from builders.auditing.gates.baselines import BASELINES
-from builders.auditing.gates.clusters import CLUSTER_SIZES, CLUSTERS
 from builders.auditing.gates.documents import DOCUMENTS, SIDES, TREES
 from builders.auditing.gates.donors import DONORS
 from builders.auditing.gates.gate import Check, Gate
 from builders.auditing.gates.labels import LABELS
 from builders.auditing.gates.language import LANGUAGE
 from builders.auditing.gates.leakage import LEAKAGE
-from builders.auditing.gates.rankings import LINKED_DOCUMENTS, LINKS, RANKING_SIZES
+from builders.auditing.gates.neighbours import (
+    CLUSTER_SIZES,
+    CLUSTERS,
+    LINKED_DOCUMENTS,
+    LINKS,
+    RANKING_SIZES,
+)
 from builders.auditing.gates.row_order import ROW_ORDER
 from builders.auditing.gates.size import DIFFERENT, SIZE
 from builders.auditing.gates.text import BOILERPLATE_OF_OTHERS, SWALLOWED, TEXT

@@ -1,4 +1,4 @@
-"""Gates 7 to 9, of rankings: links between rows, and the number of queries."""
+"""Gates 7 to 9, of datasets of neighbours: clusters of terms, and rankings."""
 
 from collections.abc import Iterator
 from itertools import compress
@@ -7,7 +7,36 @@ from builders.auditing.gates.gate import Check, Gate, count_check, stated
 from builders.auditing.target import Target
 from builders.sampling.passages import has_words
 from builders.statistics import standard_error
-from corpora_recipes.text.tokens import sentence_hash
+from builders.tasks.examples import FEWEST_TERMS
+from corpora_recipes.text.tokens import lower_case, sentence_hash
+
+
+def _terms(target: Target) -> Iterator[Check]:
+    """Check that no cluster repeats a term, and state how many clusters are small."""
+    rows = [row for part in target.parts.values() for row in part.texts]
+    few = sum(len(row) < FEWEST_TERMS for row in rows)
+    # No limit: they were published so, and score 0 by definition.
+    yield stated("labels", "clusters of fewer than three terms, which score 0", few)
+    repeated = sum(len(row) - len(set(row)) for row in rows)
+    yield count_check("labels", "terms repeated in a cluster", repeated)
+
+
+def _cluster_sizes(target: Target) -> Iterator[Check]:
+    """State the number of clusters and of their terms, as written and in lower case."""
+    rows = [row for part in target.tested() for row in part.texts]
+    terms = [term for row in rows for term in row]
+    yield stated("size", "clusters", len(rows))
+    yield stated("size", "terms", len(terms))
+    yield stated("size", "different terms", len(set(terms)))
+    yield stated("size", "different terms in lower case", len(set(map(lower_case, terms))))
+    capital = sum(term != lower_case(term) for term in terms)
+    yield stated("size", "terms with a capital letter", capital)
+
+
+CLUSTERS = Gate("labels", _terms, lambda target: target.kind == "clusters")
+CLUSTER_SIZES = Gate(
+    "size", _cluster_sizes, lambda target: target.kind == "clusters" and target.has_test
+)
 
 
 def _links(target: Target) -> Iterator[Check]:
@@ -45,7 +74,7 @@ def _links(target: Target) -> Iterator[Check]:
     yield stated("labels", what, n_alike)
 
 
-def _sizes(target: Target) -> Iterator[Check]:
+def _ranking_sizes(target: Target) -> Iterator[Check]:
     """State the number of queries and of independent groups of texts."""
     (test,) = target.tested()
     positives = test.columns["positives"]
@@ -73,5 +102,7 @@ def _documents(target: Target) -> Iterator[Check]:
 
 
 LINKS = Gate("labels", _links, lambda target: target.kind == "rankings")
-RANKING_SIZES = Gate("size", _sizes, lambda target: target.kind == "rankings" and target.has_test)
+RANKING_SIZES = Gate(
+    "size", _ranking_sizes, lambda target: target.kind == "rankings" and target.has_test
+)
 LINKED_DOCUMENTS = Gate("documents", _documents, lambda target: target.kind == "rankings")
