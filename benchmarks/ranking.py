@@ -11,13 +11,12 @@ from evaluation.arrays import Doubles, Floats, Rows
 from evaluation.encoders import make_encoder
 from evaluation.measures import one_thread
 from evaluation.ranking import rank_positives
-from evaluation.results.scores import Similarity
 
 N_TEXTS, N_GROUPS = 24_957, 6_784 // 2
 N_CHECKED = 1000
 ROUNDING = 1e-12
 DIMENSIONS = (384, 512, 768)
-SIMILARITIES: tuple[Similarity, ...] = ("cosine", "l2")
+SIMILARITIES = ("cosine", "l2")
 EXAMPLES = """\
 examples:
   python benchmarks/ranking.py
@@ -58,7 +57,7 @@ def read_vectors(folder: Path, dimension: int) -> tuple[Floats, Rows]:
 
 
 def brute_force(
-    vectors: Floats, pairs: Rows, checked: Rows, similarity: Similarity, batch: int
+    vectors: Floats, pairs: Rows, checked: Rows, similarity: str, batch: int
 ) -> Doubles:
     """Return the ranks of the pairs in the rows ``checked``, from all scores in float64.
 
