@@ -152,23 +152,23 @@ def relation_rows(datasets: Sequence[Dataset], records: Path, corpus: Corpus) ->
     for dataset in datasets:
         label = dataset.options.get("label", discourse_relations.NUCLEARITY)
         listed = corpus.facts.labels if label == discourse_relations.NUCLEUS_FIRST else ()
-        known = dataset.task.labels or listed
-        rows = _relation_splits(trees, label, known, corpus)
+        expected_labels = dataset.task.labels or listed
+        rows = _relation_splits(trees, label, expected_labels, corpus)
         labels = {row["label"] for part in rows.values() for row in part}
-        made.append(BuiltRows(rows, list(known) or sorted(labels), counts))
+        made.append(BuiltRows(rows, list(expected_labels) or sorted(labels), counts))
     return made
 
 
 def _relation_splits(
-    trees: Sequence[DiscourseTree], label: str, known: Sequence[str], corpus: Corpus
+    trees: Sequence[DiscourseTree], label: str, expected_labels: Sequence[str], corpus: Corpus
 ) -> Rows:
-    """Return the rows by split; their classes are among the known ones, if there are any."""
+    """Return the rows by split; their classes are among the expected ones, if there are any."""
     rows: Rows = {split: [] for split in SPLITS}
     for tree in trees:
         assert tree.split is not None  # `read` decides every split
         for number, instance in enumerate(discourse_relations.instances(tree, label)):
-            if known and instance["label"] not in known:
-                expected = f"relations whose label is one of {', '.join(known)}"
+            if expected_labels and instance["label"] not in expected_labels:
+                expected = f"relations whose label is one of {', '.join(expected_labels)}"
                 todo = f"correct the text, or `labels` in {corpus.recipe}/corpus.yaml"
                 raise RawError(f"text {tree.id}", expected, instance["label"], todo)
             row = {"id": f"{tree.id}#{number}", "document_id": tree.id}

@@ -58,14 +58,14 @@ def _near(language: str) -> list[tuple[str, str]]:
     """Return the languages whose code or name is like a text: code and name."""
     from difflib import get_close_matches
 
-    known = {code: title_of(code) for code in corpora_by_language()}
+    titles = {code: title_of(code) for code in corpora_by_language()}
     lower = language.lower()
-    by_name = {title.lower(): code for code, title in known.items() if title}
+    by_name = {title.lower(): code for code, title in titles.items() if title}
     begun = [name for name in by_name if name.startswith(lower)]
     names = get_close_matches(lower, by_name, n=3, cutoff=0.8)
-    codes = get_close_matches(lower, known, n=4, cutoff=0.6)
+    codes = get_close_matches(lower, titles, n=4, cutoff=0.6)
     near = dict.fromkeys([*(by_name[name] for name in (*begun, *names)), *codes])
-    return [(code, known[code]) for code in near][:4]
+    return [(code, titles[code]) for code in near][:4]
 
 
 @cache

@@ -1,5 +1,6 @@
 """Phrases that a reader has to translate into the terms of the field, wherever text is read."""
 
+import ast
 import io
 import re
 import tokenize
@@ -22,7 +23,17 @@ PHRASES = {
     r"\bstands? (there|in it|near)\b": "is, occurs",
     r"\bwhat means the same\b": "paraphrases, synonyms",
     r"\bgoes? along with\b": "correlates with",
+    r"\bunder way\b": "in flight",
+    r"\b(data|datasets|files|tables) of others\b": "third-party data",
+    r"\bwhat there is not\b": "missing",
+    r"\bis said when\b": "is raised when",
+    r"\bwhat is not concerned\b": "reused",
+    r"\bthe memory (answers|knows|keeps|has|remembers)\b": "the cache",
+    r"\bwalks? (its|the) entries\b": "runs over its entries",
 }
+# Names that have stood for a score, a path, a table, a flag …; `found`, `where` and `todo` stay the
+# parts of an error.
+VAGUE_NAMES = {"own", "memo", "kept", "given", "known", "told", "way", "gone", "lacking", "retain"}
 SUFFIXES = (".py", ".yaml", ".jinja", ".html", ".js", ".md")
 SHELVES = ("documentation", "params.yaml", *PACKAGES)
 
@@ -79,9 +90,12 @@ def test_a_phrase_is_found_across_lines() -> None:
     assert any("'stands # there'" in hit for hit in hits(Path(__file__)))
 
 
-@pytest.mark.parametrize("package", [*PACKAGES, "tests"])
+@pytest.mark.parametrize("package", PACKAGES)
 def test_a_name_says_what_it_holds(package: str) -> None:
-    """`own` has stood for a score, a path, a table, a flag …"""
     for path in (REPOSITORY / package).rglob("*.py"):
-        tokens = tokenize.generate_tokens(io.StringIO(path.read_text("utf-8")).readline)
-        assert "own" not in {token.string for token in tokens}, path
+        if path.name == "mteb_forms.py":  # is copied into mteb's repository as it is
+            continue
+        nodes = list(ast.walk(ast.parse(path.read_text("utf-8"))))
+        names = {node.id for node in nodes if isinstance(node, ast.Name)}
+        names |= {node.arg for node in nodes if isinstance(node, ast.arg)}
+        assert names & VAGUE_NAMES == set(), path

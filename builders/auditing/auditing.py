@@ -168,7 +168,7 @@ class Measurements:
     """The measurements on one dataset, except those that need the sentences of all datasets.
 
     Attributes:
-        corpus: the entry of params.yaml that it was built from; "" for datasets of others.
+        corpus: the entry of params.yaml that it was built from; "" for third-party datasets.
         facts: its part of the report.
         replacing: see ``builders.auditing.gates.donors.replacements``.
     """

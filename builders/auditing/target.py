@@ -118,7 +118,7 @@ class Target:
 
     Attributes:
         task: None if it is not a task of Probeta.
-        corpus: the entry of params.yaml that it was built from; "" for datasets of others.
+        corpus: the entry of params.yaml that it was built from; "" for third-party datasets.
         records: the kind of records that it was built from.
         language: BCP 47 code.
         labels: names of the classes, in the order of their numbers; empty without classes.

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 def add_audit_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `probeta audit`."""
     add = parser.add_argument
-    help_text = """folder with datasets of others, hf://datasets/ORG/NAME[@REVISION][/FOLDER], or
+    help_text = """folder with third-party datasets, hf://datasets/ORG/NAME[@REVISION][/FOLDER], or
         mteb:TASK (default: the datasets of params.yaml)"""
     add("target", nargs="?", metavar="DIR|NAME", help=help_text)
     help_text = "folder for audit.json and audit.md (default: data/audit; needed with a target)"
@@ -130,7 +130,7 @@ def _audit_own(options: argparse.Namespace) -> None:
     }
     cache = Cache("audit")
     measurements = Cache("measured")
-    # What is cited is no output that the memory knows; the measurements are kept all the same.
+    # The cited JSON is no output of the cache; the measurements are cached all the same.
     failures = None if options.json else cache.get("all", key)
     if failures is None:
         from builders.auditing.auditing import audit

@@ -135,7 +135,7 @@ def run_check(options: argparse.Namespace) -> None:
         print(line)
     if faults:
         found = f"{len(faults)} left out for a fault, named above"
-        todo = "mend them, and run it again: what is not concerned is kept"
+        todo = "mend them, and run it again: all else is reused"
         raise InputError("the run", "nothing to be left out", found, todo)
 
 

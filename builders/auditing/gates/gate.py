@@ -62,7 +62,7 @@ class Gate:
     our_fault: Literal["constructed", "every", "none"] = "constructed"
 
     def fails(self, target: Target) -> bool:
-        """Return whether a miss fails a run; in datasets of others, every miss does."""
+        """Return whether a miss fails a run; in third-party datasets, every miss does."""
         return {
             "constructed": target.constructed or target.kind == "rankings",
             "every": True,

@@ -1,4 +1,4 @@
-"""Gate 5: undamaged text, and in datasets of others no boilerplate and no rows in one."""
+"""Gate 5: undamaged text, and in third-party datasets no boilerplate and no rows in one."""
 
 from collections import Counter
 from collections.abc import Iterator

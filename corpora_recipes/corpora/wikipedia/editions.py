@@ -33,8 +33,8 @@ from corpora_recipes.corpora.wikipedia.plan import (
     DumpBlock,
     dated,
     dates_listed,
+    dump_is_gone,
     first_offset,
-    gone,
     list_blocks,
     wiki_of,
 )
@@ -370,7 +370,7 @@ def fetch_export(corpus: Corpus, out: Path) -> None:
     except NotFound:
         dates = dates_listed([f"{base}{wiki}/" for base in corpus.facts.special["exports"]])
         if day not in dates:
-            raise gone(corpus, day, dates) from None
+            raise dump_is_gone(corpus, day, dates) from None
         todo = f"wait until it is written, or take another date: {', '.join(dates)}"
         raise InputError(marks[0], "a complete export", "no such file", todo) from None
     text = read_document(lists).decode("utf-8", "replace")

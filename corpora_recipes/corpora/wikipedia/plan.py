@@ -458,7 +458,7 @@ def settled_dump(corpus: Corpus) -> Corpus:
 def gone_dump(corpus: Corpus) -> InputError | None:
     """Return the error of a date that the servers do not list; None if they list it, or none."""
     dates, date = _dump_dates(corpus), corpus.options["date"]
-    return gone(corpus, date, dates) if dates and date not in dates else None
+    return dump_is_gone(corpus, date, dates) if dates and date not in dates else None
 
 
 def newest_dump(corpus: Corpus) -> tuple[Corpus, list[Locked]]:
@@ -523,7 +523,7 @@ def dates_listed(folders: Sequence[str]) -> list[str]:
     return sorted({date.replace("-", "") for date in _LINK.findall(page)})
 
 
-def gone(corpus: Corpus, date: str, dates: Sequence[str]) -> InputError:
+def dump_is_gone(corpus: Corpus, date: str, dates: Sequence[str]) -> InputError:
     """Return the error of a date that is not among those of the server."""
     return ParamsError(
         f"{corpus.where}.corpus.date",

@@ -259,10 +259,10 @@ def _remove_marks(text: str) -> str:
         text = _EMPTY_BRACKET.sub(NOTHING, text)
     first, *pieces = _GONE.split(text)
     out = [first]
-    for gone, after in zip(pieces[::2], pieces[1::2], strict=True):
+    for removed, after in zip(pieces[::2], pieces[1::2], strict=True):
         before = out[-1]
         out[-1] = before.rstrip()
-        blank = len(out[-1]) < len(before) or len(gone.split()) > 1 or gone[-1].isspace()
+        blank = len(out[-1]) < len(before) or len(removed.split()) > 1 or removed[-1].isspace()
         if not after or after[0] in ",.;:)]»”":
             # "…fin.<ref/>. El…": the mark separated two full stops.
             out.append(after[1:] if after[:1] == "." and out[-1].endswith(".") else after)

@@ -192,11 +192,11 @@ def _not_averaged(report: Report, whole: Average) -> list[str]:
     small = [phrase("too_small", names=", ".join(whole.too_small))] if whole.too_small else []
     withdrawn = [phrase("withdrawn", name=name, why=why) for name, why in whole.withdrawn.items()]
     scores = report.inputs.datasets
-    lacking = {
+    missing = {
         encoder: ", ".join(name for name in whole.datasets if encoder not in scores[name])
         for encoder in report.names
     }
-    lacks = [phrase("lacks", name=n, datasets=names) for n, names in lacking.items() if names]
+    lacks = [phrase("lacks", name=n, datasets=names) for n, names in missing.items() if names]
     return small + withdrawn + lacks
 
 
