@@ -50,13 +50,14 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "toy"
 
 
-def repro(folder: Path, *options: str) -> str:
-    """Run all stages in a new process, and return what it says."""
-    call = "import sys; from probeta.cli import main; sys.exit(main(sys.argv[1:]))"
-    command = [sys.executable, "-c", call, "repro", *options]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+# All stages in a new process.
+COMMAND = [sys.executable, "-m", "probeta", "repro"]
+
+
+def repro(folder: Path) -> None:
+    """Run all stages in a new process."""
+    done = subprocess.run(COMMAND, cwd=folder, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
 
 
 @pytest.fixture
@@ -133,29 +134,18 @@ def test_a_flipped_bit_or_a_consistent_change(
     assert_equal(made(place), end)
 
 
-def change_helper(place: Path) -> None:
-    (place / "helper.py").write_text(HELPER.format(3))
-
-
-def change_weights(place: Path) -> None:
-    file = place / "words.txt"
-    file.write_text(file.read_text("utf-8").replace(" 0.", " -0."), "utf-8")
-
-
-def change_documents(place: Path) -> None:
-    file = place / "documents.jsonl"
-    file.write_text("".join(file.read_text("utf-8").splitlines(keepends=True)[8:]), "utf-8")
-
-
-def change_params(place: Path) -> None:
-    file = place / "params.yaml"
-    file.write_text(file.read_text("utf-8").replace("seed: 1", "seed: 2"), "utf-8")
-
-
-@pytest.mark.parametrize("change", [change_helper, change_weights, change_documents, change_params])
-def test_what_decides_changes(place: Path, change: Callable[[Path], None]) -> None:
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("helper.py", lambda text: HELPER.format(3)),
+        ("words.txt", lambda text: text.replace(" 0.", " -0.")),
+        ("documents.jsonl", lambda text: "".join(text.splitlines(keepends=True)[8:])),
+        ("params.yaml", lambda text: text.replace("seed: 1", "seed: 2")),
+    ],
+)
+def test_what_decides_changes(place: Path, name: str, change: Callable[[str], str]) -> None:
     before = made(place)
-    change(place)
+    (place / name).write_text(change((place / name).read_text("utf-8")), "utf-8")
     repro(place)
     changed = made(place)
     assert any(before[name] != changed[name] for name in before if name.startswith("data/results"))
@@ -191,16 +181,9 @@ def test_two_runs_at_once(place: Path) -> None:
     end = made(place)
     for folder in ("data", "dist", "reports"):
         shutil.rmtree(place / folder)
-    call = "import sys; from probeta.cli import main; sys.exit(main(['repro']))"
+    pipe = subprocess.PIPE
     both = [
-        subprocess.Popen(
-            [sys.executable, "-c", call],
-            cwd=place,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        for _ in range(2)
+        subprocess.Popen(COMMAND, cwd=place, stdout=pipe, stderr=pipe, text=True) for _ in range(2)
     ]
     said = [process.communicate() for process in both]
     assert [process.returncode for process in both] == [0, 0], said

@@ -47,6 +47,9 @@ def test_defaults() -> None:
 def test_values_that_are_given() -> None:
     chosen = probing_params({"probing": {"pair_features": "four_part"}}, PATH)
     assert chosen == Probing(pair_features="four_part")
+    chosen = probing_params({"probing": {"protocol": "senteval", "engine": "torch"}}, PATH)
+    facts = chosen.as_protocol()
+    assert (facts["name"], facts["version"], facts["engine"]) == ("senteval", 2, "torch")
     evalrank = evalrank_params({"evalrank": {"similarities": ["l2"]}}, PATH)
     assert evalrank["similarities"] == ["l2"]
     paralex = paralex_params({"paralex": {"coherence_threshold": 3, "casings": ["lower"]}}, PATH)
@@ -67,6 +70,7 @@ def test_values_that_are_given() -> None:
         ("probing", {"protocol": "sentence"}, ".protocol", "standard, senteval"),
         ("probing", {"protocol": None}, ".protocol", "nothing"),
         ("probing", {"engine": ["numpy"]}, ".engine", "numpy"),
+        ("probing", {"engine": "torch"}, ".engine", "one of numpy\n"),
         ("probing", {"transfer": ["similarity"]}, ".transfer", "similarity"),
         ("probing", {"pairs": "four_part"}, ".pairs", "pair_features"),
         ("probing", {"pair_features": 4}, ".pair_features", "difference_product, four_part"),

@@ -30,7 +30,7 @@ from evaluation.encoders.encoder import describe
 from evaluation.features import differences_from_first
 from evaluation.probing import probing
 from evaluation.probing.probing import Probing, probe_datasets
-from evaluation.probing.protocols import probing_params, standard
+from evaluation.probing.protocols import standard
 from evaluation.probing.protocols.problem import ABLATIONS, ProbeOutput, Problem, Protocol
 from evaluation.results.scores import Results, read_results, write_results
 from probeta.cli import main
@@ -158,23 +158,15 @@ def rerun(root: Path, **options: Any) -> int:
 
 @in_project
 @dataclass(frozen=True)
-class Layered:
+class Layered(CharHash):
     """char_hash as two layers, and a third that is the same for all texts."""
 
-    name: ClassVar[str] = "layered"
-    revision: ClassVar[str] = "1"
-    dimension: ClassVar[int] = 32
+    dimension: int = 32
     layers: ClassVar[tuple[str, ...]] = ("0", "1", "avg")
     layer: ClassVar[str] = "1"
-    form: ClassVar[Any] = "natural"
-    options: ClassVar[dict[str, Any]] = {}
-    prompts: ClassVar[dict[str, str]] = {}
-    packages: ClassVar[tuple[str, ...]] = ()
-    postprocessing: ClassVar[Any] = "none"
-    parallel: ClassVar[bool] = True
 
     def encode(self, texts: Sequence[str]) -> Any:
-        vectors = ENCODER.encode(texts)
+        vectors = super().encode(texts)
         return np.concatenate([vectors, vectors, np.ones_like(vectors)], axis=1)
 
 
@@ -532,14 +524,6 @@ def test_data_that_cannot_be_probed(
         run(tmp_path)
     for word in words:
         assert word in str(caught.value)
-
-
-def test_the_engine_is_one_of_the_protocol(monkeypatch: pytest.MonkeyPatch) -> None:
-    chosen = {"probing": {"protocol": "senteval", "engine": "torch"}}
-    found = probing_params(chosen, Path("params.yaml")).as_protocol()
-    assert (found["name"], found["version"], found["engine"]) == ("senteval", 2, "torch")
-    with pytest.raises(InputError, match=r"probing\.engine\n.*one of numpy\n"):
-        probing_params({"probing": {"engine": "torch"}}, Path("params.yaml"))
 
 
 def test_features_that_overflow_are_refused(tmp_path: Path) -> None:
