@@ -19,6 +19,7 @@ import tempfile
 import time
 import traceback
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from hashlib import sha256
 from pathlib import Path
 from types import FrameType
@@ -70,42 +71,31 @@ def main() -> int:
         Worker(options).work()
         return 0
     print(f"seed {options.seed}", flush=True)
-    waiting = list(reversed(options.recipes or recipe_names()))
-    running: dict[str, subprocess.Popen[str]] = {}
     findings = 0
-    while waiting or running:
-        while waiting and len(running) < options.processes:
-            recipe = waiting.pop()
-            running[recipe] = start(recipe, options)
-        for recipe, process in list(running.items()):
-            if process.poll() is None:
-                continue
-            assert process.stdout is not None
-            said = process.stdout.read()
-            del running[recipe]
-            reports = [line for line in said.splitlines() if line.startswith('{"mutants"')]
-            if process.returncode or not reports:
+    with ThreadPoolExecutor(options.processes) as pool:
+        recipes = options.recipes or recipe_names()
+        running = {pool.submit(read_mutants, recipe, options): recipe for recipe in recipes}
+        for future in as_completed(running):
+            recipe, ended = running[future], future.result()
+            reports = [line for line in ended.stdout.splitlines() if line.startswith('{"mutants"')]
+            if ended.returncode or not reports:
                 findings += 1
-                print(f"{recipe}: the process ended with {process.returncode}\n{said}", flush=True)
+                said = f"the process ended with {ended.returncode}\n{ended.stdout}"
+                print(f"{recipe}: {said}", flush=True)
                 continue
             report = json.loads(reports[-1])
             findings += sum(report["findings"].values())
             print(shown(recipe, report), flush=True)
-        time.sleep(0.2)
     return 1 if findings else 0
 
 
-def start(recipe: str, options: argparse.Namespace) -> subprocess.Popen[str]:
-    """Start the process of a recipe."""
+def read_mutants(recipe: str, options: argparse.Namespace) -> subprocess.CompletedProcess[str]:
+    """Run the process of a recipe."""
     command = [sys.executable, __file__, recipe, "--worker", "--seed", options.seed]
     command += ["--seconds", str(options.seconds), "--least", str(options.least)]
     command += ["--findings", str(options.findings), *(["--coverage"] * options.coverage)]
-    return subprocess.Popen(
-        command,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL if options.coverage else None,
-        text=True,
-    )
+    errors = subprocess.DEVNULL if options.coverage else None
+    return subprocess.run(command, stdout=subprocess.PIPE, stderr=errors, text=True, check=False)
 
 
 def shown(recipe: str, report: dict[str, Any]) -> str:

@@ -184,24 +184,17 @@ def test_every_encoder_is_explained() -> None:
     assert "Every encoder has the option `postprocessing`" in page
 
 
-def test_every_option_of_training_is_explained() -> None:
+def test_every_stage_protocol_task_of_passages_and_option_of_training_is_explained() -> None:
+    first = re.findall(r"^\| (`.*?) \|", PAGES[RUNS], re.MULTILINE)
+    assert re.findall(r"`(\w+)`", " ".join(first)) == [stage.name for stage in STAGES]
     named = re.findall(r"^\| `(\w+)` \|", PAGES["docs/training.md"], re.MULTILINE)
-    settings = {*SETTINGS}
-    assert {*named} - settings == {*Training.__dataclass_fields__} | {*OBJECTIVES}
-
-
-def test_every_protocol_and_every_task_of_passages_is_explained() -> None:
+    assert {*named} - {*SETTINGS} == {*Training.__dataclass_fields__} | {*OBJECTIVES}
     named = re.findall(r"^- `(\w+)`: ", PAGES["docs/encoders.md"], re.MULTILINE)
     assert set(named) == PROTOCOLS.keys()
     named = re.findall(r"^\| `(\w+)` \|", PAGES["docs/own_domain.md"], re.MULTILINE)
     made = {name for name, task in TASKS.items() if isinstance(task, PassageTask)}
     asked = {name for name in made if "documents" in TASKS[name].records}
     assert TASKS.keys() & named == asked
-
-
-def test_every_stage_is_explained() -> None:
-    first = re.findall(r"^\| (`.*?) \|", PAGES[RUNS], re.MULTILINE)
-    assert re.findall(r"`(\w+)`", " ".join(first)) == [stage.name for stage in STAGES]
 
 
 def test_every_dataset_is_listed() -> None:

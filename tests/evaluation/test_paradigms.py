@@ -272,15 +272,6 @@ def test_only_what_changed_is_scored_again(tmp_path: Path, monkeypatch: pytest.M
     assert scored(coherence_threshold=1) == 0
 
 
-def test_without_paradigms_there_is_nothing_to_score(tmp_path: Path) -> None:
-    encoder = static(tmp_path / "v.vec", {"a": [1, 2]})
-    datasets = [write_words(tmp_path / "i" / "words", ["a", "b"])]
-    fill_for(tmp_path / "store", encoder, datasets)
-    # No vocabulary was written, and none is needed.
-    results, new = evaluate_paradigms("n", encoder, datasets, tmp_path / "store", **WHOLE)
-    assert (results.scores, results.left_out, new) == ((), {}, 0)
-
-
 @pytest.mark.parametrize(
     ("clusters", "message"),
     [
@@ -307,12 +298,15 @@ def test_other_tokens_than_terms(tmp_path: Path) -> None:
         evaluated(encoder, [words, dataset], tmp_path / "store")
 
 
-def test_the_vocabulary_has_to_be_there(tmp_path: Path) -> None:
+def test_the_vocabulary_has_to_be_there_if_there_are_paradigms(tmp_path: Path) -> None:
     encoder = static(tmp_path / "v.vec", {"a": [1, 2]})
     dataset = write_paradigms_dataset(tmp_path / "i" / "p", [("x", ["a", "b", "c"])])
     fill_for(tmp_path / "store", encoder, [dataset])
     with pytest.raises(InputError, match="store/vocabulary\n"):
         evaluate_paradigms("n", encoder, [dataset], tmp_path / "store", **WHOLE)
+    words = write_words(tmp_path / "i" / "words", ["a", "b"])
+    results, new = evaluate_paradigms("n", encoder, [words], tmp_path / "store", **WHOLE)
+    assert (results.scores, results.left_out, new) == ((), {}, 0)
 
 
 # --- paradigm neighbours -------------------------------------------------------------------------

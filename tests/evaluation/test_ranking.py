@@ -191,9 +191,6 @@ def test_words_without_a_vector_have_the_rank_of_chance(tmp_path: Path) -> None:
         assert score.mrr == pytest.approx((2 / 2.5 + 1 / rank) / 3)
         assert score.hits == {"1": (rank == 1) / 3, "3": 1}
     assert cosine.background == 4
-
-
-def test_no_pair_with_vectors(tmp_path: Path) -> None:
     nowhere = [ranked("nada", "nunca"), ranked("nunca", "nada")]
     for score in evaluate(tmp_path / "nowhere", nowhere, **WHOLE).scores[:4]:
         assert (score.background, score.without_vector) == (0, 2)
@@ -485,17 +482,6 @@ def exact(vectors: list[list[int]], pairs: list[tuple[int, int]], similarity: Si
 def listed(found: Ranks) -> Any:
     numbers = [None if np.isnan(rank) else rank for rank in found.ranks.tolist()]
     return list(zip(numbers, found.tied.tolist(), strict=True))
-
-
-def test_by_hand() -> None:
-    """By cosine directions count alone, by distance the far one is last; 3 and 4 tie."""
-    vectors = [[1, 0], [1, 1], [30, 1], [0, 1], [0, 2], [-1, 0]]
-    pairs = [(0, 1), (0, 3), (1, 0), (5, 3)]
-    # Of 0, that 1 is above 3 does not count: it is a positive too.
-    assert rank(vectors, pairs, "cosine").ranks.tolist() == [2, 2.5, 3, 1.5]
-    assert rank(vectors, pairs, "cosine").tied.tolist() == [False, True, True, True]
-    assert rank(vectors, pairs, "l2").ranks.tolist() == [1, 1, 1.5, 1]
-    assert rank(vectors, pairs, "l2").tied.tolist() == [False, False, True, False]
 
 
 @settings(max_examples=150)

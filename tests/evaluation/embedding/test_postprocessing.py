@@ -40,13 +40,10 @@ def cosines(vectors: Any) -> Any:
     return units @ units.T
 
 
-def test_none_changes_nothing() -> None:
-    vectors = some(5, 3)
+def test_none_and_centre() -> None:
+    vectors = np.array([[1, 5], [3, 5], [8, 5]], np.float32)
     assert postprocess(vectors, "none") is vectors
-
-
-def test_centre() -> None:
-    found = postprocess(np.array([[1, 5], [3, 5], [8, 5]], np.float32), "centre")
+    found = postprocess(vectors, "centre")
     assert found.dtype == np.float32
     assert found.tolist() == [[-3, 0], [-1, 0], [4, 0]]
 

@@ -536,6 +536,11 @@ def test_it_is_kept_only_if_it_is_the_encoders(tmp_path: Path, encoder: Any) -> 
     # With the store of another encoder, or of other code, it goes.
     prepare_store(tmp_path, make_encoder("char_hash", {}))
     assert not (tmp_path / "vocabulary").exists()
+    write_vocabulary(tmp_path, encoder)
+    other = make_encoder("char_hash", {})
+    assert write_vocabulary(tmp_path, other) is None
+    assert open_vocabulary(tmp_path, other) is None
+    assert not (tmp_path / "vocabulary").exists()
 
 
 NONSENSE = [None, b"", b"null", b"3", b"[]", b"PK\x03\x04"]
@@ -565,11 +570,3 @@ def test_a_file_that_ends_in_the_middle_leaves_nothing(tmp_path: Path) -> None:
     assert list((tmp_path / "store").iterdir()) == []
     with pytest.raises(InputError, match="not whole"):
         open_vocabulary(tmp_path / "store", encoder)
-
-
-def test_an_encoder_without_words_has_none(tmp_path: Path, encoder: Any) -> None:
-    write_vocabulary(tmp_path, encoder)
-    other = make_encoder("char_hash", {})
-    assert write_vocabulary(tmp_path, other) is None
-    assert open_vocabulary(tmp_path, other) is None
-    assert list(tmp_path.iterdir()) == []

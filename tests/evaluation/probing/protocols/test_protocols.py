@@ -171,6 +171,11 @@ def test_the_lowest_points_are_found() -> None:
     assert found.dtype == np.float32
     assert found == pytest.approx(lowest, abs=1e-4)
     assert len(asked) < 60
+    # A step that is too long is shortened.
+    loss, asked = bowls([[0.0]], [[1000.0]])
+    found = minimise(loss, np.ones((1, 1), np.float32), END)
+    assert abs(asked[1][0, 0]) > 1000
+    assert found[0, 0] == pytest.approx(0, abs=1e-6)
 
 
 def test_the_bits_of_a_problem_do_not_depend_on_the_others() -> None:
@@ -182,13 +187,6 @@ def test_the_bits_of_a_problem_do_not_depend_on_the_others() -> None:
     assert (found[0][0] == found[1][0]).all()
     assert (found[0][1] == 0).all()
     assert found[1][1] == pytest.approx([-30, 7, 0.1], abs=1e-3)
-
-
-def test_a_step_that_is_too_long_is_shortened() -> None:
-    loss, asked = bowls([[0.0]], [[1000.0]])
-    found = minimise(loss, np.ones((1, 1), np.float32), END)
-    assert abs(asked[1][0, 0]) > 1000
-    assert found[0, 0] == pytest.approx(0, abs=1e-6)
 
 
 def test_where_it_ends() -> None:
