@@ -83,10 +83,23 @@ def pack(path: Path, files: Mapping[str, str | bytes]) -> Path:
 
 
 @contextmanager
-def refused(where: str, *words: str) -> Iterator[None]:
-    """Expect an InputError whose ``where`` ends so, and whose message has all the words."""
-    with pytest.raises(InputError) as error:
+def refused(
+    where: str = "",
+    /,
+    *words: str,
+    kind: type[InputError] = InputError,
+    match: str | None = None,
+    **parts: str,
+) -> Iterator[None]:
+    """Expect an InputError whose ``where`` ends so, and whose message has all the words.
+
+    Its other parts hold those of the same name; ``found_is=`` says all of ``found``.
+    """
+    with pytest.raises(kind, match=match) as error:
         yield
     assert error.value.where.endswith(where)
     for word in words:
         assert word in str(error.value)
+    for name, part in parts.items():
+        said = getattr(error.value, name.removesuffix("_is"))
+        assert said == part if name.endswith("_is") else part in said

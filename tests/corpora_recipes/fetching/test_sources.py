@@ -154,53 +154,50 @@ class TestUpstream:
         assert listing(tmp_path / "out") == ["x.xml"]
 
 
-class TestFetched:
-    """What the stages fetch: not again while the same is asked for, and there."""
-
-    def test_servers_are_not_asked_again(self, server: Server) -> None:
-        server.script = [whole()]
-        mine = corpus([Source("corpus.bin", (server.url,))])
-        found = fetched(mine, "upstream")
-        assert found == {"data/raw/mine/corpus.bin": SHA}
+def test_servers_are_not_asked_again(server: Server) -> None:
+    server.script = [whole()]
+    mine = corpus([Source("corpus.bin", (server.url,))])
+    found = fetched(mine, "upstream")
+    assert found == {"data/raw/mine/corpus.bin": SHA}
+    assert fetched(mine, "upstream") == found
+    assert len(server.requests) == 1
+    # A file that has changed is none that was fetched.
+    raw = Path("data/raw/mine/corpus.bin")
+    for change in (lambda: raw.write_bytes(OTHER), raw.unlink):
+        change()
+        asked = len(server.requests)
         assert fetched(mine, "upstream") == found
-        assert len(server.requests) == 1
-        # A file that has changed is none that was fetched.
-        raw = Path("data/raw/mine/corpus.bin")
-        for change in (lambda: raw.write_bytes(OTHER), raw.unlink):
-            change()
-            asked = len(server.requests)
-            assert fetched(mine, "upstream") == found
-            assert len(server.requests) == asked + 1
+        assert len(server.requests) == asked + 1
 
-    def test_what_is_asked_for_is_part_of_it(self, server: Server) -> None:
-        server.script = [whole()]
-        for number, (documents, origin) in enumerate(
-            [(5, "upstream"), (5, "upstream"), (7, "upstream"), (7, "sample"), (7, "upstream")]
-        ):
-            mine = replace(corpus([Source("corpus.bin", (server.url,))]), documents=documents)
-            names = [Path(path).name for path in fetched(mine, origin)]
-            assert names == (["corpus.bin"] if origin == "upstream" else ["a.txt", "b.txt"])
-            # What is there and whole need not come again, whoever asks.
-            assert len(server.requests) == (2 if number == 4 else 1)
 
-    def test_an_interrupted_fetch_is_none(
-        self, server: Server, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        server.script = [whole()]
-        entry = Source("corpus.bin", (server.url,))
-        found = fetched(corpus([entry]), "upstream")
+def test_what_is_asked_for_is_part_of_it(server: Server) -> None:
+    server.script = [whole()]
+    for number, (documents, origin) in enumerate(
+        [(5, "upstream"), (5, "upstream"), (7, "upstream"), (7, "sample"), (7, "upstream")]
+    ):
+        mine = replace(corpus([Source("corpus.bin", (server.url,))]), documents=documents)
+        names = [Path(path).name for path in fetched(mine, origin)]
+        assert names == (["corpus.bin"] if origin == "upstream" else ["a.txt", "b.txt"])
+        # What is there and whole need not come again, whoever asks.
+        assert len(server.requests) == (2 if number == 4 else 1)
 
-        def interrupted(files: Sequence[Source], out: Path) -> None:
-            raise KeyboardInterrupt
 
-        with monkeypatch.context() as patched:
-            patched.setattr(sources, "fetch_whole", interrupted)
-            with pytest.raises(KeyboardInterrupt):
-                fetched(corpus([entry], date="1"), "upstream")
-        with pytest.raises(InputError, match="a fetch that has not ended"):
-            check_complete(Path("data/raw/mine"), "mine")
-        assert fetched(corpus([entry]), "upstream") == found
+def test_an_interrupted_fetch_is_none(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    server.script = [whole()]
+    entry = Source("corpus.bin", (server.url,))
+    found = fetched(corpus([entry]), "upstream")
+
+    def interrupted(files: Sequence[Source], out: Path) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(sources, "fetch_whole", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            fetched(corpus([entry], date="1"), "upstream")
+    with pytest.raises(InputError, match="a fetch that has not ended"):
         check_complete(Path("data/raw/mine"), "mine")
+    assert fetched(corpus([entry]), "upstream") == found
+    check_complete(Path("data/raw/mine"), "mine")
 
 
 class TestLocal:
@@ -353,62 +350,63 @@ def files(folder: str) -> dict[str, bytes]:
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
 
 
-class TestPacked:
-    def source(self, ranges: RangeServer) -> Source:
-        archive = Source("all.zip", (f"{ranges.url}/all.zip",), sha256=PACKED_SHA)
-        url = f"{ranges.url}/all.txt"
-        return Source("all.txt", (url,), packed=archive, sha256=LINES_SHA, size=len(LINES))
+def source(ranges: RangeServer) -> Source:
+    archive = Source("all.zip", (f"{ranges.url}/all.zip",), sha256=PACKED_SHA)
+    url = f"{ranges.url}/all.txt"
+    return Source("all.txt", (url,), packed=archive, sha256=LINES_SHA, size=len(LINES))
 
-    def test_the_archive_first(self, ranges: RangeServer) -> None:
-        mine = corpus([self.source(ranges)])
-        sources.fetch(mine, "upstream", Path("out"))
-        # Nothing but the file is left, and it is not fetched again.
-        assert files("out") == {"all.txt": LINES}
-        sources.fetch(mine, "upstream", Path("out"))
-        assert [path for path, _ in ranges.requests] == ["/all.zip"]
-        assert read_fetched(Path("out")).files == ["all.txt", "all.zip"]  # type: ignore[union-attr]
 
-    @pytest.mark.parametrize("instead", [None, b"<html>", zipped(other_txt=LINES)])
-    def test_the_plain_file_if_the_archive_is_gone(
-        self, ranges: RangeServer, capsys: pytest.CaptureFixture[str], instead: bytes | None
-    ) -> None:
-        del ranges.files["/all.zip"]
-        if instead is not None:
-            ranges.files["/all.zip"] = instead
-        sources.fetch(corpus([self.source(ranges)]), "upstream", Path("out"))
-        assert files("out") == {"all.txt": LINES}
-        assert "; taking all.txt as it is" in capsys.readouterr().err
+def test_the_archive_first(ranges: RangeServer) -> None:
+    mine = corpus([source(ranges)])
+    sources.fetch(mine, "upstream", Path("out"))
+    # Nothing but the file is left, and it is not fetched again.
+    assert files("out") == {"all.txt": LINES}
+    sources.fetch(mine, "upstream", Path("out"))
+    assert [path for path, _ in ranges.requests] == ["/all.zip"]
+    assert read_fetched(Path("out")).files == ["all.txt", "all.zip"]  # type: ignore[union-attr]
 
-    def test_mirrors(self, ranges: RangeServer) -> None:
-        mine = corpus([self.source(ranges)])
-        mirror = Path("mirror", "fake")
-        mirror.mkdir(parents=True)
-        (mirror / "all.zip").write_bytes(PACKED)
-        sources.fetch(mine, "mirror", Path("out"))
-        assert files("out") == {"all.txt": LINES}
-        assert not Path("out", "all.txt").is_symlink()
-        (mirror / "all.txt").write_bytes(b"plain")
-        sources.fetch(mine, "mirror", Path("out"))
-        assert files("out") == {"all.txt": b"plain"}
 
-    @pytest.mark.parametrize(
-        ("archive", "found"),
-        [
-            (zipped(), "an empty archive"),
-            (zipped(a__all_txt=LINES, b__all_txt=LINES), r"a/all\.txt, 8,000 bytes; b/all\.txt"),
-            (zipped(all_txt=LINES[1:]), r"all\.txt, 7,999 bytes"),
-            (zipped(all_txt=LINES[1:] + b"x"), "SHA-256"),
-            (PACKED[:-9], "BadZipFile"),
-            (PACKED.replace(PACKED[60:64], b"\0\0\0\0"), "error: Error -3|BadZipFile"),
-        ],
-    )
-    def test_bad_archives(
-        self, ranges: RangeServer, tmp_path: Path, archive: bytes, found: str
-    ) -> None:
-        (tmp_path / "all.zip").write_bytes(archive)
-        with pytest.raises(InputError, match=found):
-            unpack(tmp_path / "all.zip", self.source(ranges), tmp_path / "out")
-        assert files("out") == {}
+@pytest.mark.parametrize("instead", [None, b"<html>", zipped(other_txt=LINES)])
+def test_the_plain_file_if_the_archive_is_gone(
+    ranges: RangeServer, capsys: pytest.CaptureFixture[str], instead: bytes | None
+) -> None:
+    del ranges.files["/all.zip"]
+    if instead is not None:
+        ranges.files["/all.zip"] = instead
+    sources.fetch(corpus([source(ranges)]), "upstream", Path("out"))
+    assert files("out") == {"all.txt": LINES}
+    assert "; taking all.txt as it is" in capsys.readouterr().err
+
+
+def test_mirrors(ranges: RangeServer) -> None:
+    mine = corpus([source(ranges)])
+    mirror = Path("mirror", "fake")
+    mirror.mkdir(parents=True)
+    (mirror / "all.zip").write_bytes(PACKED)
+    sources.fetch(mine, "mirror", Path("out"))
+    assert files("out") == {"all.txt": LINES}
+    assert not Path("out", "all.txt").is_symlink()
+    (mirror / "all.txt").write_bytes(b"plain")
+    sources.fetch(mine, "mirror", Path("out"))
+    assert files("out") == {"all.txt": b"plain"}
+
+
+@pytest.mark.parametrize(
+    ("archive", "found"),
+    [
+        (zipped(), "an empty archive"),
+        (zipped(a__all_txt=LINES, b__all_txt=LINES), r"a/all\.txt, 8,000 bytes; b/all\.txt"),
+        (zipped(all_txt=LINES[1:]), r"all\.txt, 7,999 bytes"),
+        (zipped(all_txt=LINES[1:] + b"x"), "SHA-256"),
+        (PACKED[:-9], "BadZipFile"),
+        (PACKED.replace(PACKED[60:64], b"\0\0\0\0"), "error: Error -3|BadZipFile"),
+    ],
+)
+def test_bad_archives(ranges: RangeServer, tmp_path: Path, archive: bytes, found: str) -> None:
+    (tmp_path / "all.zip").write_bytes(archive)
+    with pytest.raises(InputError, match=found):
+        unpack(tmp_path / "all.zip", source(ranges), tmp_path / "out")
+    assert files("out") == {}
 
 
 class TestInstead:

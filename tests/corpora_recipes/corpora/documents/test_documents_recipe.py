@@ -41,137 +41,143 @@ def write(folder: Path, *rows: Any, name: str = "d.jsonl") -> Path:
     return folder
 
 
-class TestForms:
-    def test_three_forms_of_one_text(self, tmp_path: Path) -> None:
-        paragraphs = ["Una frase.  Otra\nfrase.", "Y otra más."]
-        write(
-            tmp_path,
-            {"id": "1", "text": "\n\n \n".join(paragraphs) + "\n"},
-            {"id": "2", "paragraphs": paragraphs, "text": None, "title": None},
-            {"id": "3", "sections": [{"heading": "", "paragraphs": paragraphs}]},
-        )
-        first, second, third = read(tmp_path)[0]
-        assert first.sections == second.sections == third.sections
-        assert first.sections[0].paragraphs == [["Una frase.", "Otra frase."], ["Y otra más."]]
-
-    def test_everything(self, tmp_path: Path) -> None:
-        write(
-            tmp_path,
-            {
-                "id": "1",
-                "title": " El  título ",
-                "topics": ["uno", " dos "],
-                "summary": "Una vida.  Y su\nobra. ",
-                "split": "test",
-                "sections": [
-                    {"paragraphs": ["Entrada."]},
-                    {"heading": "Vida", "paragraphs": ["Nació."]},
-                    {"heading": "Vacía", "paragraphs": []},
-                    {"heading": "Obra", "level": 3, "paragraphs": ["Escribió."]},
-                ],
-            },
-        )
-        (document,) = read(tmp_path)[0]
-        assert (document.title, document.topics) == ("El título", ["uno", "dos"])
-        assert document.summary == ["Una vida.", "Y su obra."]
-        assert document.split == "test"
-        assert [(s.heading, s.level, s.paragraphs) for s in document.sections] == [
-            ("", 1, [["Entrada."]]),
-            ("Vida", 2, [["Nació."]]),
-            ("Obra", 3, [["Escribió."]]),
-        ]
-
-    def test_parquet_gives_the_same_records(self, tmp_path: Path) -> None:
-        expected, counts = read(SAMPLE)
-        lines = (SAMPLE / "documents.jsonl").read_text("utf-8").splitlines()
-        rows = [json.loads(line) for line in lines]
-        (tmp_path / "p").mkdir()
-        table = pa.Table.from_pylist([{k: r.get(k) for k in KEYS} for r in rows])
-        pq.write_table(table, tmp_path / "p" / "documents.parquet", row_group_size=7)
-        assert len(recipe.blocks(tmp_path / "p", corpus())) == 6
-        assert read(tmp_path / "p") == (expected, counts)
-        with gzip.open(write(tmp_path / "z") / "d.jsonl.gz", "wt", encoding="utf-8") as file:
-            file.write("\n".join(lines))
-        assert read(tmp_path / "z") == (expected, counts)
-
-    def test_marks_blank_lines_and_line_ends(self, tmp_path: Path) -> None:
-        line = json.dumps(GOOD).encode()
-        other = line.replace(b'"a"', b'"b"')
-        (tmp_path / "d.jsonl").write_bytes(b"\xef\xbb\xbf" + line + b"\r\n\r\n" + other)
-        assert [r.id for r in read(tmp_path)[0]] == ["a", "b"]
-
-    def test_drops(self, tmp_path: Path) -> None:
-        write(
-            tmp_path,
-            {"id": "1", "text": ""},
-            {"id": "2", "text": "Una. Mal \ufffd. Otra.\n\n2019."},
-            {"id": "3", "sections": []},
-        )
-        (document,), drops = read(tmp_path)
-        assert [s.paragraphs for s in document.sections] == [[["Una."]], [["Otra."]]]
-        assert drops == {
-            "documents": {"seen": 3, "kept": 1, "dropped": {"no_sentences": 2}},
-            "sentences": {
-                "seen": 4,
-                "kept": 2,
-                "dropped": {"no_letters": 1, "replacement_character": 1},
-            },
-        }
-
-
-class TestErrors:
-    @pytest.mark.parametrize(
-        ("row", "message"),
-        [
-            ("{'id': 1}", "one JSON object"),
-            ("[" * 100_000, "one JSON object"),
-            ("3", "a document, an object"),
-            ({"id": "b", "text": None}, "found:    id"),
-            ({**GOOD, "paragraphs": []}, "found:    text and paragraphs"),
-            ({"id": "", "text": "Una."}, "an id"),
-            ({**GOOD, "txt": "x"}, "found:    txt"),
-            ({**GOOD, "title": 3}, "title, a string"),
-            ({**GOOD, "topics": [None]}, "topics, a string"),
-            ({**GOOD, "id": 1.0}, 'put it in quotes: "1.0"'),
-            ({**GOOD, "split": "dev"}, "split among train, validation, test"),
-            ({"id": "b", "text": ["Una."]}, "text, a string"),
-            ({"id": "b", "sections": ["Una."]}, "a section, an object"),
-            ({"id": "b", "sections": [{"text": "x"}]}, "heading, level, paragraphs"),
-            ({"id": "b", "sections": [{"heading": "x"}]}, "paragraphs in each section"),
-            ({"id": "b", "sections": [{"level": 2**31, "paragraphs": []}]}, "from 1 to 100"),
-            ('{"id": "b", "text": "\\ud83d"}', "half a surrogate pair"),
-        ],
+def test_three_forms_of_one_text(tmp_path: Path) -> None:
+    paragraphs = ["Una frase.  Otra\nfrase.", "Y otra más."]
+    write(
+        tmp_path,
+        {"id": "1", "text": "\n\n \n".join(paragraphs) + "\n"},
+        {"id": "2", "paragraphs": paragraphs, "text": None, "title": None},
+        {"id": "3", "sections": [{"heading": "", "paragraphs": paragraphs}]},
     )
-    def test_bad_rows(self, tmp_path: Path, row: Any, message: str) -> None:
-        write(tmp_path, GOOD, "", row)
-        with refused("d.jsonl, line 3", message):
+    first, second, third = read(tmp_path)[0]
+    assert first.sections == second.sections == third.sections
+    assert first.sections[0].paragraphs == [["Una frase.", "Otra frase."], ["Y otra más."]]
+
+
+def test_everything(tmp_path: Path) -> None:
+    write(
+        tmp_path,
+        {
+            "id": "1",
+            "title": " El  título ",
+            "topics": ["uno", " dos "],
+            "summary": "Una vida.  Y su\nobra. ",
+            "split": "test",
+            "sections": [
+                {"paragraphs": ["Entrada."]},
+                {"heading": "Vida", "paragraphs": ["Nació."]},
+                {"heading": "Vacía", "paragraphs": []},
+                {"heading": "Obra", "level": 3, "paragraphs": ["Escribió."]},
+            ],
+        },
+    )
+    (document,) = read(tmp_path)[0]
+    assert (document.title, document.topics) == ("El título", ["uno", "dos"])
+    assert document.summary == ["Una vida.", "Y su obra."]
+    assert document.split == "test"
+    assert [(s.heading, s.level, s.paragraphs) for s in document.sections] == [
+        ("", 1, [["Entrada."]]),
+        ("Vida", 2, [["Nació."]]),
+        ("Obra", 3, [["Escribió."]]),
+    ]
+
+
+def test_parquet_gives_the_same_records(tmp_path: Path) -> None:
+    expected, counts = read(SAMPLE)
+    lines = (SAMPLE / "documents.jsonl").read_text("utf-8").splitlines()
+    rows = [json.loads(line) for line in lines]
+    (tmp_path / "p").mkdir()
+    table = pa.Table.from_pylist([{k: r.get(k) for k in KEYS} for r in rows])
+    pq.write_table(table, tmp_path / "p" / "documents.parquet", row_group_size=7)
+    assert len(recipe.blocks(tmp_path / "p", corpus())) == 6
+    assert read(tmp_path / "p") == (expected, counts)
+    with gzip.open(write(tmp_path / "z") / "d.jsonl.gz", "wt", encoding="utf-8") as file:
+        file.write("\n".join(lines))
+    assert read(tmp_path / "z") == (expected, counts)
+
+
+def test_marks_blank_lines_and_line_ends(tmp_path: Path) -> None:
+    line = json.dumps(GOOD).encode()
+    other = line.replace(b'"a"', b'"b"')
+    (tmp_path / "d.jsonl").write_bytes(b"\xef\xbb\xbf" + line + b"\r\n\r\n" + other)
+    assert [r.id for r in read(tmp_path)[0]] == ["a", "b"]
+
+
+def test_drops(tmp_path: Path) -> None:
+    write(
+        tmp_path,
+        {"id": "1", "text": ""},
+        {"id": "2", "text": "Una. Mal \ufffd. Otra.\n\n2019."},
+        {"id": "3", "sections": []},
+    )
+    (document,), drops = read(tmp_path)
+    assert [s.paragraphs for s in document.sections] == [[["Una."]], [["Otra."]]]
+    assert drops == {
+        "documents": {"seen": 3, "kept": 1, "dropped": {"no_sentences": 2}},
+        "sentences": {
+            "seen": 4,
+            "kept": 2,
+            "dropped": {"no_letters": 1, "replacement_character": 1},
+        },
+    }
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ("{'id': 1}", "one JSON object"),
+        ("[" * 100_000, "one JSON object"),
+        ("3", "a document, an object"),
+        ({"id": "b", "text": None}, "found:    id"),
+        ({**GOOD, "paragraphs": []}, "found:    text and paragraphs"),
+        ({"id": "", "text": "Una."}, "an id"),
+        ({**GOOD, "txt": "x"}, "found:    txt"),
+        ({**GOOD, "title": 3}, "title, a string"),
+        ({**GOOD, "topics": [None]}, "topics, a string"),
+        ({**GOOD, "id": 1.0}, 'put it in quotes: "1.0"'),
+        ({**GOOD, "split": "dev"}, "split among train, validation, test"),
+        ({"id": "b", "text": ["Una."]}, "text, a string"),
+        ({"id": "b", "sections": ["Una."]}, "a section, an object"),
+        ({"id": "b", "sections": [{"text": "x"}]}, "heading, level, paragraphs"),
+        ({"id": "b", "sections": [{"heading": "x"}]}, "paragraphs in each section"),
+        ({"id": "b", "sections": [{"level": 2**31, "paragraphs": []}]}, "from 1 to 100"),
+        ('{"id": "b", "text": "\\ud83d"}', "half a surrogate pair"),
+    ],
+)
+def test_bad_rows(tmp_path: Path, row: Any, message: str) -> None:
+    write(tmp_path, GOOD, "", row)
+    with refused("d.jsonl, line 3", message):
+        read(tmp_path)
+
+
+def test_parquet_row(tmp_path: Path) -> None:
+    table = pa.Table.from_pylist([GOOD] * 3 + [{"id": None, "text": "x"}])
+    pq.write_table(table, tmp_path / "d.parquet", row_group_size=3)
+    with pytest.raises(InputError, match=r"d\.parquet, row group 1, row 1\n"):
+        read(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["d.parquet", "d.jsonl.gz"])
+def test_damaged_files(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_bytes(b"PAR1 but no more")
+    with pytest.raises(InputError, match="a whole"):
+        read(tmp_path)
+
+
+def test_a_damaged_byte_in_gzip(tmp_path: Path) -> None:
+    data = bytearray(gzip.compress(b"".join(b"%d\n" % n**3 for n in range(500)), mtime=0))
+    for at in range(20, len(data) - 8, 37):
+        damaged = bytes([*data[:at], data[at] ^ 0xFF, *data[at + 1 :]])
+        (tmp_path / "d.jsonl.gz").write_bytes(damaged)
+        with pytest.raises(InputError):
             read(tmp_path)
 
-    def test_parquet_row(self, tmp_path: Path) -> None:
-        table = pa.Table.from_pylist([GOOD] * 3 + [{"id": None, "text": "x"}])
-        pq.write_table(table, tmp_path / "d.parquet", row_group_size=3)
-        with pytest.raises(InputError, match=r"d\.parquet, row group 1, row 1\n"):
-            read(tmp_path)
 
-    @pytest.mark.parametrize("name", ["d.parquet", "d.jsonl.gz"])
-    def test_damaged_files(self, tmp_path: Path, name: str) -> None:
-        (tmp_path / name).write_bytes(b"PAR1 but no more")
-        with pytest.raises(InputError, match="a whole"):
-            read(tmp_path)
-
-    def test_a_damaged_byte_in_gzip(self, tmp_path: Path) -> None:
-        data = bytearray(gzip.compress(b"".join(b"%d\n" % n**3 for n in range(500)), mtime=0))
-        for at in range(20, len(data) - 8, 37):
-            damaged = bytes([*data[:at], data[at] ^ 0xFF, *data[at + 1 :]])
-            (tmp_path / "d.jsonl.gz").write_bytes(damaged)
-            with pytest.raises(InputError):
-                read(tmp_path)
-
-    @pytest.mark.parametrize("name", ["d.jsonl", "d.pdf"])
-    def test_nothing(self, tmp_path: Path, name: str) -> None:
-        (tmp_path / name).write_bytes(b"")
-        with pytest.raises(InputError, match="set `path`"):
-            recipe.blocks(tmp_path, corpus())
+@pytest.mark.parametrize("name", ["d.jsonl", "d.pdf"])
+def test_nothing(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_bytes(b"")
+    with pytest.raises(InputError, match="set `path`"):
+        recipe.blocks(tmp_path, corpus())
 
 
 def columns_of(folder: Path, **columns: str) -> list[Document]:
@@ -179,158 +185,164 @@ def columns_of(folder: Path, **columns: str) -> list[Document]:
     return read_all(recipe, folder, replace(corpus(), options=options))[0]
 
 
-class TestTexts:
-    def test_a_text_is_named_like_its_file(self, tmp_path: Path) -> None:
-        write(tmp_path, "Una frase.", "Otra.", "", "Y otra.", name="a.b.txt")
-        write(tmp_path / "sub", "Una más.", name="a.txt")
-        first, second = read(tmp_path)[0]
-        assert (first.id, second.id) == ("a.b", "sub/a")
-        assert first.sections[0].paragraphs == [["Una frase.", "Otra."], ["Y otra."]]
-
-    def test_headings_of_markdown_make_sections(self, tmp_path: Path) -> None:
-        write(tmp_path, "# El viaje", "Salió.", "## La vuelta", "", "Volvió.", name="a.md")
-        (document,) = read(tmp_path)[0]
-        assert document.title == "El viaje"
-        assert [(s.heading, s.level, s.paragraphs) for s in document.sections] == [
-            ("El viaje", 1, [["Salió."]]),
-            ("La vuelta", 2, [["Volvió."]]),
-        ]
-
-    def test_beside_a_table_texts_are_no_documents(self, tmp_path: Path) -> None:
-        write(write(tmp_path, GOOD), "Cómo se hizo.", name="README.md")
-        assert [document.id for document in read(tmp_path)[0]] == ["a"]
-
-    @pytest.mark.parametrize(
-        ("data", "found"), [(b"\x89PNG\r\n", "can't decode byte 0x89"), (b"a\0b", "a zero byte")]
-    )
-    def test_binary_files(self, tmp_path: Path, data: bytes, found: str) -> None:
-        (tmp_path / "a.txt").write_bytes(data)
-        with pytest.raises(InputError, match=f"a.txt\n.*text in UTF-8\n.*{found}"):
-            read(tmp_path)
-
-    def test_two_files_of_one_id(self, tmp_path: Path) -> None:
-        write(write(tmp_path, "Una.", name="a.md"), "Otra.", name="a.txt")
-        with pytest.raises(InputError, match=r"a\.txt\n.*are the ids\n.*a\.md"):
-            read(tmp_path)
-
-    def test_a_huge_text(self, tmp_path: Path) -> None:
-        with (tmp_path / "a.txt").open("wb") as file:
-            file.truncate(10 << 30)
-        with pytest.raises(InputError, match="10,737,418,240 bytes"):
-            read(tmp_path)
+def test_a_text_is_named_like_its_file(tmp_path: Path) -> None:
+    write(tmp_path, "Una frase.", "Otra.", "", "Y otra.", name="a.b.txt")
+    write(tmp_path / "sub", "Una más.", name="a.txt")
+    first, second = read(tmp_path)[0]
+    assert (first.id, second.id) == ("a.b", "sub/a")
+    assert first.sections[0].paragraphs == [["Una frase.", "Otra."], ["Y otra."]]
 
 
-class TestTables:
-    @pytest.mark.parametrize(("name", "mark"), [("a.csv", ","), ("b.csv", ";"), ("c.tsv", "\t")])
-    def test_separated_values(self, tmp_path: Path, name: str, mark: str) -> None:
-        rows = [["id", "text", "topics"], ["1", '"Una, frase; y\n\notra."', "cine"], ["2", "", ""]]
-        write(tmp_path, *map(mark.join, rows), name=name)
-        (document,), drops = read(tmp_path)
-        assert (document.id, document.topics) == ("1", ["cine"])
-        assert document.sections[0].paragraphs == [["Una, frase; y"], ["otra."]]
-        assert drops["documents"]["dropped"] == {"no_sentences": 1}
-
-    @pytest.mark.parametrize(
-        ("lines", "message"),
-        [
-            (["id,text", "1,Una,dos"], r"a\.csv, line 2\n.*2 fields: id, text\n.*3 that begin"),
-            (["id,text", '1,"Una'], r"a\.csv, line 2\n.*\n.*unexpected end of data"),
-            (["id,text,text", "1,a,b"], r"line 1\n.*differ in their names"),
-            (["id,text", ",Una."], r"line 2\n.*an id\n.*''"),
-            (["id,text", f"1,{'a' * (8 << 20)}"], "lines of at most 8,388,608 bytes"),
-            (["id,text", '1,"' + ("a" * 999 + "\n") * 9000 + '"'], "field larger than field limit"),
-        ],
-    )
-    def test_bad_tables(self, tmp_path: Path, lines: list[str], message: str) -> None:
-        write(tmp_path, *lines, name="a.csv")
-        with pytest.raises(InputError, match=message):
-            read(tmp_path)
-
-    def test_arrow_gives_the_same_records(self, tmp_path: Path) -> None:
-        rows = [{"id": n, "text": f"La frase {n}. Otra.", "topics": ["uno"]} for n in range(5)]
-        table = pa.Table.from_pylist(rows)
-        Dataset(table).save_to_disk(tmp_path / "saved", num_shards=2)
-        (tmp_path / "footed").mkdir()
-        with pa.ipc.new_file(tmp_path / "footed" / "data-0.arrow", table.schema) as file:
-            file.write_table(table, max_chunksize=2)
-        expected = read(write(tmp_path / "lines", *rows))
-        assert [document.id for document in expected[0]] == ["0", "1", "2", "3", "4"]
-        assert read(tmp_path / "saved") == read(tmp_path / "footed") == expected
-
-    def test_arrow_of_another_schema(self, tmp_path: Path) -> None:
-        Dataset(pa.table({"question": ["¿Qué?"], "text": ["Eso."]})).save_to_disk(tmp_path)
-        with pytest.raises(InputError, match=r"batch 0, row 1\n.*\n.*question\n.*`columns`"):
-            read(tmp_path)
+def test_headings_of_markdown_make_sections(tmp_path: Path) -> None:
+    write(tmp_path, "# El viaje", "Salió.", "## La vuelta", "", "Volvió.", name="a.md")
+    (document,) = read(tmp_path)[0]
+    assert document.title == "El viaje"
+    assert [(s.heading, s.level, s.paragraphs) for s in document.sections] == [
+        ("El viaje", 1, [["Salió."]]),
+        ("La vuelta", 2, [["Volvió."]]),
+    ]
 
 
-class TestColumns:
-    def test_others_are_ignored(self, tmp_path: Path) -> None:
-        row = {"doc": 7, "body": "Una frase.", "stars": 4.5, "genre": 3, "id": None}
-        write(tmp_path / "lines", row)
-        pq.write_table(pa.Table.from_pylist([row]), write(tmp_path / "p", name="x") / "a.parquet")
-        for folder in (tmp_path / "lines", tmp_path / "p"):
-            (document,) = columns_of(folder, id="doc", text="body", topics="genre")
-            assert (document.id, document.topics) == ("7", ["3"])
-
-    @pytest.mark.parametrize("name", ["a.jsonl", "a.parquet", "a.csv"])
-    def test_a_column_that_is_not_there(self, tmp_path: Path, name: str) -> None:
-        if name == "a.parquet":
-            pq.write_table(pa.Table.from_pylist([{"body": "Una."}]), tmp_path / name)
-        else:
-            write(
-                tmp_path, *(["body", "Una."] if name == "a.csv" else [{"body": "Una."}]), name=name
-            )
-        with pytest.raises(InputError, match=r"among body\n.*no bodi\n.*did you mean body\?"):
-            columns_of(tmp_path, text="bodi")
-
-    def test_unknown_keys_of_ours(self, tmp_path: Path) -> None:
-        with pytest.raises(InputError, match=r"columns\.txt"):
-            columns_of(write(tmp_path, GOOD), txt="body")
-
-    def test_without_ids_the_text_gives_one(self, tmp_path: Path) -> None:
-        write(tmp_path, {"text": "Una frase."}, {"paragraphs": ["Una frase."]}, {"text": "Otra."})
-        (first, same, other), drops = read(tmp_path)
-        assert first.id == same.id == "000ceeed588b9cc7"
-        assert first.id != other.id
-        assert drops["digests_as_ids"] == {"seen": 3, "kept": 3, "dropped": {}}
+def test_beside_a_table_texts_are_no_documents(tmp_path: Path) -> None:
+    write(write(tmp_path, GOOD), "Cómo se hizo.", name="README.md")
+    assert [document.id for document in read(tmp_path)[0]] == ["a"]
 
 
-class TestHub:
-    def test_the_files_of_a_commit(
-        self, tmp_path: Path, served: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        monkeypatch.chdir(tmp_path)
-        pq.write_table(pa.Table.from_pylist([GOOD]), served / "train.parquet")
-        write(served, "# Reseñas", name="README.md")
-        write(served, "raise SystemExit", name="data.py")
-        name, out = "hf://datasets/org/data", tmp_path / "out"
-        sources.fetch(corpus(name), "sample", out)
-        assert [document.id for document in read(out)[0]] == ["a"]
-        assert not (out / "data.py").exists()
-        # A file of another commit goes.
-        write(out, GOOD, name="old.jsonl")
-        sources.fetch(corpus(name), "sample", out)
-        assert not (out / "old.jsonl").exists()
-        # The newest state is that of the first fetch, which sources.lock has.
-        first = commit(served)
-        assert read_lock()["hf://datasets/org/data"].sha1 == first
-        (finding,) = recipe.examine(corpus(name))
-        assert (finding.note, finding.fault) == (f"commit {first}", "")
-        write(served, GOOD)
-        with pytest.raises(InputError, match="RevisionNotFound"):
-            sources.fetch(corpus(name), "sample", tmp_path / "again")
+@pytest.mark.parametrize(
+    ("data", "found"), [(b"\x89PNG\r\n", "can't decode byte 0x89"), (b"a\0b", "a zero byte")]
+)
+def test_binary_files(tmp_path: Path, data: bytes, found: str) -> None:
+    (tmp_path / "a.txt").write_bytes(data)
+    with pytest.raises(InputError, match=f"a.txt\n.*text in UTF-8\n.*{found}"):
+        read(tmp_path)
 
-    @pytest.mark.parametrize(
-        ("name", "words"),
-        [
-            ("hf://datasets/org", "ORG/NAME"),
-            ("hf://datasets/org/data", r"files named [^\n]*\n.*data.py"),
-        ],
-    )
-    def test_what_cannot_be_read(self, tmp_path: Path, served: Path, name: str, words: str) -> None:
-        write(served, "raise SystemExit", name="data.py")
-        with pytest.raises(InputError, match=words):
-            sources.fetch(corpus(name), "sample", tmp_path / "out")
+
+def test_two_files_of_one_id(tmp_path: Path) -> None:
+    write(write(tmp_path, "Una.", name="a.md"), "Otra.", name="a.txt")
+    with pytest.raises(InputError, match=r"a\.txt\n.*are the ids\n.*a\.md"):
+        read(tmp_path)
+
+
+def test_a_huge_text(tmp_path: Path) -> None:
+    with (tmp_path / "a.txt").open("wb") as file:
+        file.truncate(10 << 30)
+    with pytest.raises(InputError, match="10,737,418,240 bytes"):
+        read(tmp_path)
+
+
+@pytest.mark.parametrize(("name", "mark"), [("a.csv", ","), ("b.csv", ";"), ("c.tsv", "\t")])
+def test_separated_values(tmp_path: Path, name: str, mark: str) -> None:
+    rows = [["id", "text", "topics"], ["1", '"Una, frase; y\n\notra."', "cine"], ["2", "", ""]]
+    write(tmp_path, *map(mark.join, rows), name=name)
+    (document,), drops = read(tmp_path)
+    assert (document.id, document.topics) == ("1", ["cine"])
+    assert document.sections[0].paragraphs == [["Una, frase; y"], ["otra."]]
+    assert drops["documents"]["dropped"] == {"no_sentences": 1}
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        (["id,text", "1,Una,dos"], r"a\.csv, line 2\n.*2 fields: id, text\n.*3 that begin"),
+        (["id,text", '1,"Una'], r"a\.csv, line 2\n.*\n.*unexpected end of data"),
+        (["id,text,text", "1,a,b"], r"line 1\n.*differ in their names"),
+        (["id,text", ",Una."], r"line 2\n.*an id\n.*''"),
+        (["id,text", f"1,{'a' * (8 << 20)}"], "lines of at most 8,388,608 bytes"),
+        (["id,text", '1,"' + ("a" * 999 + "\n") * 9000 + '"'], "field larger than field limit"),
+    ],
+)
+def test_bad_tables(tmp_path: Path, lines: list[str], message: str) -> None:
+    write(tmp_path, *lines, name="a.csv")
+    with pytest.raises(InputError, match=message):
+        read(tmp_path)
+
+
+def test_arrow_gives_the_same_records(tmp_path: Path) -> None:
+    rows = [{"id": n, "text": f"La frase {n}. Otra.", "topics": ["uno"]} for n in range(5)]
+    table = pa.Table.from_pylist(rows)
+    Dataset(table).save_to_disk(tmp_path / "saved", num_shards=2)
+    (tmp_path / "footed").mkdir()
+    with pa.ipc.new_file(tmp_path / "footed" / "data-0.arrow", table.schema) as file:
+        file.write_table(table, max_chunksize=2)
+    expected = read(write(tmp_path / "lines", *rows))
+    assert [document.id for document in expected[0]] == ["0", "1", "2", "3", "4"]
+    assert read(tmp_path / "saved") == read(tmp_path / "footed") == expected
+
+
+def test_arrow_of_another_schema(tmp_path: Path) -> None:
+    Dataset(pa.table({"question": ["¿Qué?"], "text": ["Eso."]})).save_to_disk(tmp_path)
+    with pytest.raises(InputError, match=r"batch 0, row 1\n.*\n.*question\n.*`columns`"):
+        read(tmp_path)
+
+
+def test_others_are_ignored(tmp_path: Path) -> None:
+    row = {"doc": 7, "body": "Una frase.", "stars": 4.5, "genre": 3, "id": None}
+    write(tmp_path / "lines", row)
+    pq.write_table(pa.Table.from_pylist([row]), write(tmp_path / "p", name="x") / "a.parquet")
+    for folder in (tmp_path / "lines", tmp_path / "p"):
+        (document,) = columns_of(folder, id="doc", text="body", topics="genre")
+        assert (document.id, document.topics) == ("7", ["3"])
+
+
+@pytest.mark.parametrize("name", ["a.jsonl", "a.parquet", "a.csv"])
+def test_a_column_that_is_not_there(tmp_path: Path, name: str) -> None:
+    if name == "a.parquet":
+        pq.write_table(pa.Table.from_pylist([{"body": "Una."}]), tmp_path / name)
+    else:
+        write(tmp_path, *(["body", "Una."] if name == "a.csv" else [{"body": "Una."}]), name=name)
+    with pytest.raises(InputError, match=r"among body\n.*no bodi\n.*did you mean body\?"):
+        columns_of(tmp_path, text="bodi")
+
+
+def test_unknown_keys_of_ours(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"columns\.txt"):
+        columns_of(write(tmp_path, GOOD), txt="body")
+
+
+def test_without_ids_the_text_gives_one(tmp_path: Path) -> None:
+    write(tmp_path, {"text": "Una frase."}, {"paragraphs": ["Una frase."]}, {"text": "Otra."})
+    (first, same, other), drops = read(tmp_path)
+    assert first.id == same.id == "000ceeed588b9cc7"
+    assert first.id != other.id
+    assert drops["digests_as_ids"] == {"seen": 3, "kept": 3, "dropped": {}}
+
+
+def test_the_files_of_a_commit(
+    tmp_path: Path, served: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    pq.write_table(pa.Table.from_pylist([GOOD]), served / "train.parquet")
+    write(served, "# Reseñas", name="README.md")
+    write(served, "raise SystemExit", name="data.py")
+    name, out = "hf://datasets/org/data", tmp_path / "out"
+    sources.fetch(corpus(name), "sample", out)
+    assert [document.id for document in read(out)[0]] == ["a"]
+    assert not (out / "data.py").exists()
+    # A file of another commit goes.
+    write(out, GOOD, name="old.jsonl")
+    sources.fetch(corpus(name), "sample", out)
+    assert not (out / "old.jsonl").exists()
+    # The newest state is that of the first fetch, which sources.lock has.
+    first = commit(served)
+    assert read_lock()["hf://datasets/org/data"].sha1 == first
+    (finding,) = recipe.examine(corpus(name))
+    assert (finding.note, finding.fault) == (f"commit {first}", "")
+    write(served, GOOD)
+    with pytest.raises(InputError, match="RevisionNotFound"):
+        sources.fetch(corpus(name), "sample", tmp_path / "again")
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("hf://datasets/org", "ORG/NAME"),
+        ("hf://datasets/org/data", r"files named [^\n]*\n.*data.py"),
+    ],
+)
+def test_what_cannot_be_read(tmp_path: Path, served: Path, name: str, words: str) -> None:
+    write(served, "raise SystemExit", name="data.py")
+    with pytest.raises(InputError, match=words):
+        sources.fetch(corpus(name), "sample", tmp_path / "out")
 
 
 def test_fetch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -74,112 +74,115 @@ def read(raw: Path) -> tuple[list[Dialogue], dict[str, Any]]:
 EXPECTED = [["¿Vienes, Ramón?", "Mañana por la mañana, mujer, si no llueve."]]
 
 
-class TestFiles:
-    @pytest.mark.parametrize(
-        ("name", "encoding", "newline"),
-        [
-            ("pg7.txt", "utf-8-sig", "\r\n"),
-            ("7-0.txt", "utf-8", "\n"),
-            ("7-8.txt", "latin-1", "\r\n"),
-            ("7-8.txt", "cp1252", "\r"),
-        ],
-    )
-    def test_encodings(self, tmp_path: Path, name: str, encoding: str, newline: str) -> None:
-        write(tmp_path / name, book().replace("\n", newline), encoding)
-        ((record,), drops) = read(tmp_path)
-        assert record == Dialogue("7", "El río", EXPECTED, None)
-        assert drops["turns"] == {"seen": 2, "kept": 2, "dropped": {}}
-
-    def test_stated_encoding(self, tmp_path: Path) -> None:
-        head = "Character set encoding: {}\n\n"
-        path = write(tmp_path / "a.txt", head.format("ISO-8859-2") + "Żółw", "iso-8859-2")
-        assert decode(path).endswith("Żółw")
-        path = write(tmp_path / "b.txt", head.format("ISO-8859-1") + "— ¿Qué?", "cp1252")
-        assert decode(path).endswith("— ¿Qué?")
-
-        for name in ("ISO Latin-1", "ISO 8859-1", "iso8859-1", "ISO-646-US (US-ASCII)"):
-            text = head.format(name) + "mañana"
-            assert decode(write(tmp_path / "a.txt", text, "latin-1")) == text
-
-    def test_undecodable_book_is_dropped(
-        self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-    ) -> None:
-        write(tmp_path / "pg7.txt", book())
-        (tmp_path / "8-8.txt").write_bytes(b"Character set encoding: UTF-8\n\nma\xf1ana")
-        (tmp_path / "pg9.txt").mkdir()
-        records, drops = read(tmp_path)
-        assert [r.id for r in records] == ["7"]
-        assert drops["documents"] == {"seen": 2, "kept": 1, "dropped": {"undecodable": 1}}
-        assert "8-8.txt, byte 33" in capsys.readouterr().err
-
-    @pytest.mark.parametrize(
-        ("data", "found"),
-        [
-            *(
-                (f"Character set encoding: {name}\n\n".encode() + b"ma\xf1ana", name[:60])
-                for name in ("undefined", "unicode_escape", "idna", "rot13", "hex", "x" * 90)
-            ),
-            (b"Character set encoding: ISO-8859-99\n\nma\xf1ana", "iso-8859-99"),
-            ("Character set encoding: Klingon-8\n\nniño".encode("latin-1"), "Klingon-8"),
-            (b"\xef\xbb\xbfma\xf1ana", "byte 5"),
-            (b"Character set encoding: UTF-8\n\nma\xf1ana", "byte 33"),
-            (b"ma\x81ana", "cp1252"),
-        ],
-    )
-    def test_bad_encoding(self, tmp_path: Path, data: bytes, found: str) -> None:
-        path = tmp_path / "1-8.txt"
-        path.write_bytes(data)
-        with pytest.raises(InputError, match=found):
-            decode(path)
-
-    def test_same_book_in_several_files(self, tmp_path: Path) -> None:
-        write(tmp_path / "7-8.txt", book(STORY.replace("Ramón", "Simón")), "latin-1")
-        write(tmp_path / "7-0.txt", book())
-        write(tmp_path / "8.txt", book().replace("ñ", "n").replace("á", "a"))
-        records, drops = read(tmp_path)
-        assert [r.id for r in records] == ["7", "8"]
-        assert records[0].conversations == EXPECTED
-        assert drops["documents"] == {"seen": 3, "kept": 2, "dropped": {"duplicate_book": 1}}
-
-    def test_nothing_to_read(self, tmp_path: Path) -> None:
-        write(tmp_path / "notes.txt", "x")
-        with pytest.raises(InputError, match="fetch --only gutenberg"):
-            recipe.blocks(tmp_path, corpus())
-        write(tmp_path / "pg7.txt", book())
-        with pytest.raises(InputError, match=r"corpora\.gutenberg\.corpus\.language"):
-            recipe.blocks(tmp_path, corpus("pt"))
+@pytest.mark.parametrize(
+    ("name", "encoding", "newline"),
+    [
+        ("pg7.txt", "utf-8-sig", "\r\n"),
+        ("7-0.txt", "utf-8", "\n"),
+        ("7-8.txt", "latin-1", "\r\n"),
+        ("7-8.txt", "cp1252", "\r"),
+    ],
+)
+def test_encodings(tmp_path: Path, name: str, encoding: str, newline: str) -> None:
+    write(tmp_path / name, book().replace("\n", newline), encoding)
+    ((record,), drops) = read(tmp_path)
+    assert record == Dialogue("7", "El río", EXPECTED, None)
+    assert drops["turns"] == {"seen": 2, "kept": 2, "dropped": {}}
 
 
-class TestMarkers:
-    @pytest.mark.parametrize(
-        ("start", "end"),
-        [
-            (START, END),
-            (START.replace("THE", "THIS"), END.replace("THE", "THIS")),
-            (START.replace(" START", "START"), END.replace("*** END", "***END")),
-            (START.replace("EBOOK", "EBOOK LONG\nTITLE OF"), END.replace("EBOOK", "EBOOK LONG\n")),
-            (START.replace("EBOOK", "ETEXT"), "End of Project Gutenberg's {}"),
-            ("*END*THE SMALL PRINT! FOR THIS*Ver.04.29.93*END*", "End of the Project Gutenberg {}"),
-            (START.replace(" ***", ""), END),
-        ],
-    )
-    def test_spellings(self, start: str, end: str) -> None:
-        text = book(start=start, end=end) + "*** START: FULL LICENSE ***\n\n--No.\n\n--Nada."
-        body = find_body(text)
-        assert body is not None
-        assert body.strip() == STORY
+def test_stated_encoding(tmp_path: Path) -> None:
+    head = "Character set encoding: {}\n\n"
+    path = write(tmp_path / "a.txt", head.format("ISO-8859-2") + "Żółw", "iso-8859-2")
+    assert decode(path).endswith("Żółw")
+    path = write(tmp_path / "b.txt", head.format("ISO-8859-1") + "— ¿Qué?", "cp1252")
+    assert decode(path).endswith("— ¿Qué?")
 
-    @pytest.mark.parametrize("unit", ["\n", " ", "\n \n"])
-    def test_long_blanks_are_read(self, tmp_path: Path, unit: str) -> None:
-        blanks = unit * (200_000 // len(unit))
-        body = f"{blanks}\n{STORY}\n{blanks}\n"
-        write(tmp_path / "pg7.txt", book(body))  # quadratic patterns take minutes
-        assert read(tmp_path)[0][0].conversations == EXPECTED
+    for name in ("ISO Latin-1", "ISO 8859-1", "iso8859-1", "ISO-646-US (US-ASCII)"):
+        text = head.format(name) + "mañana"
+        assert decode(write(tmp_path / "a.txt", text, "latin-1")) == text
 
-    @pytest.mark.parametrize("missing", [START, END])
-    def test_missing(self, tmp_path: Path, missing: str) -> None:
-        write(tmp_path / "pg7.txt", book().replace(missing.format("EL RÍO"), ""))
-        assert read(tmp_path)[1]["documents"]["dropped"] == {"no_markers": 1}
+
+def test_undecodable_book_is_dropped(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write(tmp_path / "pg7.txt", book())
+    (tmp_path / "8-8.txt").write_bytes(b"Character set encoding: UTF-8\n\nma\xf1ana")
+    (tmp_path / "pg9.txt").mkdir()
+    records, drops = read(tmp_path)
+    assert [r.id for r in records] == ["7"]
+    assert drops["documents"] == {"seen": 2, "kept": 1, "dropped": {"undecodable": 1}}
+    assert "8-8.txt, byte 33" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("data", "found"),
+    [
+        *(
+            (f"Character set encoding: {name}\n\n".encode() + b"ma\xf1ana", name[:60])
+            for name in ("undefined", "unicode_escape", "idna", "rot13", "hex", "x" * 90)
+        ),
+        (b"Character set encoding: ISO-8859-99\n\nma\xf1ana", "iso-8859-99"),
+        ("Character set encoding: Klingon-8\n\nniño".encode("latin-1"), "Klingon-8"),
+        (b"\xef\xbb\xbfma\xf1ana", "byte 5"),
+        (b"Character set encoding: UTF-8\n\nma\xf1ana", "byte 33"),
+        (b"ma\x81ana", "cp1252"),
+    ],
+)
+def test_bad_encoding(tmp_path: Path, data: bytes, found: str) -> None:
+    path = tmp_path / "1-8.txt"
+    path.write_bytes(data)
+    with pytest.raises(InputError, match=found):
+        decode(path)
+
+
+def test_same_book_in_several_files(tmp_path: Path) -> None:
+    write(tmp_path / "7-8.txt", book(STORY.replace("Ramón", "Simón")), "latin-1")
+    write(tmp_path / "7-0.txt", book())
+    write(tmp_path / "8.txt", book().replace("ñ", "n").replace("á", "a"))
+    records, drops = read(tmp_path)
+    assert [r.id for r in records] == ["7", "8"]
+    assert records[0].conversations == EXPECTED
+    assert drops["documents"] == {"seen": 3, "kept": 2, "dropped": {"duplicate_book": 1}}
+
+
+def test_nothing_to_read(tmp_path: Path) -> None:
+    write(tmp_path / "notes.txt", "x")
+    with pytest.raises(InputError, match="fetch --only gutenberg"):
+        recipe.blocks(tmp_path, corpus())
+    write(tmp_path / "pg7.txt", book())
+    with pytest.raises(InputError, match=r"corpora\.gutenberg\.corpus\.language"):
+        recipe.blocks(tmp_path, corpus("pt"))
+
+
+@pytest.mark.parametrize(
+    ("start", "end"),
+    [
+        (START, END),
+        (START.replace("THE", "THIS"), END.replace("THE", "THIS")),
+        (START.replace(" START", "START"), END.replace("*** END", "***END")),
+        (START.replace("EBOOK", "EBOOK LONG\nTITLE OF"), END.replace("EBOOK", "EBOOK LONG\n")),
+        (START.replace("EBOOK", "ETEXT"), "End of Project Gutenberg's {}"),
+        ("*END*THE SMALL PRINT! FOR THIS*Ver.04.29.93*END*", "End of the Project Gutenberg {}"),
+        (START.replace(" ***", ""), END),
+    ],
+)
+def test_spellings(start: str, end: str) -> None:
+    text = book(start=start, end=end) + "*** START: FULL LICENSE ***\n\n--No.\n\n--Nada."
+    body = find_body(text)
+    assert body is not None
+    assert body.strip() == STORY
+
+
+@pytest.mark.parametrize("unit", ["\n", " ", "\n \n"])
+def test_long_blanks_are_read(tmp_path: Path, unit: str) -> None:
+    blanks = unit * (200_000 // len(unit))
+    body = f"{blanks}\n{STORY}\n{blanks}\n"
+    write(tmp_path / "pg7.txt", book(body))  # quadratic patterns take minutes
+    assert read(tmp_path)[0][0].conversations == EXPECTED
+
+
+@pytest.mark.parametrize("missing", [START, END])
+def test_missing(tmp_path: Path, missing: str) -> None:
+    write(tmp_path / "pg7.txt", book().replace(missing.format("EL RÍO"), ""))
+    assert read(tmp_path)[1]["documents"]["dropped"] == {"no_markers": 1}
 
 
 class TestDrops:
@@ -233,60 +236,61 @@ TRAIN = {str(i) for i in range(20)}
 LISTS: dict[Split, set[str]] = {"train": TRAIN, "validation": {"30"}, "test": {"40"}}
 
 
-class TestSplits:
-    def test_lists_name_books_for_all(self) -> None:
-        splits = assign_splits(["1", "30", "40", "99"], LISTS, corpus())
-        assert splits == {"1": "train", "30": "validation", "40": "test", "99": None}
-        assert assign_splits(["1", "2"], {}, corpus()) == {"1": None, "2": None}
+def test_lists_name_books_for_all() -> None:
+    splits = assign_splits(["1", "30", "40", "99"], LISTS, corpus())
+    assert splits == {"1": "train", "30": "validation", "40": "test", "99": None}
+    assert assign_splits(["1", "2"], {}, corpus()) == {"1": None, "2": None}
 
-    @pytest.mark.parametrize(
-        ("train", "others", "counts"),
-        [(20, ["30"], (16, 1, 4)), (4, ["40"], (2, 2, 1)), (10, [], (6, 2, 2)), (2, [], (1, 1, 0))],
-    )
-    def test_train_books_make_up_an_empty_split(
-        self, train: int, others: list[str], counts: tuple[int, ...]
-    ) -> None:
-        books = [str(i) for i in range(train)] + others
-        found = assign_splits(books, LISTS, corpus())
-        splits = list(found.values())
-        assert tuple(splits.count(s) for s in ("train", "validation", "test")) == counts
-        assert found == assign_splits(books[::-1], LISTS, corpus())
 
-    def test_files(self, tmp_path: Path) -> None:
-        for number in (1, 2, 3):
-            write(tmp_path / f"pg{number}.txt", book())
-        folder = tmp_path / recipe.FOLDER
-        for name, ids in {"train": "1\n", "dev": "\n02\n", "test": "3"}.items():
-            write(folder / f"{name}_indices.txt", ids)
-        splits = [r.split for r in read(tmp_path)[0]]
-        assert splits == ["train", "validation", "test"]
-        for text, where in (("2\nx3\n", "line 2"), ("nº 2", "byte 1"), ("9" * 5000, "line 1")):
-            write(folder / "dev_indices.txt", text, "latin-1")
-            with pytest.raises(InputError, match=rf"dev_indices\.txt, {where}"):
-                recipe.blocks(tmp_path, corpus())
-        (folder / "dev_indices.txt").unlink()
-        with pytest.raises(InputError, match="no such file"):
+@pytest.mark.parametrize(
+    ("train", "others", "counts"),
+    [(20, ["30"], (16, 1, 4)), (4, ["40"], (2, 2, 1)), (10, [], (6, 2, 2)), (2, [], (1, 1, 0))],
+)
+def test_train_books_make_up_an_empty_split(
+    train: int, others: list[str], counts: tuple[int, ...]
+) -> None:
+    books = [str(i) for i in range(train)] + others
+    found = assign_splits(books, LISTS, corpus())
+    splits = list(found.values())
+    assert tuple(splits.count(s) for s in ("train", "validation", "test")) == counts
+    assert found == assign_splits(books[::-1], LISTS, corpus())
+
+
+def test_files(tmp_path: Path) -> None:
+    for number in (1, 2, 3):
+        write(tmp_path / f"pg{number}.txt", book())
+    folder = tmp_path / recipe.FOLDER
+    for name, ids in {"train": "1\n", "dev": "\n02\n", "test": "3"}.items():
+        write(folder / f"{name}_indices.txt", ids)
+    splits = [r.split for r in read(tmp_path)[0]]
+    assert splits == ["train", "validation", "test"]
+    for text, where in (("2\nx3\n", "line 2"), ("nº 2", "byte 1"), ("9" * 5000, "line 1")):
+        write(folder / "dev_indices.txt", text, "latin-1")
+        with pytest.raises(InputError, match=rf"dev_indices\.txt, {where}"):
             recipe.blocks(tmp_path, corpus())
+    (folder / "dev_indices.txt").unlink()
+    with pytest.raises(InputError, match="no such file"):
+        recipe.blocks(tmp_path, corpus())
 
 
-class TestReleased:
-    def test_dialogues(self, tmp_path: Path) -> None:
-        text = "¿ vienes ?\nmañana .\n\n\nsola .\n\nsí .\n...\nno .\nya .\n\n"
-        write(tmp_path / "train.txt", text)
-        write(tmp_path / "dev.txt", "uno .\ndos .")
-        records, drops = read(tmp_path)
-        assert records == [
-            Dialogue("train-1", "", [["¿ vienes ?", "mañana ."]], "train"),
-            Dialogue("train-3", "", [["no .", "ya ."]], "train"),
-            Dialogue("dev-1", "", [["uno .", "dos ."]], "validation"),
-        ]
-        assert drops["documents"] == {"seen": 4, "kept": 3, "dropped": {"no_dialogue": 1}}
-        assert drops["turns"]["dropped"] == {"alone": 2, "no_letters": 1}
+def test_dialogues(tmp_path: Path) -> None:
+    text = "¿ vienes ?\nmañana .\n\n\nsola .\n\nsí .\n...\nno .\nya .\n\n"
+    write(tmp_path / "train.txt", text)
+    write(tmp_path / "dev.txt", "uno .\ndos .")
+    records, drops = read(tmp_path)
+    assert records == [
+        Dialogue("train-1", "", [["¿ vienes ?", "mañana ."]], "train"),
+        Dialogue("train-3", "", [["no .", "ya ."]], "train"),
+        Dialogue("dev-1", "", [["uno .", "dos ."]], "validation"),
+    ]
+    assert drops["documents"] == {"seen": 4, "kept": 3, "dropped": {"no_dialogue": 1}}
+    assert drops["turns"]["dropped"] == {"alone": 2, "no_letters": 1}
 
-    def test_not_utf8(self, tmp_path: Path) -> None:
-        write(tmp_path / "train.txt", "mañana", "latin-1")
-        with pytest.raises(InputError, match="byte 2"):
-            read(tmp_path)
+
+def test_not_utf8(tmp_path: Path) -> None:
+    write(tmp_path / "train.txt", "mañana", "latin-1")
+    with pytest.raises(InputError, match="byte 2"):
+        read(tmp_path)
 
 
 @pytest.fixture

@@ -190,74 +190,75 @@ def test_the_whole_archive_if_it_must_be(
     assert server.sent[WHOLE] <= before + (0 if Path("sources.lock").exists() else size)
 
 
-class TestLies:
-    """A directory that does not fit the archive."""
+def changed(data: bytes, change: Callable[[bytearray, int], None]) -> bytes:
+    """Change the directory record of each subtitle."""
+    new = bytearray(data)
+    at = directory(data)[1]
+    while new[at : at + 4] == b"PK\1\2":
+        named, extra, comment = struct.unpack_from("<3H", new, at + 28)
+        name = bytes(new[at + 46 : at + 46 + named]).decode()
+        if name.endswith(".xml"):
+            change(new, at)
+        at += 46 + named + extra + comment
+    return bytes(new)
 
-    def changed(self, data: bytes, change: Callable[[bytearray, int], None]) -> bytes:
-        """Change the directory record of each subtitle."""
-        new = bytearray(data)
-        at = directory(data)[1]
-        while new[at : at + 4] == b"PK\1\2":
-            named, extra, comment = struct.unpack_from("<3H", new, at + 28)
-            name = bytes(new[at + 46 : at + 46 + named]).decode()
-            if name.endswith(".xml"):
-                change(new, at)
-            at += 46 + named + extra + comment
-        return bytes(new)
 
-    def error(self, server: RangeServer, data: bytes) -> str:
-        server.files[WHOLE] = data
-        with pytest.raises(InputError) as caught:
-            sources.fetch(corpus(server, 30), "upstream", Path("part"))
-        assert caught.value.where == str(Path("part", NAME))
-        return caught.value.found
+def error(server: RangeServer, data: bytes) -> str:
+    server.files[WHOLE] = data
+    with pytest.raises(InputError) as caught:
+        sources.fetch(corpus(server, 30), "upstream", Path("part"))
+    assert caught.value.where == str(Path("part", NAME))
+    return caught.value.found
 
-    def test_sizes_that_overlap(self, server: RangeServer, archive: bytes) -> None:
-        def grow(data: bytearray, at: int) -> None:
-            data[at + 22] += 1  # 65,536 bytes more
 
-        assert "would reach to byte" in self.error(server, self.changed(archive, grow))
-        # Nothing but the directory was fetched for it.
-        start = directory(archive)[1]
-        assert server.sent[WHOLE] <= len(archive) - start + 70_000
+def test_sizes_that_overlap(server: RangeServer, archive: bytes) -> None:
+    def grow(data: bytearray, at: int) -> None:
+        data[at + 22] += 1  # 65,536 bytes more
 
-    @pytest.mark.parametrize(
-        ("offset", "value", "found"),
-        [
-            (20, struct.pack("<L", 1 << 30), "has 1,073,741,824 bytes, more than"),
-            (42, struct.pack("<L", 50_000_000), "would reach to byte"),
-            (42, bytes(4), "README where OpenSubtitles/"),
-            (16, bytes(4), "another CRC-32"),
-        ],
-    )
-    def test_another_record(
-        self, server: RangeServer, archive: bytes, offset: int, value: bytes, found: str
-    ) -> None:
-        def change(data: bytearray, at: int) -> None:
-            data[at + offset : at + offset + 4] = value
+    assert "would reach to byte" in error(server, changed(archive, grow))
+    # Nothing but the directory was fetched for it.
+    start = directory(archive)[1]
+    assert server.sent[WHOLE] <= len(archive) - start + 70_000
 
-        assert found in self.error(server, self.changed(archive, change))
 
-    def test_a_file_that_was_damaged_is_fetched_again(
-        self, server: RangeServer, archive: bytes
-    ) -> None:
-        some = corpus(server, 30)
+@pytest.mark.parametrize(
+    ("offset", "value", "found"),
+    [
+        (20, struct.pack("<L", 1 << 30), "has 1,073,741,824 bytes, more than"),
+        (42, struct.pack("<L", 50_000_000), "would reach to byte"),
+        (42, bytes(4), "README where OpenSubtitles/"),
+        (16, bytes(4), "another CRC-32"),
+    ],
+)
+def test_another_record(
+    server: RangeServer, archive: bytes, offset: int, value: bytes, found: str
+) -> None:
+    def change(data: bytearray, at: int) -> None:
+        data[at + offset : at + offset + 4] = value
+
+    assert found in error(server, changed(archive, change))
+
+
+def test_a_file_that_was_damaged_is_fetched_again(server: RangeServer, archive: bytes) -> None:
+    some = corpus(server, 30)
+    sources.fetch(some, "upstream", Path("part"))
+    start = directory(archive)[1]
+    film = next(part for part in parts("part") if part[0] > 1 and part[1] < start - 70_000)
+    path = parts_folder(Path("part", NAME)) / f"{film[0]:015}-{film[1]:015}"
+    path.write_bytes(bytes(film[1] - film[0]))
+    with pytest.raises(InputError, match="no member at byte"):
         sources.fetch(some, "upstream", Path("part"))
-        start = directory(archive)[1]
-        film = next(part for part in parts("part") if part[0] > 1 and part[1] < start - 70_000)
-        path = parts_folder(Path("part", NAME)) / f"{film[0]:015}-{film[1]:015}"
-        path.write_bytes(bytes(film[1] - film[0]))
-        with pytest.raises(InputError, match="no member at byte"):
-            sources.fetch(some, "upstream", Path("part"))
-        assert not path.exists()
-        sources.fetch(some, "upstream", Path("part"))
-        assert records("part", some) == records_of_the_whole(server, some)
+    assert not path.exists()
+    sources.fetch(some, "upstream", Path("part"))
+    assert records("part", some) == records_of_the_whole(server, some)
 
-    @pytest.mark.parametrize("page", [b"<!doctype html><title>Busy</title>", b"PK\3\4" + b"x" * 99])
-    def test_no_archive(self, server: RangeServer, page: bytes) -> None:
-        assert self.error(server, page) == "no zip archive, or a truncated one"
 
-    def test_another_size_than_is_known(self, server: RangeServer) -> None:
-        with pytest.raises(InputError, match="5 bytes"):
-            sources.fetch(corpus(server, 10, {NAME: 5}), "upstream", Path("part"))
-        assert server.sent[WHOLE] == 1
+@pytest.mark.parametrize("page", [b"<!doctype html><title>Busy</title>", b"PK\3\4" + b"x" * 99])
+def test_no_archive(server: RangeServer, page: bytes) -> None:
+    assert error(server, page) == "no zip archive, or a truncated one"
+
+
+def test_another_size_than_is_known(server: RangeServer) -> None:
+    with pytest.raises(InputError, match="5 bytes"):
+        sources.fetch(corpus(server, 10, {NAME: 5}), "upstream", Path("part"))
+    assert server.sent[WHOLE] == 1

@@ -80,290 +80,309 @@ def talk(*lines: str) -> tuple[list[list[str]], dict[str, Any]]:
     return read_lines(lines, RULES, drops), drops.as_dict()
 
 
-class TestFacts:
-    @pytest.mark.parametrize(
-        "rule", [r for r in FACTS.special["rules"] if "mark" in r], ids=lambda rule: rule["mark"]
+@pytest.mark.parametrize(
+    "rule", [r for r in FACTS.special["rules"] if "mark" in r], ids=lambda rule: rule["mark"]
+)
+def test_marks(rule: dict[str, str]) -> None:
+    assert re.sub(rule["pattern"], rule.get("put", ""), rule["example"]) == rule["leaves"]
+    for match in re.finditer(rule["pattern"], rule["example"]):
+        assert re.search(f"[{rule['signs']}]", match[0])
+
+
+@pytest.mark.parametrize(
+    "rule", [r for r in FACTS.special["rules"] if "drop" in r], ids=lambda rule: rule["drop"]
+)
+def test_drops(rule: dict[str, Any]) -> None:
+    for example in rule["examples"]:
+        match = re.search(rule["pattern"], example)
+        assert match, example
+        assert "signs" not in rule or re.search(f"[{rule['signs']}]", match[0]), example
+    for example in rule["keeps"]:
+        assert not re.search(rule["pattern"], example), example
+        assert talk(example)[1]["turns"]["kept"] == 1
+
+
+def test_source() -> None:
+    (source,) = list_sources(corpus())
+    assert source.file == "raw/es.zip"
+    assert source.urls == ("https://object.pouta.csc.fi/OPUS-OpenSubtitles/v2018/raw/es.zip",)
+    assert list_sources(corpus("pt-BR", form="xml"))[0].file == "xml/pt_br.zip"
+
+
+def test_form(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"opensubtitles\.corpus\.form\n.*raw, xml\n.*'mono'"):
+        list_sources(corpus(form="mono"))
+    with pytest.raises(InputError, match="'mono'"):
+        fetch(corpus(form="mono"), str(tmp_path), tmp_path / "out")
+
+
+def test_one_file_a_film(tmp_path: Path) -> None:
+    files = {f"1987/77/{n}.xml": raw_file([*TALK, f"Versión {n}."]) for n in range(9)}
+    others = {"1988/77/1.xml": raw_file(TALK), "1987/78/1.xml": raw_file(TALK)}
+    records, drops = read(archive(tmp_path / "a", files | others))
+    assert [r.id for r in records] == ["77", "78"]
+    assert drops["documents"] == {"seen": 11, "kept": 2, "dropped": {"same_film": 9}}
+    # The choice depends on the names, and neither on their order nor on other films.
+    backwards = dict(reversed(files.items())) | {"1988/77/1.xml": raw_file(TALK)}
+    again, _ = read(archive(tmp_path / "b", backwards))
+    assert again == records[:1]
+
+
+def test_what_is_no_film(tmp_path: Path) -> None:
+    inside = "OpenSubtitles/raw/es/"
+    others = ["1987/2.xml", "1/2/3/4.xml", "1/2/3.txt", "1987/", "1987/78/a..b.xml"]
+    names = [*(inside + name for name in others), "OpenSubtitles/raw/en/1987/79/1.xml"]
+    raw = archive_with(tmp_path, *names, "README..txt")
+    assert [b.key for b in recipe.blocks(raw, corpus())] == ["77", "78"]
+
+
+def test_other_form_or_language(tmp_path: Path) -> None:
+    archive(tmp_path, {"1987/77/1.xml": raw_file(TALK)}, "raw/en.zip")
+    (tmp_path / "raw" / "en.zip").rename(tmp_path / "raw" / "es.zip")
+    with pytest.raises(InputError, match=r"raw/es/<year>.*\n.*2 other members"):
+        recipe.blocks(tmp_path, corpus())
+
+
+@pytest.mark.parametrize("name", ["../x.xml", "/etc/x", "a/../../x", "..\\x"])
+def test_member_outside(tmp_path: Path, name: str) -> None:
+    with pytest.raises(InputError, match="outside the archive's folder"):
+        recipe.blocks(archive_with(tmp_path, name), corpus())
+
+
+def reasons(tmp_path: Path, data: str | bytes) -> dict[str, int]:
+    _, drops = read(archive(tmp_path, {"1987/77/1.xml": data}))
+    dropped: dict[str, int] = drops["documents"]["dropped"]
+    return dropped
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        raw_file(TALK)[:-9].encode(),
+        raw_file(TALK).replace("puerta", "p&puerta").encode(),
+        raw_file(TALK).encode("latin-1"),
+        raw_file(TALK).replace("puerta", "\x01").encode(),
+    ],
+)
+def test_malformed(tmp_path: Path, data: bytes) -> None:
+    assert reasons(tmp_path, data) == {"malformed_xml": 1}
+
+
+def test_entities_are_not_resolved(tmp_path: Path) -> None:
+    (tmp_path / "secret").write_text("secreto")
+    doctype = f'<!DOCTYPE document [<!ENTITY x SYSTEM "{tmp_path / "secret"}">]>'
+    data = raw_file([*TALK, "¿Y &x; eso?"]).replace("&amp;x;", "&x;")
+    data = data.replace("\n<document", f"\n{doctype}<document")
+    ((record,), drops) = read(archive(tmp_path, {"1987/77/1.xml": data}))
+    assert record.conversations == [TALK]
+    assert drops["turns"]["dropped"] == {"markup_left": 1}
+
+
+def test_other_language(tmp_path: Path) -> None:
+    lines = ["Who left the door open tonight?", "It was not me, I have only just come home."]
+    assert reasons(tmp_path, raw_file(lines)) == {"other_language": 1}
+    archive(tmp_path, {"1987/77/1.xml": raw_file(lines)}, "raw/en.zip")
+    assert read(tmp_path, corpus("en"))[0][0].conversations == [lines]
+
+
+def test_capitals(tmp_path: Path) -> None:
+    assert reasons(tmp_path, raw_file([t.upper() for t in TALK])) == {"capitals": 1}
+
+
+def test_nothing_left(tmp_path: Path) -> None:
+    assert reasons(tmp_path, raw_file([f"♪ {t} ♪" for t in TALK])) == {"no_lines": 1}
+    assert reasons(tmp_path, "<document/>") == {"no_lines": 1}
+
+
+def test_a_sentence_over_several_times(tmp_path: Path) -> None:
+    data = (
+        "<document><!-- joined --><s>\n<time id='T1S' value='0'/>\n¿Quién ha dejado\nla puerta"
+        "<time id='T1E' value='0'/><time id='T2S' value='0'/>abierta\n<!-- x -->esta noche?\n"
+        f"<time id='T2E' value='0'/>\n</s><s/><s>{TALK[1]}</s><meta><genre>Drama</genre></meta>"
+        "</document>"
     )
-    def test_marks(self, rule: dict[str, str]) -> None:
-        assert re.sub(rule["pattern"], rule.get("put", ""), rule["example"]) == rule["leaves"]
-        for match in re.finditer(rule["pattern"], rule["example"]):
-            assert re.search(f"[{rule['signs']}]", match[0])
-
-    @pytest.mark.parametrize(
-        "rule", [r for r in FACTS.special["rules"] if "drop" in r], ids=lambda rule: rule["drop"]
-    )
-    def test_drops(self, rule: dict[str, Any]) -> None:
-        for example in rule["examples"]:
-            match = re.search(rule["pattern"], example)
-            assert match, example
-            assert "signs" not in rule or re.search(f"[{rule['signs']}]", match[0]), example
-        for example in rule["keeps"]:
-            assert not re.search(rule["pattern"], example), example
-            assert talk(example)[1]["turns"]["kept"] == 1
-
-    def test_source(self) -> None:
-        (source,) = list_sources(corpus())
-        assert source.file == "raw/es.zip"
-        assert source.urls == ("https://object.pouta.csc.fi/OPUS-OpenSubtitles/v2018/raw/es.zip",)
-        assert list_sources(corpus("pt-BR", form="xml"))[0].file == "xml/pt_br.zip"
-
-    def test_form(self, tmp_path: Path) -> None:
-        with pytest.raises(InputError, match=r"opensubtitles\.corpus\.form\n.*raw, xml\n.*'mono'"):
-            list_sources(corpus(form="mono"))
-        with pytest.raises(InputError, match="'mono'"):
-            fetch(corpus(form="mono"), str(tmp_path), tmp_path / "out")
+    ((record,), drops) = read(archive(tmp_path, {"1987/77/1.xml": data}))
+    assert record.conversations == [TALK[:2]]
+    assert drops["turns"] == {"seen": 2, "kept": 2, "dropped": {}}
 
 
-class TestArchive:
-    def test_one_file_a_film(self, tmp_path: Path) -> None:
-        files = {f"1987/77/{n}.xml": raw_file([*TALK, f"Versión {n}."]) for n in range(9)}
-        others = {"1988/77/1.xml": raw_file(TALK), "1987/78/1.xml": raw_file(TALK)}
-        records, drops = read(archive(tmp_path / "a", files | others))
-        assert [r.id for r in records] == ["77", "78"]
-        assert drops["documents"] == {"seen": 11, "kept": 2, "dropped": {"same_film": 9}}
-        # The choice depends on the names, and neither on their order nor on other films.
-        backwards = dict(reversed(files.items())) | {"1988/77/1.xml": raw_file(TALK)}
-        again, _ = read(archive(tmp_path / "b", backwards))
-        assert again == records[:1]
+def test_both_forms_give_the_same(tmp_path: Path) -> None:
+    sentences = [
+        "<time/> - ¿ Quién <time/> abrió <time/> la puerta , <time/> tú ?",
+        '" Nadie " , dijo " el Sr. Gil " .',
+        "¡ No me digas ... !",
+        "- Sí . - ¿ Y ( quizá ) la 5.ª <time/> ?",
+        "Vale <time/> , vamos al 50 % del precio ; ya : vamos .",
+    ]
 
-    def test_what_is_no_film(self, tmp_path: Path) -> None:
-        inside = "OpenSubtitles/raw/es/"
-        others = ["1987/2.xml", "1/2/3/4.xml", "1/2/3.txt", "1987/", "1987/78/a..b.xml"]
-        names = [*(inside + name for name in others), "OpenSubtitles/raw/en/1987/79/1.xml"]
-        raw = archive_with(tmp_path, *names, "README..txt")
-        assert [b.key for b in recipe.blocks(raw, corpus())] == ["77", "78"]
+    def tokens(line: str) -> str:
+        parts = (t if t == "<time/>" else f'<w id="1">{t}</w>' for t in line.split())
+        return f"<s>{''.join(parts)}</s>"
 
-    def test_other_form_or_language(self, tmp_path: Path) -> None:
-        archive(tmp_path, {"1987/77/1.xml": raw_file(TALK)}, "raw/en.zip")
-        (tmp_path / "raw" / "en.zip").rename(tmp_path / "raw" / "es.zip")
-        with pytest.raises(InputError, match=r"raw/es/<year>.*\n.*2 other members"):
-            recipe.blocks(tmp_path, corpus())
-
-    @pytest.mark.parametrize("name", ["../x.xml", "/etc/x", "a/../../x", "..\\x"])
-    def test_member_outside(self, tmp_path: Path, name: str) -> None:
-        with pytest.raises(InputError, match="outside the archive's folder"):
-            recipe.blocks(archive_with(tmp_path, name), corpus())
-
-
-class TestFilms:
-    def reasons(self, tmp_path: Path, data: str | bytes) -> dict[str, int]:
-        _, drops = read(archive(tmp_path, {"1987/77/1.xml": data}))
-        dropped: dict[str, int] = drops["documents"]["dropped"]
-        return dropped
-
-    @pytest.mark.parametrize(
-        "data",
+    body = "".join(map(tokens, sentences))
+    archive(tmp_path, {"1987/77/1.xml": f"<document>{body}</document>"}, "xml/es.zip")
+    ((record,), _) = read(tmp_path, corpus(form="xml"))
+    assert record.conversations == [
         [
-            b"",
-            raw_file(TALK)[:-9].encode(),
-            raw_file(TALK).replace("puerta", "p&puerta").encode(),
-            raw_file(TALK).encode("latin-1"),
-            raw_file(TALK).replace("puerta", "\x01").encode(),
-        ],
-    )
-    def test_malformed(self, tmp_path: Path, data: bytes) -> None:
-        assert self.reasons(tmp_path, data) == {"malformed_xml": 1}
-
-    def test_entities_are_not_resolved(self, tmp_path: Path) -> None:
-        (tmp_path / "secret").write_text("secreto")
-        doctype = f'<!DOCTYPE document [<!ENTITY x SYSTEM "{tmp_path / "secret"}">]>'
-        data = raw_file([*TALK, "¿Y &x; eso?"]).replace("&amp;x;", "&x;")
-        data = data.replace("\n<document", f"\n{doctype}<document")
-        ((record,), drops) = read(archive(tmp_path, {"1987/77/1.xml": data}))
-        assert record.conversations == [TALK]
-        assert drops["turns"]["dropped"] == {"markup_left": 1}
-
-    def test_other_language(self, tmp_path: Path) -> None:
-        lines = ["Who left the door open tonight?", "It was not me, I have only just come home."]
-        assert self.reasons(tmp_path, raw_file(lines)) == {"other_language": 1}
-        archive(tmp_path, {"1987/77/1.xml": raw_file(lines)}, "raw/en.zip")
-        assert read(tmp_path, corpus("en"))[0][0].conversations == [lines]
-
-    def test_capitals(self, tmp_path: Path) -> None:
-        assert self.reasons(tmp_path, raw_file([t.upper() for t in TALK])) == {"capitals": 1}
-
-    def test_nothing_left(self, tmp_path: Path) -> None:
-        assert self.reasons(tmp_path, raw_file([f"♪ {t} ♪" for t in TALK])) == {"no_lines": 1}
-        assert self.reasons(tmp_path, "<document/>") == {"no_lines": 1}
-
-    def test_a_sentence_over_several_times(self, tmp_path: Path) -> None:
-        data = (
-            "<document><!-- joined --><s>\n<time id='T1S' value='0'/>\n¿Quién ha dejado\nla puerta"
-            "<time id='T1E' value='0'/><time id='T2S' value='0'/>abierta\n<!-- x -->esta noche?\n"
-            f"<time id='T2E' value='0'/>\n</s><s/><s>{TALK[1]}</s><meta><genre>Drama</genre></meta>"
-            "</document>"
-        )
-        ((record,), drops) = read(archive(tmp_path, {"1987/77/1.xml": data}))
-        assert record.conversations == [TALK[:2]]
-        assert drops["turns"] == {"seen": 2, "kept": 2, "dropped": {}}
-
-    def test_both_forms_give_the_same(self, tmp_path: Path) -> None:
-        sentences = [
-            "<time/> - ¿ Quién <time/> abrió <time/> la puerta , <time/> tú ?",
-            '" Nadie " , dijo " el Sr. Gil " .',
-            "¡ No me digas ... !",
-            "- Sí . - ¿ Y ( quizá ) la 5.ª <time/> ?",
-            "Vale <time/> , vamos al 50 % del precio ; ya : vamos .",
+            "¿Quién abrió la puerta, tú?",
+            '"Nadie", dijo "el Sr. Gil".',
+            "¡No me digas...!",
+            "Sí.",
+            "¿Y (quizá) la 5.ª?",
+            "Vale, vamos al 50% del precio; ya: vamos.",
         ]
-
-        def tokens(line: str) -> str:
-            parts = (t if t == "<time/>" else f'<w id="1">{t}</w>' for t in line.split())
-            return f"<s>{''.join(parts)}</s>"
-
-        body = "".join(map(tokens, sentences))
-        archive(tmp_path, {"1987/77/1.xml": f"<document>{body}</document>"}, "xml/es.zip")
-        ((record,), _) = read(tmp_path, corpus(form="xml"))
-        assert record.conversations == [
-            [
-                "¿Quién abrió la puerta, tú?",
-                '"Nadie", dijo "el Sr. Gil".',
-                "¡No me digas...!",
-                "Sí.",
-                "¿Y (quizá) la 5.ª?",
-                "Vale, vamos al 50% del precio; ya: vamos.",
-            ]
-        ]
+    ]
 
 
-class TestLines:
-    def test_dropped_line_ends_the_conversation(self) -> None:
-        conversations, drops = talk(TALK[0], "♪ La noche es larga ♪", TALK[1], TALK[2])
-        assert conversations == [TALK[:1], TALK[1:3]]
-        assert drops["turns"] == {"seen": 4, "kept": 3, "dropped": {"lyrics": 1}}
+def test_dropped_line_ends_the_conversation() -> None:
+    conversations, drops = talk(TALK[0], "♪ La noche es larga ♪", TALK[1], TALK[2])
+    assert conversations == [TALK[:1], TALK[1:3]]
+    assert drops["turns"] == {"seen": 4, "kept": 3, "dropped": {"lyrics": 1}}
 
-    @pytest.mark.parametrize(
-        ("line", "turns"),
-        [
-            ("- Hola. - Adiós.", ["Hola.", "Adiós."]),
-            ("— Hola — ¿Ya te vas?", ["Hola", "¿Ya te vas?"]),
-            ("Sí. - ¿Seguro?", ["Sí.", "¿Seguro?"]),
-            ("Hola\n- adiós", ["Hola", "adiós"]),
-            ("- Yo no-- -8 y basta.", ["Yo no--", "8 y basta."]),
-            ("-... pero no lo sé.", ["... pero no lo sé."]),
-            ("- ¿Has dicho «vete»? - «Vete», sí.", ["¿Has dicho «vete»?", "«Vete», sí."]),
-            # One speaker
-            ("Yo - yo - No lo sé.", ["Yo - yo - No lo sé."]),
-            ("Fui al mar - el de Vigo - y volví.", ["Fui al mar - el de Vigo - y volví."]),
-            ("Espera -- ¿Quién anda ahí?", ["Espera -- ¿Quién anda ahí?"]),
-            ("El ex-Ministro. Bien-venido.", ["El ex-Ministro. Bien-venido."]),
-            ("- Ya lo sé --", ["Ya lo sé --"]),
-        ],
-    )
-    def test_speakers(self, line: str, turns: list[str]) -> None:
-        assert talk(line)[0] == [turns]
 
-    @pytest.mark.parametrize(
-        ("line", "left", "marks"),
-        [
-            ("<i>Te oigo</i>", "Te oigo", {"formatting": 2}),
-            ("{\\an8}Te oigo", "Te oigo", {"formatting": 1}),
-            ("Te oigo|desde aquí", "Te oigo desde aquí", {"line_break": 1}),
-            ("(SUSPIRA) Te oigo", "Te oigo", {"hearing_impaired": 1}),
-            ("- (suspira) Te oigo [ruido]", "Te oigo", {"dash": 1, "hearing_impaired": 2}),
-            ("Te oigo (y te veo)", "Te oigo (y te veo)", {}),
-            ("ANA: Te oigo", "Te oigo", {"dash": 1, "speaker_label": 1}),
-            ("Repito: Te oigo", "Repito: Te oigo", {}),
-            ("Te oigo. [N. del T.: no]", "Te oigo.", {"translator_note": 1}),
-        ],
-    )
-    def test_marks(self, line: str, left: str, marks: dict[str, int]) -> None:
-        conversations, drops = talk(line)
-        assert conversations == [[left]]
-        assert drops["turns"] == {"seen": 1, "kept": 1, "dropped": {}}
-        assert drops.get("marks", {"dropped": {}})["dropped"] == marks
+@pytest.mark.parametrize(
+    ("line", "turns"),
+    [
+        ("- Hola. - Adiós.", ["Hola.", "Adiós."]),
+        ("— Hola — ¿Ya te vas?", ["Hola", "¿Ya te vas?"]),
+        ("Sí. - ¿Seguro?", ["Sí.", "¿Seguro?"]),
+        ("Hola\n- adiós", ["Hola", "adiós"]),
+        ("- Yo no-- -8 y basta.", ["Yo no--", "8 y basta."]),
+        ("-... pero no lo sé.", ["... pero no lo sé."]),
+        ("- ¿Has dicho «vete»? - «Vete», sí.", ["¿Has dicho «vete»?", "«Vete», sí."]),
+        # One speaker
+        ("Yo - yo - No lo sé.", ["Yo - yo - No lo sé."]),
+        ("Fui al mar - el de Vigo - y volví.", ["Fui al mar - el de Vigo - y volví."]),
+        ("Espera -- ¿Quién anda ahí?", ["Espera -- ¿Quién anda ahí?"]),
+        ("El ex-Ministro. Bien-venido.", ["El ex-Ministro. Bien-venido."]),
+        ("- Ya lo sé --", ["Ya lo sé --"]),
+    ],
+)
+def test_speakers(line: str, turns: list[str]) -> None:
+    assert talk(line)[0] == [turns]
 
-    @pytest.mark.parametrize(
-        ("reason", "line"),
-        [
-            ("translator_note", "N. del T.: así se dice"),
-            ("caption", "HACE TRES AÑOS"),
-            ("no_letters", "- ¿...?"),
-            ("no_letters", "1, 2, 3"),
-            ("too_long", "muy " * (MAX_SENTENCE // 4) + "bien."),
-            ("replacement_character", "No s\ufffd nada"),
-            ("mojibake", "No sÃ© nada"),
-            ("credits", "Subtítulos: equipo de la casa"),
-            ("ocr_damage", "Ya Io sé."),
-            ("markup_left", "Así se llama) en su tierra"),
-            ("lost_beginning", ", no es tan tarde."),
-            ("cut_at_abbreviation", "Hola, Dr."),
-            ("broken_quotation", 'Dijo " ven.'),
-        ],
-    )
-    def test_drops(self, reason: str, line: str) -> None:
-        conversations, drops = talk(TALK[0], line, TALK[1])
-        assert conversations == [TALK[:1], TALK[1:2]]
-        assert drops["turns"] == {"seen": 3, "kept": 2, "dropped": {reason: 1}}
 
-    @pytest.mark.parametrize(
-        ("reason", "line"),
-        [
-            ("only_marks", "[PORTAZO]"),
-            ("only_marks", "- (risas) - [PORTAZO]"),
-            ("only_marks", "ANA:"),
-            ("no_letters", "…"),
-            ("no_letters", "[SUSPIRA] ... -"),
-            ("too_long", "-" * 20_000),
-        ],
-    )
-    def test_conversation_goes_on_where_nothing_spoken_is_lost(
-        self, reason: str, line: str
-    ) -> None:
-        conversations, drops = talk(TALK[0], line, TALK[1])
-        assert conversations == [TALK[:2]]
-        assert drops["turns"] == {"seen": 3, "kept": 2, "dropped": {reason: 1}}
+@pytest.mark.parametrize(
+    ("line", "left", "marks"),
+    [
+        ("<i>Te oigo</i>", "Te oigo", {"formatting": 2}),
+        ("{\\an8}Te oigo", "Te oigo", {"formatting": 1}),
+        ("Te oigo|desde aquí", "Te oigo desde aquí", {"line_break": 1}),
+        ("(SUSPIRA) Te oigo", "Te oigo", {"hearing_impaired": 1}),
+        ("- (suspira) Te oigo [ruido]", "Te oigo", {"dash": 1, "hearing_impaired": 2}),
+        ("Te oigo (y te veo)", "Te oigo (y te veo)", {}),
+        ("ANA: Te oigo", "Te oigo", {"dash": 1, "speaker_label": 1}),
+        ("Repito: Te oigo", "Repito: Te oigo", {}),
+        ("Te oigo. [N. del T.: no]", "Te oigo.", {"translator_note": 1}),
+    ],
+)
+def test_lines_marks(line: str, left: str, marks: dict[str, int]) -> None:
+    conversations, drops = talk(line)
+    assert conversations == [[left]]
+    assert drops["turns"] == {"seen": 1, "kept": 1, "dropped": {}}
+    assert drops.get("marks", {"dropped": {}})["dropped"] == marks
 
-    @pytest.mark.parametrize("line", ["¡FUERA DE AQUÍ!", "NO ME VOY.", "OK", "La CIA", "Y AHORA,"])
-    def test_no_caption(self, line: str) -> None:
-        assert talk(line)[0] == [[line]]
 
-    @pytest.mark.parametrize(
-        ("line", "left"),
-        [
-            ('Dijo "ven , hijo ".', 'Dijo "ven, hijo".'),
-            ("''Ven'', dijo", '"Ven", dijo'),
-            ("...y vino.", "...y vino."),
-            ("¿ Vienes ?", "¿Vienes?"),
-        ],
-    )
-    def test_punctuation_is_put_in_order(self, line: str, left: str) -> None:
-        assert talk(line)[0] == [[left]]
+@pytest.mark.parametrize(
+    ("reason", "line"),
+    [
+        ("translator_note", "N. del T.: así se dice"),
+        ("caption", "HACE TRES AÑOS"),
+        ("no_letters", "- ¿...?"),
+        ("no_letters", "1, 2, 3"),
+        ("too_long", "muy " * (MAX_SENTENCE // 4) + "bien."),
+        ("replacement_character", "No s\ufffd nada"),
+        ("mojibake", "No sÃ© nada"),
+        ("credits", "Subtítulos: equipo de la casa"),
+        ("ocr_damage", "Ya Io sé."),
+        ("markup_left", "Así se llama) en su tierra"),
+        ("lost_beginning", ", no es tan tarde."),
+        ("cut_at_abbreviation", "Hola, Dr."),
+        ("broken_quotation", 'Dijo " ven.'),
+    ],
+)
+def test_lines_drops(reason: str, line: str) -> None:
+    conversations, drops = talk(TALK[0], line, TALK[1])
+    assert conversations == [TALK[:1], TALK[1:2]]
+    assert drops["turns"] == {"seen": 3, "kept": 2, "dropped": {reason: 1}}
 
-    def test_names_after_credits(self) -> None:
-        lines = ("Traducción:", "la casa", "Subtitulado por", "el equipo", TALK[0])
-        conversations, drops = talk(*lines)
-        assert conversations == [TALK[:1]]
-        assert drops["turns"]["dropped"] == {"credits": 4}
-        assert talk("Traducción:", TALK[0], "la casa")[0] == [[TALK[0], "la casa"]]
 
-    def test_label_inside_a_line_begins_a_turn(self) -> None:
-        assert talk("ANA: ¿Vienes? EL SR. GIL: Ya voy.")[0] == [["¿Vienes?", "Ya voy."]]
+@pytest.mark.parametrize(
+    ("reason", "line"),
+    [
+        ("only_marks", "[PORTAZO]"),
+        ("only_marks", "- (risas) - [PORTAZO]"),
+        ("only_marks", "ANA:"),
+        ("no_letters", "…"),
+        ("no_letters", "[SUSPIRA] ... -"),
+        ("too_long", "-" * 20_000),
+    ],
+)
+def test_conversation_goes_on_where_nothing_spoken_is_lost(reason: str, line: str) -> None:
+    conversations, drops = talk(TALK[0], line, TALK[1])
+    assert conversations == [TALK[:2]]
+    assert drops["turns"] == {"seen": 3, "kept": 2, "dropped": {reason: 1}}
 
-    def test_rules_of_another_language(self) -> None:
-        rules = load_rules("pl")
-        assert read_lines(["Byłem we lwowie, a Io nie."], rules, Drops())
-        assert not read_lines(["♪ www.example.org ♪"], rules, Drops())
 
-    @given(st.text("Aaé -—\n.?¿!\"'8", max_size=40))
-    def test_nothing_but_blanks_is_lost_by_splitting(self, line: str) -> None:
-        assert "".join("".join(split_turns(line)).split()) == "".join(line.split())
+@pytest.mark.parametrize("line", ["¡FUERA DE AQUÍ!", "NO ME VOY.", "OK", "La CIA", "Y AHORA,"])
+def test_no_caption(line: str) -> None:
+    assert talk(line)[0] == [[line]]
 
-    @given(st.lists(st.lists(st.text('Aé-.,¿?"(8', min_size=1, max_size=3), max_size=6)))
-    def test_nothing_but_blanks_is_added_by_joining(self, parts: list[list[str]]) -> None:
-        text = detokenize(parts)
-        assert "".join(text.split()) == "".join(token for part in parts for token in part)
-        assert text == text.strip()
 
-    @given(st.lists(st.text(max_size=30), max_size=6))
-    def test_any_text(self, lines: list[str]) -> None:
-        drops = Drops()
-        conversations = read_lines(lines, RULES, drops)
-        kept = [turn for conversation in conversations for turn in conversation]
-        assert all(conversations)
-        assert len(kept) == drops.as_dict().get("turns", {"kept": 0})["kept"]
-        for turn in kept:
-            assert turn == " ".join(turn.split())
-            assert any(c.isalpha() for c in turn)
+@pytest.mark.parametrize(
+    ("line", "left"),
+    [
+        ('Dijo "ven , hijo ".', 'Dijo "ven, hijo".'),
+        ("''Ven'', dijo", '"Ven", dijo'),
+        ("...y vino.", "...y vino."),
+        ("¿ Vienes ?", "¿Vienes?"),
+    ],
+)
+def test_punctuation_is_put_in_order(line: str, left: str) -> None:
+    assert talk(line)[0] == [[left]]
+
+
+def test_names_after_credits() -> None:
+    lines = ("Traducción:", "la casa", "Subtitulado por", "el equipo", TALK[0])
+    conversations, drops = talk(*lines)
+    assert conversations == [TALK[:1]]
+    assert drops["turns"]["dropped"] == {"credits": 4}
+    assert talk("Traducción:", TALK[0], "la casa")[0] == [[TALK[0], "la casa"]]
+
+
+def test_label_inside_a_line_begins_a_turn() -> None:
+    assert talk("ANA: ¿Vienes? EL SR. GIL: Ya voy.")[0] == [["¿Vienes?", "Ya voy."]]
+
+
+def test_rules_of_another_language() -> None:
+    rules = load_rules("pl")
+    assert read_lines(["Byłem we lwowie, a Io nie."], rules, Drops())
+    assert not read_lines(["♪ www.example.org ♪"], rules, Drops())
+
+
+@given(st.text("Aaé -—\n.?¿!\"'8", max_size=40))
+def test_nothing_but_blanks_is_lost_by_splitting(line: str) -> None:
+    assert "".join("".join(split_turns(line)).split()) == "".join(line.split())
+
+
+@given(st.lists(st.lists(st.text('Aé-.,¿?"(8', min_size=1, max_size=3), max_size=6)))
+def test_nothing_but_blanks_is_added_by_joining(parts: list[list[str]]) -> None:
+    text = detokenize(parts)
+    assert "".join(text.split()) == "".join(token for part in parts for token in part)
+    assert text == text.strip()
+
+
+@given(st.lists(st.text(max_size=30), max_size=6))
+def test_any_text(lines: list[str]) -> None:
+    drops = Drops()
+    conversations = read_lines(lines, RULES, drops)
+    kept = [turn for conversation in conversations for turn in conversation]
+    assert all(conversations)
+    assert len(kept) == drops.as_dict().get("turns", {"kept": 0})["kept"]
+    for turn in kept:
+        assert turn == " ".join(turn.split())
+        assert any(c.isalpha() for c in turn)
 
 
 # --- opensubtitles archive -----------------------------------------------------------------------
@@ -394,137 +413,141 @@ def patched(path: Path, signature: bytes, offset: int, value: bytes) -> Path:
     return path
 
 
-class TestWhole:
-    def test_zip64(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(zipfile, "ZIP64_LIMIT", 100)
-        monkeypatch.setattr(zipfile, "ZIP_FILECOUNT_LIMIT", 1)
-        path = write(tmp_path / "a.zip", CONTENTS)
-        assert b"PK\6\6" in path.read_bytes()
-        assert read_all_archive(path) == CONTENTS
-        with path.open("rb") as file:
-            last = [at for _, at in list_members(file, path)][-1]
-            assert read_record(file, path, last).size == 768
-        data = path.read_bytes()
-        at = data.rindex(b"PK\1\2") + 46 + len("a/ñ/2.xml".encode())
-        assert data[at : at + 2] == b"\1\0"
-        path.write_bytes(data[:at] + b"\2\0" + data[at + 2 :])
-        with pytest.raises(InputError, match=r"2\.xml lacks its zip64 sizes"):
-            read_all_archive(path)
-
-    def test_written_to_a_pipe(self, tmp_path: Path) -> None:
-        class Pipe(io.BytesIO):
-            def seekable(self) -> bool:
-                return False
-
-            def tell(self) -> int:
-                raise OSError
-
-        pipe = Pipe()
-        with zipfile.ZipFile(pipe, "w", zipfile.ZIP_DEFLATED) as file:
-            for name, data in CONTENTS.items():
-                file.writestr(name, data)
-        (tmp_path / "a.zip").write_bytes(pipe.getvalue())
-        assert read_all_archive(tmp_path / "a.zip") == CONTENTS
-
-    def test_comment_that_looks_like_an_end(self, tmp_path: Path) -> None:
-        path = write(tmp_path / "a.zip", CONTENTS)
-        with zipfile.ZipFile(path, "a") as file:
-            file.comment = b"PK\5\6" + b"x" * 400
-        assert read_all_archive(path) == CONTENTS
-
-    def test_directory_of_many_chunks(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        contents = {f"folder/{i}": str(i).encode() for i in range(500)}
-        path = write(tmp_path / "a.zip", contents)
-        for chunk in (1, 46, 61, 1000):
-            monkeypatch.setattr(recipe, "_CHUNK", chunk)
-            assert read_all_archive(path) == contents
-
-    def test_count_modulo_65536(self, tmp_path: Path) -> None:
-        path = patched(write(tmp_path / "a.zip", CONTENTS), b"PK\5\6", 8, b"\0\0\0\0")
-        assert read_all_archive(path) == CONTENTS
-
-    @given(
-        st.dictionaries(st.text(min_size=1, max_size=9), st.binary(), max_size=9),
-        st.sampled_from([zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED]),
-    )
-    @settings(max_examples=50)
-    def test_like_zipfile(
-        self, tmp_path_factory: pytest.TempPathFactory, contents: dict[str, bytes], method: int
-    ) -> None:
-        path = tmp_path_factory.mktemp("zip") / "a.zip"
-        contents = {
-            name: data for name, data in contents.items() if "\0" not in name and name.isprintable()
-        }
-        assert read_all_archive(write(path, contents, method)) == contents
+def test_zip64(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(zipfile, "ZIP64_LIMIT", 100)
+    monkeypatch.setattr(zipfile, "ZIP_FILECOUNT_LIMIT", 1)
+    path = write(tmp_path / "a.zip", CONTENTS)
+    assert b"PK\6\6" in path.read_bytes()
+    assert read_all_archive(path) == CONTENTS
+    with path.open("rb") as file:
+        last = [at for _, at in list_members(file, path)][-1]
+        assert read_record(file, path, last).size == 768
+    data = path.read_bytes()
+    at = data.rindex(b"PK\1\2") + 46 + len("a/ñ/2.xml".encode())
+    assert data[at : at + 2] == b"\1\0"
+    path.write_bytes(data[:at] + b"\2\0" + data[at + 2 :])
+    with pytest.raises(InputError, match=r"2\.xml lacks its zip64 sizes"):
+        read_all_archive(path)
 
 
-class TestDamaged:
-    def error(self, path: Path) -> str:
-        with pytest.raises(InputError) as caught:
-            read_all_archive(path)
-        assert caught.value.where == str(path)
-        return caught.value.found
+def test_written_to_a_pipe(tmp_path: Path) -> None:
+    class Pipe(io.BytesIO):
+        def seekable() -> bool:
+            return False
 
-    @pytest.mark.parametrize("data", [b"", b"<html>", b"PK\5\6", "cut"])
-    def test_no_zip(self, tmp_path: Path, data: bytes | str) -> None:
-        path = write(tmp_path / "a.zip", CONTENTS)
-        path.write_bytes(data if isinstance(data, bytes) else path.read_bytes()[:-1])
-        assert "no zip archive" in self.error(path)
+        def tell() -> int:
+            raise OSError
 
-    def test_beginning_cut(self, tmp_path: Path) -> None:
-        path = write(tmp_path / "a.zip", CONTENTS)
-        path.write_bytes(path.read_bytes()[30:])
-        assert "directory" in self.error(path)
+    pipe = Pipe()
+    with zipfile.ZipFile(pipe, "w", zipfile.ZIP_DEFLATED) as file:
+        for name, data in CONTENTS.items():
+            file.writestr(name, data)
+    (tmp_path / "a.zip").write_bytes(pipe.getvalue())
+    assert read_all_archive(tmp_path / "a.zip") == CONTENTS
 
-    def test_method(self, tmp_path: Path) -> None:
-        path = write(tmp_path / "a.zip", {"a": b"x"}, method=zipfile.ZIP_BZIP2)
-        assert "method 12" in self.error(path)
 
-    @pytest.mark.parametrize(
-        ("signature", "offset", "value", "found"),
-        [
-            (b"PK\1\2", 0, b"XX", "no directory record at byte"),
-            (b"PK\1\2", 8, b"\1\0", "encrypted"),
-            (b"PK\1\2", 24, b"\12", "the 10 bytes announced"),
-            (b"PK\1\2", 42, b"\1", "no member at byte 1,"),
-            (b"PK\1\2", 42, b"\0\0\0\x7f", "beyond its end"),
-            (b"PK\3\4", 30, b"b", "b where a should be"),
-            (b"hello", 0, b"j", "another CRC-32"),
-        ],
-    )
-    def test_patched(
-        self, tmp_path: Path, signature: bytes, offset: int, value: bytes, found: str
-    ) -> None:
-        path = write(tmp_path / "a.zip", {"a": b"hello"}, method=zipfile.ZIP_STORED)
-        assert found in self.error(patched(path, signature, offset, value))
+def test_comment_that_looks_like_an_end(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.zip", CONTENTS)
+    with zipfile.ZipFile(path, "a") as file:
+        file.comment = b"PK\5\6" + b"x" * 400
+    assert read_all_archive(path) == CONTENTS
 
-    def test_announced_as_too_large(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(recipe, "LARGEST_FILE", 1000)
-        assert read_all_archive(write(tmp_path / "a.zip", {"a": b"x" * 1000}))
-        path = write(tmp_path / "a.zip", {"a": b"x" * 1001})
-        assert "1,001 bytes" in self.error(path)
 
-    def test_larger_than_announced(self, tmp_path: Path) -> None:
-        # A bomb: 30 MB announced as ten bytes; no more than eleven are ever made of it.
-        path = write(tmp_path / "a.zip", {"a": bytes(30_000_000)})
-        patched(path, b"PK\1\2", 24, struct.pack("<L", 10))
-        assert "the 10 bytes announced" in self.error(path)
+def test_directory_of_many_chunks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    contents = {f"folder/{i}": str(i).encode() for i in range(500)}
+    path = write(tmp_path / "a.zip", contents)
+    for chunk in (1, 46, 61, 1000):
+        monkeypatch.setattr(recipe, "_CHUNK", chunk)
+        assert read_all_archive(path) == contents
 
-    @given(data=st.data())
-    @settings(max_examples=100)
-    def test_any_changed_byte(
-        self, tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
-    ) -> None:
-        """Whatever is changed, what comes out is an error or contents that were put in."""
-        path = tmp_path_factory.getbasetemp() / "changed.zip"
-        whole = bytearray(write(path, CONTENTS).read_bytes())
-        at = data.draw(st.integers(0, len(whole) - 1))
-        whole[at] = data.draw(st.integers(0, 255))
-        path.write_bytes(whole)
-        try:
-            found = read_all_archive(path)
-        except InputError:
-            return
-        assert set(found.values()) <= set(CONTENTS.values())
+
+def test_count_modulo_65536(tmp_path: Path) -> None:
+    path = patched(write(tmp_path / "a.zip", CONTENTS), b"PK\5\6", 8, b"\0\0\0\0")
+    assert read_all_archive(path) == CONTENTS
+
+
+@given(
+    st.dictionaries(st.text(min_size=1, max_size=9), st.binary(), max_size=9),
+    st.sampled_from([zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED]),
+)
+@settings(max_examples=50)
+def test_like_zipfile(
+    tmp_path_factory: pytest.TempPathFactory, contents: dict[str, bytes], method: int
+) -> None:
+    path = tmp_path_factory.mktemp("zip") / "a.zip"
+    contents = {
+        name: data for name, data in contents.items() if "\0" not in name and name.isprintable()
+    }
+    assert read_all_archive(write(path, contents, method)) == contents
+
+
+def error(path: Path) -> str:
+    with pytest.raises(InputError) as caught:
+        read_all_archive(path)
+    assert caught.value.where == str(path)
+    return caught.value.found
+
+
+@pytest.mark.parametrize("data", [b"", b"<html>", b"PK\5\6", "cut"])
+def test_no_zip(tmp_path: Path, data: bytes | str) -> None:
+    path = write(tmp_path / "a.zip", CONTENTS)
+    path.write_bytes(data if isinstance(data, bytes) else path.read_bytes()[:-1])
+    assert "no zip archive" in error(path)
+
+
+def test_beginning_cut(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.zip", CONTENTS)
+    path.write_bytes(path.read_bytes()[30:])
+    assert "directory" in error(path)
+
+
+def test_method(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.zip", {"a": b"x"}, method=zipfile.ZIP_BZIP2)
+    assert "method 12" in error(path)
+
+
+@pytest.mark.parametrize(
+    ("signature", "offset", "value", "found"),
+    [
+        (b"PK\1\2", 0, b"XX", "no directory record at byte"),
+        (b"PK\1\2", 8, b"\1\0", "encrypted"),
+        (b"PK\1\2", 24, b"\12", "the 10 bytes announced"),
+        (b"PK\1\2", 42, b"\1", "no member at byte 1,"),
+        (b"PK\1\2", 42, b"\0\0\0\x7f", "beyond its end"),
+        (b"PK\3\4", 30, b"b", "b where a should be"),
+        (b"hello", 0, b"j", "another CRC-32"),
+    ],
+)
+def test_patched(tmp_path: Path, signature: bytes, offset: int, value: bytes, found: str) -> None:
+    path = write(tmp_path / "a.zip", {"a": b"hello"}, method=zipfile.ZIP_STORED)
+    assert found in error(patched(path, signature, offset, value))
+
+
+def test_announced_as_too_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(recipe, "LARGEST_FILE", 1000)
+    assert read_all_archive(write(tmp_path / "a.zip", {"a": b"x" * 1000}))
+    path = write(tmp_path / "a.zip", {"a": b"x" * 1001})
+    assert "1,001 bytes" in error(path)
+
+
+def test_larger_than_announced(tmp_path: Path) -> None:
+    # A bomb: 30 MB announced as ten bytes; no more than eleven are ever made of it.
+    path = write(tmp_path / "a.zip", {"a": bytes(30_000_000)})
+    patched(path, b"PK\1\2", 24, struct.pack("<L", 10))
+    assert "the 10 bytes announced" in error(path)
+
+
+@given(data=st.data())
+@settings(max_examples=100)
+def test_any_changed_byte(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
+    """Whatever is changed, what comes out is an error or contents that were put in."""
+    path = tmp_path_factory.getbasetemp() / "changed.zip"
+    whole = bytearray(write(path, CONTENTS).read_bytes())
+    at = data.draw(st.integers(0, len(whole) - 1))
+    whole[at] = data.draw(st.integers(0, 255))
+    path.write_bytes(whole)
+    try:
+        found = read_all_archive(path)
+    except InputError:
+        return
+    assert set(found.values()) <= set(CONTENTS.values())

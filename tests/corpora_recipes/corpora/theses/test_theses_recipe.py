@@ -89,69 +89,72 @@ def dropped(tmp_path: Path, *records: str) -> dict[str, int]:
     return counts
 
 
-class TestFacts:
-    @pytest.mark.parametrize("rule", FACTS.special["not_abstracts"])
-    def test_statements(self, rule: dict[str, Any]) -> None:
-        for example in rule["examples"]:
-            assert re.match(rule["pattern"], example, re.I), example
+@pytest.mark.parametrize("rule", FACTS.special["not_abstracts"])
+def test_statements(rule: dict[str, Any]) -> None:
+    for example in rule["examples"]:
+        assert re.match(rule["pattern"], example, re.I), example
 
-    @pytest.mark.parametrize(
-        ("rule", "replacement"),
-        [
-            *((rule, "") for rule in FACTS.special["boilerplate"]),
-            *((rule, "\n\n") for rule in FACTS.special["sentence_breaks"]),
-        ],
+
+@pytest.mark.parametrize(
+    ("rule", "replacement"),
+    [
+        *((rule, "") for rule in FACTS.special["boilerplate"]),
+        *((rule, "\n\n") for rule in FACTS.special["sentence_breaks"]),
+    ],
+)
+def test_boilerplate_and_sentence_breaks(rule: dict[str, str], replacement: str) -> None:
+    flags = 0 if replacement else re.I | re.S
+    cut = re.sub(rule["pattern"], replacement, rule["example"], flags=flags)
+    assert cut == rule["leaves"] != rule["example"]
+
+
+def test_each_default_server_has_a_folder() -> None:
+    folders = [source.file.split("/")[0] for source in recipe.sources(corpus())]
+    assert folders[0] == "repositorio.uchile.cl"
+    assert len(set(folders)) == len(folders) == 5
+
+
+def test_both_forms_give_the_same_document(tmp_path: Path) -> None:
+    statement = "Memoria para optar al título de Ingeniera Civil"
+    topics = [("subject", text) for text in ("Ríos    Chile", "ríos chile", "Agua")]
+    descriptions = [("description", statement), ("description", LONG)]
+    simple = oai_dc(("title", "El  agua"), *topics, *descriptions, ("language", ""))
+    full = xoai(
+        ("dc.title.es_ES", "El  agua"),
+        ("dc.title.alternative.es_ES", "Otra agua"),
+        ("dc.subject.es_ES", "Ríos    Chile"),
+        ("dc.subject.none", "ríos chile"),
+        ("dc.subject.lcsh.none", "Agua"),
+        ("dc.description.provenance.en", "Submitted by admin on 2013 " + "word " * 99),
+        ("dc.description.none", statement),
+        ("dc.description.abstract.es_ES", LONG),
+        ("others.description.abstract.none", "no Dublin Core " * 30),
     )
-    def test_boilerplate_and_sentence_breaks(self, rule: dict[str, str], replacement: str) -> None:
-        flags = 0 if replacement else re.I | re.S
-        cut = re.sub(rule["pattern"], replacement, rule["example"], flags=flags)
-        assert cut == rule["leaves"] != rule["example"]
-
-    def test_each_default_server_has_a_folder(self) -> None:
-        folders = [source.file.split("/")[0] for source in recipe.sources(corpus())]
-        assert folders[0] == "repositorio.uchile.cl"
-        assert len(set(folders)) == len(folders) == 5
+    document = read_one(tmp_path / "a", simple)
+    assert document == read_one(tmp_path / "b", full)
+    assert document.title == "El agua"
+    assert document.topics == ["Ríos Chile", "Agua"]
+    assert [len(p) for p in document.sections[0].paragraphs] == [3]
 
 
-class TestForms:
-    def test_both_forms_give_the_same_document(self, tmp_path: Path) -> None:
-        statement = "Memoria para optar al título de Ingeniera Civil"
-        topics = [("subject", text) for text in ("Ríos    Chile", "ríos chile", "Agua")]
-        descriptions = [("description", statement), ("description", LONG)]
-        simple = oai_dc(("title", "El  agua"), *topics, *descriptions, ("language", ""))
-        full = xoai(
-            ("dc.title.es_ES", "El  agua"),
-            ("dc.title.alternative.es_ES", "Otra agua"),
-            ("dc.subject.es_ES", "Ríos    Chile"),
-            ("dc.subject.none", "ríos chile"),
-            ("dc.subject.lcsh.none", "Agua"),
-            ("dc.description.provenance.en", "Submitted by admin on 2013 " + "word " * 99),
-            ("dc.description.none", statement),
-            ("dc.description.abstract.es_ES", LONG),
-            ("others.description.abstract.none", "no Dublin Core " * 30),
-        )
-        document = read_one(tmp_path / "a", simple)
-        assert document == read_one(tmp_path / "b", full)
-        assert document.title == "El agua"
-        assert document.topics == ["Ríos Chile", "Agua"]
-        assert [len(p) for p in document.sections[0].paragraphs] == [3]
+def test_pages_stand_in_the_folder_or_below_it(tmp_path: Path) -> None:
+    page(tmp_path / "page-0000.xml")
+    page(tmp_path / "b.cl" / "page-0001.xml")
+    (tmp_path / "b.cl" / "page-0002.xml.part").write_text("x", "utf-8")
+    keys = [block.key for block in recipe.blocks(tmp_path, corpus())]
+    assert keys == ["b.cl/page-0001.xml", "page-0000.xml"]
 
-    def test_pages_stand_in_the_folder_or_below_it(self, tmp_path: Path) -> None:
-        page(tmp_path / "page-0000.xml")
-        page(tmp_path / "b.cl" / "page-0001.xml")
-        (tmp_path / "b.cl" / "page-0002.xml.part").write_text("x", "utf-8")
-        keys = [block.key for block in recipe.blocks(tmp_path, corpus())]
-        assert keys == ["b.cl/page-0001.xml", "page-0000.xml"]
 
-    def test_other_form(self, tmp_path: Path) -> None:
-        page(tmp_path / "page-0000.xml", record('<mets xmlns="http://www.loc.gov/METS/"/>'))
-        with pytest.raises(InputError, match=r"\{http://www\.loc\.gov/METS/\}mets"):
-            read(tmp_path)
+def test_other_form(tmp_path: Path) -> None:
+    page(tmp_path / "page-0000.xml", record('<mets xmlns="http://www.loc.gov/METS/"/>'))
+    with pytest.raises(InputError, match=r"\{http://www\.loc\.gov/METS/\}mets"):
+        read(tmp_path)
 
-    def test_control_characters_that_xml_forbids(self, tmp_path: Path) -> None:
-        text = oai_dc(("description", LONG)).replace("trabajo", "tra\x0bba&#x0b;jo\x02&#2;")
-        document = read_one(tmp_path, text)
-        assert document.sections[0].paragraphs[0][0].startswith("El presente trabajo estudia")
+
+def test_control_characters_that_xml_forbids(tmp_path: Path) -> None:
+    text = oai_dc(("description", LONG)).replace("trabajo", "tra\x0bba&#x0b;jo\x02&#2;")
+    document = read_one(tmp_path, text)
+    assert document.sections[0].paragraphs[0][0].startswith("El presente trabajo estudia")
 
 
 PLAIN, ARTICLE = "info:eu-repo/semantics/publishedVersion", "info:eu-repo/semantics/article"
@@ -167,106 +170,107 @@ def both_forms(name: str, qualified: str, values: list[str]) -> tuple[str, str]:
     return simple, xoai(*leaves, ("dc.description.abstract.es", LONG))
 
 
-class TestTypes:
-    @pytest.mark.parametrize("types", [*THESES, *OTHERS])
-    def test_types(self, tmp_path: Path, types: list[str]) -> None:
-        for metadata in both_forms("type", "dc.type.none", types):
-            reasons = {"not_a_thesis": 1} if types in OTHERS else {}
-            assert dropped(tmp_path, record(metadata)) == reasons
-
-    def test_the_option(self, tmp_path: Path) -> None:
-        one, two = (
-            record(oai_dc(("type", name), ("description", LONG)), f"oai:h:{name}")
-            for name in ("Tesina", "Tesis")
-        )
-        raw = page(tmp_path / "page-0000.xml", one, two).parent
-        assert [d.id for d in read(raw)[0]] == ["oai:h:Tesis"]
-        assert [d.id for d in read(raw, types=["tesina"])[0]] == ["oai:h:Tesina"]
+@pytest.mark.parametrize("types", [*THESES, *OTHERS])
+def test_types(tmp_path: Path, types: list[str]) -> None:
+    for metadata in both_forms("type", "dc.type.none", types):
+        reasons = {"not_a_thesis": 1} if types in OTHERS else {}
+        assert dropped(tmp_path, record(metadata)) == reasons
 
 
-class TestCreatedAfter:
-    @pytest.mark.parametrize(
-        ("dates", "reason"),
-        [
-            (["2026-01-02"], None),
-            (["2026-01-02T00:00:01Z", "2026-06-01"], None),
-            # A day in the year or month that is given may be any: none of them is before.
-            (["2026"], None),
-            (["Marzo de 2026"], None),
-            (["2026-01-01"], "created_before"),
-            (["2025"], "created_before"),
-            # Published earlier, and given to the repository later.
-            (["2026-03-02T10:00:00Z", "2026-03-02T10:00:00Z", "2012"], "created_before"),
-            (["12/03/2019"], "created_before"),
-            ([], "no_date"),
-            (["", "sin fecha"], "no_date"),
-        ],
+def test_the_option(tmp_path: Path) -> None:
+    one, two = (
+        record(oai_dc(("type", name), ("description", LONG)), f"oai:h:{name}")
+        for name in ("Tesina", "Tesis")
     )
-    def test_the_earliest_date_decides(
-        self, tmp_path: Path, dates: list[str], reason: str | None
-    ) -> None:
-        for metadata in both_forms("date", "dc.date.issued.none", dates):
-            raw = page(tmp_path / "page-0000.xml", record(metadata)).parent
-            counts = read(raw, created_after="2026-01-01")[1]["documents"]["dropped"]
-            assert counts == ({reason: 1} if reason else {})
-            assert read(raw)[1]["documents"]["dropped"] == {}
-
-    def test_the_window(self) -> None:
-        assert recipe.window([], corpus()) is None
-        window = recipe.window([], corpus(created_after="2026-01-01"))
-        assert window is not None
-        assert (window.after, window.until) == ("2026-01-01", "")
-
-    @pytest.mark.parametrize("day", ["2026", "20260101", "2026-02-30", "ayer", ""])
-    def test_no_day(self, day: str) -> None:
-        with pytest.raises(InputError, match="a day such as 2026-01-01"):
-            recipe.window([], corpus(created_after=day))
+    raw = page(tmp_path / "page-0000.xml", one, two).parent
+    assert [d.id for d in read(raw)[0]] == ["oai:h:Tesis"]
+    assert [d.id for d in read(raw, types=["tesina"])[0]] == ["oai:h:Tesina"]
 
 
-class TestWhichDescription:
-    def test_spanish_abstract_beats_a_longer_english_one(self, tmp_path: Path) -> None:
-        for values in (
-            oai_dc(("description", ENGLISH), ("description", LONG), ("language", "en")),
-            xoai(
-                ("dc.description.abstract.en", ENGLISH),
-                ("dc.description.abstract.en", LONG),
-                ("dc.language.iso.en", "en_US"),
-            ),
-        ):
-            assert read_one(tmp_path, values).sections[0].paragraphs[0][0].startswith("El presente")
+@pytest.mark.parametrize(
+    ("dates", "reason"),
+    [
+        (["2026-01-02"], None),
+        (["2026-01-02T00:00:01Z", "2026-06-01"], None),
+        # A day in the year or month that is given may be any: none of them is before.
+        (["2026"], None),
+        (["Marzo de 2026"], None),
+        (["2026-01-01"], "created_before"),
+        (["2025"], "created_before"),
+        # Published earlier, and given to the repository later.
+        (["2026-03-02T10:00:00Z", "2026-03-02T10:00:00Z", "2012"], "created_before"),
+        (["12/03/2019"], "created_before"),
+        ([], "no_date"),
+        (["", "sin fecha"], "no_date"),
+    ],
+)
+def test_the_earliest_date_decides(tmp_path: Path, dates: list[str], reason: str | None) -> None:
+    for metadata in both_forms("date", "dc.date.issued.none", dates):
+        raw = page(tmp_path / "page-0000.xml", record(metadata)).parent
+        counts = read(raw, created_after="2026-01-01")[1]["documents"]["dropped"]
+        assert counts == ({reason: 1} if reason else {})
+        assert read(raw)[1]["documents"]["dropped"] == {}
 
-    def test_xoai_without_an_abstract_falls_back_on_descriptions(self, tmp_path: Path) -> None:
-        statement = ("dc.description.none", "Tesis para optar al grado de Magíster")
-        document = read_one(tmp_path, xoai(statement, ("dc.description.es", LONG)))
-        assert document.sections[0].paragraphs[0][0].startswith("El presente")
 
-    def test_drops(self, tmp_path: Path) -> None:
-        statement = (
-            "Memoria para optar al título profesional de Ingeniera Civil que presenta a la "
-            "Facultad de Ciencias Físicas y Matemáticas de la Universidad, con la guía de dos "
-            "profesores y la revisión de una comisión de tres integrantes más"
-        )
-        assert dropped(
-            tmp_path,
-            record("", "oai:h:1", ' status="deleted"'),
-            record("", "", ' status="deleted"'),
-            record(oai_dc(("description", LONG)), ""),
-            record("", "oai:h:2"),
-            record(oai_dc(("title", "x")), "oai:h:3"),
-            record(oai_dc(("description", "")), "oai:h:4"),
-            record(oai_dc(("description", statement)), "oai:h:5"),
-            record(oai_dc(("description", "Autor no autoriza el acceso.")), "oai:h:6"),
-            record(oai_dc(("description", ENGLISH), ("language", "es")), "oai:h:7"),
-            record(oai_dc(("description", LONG), ("type", "Libro")), "oai:h:9"),
-            record(oai_dc(("description", LONG.replace("o", "\ufffd"))), "oai:h:8"),
-        ) == {"deleted": 2, "no_abstract": 5} | dict.fromkeys(
-            ["no_identifier", "other_language", "no_sentences", "not_a_thesis"], 1
-        )
+def test_the_window() -> None:
+    assert recipe.window([], corpus()) is None
+    window = recipe.window([], corpus(created_after="2026-01-01"))
+    assert window is not None
+    assert (window.after, window.until) == ("2026-01-01", "")
 
-    def test_long_abstract_may_begin_like_a_statement(self, tmp_path: Path) -> None:
-        text = "Trabajo de campo en tres ríos. " + LONG * 2
-        document = read_one(tmp_path, oai_dc(("description", text)))
-        assert document.sections[0].paragraphs[0][0] == "Trabajo de campo en tres ríos."
+
+@pytest.mark.parametrize("day", ["2026", "20260101", "2026-02-30", "ayer", ""])
+def test_no_day(day: str) -> None:
+    with pytest.raises(InputError, match="a day such as 2026-01-01"):
+        recipe.window([], corpus(created_after=day))
+
+
+def test_spanish_abstract_beats_a_longer_english_one(tmp_path: Path) -> None:
+    for values in (
+        oai_dc(("description", ENGLISH), ("description", LONG), ("language", "en")),
+        xoai(
+            ("dc.description.abstract.en", ENGLISH),
+            ("dc.description.abstract.en", LONG),
+            ("dc.language.iso.en", "en_US"),
+        ),
+    ):
+        assert read_one(tmp_path, values).sections[0].paragraphs[0][0].startswith("El presente")
+
+
+def test_xoai_without_an_abstract_falls_back_on_descriptions(tmp_path: Path) -> None:
+    statement = ("dc.description.none", "Tesis para optar al grado de Magíster")
+    document = read_one(tmp_path, xoai(statement, ("dc.description.es", LONG)))
+    assert document.sections[0].paragraphs[0][0].startswith("El presente")
+
+
+def test_drops(tmp_path: Path) -> None:
+    statement = (
+        "Memoria para optar al título profesional de Ingeniera Civil que presenta a la "
+        "Facultad de Ciencias Físicas y Matemáticas de la Universidad, con la guía de dos "
+        "profesores y la revisión de una comisión de tres integrantes más"
+    )
+    assert dropped(
+        tmp_path,
+        record("", "oai:h:1", ' status="deleted"'),
+        record("", "", ' status="deleted"'),
+        record(oai_dc(("description", LONG)), ""),
+        record("", "oai:h:2"),
+        record(oai_dc(("title", "x")), "oai:h:3"),
+        record(oai_dc(("description", "")), "oai:h:4"),
+        record(oai_dc(("description", statement)), "oai:h:5"),
+        record(oai_dc(("description", "Autor no autoriza el acceso.")), "oai:h:6"),
+        record(oai_dc(("description", ENGLISH), ("language", "es")), "oai:h:7"),
+        record(oai_dc(("description", LONG), ("type", "Libro")), "oai:h:9"),
+        record(oai_dc(("description", LONG.replace("o", "\ufffd"))), "oai:h:8"),
+    ) == {"deleted": 2, "no_abstract": 5} | dict.fromkeys(
+        ["no_identifier", "other_language", "no_sentences", "not_a_thesis"], 1
+    )
+
+
+def test_long_abstract_may_begin_like_a_statement(tmp_path: Path) -> None:
+    text = "Trabajo de campo en tres ríos. " + LONG * 2
+    document = read_one(tmp_path, oai_dc(("description", text)))
+    assert document.sections[0].paragraphs[0][0] == "Trabajo de campo en tres ríos."
 
 
 class TestSentences:
@@ -521,34 +525,28 @@ def test_both_prefixes_through_fetch(server: Repository, tmp_path: Path) -> None
     }
 
 
-class TestSeveralServers:
-    def test_all_dead(
-        self, server: Repository, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-    ) -> None:
-        server.before = [lambda query: (404, {}, ""), lambda query: oai_error("noRecordsMatch")]
-        corpus = corpus_with({"url": server.url}, {"url": server.url, "set": "nothing"})
-        with refused(
-            "", "127.0.0.1, 127.0.0.1-nothing", "an answer from at least one of the servers"
-        ):
-            sources.fetch(corpus, "upstream", tmp_path / "out")
-        notes = capsys.readouterr().err
-        assert "127.0.0.1 gave no page and is skipped: the server answers 404" in notes
-        assert "127.0.0.1-nothing gave no page and is skipped: the error noRecordsMatch" in notes
-
-    def test_one_that_stops_is_an_error_after_the_others(
-        self, server: Repository, tmp_path: Path
-    ) -> None:
-        server.before = [server.answer, lambda query: (404, {}, "")]
-        corpus = corpus_with({"url": server.url}, {"url": server.url, "set": "col_1"})
-        with pytest.raises(InputError, match="404"):
-            sources.fetch(corpus, "upstream", tmp_path / "out")
-        assert pages(tmp_path / "out" / "127.0.0.1") == ALL[:1]
-        assert pages(tmp_path / "out" / "127.0.0.1-col_1") == ALL
-        server.queries.clear()
+def test_all_dead(server: Repository, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    server.before = [lambda query: (404, {}, ""), lambda query: oai_error("noRecordsMatch")]
+    corpus = corpus_with({"url": server.url}, {"url": server.url, "set": "nothing"})
+    with refused("", "127.0.0.1, 127.0.0.1-nothing", "an answer from at least one of the servers"):
         sources.fetch(corpus, "upstream", tmp_path / "out")
-        assert pages(tmp_path / "out" / "127.0.0.1") == ALL
-        # It goes on where it stopped.
-        assert server.queries[0] == {"verb": "ListRecords", "resumptionToken": "oai_dc/// &3"}
+    notes = capsys.readouterr().err
+    assert "127.0.0.1 gave no page and is skipped: the server answers 404" in notes
+    assert "127.0.0.1-nothing gave no page and is skipped: the error noRecordsMatch" in notes
+
+
+def test_one_that_stops_is_an_error_after_the_others(server: Repository, tmp_path: Path) -> None:
+    server.before = [server.answer, lambda query: (404, {}, "")]
+    corpus = corpus_with({"url": server.url}, {"url": server.url, "set": "col_1"})
+    with pytest.raises(InputError, match="404"):
+        sources.fetch(corpus, "upstream", tmp_path / "out")
+    assert pages(tmp_path / "out" / "127.0.0.1") == ALL[:1]
+    assert pages(tmp_path / "out" / "127.0.0.1-col_1") == ALL
+    server.queries.clear()
+    sources.fetch(corpus, "upstream", tmp_path / "out")
+    assert pages(tmp_path / "out" / "127.0.0.1") == ALL
+    # It goes on where it stopped.
+    assert server.queries[0] == {"verb": "ListRecords", "resumptionToken": "oai_dc/// &3"}
 
 
 def test_polite_delay(server: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
