@@ -4,6 +4,7 @@ from dataclasses import replace
 from datetime import date
 
 import pytest
+from recipe_reading import refused
 
 from builders.plan.datasets import datasets_of
 from corpora_recipes.fetching.sources import fetch
@@ -65,9 +66,8 @@ SQC = {"corpus": {"recipe": "sqc", "documents": 5}}
 )
 def test_what_is_wrong_in_an_entry_is_said(write_params, corpora, where, word) -> None:
     path = write_params(corpora)
-    with pytest.raises(InputError, match=word) as error:
+    with refused(match=word, where_is=f"{path}: corpora{where}"):
         load_corpus(path, "mine")
-    assert error.value.where == f"{path}: corpora{where}"
 
 
 @pytest.mark.parametrize(
@@ -101,9 +101,8 @@ def test_what_is_wrong_in_an_entry_is_said(write_params, corpora, where, word) -
 def test_what_is_wrong_at_the_top_is_said(tmp_path, text, where, word) -> None:
     path = tmp_path / "params.yaml"
     path.write_text(text)
-    with pytest.raises(InputError, match=word) as error:
+    with refused(where, match=word):
         load_params(path)
-    assert error.value.where.endswith(where)
 
 
 def test_what_is_said_of_a_shipped_corpus_is_not_said_of_a_users_own(write_params) -> None:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from recipe_reading import refused
 
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.limits import DEEPEST_YAML, LARGEST_YAML, MOST_ALIASES
@@ -80,9 +81,8 @@ def bomb(first: str, level: str) -> str:
     ],
 )
 def test_a_bomb_is_refused_before_it_goes_off(text: str, expected: str) -> None:
-    with pytest.raises(InputError, match=r"params.yaml, line \d+\n") as error:
+    with refused(match=r"params.yaml, line \d+\n", expected=expected):
         parse_yaml(text, "params.yaml")
-    assert expected in error.value.expected
 
 
 def test_files_that_are_too_large_or_not_in_utf8(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import pytest
 from conftest import COLLECTIONS
 from neighbour_files import COLLECTIONS as PAIR_COLLECTIONS
 from neighbour_files import corpus_of_pairs
+from recipe_reading import refused
 
 from builders.building import ROW_BUILDERS
 from builders.plan.datasets import Dataset, RankingDataset, datasets_of, rankings_of
@@ -58,9 +59,8 @@ def test_a_single_fitting_collection_need_not_be_named(example_corpus) -> None:
     (dataset,) = datasets_of(corpus, "upstream")
     assert dataset.collection == "captions"
     facts = replace(corpus.facts, collections={"words": COLLECTIONS["words"]})
-    with pytest.raises(InputError, match="linguistic_probing, sentence_classification") as error:
+    with refused("datasets.r.task", match="linguistic_probing, sentence_classification"):
         datasets_of(replace(corpus, facts=facts), "upstream")
-    assert error.value.where.endswith("datasets.r.task")
 
 
 def test_all_kinds_of_datasets_store_the_same_keys_in_the_same_order(
@@ -190,9 +190,8 @@ PAIRS = "one of pairs/scored, pairs/plain,"
     ],
 )
 def test_bad_entries_are_refused(corpora, changes, where, word) -> None:
-    with pytest.raises(InputError, match=word) as error:
+    with refused(match=word, where_is=f"params.yaml: rankings.rank{where}"):
         ranking_of(corpora, **changes)
-    assert error.value.where == f"params.yaml: rankings.rank{where}"
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ import pytest
 import yaml
 from conftest import document, write_as_read
 from neighbour_files import corpus_of_pairs
+from recipe_reading import refused
 
 from builders.audit_report import GATES
 from builders.building import build
@@ -240,11 +241,8 @@ def test_an_edition_knows_the_older_dataset(make_corpus) -> None:
 def test_editions_of_different_corpora_or_tasks(make_corpus, entry, how, expected, found) -> None:
     new = {"sp_new": {"task": "sentence_position", "edition_of": entry}}
     new["sp_new"] |= entry if isinstance(entry, dict) else {}
-    with pytest.raises(InputError) as error:
+    with refused("corpora.newer.datasets.sp_new.edition_of", expected=expected, found=found):
         groups_of(two(make_corpus, new, **how), {}, "upstream")
-    assert error.value.where.endswith("corpora.newer.datasets.sp_new.edition_of")
-    assert expected in error.value.expected
-    assert found in error.value.found
 
 
 def test_the_package_says_of_which_it_is_an_edition_and_of_when(

@@ -16,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from loopback import DATA, OTHER, RangeServer, Server, status, whole
 from no_waiting import no_waiting as no_waiting
+from recipe_reading import refused
 
 from corpora_recipes.fetching import downloads, transfer
 from corpora_recipes.fetching import sources as fetch_sources
@@ -176,10 +177,8 @@ def test_a_small_disk_is_an_error_before_the_download(
     served: RangeServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(downloads, "free_at", lambda folder: 1_000_000)
-    with pytest.raises(InputError) as error:
+    with refused(expected="2,001,500 free bytes (2.0 MB)", found_is="1,000,000 (1.0 MB)"):
         fetch_whole(sources(served), tmp_path / "out")
-    assert "2,001,500 free bytes (2.0 MB)" in error.value.expected
-    assert error.value.found == "1,000,000 (1.0 MB)"
     assert not served.requests
     assert not (tmp_path / "out").exists()
 

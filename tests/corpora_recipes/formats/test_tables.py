@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from recipe_reading import refused
 
 from corpora_recipes.formats import tables
 from corpora_recipes.formats.tables import (
@@ -71,10 +72,8 @@ def test_only_a_line_feed_ends_a_row() -> None:
     ],
 )
 def test_what_is_wrong_is_named(data, where, found) -> None:
-    with pytest.raises(InputError) as error:
+    with refused(where_is=where, found=found):
         rows(data, ["id", "text"], header=True)
-    assert error.value.where == where
-    assert found in error.value.found
 
 
 @given(
@@ -133,10 +132,8 @@ def test_classes(corpus) -> None:
     ("raw", "collection"), [("NEU", "one"), ("p", "one"), ("", "one"), (" ", "any")]
 )
 def test_an_unknown_class_is_an_error(corpus, raw, collection) -> None:
-    with pytest.raises(InputError) as error:
+    with refused(where_is="a.tsv, line 3", found_is=repr(raw)):
         parse_class(raw, collection, corpus, ROW)
-    assert error.value.where == "a.tsv, line 3"
-    assert error.value.found == repr(raw)
 
 
 def test_scores(corpus) -> None:
@@ -149,9 +146,8 @@ def test_scores(corpus) -> None:
 
 @pytest.mark.parametrize("raw", ["0.9", "5.1", "", "nan", "inf", "4,5", "alto", "0_3", "1e0", "٣"])
 def test_a_score_that_is_none_is_an_error(corpus, raw) -> None:
-    with pytest.raises(InputError) as error:
+    with refused(expected_is="a score from 1 to 5"):
         parse_score(raw, "one", corpus, ROW)
-    assert error.value.expected == "a score from 1 to 5"
 
 
 def test_drops_are_counted_by_reason() -> None:

@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from recipe_reading import refused
 
 from corpora_recipes.running import cluster as dask_cluster
 from corpora_recipes.running.cluster import Cluster, call_alike, releases_of
@@ -86,9 +87,8 @@ def test_a_result_that_is_lost_once_it_is_here_costs_nothing(executor, monkeypat
 def test_a_call_that_kills_every_worker_is_given_up(executor, cluster, monkeypatch) -> None:
     # Of Dask's default, 3, each costs the two seconds of a worker's start.
     monkeypatch.setattr(cluster.scheduler, "allowed_failures", 0)
-    with pytest.raises(LostWorkers, match="1 were lost in the same work") as caught:
+    with refused(kind=LostWorkers, match="1 were lost in the same work", todo="more memory"):
         executor.result(executor.submit(die))
-    assert "more memory" in caught.value.todo
     assert executor.result(executor.submit(bytes, 3)) == bytes(3)
 
 
@@ -161,9 +161,8 @@ def overlapping(number: int) -> int:
 )
 def test_an_error_names_the_machine(driver: dict[str, object], where: str, word: str) -> None:
     assert call_alike({"revision": "2", "options": {"batch": 32}}, facts, len, "abc") == 3
-    with pytest.raises(InputError, match=word) as caught:
+    with refused(match=word, where_is=f"{where}, on {socket.gethostname()}"):
         call_alike(driver, facts, fail)
-    assert caught.value.where == f"{where}, on {socket.gethostname()}"
 
 
 def test_threads_of_a_worker_take_turns() -> None:

@@ -432,10 +432,10 @@ def test_zip64(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_written_to_a_pipe(tmp_path: Path) -> None:
     class Pipe(io.BytesIO):
-        def seekable() -> bool:
+        def seekable(self) -> bool:
             return False
 
-        def tell() -> int:
+        def tell(self) -> int:
             raise OSError
 
     pipe = Pipe()

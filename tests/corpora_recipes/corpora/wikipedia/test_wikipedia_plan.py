@@ -305,9 +305,8 @@ def test_a_cut_index_is_an_input_error(multistream: Path) -> None:
             read_all(multistream)
     for bad in (data[: len(data) // 2], bz2.compress(b""), b"", b"plain text"):
         index.write_bytes(bad)
-        with pytest.raises(InputError) as error:
+        with refused(where="index"):
             list_blocks(multistream)
-        assert "index" in error.value.where
 
 
 def test_a_page_split_over_two_streams_is_an_input_error(tmp_path: Path) -> None:
