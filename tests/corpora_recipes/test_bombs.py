@@ -273,11 +273,7 @@ def reader() -> Iterator[subprocess.Popen[str]]:
     ids=[f"{recipe}-{message}" for recipe, _, message in BOMBS],
 )
 def test_a_bomb(
-    reader: subprocess.Popen[str],
-    recipe: str,
-    make: Callable[[Path], object],
-    message: str,
-    tmp_path: Path,
+    reader, recipe: str, make: Callable[[Path], object], message: str, tmp_path
 ) -> None:
     raw, out = tmp_path / "raw", tmp_path / "out" / "records.parquet"
     raw.mkdir()

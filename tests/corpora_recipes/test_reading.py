@@ -269,9 +269,7 @@ Stage = Callable[..., str]
 
 
 @pytest.fixture
-def stage(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Stage:
+def stage(tmp_path, monkeypatch, capsys) -> Stage:
     """Return a function that runs `read`, or another verb, and returns what it prints."""
     monkeypatch.chdir(tmp_path)
 
@@ -364,9 +362,7 @@ def test_a_corpus_that_has_changed_is_read_again(
     assert Path("data/raw/same/a.jsonl").samefile("same/a.jsonl")
 
 
-def test_another_version_of_a_library_reads_all_again(
-    stage: Stage, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_another_version_of_a_library_reads_all_again(stage, monkeypatch) -> None:
     write("texts/a.jsonl", "1", "2")
     ask_for(mine=texts())
     stage()

@@ -348,9 +348,7 @@ def neighbours(tmp_path, make_corpus, write_records) -> Path:
     return composed(tmp_path, {"rank": entry}, pairs, more)
 
 
-def test_rankings_and_clusters_load_and_their_card_says_what_they_are(
-    neighbours: Path, loader
-) -> None:
+def test_rankings_and_clusters_load_and_their_card_says_what_they_are(neighbours, loader) -> None:
     loaded = loader.load(neighbours)
     assert loaded == expected(neighbours)
     assert (loaded["rank/test"][0], loaded["para/test"][0]) == (76, 2)
@@ -505,9 +503,7 @@ def test_rows_are_taken_over_only_if_the_cache_knows_them(package_two: PackageTw
 
 
 @pytest.mark.parametrize("decides", ["code_digest", "versions_of"])
-def test_other_code_or_libraries_keep_nothing(
-    package_two: PackageTwo, monkeypatch, decides: str
-) -> None:
+def test_other_code_or_libraries_keep_nothing(package_two, monkeypatch, decides: str) -> None:
     package_two()
     monkeypatch.setattr(f"builders.packaging.hub.{decides}", lambda _: "another")
     assert package_two() == 2

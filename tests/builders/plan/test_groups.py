@@ -245,9 +245,7 @@ def test_editions_of_different_corpora_or_tasks(make_corpus, entry, how, expecte
         groups_of(two(make_corpus, new, **how), {}, "upstream")
 
 
-def test_the_package_says_of_which_it_is_an_edition_and_of_when(
-    tmp_path: Path, make_corpus
-) -> None:
+def test_the_package_says_of_which_it_is_an_edition_and_of_when(tmp_path, make_corpus) -> None:
     window = {"after": "2026-01-01", "until": "2026-08-01", "uncertain_days": 2}
     window["known_by"] = "page ids from 7 on"
     corpora = two(make_corpus)

@@ -47,9 +47,7 @@ several = st.lists(
 
 
 @given(several)
-def test_no_document_and_no_form_is_in_two_folds_and_none_is_lost(
-    candidates: list[Candidate],
-) -> None:
+def test_no_document_and_no_form_is_in_two_folds_and_none_is_lost(candidates) -> None:
     dealt = deal_to_folds(candidates, 3, DRAW)
     places: dict[str, set[int]] = {}
     for candidate in dealt:

@@ -1,8 +1,6 @@
 """Tests of connectives: which sentences open with one, what is left of them, which are classes."""
 
 from collections import Counter
-from collections.abc import Callable
-from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
@@ -17,7 +15,6 @@ from builders.tasks.connective import (
     passages,
     settle,
 )
-from corpora_recipes.recipe import Corpus
 from corpora_recipes.records import SPLITS, Document, Section, Split
 
 
@@ -110,9 +107,7 @@ def test_classes_are_those_that_leave_most_rows() -> None:
     assert len(instances(train, Draw(1, "ds"), 15)) == 12
 
 
-def test_a_dataset_names_its_classes(
-    tmp_path: Path, make_corpus: Callable[..., Corpus], write_records: Callable[..., Path]
-) -> None:
+def test_a_dataset_names_its_classes(tmp_path, make_corpus, write_records) -> None:
     names = ["además", "por ejemplo", "sin embargo"]
     texts = [
         [f"El barco {n} entró.", f"{names[n % 3].capitalize()}, salió el {n}."] for n in range(240)

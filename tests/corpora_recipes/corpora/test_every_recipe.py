@@ -129,9 +129,7 @@ MUTANTS = 12
 
 
 @pytest.mark.parametrize("recipe", recipe_names())
-def test_mutants_are_read_or_refused(
-    recipe: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_mutants_are_read_or_refused(recipe: str, tmp_path, capsys) -> None:
     outcomes = Counter(
         read_form(recipe, mutant(recipe, str(number)), tmp_path) for number in range(MUTANTS)
     )

@@ -63,9 +63,7 @@ def test_a_download_that_breaks_off_is_resumed(server: Server, tmp_path: Path) -
     assert listing(tmp_path / "new") == ["corpus.bin"]
 
 
-def test_a_contact_is_named_and_asked_for(
-    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_contact_is_named_and_asked_for(server, tmp_path, monkeypatch) -> None:
     server.script = [status(403)]
     monkeypatch.delenv(transfer.CONTACT, raising=False)
     with pytest.raises(InputError, match=transfer.CONTACT):
@@ -78,12 +76,7 @@ def test_a_contact_is_named_and_asked_for(
     assert second == first.removesuffix(")") + "; ana@example.org)"
 
 
-def test_retry_after_is_honoured_and_said(
-    server: Server,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_retry_after_is_honoured_and_said(server, tmp_path, monkeypatch, capsys) -> None:
     waits: list[float] = []
     monkeypatch.setattr(transfer, "sleep", waits.append)
     server.script = [status(429, Retry_After="7"), status(503, Retry_After="120"), whole()]
@@ -117,9 +110,7 @@ def test_other_digests_pin_too(server: Server, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("is_same", [True, False])
-def test_a_complete_part_of_the_same_url_is_used(
-    server: Server, tmp_path: Path, *, is_same: bool
-) -> None:
+def test_a_complete_part_of_the_same_url_is_used(server, tmp_path, *, is_same: bool) -> None:
     server.script = [whole()]
     (tmp_path / "corpus.bin.part").write_bytes(DATA)
     url = server.url if is_same else "http://127.0.0.1/other"
@@ -161,9 +152,7 @@ def sources(server: RangeServer) -> list[Source]:
     return [pinned, Source("b.bin", urls=(f"{server.url}/b.bin",))]
 
 
-def test_the_cost_is_said_before(
-    served: RangeServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_cost_is_said_before(served, tmp_path, capsys) -> None:
     fetch_whole(sources(served), tmp_path / "out")
     first = capsys.readouterr().err.splitlines()[0]
     host = served.url.removeprefix("http://")
@@ -173,9 +162,7 @@ def test_the_cost_is_said_before(
     assert "files from" not in capsys.readouterr().err
 
 
-def test_a_small_disk_is_an_error_before_the_download(
-    served: RangeServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_small_disk_is_an_error_before_the_download(served, tmp_path, monkeypatch) -> None:
     monkeypatch.setattr(downloads, "free_at", lambda folder: 1_000_000)
     with refused(expected="2,001,500 free bytes (2.0 MB)", found_is="1,000,000 (1.0 MB)"):
         fetch_whole(sources(served), tmp_path / "out")
@@ -259,9 +246,7 @@ def test_a_damaged_manifest_is_named(tmp_path: Path, text: str) -> None:
 
 
 @pytest.mark.parametrize("size", ["many", None, [1], 1.5])
-def test_an_edited_lock_is_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: object
-) -> None:
+def test_an_edited_lock_is_named(tmp_path, monkeypatch, size: object) -> None:
     monkeypatch.chdir(tmp_path)
     entry = {"date": "2026-01-01", "file": "a", "size": size}
     Path("sources.lock").write_text(json.dumps({"http://a": entry}), "utf-8")

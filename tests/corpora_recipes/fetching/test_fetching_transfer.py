@@ -81,9 +81,7 @@ def test_no_answer(url: str, fault: str) -> None:
     assert seen.status is None
 
 
-def test_a_name_that_is_not_known_is_waited_for_only_if_it_was(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_name_that_is_not_known_is_waited_for_only_if_it_was(monkeypatch) -> None:
     monkeypatch.setattr(patience, "ATTEMPTS", 3)
     asked = []
 
@@ -161,9 +159,7 @@ DEAD = "http://127.0.0.1:1/corpus.bin"
 
 
 @pytest.mark.parametrize("first", [status(404), status(403), status(503), whole(OTHER)])
-def test_the_second_address_is_tried(
-    server: Server, tmp_path: Path, first, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_second_address_is_tried(server, tmp_path, first, capsys) -> None:
     second = server.url.replace("corpus", "mirror")
 
     def answer(handler) -> None:
@@ -210,9 +206,7 @@ def slow(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
     server.httpd.server_close()
 
 
-def test_a_slow_address_is_left_for_another(
-    slow: Server, server: Server, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_slow_address_is_left_for_another(slow, server, tmp_path, capsys) -> None:
     server.script = [whole()]
     got = downloads.download([slow.url, server.url], tmp_path / "a.bin")
     assert got.url == server.url

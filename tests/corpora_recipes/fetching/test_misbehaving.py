@@ -40,9 +40,7 @@ def server(name: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[MisbehavingSe
 
 @pytest.mark.parametrize("pin", PINS)
 @pytest.mark.parametrize("name", CASES)
-def test_the_right_file_or_a_clear_error(
-    name: str, pin: str, tmp_path: Path, server: MisbehavingServer
-) -> None:
+def test_the_right_file_or_a_clear_error(name: str, pin: str, tmp_path, server) -> None:
     case = CASES[name]
     error = case.error if pin != "pinned" or case.pinned is None else case.pinned
     target = tmp_path / "out" / "corpus.zip"

@@ -70,9 +70,7 @@ def test_ranges_lie_in_files_of_their_own_with_a_manifest(server: RangeServer, f
     assert fetch(server, file, (0, 10), (1000, 1500), (500, 1000)) == 500
 
 
-def test_only_the_rest_of_a_range_that_broke_off_is_asked_for(
-    server: RangeServer, file: Path
-) -> None:
+def test_only_the_rest_of_a_range_that_broke_off_is_asked_for(server, file) -> None:
     server.faults[NAME] = [break_off(100), break_off(0), break_off(50)]
     fetch(server, file, (1000, 3000))
     assert parts(file)[part_name(1000, 3000)] == DATA[1000:3000]
@@ -82,9 +80,7 @@ def test_only_the_rest_of_a_range_that_broke_off_is_asked_for(
 
 
 @pytest.mark.parametrize("validator", ["etag", "modified"])
-def test_a_file_that_changes_between_two_ranges_is_an_error(
-    server: RangeServer, file: Path, validator: str
-) -> None:
+def test_a_file_that_changes_between_two_ranges_is_an_error(server, file, validator: str) -> None:
     server.etag, server.modified = (None, DATE) if validator == "modified" else ('"one"', None)
 
     def change(handler: BaseHTTPRequestHandler) -> bool:
@@ -215,9 +211,7 @@ def archive() -> Iterator[RangeServer]:
 
 @given(ranges=RANGES)
 @settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_any_reads(
-    archive: RangeServer, tmp_path_factory: pytest.TempPathFactory, ranges: list[tuple[int, int]]
-) -> None:
+def test_any_reads(archive, tmp_path_factory, ranges) -> None:
     file = tmp_path_factory.mktemp("some") / "all.zip"
     wanted = {0}
     with RangeFetcher([f"{archive.url}/all.zip"], file) as fetcher:

@@ -141,9 +141,7 @@ class TestUpstream:
             sources.fetch(asked, "sample", out)
         assert listing(out) == ["a.zip", "train/1.rs3"]
 
-    def test_recipe_can_fetch_by_itself(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_recipe_can_fetch_by_itself(self, tmp_path, monkeypatch) -> None:
         def fetch_upstream(corpus: Corpus, out: Path) -> None:
             (out / "x.xml").write_text(corpus.name, "utf-8")
 
@@ -214,9 +212,7 @@ class TestLocal:
         return tmp_path / "out"
 
     @pytest.mark.parametrize("links", [True, False])
-    def test_links_or_copies(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, links: bool
-    ) -> None:
+    def test_links_or_copies(self, tmp_path, monkeypatch, *, links: bool) -> None:
         def refuse(link: Path, target: Path) -> None:
             raise OSError(1, "Operation not permitted")
 
@@ -241,9 +237,7 @@ class TestLocal:
         with pytest.raises(InputError, match=r"mirror/fake/w-latest\.bz2"):
             sources.fetch(mine, "mirror", tmp_path / "out")
 
-    def test_a_mirror_may_lack_some_optional_groups_but_not_all(
-        self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-    ) -> None:
+    def test_a_mirror_may_lack_some_optional_groups_but_not_all(self, tmp_path, capsys) -> None:
         entries = [Source(f"{host}/*.xml", optional=True) for host in ("here", "there")]
         page = tmp_path / "mirror" / "fake" / "here" / "1.xml"
         write(page)
@@ -276,9 +270,7 @@ class TestLocal:
             with refused("", r"*.jsonl, *.parquet", match=found):
                 sources.fetch(corpus(patterns, path=path), "sample", tmp_path / "out")
 
-    def test_what_is_missing_is_found_before_a_fetch(
-        self, tmp_path: Path, fake_recipe: Path
-    ) -> None:
+    def test_what_is_missing_is_found_before_a_fetch(self, tmp_path, fake_recipe) -> None:
         def check(origin: str, **options: Any) -> None:
             sources.check_files(corpus([Source("*.jsonl")], **options), origin, tmp_path / "out")
 
@@ -292,9 +284,7 @@ class TestLocal:
         with pytest.raises(InputError, match="the recipe's sample"):
             check("sample")
 
-    def test_another_source_replaces_the_files_and_their_parts(
-        self, tmp_path: Path, fetched: Path
-    ) -> None:
+    def test_another_source_replaces_the_files_and_their_parts(self, tmp_path, fetched) -> None:
         parts = fetched / "es.zip.parts"
         write(parts / "000000000000000-000000000000007", parts / "manifest.json")
         sources.fetch(self.MINE, "mirror", fetched)
@@ -366,9 +356,7 @@ def test_the_archive_first(ranges: RangeServer) -> None:
 
 
 @pytest.mark.parametrize("instead", [None, b"<html>", zipped(other_txt=LINES)])
-def test_the_plain_file_if_the_archive_is_gone(
-    ranges: RangeServer, capsys: pytest.CaptureFixture[str], instead: bytes | None
-) -> None:
+def test_the_plain_file_if_the_archive_is_gone(ranges, capsys, instead: bytes | None) -> None:
     del ranges.files["/all.zip"]
     if instead is not None:
         ranges.files["/all.zip"] = instead

@@ -167,9 +167,7 @@ LINES = st.lists(st.text(st.sampled_from("aé😀 \r"), max_size=12), max_size=1
 
 
 @given(lines=LINES, size=st.integers(1, 40), ends=st.booleans())
-def test_byte_ranges_cover_each_line_once(
-    tmp_path_factory: pytest.TempPathFactory, lines: list[str], size: int, ends: bool
-) -> None:
+def test_byte_ranges_cover_each_line_once(tmp_path_factory, lines, size, ends) -> None:
     path = tmp_path_factory.mktemp("ranges") / "d.jsonl"
     data = "\n".join(lines).encode() + (b"\n" if ends else b"")
     path.write_bytes(data)
@@ -181,9 +179,7 @@ def test_byte_ranges_cover_each_line_once(
     assert found == [line for line in re.split(rb"(?<=\n)", data) if line]
 
 
-def test_lines_know_their_place_in_every_range(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_lines_know_their_place_in_every_range(tmp_path, monkeypatch) -> None:
     monkeypatch.setattr(tables, "BLOCK_BYTES", 16)
     path = tmp_path / "d.jsonl"
     path.write_bytes(b"\xef\xbb\xbf[0]\n\n[1, 2]\n" + b"[3, 4, 5, 6, 7, 8, 9]\n" * 3)

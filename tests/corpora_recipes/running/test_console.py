@@ -21,9 +21,7 @@ from corpora_recipes.running.outputs import whole_file, whole_folder
 # --- console -------------------------------------------------------------------------------------
 
 
-def test_details_and_headings(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_details_and_headings(capsys, monkeypatch) -> None:
     log("sqc: 10 rows")
     announce("build: 2 corpora")
     monkeypatch.setattr(console, "brief", True)
@@ -42,9 +40,7 @@ def test_a_clock(seconds: float, text: str) -> None:
     assert clock(seconds) == text
 
 
-def test_a_log_has_a_line_now_and_then(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_log_has_a_line_now_and_then(capsys, monkeypatch) -> None:
     now = [0.0]
     monkeypatch.setattr(console.time, "monotonic", lambda: now[0])
     with progress(4000, "embed char_hash", "text") as bar:
@@ -58,18 +54,14 @@ def test_a_log_has_a_line_now_and_then(
     ]
 
 
-def test_a_log_without_an_end(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_log_without_an_end(capsys, monkeypatch) -> None:
     monkeypatch.setattr(console, "SILENCE", 0)
     with progress(None, "read wikipedia", "document") as bar:
         bar.update(1200)
     assert capsys.readouterr().err == "read wikipedia: 1,200 documents\n"
 
 
-def test_a_log_of_a_download_that_goes_on(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_log_of_a_download_that_goes_on(capsys, monkeypatch) -> None:
     now = [0.0]
     monkeypatch.setattr(console.time, "monotonic", lambda: now[0])
     with progress(None, "corpus.zip", "B") as bar:
@@ -117,9 +109,7 @@ def explained(error: BaseException) -> InputError:
         (errno.EPROTO, "a system that does what it is asked"),
     ],
 )
-def test_every_number_has_its_words(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], code: int, expected: str
-) -> None:
+def test_every_number_has_its_words(tmp_path, capsys, code: int, expected: str) -> None:
     """Raised where an output is written; what is named is the output, not its workplace."""
 
     def fail() -> None:

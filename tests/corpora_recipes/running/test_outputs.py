@@ -84,9 +84,7 @@ def test_several_outputs_come_together(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("moves", range(1, 6))
-def test_an_error_while_they_come_puts_the_old_ones_back(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moves: int
-) -> None:
+def test_an_error_while_they_come_puts_the_old_ones_back(tmp_path, monkeypatch, moves: int) -> None:
     """Of two old and three new outputs, whichever move fails."""
     for name in ("a", "b"):
         (tmp_path / name).write_text("old")
@@ -111,9 +109,7 @@ def test_an_error_while_they_come_puts_the_old_ones_back(
     assert {(tmp_path / name).read_text() for name in "ab"} == {"old"}
 
 
-def test_what_an_output_inside_could_not_remove_is_not_put_in_place(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_an_output_inside_could_not_remove_is_not_put_in_place(tmp_path, monkeypatch) -> None:
     with whole_folder(tmp_path / "out") as outer:
         monkeypatch.setattr("shutil.rmtree", lambda path, ignore_errors=False: None)
         with whole_folder(outer / "inner") as inner:
@@ -195,9 +191,7 @@ def test_what_a_killed_run_left_goes_and_that_of_a_live_one_stays(tmp_path: Path
 
 
 @pytest.mark.parametrize("moves", [0, 1])
-def test_a_killed_exchange_of_folders_is_ended_by_the_next_run(
-    tmp_path: Path, start, moves: int
-) -> None:
+def test_a_killed_exchange_of_folders_is_ended_by_the_next_run(tmp_path, start, moves: int) -> None:
     out = tmp_path / "out"
     (out / "old").mkdir(parents=True)
     killed(start(out, moves))
@@ -229,9 +223,7 @@ def test_a_folder_of_the_user_that_looks_alike_stays(tmp_path: Path) -> None:
     assert len(names(tmp_path)) == 4
 
 
-def test_without_locks_nothing_is_cleared(
-    tmp_path: Path, start, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_locks_nothing_is_cleared(tmp_path, start, monkeypatch) -> None:
     def without_locks(lock: int, *, blocking: bool) -> bool:
         raise OSError(errno.ENOTSUP, "no locks")
 

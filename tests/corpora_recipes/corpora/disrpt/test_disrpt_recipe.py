@@ -72,9 +72,7 @@ def test_relations_of_no_type() -> None:
         ("eng.erst.gum", {"u1_raw": "\x93Why\x94 not ?"}, ("“Why” not ?", "porque llueve , dijo")),
     ],
 )
-def test_natural_text(
-    tmp_path: Path, treebank: str, row: dict[str, str], texts: tuple[str, str]
-) -> None:
+def test_natural_text(tmp_path, treebank: str, row: dict[str, str], texts: tuple[str, str]) -> None:
     ((example,), _) = read_rows(tmp_path, row, treebank=treebank)
     assert example.texts == texts
 

@@ -307,9 +307,7 @@ def test_without_ids_the_text_gives_one(tmp_path: Path) -> None:
     assert drops["digests_as_ids"] == {"seen": 3, "kept": 3, "dropped": {}}
 
 
-def test_the_files_of_a_commit(
-    tmp_path: Path, served: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_files_of_a_commit(tmp_path, served, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
     pq.write_table(pa.Table.from_pylist([GOOD]), served / "train.parquet")
     write(served, "# Reseñas", name="README.md")

@@ -41,9 +41,7 @@ def test_texts_stay_as_they_are(tmp_path: Path) -> None:
     ]
 
 
-def test_a_pair_of_one_text_is_counted_but_has_a_score_where_pairs_are_scored(
-    tmp_path: Path,
-) -> None:
+def test_a_pair_of_one_text_is_counted_but_has_a_score_where_pairs_are_scored(tmp_path) -> None:
     write_files(tmp_path, {PAIRS: "one .\ttwo .\nsame .\tsame . \n\t\n"})
     write_files(tmp_path, {SCORED: "tiger\ttiger\t4\n"})
     examples, drops = read(tmp_path)

@@ -337,9 +337,7 @@ class TestFetch:
         sources.fetch(mine, "upstream", tmp_path)
         assert requested(server) == ["/9.txt", "/aleph/9.txt"]
 
-    def test_the_second_mirror_stays_the_first_to_be_asked(
-        self, tmp_path: Path, server: RangeServer
-    ) -> None:
+    def test_the_second_mirror_stays_the_first_to_be_asked(self, tmp_path, server) -> None:
         mine = self.corpus(server)
         for number in (7, 9, 10):
             server.files.pop(f"/{number}.txt", None)
@@ -348,9 +346,7 @@ class TestFetch:
         assert requested(server)[2:] == ["/7.txt", "/aleph/7.txt", "/aleph/9.txt", "/aleph/10.txt"]
 
     @pytest.mark.parametrize("refused", ["an error page", "403"])
-    def test_one_refused_book_is_left_out(
-        self, tmp_path: Path, server: RangeServer, capsys: pytest.CaptureFixture[str], refused: str
-    ) -> None:
+    def test_one_refused_book_is_left_out(self, tmp_path, server, capsys, refused: str) -> None:
         mine = self.corpus(server)
         server.files["/9.txt"] = book().encode()
         if refused == "403":

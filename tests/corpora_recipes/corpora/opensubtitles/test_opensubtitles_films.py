@@ -128,9 +128,7 @@ def test_bytes_fetched_are_those_of_the_films_used(server: RangeServer) -> None:
     assert server.most <= patience.CONNECTIONS
 
 
-def test_films_come_in_the_order_of_the_archive(
-    server: RangeServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_films_come_in_the_order_of_the_archive(server, monkeypatch) -> None:
     monkeypatch.setattr(patience, "CONNECTIONS", 1)
     sources.fetch(corpus(server, 60), "upstream", Path("part"))
     starts = [int(str(asked).removeprefix("bytes=").split("-")[0]) for asked in server.asked(WHOLE)]
@@ -171,11 +169,7 @@ def records_of_the_whole(server: RangeServer, some: Corpus) -> bytes:
     ],
 )
 def test_the_whole_archive_if_it_must_be(
-    server: RangeServer,
-    capsys: pytest.CaptureFixture[str],
-    documents: int | None,
-    ranges: bool,
-    why: str,
+    server, capsys, documents: int | None, ranges: bool, why: str
 ) -> None:
     server.ranges = ranges
     sources.fetch(corpus(server, documents), "upstream", Path("raw"))
@@ -230,9 +224,7 @@ def test_sizes_that_overlap(server: RangeServer, archive: bytes) -> None:
         (16, bytes(4), "another CRC-32"),
     ],
 )
-def test_another_record(
-    server: RangeServer, archive: bytes, offset: int, value: bytes, found: str
-) -> None:
+def test_another_record(server, archive, offset: int, value: bytes, found: str) -> None:
     def change(data: bytearray, at: int) -> None:
         data[at + offset : at + offset + 4] = value
 

@@ -471,9 +471,7 @@ def test_count_modulo_65536(tmp_path: Path) -> None:
     st.sampled_from([zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED]),
 )
 @settings(max_examples=50)
-def test_like_zipfile(
-    tmp_path_factory: pytest.TempPathFactory, contents: dict[str, bytes], method: int
-) -> None:
+def test_like_zipfile(tmp_path_factory, contents, method) -> None:
     path = tmp_path_factory.mktemp("zip") / "a.zip"
     contents = {
         name: data for name, data in contents.items() if "\0" not in name and name.isprintable()

@@ -88,9 +88,7 @@ CELL = st.text(st.sampled_from('aábn, "\r\n'), max_size=4)
 
 
 @given(st.lists(CELL, min_size=4, max_size=4))
-def test_terms_are_what_stands_in_the_cells(
-    tmp_path_factory: pytest.TempPathFactory, cells: list[str]
-) -> None:
+def test_terms_are_what_stands_in_the_cells(tmp_path_factory, cells) -> None:
     quoted = ",".join('"' + cell.replace('"', '""') + '"' for cell in cells)
     raw = write(tmp_path_factory.mktemp("raw"), f"{HEADER}ES,,a,{quoted}\r\n")
     terms = [" ".join(cell.split()) for cell in cells if cell.strip()]

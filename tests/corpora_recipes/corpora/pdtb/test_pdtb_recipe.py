@@ -141,9 +141,7 @@ def test_the_second_argument_may_stand_first(tmp_path: Path) -> None:
         ({"c9": "Expansion", "c12": "Expansion.Manner.Arg2-as-manner"}, "Expansion.Manner"),
     ],
 )
-def test_a_second_sense_of_the_same_line(
-    tmp_path: Path, columns: dict[str, str], second: str
-) -> None:
+def test_a_second_sense_of_the_same_line(tmp_path, columns: dict[str, str], second: str) -> None:
     ((example,), _) = read_rows(tmp_path, row("Explicit", OPEN, RAINED, CONCESSION, **columns))
     assert (example.label, example.columns["second_sense"]) == ("Comparison.Concession", second)
 

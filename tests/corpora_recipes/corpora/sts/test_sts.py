@@ -118,9 +118,7 @@ WORDS = st.text(st.characters(categories=("L", "Nd")), min_size=1)
 
 @settings(max_examples=30)
 @given(st.lists(st.tuples(WORDS, WORDS, st.integers(0, 20)), min_size=1, max_size=20))
-def test_line_stays_beside_line(
-    tmp_path_factory: pytest.TempPathFactory, table: list[tuple[str, str, int]]
-) -> None:
+def test_line_stays_beside_line(tmp_path_factory, table) -> None:
     pairs = "".join(f"{first}\t{second}\n" for first, second, _ in table)
     # Every fifth part of a point; above 4 stands for no score.
     gold = "".join(f"{score / 5}\n" if score < 20 else "\n" for _, _, score in table)

@@ -310,9 +310,7 @@ class TestSentences:
             ("broken_quotation", 'el " invierno'),
         ],
     )
-    def test_damaged_sentence_ends_its_section(
-        self, tmp_path: Path, reason: str, damage: str
-    ) -> None:
+    def test_damaged_sentence_ends_its_section(self, tmp_path, reason: str, damage: str) -> None:
         sections = self.sections(tmp_path, LONG.replace("invierno", damage))
         assert [[len(p) for p in s] for s in sections] == [[1], [1]]
         assert self.drops["sentences"] == {"seen": 3, "kept": 2, "dropped": {reason: 1}}
@@ -372,9 +370,7 @@ def test_one_folder_a_server_and_set() -> None:
 
 
 @pytest.mark.parametrize(("space", "same"), [("\n" * 30_000, "\n\n"), (" " * 30_000, " ")])
-def test_long_runs_of_white_space_take_no_cube_of_time(
-    tmp_path: Path, space: str, same: str
-) -> None:
+def test_long_runs_of_white_space_take_no_cube_of_time(tmp_path, space: str, same: str) -> None:
     """It would take hours."""
     first, _, rest = LONG.partition(". ")
     long, short = (
@@ -591,12 +587,7 @@ def test_answer_that_is_no_page(server: Repository, tmp_path: Path, body: str, f
     ],
 )
 def test_errors_of_the_protocol(
-    server: Repository,
-    tmp_path: Path,
-    record_set: str | None,
-    prefix: str,
-    before: int,
-    words: list[str],
+    server, tmp_path, record_set: str | None, prefix: str, before: int, words: list[str]
 ) -> None:
     server.before = [server.answer] * before
     server.expired = True
@@ -663,12 +654,7 @@ def oai_page(token: str, ids: list[str], cursor: str = "", size: int = 0) -> str
     ],
 )
 def test_a_server_without_an_end(
-    server: Repository,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    of_number: Callable[[int], str],
-    found: str,
-    kept: int,
+    server, tmp_path, monkeypatch, of_number: Callable[[int], str], found: str, kept: int
 ) -> None:
     monkeypatch.setattr("corpora_recipes.corpora.theses.recipe.MAX_PAGES", 30)
     monkeypatch.setattr("corpora_recipes.corpora.theses.recipe.LARGEST_XML", 4000)

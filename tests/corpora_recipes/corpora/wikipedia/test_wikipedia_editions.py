@@ -185,9 +185,7 @@ wiki = partial(recipe_corpus, "wikipedia", created_after="2025-12-31")
 
 
 @pytest.mark.parametrize("form", ["multistream", "plain", "export"])
-def test_records_and_window_of_every_form_of_dump(
-    tmp_path: Path, form: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_records_and_window_of_every_form_of_dump(tmp_path, form: str, monkeypatch) -> None:
     monkeypatch.setattr(plan, "RANGE", 30_000)
     monkeypatch.setattr(plan, "COMPRESSED_RANGE", 2_000)
     what = wiki(export="content_current" if form == "export" else "pages_articles")

@@ -43,9 +43,7 @@ def write_export(mirror: Path, date: str = DATE, wiki: str = "eswiki") -> Path:
 corpus = partial(recipe_corpus, "wikipedia", export="content_current")
 
 
-def test_an_export_from_a_mirror_gives_all_its_articles(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_export_from_a_mirror_gives_all_its_articles(tmp_path, monkeypatch) -> None:
     write_export(tmp_path / "mirror")
     fetch(corpus(), str(tmp_path / "mirror"), tmp_path / "raw")
     assert [path.name for path in find_shards(tmp_path / "raw", "eswiki")] == [
@@ -62,9 +60,7 @@ def test_an_export_from_a_mirror_gives_all_its_articles(
     assert counts["documents"] == {"seen": 1016, "kept": 339, "dropped": {"other_namespace": 677}}
 
 
-def test_ranges_of_a_long_stream_hold_each_page_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_ranges_of_a_long_stream_hold_each_page_once(tmp_path, monkeypatch) -> None:
     monkeypatch.setattr(plan, "COMPRESSED_RANGE", 4_000)
     # Words that hardly compress: several blocks of bzip2 (of 100 kB), and pages longer than one.
     words = [hashlib.sha256(b"%d" % n).hexdigest() for n in range(6_000)]

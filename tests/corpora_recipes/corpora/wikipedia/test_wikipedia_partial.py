@@ -76,9 +76,7 @@ def names(folder: Path) -> list[str]:
 
 
 @pytest.mark.parametrize("documents", [1, 120, 2000])
-def test_records_of_a_part_are_those_of_the_whole_dump(
-    server: RangeServer, tmp_path: Path, documents: int
-) -> None:
+def test_records_of_a_part_are_those_of_the_whole_dump(server, tmp_path, documents: int) -> None:
     some = corpus(server, documents)
     sources.fetch(some, "upstream", Path("part"))
     assert not Path("part", NAME).exists()
@@ -89,9 +87,7 @@ def test_records_of_a_part_are_those_of_the_whole_dump(
     assert records(Path("part"), some, tmp_path / "part.parquet") == expected
 
 
-def test_bytes_fetched_are_those_of_the_streams_used_and_two_blocks(
-    server: RangeServer, tmp_path: Path
-) -> None:
+def test_bytes_fetched_are_those_of_the_streams_used_and_two_blocks(server, tmp_path) -> None:
     some = corpus(server, 120)
     sources.fetch(some, "upstream", Path("part"))
     records(Path("part"), some, tmp_path / "part.parquet")
@@ -159,12 +155,7 @@ def test_an_interrupted_fetch_goes_on(server: RangeServer, tmp_path: Path) -> No
     ],
 )
 def test_else_the_whole_dump_and_a_message(
-    server: RangeServer,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    lacks: str,
-    documents: int | None,
-    why: str,
+    server, tmp_path, capsys, lacks: str, documents: int | None, why: str
 ) -> None:
     size = len(server.files[DUMP_PATH])
     server.ranges = lacks != "ranges"

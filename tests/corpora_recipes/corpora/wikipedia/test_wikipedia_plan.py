@@ -70,9 +70,7 @@ def test_multistream_blocks_hold_every_page_once(multistream: Path) -> None:
 
 
 @pytest.mark.parametrize("size", [150, 601, 2_003, 1_000_000])
-def test_ranges_of_a_plain_dump_may_start_anywhere(
-    tmp_path: Path, size: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_ranges_of_a_plain_dump_may_start_anywhere(tmp_path, size: int, monkeypatch) -> None:
     monkeypatch.setattr(plan, "RANGE", size)
     monkeypatch.setattr(plan, "CHUNK", 64)
     # One page is larger than most ranges.
@@ -235,9 +233,7 @@ def test_damage_is_an_input_error_that_names_the_file(
     assert error.value.todo
 
 
-def test_an_endless_page_is_an_error_before_memory_ends(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_endless_page_is_an_error_before_memory_ends(tmp_path, monkeypatch) -> None:
     monkeypatch.setattr(pages, "LONGEST_PAGE", 1 << 21)
     path = tmp_path / SINGLE
     path.write_bytes(bz2.compress(header().encode() + b"<page>" + b"a" * (1 << 24)))
@@ -346,9 +342,7 @@ def test_index_lines_may_hold_anything_after_the_second_colon() -> None:
     ),
     st.integers(80, 200),  # no line is longer
 )
-def test_streams_of_an_index_are_found_across_chunks(
-    groups: list[tuple[int, list[tuple[int, str]]]], chunk: int
-) -> None:
+def test_streams_of_an_index_are_found_across_chunks(groups, chunk) -> None:
     text = ""
     expected = []
     offset = 0
@@ -415,18 +409,14 @@ def test_read_blocks_any_byte_are_those_that_begin_there_or_later(packed: Path) 
 
 @settings(max_examples=30, deadline=None)
 @given(st.lists(st.binary(max_size=400), min_size=1, max_size=6), st.integers(1, 9))
-def test_what_is_compressed_comes_back(
-    tmp_path_factory: pytest.TempPathFactory, parts: list[bytes], level: int
-) -> None:
+def test_what_is_compressed_comes_back(tmp_path_factory, parts, level) -> None:
     path = tmp_path_factory.mktemp("bz2") / "any.bz2"
     path.write_bytes(b"".join(bz2.compress(part, level) for part in parts))
     check_end(path)
     assert b"".join(content for _, content in read_blocks(path, 0)) == b"".join(parts)
 
 
-def test_a_mark_by_chance_in_a_block_is_no_block(
-    packed: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_mark_by_chance_in_a_block_is_no_block(packed, monkeypatch) -> None:
     blocks = list(read_blocks(packed, 0))
     real = plan._marks
 
@@ -586,9 +576,7 @@ def test_another_server_is_asked_for_the_date_and_the_files(server: RangeServer)
 
 
 @pytest.mark.parametrize("wrong", [{"sha1": "0" * 40}, {"size": 5}])
-def test_a_dump_that_is_not_what_its_status_says(
-    server: RangeServer, dump: Path, wrong: dict[str, Any]
-) -> None:
+def test_a_dump_that_is_not_what_its_status_says(server, dump, wrong: dict[str, Any]) -> None:
     add_date(server, dump, "20260801", "done", **wrong)
     with pytest.raises(InputError, match="20260801"):
         sources.fetch(corpus(server), "upstream", Path("raw"))
@@ -691,9 +679,7 @@ def test_an_export_that_is_not_whole(
     assert not list(Path("raw").rglob("_SUCCESS"))
 
 
-def test_an_export_of_a_date_that_is_gone_and_none_at_all(
-    server: RangeServer, tmp_path: Path
-) -> None:
+def test_an_export_of_a_date_that_is_gone_and_none_at_all(server, tmp_path) -> None:
     exported(server, tmp_path, "20260801")
     what = corpus(server, export="content_current", date="20260101")
     with pytest.raises(InputError, match="a date that the server has: 20260801"):

@@ -159,9 +159,7 @@ def test_wikiextractor_gives_the_same_records_where_there_are_no_templates(tmp_p
     assert result.drops.as_dict()["documents"] == native.drops.as_dict()["documents"]
 
 
-def test_wikiextractor_that_fails_or_hangs_is_an_input_error(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_wikiextractor_that_fails_or_hangs_is_an_input_error(tmp_path, monkeypatch) -> None:
     write_dump(tmp_path / NAME, PLAIN_PAGES)
     command = (sys.executable, "-c", "import sys; sys.exit('no luck')")
     monkeypatch.setattr(recipe, "COMMAND", command)

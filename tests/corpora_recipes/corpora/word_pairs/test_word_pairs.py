@@ -89,18 +89,14 @@ def test_lines_that_are_no_pairs(tmp_path: Path, text: str, line: int, message: 
 
 
 @pytest.mark.parametrize("where", ["sample", "upstream", "some/mirror"])
-def test_the_shipped_list_is_the_corpus_wherever_others_come_from(
-    tmp_path: Path, where: str
-) -> None:
+def test_the_shipped_list_is_the_corpus_wherever_others_come_from(tmp_path, where: str) -> None:
     shipped = replace(CORPUS, options={"path": None})
     sources.fetch(shipped, where, tmp_path / "out")
     assert len(words(tmp_path / "out")) == 1101
     assert not shipped.is_sample(where)
 
 
-def test_a_users_list_instead_of_the_shipped_one(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_users_list_instead_of_the_shipped_one(tmp_path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
     mine = write(tmp_path / "mine", "coche auto\nsolo\n", "w.txt") / "w.txt"
     with pytest.raises(InputError, match="named"):
@@ -115,9 +111,7 @@ WORD = st.text(st.characters(categories=("Ll",)), min_size=1, max_size=3)
 
 
 @given(st.lists(st.tuples(WORD, WORD), min_size=1, max_size=20))
-def test_what_is_read_and_what_is_dropped_is_all(
-    tmp_path_factory: pytest.TempPathFactory, table: list[tuple[str, str]]
-) -> None:
+def test_what_is_read_and_what_is_dropped_is_all(tmp_path_factory, table) -> None:
     raw = write(tmp_path_factory.mktemp("raw"), "".join(f"{a}\t{b}\n" for a, b in table))
     examples, drops = read(raw)
     assert len(examples) + sum(drops.dropped.values()) == len(table)

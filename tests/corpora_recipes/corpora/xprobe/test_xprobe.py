@@ -113,9 +113,7 @@ def test_sentences_quoted_as_in_csv(tmp_path: Path):
         ("bigram_shift/va", "te\tO\tSí .\n", 1, "a sentence, a tab and a label", "2 tabs"),
     ],
 )
-def test_bad_lines(
-    tmp_path: Path, name: str, data: str | bytes, line: int, expected: str, found: str
-):
+def test_bad_lines(tmp_path, name: str, data: str | bytes, line: int, expected: str, found: str):
     write(tmp_path, f"{name}.txt", data)
     with refused(f"{name}.txt, line {line}", expected, f"found:    {found}"):
         read(tmp_path)
@@ -129,9 +127,7 @@ def test_bad_lines(
     st.sampled_from(["\n", "\r\n"]),
     st.booleans(),
 )
-def test_ranges_of_any_size_give_the_same_examples(
-    tmp_path_factory: pytest.TempPathFactory, rows, size: int, end: str, closed: bool
-):
+def test_ranges_of_any_size_give_the_same_examples(tmp_path_factory, rows, size, end, closed):
     text = end.join(f"{sentence}\t{label}" for sentence, label in rows) + end * closed
     raw = write(tmp_path_factory.mktemp("xprobe"), "subj_number/tr.txt", text)
     with pytest.MonkeyPatch.context() as patch:
