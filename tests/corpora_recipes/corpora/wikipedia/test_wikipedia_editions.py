@@ -1,36 +1,366 @@
-"""Tests of wikipedia/editions.py: the pages created after a day, from few blocks."""
+"""Dumps of Wikipedia: a part of a remote one, exports, and pages created after a day."""
 
+import bz2
+import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import cache, partial
 from pathlib import Path
+from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
 from dump_writer import SamplePage, write_dump
-from loopback import RangeServer
-from recipe_reading import recipe_corpus, refused
-from test_wikipedia_partial import corpus as upstream
-from test_wikipedia_partial import names
+from loopback import RangeServer, break_off, refuse
+from recipe_reading import read_all, recipe_corpus, refused
 
-from corpora_recipes.corpora.wikipedia import plan, recipe
+from corpora_recipes.corpora.wikipedia import editions, plan, recipe
 from corpora_recipes.corpora.wikipedia.editions import (
     MAX_BLOCKS,
     Creation,
     Revision,
     find_creation,
+    find_shards,
+    folder_of,
     parse_revision,
+    read_sums,
 )
+from corpora_recipes.corpora.wikipedia.pages import read_pages
+from corpora_recipes.corpora.wikipedia.plan import find_dump, list_blocks
 from corpora_recipes.fetching import patience, sources
 from corpora_recipes.fetching.ranges import parts_folder
+from corpora_recipes.fetching.sources import fetch
 from corpora_recipes.hashing import keyed_hash, keyed_uniform
 from corpora_recipes.reading import read
+from corpora_recipes.recipe import Corpus
 from corpora_recipes.running.errors import InputError
 
+# --- wikipedia partial ---------------------------------------------------------------------------
+
+NAME = "eswiki-20260101-pages-articles-multistream.xml.bz2"
+INDEX = NAME.replace(".xml.bz2", "-index.txt.bz2")
+DUMP_PATH, INDEX_PATH = f"/eswiki/20260101/{NAME}", f"/eswiki/20260101/{INDEX}"
+# Two streams in five hold redirects and other pages that no quota counts.
+TEXTS = [
+    (
+        f"Lago {i}",
+        "#REDIRECCIÓN [[Lago 1]]"
+        if i // 5 % 5 < 2
+        else f"El lago {i} es pequeño y está lejos. Nadie sabe por qué se llama así.",
+    )
+    for i in range(800)
+]
+PER_STREAM = 5
+PER_BLOCK = 4 * PER_STREAM
+
+
+@pytest.fixture(scope="module")
+def dump(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("server") / NAME
+    return write_dump(path, TEXTS, per_stream=PER_STREAM)
+
+
+@pytest.fixture
+def server(dump: Path) -> Iterator[RangeServer]:
+    index = dump.with_name(INDEX)
+    server = RangeServer({DUMP_PATH: dump.read_bytes(), INDEX_PATH: index.read_bytes()})
+    yield server
+    server.close()
+
+
+@pytest.fixture(autouse=True)
+def in_an_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(patience, "BACKOFF", 0.0)
+    monkeypatch.chdir(tmp_path)
+
+
+def corpus(server: RangeServer, documents: int | None, **options: Any) -> Corpus:
+    options = {"date": "20260101", "partial": True} | options
+    what = recipe_corpus("wikipedia", documents=documents, **options)
+    path = f"{server.url}/{{language}}wiki/{{date}}/"
+    here = tuple(replace(s, urls=(path + s.file,)) for s in what.facts.sources)
+    return replace(what, facts=replace(what.facts, sources=here))
+
+
+def records(raw: Path, what: Corpus, out: Path) -> bytes:
+    read(what, raw, out, workers=1, executor="local")
+    return out.read_bytes() + out.with_suffix(".json").read_bytes()
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(p.relative_to(folder).as_posix() for p in folder.rglob("*") if p.is_file())
+
+
+@pytest.mark.parametrize("documents", [1, 120, 2000])
+def test_records_of_a_part_are_those_of_the_whole_dump(server, tmp_path, documents: int) -> None:
+    some = corpus(server, documents)
+    sources.fetch(some, "upstream", Path("part"))
+    assert not Path("part", NAME).exists()
+    sources.fetch(corpus(server, documents, partial=False), "upstream", Path("whole"))
+    assert names(Path("whole")) == [".fetched.json", INDEX, NAME]
+    expected = records(Path("whole"), some, tmp_path / "whole.parquet")
+    assert pq.read_metadata(tmp_path / "whole.parquet").num_rows == min(documents, 480)
+    assert records(Path("part"), some, tmp_path / "part.parquet") == expected
+
+
+def test_bytes_fetched_are_those_of_the_streams_used_and_two_blocks(server, tmp_path) -> None:
+    some = corpus(server, 120)
+    sources.fetch(some, "upstream", Path("part"))
+    records(Path("part"), some, tmp_path / "part.parquet")
+    report = json.loads((tmp_path / "part.json").read_text("utf-8"))
+    used = report["documents"]["seen"] / PER_BLOCK
+    assert used >= 10
+    folder = parts_folder(Path("part", NAME))
+    sizes = sorted(p.stat().st_size for p in folder.iterdir() if p.name != "manifest.json")
+    # The header is one of them.
+    assert len(sizes) <= 1 + used + editions.LOOK_AHEAD
+    assert server.sent[DUMP_PATH] == sum(sizes)
+    assert server.sent[DUMP_PATH] <= 1.5 * used * sum(sizes) / len(sizes)
+    assert server.most <= 2
+    ranges = server.asked(DUMP_PATH)
+    assert len(set(ranges)) == len(ranges) == len(sizes)
+
+
+def test_a_larger_quota_fetches_only_what_is_new(server: RangeServer, tmp_path: Path) -> None:
+    sources.fetch(corpus(server, 120), "upstream", Path("part"))
+    before = set(server.asked(DUMP_PATH))
+    assert server.sent[INDEX_PATH] == len(server.files[INDEX_PATH])
+    server.requests.clear()
+    server.sent.clear()
+    sources.fetch(corpus(server, 120), "upstream", Path("part"))
+    sources.fetch(corpus(server, 40), "upstream", Path("part"))
+    assert server.requests == []
+    more = corpus(server, 200)
+    with refused("", "probeta fetch", "no such file"):
+        records(Path("part"), more, tmp_path / "x.parquet")
+    assert not (tmp_path / "x.parquet").exists()
+    sources.fetch(more, "upstream", Path("part"))
+    assert not before & set(server.asked(DUMP_PATH))
+    assert 0 < server.sent[DUMP_PATH] < len(server.files[DUMP_PATH]) / 3
+    assert server.sent[INDEX_PATH] == 0
+    records(Path("part"), more, tmp_path / "x.parquet")
+
+
+def test_an_interrupted_fetch_goes_on(server: RangeServer, tmp_path: Path) -> None:
+    some = corpus(server, 120)
+    answers = [lambda handler: False] * 6 + [refuse(404)]
+    server.faults[DUMP_PATH] = list(answers)
+    with pytest.raises(InputError, match="404"):
+        sources.fetch(some, "upstream", Path("part"))
+    kept = len(names(Path("part")))
+    assert 5 <= kept <= 11
+    torn = max(parts_folder(Path("part", NAME)).glob("0*"))
+    torn.write_bytes(b"torn")
+    with pytest.raises(InputError, match=f"a fetch that has not ended; missing: {NAME}"):
+        records(Path("part"), some, tmp_path / "x.parquet")
+    server.faults[DUMP_PATH] = [break_off(100), refuse(503), break_off(7)]
+    sources.fetch(some, "upstream", Path("part"))
+    records(Path("part"), some, tmp_path / "x.parquet")
+    torn.write_bytes(b"torn")
+    with pytest.raises(InputError, match="4 bytes"):
+        records(Path("part"), some, tmp_path / "x.parquet")
+
+
+@pytest.mark.parametrize(
+    ("lacks", "documents", "why"),
+    [
+        ("ranges", 120, "the server does not support ranges of files"),
+        ("version", 120, "the server does not state the file's version"),
+        ("index", 120, f"the server has no {INDEX}"),
+        ("", None, "corpora.wikipedia.corpus.documents asks for all"),
+    ],
+)
+def test_else_the_whole_dump_and_a_message(
+    server, tmp_path, capsys, lacks: str, documents: int | None, why: str
+) -> None:
+    size = len(server.files[DUMP_PATH])
+    server.ranges = lacks != "ranges"
+    server.etag = None if lacks == "version" else server.etag
+    if lacks == "index":
+        del server.files[INDEX_PATH]
+    some = corpus(server, documents)
+    sources.fetch(some, "upstream", Path("raw"))
+    assert f"fetching the whole of {NAME}, {size:,} bytes: {why}" in capsys.readouterr().err
+    assert Path("raw", NAME).read_bytes() == server.files[DUMP_PATH]
+    files = [NAME] if lacks == "index" else [INDEX, NAME]
+    assert names(Path("raw")) == [".fetched.json", *files]
+    lock = json.loads(Path("sources.lock").read_text("utf-8"))
+    assert {entry["file"] for entry in lock.values()} == set(files)
+    records(Path("raw"), some, tmp_path / "x.parquet")
+    # The next run finds it there.
+    server.sent.clear()
+    sources.fetch(some, "upstream", Path("raw"))
+    assert not server.sent
+    assert capsys.readouterr().err == ""
+
+
+def test_a_dump_that_is_not_there(server: RangeServer) -> None:
+    del server.files[DUMP_PATH]
+    with refused(server.url + DUMP_PATH, "404"):
+        sources.fetch(corpus(server, 120), "upstream", Path("raw"))
+
+
+def test_parts_go_when_the_whole_dump_comes(server: RangeServer) -> None:
+    some = corpus(server, 120)
+    sources.fetch(some, "upstream", Path("raw"))
+    assert parts_folder(Path("raw", NAME)).is_dir()
+    sources.fetch(corpus(server, 120, partial=False), "upstream", Path("raw"))
+    assert names(Path("raw")) == [".fetched.json", INDEX, NAME]
+    # The whole dump serves any quota.
+    server.requests.clear()
+    sources.fetch(some, "upstream", Path("raw"))
+    assert server.requests == []
+
+
+def test_an_index_that_does_not_fit_is_an_error(server: RangeServer) -> None:
+    good = bz2.decompress(server.files[INDEX_PATH])
+    first = good.partition(b":")[0] + b":"
+    server.files[INDEX_PATH] = bz2.compress(good.replace(first, b"0:"))
+    with pytest.raises(InputError, match="right after the dump's header"):
+        sources.fetch(corpus(server, 480), "upstream", Path("raw"))
+
+
+def test_parts_without_their_index(server: RangeServer) -> None:
+    some = corpus(server, 120)
+    sources.fetch(some, "upstream", Path("raw"))
+    Path("raw", INDEX).unlink()
+    with pytest.raises(InputError, match="index"):
+        list_blocks(find_dump(Path("raw"), "es"))
+    sources.fetch(some, "upstream", Path("raw"))
+    assert list_blocks(find_dump(Path("raw"), "es"))
+
+
+# --- wikipedia exports ---------------------------------------------------------------------------
+
+DATE = "20260801"
+
+
+def page(n: int) -> SamplePage:
+    """Return an article, or in one case of three a page that is none."""
+    text = f"El cerro {n} es alto y nadie lo sube. Su nombre viene de un {'río ' * (n % 7)}lejano."
+    kind = {1: (1, "Discusión:"), 2: (2, "Usuario:")}.get(n % 3, (0, ""))
+    return SamplePage(f"{kind[1]}Cerro {n}", text, id=n, ns=kind[0], slot=f'{{"nota": "{n}"}}')
+
+
+def write_export(mirror: Path, date: str = DATE, wiki: str = "eswiki") -> Path:
+    """Write an export of three files; the ids of the last have more digits."""
+    folder = mirror / "wikipedia" / folder_of(wiki, date)
+    folder.mkdir(parents=True)
+    sums = []
+    for first, last in ((900, 1020), (5, 300), (301, 899)):
+        name = f"{wiki}-{date[:4]}-{date[4:6]}-{date[6:]}-p{first}p{last}.xml.bz2"
+        path = write_dump(folder / name, map(page, range(first, last + 1)), wiki=wiki)
+        sums.append(f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {name}\n")
+    (folder / "SHA256SUMS").write_text("".join(sums), "utf-8")
+    (folder / "_SUCCESS").touch()
+    return folder
+
+
+export_corpus = partial(recipe_corpus, "wikipedia", export="content_current")
+
+
+def test_an_export_from_a_mirror_gives_all_its_articles(tmp_path, monkeypatch) -> None:
+    write_export(tmp_path / "mirror")
+    fetch(export_corpus(), str(tmp_path / "mirror"), tmp_path / "raw")
+    assert [path.name for path in find_shards(tmp_path / "raw", "eswiki")] == [
+        f"eswiki-2026-08-01-p{ids}.xml.bz2" for ids in ("5p300", "301p899", "900p1020")
+    ]
+    outputs = []
+    for step in (1 << 20, 1_000):
+        monkeypatch.setattr(plan, "COMPRESSED_RANGE", step)
+        records, counts = read_all(recipe, tmp_path / "raw", export_corpus())
+        outputs.append(sorted(records, key=lambda record: int(record.id)))
+    assert [record.id for record in outputs[0]] == [str(n) for n in range(5, 1021) if n % 3 == 0]
+    assert outputs[0][0].title == "Cerro 6"
+    assert outputs[0] == outputs[1]
+    assert counts["documents"] == {"seen": 1016, "kept": 339, "dropped": {"other_namespace": 677}}
+
+
+def test_ranges_of_a_long_stream_hold_each_page_once(tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr(plan, "COMPRESSED_RANGE", 4_000)
+    # Words that hardly compress: several blocks of bzip2 (of 100 kB), and pages longer than one.
+    words = [hashlib.sha256(b"%d" % n).hexdigest() for n in range(6_000)]
+    pages = [("A", " ".join(words[:50])), ("B", " ".join(words[50:4_000]))]
+    pages += [(f"C{n}", " ".join(words[4_000 + 20 * n :][:20])) for n in range(100)]
+    path = write_dump(tmp_path / "eswiki-2026-08-01-p10p999999.xml.bz2", pages)
+    path.write_bytes(bz2.compress(bz2.decompress(path.read_bytes()), 1))
+    blocks = list_blocks(path)
+    assert len({block.key for block in blocks}) == len(blocks) > 40
+    titles = [[raw.count(b"<title>") for raw in read_pages(block)] for block in blocks]
+    assert sum(map(len, titles)) == 102
+    assert {n for counts in titles for n in counts} == {1}
+    assert sum(1 for counts in titles if counts) >= 3
+
+
+def test_the_newest_export_of_the_wiki_is_read(tmp_path: Path) -> None:
+    for date, wiki in ((DATE, "eswiki"), ("20260901", "eswiki"), ("20261001", "ptwiki")):
+        write_export(tmp_path, date, wiki)
+    names = {block.path.name[:17] for block in recipe.blocks(tmp_path, export_corpus())}
+    assert names == {"eswiki-2026-09-01"}
+    fetch(export_corpus(date=DATE), str(tmp_path), tmp_path / "raw")
+    names = {block.path.name[:17] for block in recipe.blocks(tmp_path / "raw", export_corpus())}
+    assert names == {"eswiki-2026-08-01"}
+
+
+SHARD = "eswiki-2026-08-01-p{}.xml.bz2"
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("_SUCCESS", None, "_SUCCESS"),
+        ("SHA256SUMS", None, "SHA256SUMS"),
+        ("SHA256SUMS", "x  y\n", "line 1"),
+        ("SHA256SUMS", "", "0 lines, none of such a file"),
+        (SHARD.format("301p899"), None, "p301p899.xml.bz2 missing"),
+        (SHARD.format("1021p1022"), "x", "p1021p1022.xml.bz2, which it does not list"),
+        (SHARD.format("5p300"), "x", "as SHA256SUMS says"),
+    ],
+)
+def test_an_export_that_is_not_whole(
+    tmp_path: Path, name: str, content: str | None, message: str
+) -> None:
+    path = write_export(tmp_path) / name
+    if content is None:
+        path.unlink()
+    else:
+        path.write_text(content)
+    with pytest.raises(InputError, match=message):
+        fetch(export_corpus(), str(tmp_path), tmp_path / "raw")
+    if "p5p300" not in name:
+        with pytest.raises(InputError, match=message):
+            recipe.blocks(tmp_path / "wikipedia", export_corpus())
+
+
+def test_no_export_there(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"eswiki/\*/xml/bzip2"):
+        recipe.blocks(tmp_path, export_corpus())
+    write_export(tmp_path)
+    with pytest.raises(InputError, match="no such file"):
+        fetch(export_corpus(date="20260901"), str(tmp_path), tmp_path / "raw")
+    # The other kind of dump is not taken for it, nor the other way round.
+    with pytest.raises(InputError, match=r"pages-articles"):
+        recipe.blocks(tmp_path, export_corpus(export="pages_articles"))
+
+
+def test_sums_are_as_sha256sum_writes_them() -> None:
+    one, two = "0" * 64, "f" * 64
+    text = f"{one} *eswiki-2026-08-01-p10p20.xml.bz2\n{two}  eswiki-2026-08-01-p9p9.xml.bz2\n"
+    text += f"{one}  README\n"
+    assert read_sums(text, "x", "eswiki") == {
+        "eswiki-2026-08-01-p9p9.xml.bz2": two,
+        "eswiki-2026-08-01-p10p20.xml.bz2": one,
+    }
+    with pytest.raises(InputError, match="none of such a file"):
+        read_sums(text, "x", "ptwiki")
+
+
+# --- wikipedia editions --------------------------------------------------------------------------
+
 BEGIN, END = datetime(2004, 1, 1), datetime(2026, 8, 1)
-NAME = "eswiki-20260801-pages-articles-multistream.xml.bz2"
+LATE_DUMP = "eswiki-20260801-pages-articles-multistream.xml.bz2"
 
 
 def chance(n: int, purpose: str) -> float:
@@ -194,7 +524,11 @@ def test_records_and_window_of_every_form_of_dump(tmp_path, form: str, monkeypat
         (tmp_path / "_SUCCESS").touch()
         (tmp_path / "SHA256SUMS").write_text(f"{'0' * 64}  {name}\n", "utf-8")
     else:
-        name = NAME if form == "multistream" else NAME.replace("-multistream.xml.bz2", ".xml")
+        name = (
+            LATE_DUMP
+            if form == "multistream"
+            else LATE_DUMP.replace("-multistream.xml.bz2", ".xml")
+        )
     write_dump(tmp_path / name, sample_pages(), per_stream=10)
     out = tmp_path / "records.parquet"
     drops = read(what, tmp_path, out, workers=1, executor="local")
@@ -212,17 +546,20 @@ def test_records_and_window_of_every_form_of_dump(tmp_path, form: str, monkeypat
 def test_a_part_of_a_remote_dump(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(patience, "BACKOFF", 0.0)
     monkeypatch.chdir(tmp_path)
-    dump = write_dump(tmp_path / "server" / NAME, sample_pages(), per_stream=5)
-    index = NAME.replace(".xml.bz2", "-index.txt.bz2")
+    dump = write_dump(tmp_path / "server" / LATE_DUMP, sample_pages(), per_stream=5)
+    index = LATE_DUMP.replace(".xml.bz2", "-index.txt.bz2")
     server = RangeServer(
-        {f"/eswiki/20260801/{name}": (dump.parent / name).read_bytes() for name in (NAME, index)}
+        {
+            f"/eswiki/20260801/{name}": (dump.parent / name).read_bytes()
+            for name in (LATE_DUMP, index)
+        }
     )
     try:
         for documents in (10, 20):
             server.requests.clear()
-            asked = upstream(server, documents, date="20260801", created_after="2025-12-31")
+            asked = corpus(server, documents, date="20260801", created_after="2025-12-31")
             sources.fetch(asked, "upstream", Path("raw"))
-            ranges = server.asked(f"/eswiki/20260801/{NAME}")
+            ranges = server.asked(f"/eswiki/20260801/{LATE_DUMP}")
             if documents == 10:
                 assert len(set(ranges)) == len(ranges) <= 1 + MAX_BLOCKS + 5
             out = tmp_path / f"{documents}.parquet"
@@ -230,8 +567,8 @@ def test_a_part_of_a_remote_dump(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
             ids = {int(row["id"]) for row in pq.read_table(out).to_pylist()}
             assert len(ids) == documents
             assert not ids - LATE
-        assert any(names(parts_folder(Path("raw", NAME))))
-        late = upstream(server, 9, date="20260801", created_after="2026-12-31")
+        assert any(names(parts_folder(Path("raw", LATE_DUMP))))
+        late = corpus(server, 9, date="20260801", created_after="2026-12-31")
         with pytest.raises(InputError, match="a day before the last pages"):
             sources.fetch(late, "upstream", Path("x"))
     finally:
@@ -239,7 +576,7 @@ def test_a_part_of_a_remote_dump(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 
 def test_keys_do_not_depend_on_the_day(tmp_path: Path) -> None:
-    write_dump(tmp_path / NAME, sample_pages(), per_stream=10)
+    write_dump(tmp_path / LATE_DUMP, sample_pages(), per_stream=10)
     late = recipe.blocks(tmp_path, wiki())
     everything = recipe.blocks(tmp_path, wiki(created_after=None))
     assert [b.key for b in late] == [b.key for b in everything][-len(late) :]

@@ -16,9 +16,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from loopback import RangeServer
 from recipe_reading import recipe_corpus, refused
-from test_wikipedia_exports import write_export
-from test_wikipedia_partial import TEXTS, names
-from test_wikipedia_partial import in_an_empty_folder as in_an_empty_folder
+from test_wikipedia_editions import TEXTS, names, write_export
+from test_wikipedia_editions import in_an_empty_folder as in_an_empty_folder
 
 from corpora_recipes.corpora.wikipedia import pages, plan, recipe
 from corpora_recipes.corpora.wikipedia.editions import folder_of
