@@ -4,6 +4,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,6 @@ from corpora_recipes.records import (
     SPLITS,
     Dialogue,
     Document,
-    Example,
     ParsedSentence,
     Section,
     record_schema,
@@ -64,7 +64,7 @@ def make(tmp_path, make_corpus, write_records):
     """Return a function that builds datasets of records, and returns their folder and report."""
 
     def build_datasets(
-        records: list,
+        records: Iterable[Any],
         out: str = "out",
         corpus: Corpus | None = None,
         sources: str = "upstream",
@@ -426,17 +426,9 @@ Build = Callable[..., tuple[Path, dict[str, Any]]]
 
 
 @pytest.fixture
-def make_examples(tmp_path, example_corpus, write_records) -> Build:
+def make_examples(make, example_corpus) -> Build:
     """Return a function that builds datasets of examples, and returns their folder and report."""
-
-    def build_datasets(
-        examples: Iterable[Example], out: str = "out", **datasets: Any
-    ) -> tuple[Path, dict[str, Any]]:
-        corpus = replace(example_corpus, datasets=datasets or example_corpus.datasets)
-        report = build(corpus, write_records(examples), tmp_path / out, "upstream")
-        return tmp_path / out, report
-
-    return build_datasets
+    return partial(make, corpus=example_corpus)
 
 
 def rows_by_id(folder: Path, split: str) -> dict[str, dict[str, Any]]:

@@ -171,23 +171,14 @@ def of_subtitles(raw: Path) -> None:
 def of_a_dump(raw: Path) -> None:
     page = b"<mediawiki><siteinfo><dbname>eswiki</dbname></siteinfo><page>"
     path = raw / "eswiki-20260101-pages-articles.xml.bz2"
-    compressor = bz2.BZ2Compressor()
-    with path.open("wb") as file:
-        file.write(compressor.compress(page))
-        for _ in range(40):
-            file.write(compressor.compress(MEGABYTE))
-        file.write(compressor.flush())
+    path.write_bytes(bz2.compress(page + MEGABYTE * 40))
 
 
 def of_an_index(raw: Path) -> None:
     name = "eswiki-20260101-pages-articles-multistream"
     (raw / f"{name}.xml.bz2").write_bytes(bz2.compress(b"<mediawiki>"))
-    compressor = bz2.BZ2Compressor()
-    with (raw / f"{name}-index.txt.bz2").open("wb") as file:
-        for start in range(1, 110_000, 10_000):
-            lines = (f"{number}:1:a\n" for number in range(start, start + 10_000))
-            file.write(compressor.compress("".join(lines).encode()))
-        file.write(compressor.flush())
+    lines = "".join(f"{number}:1:a\n" for number in range(1, 110_001))
+    (raw / f"{name}-index.txt.bz2").write_bytes(bz2.compress(lines.encode()))
 
 
 BOMBS: list[tuple[str, Callable[[Path], object], str]] = [

@@ -1,5 +1,6 @@
 """Writes raw files, and reads them with a recipe, without the stage around it."""
 
+import json
 import pickle
 import zipfile
 from collections.abc import Iterator, Mapping
@@ -10,6 +11,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from loopback import RangeServer
 
 from corpora_recipes.reading import read_corpus
 from corpora_recipes.recipe import Corpus, load_facts, load_recipe
@@ -71,6 +73,19 @@ def write_files(raw: Path, files: Mapping[str, str | bytes]) -> Path:
         (raw / name).parent.mkdir(parents=True, exist_ok=True)
         (raw / name).write_bytes(data.encode() if isinstance(data, str) else data)
     return raw
+
+
+def write_lines(folder: Path, name: str, *rows: Any) -> Path:
+    """Write a file of rows, each as it is if it is a text, else as JSON; return the folder."""
+    lines = [row if isinstance(row, str) else json.dumps(row, ensure_ascii=False) for row in rows]
+    return write_files(folder, {name: "".join(f"{line}\n" for line in lines)})
+
+
+def serve(files: Mapping[str, bytes]) -> Iterator[RangeServer]:
+    """Yield a server of files by their paths, and close it: the body of a fixture."""
+    server = RangeServer(dict(files))
+    yield server
+    server.close()
 
 
 def pack(path: Path, files: Mapping[str, str | bytes]) -> Path:

@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from loopback import DATA, OTHER, RangeServer, Server, status, whole
 from no_waiting import no_waiting as no_waiting
-from recipe_reading import refused
+from recipe_reading import refused, serve
 
 from corpora_recipes.fetching import downloads, transfer
 from corpora_recipes.fetching import sources as fetch_sources
@@ -142,9 +142,7 @@ def test_another_file_leaves_nothing(server: Server, tmp_path: Path, options, fo
 
 @pytest.fixture
 def served() -> Iterator[RangeServer]:
-    server = RangeServer({"/a.bin": b"a" * 1500, "/b.bin": b"b" * 2_000_000})
-    yield server
-    server.close()
+    yield from serve({"/a.bin": b"a" * 1500, "/b.bin": b"b" * 2_000_000})
 
 
 def sources(server: RangeServer) -> list[Source]:

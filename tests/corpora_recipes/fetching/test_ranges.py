@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from loopback import DATA, OTHER, RangeServer, break_off
 from no_waiting import no_waiting as no_waiting
+from recipe_reading import serve
 
 from corpora_recipes.fetching import patience, transfer
 from corpora_recipes.fetching.ranges import (
@@ -30,9 +31,7 @@ DATE = "Wed, 21 Oct 2026 07:28:00 GMT"
 
 @pytest.fixture
 def server() -> Iterator[RangeServer]:
-    server = RangeServer({NAME: DATA})
-    yield server
-    server.close()
+    yield from serve({NAME: DATA})
 
 
 @pytest.fixture
@@ -204,9 +203,7 @@ RANGES = st.lists(st.tuples(st.integers(0, len(BYTES)), st.integers(0, 300)), ma
 
 @pytest.fixture(scope="module")
 def archive() -> Iterator[RangeServer]:
-    server = RangeServer({"/all.zip": BYTES})
-    yield server
-    server.close()
+    yield from serve({"/all.zip": BYTES})
 
 
 @given(ranges=RANGES)

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from loopback import DATA, OTHER, RangeServer, Server, whole
 from no_waiting import no_waiting as no_waiting
-from recipe_reading import refused
+from recipe_reading import refused, serve
 
 from corpora_recipes.fetching import sources
 from corpora_recipes.fetching.downloads import MANIFEST, check_complete, read_fetched, unpack
@@ -329,9 +329,7 @@ LINES_SHA, PACKED_SHA = (hashlib.sha256(data).hexdigest() for data in (LINES, PA
 
 @pytest.fixture
 def ranges() -> Iterator[RangeServer]:
-    server = RangeServer({"/all.txt": LINES, "/all.zip": PACKED, "/a.txt": b"a", "/b.txt": b"b"})
-    yield server
-    server.close()
+    yield from serve({"/all.txt": LINES, "/all.zip": PACKED, "/a.txt": b"a", "/b.txt": b"b"})
 
 
 def files(folder: str) -> dict[str, bytes]:

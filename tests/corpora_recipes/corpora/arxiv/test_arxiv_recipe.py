@@ -1,6 +1,5 @@
 """arXiv: abstracts from the metadata snapshot, and their LaTeX as text."""
 
-import json
 from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import escape
@@ -8,7 +7,7 @@ from xml.sax.saxutils import escape
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from recipe_reading import read_all, refused
+from recipe_reading import read_all, refused, write_lines
 
 from corpora_recipes.corpora.arxiv import recipe
 from corpora_recipes.corpora.arxiv.recipe import LOST, plain
@@ -31,10 +30,7 @@ def row(abstract: str = ABSTRACT, **more: Any) -> dict[str, Any]:
 
 
 def snapshot(folder: Path, *rows: Any) -> Path:
-    lines = [line if isinstance(line, str) else json.dumps(line) for line in rows]
-    text = "".join(f"{line}\n" for line in lines)
-    (folder / "arxiv-metadata-oai-snapshot.json").write_text(text, "utf-8")
-    return folder
+    return write_lines(folder, "arxiv-metadata-oai-snapshot.json", *rows)
 
 
 def page(folder: Path, *records: str) -> Path:

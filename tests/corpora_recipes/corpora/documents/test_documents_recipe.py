@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 from datasets import Dataset
 from hub_server import commit
-from recipe_reading import read_all, refused
+from recipe_reading import read_all, refused, write_lines
 
 from corpora_recipes.corpora.documents import recipe
 from corpora_recipes.corpora.documents.recipe import KEYS
@@ -35,10 +35,7 @@ def read(raw: Path) -> tuple[list[Document], dict[str, Any]]:
 
 
 def write(folder: Path, *rows: Any, name: str = "d.jsonl") -> Path:
-    folder.mkdir(parents=True, exist_ok=True)
-    lines = [row if isinstance(row, str) else json.dumps(row, ensure_ascii=False) for row in rows]
-    (folder / name).write_text("".join(f"{line}\n" for line in lines), "utf-8")
-    return folder
+    return write_lines(folder, name, *rows)
 
 
 def test_three_forms_of_one_text(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from loopback import RangeServer, refuse
-from recipe_reading import recipe_corpus, write_files
+from recipe_reading import recipe_corpus, serve, write_files
 
 from corpora_recipes.corpora.gutenberg import recipe
 from corpora_recipes.corpora.gutenberg.recipe import assign_splits, decode, find_body
@@ -185,51 +185,54 @@ def test_missing(tmp_path: Path, missing: str) -> None:
     assert read(tmp_path)[1]["documents"]["dropped"] == {"no_markers": 1}
 
 
-class TestDrops:
-    def dropped(self, tmp_path: Path, body: str) -> dict[str, dict[str, int]]:
-        write(tmp_path / "pg7.txt", book(body))
-        self.records, drops = read(tmp_path)
-        return {unit: counts["dropped"] for unit, counts in drops.items()}
+def dropped(tmp_path: Path, body: str) -> tuple[list[Dialogue], dict[str, dict[str, int]]]:
+    write(tmp_path / "pg7.txt", book(body))
+    records, drops = read(tmp_path)
+    return records, {unit: counts["dropped"] for unit, counts in drops.items()}
 
-    @pytest.mark.parametrize(
-        ("reason", "turn"),
-        [
-            ("too_long", "--" + "bla " * 101),
-            ("no_letters", "--¿...?"),
-            ("unequal_quotes", "--Me dijo: «Vete."),
-            ("replacement_character", "--Ma\ufffdana."),
-            ("mojibake", "--MaÃ±ana."),
-            ("thought", "--No irá--pensó el barquero."),
-            ("verse", "--Una luz\nen el mar\nque se va\ny no vuelve."),
-        ],
-    )
-    def test_turn_ends_its_conversation(self, tmp_path: Path, reason: str, turn: str) -> None:
-        drops = self.dropped(tmp_path, f"{STORY}\n\n{turn}\n\n{TALK}\n\nII\n\n--Sola.")
-        assert drops == {"documents": {}, "turns": {reason: 1, "alone": 1}}
-        assert self.records[0].conversations == EXPECTED * 2
 
-    def test_narration_inside(self, tmp_path: Path) -> None:
-        turns = "--¿Quién?--Yo.\n\n--¿Quién? Salió corriendo. No me gusta.\n\n--Ya.\n\n--Sí."
-        drops = self.dropped(tmp_path, f"{STORY}\n\n{turns}")
-        assert drops["turns"] == {"narration_inside": 1}
-        # The longest turn.
-        assert self.dropped(tmp_path, f"{STORY}\n\n--{'bla ' * 99}bla.")["turns"] == {}
+@pytest.mark.parametrize(
+    ("reason", "turn"),
+    [
+        ("too_long", "--" + "bla " * 101),
+        ("no_letters", "--¿...?"),
+        ("unequal_quotes", "--Me dijo: «Vete."),
+        ("replacement_character", "--Ma\ufffdana."),
+        ("mojibake", "--MaÃ±ana."),
+        ("thought", "--No irá--pensó el barquero."),
+        ("verse", "--Una luz\nen el mar\nque se va\ny no vuelve."),
+    ],
+)
+def test_turn_ends_its_conversation(tmp_path: Path, reason: str, turn: str) -> None:
+    records, drops = dropped(tmp_path, f"{STORY}\n\n{turn}\n\n{TALK}\n\nII\n\n--Sola.")
+    assert drops == {"documents": {}, "turns": {reason: 1, "alone": 1}}
+    assert records[0].conversations == EXPECTED * 2
 
-    def test_other_language(self, tmp_path: Path) -> None:
-        apparatus = "\n\n".join([ENGLISH] * 20)
-        drops = self.dropped(tmp_path, apparatus + "\n\n" + "\n\n".join([STORY] * 40))
-        assert drops["documents"] == {}
-        assert set(drops["turns"]) == {"other_language"}
-        spanish = [turn for turns in self.records[0].conversations for turn in turns]
-        assert set(EXPECTED[0]) <= set(spanish)
-        drops = self.dropped(tmp_path, apparatus)
-        assert drops["documents"] == {"other_language": 1}
 
-    def test_no_dialogue(self, tmp_path: Path) -> None:
-        assert self.dropped(tmp_path, STORY.replace("--", ""))["documents"] == {"no_dialogue": 1}
-        much = "\n\n".join([STORY.replace("--", "")] * 60)
-        drops = self.dropped(tmp_path, f"{much}\n\n{TALK}")
-        assert drops == {"documents": {"no_dialogue": 1}, "turns": {"in_dropped_document": 2}}
+def test_narration_inside(tmp_path: Path) -> None:
+    turns = "--¿Quién?--Yo.\n\n--¿Quién? Salió corriendo. No me gusta.\n\n--Ya.\n\n--Sí."
+    _, drops = dropped(tmp_path, f"{STORY}\n\n{turns}")
+    assert drops["turns"] == {"narration_inside": 1}
+    # The longest turn.
+    assert dropped(tmp_path, f"{STORY}\n\n--{'bla ' * 99}bla.")[1]["turns"] == {}
+
+
+def test_other_language(tmp_path: Path) -> None:
+    apparatus = "\n\n".join([ENGLISH] * 20)
+    records, drops = dropped(tmp_path, apparatus + "\n\n" + "\n\n".join([STORY] * 40))
+    assert drops["documents"] == {}
+    assert set(drops["turns"]) == {"other_language"}
+    spanish = [turn for turns in records[0].conversations for turn in turns]
+    assert set(EXPECTED[0]) <= set(spanish)
+    _, drops = dropped(tmp_path, apparatus)
+    assert drops["documents"] == {"other_language": 1}
+
+
+def test_no_dialogue(tmp_path: Path) -> None:
+    assert dropped(tmp_path, STORY.replace("--", ""))[1]["documents"] == {"no_dialogue": 1}
+    much = "\n\n".join([STORY.replace("--", "")] * 60)
+    _, drops = dropped(tmp_path, f"{much}\n\n{TALK}")
+    assert drops == {"documents": {"no_dialogue": 1}, "turns": {"in_dropped_document": 2}}
 
 
 TRAIN = {str(i) for i in range(20)}
@@ -296,92 +299,95 @@ def test_not_utf8(tmp_path: Path) -> None:
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[RangeServer]:
     monkeypatch.setattr(patience, "BACKOFF", 0.0)
-    server = RangeServer({})
-    yield server
-    server.close()
+    yield from serve({})
 
 
 def requested(server: RangeServer) -> list[str]:
     return [path for path, _ in server.requests]
 
 
-class TestFetch:
-    def corpus(self, server: RangeServer) -> Corpus:
-        server.files = {
-            "/langs": b"1:en:1\n7:es:1\n8:es:0\n9:es:1\n10:es:1\n",
-            "/train": b"7\n9\n10\n",
-            "/7.txt": book().encode(),
-            "/10.txt": book().encode(),
-        }
-        lists = [
-            {"file": "langs.txt", "url": f"{server.url}/langs"},
-            {"file": "train_indices.txt", "url": f"{server.url}/train"},
-        ]
-        mirrors = [f"{server.url}{folder}/{{id}}.txt" for folder in ("", "/aleph")]
-        mine = corpus(books_urls=mirrors, delay_seconds=0)
-        return replace(mine, facts=replace(FACTS, special={"lists": lists}))
+def corpus_on(server: RangeServer) -> Corpus:
+    server.files = {
+        "/langs": b"1:en:1\n7:es:1\n8:es:0\n9:es:1\n10:es:1\n",
+        "/train": b"7\n9\n10\n",
+        "/7.txt": book().encode(),
+        "/10.txt": book().encode(),
+    }
+    lists = [
+        {"file": "langs.txt", "url": f"{server.url}/langs"},
+        {"file": "train_indices.txt", "url": f"{server.url}/train"},
+    ]
+    mirrors = [f"{server.url}{folder}/{{id}}.txt" for folder in ("", "/aleph")]
+    mine = corpus(books_urls=mirrors, delay_seconds=0)
+    return replace(mine, facts=replace(FACTS, special={"lists": lists}))
 
-    def test_books_in_the_language_that_are_free(self, tmp_path: Path, server: RangeServer) -> None:
-        mine = self.corpus(server)
-        server.faults["/langs"] = [refuse(503)]
+
+def test_books_in_the_language_that_are_free(tmp_path: Path, server: RangeServer) -> None:
+    mine = corpus_on(server)
+    server.faults["/langs"] = [refuse(503)]
+    sources.fetch(mine, "upstream", tmp_path)
+    names = ["langs.txt", "pg10.txt", "pg7.txt", "train_indices.txt"]
+    assert sorted(p.name for p in tmp_path.rglob("*.txt")) == names
+    assert not {"/8.txt", "/1.txt"} & set(requested(server))
+    manifest = read_fetched(tmp_path)
+    assert manifest is not None
+    assert manifest.complete
+    digest = hashlib.sha256(book().encode()).hexdigest()
+    assert manifest.sha256 == {"pg10.txt": digest, "pg7.txt": digest}
+    server.requests.clear()
+    sources.fetch(mine, "upstream", tmp_path)
+    assert requested(server) == ["/9.txt", "/aleph/9.txt"]
+
+
+def test_the_second_mirror_stays_the_first_to_be_asked(tmp_path, server) -> None:
+    mine = corpus_on(server)
+    for number in (7, 9, 10):
+        server.files.pop(f"/{number}.txt", None)
+        server.files[f"/aleph/{number}.txt"] = book().encode()
+    sources.fetch(mine, "upstream", tmp_path)
+    assert requested(server)[2:] == ["/7.txt", "/aleph/7.txt", "/aleph/9.txt", "/aleph/10.txt"]
+
+
+@pytest.mark.parametrize("refused", ["an error page", "403"])
+def test_one_refused_book_is_left_out(tmp_path, server, capsys, refused: str) -> None:
+    mine = corpus_on(server)
+    server.files["/9.txt"] = book().encode()
+    if refused == "403":
+        server.faults = {path: [refuse(403)] for path in ("/7.txt", "/aleph/7.txt")}
+    else:
+        server.files["/7.txt"] = b"<!DOCTYPE html><html>busy</html>"
+    sources.fetch(mine, "upstream", tmp_path)
+    assert sorted(p.name for p in tmp_path.glob("pg*.txt")) == ["pg10.txt", "pg9.txt"]
+    notes = capsys.readouterr().err
+    assert "book 7 is skipped: " in notes
+    assert "1 of 3 books are missing\n" in notes
+
+
+def test_too_many_missing(tmp_path: Path, server: RangeServer) -> None:
+    mine = corpus_on(server)
+    del server.files["/7.txt"]
+    with pytest.raises(InputError, match=r"2 missing: 7, 9(.|\n)*books_urls"):
         sources.fetch(mine, "upstream", tmp_path)
-        names = ["langs.txt", "pg10.txt", "pg7.txt", "train_indices.txt"]
-        assert sorted(p.name for p in tmp_path.rglob("*.txt")) == names
-        assert not {"/8.txt", "/1.txt"} & set(requested(server))
-        manifest = read_fetched(tmp_path)
-        assert manifest is not None
-        assert manifest.complete
-        digest = hashlib.sha256(book().encode()).hexdigest()
-        assert manifest.sha256 == {"pg10.txt": digest, "pg7.txt": digest}
-        server.requests.clear()
+    # What could be had is there.
+    assert (tmp_path / "pg10.txt").is_file()
+    assert read_fetched(tmp_path).complete is False  # type: ignore[union-attr]
+
+
+def test_five_in_a_row_are_enough(tmp_path: Path, server: RangeServer) -> None:
+    mine = corpus_on(server)
+    server.files["/langs"] = "".join(f"{n}:es:1\n" for n in range(7, 99)).encode()
+    with pytest.raises(InputError, match="404"):
         sources.fetch(mine, "upstream", tmp_path)
-        assert requested(server) == ["/9.txt", "/aleph/9.txt"]
+    # 7 and 10 are there.
+    assert requested(server)[-1] == "/aleph/15.txt"
+    assert len(server.requests) == 2 + 1 + 2 * 2 + 1 + 2 * 5
 
-    def test_the_second_mirror_stays_the_first_to_be_asked(self, tmp_path, server) -> None:
-        mine = self.corpus(server)
-        for number in (7, 9, 10):
-            server.files.pop(f"/{number}.txt", None)
-            server.files[f"/aleph/{number}.txt"] = book().encode()
+
+def test_damaged_list(tmp_path: Path, server: RangeServer) -> None:
+    mine = corpus_on(server)
+    server.files["/langs"] = b"7:es:1\n8;es;1\n"
+    with pytest.raises(InputError, match="line 2"):
         sources.fetch(mine, "upstream", tmp_path)
-        assert requested(server)[2:] == ["/7.txt", "/aleph/7.txt", "/aleph/9.txt", "/aleph/10.txt"]
-
-    @pytest.mark.parametrize("refused", ["an error page", "403"])
-    def test_one_refused_book_is_left_out(self, tmp_path, server, capsys, refused: str) -> None:
-        mine = self.corpus(server)
-        server.files["/9.txt"] = book().encode()
-        if refused == "403":
-            server.faults = {path: [refuse(403)] for path in ("/7.txt", "/aleph/7.txt")}
-        else:
-            server.files["/7.txt"] = b"<!DOCTYPE html><html>busy</html>"
-        sources.fetch(mine, "upstream", tmp_path)
-        assert sorted(p.name for p in tmp_path.glob("pg*.txt")) == ["pg10.txt", "pg9.txt"]
-        notes = capsys.readouterr().err
-        assert "book 7 is skipped: " in notes
-        assert "1 of 3 books are missing\n" in notes
-
-    def test_too_many_missing(self, tmp_path: Path, server: RangeServer) -> None:
-        mine = self.corpus(server)
-        del server.files["/7.txt"]
-        with pytest.raises(InputError, match=r"2 missing: 7, 9(.|\n)*books_urls"):
-            sources.fetch(mine, "upstream", tmp_path)
-        # What could be had is there.
-        assert (tmp_path / "pg10.txt").is_file()
-        assert read_fetched(tmp_path).complete is False  # type: ignore[union-attr]
-
-    def test_five_in_a_row_are_enough(self, tmp_path: Path, server: RangeServer) -> None:
-        mine = self.corpus(server)
-        server.files["/langs"] = "".join(f"{n}:es:1\n" for n in range(7, 99)).encode()
-        with pytest.raises(InputError, match="404"):
-            sources.fetch(mine, "upstream", tmp_path)
-        # 7 and 10 are there.
-        assert requested(server)[-1] == "/aleph/15.txt"
-        assert len(server.requests) == 2 + 1 + 2 * 2 + 1 + 2 * 5
-
-    def test_damaged_list(self, tmp_path: Path, server: RangeServer) -> None:
-        mine = self.corpus(server)
-        server.files["/langs"] = b"7:es:1\n8;es;1\n"
-        with pytest.raises(InputError, match="line 2"):
-            sources.fetch(mine, "upstream", tmp_path)
 
 
 # --- gutenberg speech ----------------------------------------------------------------------------
@@ -389,6 +395,7 @@ class TestFetch:
 STYLE = Style()
 OPEN = Style(closing=False)
 GLUED = Style(glued=True)
+HYPHENS = Style(hyphens=True)
 
 
 def turns(paragraph: str, style: Style = STYLE) -> list[str]:
@@ -400,14 +407,13 @@ def texts(book: str, style: Style = STYLE) -> list[list[str]]:
     return [[turn.text for turn in found] for found in conversations(book, style)]
 
 
-@pytest.mark.parametrize("dash", ["--", "—", "–", "― "])
-def test_kinds_of_dashes(dash: str) -> None:
-    assert turns(f"{dash}Ven {dash}dijo él{dash}. Te espero.") == ["Ven. Te espero."]
-
-
 @pytest.mark.parametrize(
     ("paragraph", "speech"),
     [
+        *(
+            (f"{dash}Ven {dash}dijo él{dash}. Te espero.", "Ven. Te espero.")
+            for dash in ("--", "—", "–", "― ")
+        ),
         ("--Ven--dijo él--. Te espero.", "Ven. Te espero."),
         ("--¡Ah!--exclamó la tía, mordiéndose el labio. Otra pausa siguió.", "¡Ah!"),
         ("— Mal vamos —dijo Inés—: nadie ha venido.", "Mal vamos: nadie ha venido."),
@@ -467,6 +473,8 @@ def test_one_speaker(paragraph: str, speech: str) -> None:
         ("--¿Quién? Salió corriendo.", STYLE, ["¿Quién? Salió corriendo."]),
         ("--¿Quién? Salió corriendo.", GLUED, ["¿Quién?"]),
         ("--Déjame. Ana salió.--¿Y ella?", GLUED, ["Déjame.", "¿Y ella?"]),
+        ("-Y por eso -dijo Luis-, ¿y los medio-días?", HYPHENS, ["Y por eso, ¿y los medio-días?"]),
+        ("»-Ven -dijo.", HYPHENS, ["Ven."]),
     ],
 )
 def test_several_speakers(paragraph: str, style: Style, speech: list[str]) -> None:
@@ -495,14 +503,6 @@ def test_styles() -> None:
     assert Style.of("-Ven -dijo él-. Ya.\n\n-Voy.") == Style(hyphens=True)
     assert Style.of("--¿Quién?--Yo.\n\n--Ven--dijo él--. Ya.") == Style(glued=True)
     assert Style.of("Nada.") == Style()
-
-
-def test_hyphens_for_dashes() -> None:
-    style = Style(hyphens=True)
-    assert turns("-Y por eso -dijo Luis-, ¿habrá más medio-días?", style) == [
-        "Y por eso, ¿habrá más medio-días?"
-    ]
-    assert turns("»-Ven -dijo.", style) == ["Ven."]
 
 
 def test_narration_parts_conversations() -> None:

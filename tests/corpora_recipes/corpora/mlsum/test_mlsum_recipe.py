@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from recipe_reading import read_all, recipe_corpus, refused
+from recipe_reading import read_all, recipe_corpus, refused, write_lines
 
 from corpora_recipes.corpora.mlsum import recipe
 from corpora_recipes.corpora.mlsum.recipe import ENDLESS, FILES, find_caption
@@ -33,9 +33,7 @@ corpus = partial(recipe_corpus, "mlsum")
 
 
 def write(folder: Path, *rows: Any, name: str = "es_train.jsonl") -> Path:
-    folder.mkdir(parents=True, exist_ok=True)
-    lines = [row if isinstance(row, str) else json.dumps(row, ensure_ascii=False) for row in rows]
-    (folder / name).write_text("".join(f"{line}\n" for line in lines), "utf-8")
+    write_lines(folder, name, *rows)
     for part in FILES:
         if not (other := folder / f"{name[:2]}_{part}.jsonl").exists():
             other.write_text("\n")

@@ -9,7 +9,7 @@ from xml.sax.saxutils import escape
 import pyarrow.parquet as pq
 import pytest
 from loopback import RangeServer
-from recipe_reading import recipe_corpus, refused
+from recipe_reading import recipe_corpus, refused, serve
 
 from corpora_recipes.corpora.opensubtitles.recipe import find_directory, list_members
 from corpora_recipes.fetching import patience, sources
@@ -55,9 +55,7 @@ def archive(tmp_path_factory: pytest.TempPathFactory) -> bytes:
 
 @pytest.fixture
 def server(archive: bytes) -> Iterator[RangeServer]:
-    server = RangeServer({WHOLE: archive})
-    yield server
-    server.close()
+    yield from serve({WHOLE: archive})
 
 
 @pytest.fixture(autouse=True)

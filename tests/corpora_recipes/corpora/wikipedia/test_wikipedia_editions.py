@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 from dump_writer import SamplePage, write_dump
 from loopback import RangeServer, break_off, refuse
-from recipe_reading import read_all, recipe_corpus, refused
+from recipe_reading import read_all, recipe_corpus, refused, serve
 
 from corpora_recipes.corpora.wikipedia import editions, plan, recipe
 from corpora_recipes.corpora.wikipedia.editions import (
@@ -65,9 +65,7 @@ def dump(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def server(dump: Path) -> Iterator[RangeServer]:
     index = dump.with_name(INDEX)
-    server = RangeServer({DUMP_PATH: dump.read_bytes(), INDEX_PATH: index.read_bytes()})
-    yield server
-    server.close()
+    yield from serve({DUMP_PATH: dump.read_bytes(), INDEX_PATH: index.read_bytes()})
 
 
 @pytest.fixture(autouse=True)

@@ -117,14 +117,10 @@ SPANISH = [
 ]
 
 
-@pytest.mark.parametrize(("text", "sentence"), SPANISH)
-def test_templates_of_the_spanish_wikipedia(text: str, sentence: str) -> None:
-    assert only_sentence(text) == sentence
-
-
 @pytest.mark.parametrize(
     ("language", "text", "sentence"),
     [
+        *(("es", *row) for row in SPANISH),
         ("en", "He is {{convert|6|ft|2|in}} tall.", "He is 6 ft 2 in tall."),
         ("en", "Born {{birth date|1900|1|2}} there.", "Born January 2, 1900 there."),
         ("en", "It is true.{{citation needed|date=May 2020}}", "It is true."),
@@ -169,7 +165,7 @@ def test_templates_of_the_spanish_wikipedia(text: str, sentence: str) -> None:
         ("de", "Der Ort ({{enS|place}}) ist alt.", "Der Ort (englisch place) ist alt."),
     ],
 )
-def test_templates_of_other_wikipedias(language: str, text: str, sentence: str) -> None:
+def test_templates(language: str, text: str, sentence: str) -> None:
     assert only_sentence(text, language) == sentence
 
 
