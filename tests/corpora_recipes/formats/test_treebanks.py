@@ -12,7 +12,6 @@ import pytest
 from conftest import corpus_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from recipe_reading import refused
 from rs3_text import FORMS, HEADER, group, grow, rs3, segment, shape
 
 from corpora_recipes.formats.treebanks import (
@@ -469,68 +468,87 @@ ALONE = segment(1)
 WITH_CAUSE = segment(1) + segment(2, "1:Causa")
 
 
+FAULTS = [
+    (WITH_CAUSE + segment(3) + segment(4, "3:Causa"), "8: segment 3", "6: segment 1"),
+    # Three roots, the first of them a title.
+    (ALONE + segment(2) + segment(3), "7: segment 2", "6: segment 1"),
+    (ALONE + segment(2, "77:Causa"), "7: segment 2", "no such node"),
+    (segment(1, "2:Causa") + segment(2, "1:Fondo"), "6: segment 1", "cycle of 1 → 2 → 1"),
+    # A cycle beside the tree, met from outside.
+    (
+        WITH_CAUSE + segment(3, "4:Causa") + segment(4, "5:Causa") + segment(5, "4:Causa"),
+        "9: segment 4",
+        "a cycle of 4 → 5 → 4",
+    ),
+    ("", "texto.rs3", "<rst> without a segment"),
+    (ALONE + segment(2, "1:Causa", " \n "), "7: segment 2", "an empty segment"),
+    # Without an id, and without a relname.
+    (ALONE + "<segment parent='1' relname='Causa'>x</segment>", "7: segment None", "none"),
+    (ALONE + "<segment id='2' parent='1'>x</segment>", "7: segment 2", "none"),
+    (segment(1, "2:span") + group(2, "schema"), "7: group 2", "'schema'"),
+    # Nuclei of what is no multinuclear group.
+    (ALONE + segment(2, "1:Lista") + segment(3, "1:Lista"), "7: segment 2", "1 (segment)"),
+    (
+        segment(1, "3:Lista") + segment(2, "3:Lista") + group(3, "span"),
+        "6: segment 1",
+        "texto.rs3:8: group 3 (span)",
+    ),
+    # A repeated id that a reference could mean twice.
+    (ALONE + WITH_CAUSE, "8: segment 2", "texto.rs3:7: segment 1 (segment)"),
+    (segment(1, text="a &nbsp; b"), "texto.rs3:6", "Entity 'nbsp' not defined"),
+    (segment(1, text="a &#129; b"), "6: segment 1", "U+0081"),
+]
+IRREGULAR = [
+    # Groups without a nucleus, with nuclei of two relations, with one, and with two by span.
+    (ALONE + segment(2, "3:Causa") + group(3, "span", "1:Fondo"), "8: group 3", "none"),
+    (
+        segment(1, "3:Lista") + segment(2, "3:Contraste") + group(3, "multinuc"),
+        "8: group 3",
+        "1 × Contraste, 1 × Lista",
+    ),
+    (
+        segment(1, "3:Lista") + segment(2, "3:Causa") + group(3, "multinuc"),
+        "8: group 3",
+        "1 × Lista",
+    ),
+    (segment(1, "3:span") + segment(2, "3:span") + group(3, "span"), "8: group 3", "2 × span"),
+]
+CROSSING = [
+    # a satellite away from its nucleus
+    (
+        segment(1, "4:Elaboración")
+        + segment(2, "5:Fondo")
+        + segment(3)
+        + segment(4, "5:span")
+        + group(5, "span", "3:Causa"),
+        "segment 4",
+        "EDUs 1–1 and 4–4",
+    ),
+    # a list around its own nucleus
+    (
+        segment(1, "9:Lista")
+        + segment(2, "8:span")
+        + segment(3, "9:Lista")
+        + group(8, "span")
+        + group(9, "multinuc", "2:Causa"),
+        "group 9",
+        "EDUs 1–1 and 3–3",
+    ),
+]
+KINDS = {InputError: FAULTS, IrregularError: IRREGULAR, CrossingError: CROSSING}
+
+
 @pytest.mark.parametrize(
-    ("body", "where", "found"),
-    [
-        (WITH_CAUSE + segment(3) + segment(4, "3:Causa"), "8: segment 3", "6: segment 1"),
-        # Three roots, the first of them a title.
-        (ALONE + segment(2) + segment(3), "7: segment 2", "6: segment 1"),
-        (ALONE + segment(2, "77:Causa"), "7: segment 2", "no such node"),
-        (segment(1, "2:Causa") + segment(2, "1:Fondo"), "6: segment 1", "cycle of 1 → 2 → 1"),
-        # A cycle beside the tree, met from outside.
-        (
-            WITH_CAUSE + segment(3, "4:Causa") + segment(4, "5:Causa") + segment(5, "4:Causa"),
-            "9: segment 4",
-            "a cycle of 4 → 5 → 4",
-        ),
-        ("", "texto.rs3", "<rst> without a segment"),
-        (ALONE + segment(2, "1:Causa", " \n "), "7: segment 2", "an empty segment"),
-        # Without an id, and without a relname.
-        (ALONE + "<segment parent='1' relname='Causa'>x</segment>", "7: segment None", "none"),
-        (ALONE + "<segment id='2' parent='1'>x</segment>", "7: segment 2", "none"),
-        (segment(1, "2:span") + group(2, "schema"), "7: group 2", "'schema'"),
-        # Nuclei of what is no multinuclear group.
-        (ALONE + segment(2, "1:Lista") + segment(3, "1:Lista"), "7: segment 2", "1 (segment)"),
-        (
-            segment(1, "3:Lista") + segment(2, "3:Lista") + group(3, "span"),
-            "6: segment 1",
-            "texto.rs3:8: group 3 (span)",
-        ),
-        # A repeated id that a reference could mean twice.
-        (ALONE + WITH_CAUSE, "8: segment 2", "texto.rs3:7: segment 1 (segment)"),
-        (segment(1, text="a &nbsp; b"), "texto.rs3:6", "Entity 'nbsp' not defined"),
-        (segment(1, text="a &#129; b"), "6: segment 1", "U+0081"),
-    ],
+    ("kind", "body", "where", "found"),
+    [(kind, *row) for kind, rows in KINDS.items() for row in rows],
 )
-def test_errors(parse, body: str, where: str, found: str):
-    with pytest.raises(InputError) as raised:
+def test_errors(parse, kind: type[InputError], body: str, where: str, found: str):
+    """Irregular groups and crossing structures are told apart."""
+    with pytest.raises(kind) as raised:
         parse(body)
-    assert not isinstance(raised.value, CrossingError | IrregularError)
+    assert type(raised.value) is kind
     assert raised.value.where.endswith(where)
     assert found in raised.value.found
-
-
-@pytest.mark.parametrize(
-    ("body", "where", "found"),
-    [
-        # Groups without a nucleus, with nuclei of two relations, with one, and with two by span.
-        (ALONE + segment(2, "3:Causa") + group(3, "span", "1:Fondo"), "8: group 3", "none"),
-        (
-            segment(1, "3:Lista") + segment(2, "3:Contraste") + group(3, "multinuc"),
-            "8: group 3",
-            "1 × Contraste, 1 × Lista",
-        ),
-        (
-            segment(1, "3:Lista") + segment(2, "3:Causa") + group(3, "multinuc"),
-            "8: group 3",
-            "1 × Lista",
-        ),
-        (segment(1, "3:span") + segment(2, "3:span") + group(3, "span"), "8: group 3", "2 × span"),
-    ],
-)
-def test_irregular_groups_are_told_apart(parse, body: str, where: str, found: str):
-    with refused(where, kind=IrregularError, found=found):
-        parse(body)
 
 
 BODY = rs3(segment(1, text="a@"), segment(2, "1:Fondo"))
@@ -561,36 +579,6 @@ def test_what_cannot_be_read(tmp_path: Path, text: str, expected: str, found: st
     assert raised.value.where.startswith(str(path))
     assert expected in raised.value.expected
     assert found in raised.value.found
-
-
-@pytest.mark.parametrize(
-    ("body", "where", "found"),
-    [
-        # a satellite away from its nucleus
-        (
-            segment(1, "4:Elaboración")
-            + segment(2, "5:Fondo")
-            + segment(3)
-            + segment(4, "5:span")
-            + group(5, "span", "3:Causa"),
-            "segment 4",
-            "EDUs 1–1 and 4–4",
-        ),
-        # a list around its own nucleus
-        (
-            segment(1, "9:Lista")
-            + segment(2, "8:span")
-            + segment(3, "9:Lista")
-            + group(8, "span")
-            + group(9, "multinuc", "2:Causa"),
-            "group 9",
-            "EDUs 1–1 and 3–3",
-        ),
-    ],
-)
-def test_crossing_structures_are_told_apart(parse, body: str, where: str, found: str):
-    with refused(where, kind=CrossingError, found_is=found):
-        parse(body)
 
 
 # Any tree

@@ -13,12 +13,10 @@ from recipe_reading import read_all, refused, write_files
 
 from corpora_recipes.corpora.irc_disentanglement import recipe
 from corpora_recipes.corpora.irc_disentanglement.recipe import Message, Nicknames, parse_message
-from corpora_recipes.recipe import load_facts
 from corpora_recipes.records import Dialogue, Drops
 
 # --- irc recipe ----------------------------------------------------------------------------------
 
-FACTS = load_facts("irc_disentanglement")
 CORPUS = corpus_of("irc_disentanglement", "en")
 NAME = "data/train/2004-12-25.train-c"
 LOG = """\

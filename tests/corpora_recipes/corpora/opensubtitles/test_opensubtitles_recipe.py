@@ -257,9 +257,18 @@ def test_dropped_line_ends_the_conversation() -> None:
         ("Espera -- ¿Quién anda ahí?", ["Espera -- ¿Quién anda ahí?"]),
         ("El ex-Ministro. Bien-venido.", ["El ex-Ministro. Bien-venido."]),
         ("- Ya lo sé --", ["Ya lo sé --"]),
+        # No caption
+        *((line, [line]) for line in ("¡FUERA DE AQUÍ!", "NO ME VOY.", "OK", "La CIA", "Y AHORA,")),
+        # Punctuation is put in order.
+        ('Dijo "ven , hijo ".', ['Dijo "ven, hijo".']),
+        ("''Ven'', dijo", ['"Ven", dijo']),
+        ("...y vino.", ["...y vino."]),
+        ("¿ Vienes ?", ["¿Vienes?"]),
+        # A label inside a line
+        ("ANA: ¿Vienes? EL SR. GIL: Ya voy.", ["¿Vienes?", "Ya voy."]),
     ],
 )
-def test_speakers(line: str, turns: list[str]) -> None:
+def test_turns_of_a_line(line: str, turns: list[str]) -> None:
     assert talk(line)[0] == [turns]
 
 
@@ -325,34 +334,12 @@ def test_conversation_goes_on_where_nothing_spoken_is_lost(reason: str, line: st
     assert drops["turns"] == {"seen": 3, "kept": 2, "dropped": {reason: 1}}
 
 
-@pytest.mark.parametrize("line", ["¡FUERA DE AQUÍ!", "NO ME VOY.", "OK", "La CIA", "Y AHORA,"])
-def test_no_caption(line: str) -> None:
-    assert talk(line)[0] == [[line]]
-
-
-@pytest.mark.parametrize(
-    ("line", "left"),
-    [
-        ('Dijo "ven , hijo ".', 'Dijo "ven, hijo".'),
-        ("''Ven'', dijo", '"Ven", dijo'),
-        ("...y vino.", "...y vino."),
-        ("¿ Vienes ?", "¿Vienes?"),
-    ],
-)
-def test_punctuation_is_put_in_order(line: str, left: str) -> None:
-    assert talk(line)[0] == [[left]]
-
-
 def test_names_after_credits() -> None:
     lines = ("Traducción:", "la casa", "Subtitulado por", "el equipo", TALK[0])
     conversations, drops = talk(*lines)
     assert conversations == [TALK[:1]]
     assert drops["turns"]["dropped"] == {"credits": 4}
     assert talk("Traducción:", TALK[0], "la casa")[0] == [[TALK[0], "la casa"]]
-
-
-def test_label_inside_a_line_begins_a_turn() -> None:
-    assert talk("ANA: ¿Vienes? EL SR. GIL: Ya voy.")[0] == [["¿Vienes?", "Ya voy."]]
 
 
 def test_rules_of_another_language() -> None:

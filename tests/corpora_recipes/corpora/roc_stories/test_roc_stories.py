@@ -8,11 +8,9 @@ from conftest import corpus_of
 from recipe_reading import read_all, refused
 
 from corpora_recipes.corpora.roc_stories import recipe
-from corpora_recipes.recipe import load_facts
 from corpora_recipes.records import Document, Section
 from corpora_recipes.running.errors import InputError
 
-FACTS = load_facts("roc_stories")
 CORPUS = corpus_of("roc_stories", "en")
 HEADER = "storyid,storytitle,sentence1,sentence2,sentence3,sentence4,sentence5"
 

@@ -11,10 +11,9 @@ from rs3_text import rs3, segment, shape
 
 from corpora_recipes.corpora.rst_discourse_treebank.recipe import blocks, read_block
 from corpora_recipes.formats.treebanks import Texts
-from corpora_recipes.recipe import RECIPES, Corpus
+from corpora_recipes.recipe import Corpus
 from corpora_recipes.records import DiscourseTree
 
-SAMPLE = RECIPES / "rst_discourse_treebank" / "sample"
 PAIR = """\
 ( Root (span 1 2)
   ( Nucleus (leaf 1) (rel2par span) (text _!They left early_!) )

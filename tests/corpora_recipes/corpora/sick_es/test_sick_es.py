@@ -8,7 +8,6 @@ from conftest import corpus_of
 from recipe_reading import read_examples, refused, write_files
 
 CORPUS = corpus_of("sick_es")
-FACTS = CORPUS.facts
 HEADER = "pair_ID\tsentence_A\tsentence_B\trelatedness_score\tentailment_judgement\n"
 read = partial(read_examples, corpus=CORPUS)
 

@@ -12,7 +12,6 @@ from corpora_recipes.recipe import BlockResult
 from corpora_recipes.records import Example
 
 CORPUS = corpus_of("sqc")
-CLASSES = CORPUS.facts.collections["questions"].labels
 
 
 def read(raw: Path) -> dict[str, BlockResult]:

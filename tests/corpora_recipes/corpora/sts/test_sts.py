@@ -18,7 +18,6 @@ from corpora_recipes.running.errors import InputError
 
 SAMPLE = RECIPES / "sts" / "sample"
 CORPUS = corpus_of("sts")
-FACTS = CORPUS.facts
 PAIRS = "STS14-es-test/STS.input.news.txt"
 GOLD = "STS14-es-test/STS.gs.news.txt"
 TWO = "Uno\tDos\nTres\tCuatro"

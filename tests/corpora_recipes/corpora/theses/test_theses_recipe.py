@@ -273,79 +273,83 @@ def test_long_abstract_may_begin_like_a_statement(tmp_path: Path) -> None:
     assert document.sections[0].paragraphs[0][0] == "Trabajo de campo en tres ríos."
 
 
-class TestSentences:
-    def sections(self, tmp_path: Path, text: str) -> list[list[list[str]]]:
-        page(tmp_path / "page-0000.xml", record(oai_dc(("description", text))))
-        ((document,), self.drops) = read(tmp_path)
-        return [[list(p) for p in section.paragraphs] for section in document.sections]
+def sections(tmp_path: Path, text: str) -> tuple[list[list[list[str]]], dict[str, Any]]:
+    """Return the paragraphs of each section of an abstract, and the counts of sentences."""
+    page(tmp_path / "page-0000.xml", record(oai_dc(("description", text))))
+    ((document,), drops) = read(tmp_path)
+    found = [[list(p) for p in section.paragraphs] for section in document.sections]
+    return found, drops["sentences"]
 
-    def paragraphs(self, tmp_path: Path, text: str) -> list[list[str]]:
-        (paragraphs,) = self.sections(tmp_path, text)
-        return paragraphs
 
-    def test_line_breaks(self, tmp_path: Path) -> None:
-        text = LONG.replace("agua de", "agua\r\nde").replace("verano", "vera\xad\nno")
-        text = text.replace(". Los", ".\n \nLos")
-        assert self.paragraphs(tmp_path, text) == [
+def test_line_breaks(tmp_path: Path) -> None:
+    text = LONG.replace("agua de", "agua\r\nde").replace("verano", "vera\xad\nno")
+    text = text.replace(". Los", ".\n \nLos")
+    assert sections(tmp_path, text)[0] == [
+        [
             [
                 "El presente trabajo estudia la calidad del agua de tres ríos.",
                 "Se tomaron muestras en verano y en invierno, durante dos años.",
             ],
             ["Los resultados muestran diferencias claras entre estaciones."],
         ]
+    ]
 
-    def test_sentence_without_full_stop_at_a_line_break(self, tmp_path: Path) -> None:
-        text = LONG.replace("ríos. Se tomaron", "ríos\nSe tomaron") + " Trata de\nLa Serena."
-        assert [len(p) for p in self.paragraphs(tmp_path, text)] == [1, 3]
 
-    @pytest.mark.parametrize(
-        ("reason", "damage"),
+def test_sentence_without_full_stop_at_a_line_break(tmp_path: Path) -> None:
+    text = LONG.replace("ríos. Se tomaron", "ríos\nSe tomaron") + " Trata de\nLa Serena."
+    assert [[len(p) for p in s] for s in sections(tmp_path, text)[0]] == [[1, 3]]
+
+
+@pytest.mark.parametrize(
+    ("reason", "damage"),
+    [
+        ("replacement_character", "invi\ufffdrno"),
+        ("private_use_character", "invi\U001001a9rno"),
+        ("markup_left", "invierno &amp; otoño"),
+        ("ocr_damage", "e l invierno"),
+        ("ocr_damage", "invierno· y otoño"),
+        ("markup_left", "invierno [1]"),
+        ("broken_quotation", 'el " invierno'),
+    ],
+)
+def test_damaged_sentence_ends_its_section(tmp_path, reason: str, damage: str) -> None:
+    found, counts = sections(tmp_path, LONG.replace("invierno", damage))
+    assert [[len(p) for p in s] for s in found] == [[1], [1]]
+    assert counts == {"seen": 3, "kept": 2, "dropped": {reason: 1}}
+
+
+def test_punctuation_is_put_in_order(tmp_path: Path) -> None:
+    text = LONG.replace("ríos. Se", "ríos .Se").replace("en invierno,", "( poco ) en invierno ,")
+    text = text.replace("años. Los", "años.Los")
+    ((paragraphs,), _) = sections(tmp_path, text.replace("tres ríos", "''tres ríos''"))
+    assert paragraphs == [
         [
-            ("replacement_character", "invi\ufffdrno"),
-            ("private_use_character", "invi\U001001a9rno"),
-            ("markup_left", "invierno &amp; otoño"),
-            ("ocr_damage", "e l invierno"),
-            ("ocr_damage", "invierno· y otoño"),
-            ("markup_left", "invierno [1]"),
-            ("broken_quotation", 'el " invierno'),
-        ],
-    )
-    def test_damaged_sentence_ends_its_section(self, tmp_path, reason: str, damage: str) -> None:
-        sections = self.sections(tmp_path, LONG.replace("invierno", damage))
-        assert [[len(p) for p in s] for s in sections] == [[1], [1]]
-        assert self.drops["sentences"] == {"seen": 3, "kept": 2, "dropped": {reason: 1}}
-
-    def test_punctuation_is_put_in_order(self, tmp_path: Path) -> None:
-        text = LONG.replace("ríos. Se", "ríos .Se").replace(
-            "en invierno,", "( poco ) en invierno ,"
-        )
-        text = text.replace("años. Los", "años.Los")
-        assert self.paragraphs(tmp_path, text.replace("tres ríos", "''tres ríos''")) == [
-            [
-                'El presente trabajo estudia la calidad del agua de "tres ríos".',
-                "Se tomaron muestras en verano y (poco) en invierno, durante dos años.",
-                "Los resultados muestran diferencias claras entre estaciones.",
-            ]
+            'El presente trabajo estudia la calidad del agua de "tres ríos".',
+            "Se tomaron muestras en verano y (poco) en invierno, durante dos años.",
+            "Los resultados muestran diferencias claras entre estaciones.",
         ]
+    ]
 
-    @pytest.mark.parametrize(
-        ("last", "reason"),
-        [
-            (". En el río hay peces.", "lost_beginning"),
-            ("; el río tiene peces.", "lost_beginning"),
-            ("2019.", "no_letters"),
-            # Items and ellipses begin a sentence.
-            ("a) En el río hay peces.", None),
-            ("... en el río hay peces.", None),
-        ],
-    )
-    def test_beginnings(self, tmp_path: Path, last: str, reason: str | None) -> None:
-        self.paragraphs(tmp_path, f"{LONG}\n\n{last}")
-        assert self.drops["sentences"]["dropped"] == ({reason: 1} if reason else {})
 
-    @pytest.mark.parametrize("harmless", ["p < 0,05 y n > 3", "«<<el invierno>>»", "a e o f(x)"])
-    def test_no_damage(self, tmp_path: Path, harmless: str) -> None:
-        assert len(self.paragraphs(tmp_path, LONG.replace("invierno", harmless))[0]) == 3
+@pytest.mark.parametrize(
+    ("last", "reason"),
+    [
+        (". En el río hay peces.", "lost_beginning"),
+        ("; el río tiene peces.", "lost_beginning"),
+        ("2019.", "no_letters"),
+        # Items and ellipses begin a sentence.
+        ("a) En el río hay peces.", None),
+        ("... en el río hay peces.", None),
+    ],
+)
+def test_beginnings(tmp_path: Path, last: str, reason: str | None) -> None:
+    ((_,), counts) = sections(tmp_path, f"{LONG}\n\n{last}")
+    assert counts["dropped"] == ({reason: 1} if reason else {})
+
+
+@pytest.mark.parametrize("harmless", ["p < 0,05 y n > 3", "«<<el invierno>>»", "a e o f(x)"])
+def test_no_damage(tmp_path: Path, harmless: str) -> None:
+    ((((_, _, _),),), _) = sections(tmp_path, LONG.replace("invierno", harmless))
 
 
 URL = "https://a.cl/oai/request"

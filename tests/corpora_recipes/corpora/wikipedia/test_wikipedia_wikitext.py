@@ -117,64 +117,6 @@ SPANISH = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("language", "text", "sentence"),
-    [
-        *(("es", *row) for row in SPANISH),
-        ("en", "He is {{convert|6|ft|2|in}} tall.", "He is 6 ft 2 in tall."),
-        ("en", "Born {{birth date|1900|1|2}} there.", "Born January 2, 1900 there."),
-        ("en", "It is true.{{citation needed|date=May 2020}}", "It is true."),
-        ("en", "It has ten {{as of|2020|lc=y}}.", "It has ten as of 2020."),
-        ("en", "{{As of|2020|5}} it has ten.", "As of May 2020 it has ten."),
-        ("en", "It is {{convert|22|to|25|C|F}} warm.", "It is 22 to 25 °C warm."),
-        ("en", "It has {{convert|25000|sqft|m2}} inside.", "It has 25,000 sq ft inside."),
-        ("en", "The years 1417{{ndash}}1701 passed.", "The years 1417–1701 passed."),
-        ("en", "Berlin ({{langx|de|Berlin}}) is big.", "Berlin (German: Berlin) is big."),
-        ("fr", "Le {{date|14|juillet|1789}} arrive.", "Le 14 juillet 1789 arrive."),
-        ("fr", "Il mesure {{unité|98765|km|2}} ici.", "Il mesure 98 765 km² ici."),
-        ("fr", "Au {{s-|I|er}} il vit.", "Au Ier siècle il vit."),
-        ("fr", "Aux {{s2|XV|e|XVI|e}} il vit.", "Aux XVe et XVIe siècles il vit."),
-        ("fr", "Le {{date|29 9 2019}} arrive.", "Le 29 septembre 2019 arrive."),
-        ("fr", "Le {{date|29 9 ou 10}} arrive.", "Le 29 9 ou 10 arrive."),
-        ("fr", "Il naît le {{date|1|mai|1900}} ici.", "Il naît le 1er mai 1900 ici."),
-        ("fr", "Il naît en {{date||mai|1900}} ici.", "Il naît en mai 1900 ici."),
-        ("fr", "Il va à {{unité|90|km||h|-1}} ici.", "(unrendered_template)"),
-        ("fr", "Le roi Paul {{Ier}} vit ici.", "Le roi Paul Ier vit ici."),
-        ("fr", "Au {{IIIe siècle av. J.-C.}} il vit.", "Au IIIe siècle av. J.-C. il vit."),
-        ("fr", "Au {{-s|V|e}} il vit.", "Au Ve siècle av. J.-C. il vit."),
-        ("fr", "Du {{sp|XV|e|au|XVI|e}} il vit.", "Du XVe au XVIe siècle il vit."),
-        ("fr", "La mer ({{lang-la|mare}}) est là.", "La mer (en latin : mare) est là."),
-        ("fr", "{{CLEFDETRI:Mer}}La {{langue|la|mare}} est là.", "La mare est là."),
-        ("fr", "La {{Modèle:nobr|mer}} est là{{référence souhaitée}}.", "La mer est là."),
-        ("fr", "Il est {{référence nécessaire|grand|date=mai}} ici.", "Il est grand ici."),
-        ("it", "È {{senza fonte|la più grande}} qui.", "È la più grande qui."),
-        ("ca", "Fou del {{segle|V|aC}} i prou.", "Fou del segle V aC i prou."),
-        ("pt", "É do {{séc|XIX}} final.", "É do século XIX final."),
-        ("ca", "Fou el {{data|1990|4|2}} aquí.", "Fou el 2 d'abril de 1990 aquí."),
-        ("pt", "São {{fmtn|12345|km}} ao sul.", "São 12 345 km ao sul."),
-        ("pt", "Nasceu a {{dni|3|2|1950}} ali.", "Nasceu a 3 de fevereiro de 1950 ali."),
-        ("pt", "Roma ({{langx|it|Roma}}) é antiga.", "Roma (em italiano: Roma) é antiga."),
-        ("pt", "O {{Predefinição:nobr|rio}} é fundo{{carece de fontes}}.", "O rio é fundo."),
-        ("pt", "Tem {{unidade|1234.5|km}} de margem.", "Tem 1234,5 km de margem."),
-        ("gl", "Chámase {{Dic|ribeiro}} hoxe.", "Chámase ribeiro hoxe."),
-        ("ast", "Foi'l {{fecha|2|10|1990}} equí.", "Foi'l 2 d'ochobre de 1990 equí."),
-        ("ast", "El ríu{{cartafueyu|ríos}} ye fondu.", "El ríu ye fondu."),
-        ("de", "{{SORTIERUNG:Ort}}{{SEITENNAME}} ist alt.", "Título ist alt."),
-        ("it", "Nacque il {{data|1|5|1900}} qui.", "Nacque il 1º maggio 1900 qui."),
-        ("eu", "{{Txantiloi:nowrap|Ibaia}} handia da.", "Ibaia handia da."),
-        ("de", "Der Ort ({{enS|place}}) ist alt.", "Der Ort (englisch place) ist alt."),
-    ],
-)
-def test_templates(language: str, text: str, sentence: str) -> None:
-    assert only_sentence(text, language) == sentence
-
-
-def test_a_language_without_tables_has_what_all_share() -> None:
-    wiki = load_wiki("xx")
-    assert wiki.rules["nowrap"] == ("show", "{1}")
-    assert format_number("12345", wiki) == "12,345"
-
-
 MARKUP = [
     ("El [[gato]] y los [[perro]]s duermen.", "El gato y los perros duermen."),
     ("El [[Mercurio (planeta)|]] gira.", "El Mercurio gira."),
@@ -250,9 +192,62 @@ MARKUP = [
 ]
 
 
-@pytest.mark.parametrize(("text", "sentence"), MARKUP)
-def test_markup(text: str, sentence: str) -> None:
-    assert only_sentence(text) == sentence
+@pytest.mark.parametrize(
+    ("language", "text", "sentence"),
+    [
+        *(("es", *row) for row in SPANISH + MARKUP),
+        ("en", "He is {{convert|6|ft|2|in}} tall.", "He is 6 ft 2 in tall."),
+        ("en", "Born {{birth date|1900|1|2}} there.", "Born January 2, 1900 there."),
+        ("en", "It is true.{{citation needed|date=May 2020}}", "It is true."),
+        ("en", "It has ten {{as of|2020|lc=y}}.", "It has ten as of 2020."),
+        ("en", "{{As of|2020|5}} it has ten.", "As of May 2020 it has ten."),
+        ("en", "It is {{convert|22|to|25|C|F}} warm.", "It is 22 to 25 °C warm."),
+        ("en", "It has {{convert|25000|sqft|m2}} inside.", "It has 25,000 sq ft inside."),
+        ("en", "The years 1417{{ndash}}1701 passed.", "The years 1417–1701 passed."),
+        ("en", "Berlin ({{langx|de|Berlin}}) is big.", "Berlin (German: Berlin) is big."),
+        ("fr", "Le {{date|14|juillet|1789}} arrive.", "Le 14 juillet 1789 arrive."),
+        ("fr", "Il mesure {{unité|98765|km|2}} ici.", "Il mesure 98 765 km² ici."),
+        ("fr", "Au {{s-|I|er}} il vit.", "Au Ier siècle il vit."),
+        ("fr", "Aux {{s2|XV|e|XVI|e}} il vit.", "Aux XVe et XVIe siècles il vit."),
+        ("fr", "Le {{date|29 9 2019}} arrive.", "Le 29 septembre 2019 arrive."),
+        ("fr", "Le {{date|29 9 ou 10}} arrive.", "Le 29 9 ou 10 arrive."),
+        ("fr", "Il naît le {{date|1|mai|1900}} ici.", "Il naît le 1er mai 1900 ici."),
+        ("fr", "Il naît en {{date||mai|1900}} ici.", "Il naît en mai 1900 ici."),
+        ("fr", "Il va à {{unité|90|km||h|-1}} ici.", "(unrendered_template)"),
+        ("fr", "Le roi Paul {{Ier}} vit ici.", "Le roi Paul Ier vit ici."),
+        ("fr", "Au {{IIIe siècle av. J.-C.}} il vit.", "Au IIIe siècle av. J.-C. il vit."),
+        ("fr", "Au {{-s|V|e}} il vit.", "Au Ve siècle av. J.-C. il vit."),
+        ("fr", "Du {{sp|XV|e|au|XVI|e}} il vit.", "Du XVe au XVIe siècle il vit."),
+        ("fr", "La mer ({{lang-la|mare}}) est là.", "La mer (en latin : mare) est là."),
+        ("fr", "{{CLEFDETRI:Mer}}La {{langue|la|mare}} est là.", "La mare est là."),
+        ("fr", "La {{Modèle:nobr|mer}} est là{{référence souhaitée}}.", "La mer est là."),
+        ("fr", "Il est {{référence nécessaire|grand|date=mai}} ici.", "Il est grand ici."),
+        ("it", "È {{senza fonte|la più grande}} qui.", "È la più grande qui."),
+        ("ca", "Fou del {{segle|V|aC}} i prou.", "Fou del segle V aC i prou."),
+        ("pt", "É do {{séc|XIX}} final.", "É do século XIX final."),
+        ("ca", "Fou el {{data|1990|4|2}} aquí.", "Fou el 2 d'abril de 1990 aquí."),
+        ("pt", "São {{fmtn|12345|km}} ao sul.", "São 12 345 km ao sul."),
+        ("pt", "Nasceu a {{dni|3|2|1950}} ali.", "Nasceu a 3 de fevereiro de 1950 ali."),
+        ("pt", "Roma ({{langx|it|Roma}}) é antiga.", "Roma (em italiano: Roma) é antiga."),
+        ("pt", "O {{Predefinição:nobr|rio}} é fundo{{carece de fontes}}.", "O rio é fundo."),
+        ("pt", "Tem {{unidade|1234.5|km}} de margem.", "Tem 1234,5 km de margem."),
+        ("gl", "Chámase {{Dic|ribeiro}} hoxe.", "Chámase ribeiro hoxe."),
+        ("ast", "Foi'l {{fecha|2|10|1990}} equí.", "Foi'l 2 d'ochobre de 1990 equí."),
+        ("ast", "El ríu{{cartafueyu|ríos}} ye fondu.", "El ríu ye fondu."),
+        ("de", "{{SORTIERUNG:Ort}}{{SEITENNAME}} ist alt.", "Título ist alt."),
+        ("it", "Nacque il {{data|1|5|1900}} qui.", "Nacque il 1º maggio 1900 qui."),
+        ("eu", "{{Txantiloi:nowrap|Ibaia}} handia da.", "Ibaia handia da."),
+        ("de", "Der Ort ({{enS|place}}) ist alt.", "Der Ort (englisch place) ist alt."),
+    ],
+)
+def test_templates_and_markup(language: str, text: str, sentence: str) -> None:
+    assert only_sentence(text, language) == sentence
+
+
+def test_a_language_without_tables_has_what_all_share() -> None:
+    wiki = load_wiki("xx")
+    assert wiki.rules["nowrap"] == ("show", "{1}")
+    assert format_number("12345", wiki) == "12,345"
 
 
 PAGE = """\

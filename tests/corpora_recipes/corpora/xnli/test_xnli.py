@@ -7,10 +7,8 @@ from conftest import corpus_of, read_by_id
 from recipe_reading import pack, refused
 
 from corpora_recipes.corpora.xnli.recipe import blocks, read_block
-from corpora_recipes.recipe import RECIPES
 from corpora_recipes.records import Drops, Example
 
-SAMPLE = RECIPES / "xnli" / "sample"
 COLUMNS = [
     *("language", "gold_label", "sentence1_binary_parse", "sentence2_binary_parse"),
     *("sentence1_parse", "sentence2_parse", "sentence1", "sentence2", "promptID", "pairID"),
