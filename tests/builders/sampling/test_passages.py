@@ -135,17 +135,14 @@ def test_documents_are_shared_out_by_need_and_independently() -> None:
 SENTENCES = ["El río crece.", "El río baja.", "El mar crece.", "La casa arde."]
 
 
-def test_rare_words_count_more() -> None:
+def test_rare_words_count_more_and_the_mean_over_the_others() -> None:
     likeness = WordSimilarity(SENTENCES)
     el, rio, crece, baja = math.log(4 / 3), math.log(2), math.log(2), math.log(4)
     norm = math.sqrt((el + rio + crece) * (el + rio + baja))
     assert likeness.of("el río CRECE", ["el río baja"]) == pytest.approx((el + rio) / norm)
     rare = likeness.of("baja algo", ["baja todo"])
     assert rare > likeness.of("el algo", ["el todo"])
-
-
-def test_the_mean_over_the_others() -> None:
-    likeness = WordSimilarity(SENTENCES)
+    # The mean over the others
     same, other = "La casa arde.", "El mar crece."
     assert likeness.of(same, [same]) == pytest.approx(1)
     assert likeness.of(same, [same, other]) == pytest.approx(0.5)

@@ -127,9 +127,7 @@ def test_too_short_to_tell(text: str) -> None:
 def test_only_letters_count() -> None:
     assert is_language("That is 1,234,567,890.12 + 3 = x.", "es")
     assert not is_language("That is not what they all said.", "es")
-
-
-def test_names_and_figures_do_not_count() -> None:
+    # Nor do names and figures.
     assert is_language("Subtitles by Henry Armstrong: THE GIRL AND THE BRIDGE", "es")
 
 
