@@ -501,9 +501,7 @@ def test_classes_that_the_files_decide_are_sorted(make_examples: Build) -> None:
 
 
 @pytest.mark.parametrize("part", ["test", None])
-def test_documents_with_a_class_that_is_never_learnt_are_left_out(
-    make_examples: Build, part: str | None
-) -> None:
+def test_documents_with_a_class_that_is_never_learnt_are_left_out(make_examples, part) -> None:
     parts = ("train",) * 4 + ("test",) if part else (None,) * 5
     examples = [opinion(n, parts[n // 10]) for n in range(50)]
     beside = examples[-1]

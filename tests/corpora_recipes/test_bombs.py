@@ -263,9 +263,7 @@ def reader() -> Iterator[subprocess.Popen[str]]:
     BOMBS,
     ids=[f"{recipe}-{message}" for recipe, _, message in BOMBS],
 )
-def test_a_bomb(
-    reader, recipe: str, make: Callable[[Path], object], message: str, tmp_path
-) -> None:
+def test_a_bomb(reader, recipe, make, message, tmp_path) -> None:
     raw, out = tmp_path / "raw", tmp_path / "out" / "records.parquet"
     raw.mkdir()
     out.parent.mkdir()

@@ -346,9 +346,7 @@ def hidden_change(path: Path) -> None:
         (lambda: records_of("mine").with_suffix(".json").unlink(), ["1", "2"]),
     ],
 )
-def test_a_corpus_that_has_changed_is_read_again(
-    stage: Stage, change: Callable[[], None], found: list[str]
-) -> None:
+def test_a_corpus_that_has_changed_is_read_again(stage, change, found) -> None:
     for name, documents in (("texts/a", "12"), ("other/a", "5"), ("same/a", "6")):
         write(f"{name}.jsonl", *documents)
     ask_for(mine=texts(), same=texts("same"))
@@ -382,9 +380,7 @@ def test_another_version_of_a_library_reads_all_again(stage, monkeypatch) -> Non
         ("running/executors.py", "2 kept, 0 new"),
     ],
 )
-def test_changed_code_reads_again_what_it_decides(
-    stage: Stage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, file: str, new: str
-) -> None:
+def test_changed_code_reads_again_what_it_decides(stage, tmp_path, monkeypatch, file, new) -> None:
     monkeypatch.setattr(code, "ROOT", tmp_path)
     forget_code()
     shutil.copytree(RECIPES.parent, "corpora_recipes", ignore=shutil.ignore_patterns("__pycache__"))

@@ -83,9 +83,7 @@ TEXT = ["character_ngrams", "bag_of_words", "word_endings", "punctuation"]
         (5, 5, ["majority", "length", "first_text", "overlap", *TEXT]),
     ],
 )
-def test_without_a_cue_every_baseline_is_at_chance(
-    texts: int, classes: int, names: list[str]
-) -> None:
+def test_without_a_cue_every_baseline_is_at_chance(texts, classes, names) -> None:
     found = scores(lambda g, _: [sentence(g) for _ in range(texts)], classes)
     assert list(found) == names
     check(found, set(), classes)

@@ -63,9 +63,7 @@ def groups(tmp_path, monkeypatch, make_corpus) -> list[BuildGroup]:
         ("read", "gone", []),
     ],
 )
-def test_a_dataset_is_left_out_with_what_it_is_made_from(
-    groups, stage: str, name: str, expected: list[str]
-) -> None:
+def test_a_dataset_is_left_out_with_what_it_is_made_from(groups, stage, name, expected) -> None:
     reason = Skipped("It is so.", asked_for=stage == "read")
     write_skipped(stage, {name: reason})
     found = skipped_datasets(groups, "read", "build", "compose", "audit")

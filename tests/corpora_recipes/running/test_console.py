@@ -7,7 +7,7 @@ import pickle
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
@@ -155,9 +155,7 @@ def copy_tree(folder: Path) -> None:
 
 @pytest.mark.usefixtures("small_files")
 @pytest.mark.parametrize("write", [save_array, save_table, copy_tree])
-def test_what_libraries_say_of_a_full_disk(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], write: Callable[[Path], object]
-) -> None:
+def test_what_libraries_say_of_a_full_disk(tmp_path, capsys, write) -> None:
     def fill() -> None:
         with whole_folder(tmp_path / "out") as temporary:
             write(temporary)

@@ -122,9 +122,7 @@ def of_memory() -> Exception:
         (fault(LostWorkers), "found:    two"),
     ],
 )
-def test_what_another_run_may_not_meet_ends_a_stage_that_is_not_always_run(
-    error: Exception, why: str
-) -> None:
+def test_what_another_run_may_not_meet_ends_a_stage_that_is_not_always_run(error, why) -> None:
     stage = Stage(a=error, b="two")
     with pytest.raises(type(error)):
         stage.run()

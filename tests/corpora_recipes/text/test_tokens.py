@@ -164,9 +164,7 @@ TOKENS = [
 
 
 @pytest.mark.parametrize(("language", "parted", "natural"), TOKENS)
-def test_what_is_known_to_be_tokens_needs_no_sign_of_it(
-    language: str, parted: str, natural: str
-) -> None:
+def test_what_is_known_to_be_tokens_needs_no_sign_of_it(language, parted, natural) -> None:
     assert detokenize(parted, language, tokens=True) == natural
     assert detokenize(natural, language, tokens=True) == natural
 

@@ -64,8 +64,6 @@ def test_a_pair_of_one_text_is_counted_but_has_a_score_where_pairs_are_scored(tm
         ("word_similarity/EN-MTurk-771.txt", "a b 2", "a b 0.9", "a score from 1 to 5"),
     ],
 )
-def test_lines_that_are_not_evalranks(
-    tmp_path: Path, name: str, good: str, line: str, message: str
-) -> None:
+def test_lines_that_are_not_evalranks(tmp_path, name, good, line, message) -> None:
     with refused(f"{tmp_path / name}, line 2", message):
         read(write_files(tmp_path, {name: f"{good}\n{line}\n"}))

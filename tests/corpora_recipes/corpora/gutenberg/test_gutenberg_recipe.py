@@ -249,9 +249,7 @@ def test_lists_name_books_for_all() -> None:
     ("train", "others", "counts"),
     [(20, ["30"], (16, 1, 4)), (4, ["40"], (2, 2, 1)), (10, [], (6, 2, 2)), (2, [], (1, 1, 0))],
 )
-def test_train_books_make_up_an_empty_split(
-    train: int, others: list[str], counts: tuple[int, ...]
-) -> None:
+def test_train_books_make_up_an_empty_split(train, others, counts) -> None:
     books = [str(i) for i in range(train)] + others
     found = assign_splits(books, LISTS, corpus())
     splits = list(found.values())

@@ -166,9 +166,7 @@ def records_of_the_whole(server: RangeServer, some: Corpus) -> bytes:
         (10, False, "the server does not support ranges of files"),
     ],
 )
-def test_the_whole_archive_if_it_must_be(
-    server, capsys, documents: int | None, ranges: bool, why: str
-) -> None:
+def test_the_whole_archive_if_it_must_be(server, capsys, documents, ranges, why) -> None:
     server.ranges = ranges
     sources.fetch(corpus(server, documents), "upstream", Path("raw"))
     assert Path("raw", NAME).read_bytes() == server.files[WHOLE]

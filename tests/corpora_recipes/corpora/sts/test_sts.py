@@ -83,9 +83,7 @@ def test_pairs_without_a_score_or_a_text_are_counted(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_files_that_do_not_fit(
-    tmp_path: Path, pairs: str, gold: str, where: str, expected: str, found: object
-) -> None:
+def test_files_that_do_not_fit(tmp_path, pairs, gold, where, expected, found) -> None:
     write(tmp_path, pairs + "\n", gold)
     with refused(where, expected, f"found:    {found!r}\n"):
         read(tmp_path)

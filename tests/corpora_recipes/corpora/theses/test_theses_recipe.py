@@ -590,9 +590,7 @@ def test_answer_that_is_no_page(server: Repository, tmp_path: Path, body: str, f
         ),
     ],
 )
-def test_errors_of_the_protocol(
-    server, tmp_path, record_set: str | None, prefix: str, before: int, words: list[str]
-) -> None:
+def test_errors_of_the_protocol(server, tmp_path, record_set, prefix, before, words) -> None:
     server.before = [server.answer] * before
     server.expired = True
     with refused("", *words):
@@ -621,9 +619,7 @@ def test_records_since_a_day(server: Repository, tmp_path: Path) -> None:
         ((None, "oai_dc", None), "from"),
     ],
 )
-def test_pages_of_another_request_are_not_gone_on_with(
-    server: Repository, tmp_path: Path, request_now: tuple[Any, str, Any], name: str
-) -> None:
+def test_pages_of_another_request_are_not_gone_on_with(server, tmp_path, request_now, name) -> None:
     harvest(server.url, None, "oai_dc", tmp_path / "h", 0, "2026-01-01")
     record_set, prefix, since = request_now
     with pytest.raises(InputError, match=f"pages with {name}"):
@@ -657,9 +653,7 @@ def oai_page(token: str, ids: list[str], cursor: str = "", size: int = 0) -> str
         (lambda n: "<a>" * 400 + "</a>" * 400, "depth", 0),
     ],
 )
-def test_a_server_without_an_end(
-    server, tmp_path, monkeypatch, of_number: Callable[[int], str], found: str, kept: int
-) -> None:
+def test_a_server_without_an_end(server, tmp_path, monkeypatch, of_number, found, kept) -> None:
     monkeypatch.setattr("corpora_recipes.corpora.theses.recipe.MAX_PAGES", 30)
     monkeypatch.setattr("corpora_recipes.corpora.theses.recipe.LARGEST_XML", 4000)
     server.before = [lambda query, n=n: (200, {}, of_number(n)) for n in range(40)]  # type: ignore[misc]

@@ -170,9 +170,7 @@ def test_an_interrupted_fetch_goes_on(server: RangeServer, tmp_path: Path) -> No
         ("", None, "corpora.wikipedia.corpus.documents asks for all"),
     ],
 )
-def test_else_the_whole_dump_and_a_message(
-    server, tmp_path, capsys, lacks: str, documents: int | None, why: str
-) -> None:
+def test_else_the_whole_dump_and_a_message(server, tmp_path, capsys, lacks, documents, why) -> None:
     size = len(server.files[DUMP_PATH])
     server.ranges = lacks != "ranges"
     server.etag = None if lacks == "version" else server.etag
@@ -317,9 +315,7 @@ SHARD = "eswiki-2026-08-01-p{}.xml.bz2"
         (SHARD.format("5p300"), "x", "as SHA256SUMS says"),
     ],
 )
-def test_an_export_that_is_not_whole(
-    tmp_path: Path, name: str, content: str | None, message: str
-) -> None:
+def test_an_export_that_is_not_whole(tmp_path, name, content, message) -> None:
     path = write_export(tmp_path) / name
     if content is None:
         path.unlink()

@@ -80,9 +80,7 @@ def test_ranges_of_a_plain_dump_may_start_anywhere(tmp_path, size: int, monkeypa
 
 @pytest.mark.parametrize("name", [PLAIN, SINGLE, NAME])
 @pytest.mark.parametrize("version", ["0.10", "0.11"])
-def test_every_form_and_version_gives_the_same_pages(
-    tmp_path: Path, name: str, version: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_every_form_and_version_gives_the_same_pages(tmp_path, name, version, monkeypatch) -> None:
     monkeypatch.setattr(plan, "RANGE", 5_000)
     monkeypatch.setattr(plan, "CHUNK", 777)
     path = write_dump(tmp_path / name, TEXTS_PLAN[:60], version=version, index=False)
@@ -220,9 +218,7 @@ def damaged() -> Iterator[tuple[str, bytes, str]]:
 
 
 @pytest.mark.parametrize(("name", "data", "message"), list(damaged()))
-def test_damage_is_an_input_error_that_names_the_file(
-    tmp_path: Path, name: str, data: bytes, message: str
-) -> None:
+def test_damage_is_an_input_error_that_names_the_file(tmp_path, name, data, message) -> None:
     path = tmp_path / name
     path.write_bytes(data)
     with pytest.raises(InputError) as error:
@@ -663,9 +659,7 @@ def test_an_export_is_fetched_whole_and_once(server: RangeServer, tmp_path: Path
         ("SHA256SUMS", b"no sums", "line 1"),
     ],
 )
-def test_an_export_that_is_not_whole(
-    server: RangeServer, tmp_path: Path, spoilt: str, content: bytes | None, message: str
-) -> None:
+def test_an_export_that_is_not_whole(server, tmp_path, spoilt, content, message) -> None:
     exported(server, tmp_path, "20260801")
     path = f"/exports/{folder_of('eswiki', '20260801')}/{spoilt}"
     if content is None:

@@ -116,9 +116,7 @@ def test_a_page_without_an_id_is_an_input_error(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_options_that_are_none_are_input_errors(
-    tmp_path: Path, options: dict[str, str], message: str
-) -> None:
+def test_options_that_are_none_are_input_errors(tmp_path, options, message) -> None:
     for use in (recipe.sources, lambda wrong: recipe.blocks(tmp_path, wrong)):
         with pytest.raises(InputError, match=message):
             use(corpus(**options))
