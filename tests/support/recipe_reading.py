@@ -77,7 +77,7 @@ def write_files(raw: Path, files: Mapping[str, str | bytes]) -> Path:
 
 def write_lines(folder: Path, name: str, *rows: Any) -> Path:
     """Write a file of rows, each as it is if it is a text, else as JSON; return the folder."""
-    lines = [row if isinstance(row, str) else json.dumps(row, ensure_ascii=False) for row in rows]
+    lines = [row if isinstance(row, str) else json.dumps(row) for row in rows]
     return write_files(folder, {name: "".join(f"{line}\n" for line in lines)})
 
 
