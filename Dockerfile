@@ -8,6 +8,7 @@ COPY pyproject.toml uv.lock README.md LICENSE params.yaml ./
 COPY corpora_recipes corpora_recipes
 COPY builders builders
 COPY evaluation evaluation
+COPY probeta probeta
 RUN uv sync --locked --no-dev --extra repro --no-cache --no-editable --compile-bytecode
 WORKDIR /work
 ENTRYPOINT ["/probeta/.venv/bin/probeta"]
