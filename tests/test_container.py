@@ -1,10 +1,11 @@
-"""The dev container: a command of the Makefile, in a Python that the gate tests."""
+"""The containers: a command of the Makefile in a Python that the gate tests; all packages."""
 
 import json
 import re
 from pathlib import Path
 
 import yaml
+from imports import PACKAGES
 
 
 def test_the_dev_container_makes_the_environment_of_the_gate(repository: Path) -> None:
@@ -14,3 +15,8 @@ def test_the_dev_container_makes_the_environment_of_the_gate(repository: Path) -
     assert container["image"] in [f"python:{version}" for version in versions]
     target = container["postCreateCommand"].removeprefix("make ")
     assert re.search(rf"^{re.escape(target)}:", (repository / "Makefile").read_text(), re.MULTILINE)
+
+
+def test_the_container_has_every_package(repository: Path) -> None:
+    dockerfile = (repository / "Dockerfile").read_text("utf-8").splitlines()
+    assert {f"COPY {package} {package}" for package in PACKAGES} <= {*dockerfile}
