@@ -8,7 +8,7 @@ export UV_PYTHON_DOWNLOADS := never
 # DVC starts `probeta`, tests start `dvc`.
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
 
-.PHONY: repro site test test-slow test-torch test-harnesses fuzz faults lint
+.PHONY: repro site test test-slow test-torch test-harnesses samples fuzz faults lint
 
 # Without git (a tarball, a container), DVC is told so.
 repro: .venv/installed
@@ -50,6 +50,11 @@ test-harnesses: .venv-torch/harnesses
 	$(UV) pip install --quiet --python .venv-torch/bin/python --editable '.[audit,lm-eval,mteb,torch]' \
 		accelerate
 	touch $@
+
+# Pins anew what the sample of every recipe gives.
+samples: .venv/installed
+	cd tests/corpora_recipes/corpora && PYTHONPATH=$(CURDIR)/tests:$(CURDIR)/tests/support \
+		$(CURDIR)/.venv/bin/python -c "import test_every_recipe as t; t.write_golden()"
 
 # Each stage, killed at twenty points and more, and refused disk and memory at ten: some minutes.
 faults: .venv/installed

@@ -265,6 +265,9 @@ def natural_text(text: str) -> str:
 
 def parse_class(raw: str, collection: str, corpus: Corpus, row: Row) -> str:
     """Return the name of the class that a source spells ``raw``, apart from white space."""
+    if collection not in corpus.facts.collections:
+        where, todo = f"corpus.yaml of {corpus.recipe}", "add it, or correct the name in recipe.py"
+        raise InputError(where, f"collections.{collection}", "no such key", todo)
     labels = corpus.facts.collections[collection].labels
     spelling = raw.strip()
     name = labels.get(spelling) if labels else spelling

@@ -10,6 +10,7 @@ from hashlib import sha256
 from importlib import metadata
 from pathlib import Path
 
+from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.outputs import ENVIRONMENT, whole_file
 
 ROOT = Path(__file__).parents[2]
@@ -46,7 +47,10 @@ def code_files(*modules: str) -> dict[str, str]:
     files: set[Path] = set()
     for module in reached(*modules):
         file = _file(module)
-        assert file is not None, module
+        if file is None:
+            path = ROOT.joinpath(*module.split(".")).with_suffix(".py")
+            todo = "restore it; that of a new corpus is written as corpora_recipes/recipe.py says"
+            raise InputError(path, "code that makes an output", "no such file", todo)
         files.add(file)
         if module.startswith(f"{CORPORA}."):
             files.update(_data_files(ROOT.joinpath(*module.split(".")[:3]), "**/*"))
