@@ -13,7 +13,7 @@ from typing import Any
 from corpora_recipes.formats.archives import Member
 from corpora_recipes.recipe import BlockResult, Corpus, Dropped
 from corpora_recipes.records import Example
-from corpora_recipes.running.errors import RawError
+from corpora_recipes.running.errors import InputError, RawError
 from corpora_recipes.running.limits import LONGEST_ROW, MOST_LINES, MOST_RECORDS, whole_lines
 from corpora_recipes.text.cleaning import nfc
 
