@@ -8,10 +8,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from instance_files import row, write_dataset
+from pydantic import TypeAdapter, ValidationError
 
 from builders.audit_report import FORMAT
 from probeta.cli import VERBS, main
+from probeta.cli.init import params_text
+from probeta.cli.listing import params_type
+
+# --- verbs ---------------------------------------------------------------------------------------
 
 Capsys = pytest.CaptureFixture[str]
 ROWS = [
@@ -250,3 +256,115 @@ def test_what_an_interruption_leaves_is_said(
     monkeypatch.setattr(f"{VERBS[verb].module}.run_{verb}", interrupted)
     assert main([verb]) == 130
     assert VERBS[verb].if_interrupted in capsys.readouterr().err
+
+
+# --- listing -------------------------------------------------------------------------------------
+
+SHIPPED = "docs/params.schema.json"
+
+
+def test_the_shipped_schema_is_what_the_verb_writes(repository, tmp_path, capsys) -> None:
+    shipped = (repository / SHIPPED).read_text("utf-8")
+    assert main(["schema", "--out", str(tmp_path / "schema.json")]) == 0
+    assert (tmp_path / "schema.json").read_text("utf-8") == shipped
+    assert main(["schema"]) == 0
+    assert capsys.readouterr().out == shipped
+    assert set(json.loads(shipped)["properties"]) >= {"seed", "corpora", "rankings", "probing"}
+
+
+@pytest.mark.parametrize("language", ["", "ca"])
+def test_files_of_parameters_name_the_schema_and_fit_its_type(repository: Path, language) -> None:
+    text = params_text("ca") if language else (repository / "params.yaml").read_text("utf-8")
+    assert text.splitlines()[0] == f"# yaml-language-server: $schema={SHIPPED}"
+    adapter = TypeAdapter(params_type())
+    params = yaml.safe_load(text)
+    adapter.validate_python(params)
+    first = next(entry["datasets"] for entry in params["corpora"].values() if entry["datasets"])
+    next(iter(first.values()))["vresion"] = "1.0.0"
+    with pytest.raises(ValidationError):
+        adapter.validate_python(params)
+
+
+# --- score verb ----------------------------------------------------------------------------------
+
+
+def test_a_table_and_the_path(hub_folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("lengths_alone.py").write_text("def encode(texts): return [[len(t), 1.0] for t in texts]")
+    command = ["score", "lengths_alone:encode", "--datasets", "sts_own,bso_own", "--workers", "1"]
+    assert main(command) == 0
+    lines = capsys.readouterr().out.splitlines()
+    rows = [re.split(r"  +", line) for line in lines[:3]]
+    header = "dataset, group, score, 95 % interval, chance, best trivial, n"
+    assert rows[0] == header.split(", ")
+    assert rows[1][:2] + rows[1][4:] == ["bso_own", "BSO", "50.0", "70.0 bag of words", "8"]
+    assert rows[2][:2] + rows[2][4:] == ["sts_own", "SS", "–", "–", "5"]
+    assert lines[3].startswith("Accuracy in per cent; without chance, Pearson")
+    assert lines[4:] == ["results: results/lengths_alone-encode"]
+    names = sorted(path.name for path in Path("results/lengths_alone-encode").iterdir())
+    assert names == ["predictions.parquet", "scores.json"]
+    for before, behind in ((["--quiet"], []), ([], ["--quiet"])):
+        assert main([*before, *command, *behind]) == 0
+        assert capsys.readouterr().out.splitlines() == lines[:4]
+
+
+def test_groups_name_out_and_the_store(
+    hub_folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ["score", "char_hash", "--groups", "SC", "--name", "floor", "--out", "here"]
+    assert main([*command, "--data", "dist/hub", "--protocol", "senteval"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines[:2]] == ["dataset", "tass_own"]
+    # The audit is of other rows.
+    assert lines[1].endswith("50.0  –             8")
+    assert lines[2:] == ["vectors: data/embeddings/floor", "results: here"]
+    assert Path("here/scores.json").is_file()
+
+
+def test_prompts_are_yaml(hub_folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("asked_with.py").write_text(
+        "def encode(texts, prompt=None): return [[len(text), len(prompt or '')] for text in texts]"
+    )
+    command = ["score", "asked_with:encode", "--datasets", "sts_own", "--prompts"]
+    assert main([*command, 'default: "query: "', "--out", "here"]) == 0
+    assert '"default": "query: "' in Path("here/scores.json").read_text()
+    capsys.readouterr()
+    mapping = "prompts: texts, such as"
+    wrong = {
+        "query": mapping,
+        "7": mapping,
+        "a: [": "YAML",
+        "2026-99-99": "YAML",
+        "[" * 3000: "mappings and lists in at most",
+    }
+    for given, expected in wrong.items():
+        assert main([*command, given]) == 1
+        assert re.match(rf"error: (--)?prompts.*\n  expected: {expected}", capsys.readouterr().err)
+
+
+def test_what_else_a_folder_holds_is_not_replaced(
+    hub_folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["score", "char_hash", "--out", "dist"]) == 1
+    assert "a folder with hub" in capsys.readouterr().err
+    assert hub_folder.is_dir()
+
+
+# --- site ----------------------------------------------------------------------------------------
+
+
+def test_what_a_site_needs_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("corpora_recipes.running.errors.find_spec", lambda name: None)
+    for path, words in (
+        ("mkdocs.yml", "run it in a clone"),
+        ("reports/index.html", "probeta repro"),
+        ("site", "probeta[site]"),
+    ):
+        assert main(["site"]) == 1
+        said = capsys.readouterr().err
+        assert said.startswith(f"error: {path}\n")
+        assert words in said
+        (tmp_path / path).parent.mkdir(exist_ok=True)
+        (tmp_path / path).touch()
