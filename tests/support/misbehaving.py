@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import repeat
 from random import Random
+from typing import Any
 
 Way = Callable[[int, int | None], Iterator[bytes]]
 
@@ -88,7 +89,7 @@ def head(status: str, *lines: str, length: int | None = None) -> bytes:
     return "\r\n".join([f"HTTP/1.1 {status}", *lines, "", ""]).encode("latin-1")
 
 
-def whole(data: bytes = FILE, etag: str = '"one"', *lines: str) -> bytes:
+def whole(data: bytes = FILE, *lines: str, etag: str = '"one"') -> bytes:
     """Return the answer of a server that behaves."""
     return head("200 OK", f"ETag: {etag}", *lines, length=len(data)) + data
 
@@ -202,82 +203,85 @@ class Case:
     limits: dict[str, float] = field(default_factory=dict)  # of the transfer, to be scaled
 
 
+def forever(answer: bytes, *facts: Any) -> Case:
+    """Return the case that every request gets the same answer."""
+    return Case(always(answer), *facts)
+
+
+def at_first(*answers: bytes) -> Case:
+    """Return the case that the first requests get these answers, and the right file is to come."""
+    return Case(first(*answers))
+
+
 GIVEN_UP = "attempts in"
 PAGE = head("200 OK", "Content-Type: text/html", length=len(HTML)) + HTML
 CASES = {
     # --- another thing than the file ---
-    "html": Case(always(PAGE), "a web page"),
-    "html_called_zip": Case(
-        always(whole(HTML, '"one"', "Content-Type: application/zip")), "a web page"
-    ),
-    "html_type_only": Case(
-        always(whole(FILE, '"one"', "Content-Type: text/html")), "a web page", ""
-    ),
+    "html": forever(PAGE, "a web page"),
+    "html_called_zip": forever(whole(HTML, "Content-Type: application/zip"), "a web page"),
+    "html_type_only": forever(whole(FILE, "Content-Type: text/html"), "a web page", ""),
     "login": Case(_login, "a web page"),
-    "gzip": Case(always(whole(gzip.compress(FILE), '"one"', "Content-Encoding: gzip")), "encoding"),
-    "204": Case(always(head("204 No Content")), "answers 204"),
-    "404": Case(always(head("404 Not Found", length=0)), "answers 404"),
-    "403": Case(always(head("403 Forbidden", length=0)), "answers 403"),
-    "200_with_the_wrong_file": Case(always(whole(FILE[:-30] + bytes(30))), "without its end"),
+    "gzip": forever(whole(gzip.compress(FILE), "Content-Encoding: gzip"), "encoding"),
+    "204": forever(head("204 No Content"), "answers 204"),
+    "404": forever(head("404 Not Found", length=0), "answers 404"),
+    "403": forever(head("403 Forbidden", length=0), "answers 403"),
+    "200_with_the_wrong_file": forever(whole(FILE[:-30] + bytes(30)), "without its end"),
     # --- lengths and ends ---
-    "nolength": Case(always(head("200 OK") + FILE), "without a length", ""),
-    "nolength_cut": Case(always(head("200 OK") + FILE[:HALF]), "without a length", "SHA-256"),
-    "longbody": Case(always(head("200 OK", length=HALF) + FILE), "without its end"),
-    "shortbody": Case(always(head("200 OK", length=len(FILE) + 10) + FILE), GIVEN_UP),
-    "badheader": Case(
-        always(b"HTTP/1.1 200 OK\r\nno header\r\nContent-Length: 20000\r\n\r\n" + FILE[:HALF]),
+    "nolength": forever(head("200 OK") + FILE, "without a length", ""),
+    "nolength_cut": forever(head("200 OK") + FILE[:HALF], "without a length", "SHA-256"),
+    "longbody": forever(head("200 OK", length=HALF) + FILE, "without its end"),
+    "shortbody": forever(head("200 OK", length=len(FILE) + 10) + FILE, GIVEN_UP),
+    "badheader": forever(
+        b"HTTP/1.1 200 OK\r\nno header\r\nContent-Length: 20000\r\n\r\n" + FILE[:HALF],
         "without a length",
         "SHA-256",
     ),
-    "two_lengths": Case(
-        always(head("200 OK", "Content-Length: 7", length=len(FILE)) + FILE), "Content-Length"
+    "two_lengths": forever(
+        head("200 OK", "Content-Length: 7", length=len(FILE)) + FILE, "Content-Length"
     ),
-    "endless_length": Case(
-        always(head("200 OK", "Content-Length: " + "9" * 5000) + FILE), "without a length", ""
+    "endless_length": forever(
+        head("200 OK", "Content-Length: " + "9" * 5000) + FILE, "without a length", ""
     ),
-    "chunked": Case(always(_chunked(FILE))),
-    "chunked_cut": Case(always(_chunked(FILE[:HALF], b"")), GIVEN_UP),
-    "chunked_nonsense": Case(always(_chunked(FILE[:HALF], b"xyz\r\n")), GIVEN_UP),
+    "chunked": forever(_chunked(FILE)),
+    "chunked_cut": forever(_chunked(FILE[:HALF], b""), GIVEN_UP),
+    "chunked_nonsense": forever(_chunked(FILE[:HALF], b"xyz\r\n"), GIVEN_UP),
     # --- ranges ---
-    "cut_once": Case(first(cut())),
+    "cut_once": at_first(cut()),
     "cut_often": Case(_crumbs),
     "ignored_range": Case(after_cut(lambda start: whole())),
-    "weak_etag": Case(first(cut(etag='W/"one"'), whole(etag='W/"one"'))),
+    "weak_etag": at_first(cut(etag='W/"one"'), whole(etag='W/"one"')),
     "resume_416_forever": Case(
         after_cut(lambda start: head("416 X", f"Content-Range: bytes */{start}", length=0)),
         GIVEN_UP,
     ),
-    "416_forever": Case(always(head("416 X", length=0)), GIVEN_UP),
-    "unasked_206": Case(always(part(0)), "wrong range"),
+    "416_forever": forever(head("416 X", length=0), GIVEN_UP),
+    "unasked_206": forever(part(0), "wrong range"),
     "resume_wrong_offset_forever": Case(after_cut(lambda start: part(start + 7)), GIVEN_UP),
-    "changed_file": Case(first(cut(OTHER, '"zero"'), whole())),
-    "changed_file_ignores_if_range": Case(first(cut(OTHER, '"zero"'), part(HALF))),
-    "changed_size_ignores_if_range": Case(first(cut(OTHER[:-6], '"zero"'), part(HALF, etag=""))),
-    "wrong_total": Case(first(cut(), part(HALF, total=len(FILE) + 9))),
-    "total_before_end": Case(first(cut(), part(HALF, total=HALF + 1))),
-    "unknown_total_then_whole": Case(first(cut(), part(HALF, total="*"))),
-    "wrong_length_of_range": Case(first(cut(), part(HALF, length=77))),
-    "range_cut": Case(first(cut(), part(HALF)[:-900])),
-    "shorter_range": Case(first(cut(), part(HALF, stop=HALF + 500), part(HALF + 500, stop=-9))),
-    "multipart": Case(
-        first(
-            cut(),
-            head("206 X", "Content-Type: multipart/byteranges; boundary=x", length=9)
-            + b"--x--\r\n\r\n",
-        )
+    "changed_file": at_first(cut(OTHER, '"zero"'), whole()),
+    "changed_file_ignores_if_range": at_first(cut(OTHER, '"zero"'), part(HALF)),
+    "changed_size_ignores_if_range": at_first(cut(OTHER[:-6], '"zero"'), part(HALF, etag="")),
+    "wrong_total": at_first(cut(), part(HALF, total=len(FILE) + 9)),
+    "total_before_end": at_first(cut(), part(HALF, total=HALF + 1)),
+    "unknown_total_then_whole": at_first(cut(), part(HALF, total="*")),
+    "wrong_length_of_range": at_first(cut(), part(HALF, length=77)),
+    "range_cut": at_first(cut(), part(HALF)[:-900]),
+    "shorter_range": at_first(cut(), part(HALF, stop=HALF + 500), part(HALF + 500, stop=-9)),
+    "multipart": at_first(
+        cut(),
+        head("206 X", "Content-Type: multipart/byteranges; boundary=x", length=9)
+        + b"--x--\r\n\r\n",
     ),
-    "range_beyond_numbers": Case(
-        first(cut(), head("206 X", f"Content-Range: bytes {'9' * 5000}-1/2", length=0))
+    "range_beyond_numbers": at_first(
+        cut(), head("206 X", f"Content-Range: bytes {'9' * 5000}-1/2", length=0)
     ),
     # --- connections ---
-    "no_answer": Case(always(b""), GIVEN_UP),
-    "no_http": Case(always(b"220 ready for mail\r\n"), GIVEN_UP),
-    "many_headers": Case(
-        always(head("200 OK", *(f"X-{n}: 1" for n in range(200)), length=len(FILE)) + FILE),
-        GIVEN_UP,
+    "no_answer": forever(b"", GIVEN_UP),
+    "no_http": forever(b"220 ready for mail\r\n", GIVEN_UP),
+    "many_headers": forever(
+        head("200 OK", *(f"X-{n}: 1" for n in range(200)), length=len(FILE)) + FILE, GIVEN_UP
     ),
-    "long_header": Case(always(head("200 OK", "X: " + "x" * 70_000) + FILE), GIVEN_UP),
-    "reset": Case(always(RESET), GIVEN_UP),
+    "long_header": forever(head("200 OK", "X: " + "x" * 70_000) + FILE, GIVEN_UP),
+    "reset": forever(RESET, GIVEN_UP),
     "reset_in_body": Case(
         lambda number, start: iter([cut(), RESET] if number == 0 else good(1, start))
     ),
@@ -295,20 +299,20 @@ CASES = {
         limits={"DEADLINE": 0.01, "LOWEST_RATE": 1e9},
     ),
     # --- busy servers ---
-    "503_forever": Case(always(head("503 X", length=0)), "503"),
-    "503_once": Case(first(head("503 X", length=0))),
-    "retry_after": Case(first(head("429 X", "Retry-After: 0", length=0))),
-    "retry_after_too_long": Case(
-        always(head("503 X", "Retry-After: 100000", length=0)), "asks to wait 100,000 s"
+    "503_forever": forever(head("503 X", length=0), "503"),
+    "503_once": at_first(head("503 X", length=0)),
+    "retry_after": at_first(head("429 X", "Retry-After: 0", length=0)),
+    "retry_after_too_long": forever(
+        head("503 X", "Retry-After: 100000", length=0), "asks to wait 100,000 s"
     ),
-    "retry_after_nonsense": Case(first(head("503 X", "Retry-After: soon", length=0))),
-    "retry_after_endless": Case(
-        always(head("503 X", "Retry-After: " + "9" * 5000, length=0)), "asks to wait"
+    "retry_after_nonsense": at_first(head("503 X", "Retry-After: soon", length=0)),
+    "retry_after_endless": forever(
+        head("503 X", "Retry-After: " + "9" * 5000, length=0), "asks to wait"
     ),
     # --- redirects ---
-    "redirect_to_itself": Case(always(_to("/corpus.zip")), "more than 10 redirects"),
-    "redirect_to_a_file": Case(always(_to("file:///etc/passwd")), "redirected to file:"),
-    "redirect_to_nonsense": Case(always(_to("http://[")), "redirect"),
-    "redirect_to_nowhere": Case(always(_to("http://127.0.0.1:1/")), GIVEN_UP),
+    "redirect_to_itself": forever(_to("/corpus.zip"), "more than 10 redirects"),
+    "redirect_to_a_file": forever(_to("file:///etc/passwd"), "redirected to file:"),
+    "redirect_to_nonsense": forever(_to("http://["), "redirect"),
+    "redirect_to_nowhere": forever(_to("http://127.0.0.1:1/"), GIVEN_UP),
     "redirect_with_endless_body": Case(_endless_redirect),
 }

@@ -58,54 +58,28 @@ SP = Score(
     coverage=None,
     answers="",
 )
-DR = replace(
-    SP,
-    dataset="dr_rst",
-    task="discourse_relations",
-    digest="6" * 64,
-    rows={"train": 900, "validation": 120, "test": 130},
-    value=0.3,
-    interval=(0.22, 0.38),
-    majority=0.25,
-    chance=1 / 29,
-)
+
+
+def score_on(
+    dataset: str, task: str, digit: str, rows: dict[str, int], *value: float, **facts: Any
+) -> Score:
+    """Return a score of the encoder of ``SP`` on another dataset: its value and interval."""
+    score = replace(SP, dataset=dataset, task=task, digest=digit * 64, rows=rows, **facts)
+    documents = rows.get("test", rows.get("train", 0))
+    return replace(score, value=value[0], interval=value[1:], test_documents=documents)
+
+
+DISCOURSE = {"train": 900, "validation": 120, "test": 130}
+DR = score_on("dr_rst", "discourse_relations", "6", DISCOURSE, 0.3, 0.22, 0.38, majority=0.25)
+DR = replace(DR, chance=1 / 29)
 # Without parts, and without a probe.
-MC = replace(
-    SP,
-    dataset="mc",
-    task="sentence_classification",
-    digest="8" * 64,
-    rows={"train": 2623},
-    folds=10,
-    test_documents=2623,
-    value=0.7,
-    interval=(0.68, 0.72),
-    majority=0.51,
-    chance=0.5,
-)
-STS = replace(
-    SP,
-    dataset="sts14_es",
-    task="similarity",
-    digest="9" * 64,
-    rows={"test": 804},
-    test_documents=804,
-    metric="pearson",
-    value=0.8,
-    interval=(0.77, 0.83),
-    measures={
-        "pearson": 0.8,
-        "spearman": 0.79,
-        "pearson, news": 0.85,
-        "spearman, news": 0.84,
-        "pearson, wikipedia": 0.75,
-        "spearman, wikipedia": -0.074,
-    },
-    majority=None,
-    chance=None,
-    chosen={},
-    validation=None,
-)
+MC = score_on("mc", "sentence_classification", "8", {"train": 2623}, 0.7, 0.68, 0.72, folds=10)
+MC = replace(MC, majority=0.51, chance=0.5)
+STS = score_on("sts14_es", "similarity", "9", {"test": 804}, 0.8, 0.77, 0.83, metric="pearson")
+STS = replace(STS, majority=None, chance=None, chosen={}, validation=None, measures={})
+STS.measures.update({"pearson": 0.8, "spearman": 0.79})
+STS.measures.update({"pearson, news": 0.85, "spearman, news": 0.84})
+STS.measures.update({"pearson, wikipedia": 0.75, "spearman, wikipedia": -0.074})
 ENCODER: dict[str, Any] = {"encoder": "char_hash", "revision": "1", "form": "natural"}
 ENCODER |= {"dimension": 512, "layers": ["output"], "layer": "output"}
 ENCODER |= {"options": {"dimension": 512, "shortest": 3}}
@@ -268,9 +242,10 @@ def kept_ranks(
 
 
 def kept_paradigms(folder: Path, *paradigms: ParadigmResults) -> list[Path]:
-    for number, results in enumerate(paradigms):
-        write_stored(results, folder / f"paradigms-{number}.json")
-    return [folder / f"paradigms-{number}.json" for number in range(len(paradigms))]
+    paths = [folder / f"paradigms-{number}.json" for number in range(len(paradigms))]
+    for results, path in zip(paradigms, paths, strict=True):
+        write_stored(results, path)
+    return paths
 
 
 def report_of(
@@ -280,13 +255,16 @@ def report_of(
     paradigms: Sequence[ParadigmResults] = (),
     **how: Any,
 ) -> Report:
-    """Keep results, and read them with ``audit`` or ``baselines``; ``right``: see ``kept``."""
+    """Keep results, those of two encoders if none are given, and read them.
+
+    ``how`` has the ``audit`` or the ``baselines``, and ``right``, ``first``: see ``kept``.
+    """
     others = {score.dataset for item in (*rankings, *paradigms) for score in item.scores}
     others |= {score.dataset for item in rankings for score in item.similarities}
     audit = how.get("audit") or audit_file(folder, how.get("baselines", ALL_BASELINES), others)
     return order_report(
         read_inputs(
-            kept(folder, *results, right=how.get("right")),
+            kept(folder, *(results or (ONE, TWO)), right=how.get("right")),
             audit,
             kept_ranks(folder, *rankings, first=how.get("first")),
             kept_paradigms(folder, *paradigms),
@@ -350,11 +328,10 @@ def write_audit(
 
 def change_audit(path: Path, dataset: str, **check: Any) -> None:
     """Add a check to a dataset of an audit."""
-    content = json.loads(path.read_text("utf-8"))
+    known = json.loads(path.read_bytes())["datasets"][dataset]
     shared = {"what": "x", "value": 1, "limit": 0, "correlation": False}
-    content["datasets"][dataset]["checks"].append(shared | check)
-    content["datasets"][dataset]["inherited"][check["gate"]] = {"at_most": 1, "because": "it is so"}
-    path.write_text(json.dumps(content), "utf-8")
+    inherited = known["inherited"] | {check["gate"]: {"at_most": 1, "because": "it is so"}}
+    say_of_dataset(path, dataset, checks=[*known["checks"], shared | check], inherited=inherited)
 
 
 def say_of_dataset(path: Path, dataset: str, **facts: Any) -> None:
@@ -374,55 +351,47 @@ LABELS = {name: [*task.labels] for name, task in TASKS.items()} | {
 }
 SUBSET = {"subset": Column("string", "where it comes from")}
 FOLD = {"fold": Column("integer", "fold")}
-RELATION = {"document_id": "t1", "relation": "Causa", "left": ["Llovió", "y heló,"]}
-ROWS: dict[str, tuple[str, list[dict[str, Any]]]] = {
-    "bso_x": (
-        "sentence_ordering",
-        [{"sentences": ["Tocó fondo.", "Llegó una draga."], "label": i % 2} for i in range(4)],
-    ),
-    "dc_x": (
-        "discourse_coherence",
-        [
-            {"sentences": [f"Frase {n}." for n in range(6)], "label": label}
-            | {"replaced_position": position, "donor_id": donor}
-            for label, position, donor in ((0, 3, "d9#1"), (1, None, None))
-        ],
-    ),
-    "dr_x": (
-        "discourse_relations",
-        [
-            RELATION
-            | {"right": ["la carretera se cerró."], "label": 1, "order": "SN"}
-            | {"left_first": 1, "left_last": 2, "right_first": 0, "right_last": 0},
-            RELATION
-            | {"left": ["Llovió"], "right": ["y heló,"], "label": 0, "order": "NN"}
-            | {"left_first": 1, "left_last": 1, "right_first": 2, "right_last": 2},
-        ],
-    ),
-    "mc_x": (
-        "sentence_classification",
-        [{"sentence": f"Crítica {i}.", "label": i % 2, "fold": i % 3} for i in range(60)],
-    ),
-    "nli_x": (
-        "pair_classification",
-        [
-            {"sentence1": text, "sentence2": "El suelo está mojado.", "label": i % 3}
-            for i, text in enumerate((HOSTILE, *(f"Llueve {i}." for i in range(1, 6))))
-        ],
-    ),
-    "sp_x": ("sentence_position", [{"sentences": FIVE, "label": i} for i in (2, 0)]),
-    "ssp_x": (
-        "section_prediction",
-        [{"sentence": f"Noticia {i}.", "label": i % 2} for i in range(4)],
-    ),
-    "sts_x": (
-        "similarity",
-        [
-            {"sentence1": f"Uno {i}.", "sentence2": f"Otro {i}.", "score": i / 2, "subset": "news"}
-            for i in range(5)
-        ],
-    ),
+RELATION = {"document_id": "t1", "relation": "Causa"}
+
+
+def relation(label: int, order: str, left: list[str], right: list[str], *units: int) -> Any:
+    """Return an instance of a tree of three units: texts, and first and last unit of both."""
+    places = zip(("left_first", "left_last", "right_first", "right_last"), units, strict=True)
+    return RELATION | {"label": label, "order": order, "left": left, "right": right, **dict(places)}
+
+
+PREMISES = [HOSTILE, *(f"Llueve {i}." for i in range(1, 6))]
+DONORS = [(0, {"replaced_position": 3, "donor_id": "d9#1"})]
+DONORS += [(1, {"replaced_position": None, "donor_id": None})]
+PAIRS_OF_STS = [(f"Uno {i}.", f"Otro {i}.", i / 2) for i in range(5)]
+ROWS_OF_TASKS: dict[str, list[dict[str, Any]]] = {
+    "sentence_ordering": [
+        {"sentences": ["Tocó fondo.", "Llegó una draga."], "label": i % 2} for i in range(4)
+    ],
+    "discourse_coherence": [
+        {"sentences": [f"Frase {n}." for n in range(6)], "label": label} | donor
+        for label, donor in DONORS
+    ],
+    "discourse_relations": [
+        relation(1, "SN", ["Llovió", "y heló,"], ["la carretera se cerró."], 1, 2, 0, 0),
+        relation(0, "NN", ["Llovió"], ["y heló,"], 1, 1, 2, 2),
+    ],
+    "sentence_classification": [
+        {"sentence": f"Crítica {i}.", "label": i % 2, "fold": i % 3} for i in range(60)
+    ],
+    "pair_classification": [
+        {"sentence1": text, "sentence2": "El suelo está mojado.", "label": i % 3}
+        for i, text in enumerate(PREMISES)
+    ],
+    "sentence_position": [{"sentences": FIVE, "label": i} for i in (2, 0)],
+    "section_prediction": [{"sentence": f"Noticia {i}.", "label": i % 2} for i in range(4)],
+    "similarity": [
+        {"sentence1": one, "sentence2": other, "score": score, "subset": "news"}
+        for one, other, score in PAIRS_OF_STS
+    ],
 }
+NAMES_OF_ROWS = ("bso_x", "dc_x", "dr_x", "mc_x", "nli_x", "sp_x", "ssp_x", "sts_x")
+ROWS = dict(zip(NAMES_OF_ROWS, ROWS_OF_TASKS.items(), strict=True))
 """Dataset to task and rows of test (of all folds): every task there is, with its columns."""
 
 

@@ -84,8 +84,6 @@ from probeta.report.tables.encoders import examples, items
 
 # --- report languages ----------------------------------------------------------------------------
 
-# --- report languages ----------------------------------------------------------------------------
-
 WIKIPEDIA: dict[str, Any] = {"from": ["wikipedia"], "options": {}}
 NEWS: dict[str, Any] = {"from": ["news"], "options": {}}
 
@@ -243,8 +241,6 @@ def test_examples_are_in_the_browser(tmp_path: Path) -> None:
     # That row is not among those that are drawn.
     assert (len(shown["mc_x"]), shown["mc_x"][0]["id"]) == (MAX_ROWS + 1, "mc_x-0")
 
-
-# --- study ---------------------------------------------------------------------------------------
 
 # --- study ---------------------------------------------------------------------------------------
 
@@ -456,8 +452,6 @@ def test_agreement_is_of_shared_encoders_and_all_pairs_of_runs() -> None:
     assert agreement([up, up, down]) == pytest.approx((1 - 1 - 1) / 3)
     assert math.isnan(agreement([up]))
 
-
-# --- report statistics ---------------------------------------------------------------------------
 
 # --- averages ------------------------------------------------------------------------------------
 
