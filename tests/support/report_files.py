@@ -76,10 +76,10 @@ DR = replace(DR, chance=1 / 29)
 MC = score_on("mc", "sentence_classification", "8", {"train": 2623}, 0.7, 0.68, 0.72, folds=10)
 MC = replace(MC, majority=0.51, chance=0.5)
 STS = score_on("sts14_es", "similarity", "9", {"test": 804}, 0.8, 0.77, 0.83, metric="pearson")
-STS = replace(STS, majority=None, chance=None, chosen={}, validation=None, measures={})
-STS.measures.update({"pearson": 0.8, "spearman": 0.79})
-STS.measures.update({"pearson, news": 0.85, "spearman, news": 0.84})
-STS.measures.update({"pearson, wikipedia": 0.75, "spearman, wikipedia": -0.074})
+SUBSETS = {"pearson, news": 0.85, "spearman, news": 0.84}
+SUBSETS |= {"pearson, wikipedia": 0.75, "spearman, wikipedia": -0.074}
+STS = replace(STS, measures={"pearson": 0.8, "spearman": 0.79} | SUBSETS)
+STS = replace(STS, majority=None, chance=None, chosen={}, validation=None)
 ENCODER: dict[str, Any] = {"encoder": "char_hash", "revision": "1", "form": "natural"}
 ENCODER |= {"dimension": 512, "layers": ["output"], "layer": "output"}
 ENCODER |= {"options": {"dimension": 512, "shortest": 3}}
@@ -139,14 +139,12 @@ RANK = RankScore(
 WORDS = replace(RANK, dataset="evalrank_words_es", task="word_ranking", digest="b" * 64, mrr=0.2)
 SIMILARITY = SimilarityScore("sts14_es", "es", STS.digest, "output", "cosine", "none", 0.5, 0.52)
 CLUSTER = ClusterScore("weekdays", 7, {"out_of_vocabulary": []}, 0.5, 0.125, 0.75)
+FACTS: dict[str, Any] = {"name": ONE.name, "encoder": ONE.encoder, "seed": ONE.seed}
+FACTS |= {"versions": ONE.versions, "code": "c0de"}
 RANKED = RankingResults(
+    **FACTS,
     format=RANKINGS,
-    name="char_hash",
-    encoder=ONE.encoder,
     evalrank={"similarities": ["cosine", "l2"], "postprocessings": ["none", "abtt"]},
-    seed=1111,
-    versions=ONE.versions,
-    code="c0de",
     scores=(
         WORDS,
         RANK,
@@ -176,14 +174,10 @@ PARADIGM = ParadigmScore(
     words_left_out={"no_vector": 3000, "repeated_word": 0},
 )
 CLUSTERED = ParadigmResults(
+    **FACTS,
     format=PARADIGMS,
-    name="char_hash",
-    encoder=ONE.encoder,
     coherence_threshold=2,
     casings=["as_is", "lower"],
-    seed=1111,
-    versions=ONE.versions,
-    code="c0de",
     scores=(PARADIGM, replace(PARADIGM, casing="lower", suggestion=0.375)),
     left_out={"paralex_fi": "there is no word ranking of fi"},
 )
@@ -363,7 +357,6 @@ def relation(label: int, order: str, left: list[str], right: list[str], *units: 
 PREMISES = [HOSTILE, *(f"Llueve {i}." for i in range(1, 6))]
 DONORS = [(0, {"replaced_position": 3, "donor_id": "d9#1"})]
 DONORS += [(1, {"replaced_position": None, "donor_id": None})]
-PAIRS_OF_STS = [(f"Uno {i}.", f"Otro {i}.", i / 2) for i in range(5)]
 ROWS_OF_TASKS: dict[str, list[dict[str, Any]]] = {
     "sentence_ordering": [
         {"sentences": ["Tocó fondo.", "Llegó una draga."], "label": i % 2} for i in range(4)
@@ -386,8 +379,8 @@ ROWS_OF_TASKS: dict[str, list[dict[str, Any]]] = {
     "sentence_position": [{"sentences": FIVE, "label": i} for i in (2, 0)],
     "section_prediction": [{"sentence": f"Noticia {i}.", "label": i % 2} for i in range(4)],
     "similarity": [
-        {"sentence1": one, "sentence2": other, "score": score, "subset": "news"}
-        for one, other, score in PAIRS_OF_STS
+        {"sentence1": f"Uno {i}.", "sentence2": f"Otro {i}.", "score": i / 2, "subset": "news"}
+        for i in range(5)
     ],
 }
 NAMES_OF_ROWS = ("bso_x", "dc_x", "dr_x", "mc_x", "nli_x", "sp_x", "ssp_x", "sts_x")

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import report_files
 from hypothesis import given
 from hypothesis import strategies as st
 from instance_files import row, write_dataset
@@ -88,6 +87,9 @@ WIKIPEDIA: dict[str, Any] = {"from": ["wikipedia"], "options": {}}
 NEWS: dict[str, Any] = {"from": ["news"], "options": {}}
 
 
+EDITIONS = {"sp_old": ("es", WIKIPEDIA), "sp_new": ("pt", WIKIPEDIA)}
+
+
 def report_of_languages(folder: Path, made: dict[str, tuple[str, dict[str, Any]]]) -> Report:
     """Return the results of two encoders on sentence position: dataset to language and making."""
     scores = tuple(
@@ -99,8 +101,15 @@ def report_of_languages(folder: Path, made: dict[str, tuple[str, dict[str, Any]]
         say_of_dataset(path, name, made=making)
     better = tuple(replace(score, value=0.6, interval=(0.58, 0.62)) for score in scores)
     other = replace(ONE, name="other", encoder=ONE.encoder | {"encoder": "static"}, scores=better)
-    results = kept(folder, replace(ONE, scores=scores), other)
+    results = kept(folder, replace(ONE, scores=scores), other, right={"other": 15})
     return order_report(read_inputs(results, path))
+
+
+def with_edition(report: Report) -> Report:
+    """Return the same report if sp_new were a newer edition of sp_old."""
+    edition = {"sp_new": {**report.inputs.audit["sp_new"], "edition_of": "sp_old"}}
+    audit = {"datasets": report.inputs.audit | edition}
+    return order_report(replace(report.inputs, audit_report=audit))
 
 
 def test_the_same_task_stands_side_by_side(tmp_path: Path) -> None:
@@ -169,13 +178,9 @@ def test_what_is_made_otherwise_is_in_no_mean(tmp_path: Path) -> None:
 
 
 def test_an_edition_stands_in_no_row(tmp_path: Path) -> None:
-    made = {"sp_old": ("es", WIKIPEDIA), "sp_new": ("pt", WIKIPEDIA)}
-    report = report_of_languages(tmp_path, made)
+    report = report_of_languages(tmp_path, EDITIONS)
     assert len(shared_tasks(report)) == 1
-    edition = {"sp_new": {**report.inputs.audit["sp_new"], "edition_of": "sp_old"}}
-    audit = {"datasets": report.inputs.audit | edition}
-    inputs = replace(report.inputs, audit_report=audit)
-    assert shared_tasks(replace(report, inputs=inputs)) == []
+    assert shared_tasks(with_edition(report)) == []
 
 
 @pytest.mark.parametrize("making", [None, WIKIPEDIA])
@@ -195,7 +200,7 @@ def test_clusters_stand_side_by_side_by_the_shared_words(tmp_path: Path) -> None
         say_of_dataset(audit, name, made=WIKIPEDIA)
     english = replace(PARADIGM, dataset="paralex_en", language="en")
     paradigms = [replace(CLUSTERED, scores=(PARADIGM, english))]
-    report = report_files.report_of(tmp_path, ONE, paradigms=paradigms, audit=audit)
+    report = report_of(tmp_path, ONE, paradigms=paradigms, audit=audit)
     (task,) = shared_tasks(report)
     assert (task.name, task.measure) == ("paradigms", "suggestion, shared words, as is")
     assert {mean.value for mean in task.scores["char_hash"].values()} == {PARADIGM.suggestion}
@@ -587,28 +592,15 @@ def test_the_interval_holds_where_nothing_was_seen() -> None:
         assert 0.01 * times <= count <= 0.08 * times
 
 
-def edition_inputs(folder: Path) -> Report:
-    scores = tuple(replace(SP, dataset=name) for name in ("sp_old", "sp_new"))
-    baselines = {name: {"majority": 0.2, "length": 0.3} for name in ("sp_old", "sp_new")}
-    rows = dict.fromkeys(("sp_old", "sp_new"), SP.rows)
-    path = audit_file(folder, baselines, **rows)
-    say_of_dataset(path, "sp_new", edition_of="sp_old")
-    other = replace(ONE, name="other", encoder=ONE.encoder | {"encoder": "static"}, scores=scores)
-    results = kept(folder, replace(ONE, scores=scores), other, right={"other": 15})
-    return order_report(read_inputs(results, path))
-
-
 def test_the_report_has_a_table_for_each_edition(tmp_path: Path) -> None:
-    report = edition_inputs(tmp_path)
+    report = with_edition(report_of_languages(tmp_path, EDITIONS))
     table = one(editions(report))
-    header = [cell.text for cell in table.header]
-    assert header[:3] == ["Encoder", "sp_old", "sp_new"]
-    assert len(header) == 5
-    rows = {row.cells[0].text: [cell.text for cell in row.cells[1:]] for row in table.rows}
-    assert rows == {
-        "char_hash": ["50.0", "50.0", "0.0", "–"],
-        "other": ["75.0", "75.0", "0.0", "0.0"],
-    }
+    assert names(table)[:3] == ["Encoder", "sp_old", "sp_new"]
+    assert len(table.header) == 5
+    assert sorted(cells(table)) == [
+        ["char_hash", "50.0", "50.0", "0.0", "–"],
+        ["other", "75.0", "75.0", "0.0", "0.0"],
+    ]
     text = write_markdown(report)
     assert "Editions: sp_new and sp_old" in text
     assert "it may have seen them" in text

@@ -1,14 +1,12 @@
 """What the report shows of EvalRank, ParaLex and downstream tasks, and what must not be shown."""
 
 import re
-from collections.abc import Sequence
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import pytest
-import report_files
 from matplotlib.figure import Figure
 from report_files import (
     ALL_BASELINES,
@@ -32,11 +30,11 @@ from report_files import (
     names,
     of_encoder,
     one,
+    report_of,
 )
 
 from builders.tasks import benchmarks
 from corpora_recipes.running.errors import InputError
-from evaluation.results.scores import ParadigmResults, RankingResults, Results
 from probeta.report import formats
 from probeta.report.formats import write_html, write_latex, write_markdown
 from probeta.report.inputs import read_inputs
@@ -55,16 +53,6 @@ from probeta.report.tables.neighbours import (
 from probeta.report.writing import list_scores
 
 OTHER_RANKED, OTHER_CLUSTERED = of_encoder(TWO, RANKED, CLUSTERED)
-
-
-def report_of(
-    folder: Path,
-    results: Sequence[Results] = (ONE, TWO),
-    rankings: Sequence[RankingResults] = (),
-    paradigms: Sequence[ParadigmResults] = (),
-    **ranks: Any,
-) -> Report:
-    return report_files.report_of(folder, *results, rankings=rankings, paradigms=paradigms, **ranks)
 
 
 def values(report: Report, encoder: str) -> dict[str, Any]:
@@ -88,7 +76,7 @@ def test_no_sections_without_results(tmp_path: Path) -> None:
     empty = (replace(RANKED, scores=(), similarities=()),)
     none = (replace(CLUSTERED, scores=(), left_out={}),)
     for rankings, paradigms in (((), ()), (empty, none)):
-        report = report_of(tmp_path, (ONE, TWO), rankings, paradigms)
+        report = report_of(tmp_path, rankings=rankings, paradigms=paradigms)
         page = write_html(report, [], Figure())
         for text in (write_markdown(report), write_latex(report), page):
             assert not re.search(
@@ -137,7 +125,7 @@ def test_the_best_and_those_that_the_ranks_cannot_distinguish(tmp_path: Path) ->
         for item in (OTHER_RANKED, third, RANKED)
     ]
     first = {"char_hash": 650, "deep": 1, "use": 651}
-    report = report_of(tmp_path, (ONE, TWO, DEEP), rankings, first=first)
+    report = report_of(tmp_path, ONE, TWO, DEEP, rankings=rankings, first=first)
     _, table = evalrank(report)
     assert sorted(row[:2] for row in cells(table)) == [
         ["char_hash +", "40.0 [38.0, 42.0] ≈"],
@@ -240,7 +228,7 @@ def test_other_layers_are_not_shown(tmp_path: Path) -> None:
     lower = replace(deep, scores=(*deep.scores, replace(RANK, layer="0", mrr=0.9)))
     below = replace(PARADIGM, layer="0", dataset="paralex_de")
     clustered = replace(clustered, scores=(*clustered.scores, below))
-    report = report_of(tmp_path, [DEEP], [lower], [clustered])
+    report = report_of(tmp_path, DEEP, rankings=[lower], paradigms=[clustered])
     assert "90.0" not in str(evalrank(report))
     assert "paralex_de" not in str(one(paralex(report)))
     assert len(clusters(report)) == 1
@@ -360,10 +348,9 @@ SIX = [
     replace(
         ONE,
         name=f"encoder{number}",
-        scores=(
-            replace(SP, value=sp / 10),
-            replace(STS, value=(number + 1) / 10),
-            replace(MC, value=number / 10),
+        scores=tuple(
+            replace(score, value=value / 10)
+            for score, value in ((SP, sp), (STS, number + 1), (MC, number))
         ),
     )
     for number, sp in enumerate((2, 1, 3, 4, 6, 5))
@@ -376,7 +363,7 @@ def test_downstream(tmp_path: Path) -> None:
         ranked, _ = of_encoder(results, RANKED, CLUSTERED)
         rankings.append(replace(ranked, scores=(replace(RANK, mrr=mrr),)))
     paradigms = [of_encoder(results, RANKED, CLUSTERED)[1] for results in SIX]
-    report = report_of(tmp_path, SIX, rankings, paradigms)
+    report = report_of(tmp_path, *SIX, rankings=rankings, paradigms=paradigms)
     benchmarks, pearson = study(report)
     assert names(benchmarks) == ["Score", "spanish_senteval SC (1)", "spanish_discoeval SP (1)"]
     # What is the same for all encoders correlates with nothing, and is not shown.
@@ -395,7 +382,7 @@ def test_downstream(tmp_path: Path) -> None:
 def test_without_post_processed_encoders(tmp_path: Path) -> None:
     processed = {**ONE.encoder, "options": {"postprocessing": "abtt"}}
     given = [*SIX[:5], replace(SIX[5], encoder=processed)]
-    tables = study(report_of(tmp_path, given))
+    tables = study(report_of(tmp_path, *given))
     assert [table.title.partition(": ")[0] for table in tables] == ["Spearman", "Pearson"] * 2
     counts = [cells(table)[0][2].partition(" n = ")[2] for table in tables]
     assert counts == ["6 +", "6 +", "5", "5"]
@@ -407,7 +394,7 @@ def test_without_post_processed_encoders(tmp_path: Path) -> None:
 def test_downstream_needs_three_encoders_and_scores_of_both_kinds(tmp_path: Path) -> None:
     title = "Which scores correlate with downstream tasks"
     for count, word in ((1, "one"), (2, "two")):
-        report = report_of(tmp_path / word, SIX[:count])
+        report = report_of(tmp_path / word, *SIX[:count])
         (table,) = study(report)
         (sentence,) = table.about
         assert not table.rows
@@ -415,13 +402,13 @@ def test_downstream_needs_three_encoders_and_scores_of_both_kinds(tmp_path: Path
         assert f"## {title}\n\n{sentence}\n\n## " in write_markdown(report)
         assert title not in write_latex(report)
     for item in (STS, SP):
-        report = report_of(tmp_path / item.dataset, [replace(one, scores=(item,)) for one in SIX])
+        report = report_of(tmp_path / item.task, *(replace(one, scores=(item,)) for one in SIX))
         assert study(report) == study_datasets(report) == []
 
 
 def test_markdown_and_latex_have_the_same_tables(tmp_path: Path) -> None:
     ranked, clustered = of_encoder(SIX[0], RANKED, CLUSTERED)
-    report = report_of(tmp_path, SIX, [ranked], [clustered])
+    report = report_of(tmp_path, *SIX, rankings=[ranked], paradigms=[clustered])
     chapters = ("rankings", "study")
     shown = [t for s, t in formats.sections_of(report, "latex") if s.chapter in chapters]
     assert [table.name for tables in shown for table in tables] == [
@@ -469,20 +456,20 @@ def test_results_that_must_not_be_compared(
     }
     given[kind][1] = replace(given[kind][1], **item)
     with pytest.raises(InputError, match=words):
-        report_of(tmp_path, **given)
+        report_of(tmp_path, *given.pop("results"), **given)
 
 
 def test_similarity_is_of_the_files_that_were_probed(tmp_path: Path) -> None:
-    probed = [replace(ONE, scores=(SP, STS))]
+    probed = replace(ONE, scores=(SP, STS))
     item = (replace(SIMILARITY, digest="7" * 64),)
-    report_of(tmp_path, probed, [RANKED])
+    report_of(tmp_path, probed, rankings=[RANKED])
     with pytest.raises(InputError, match="the rows of sts14_es") as caught:
-        report_of(tmp_path, probed, [replace(RANKED, similarities=item)])
+        report_of(tmp_path, probed, rankings=[replace(RANKED, similarities=item)])
     assert STS.digest in str(caught.value)
 
 
 def test_the_audit_of_datasets_that_nothing_is_probed_on(tmp_path: Path) -> None:
-    report = report_of(tmp_path, [ONE], [RANKED], [CLUSTERED])
+    report = report_of(tmp_path, ONE, rankings=[RANKED], paradigms=[CLUSTERED])
     of_datasets = list(dict.fromkeys(report.inputs.groups.values()))
     assert of_datasets == [benchmarks.SP, benchmarks.DR, benchmarks.EVALRANK, benchmarks.PARALEX]
     table = one(verdicts(report))
@@ -508,6 +495,6 @@ def test_an_audit_without_a_dataset_that_was_ranked(tmp_path: Path) -> None:
 
 
 def test_encoders_that_were_ranked_and_not_probed(tmp_path: Path) -> None:
-    report = report_of(tmp_path, [ONE], [OTHER_RANKED], [OTHER_CLUSTERED])
+    report = report_of(tmp_path, ONE, rankings=[OTHER_RANKED], paradigms=[OTHER_CLUSTERED])
     assert cells(evalrank(report)[1])[0][0] == "use +"
     assert values(report, "use")["evalrank_es hits@1 cosine"] == 0.3
