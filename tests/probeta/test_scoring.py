@@ -1,27 +1,35 @@
-"""The function `score`: the pipeline's numbers; which encoder is meant, and where vectors are."""
+"""`score`: the pipeline's numbers, which encoder is meant; scores shown, given and compared."""
 
 import json
 import logging
+import re
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import numpy as np
+import pandas as pd
 import pytest
 from hash_seeds import another_hash_seed
 from imports import REPOSITORY
 
 from corpora_recipes.running.errors import InputError
-from probeta import evaluator, score
+from evaluation.results.comparison import compare, measure_all
+from evaluation.results.scores import read_predictions, read_results
+from probeta import Scores, evaluator, score
 from probeta.cli import main
 from probeta.scoring import resolve_encoder
+
+# --- scoring -------------------------------------------------------------------------------------
 
 MODULE = """import numpy as np
 
 
-def encode(texts):
-    return np.array([[len(text), text.count("a"), 1.0] for text in texts])
+def encode(texts, prompt=""):
+    return np.array([[len(text), text.count("a"), 1.0 + len(prompt)] for text in texts])
 """
 
 
@@ -110,16 +118,8 @@ def test_the_workers_change_nothing(hub_folder: Path, monkeypatch: pytest.Monkey
     assert one == two
 
 
-PROMPTING = """import numpy as np
-
-
-def encode(texts, prompt=""):
-    return np.array([[len(prompt), len(text), text.count("a")] for text in texts])
-"""
-
-
 def test_prompts_are_those_of_params(hub_folder: Path) -> None:
-    Path("prompting.py").write_text(PROMPTING)
+    Path("prompting.py").write_text(MODULE)
     prompts = {"default": "q: ", "SC": "class: ", "sts_own": ""}
     entry = {"encoder": "callable", "function": "prompting:encode", "prompts": prompts}
     Path("params.yaml").write_text(json.dumps({"seed": 7, "encoders": {"own": entry}}))
@@ -149,6 +149,10 @@ def test_each_dataset_has_its_prompt_and_vectors_are_kept_by_it(hub_folder: Path
     assert scored(default="d: ", SC="c: ", SS="other: ") == {"d: ": 31, "other: ": 6}
 
 
+def zeros(texts: list[str]) -> Any:
+    return np.zeros((len(texts), 2))
+
+
 @pytest.mark.parametrize(
     ("encoder", "prompts", "words"),
     [
@@ -156,15 +160,11 @@ def test_each_dataset_has_its_prompt_and_vectors_are_kept_by_it(hub_folder: Path
         ("char_hash", {"default": "q: "}, ["encoder char_hash.prompts", "unknown"]),
         (lambda texts, prompt: encode(texts), {"SP": 3}, ["{default:", "{'SP': 3}"]),
         (
-            lambda texts, prompt=None: encode(texts),
-            {"sts_wn": "q: "},
+            lambda texts, prompt="": encode(texts),
+            {"sts_wn": "q"},
             ["prompts of encoder", "sts_own"],
         ),
-        (
-            lambda texts: np.zeros((len(texts), 2)),
-            None,
-            ["a number other than 0", "all 67 of 67 texts"],
-        ),
+        (zeros, None, ["a number other than 0", "all 67 of 67 texts"]),
         (lambda texts: np.random.rand(len(texts), 64), None, ["depend only on their text"]),
         (lambda: None, None, ["vectors", "TypeError", "takes 0 positional arguments"]),
         (7, None, ["a function, an object with a method `encode`", "int"]),
@@ -193,6 +193,15 @@ def test_nothing_is_written_if_it_fails(hub_folder: Path) -> None:
     assert sorted(path.name for path in Path().iterdir()) == ["dist"]
 
 
+def run(code: str, **environment: str) -> str:
+    """Return what a program prints that is given the folder of the project."""
+    command = [sys.executable, "-c", code, str(REPOSITORY)]
+    environment["PYTHONPATH"] = str(REPOSITORY)
+    done = subprocess.run(command, capture_output=True, text=True, env=environment)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
 def test_it_runs_in_a_program_outside_a_clone_and_starts_fast(hub_folder: Path) -> None:
     code = (
         "import sys\n"
@@ -205,14 +214,7 @@ def test_it_runs_in_a_program_outside_a_clone_and_starts_fast(hub_folder: Path) 
         "heavy = {'sklearn.linear_model', 'scipy.stats', 'matplotlib', 'torch'}\n"
         "print(len(scores.results.scores), heavy & sys.modules.keys(), scores, sep='\\n')\n"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        capture_output=True,
-        text=True,
-        env={"PYTHONPATH": str(REPOSITORY), "PYTHONHASHSEED": another_hash_seed()},
-    )
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("3\nset()\ndataset ")
+    assert run(code, PYTHONHASHSEED=another_hash_seed()).startswith("3\nset()\ndataset ")
 
 
 # Writes the modules whose functions `score` enters, one a line; what imports run does not count.
@@ -245,14 +247,7 @@ print(*sorted(entered), sep="\\n")
 
 def test_a_local_score_enters_few_modules(hub_folder: Path) -> None:
     """Neither a cluster nor the cache of a run is there to be met."""
-    done = subprocess.run(
-        [sys.executable, "-c", ENTERED, str(REPOSITORY)],
-        capture_output=True,
-        text=True,
-        env={"PYTHONPATH": str(REPOSITORY)},
-    )
-    assert done.returncode == 0, done.stderr
-    entered = set(done.stdout.split())
+    entered = set(run(ENTERED).split())
     assert {"probeta/scoring", "evaluation/embedding/store"} <= entered
     assert not {"corpora_recipes/running/cluster", "corpora_recipes/running/cache"} & entered
     assert len(entered) <= 26, sorted(entered)
@@ -374,3 +369,107 @@ def test_vectors_of_another_encoder_are_not_replaced() -> None:
     Path("data/embeddings/small").mkdir()
     Path("data/embeddings/small/encoder.json").write_text(json.dumps(other))
     assert found("small")[3] == Path("data/embeddings/small")
+
+
+# --- scores --------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def floor(hub_folder: Path) -> Scores:
+    return score("char_hash")
+
+
+def test_to_pandas(floor: Scores) -> None:
+    frame = floor.to_pandas().set_index("dataset")
+    assert list(frame.index) == ["bso_own", "sts_own", "tass_own"]
+    row = frame.loc["bso_own"]
+    assert row.score == floor["bso_own"].value
+    assert (row.low, row.high) == floor["bso_own"].interval
+    assert (row.group, row.metric, row.chance, row.n) == ("BSO", "accuracy", 0.5, 8)
+    assert (row.trivial, row.trivial_score, row["sample"]) == ("bag_of_words", 0.7, False)
+    assert frame.chance.isna().tolist() == [False, True, False]
+    assert frame.trivial.isna().tolist() == [False, True, True]
+    with pytest.raises(KeyError):
+        floor["words"]
+
+
+def test_programs_get_the_same_fractions(floor: Scores, monkeypatch: pytest.MonkeyPatch) -> None:
+    frame = floor.to_pandas()
+    floor.to_csv("scores.csv")
+    assert Path("scores.csv").read_text("utf-8") == floor.to_csv()
+    pd.testing.assert_frame_equal(pd.read_csv("scores.csv"), frame, check_dtype=False)
+    logged = floor.to_dict()
+    assert json.loads(json.dumps(logged)) == logged
+    assert list(logged)[:3] == ["bso_own/score", "bso_own/low", "bso_own/high"]
+    assert list(logged.values()) == frame[["score", "low", "high"]].to_numpy().ravel().tolist()
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(InputError, match=r"probeta\[report\]"):
+        floor.to_pandas()
+
+
+def test_a_notebook_shows_the_printed_cells(floor: Scores) -> None:
+    page = ElementTree.fromstring(f"<div>{floor._repr_html_()}</div>")
+    cells = [[cell.text or "" for cell in row] for row in page.iter("tr")]
+    lines = str(floor).splitlines()
+    assert [re.split(r"  +", line) for line in lines[: len(cells)]] == [
+        [cell for cell in row if cell] for row in cells
+    ]
+    assert [note.text for note in page.iter("p")] == lines[len(cells) :]
+
+
+def test_compared_as_in_the_report(floor: Scores, capsys: pytest.CaptureFixture[str]) -> None:
+    other = score("use_multilingual", datasets=["bso_own", "sts_own"])
+    comparison = floor.compare(other)
+    found = comparison.to_pandas()
+    folders = (Path("one"), Path("other"))
+    for scores, folder in zip((floor, other), folders, strict=True):
+        scores.save(folder)
+    measured = measure_all([(read_results(f), partial(read_predictions, f)) for f in folders])
+    # The other one lacks the only dataset of SC.
+    groups = {"BSO": ["bso_own"], "SC": ["tass_own"], "SS": ["sts_own"]}
+    names = ["level", "what", "difference", "low", "high", "tie"]
+    assert found[names].to_numpy().tolist() == [
+        [d.level, d.target, d.value, *d.interval, d.tie] for d in compare(measured, groups)
+    ]
+    assert found.what.tolist() == ["bso_own", "sts_own", "BSO", "SS"]
+    assert found.difference[0] == floor["bso_own"].value - other["bso_own"].value
+    assert comparison.to_dict()["bso_own/difference"] == found.difference[0]
+    assert main(["compare", "one", "other"]) == 0
+    printed = capsys.readouterr().out
+    assert printed == f"{comparison}\n"
+    assert re.split(r"  +", printed.splitlines()[1])[:3] == [
+        "dataset",
+        "bso_own",
+        f"{100 * found.difference[0]:.1f}",
+    ]
+    assert printed.endswith(
+        "\nchar_hash minus use_multilingual, x 100. A tie may be due to chance.\n"
+    )
+    Path("data/results").mkdir(parents=True)
+    Path("one").rename("data/results/one")
+    assert main(["compare", "one", "other"]) == 0
+    assert capsys.readouterr().out == printed
+    assert main(["compare", "onne", "other"]) == 1
+    assert "did you mean one?" in capsys.readouterr().err
+
+
+def test_what_cannot_be_compared(floor: Scores, hub_folder: Path) -> None:
+    cases = {
+        "two names": floor,
+        "a dataset that both": score("char_hash", name="a", datasets=["tass_own"]),
+        "the same protocol": score("char_hash", name="b", protocol="senteval"),
+    }
+    one = score("char_hash", datasets=["bso_own"])
+    (hub_folder / "bso_own").rename("kept")
+    (hub_folder / "tass_own").rename(hub_folder / "bso_own")
+    for words, other in cases.items():
+        with pytest.raises(InputError, match=words):
+            one.compare(other)
+
+
+def test_a_sample_is_said(floor: Scores) -> None:
+    assert "sample" not in str(floor)
+    marked = Scores(floor.results, (), {}, frozenset({"bso_own"}), None)
+    assert str(marked).endswith("Built from the shipped samples, do not report: bso_own.")
+    names = frozenset({"bso_own", "sts_own", "tass_own"})
+    assert "All built from the shipped samples" in repr(Scores(floor.results, (), {}, names, None))

@@ -7,13 +7,4 @@ from corpora_recipes.recipe import Corpus, load_facts
 
 def corpus_of(recipe: str, language: str = "es", **options: Any) -> Corpus:
     """Return the entry of a corpus that says no more than its recipe, language and options."""
-    return Corpus(
-        name=recipe,
-        recipe=recipe,
-        language=language,
-        documents=None,
-        seed=1111,
-        options=options,
-        datasets={},
-        facts=load_facts(recipe),
-    )
+    return Corpus(recipe, recipe, language, None, 1111, options, {}, load_facts(recipe))

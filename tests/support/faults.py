@@ -66,15 +66,8 @@ STAGES = [
     and name != "train"
 ]
 # How many parts of a path name what appears whole, or goes before a new one comes.
-_WHOLE = {
-    "data/records": 3,
-    "data/instances": 4,
-    "data/audit": 2,
-    "data/results": 3,
-    "data/rankings": 3,
-    "dist": 2,
-    "reports": 1,
-}
+_WHOLE = dict.fromkeys(("data/records", "data/results", "data/rankings"), 3)
+_WHOLE |= {"data/instances": 4, "data/audit": 2, "dist": 2, "reports": 1}
 
 
 def unit_of(name: str) -> str:

@@ -19,21 +19,17 @@ LABELS = {
     "pair_classification": ["contradiction", "neutral", "entailment"],
 }
 LISTS, ONE = pa.list_(pa.string()), pa.string()
+PASSAGES = ("sentence_position", "sentence_ordering", "discourse_coherence")
+SINGLE = ("section_prediction", "sentence_classification", "linguistic_probing")
+RANKINGS = ("sentence_ranking", "word_ranking")
+PAIRS = ("pair_classification", "relatedness", "similarity")
 COLUMNS = {
-    "sentence_position": {"sentences": LISTS, "tokens": LISTS},
-    "sentence_ordering": {"sentences": LISTS, "tokens": LISTS},
-    "discourse_coherence": {"sentences": LISTS, "tokens": LISTS},
-    "section_prediction": {"sentence": ONE, "tokens": ONE},
     "discourse_relations": dict.fromkeys(("left", "right", "left_tokens", "right_tokens"), LISTS),
-    "sentence_classification": {"sentence": ONE, "tokens": ONE},
-    "linguistic_probing": {"sentence": ONE, "tokens": ONE},
-    "sentence_ranking": {"text": ONE, "tokens": ONE, "positives": LISTS},
-    "word_ranking": {"text": ONE, "tokens": ONE, "positives": LISTS},
     "paradigms": {"terms": LISTS, "tokens": LISTS},
-    **dict.fromkeys(
-        ("pair_classification", "relatedness", "similarity"),
-        dict.fromkeys(("sentence1", "sentence2", "tokens1", "tokens2"), ONE),
-    ),
+    **{task: {"sentences": LISTS, "tokens": LISTS} for task in PASSAGES},
+    **{task: {"sentence": ONE, "tokens": ONE} for task in SINGLE},
+    **{task: {"text": ONE, "tokens": ONE, "positives": LISTS} for task in RANKINGS},
+    **dict.fromkeys(PAIRS, dict.fromkeys(("sentence1", "sentence2", "tokens1", "tokens2"), ONE)),
 }
 FURTHER = {"label": pa.int64(), "score": pa.float64(), "fold": pa.int64(), "subset": pa.string()}
 
@@ -85,14 +81,8 @@ def write_dataset(
     first = next((first for rows in splits.values() for first in rows), {"label": 0})
     columns = COLUMNS.get(task, {}) | {n: kind for n, kind in FURTHER.items() if n in first}
     features: dict[str, Any] = {name: {} for name in columns}
-    about = {
-        "dataset": name or folder.name,
-        "task": task,
-        "corpus": folder.parent.name,
-        "language": "es",
-        "version": "1.0.0",
-        "seed": 7,
-    }
+    about: dict[str, Any] = {"dataset": name or folder.name, "corpus": folder.parent.name}
+    about |= {"task": task, "language": "es", "version": "1.0.0", "seed": 7}
     if "label" in first:
         features["label"] = {"names": list(labels or LABELS[task]), "_type": "ClassLabel"}
     metadata = {"probeta": about, "huggingface": {"info": {"features": features}}}

@@ -7,11 +7,8 @@ out.
 """
 
 import hashlib
-import io
 import json
 import re
-import tarfile
-import zipfile
 from collections.abc import Iterator
 from dataclasses import replace
 from http.server import BaseHTTPRequestHandler
@@ -21,6 +18,7 @@ from urllib.parse import urlencode
 
 import yaml
 from loopback import RangeServer
+from mutants import pack, unpack
 
 from corpora_recipes.corpora.gutenberg.recipe import LISTS, decode
 from corpora_recipes.fetching.sources import list_sources, sample_folder
@@ -178,21 +176,21 @@ def _contents(source: Source, sample: Path) -> bytes | None:
     if (sample / name).is_file():
         return (sample / name).read_bytes()
     if (plain := sample / name.with_suffix(".jsonl")).is_file():
-        return _zip({plain.name: plain.read_bytes()})
+        return pack(".zip", [(plain.name, plain.read_bytes())])
     if name.name == "Spanish-Movie-Reviews.zip":
-        with zipfile.ZipFile(sample / "corpusCine.zip") as archive:
-            files = {PurePosixPath(i.filename).name: archive.read(i) for i in archive.infolist()}
+        members = unpack(".zip", (sample / "corpusCine.zip").read_bytes())
+        files = {PurePosixPath(member).name: data for member, data in members}
         top = "Spanish-Movie-Reviews-main"
-        inside = {f"{top}/reviews_{len(file) % 4}/xml/{file}": files[file] for file in files}
-        return _zip({f"{top}/README.md": b"Reviews", **inside})
+        inside = [(f"{top}/reviews_{len(f) % 4}/xml/{f}", data) for f, data in files.items()]
+        return pack(".zip", [(f"{top}/README.md", b"Reviews"), *inside])
     if match := re.fullmatch(r"STS(20)?(1[45])-es-test\.zip", name.name):
-        folder = sample / f"STS{match[2]}-es-test"
-        return _zip({f"{name.stem}/{p.name}": _natural(p) for p in sorted(folder.iterdir())})
+        paths = sorted((sample / f"STS{match[2]}-es-test").iterdir())
+        return pack(".zip", [(f"{name.stem}/{path.name}", _natural(path)) for path in paths])
     # A repository of which the sample has the files unpacked.
     unpacked = sorted(path for other in source.instead for path in sample.glob(other.file))
     if unpacked and source.urls:
-        inside = {f"main/{path.relative_to(sample)}": path.read_bytes() for path in unpacked}
-        return _zip(inside) if name.suffix == ".zip" else _tar(inside)
+        inside = [(f"main/{path.relative_to(sample)}", path.read_bytes()) for path in unpacked]
+        return pack(".zip" if name.suffix == ".zip" else ".tar.gz", inside)
     return None
 
 
@@ -226,24 +224,6 @@ def _dump(corpus: Corpus, sample: Path) -> Iterator[tuple[str, bytes]]:
         yield f"{above}/", f"<html><pre>{links}</pre></html>".encode()
         begun = {"jobs": {"articlesmultistreamdump": {"status": "in-progress", "files": {}}}}
         yield f"{above}/{dates[1]}/dumpstatus.json", json.dumps(begun).encode()
-
-
-def _zip(files: dict[str, bytes]) -> bytes:
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, data in files.items():
-            archive.writestr(zipfile.ZipInfo(name), data)
-    return buffer.getvalue()
-
-
-def _tar(files: dict[str, bytes]) -> bytes:
-    buffer = io.BytesIO()
-    with tarfile.open(fileobj=buffer, mode="w:gz") as archive:
-        for name, data in files.items():
-            info = tarfile.TarInfo(name)
-            info.size = len(data)
-            archive.addfile(info, io.BytesIO(data))
-    return buffer.getvalue()
 
 
 def _pages(corpus: Corpus, sample: Path) -> Iterator[tuple[str, bytes]]:

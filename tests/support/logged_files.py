@@ -22,16 +22,9 @@ def write_log(
     choices: list[str] | None = None,
     **config: Any,
 ) -> None:
-    """Write the log of one run.
+    """Write the log of one run on datasets of the package ``data`` into the model's ``folder``.
 
-    Args:
-        folder: of the model.
-        data: the package that it was asked about.
-        answers: dataset to what the model answers.
-        date: of the run, a part of the names of files.
-        metric: that of the score.
-        choices: the answers that the model chooses from; None if they are texts of the row.
-        config: further facts of the run, such as the model's arguments.
+    The model answers from ``choices``, or from texts of the row; ``config`` are further facts.
     """
     folder.mkdir(parents=True, exist_ok=True)
     found = {dataset.name: dataset for dataset in find_datasets(data)}

@@ -6,41 +6,22 @@ from typing import Any
 from corpora_recipes.recipe import CollectionFacts, Corpus
 from corpora_recipes.records import Example, Split
 
+CLUSTERS = CollectionFacts("Clusters.", None, columns={"cluster": "its name"}, sizes={"all": 2})
 COLLECTIONS = {
     "scored": CollectionFacts("Pairs.", 2, scale=(0, 5)),
     "plain": CollectionFacts("Pairs.", 2, sizes={"all": 2}),
     "single": CollectionFacts("Texts.", 1),
     "words": CollectionFacts("Pairs of words.", 2, unit="word"),
     "lexicon": CollectionFacts("Words.", 1, unit="word"),
-    **{
-        language: CollectionFacts(
-            "Clusters.", None, columns={"cluster": "its name"}, sizes={"all": 2}
-        )
-        for language in ("en", "es", "sw")
-    },
+    **dict.fromkeys(("en", "es", "sw"), CLUSTERS),
 }
 
 
 def corpus_of_pairs(made: Corpus, name: str = "pairs", **changes: Any) -> Corpus:
-    """Return a corpus with ``COLLECTIONS`` and no datasets, changed as the arguments say.
-
-    Args:
-        made: what the fixture ``make_corpus`` makes.
-        name: of its entry.
-        changes: further facts.
-    """
+    """Return what ``make_corpus`` has made with ``COLLECTIONS``, no datasets and further facts."""
     pairs: dict[str, Any] = {"records": "examples", "collections": COLLECTIONS}
     pairs |= {"name": name.title()} | changes
-    return Corpus(
-        name=name,
-        recipe="sts",
-        language="es",
-        documents=None,
-        seed=1111,
-        options={},
-        datasets={},
-        facts=replace(made.facts, **pairs),
-    )
+    return Corpus(name, "sts", "es", None, 1111, {}, {}, replace(made.facts, **pairs))
 
 
 def pair(

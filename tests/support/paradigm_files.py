@@ -28,12 +28,8 @@ def write_paradigms_dataset(
 ) -> Dataset:
     """Write clusters; a term's tokens are the term unless told otherwise."""
     rows = [
-        {
-            "id": f"{language}/{name}",
-            "terms": list(terms),
-            "tokens": [(tokens or {}).get(term, term) for term in terms],
-            "cluster": name,
-        }
+        {"id": f"{language}/{name}", "terms": list(terms), "cluster": name}
+        | {"tokens": [(tokens or {}).get(term, term) for term in terms]}
         for name, terms in clusters
     ]
     further = {"cluster": Column("string", "its name")}
@@ -49,13 +45,8 @@ def write_words(
 ) -> Dataset:
     """Write a word ranking without positives; tokens are the word unless told otherwise."""
     rows = [
-        {
-            "id": f"{folder.name}-{number}",
-            "text": word,
-            "tokens": (tokens or {}).get(word, word),
-            "positives": [],
-            "source": "wikipedia",
-        }
+        {"id": f"{folder.name}-{number}", "text": word, "tokens": (tokens or {}).get(word, word)}
+        | {"positives": [], "source": "wikipedia"}
         for number, word in enumerate(words)
     ]
     return _write(folder, "word_ranking", rows, language, {})

@@ -10,15 +10,10 @@ def parsed(
     tokens: str = "",
     joined: dict[str, int] | None = None,
 ) -> ParsedSentence:
-    """Return a parsed sentence.
+    """Return a sentence of words FORM/UPOS/HEAD/RELATION, and /FEATURES and /LEMMA if any.
 
-    Args:
-        words: FORM/UPOS/HEAD/RELATION for each word, and /FEATURES and /LEMMA if it has them.
-        name: of the sentence.
-        split: of the sentence.
-        tokens: the text, tokens separated by spaces, if words are written together; a token before
-            punctuation has no space after it.
-        joined: of such tokens, the number of words that each covers.
+    ``tokens`` is the text if words are written together, and ``joined`` the number of words in each
+    such token; a token before punctuation has no space after it.
     """
     made = []
     for given in words.split():

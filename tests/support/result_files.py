@@ -30,14 +30,8 @@ SCORE = Score(
 RESULTS = Results(
     format=PROBES_FORMAT,
     name="mine",
-    encoder={
-        "encoder": "x",
-        "revision": "1",
-        "form": "natural",
-        "layers": ["0", "1"],
-        "layer": "1",
-        "options": {},
-    },
+    encoder={"encoder": "x", "revision": "1", "form": "natural", "options": {}}
+    | {"layers": ["0", "1"], "layer": "1"},
     protocol={"name": "standard", "version": 3},
     intervals={"method": "jackknife", "coverage": 0.95},
     seed=3,

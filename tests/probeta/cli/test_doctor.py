@@ -18,12 +18,17 @@ from corpora_recipes.recipe import RECIPES, Corpus, CorpusFacts, Finding, Recipe
 from probeta.cli import main
 from probeta.cli.doctor import Report, examine, examine_file, make_asker
 
+Capsys = pytest.CaptureFixture[str]
 DATA = b"x" * 1500
 
 
-@pytest.fixture
-def served(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[RangeServer]:
+@pytest.fixture(autouse=True)
+def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture
+def served() -> Iterator[RangeServer]:
     server = RangeServer({"/a.zip": DATA, "/b.zip": DATA})
     yield server
     server.close()
@@ -133,7 +138,7 @@ def test_a_corpus_of_servers(served: RangeServer, recipe: Callable[..., None]) -
     assert (report.verdict, report.sizes) == ("unknown", [None])
 
 
-@pytest.mark.usefixtures("recipe", "served")
+@pytest.mark.usefixtures("recipe")
 def test_a_corpus_that_must_be_asked_for() -> None:
     mine = corpus(Source("a.zip"), manual="Ask for it.")
     report = examined(mine)
@@ -144,7 +149,7 @@ def test_a_corpus_that_must_be_asked_for() -> None:
     assert examined(mine).verdict == "ok"
 
 
-@pytest.mark.usefixtures("recipe", "served")
+@pytest.mark.usefixtures("recipe")
 def test_a_mirror_and_a_path() -> None:
     mine = corpus(Source("a.zip", urls=("http://127.0.0.1:9/a.zip",)))
     assert examined(mine, ".").verdict == "failed"
@@ -178,7 +183,7 @@ def test_a_repository(served: RangeServer) -> None:
     assert "404" in examine_server("tesis", f"{served.url}/gone", "oai_dc").fault
 
 
-def params(folder: Path, **changes: Any) -> None:
+def params(**changes: Any) -> None:
     documents = RECIPES / "documents" / "sample" / "documents.jsonl"
     entries = {
         "mine": {"corpus": {"recipe": "documents", "path": str(documents), "language": "es"}},
@@ -186,15 +191,12 @@ def params(folder: Path, **changes: Any) -> None:
         "sqc": {"corpus": {"recipe": "sqc"}},
     }
     text = yaml.safe_dump({"corpora": entries} | changes, sort_keys=False)
-    (folder / "params.yaml").write_text(text, "utf-8")
+    Path("params.yaml").write_text(text, "utf-8")
 
 
-def test_one_line_for_each_corpus(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_one_line_for_each_corpus(monkeypatch: pytest.MonkeyPatch, capsys: Capsys) -> None:
     monkeypatch.delenv("PROBETA_CONTACT", raising=False)
-    params(tmp_path)
+    params()
     assert main(["doctor"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].startswith("mine: ok; /")
@@ -208,12 +210,9 @@ def test_one_line_for_each_corpus(
     assert "; cite " in lines[6]
 
 
-def test_without_a_network(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_without_a_network(monkeypatch: pytest.MonkeyPatch, capsys: Capsys) -> None:
     entries = {"xnli": {"corpus": {"recipe": "xnli"}}, "fac": {"corpus": {"recipe": "fac"}}}
-    params(tmp_path, corpora=entries, sources="upstream")
+    params(corpora=entries, sources="upstream")
     asked = []
 
     def silent(url: str, **options: Any) -> Remote:
@@ -239,21 +238,18 @@ def test_without_a_network(
     assert "you seem to be offline" not in capsys.readouterr().out
 
 
-def test_json_and_exit_codes(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    params(tmp_path)
+def test_json_and_exit_codes(monkeypatch: pytest.MonkeyPatch, capsys: Capsys) -> None:
+    params()
     assert main(["doctor", "sqc", "--json"]) == 0
     report = json.loads(capsys.readouterr().out)
     assert [found["corpus"] for found in report["corpora"]] == ["sqc"]
     assert report["disk"]["to_download"] == 0
-    params(tmp_path, sources="nowhere")
+    params(sources="nowhere")
     assert main(["doctor", "sqc", "--json"]) == 1
     said = capsys.readouterr()
     assert json.loads(said.out)["corpora"][0]["verdict"] == "failed"
     assert "faults in sqc" in said.err
-    params(tmp_path)
+    params()
     monkeypatch.setattr(downloads, "free_at", lambda folder: -1)
     assert main(["doctor", "sqc"]) == 1
     assert "too small a disk" in capsys.readouterr().err

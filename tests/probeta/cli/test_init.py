@@ -26,6 +26,7 @@ from evaluation.probing.protocols import probing_params
 from probeta.cli import init, main
 from probeta.cli.init import PAPERS, paper_text, params_text
 
+Capsys = pytest.CaptureFixture[str]
 # What they have of Wikipedia, subtitles, and so on; the treebanks' tasks are not listed here.
 PASSAGES = ["bso_wiki", "connective_wiki", "dc_opus", "dc_wiki", "sp_wiki"]
 NAMES = {
@@ -44,6 +45,11 @@ def datasets(folder: Path, language: str) -> dict[str, tuple[Dataset, str]]:
     """Write the file, check all its entries, and return its datasets with their benchmarks."""
     path = folder / "params.yaml"
     path.write_text(params_text(language), "utf-8")
+    return benchmarks_in(path)
+
+
+def benchmarks_in(path: Path) -> dict[str, tuple[Dataset, str]]:
+    """Check all entries of a file, and return its datasets with their benchmarks."""
     return {
         dataset.name: (dataset, benchmark_of(dataset, [o.corpus for o in group.origins]))
         for group in load_groups(path)
@@ -153,7 +159,7 @@ def test_the_encoders(tmp_path: Path) -> None:
     assert kinds == ["static", *["sentence_transformers"] * 2, *["transformers"] * 2]
 
 
-def test_the_verbs(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_verbs(capsys: Capsys) -> None:
     assert main(["init", "--language", "gl"]) == 0
     assert capsys.readouterr().out == params_text("gl") + "\n"
     assert main(["init", "--language", "galician"]) == 1
@@ -182,21 +188,14 @@ OF_PAPERS = {
 
 
 @pytest.mark.parametrize("paper", PAPERS)
-def test_the_params_of_papers(
-    paper: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_params_of_papers(paper: str, tmp_path: Path, capsys: Capsys) -> None:
     path = tmp_path / "params.yaml"
     assert main(["init", "--paper", paper]) == 0
     text = capsys.readouterr().out
     path.write_text(text, "utf-8")
     benchmarks, encoders = OF_PAPERS[paper]
     language = "es" if paper == "araujo2022" else "en"
-    groups = load_groups(path)
-    made = {
-        dataset.name: benchmark_of(dataset, [origin.corpus for origin in group.origins])
-        for group in groups
-        for dataset in group.datasets
-    }
+    made = {name: benchmark for name, (_, benchmark) in benchmarks_in(path).items()}
     expected = {
         name: benchmark
         for benchmark in benchmarks & BENCHMARKS.keys()
@@ -222,7 +221,7 @@ def test_the_params_of_papers(
     assert paralex_params(params, path)
 
 
-def test_a_paper_has_no_documents(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_paper_has_no_documents(capsys: Capsys) -> None:
     assert main(["init", "--paper", "chen2019", "--documents", "mine"]) == 1
     assert "give --language in place of --paper" in capsys.readouterr().err
 
@@ -237,10 +236,7 @@ def test_a_paper_follows_its_text_if_asked(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("with_topics", [False, True])
 def test_the_datasets_of_documents(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    with_topics: bool,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capsys, with_topics: bool
 ) -> None:
     monkeypatch.chdir(tmp_path)
     words = ["río", "monte", "casa", "perro", "pan", "vino", "libro", "carta", "tren", "barco"]
@@ -278,12 +274,7 @@ def test_the_datasets_of_documents(
     ],
 )
 def test_documents_that_give_nothing(
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    name: str,
-    text: str,
-    asked: str,
-    message: str,
+    tmp_path: Path, capsys: Capsys, name: str, text: str, asked: str, message: str
 ) -> None:
     (tmp_path / name).write_text(text, "utf-8")
     assert main(["init", "--documents", str(tmp_path), *asked.split()]) == 1

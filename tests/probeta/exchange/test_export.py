@@ -14,38 +14,18 @@ from evaluation.results.stored import SCORES, write_stored
 from probeta.cli import main
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
-MODEL = {
-    "encoder": "transformers",
-    "revision": COMMIT,
-    "form": "natural",
-    "layers": ["0", "avg"],
-    "layer": "avg",
-    "dimension": 16,
-    "options": {"model": "some/model", "pooling": "mean"},
-}
+MODEL = RESULTS.encoder | {"encoder": "transformers", "revision": COMMIT, "dimension": 16}
+MODEL |= {"options": {"model": "some/model", "pooling": "mean"}}
+MODEL |= {"layers": ["0", "avg"], "layer": "avg"}
+FACTS: dict[str, Any] = {"language": "en", "version": "2.0.0", "folds": 10, "rows": {"train": 40}}
+FACTS |= {"metric": "pearson", "value": 0.123456789, "interval": (-0.25, 0.5)}
+FACTS |= {"measures": {"spearman": 0.25}, "majority": None, "chance": None}
+CORRELATION = replace(SCORE, dataset="sts_own", layer="avg", **FACTS)
 OWN = MODEL | {"encoder": "callable", "revision": "my/1", "options": {"function": "mine:encode"}}
 
 
 def results_of(encoder: dict[str, Any], name: str = "mine") -> Results:
-    scores = (
-        replace(SCORE, layer="avg", deviation=None),
-        replace(SCORE, layer="0", value=0.9),
-        replace(
-            SCORE,
-            dataset="sts_own",
-            layer="avg",
-            language="en",
-            version="2.0.0",
-            folds=10,
-            rows={"train": 40},
-            metric="pearson",
-            value=0.123456789,
-            interval=(-0.25, 0.5),
-            measures={"spearman": 0.25},
-            majority=None,
-            chance=None,
-        ),
-    )
+    scores = (replace(SCORE, layer="avg", deviation=None), replace(SCORE, value=0.9), CORRELATION)
     versions = {"python": "3", "probeta": "0.1.0"}
     return replace(RESULTS, name=name, encoder=encoder, versions=versions, scores=scores)
 

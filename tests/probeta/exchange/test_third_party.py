@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from conftest import document
+from recipe_reading import write_files as write
 
 from builders.auditing.target import SPLIT_NAMES, Columns, Target
 from builders.building import build
@@ -36,8 +37,7 @@ def parquet(
 
 
 def text(content: str | bytes, folder: Path, name: str = "train.txt") -> None:
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / name).write_bytes(content if isinstance(content, bytes) else content.encode())
+    write(folder, {name: content})
 
 
 def loaded(folder: Path, **options: Any) -> list[Target]:
@@ -345,10 +345,7 @@ BAD: list[tuple[dict[str, Any], list[str]]] = [
     ({"train.pkl": "x\n"}, ["train.pkl", "any code"]),
     ({"train.parquet": OK, "test.parquet": {"label": ["a"]}}, ["test.parquet", "label, t"]),
     ({"train.parquet": OK, "test.parquet": {"label": ["a"], "t": [1]}}, ["t (int64)"]),
-    (
-        {"train-0.parquet": OK, "train-1.parquet": {"label": ["a", "b"], "t": [None, "y"]}},
-        ["1.parquet, row 0"],
-    ),
+    ({"train-0.parquet": OK, "train-1.parquet": NULL}, ["1.parquet, row 0"]),
     ({"train.parquet": NUMBERED, "test.parquet": {"label": ["c"], "t": ["x"]}}, ["row 0", "'c'"]),
     ({"train.parquet": b"PAR1"}, ["a Parquet file"]),
     ({"train.parquet": described('{"task": "sent')}, ["a Parquet file", "JSONDecodeError"]),
@@ -396,10 +393,8 @@ def test_a_folder_or_a_task_that_is_not_there_is_refused(tmp_path) -> None:
 def test_columns_that_are_not_there_are_refused(tmp_path, columns: Columns) -> None:
     parquet({"label": ["a"], "text": ["x"], "length": [3]}, tmp_path / "a")
     text("1\tx\ty\n", tmp_path / "t" / "a")
-    shown = {
-        "a": "label (string), text (string), length (int64)",
-        "t": "column 1, column 2, column 3",
-    }
+    shown = {"a": "label (string), text (string), length (int64)"}
+    shown |= {"t": "column 1, column 2, column 3"}
     for folder, names_shown in shown.items():
         with pytest.raises(InputError) as error:
             load(tmp_path / folder, columns=columns)
@@ -409,23 +404,14 @@ def test_columns_that_are_not_there_are_refused(tmp_path, columns: Columns) -> N
 SOL, LLUVIA = "Hoy hace sol en la plaza.", "Ayer llovió en toda la sierra."
 
 
-def write(folder: Path, files: dict[str, str]) -> Path:
-    for name, content in files.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(content, "utf-8")
-    return folder
-
-
 def task_of(target: Target) -> str | None:
     return target.task.name if target.task else None
 
 
 def named(target: Target, split: str = "train") -> list[tuple[str, ...]]:
     """Return the rows of a split: the class, then the texts."""
-    part = target.parts[split]  # type: ignore[index]
-    classes = [target.labels[number] for number in part.labels]
-    return [(label, *texts) for label, texts in zip(classes, part.texts, strict=True)]
+    texts = target.parts[split].texts  # type: ignore[index]
+    return [(label, *row) for label, row in zip(classes(target)[split], texts, strict=True)]
 
 
 QUESTIONS = "HUM:ind ¿ Quién vino ayer ?\nNUM: ¿ Cuántos ríos hay ?\nHUM:gr ¿ Qué equipo ganó ?\n"
@@ -491,15 +477,10 @@ def test_a_header_tells_texts_from_ids_and_labels_from_scores(tmp_path) -> None:
 
 
 def test_parallel_files_are_one_dataset(tmp_path) -> None:
-    files = {
-        f"NLI/{column}.{split}": lines
-        for split in ("train", "dev")
-        for column, lines in (
-            ("s1", f"{SOL}\n{SOL}\n"),
-            ("s2", f"{LLUVIA}\nNo .\n"),
-            ("labels", "neutral\ncontradiction\n"),
-        )
-    }
+    columns = {"s1": f"{SOL}\n{SOL}\n", "s2": f"{LLUVIA}\nNo .\n"}
+    columns |= {"labels": "neutral\ncontradiction\n"}
+    splits = ("train", "dev")
+    files = {f"NLI/{name}.{split}": text for split in splits for name, text in columns.items()}
     target = load(write(tmp_path, files))
     assert (target.texts, target.answer) == (("s1", "s2"), "labels")
     assert named(target, "validation") == [("neutral", SOL, LLUVIA), ("contradiction", SOL, "No.")]
@@ -510,12 +491,8 @@ def test_parallel_files_are_one_dataset(tmp_path) -> None:
 
 def test_pairs_of_sts_without_a_score_are_left_out(tmp_path) -> None:
     pair = f"{SOL}\t{LLUVIA}\n"
-    files = {
-        "STS.input.news.txt": pair * 3,
-        "STS.gs.news.txt": "2.8\n\n4\n",
-        "STS.input.wikipedia.txt": pair,
-        "STS.gs.wikipedia.txt": "0\n",
-    }
+    files = {"STS.input.news.txt": pair * 3, "STS.gs.news.txt": "2.8\n\n4\n"}
+    files |= {"STS.input.wikipedia.txt": pair, "STS.gs.wikipedia.txt": "0\n"}
     target = load(write(tmp_path / "STS14", files))
     assert target.parts["test"].scores.tolist() == [2.8, 4.0, 0.0]
     assert [place.number for place in target.parts["test"].places] == [1, 3, 1]
@@ -537,13 +514,9 @@ def test_scores_are_told_from_classes(tmp_path) -> None:
 
 
 def test_the_hub_converts_to_a_folder_for_each_split(tmp_path) -> None:
+    rows = {"text": [SOL, LLUVIA], "topic": ["weather"] * 2, "class": [1, 0]}
     for split in ("train", "test"):
-        folder = tmp_path / "default" / split
-        parquet(
-            {"text": [SOL, LLUVIA], "topic": ["weather"] * 2, "class": [1, 0]},
-            folder,
-            "0000.parquet",
-        )
+        parquet(rows, tmp_path / "default" / split, "0000.parquet")
     target = load(tmp_path)
     assert (target.name, target.texts, target.answer) == ("default", ("text",), "class")
     assert list(target.parts) == ["train", "test"]

@@ -15,7 +15,6 @@ from typing import Any
 
 import pytest
 from report_files import (
-    ALL_BASELINES,
     CLUSTERED,
     DEEP,
     DR,
@@ -29,10 +28,7 @@ from report_files import (
     SP,
     STS,
     TWO,
-    audit_file,
     kept,
-    kept_paradigms,
-    kept_ranks,
     of_encoder,
     report_of,
     whole_report,
@@ -47,8 +43,12 @@ from corpora_recipes.running.errors import InputError
 from evaluation.datasets import Dataset, find_datasets
 from evaluation.results.scores import read_results
 from evaluation.results.stored import SCORES, write_stored
+from probeta.annotation import AnnotatorScores
 from probeta.report.figures import (
+    MAX_DRAWN,
+    MAX_NAME_LENGTH,
     MAX_PIXELS,
+    Picture,
     draw_averages,
     draw_groups,
     draw_layers,
@@ -65,9 +65,11 @@ from probeta.report.instances import (
     draw_rows,
     shown_texts,
 )
-from probeta.report.statistics import order_report
+from probeta.report.statistics import Report, order_report
 from probeta.report.tables.encoders import profiles
 from probeta.report.writing import benchmark_means, list_scores, write_report
+
+# --- report files --------------------------------------------------------------------------------
 
 NAMES = ("layers", "layers_by_group")
 FIGURES = [*(f"{name}.{kind}" for name in NAMES for kind in ("png", "svg")), "scores.svg"]
@@ -88,8 +90,12 @@ def written_report(given: dict[str, Any], tmp_path_factory: pytest.TempPathFacto
 
 
 @pytest.fixture(scope="module")
-def browser(given: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    report = order_report(read_inputs(given["results"], given["instances"] / "audit.json"))
+def report(given: dict[str, Any]) -> Report:
+    return order_report(read_inputs(given["results"], given["instances"] / "audit.json"))
+
+
+@pytest.fixture(scope="module")
+def browser(given: dict[str, Any], report: Report) -> dict[str, dict[str, Any]]:
     return {
         item["name"]: item for item in browser_contents(report, find_datasets(given["instances"]))
     }
@@ -213,8 +219,9 @@ def test_answers(browser: dict[str, dict[str, Any]]) -> None:
     assert not any(row["answers"][1][1] for row in item["rows"])
 
 
-def test_where_the_card_and_the_facts_of_a_dataset_are(given: dict[str, Any]) -> None:
-    report = order_report(read_inputs(given["results"], given["instances"] / "audit.json"))
+def test_where_the_card_and_the_facts_of_a_dataset_are(
+    given: dict[str, Any], report: Report
+) -> None:
     for card, link in (("../hub/docs", "../hub/docs/mc_x.md"), ("", "")):
         (first, *_) = browser_contents(report, find_datasets(given["instances"]), card)
         assert (first["title"], first["card"]) == ("Sentence classification (own dataset)", link)
@@ -306,10 +313,7 @@ def test_a_new_task_is_in_the_report_without_a_line_here(
 
 
 @pytest.mark.parametrize("is_there", [True, False])
-def test_instances_that_were_not_probed(
-    given: dict[str, Any], tmp_path: Path, is_there: bool
-) -> None:
-    report = order_report(read_inputs(given["results"], given["instances"] / "audit.json"))
+def test_instances_that_were_not_probed(report: Report, tmp_path: Path, is_there: bool) -> None:
     other = write_instances(tmp_path / "instances")
     if is_there:
         for split in ("train", "validation"):
@@ -444,14 +448,7 @@ def test_latex_compiles(tmp_path: Path, name: str) -> None:
     several = [DEEP, *[replace(ONE, scores=(DR, SP, STS))] * 3]
     results = [replace(item, name=f"{name}{place}") for place, item in enumerate(several)]
     ranked, clustered = of_encoder(results[0], RANKED, CLUSTERED)
-    report = order_report(
-        read_inputs(
-            kept(tmp_path, *results),
-            audit_file(tmp_path, ALL_BASELINES),
-            kept_ranks(tmp_path, ranked),
-            kept_paradigms(tmp_path, clustered),
-        )
-    )
+    report = report_of(tmp_path, *results, rankings=[ranked], paradigms=[clustered])
     (tmp_path / "tables.tex").write_text(write_latex(report), "utf-8")
     document = (
         "\\documentclass{article}\\usepackage[T1]{fontenc}\\usepackage{booktabs,graphicx}\n"
@@ -523,3 +520,60 @@ def test_groups_by_layer_have_the_means_of_the_datasets_that_all_encoders_have(
     assert lines == [[[0, 30], [1, 40], [2, 50]]] * 2
     panels = draw_groups(profiles(report_of(tmp_path, DEEP))).axes
     assert [len(axes.lines) for axes in panels] == [1, 1]
+
+
+# --- picture -------------------------------------------------------------------------------------
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def only(report: Report) -> Picture:
+    (picture,) = pictures(report).values()
+    return picture
+
+
+def test_means_baselines_and_people_stand_where_they_are(tmp_path: Path) -> None:
+    third = replace(ONE, name="third", scores=(replace(SP, value=0.9, interval=(0.8, 1.0)), DR))
+    report = report_of(tmp_path, ONE, TWO, third)
+    asked = AnnotatorScores(1, "sp_wiki", SP.digest, 10, (0.7,), 0.7, (0.6, 0.8), None)
+    with_people = replace(report.inputs, people={"sp_wiki": asked})
+    picture = only(replace(report, inputs=with_people))
+    assert [*picture.names] == ["third", "char_hash", "use"]
+    whole, position, relations = picture.panels
+    assert whole.heading == ("All (2 of 11)", "All groups")
+    assert position.heading == ("SP (1 of 3)", "Sentence position")
+    assert (whole.people, position.people, relations.people) == (None, 0.7, None)
+    assert (position.ends, relations.ends) == ((0.4, 1.0), (0.2, 0.4))
+    assert float(position.x(0.7)) == position.left + position.width / 2
+    root = ElementTree.fromstring(draw_averages([picture]))
+    # Of the legend, one is full and the other hollow.
+    dots = [dot.attrib for dot in root.iter(f"{SVG}circle")][:-2]
+    drawn = [(dot["cx"], dot["class"] == "dot") for dot in dots]
+    assert drawn == [
+        *((whole.x(value), full) for value, full in ((0.6, True), (0.37605, False))),
+        *((position.x(value), value > 0.5) for value in (0.9, 0.4521, 0.6)),
+        *[(relations.x(0.3), False)] * 2,
+    ]
+    kinds = [path.get("class") for path in root.iter(f"{SVG}path")]
+    assert (kinds.count("trivial"), kinds.count("people")) == (3 + 1, 1 + 1)
+    texts = [text.text for text in root.iter(f"{SVG}text")]
+    assert texts[-1] == "reached by people"
+    assert "–" in texts, "an encoder without all datasets"
+
+
+@pytest.mark.parametrize("count", [1, MAX_DRAWN, 200])
+def test_the_best_of_many_encoders_are_drawn_and_the_others_counted(
+    tmp_path: Path, count: int
+) -> None:
+    names = [f"{'x' * MAX_NAME_LENGTH}_{number}" for number in range(count)]
+    report = report_of(tmp_path, replace(ONE, scores=(SP,)))
+    encoders = tuple(replace(report.inputs.encoders[0], name=name) for name in names)
+    picture = only(Report(replace(report.inputs, encoders=encoders), {}))
+    assert len(picture.names) == min(count, MAX_DRAWN)
+    # A single group is all of them.
+    assert [panel.heading[0] for panel in picture.panels] == ["SP (1 of 3)"]
+    assert {*picture.names.values()} == {"x" * (MAX_NAME_LENGTH - 1) + "…"}
+    text = draw_averages([picture], alone=True, sample=True)
+    assert (f"has {count - MAX_DRAWN} other encoders" in text) == (count > MAX_DRAWN)
+    assert "Sample data" in text
+    assert f'height="{picture.height + 30 + 44 + 4 + 17 * (5 + (count > MAX_DRAWN))}"' in text

@@ -52,6 +52,7 @@ from probeta.report.tables.neighbours import (
 )
 from probeta.report.writing import list_scores
 
+OTHER_WORDS = replace(PARADIGM, vocabulary_digest="7")
 OTHER_RANKED, OTHER_CLUSTERED = of_encoder(TWO, RANKED, CLUSTERED)
 
 
@@ -439,11 +440,7 @@ def test_markdown_and_latex_have_the_same_tables(tmp_path: Path) -> None:
         ("paradigms", {"encoder": {**TWO.encoder, "revision": "8"}}, "the encoder named use of"),
         ("rankings", {"scores": (replace(RANK, digest="7" * 64),)}, "rows of evalrank_es, SHA-256"),
         ("paradigms", {"scores": (replace(PARADIGM, digest="7"),)}, "rows of paralex_es, SHA-256"),
-        (
-            "paradigms",
-            {"scores": (replace(PARADIGM, vocabulary_digest="7"),)},
-            "vocabulary of paralex_es, SHA-256",
-        ),
+        ("paradigms", {"scores": (OTHER_WORDS,)}, "vocabulary of paralex_es, SHA-256"),
     ],
 )
 def test_results_that_must_not_be_compared(
