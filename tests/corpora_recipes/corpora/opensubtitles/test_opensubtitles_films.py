@@ -9,6 +9,7 @@ from xml.sax.saxutils import escape
 import pyarrow.parquet as pq
 import pytest
 from loopback import RangeServer
+from no_waiting import no_waiting as no_waiting
 from recipe_reading import recipe_corpus, refused, serve
 
 from corpora_recipes.corpora.opensubtitles.recipe import find_directory, list_members
@@ -56,12 +57,6 @@ def archive(tmp_path_factory: pytest.TempPathFactory) -> bytes:
 @pytest.fixture
 def server(archive: bytes) -> Iterator[RangeServer]:
     yield from serve({WHOLE: archive})
-
-
-@pytest.fixture(autouse=True)
-def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(patience, "BACKOFF", 0.0)
-    monkeypatch.chdir(tmp_path)
 
 
 def corpus(

@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 from dump_writer import SamplePage, write_dump
 from loopback import RangeServer, break_off, refuse
+from no_waiting import no_waiting as no_waiting
 from recipe_reading import read_all, recipe_corpus, refused, serve
 
 from corpora_recipes.corpora.wikipedia import editions, plan, recipe
@@ -29,7 +30,7 @@ from corpora_recipes.corpora.wikipedia.editions import (
 )
 from corpora_recipes.corpora.wikipedia.pages import read_pages
 from corpora_recipes.corpora.wikipedia.plan import find_dump, list_blocks
-from corpora_recipes.fetching import patience, sources
+from corpora_recipes.fetching import sources
 from corpora_recipes.fetching.ranges import parts_folder
 from corpora_recipes.fetching.sources import fetch
 from corpora_recipes.hashing import keyed_hash, keyed_uniform
@@ -66,12 +67,6 @@ def dump(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def server(dump: Path) -> Iterator[RangeServer]:
     index = dump.with_name(INDEX)
     yield from serve({DUMP_PATH: dump.read_bytes(), INDEX_PATH: index.read_bytes()})
-
-
-@pytest.fixture(autouse=True)
-def in_an_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(patience, "BACKOFF", 0.0)
-    monkeypatch.chdir(tmp_path)
 
 
 def corpus(server: RangeServer, documents: int | None, **options: Any) -> Corpus:
@@ -537,9 +532,7 @@ def test_records_and_window_of_every_form_of_dump(tmp_path, form: str, monkeypat
     assert f"page ids from {min(ids)} on" in window["known_by"] or form == "export"
 
 
-def test_a_part_of_a_remote_dump(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(patience, "BACKOFF", 0.0)
-    monkeypatch.chdir(tmp_path)
+def test_a_part_of_a_remote_dump(tmp_path: Path) -> None:
     dump = write_dump(tmp_path / "server" / LATE_DUMP, sample_pages(), per_stream=5)
     index = LATE_DUMP.replace(".xml.bz2", "-index.txt.bz2")
     server = RangeServer(

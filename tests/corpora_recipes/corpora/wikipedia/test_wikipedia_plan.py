@@ -15,9 +15,9 @@ from dump_writer import SamplePage, header, page_xml, write_dump
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from loopback import RangeServer
+from no_waiting import no_waiting as no_waiting
 from recipe_reading import recipe_corpus, refused
 from test_wikipedia_editions import TEXTS, names, write_export
-from test_wikipedia_editions import in_an_empty_folder as in_an_empty_folder
 
 from corpora_recipes.corpora.wikipedia import pages, plan, recipe
 from corpora_recipes.corpora.wikipedia.editions import folder_of
