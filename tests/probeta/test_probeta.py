@@ -29,29 +29,26 @@ def test_it_offers_what_it_names() -> None:
         _ = probeta.nothing
 
 
+def error_of(code: str, folder: Path) -> str:
+    """Return what a program says on the standard error stream that is run in a folder."""
+    command, env = [sys.executable, "-c", code], {"PYTHONPATH": str(REPOSITORY)}
+    return subprocess.run(command, capture_output=True, text=True, cwd=folder, env=env).stderr
+
+
 def test_tracebacks_name_it() -> None:
     code = "from probeta import score; score('nothing', data='nowhere')"
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, cwd=REPOSITORY
-    )
-    assert "\nprobeta.InputError: nowhere\n  expected: a folder" in done.stderr
+    assert "\nprobeta.InputError: nowhere\n  expected: a folder" in error_of(code, REPOSITORY)
 
 
 @pytest.mark.parametrize("file", ["evaluation/__init__.py", "builders.py"])
 def test_a_folder_or_module_of_the_user_is_named(file: str, tmp_path: Path) -> None:
     (tmp_path / file).parent.mkdir(exist_ok=True)
     (tmp_path / file).write_text("", "utf-8")
-    done = subprocess.run(
-        [sys.executable, "-c", "from probeta import score"],
-        capture_output=True,
-        text=True,
-        cwd=tmp_path,
-        env={"PYTHONPATH": str(REPOSITORY)},
-    )
+    said = error_of("from probeta import score", tmp_path)
     name = re.split(r"[/.]", file)[0]
-    assert f"ImportError: package {name}\n" in done.stderr
-    assert f"  found:    {tmp_path / file}\n" in done.stderr
-    assert "rename your folder or module" in done.stderr
+    assert f"ImportError: package {name}\n" in said
+    assert f"  found:    {tmp_path / file}\n" in said
+    assert "rename your folder or module" in said
 
 
 def test_every_module_is_in_its_extra() -> None:

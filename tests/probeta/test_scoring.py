@@ -437,14 +437,10 @@ def test_compared_as_in_the_report(floor: Scores, capsys: pytest.CaptureFixture[
     assert main(["compare", "one", "other"]) == 0
     printed = capsys.readouterr().out
     assert printed == f"{comparison}\n"
-    assert re.split(r"  +", printed.splitlines()[1])[:3] == [
-        "dataset",
-        "bso_own",
-        f"{100 * found.difference[0]:.1f}",
-    ]
-    assert printed.endswith(
-        "\nchar_hash minus use_multilingual, x 100. A tie may be due to chance.\n"
-    )
+    difference = f"{100 * found.difference[0]:.1f}"
+    assert re.split(r"  +", printed.splitlines()[1])[:3] == ["dataset", "bso_own", difference]
+    end = "\nchar_hash minus use_multilingual, x 100. A tie may be due to chance.\n"
+    assert printed.endswith(end)
     Path("data/results").mkdir(parents=True)
     Path("one").rename("data/results/one")
     assert main(["compare", "one", "other"]) == 0

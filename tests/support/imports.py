@@ -41,10 +41,6 @@ def imported(module: str, *, for_types: bool = False) -> frozenset[str]:
     """Return the project's modules that a module imports, wherever in its source.
 
     Importing a module also runs the ``__init__`` of the packages that hold it.
-
-    Args:
-        module: full name.
-        for_types: whether imports that are for types alone count, too.
     """
     tree = ast.parse(modules()[module].read_text("utf-8"))
     found: set[str] = set()

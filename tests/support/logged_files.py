@@ -41,15 +41,13 @@ def write_log(
         lines = [_sample(number, row, answer(row), given) for number, row in _rows(dataset)]
         text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
         (folder / f"samples_{task}_{date}.jsonl").write_text(text, "utf-8")
-    results = {
+    results: dict[str, Any] = {
         "configs": configs,
         "n-shot": dict.fromkeys(configs, 2),
         "config": {"model": "hf", "model_args": {"pretrained": "org/Large-2B"}} | config,
-        "model_name": "org/Large-2B",
-        "lm_eval_version": "0.4.13",
-        "transformers_version": "5.23.0",
-        "chat_template_sha": None,
     }
+    results |= {"model_name": "org/Large-2B", "lm_eval_version": "0.4.13"}
+    results |= {"transformers_version": "5.23.0", "chat_template_sha": None}
     (folder / f"results_{date}.json").write_text(json.dumps(results), "utf-8")
 
 

@@ -47,9 +47,8 @@ def read_settled(raw: Path, corpus: Corpus) -> tuple[dict[str, Any], Drops]:
     """Return the records as `read` settles them, by their ids, and what was dropped."""
     records: dict[str, Any] = {}
     total = Drops()
-    for batch, drops in read_corpus(
-        load_recipe(corpus.recipe).blocks(raw, corpus), corpus, None, 1
-    ):
+    blocks = load_recipe(corpus.recipe).blocks(raw, corpus)
+    for batch, drops in read_corpus(blocks, corpus, None, 1):
         records.update({record.id: record for record in batch})
         total.add(drops)
     return records, total

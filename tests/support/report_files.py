@@ -40,24 +40,12 @@ from probeta.report.inputs import read_inputs
 from probeta.report.layout import Table
 from probeta.report.statistics import Report, order_report
 
-SP = Score(
-    *("sp_wiki", "sentence_position", "wikipedia", "es", "1.0.0", "5" * 64),
-    rows={"train": 10000, "validation": 4000, "test": 4000},
-    folds=0,
-    test_documents=4000,
-    layer="output",
-    metric="accuracy",
-    value=0.4521,
-    deviation=None,
-    interval=(0.4366, 0.4675),
-    measures={"accuracy": 0.4521},
-    majority=0.2052,
-    chance=0.2,
-    chosen={"strength": [1.0]},
-    validation=0.46,
-    coverage=None,
-    answers="",
-)
+OF_SP: dict[str, Any] = {"rows": {"train": 10000, "validation": 4000, "test": 4000}, "folds": 0}
+OF_SP |= {"test_documents": 4000, "layer": "output", "metric": "accuracy", "value": 0.4521}
+OF_SP |= {"deviation": None, "interval": (0.4366, 0.4675), "measures": {"accuracy": 0.4521}}
+OF_SP |= {"majority": 0.2052, "chance": 0.2, "chosen": {"strength": [1.0]}, "validation": 0.46}
+OF_SP |= {"coverage": None, "answers": ""}
+SP = Score("sp_wiki", "sentence_position", "wikipedia", "es", "1.0.0", "5" * 64, **OF_SP)
 
 
 def score_on(
@@ -123,18 +111,12 @@ DEEP = replace(
     ),
 )
 
+OF_RANK: dict[str, Any] = {"background": 4310, "queries": 1200, "pairs": 1300, "without_vector": 0}
+OF_RANK |= {"mrr": 0.4, "interval": (0.38, 0.42), "hits": {"1": 0.3, "3": 0.45}}
+OF_RANK |= {"median_rank": 7.5, "mean_rank": 40.25, "ties": 0}
 RANK = RankScore(
     *("evalrank_es", "sentence_ranking", "es", "1.0.0", "a" * 64, "output", "cosine", "none"),
-    background=4310,
-    queries=1200,
-    pairs=1300,
-    without_vector=0,
-    mrr=0.4,
-    interval=(0.38, 0.42),
-    hits={"1": 0.3, "3": 0.45},
-    median_rank=7.5,
-    mean_rank=40.25,
-    ties=0,
+    **OF_RANK,
 )
 WORDS = replace(RANK, dataset="evalrank_words_es", task="word_ranking", digest="b" * 64, mrr=0.2)
 SIMILARITY = SimilarityScore("sts14_es", "es", STS.digest, "output", "cosine", "none", 0.5, 0.52)

@@ -1,32 +1,16 @@
 """Results of an encoder, for tests."""
 
 from dataclasses import replace
+from typing import Any
 
 from evaluation.results.scores import PROBES_FORMAT, Results, Score
 
-SCORE = Score(
-    dataset="bso_own",
-    task="sentence_ordering",
-    corpus="own",
-    language="es",
-    version="1.0.0",
-    digest="ab" * 32,
-    rows={"train": 6, "validation": 2, "test": 3},
-    folds=0,
-    test_documents=2,
-    layer="0",
-    metric="accuracy",
-    value=0.5,
-    deviation=0.1,
-    interval=(0.25, 0.75),
-    measures={"accuracy": 0.5},
-    majority=0.5,
-    chance=0.5,
-    chosen={"strength": [0.1, 0.1]},
-    validation=0.75,
-    coverage={"tokens": 40, "out_of_vocabulary": 3},
-    answers="cd" * 32,
-)
+FACTS: dict[str, Any] = {"rows": {"train": 6, "validation": 2, "test": 3}, "folds": 0}
+FACTS |= {"test_documents": 2, "layer": "0", "metric": "accuracy", "value": 0.5, "deviation": 0.1}
+FACTS |= {"interval": (0.25, 0.75), "measures": {"accuracy": 0.5}, "majority": 0.5, "chance": 0.5}
+FACTS |= {"chosen": {"strength": [0.1, 0.1]}, "validation": 0.75, "answers": "cd" * 32}
+FACTS |= {"coverage": {"tokens": 40, "out_of_vocabulary": 3}}
+SCORE = Score("bso_own", "sentence_ordering", "own", "es", "1.0.0", "ab" * 32, **FACTS)
 RESULTS = Results(
     format=PROBES_FORMAT,
     name="mine",

@@ -45,16 +45,17 @@ def shape(node: DiscourseNode) -> str:
     return f"{node.relation}({children})"
 
 
-def segment(number: object, reference: str = "", text: str = "") -> str:
+def attributes(reference: str) -> str:
     parent, _, relation = reference.partition(":")
-    attributes = f' parent="{parent}" relname="{relation}"' if reference else ""
-    return f'<segment id="{number}"{attributes}>{text or f"texto {number}"}</segment>\n'
+    return f' parent="{parent}" relname="{relation}"' if reference else ""
+
+
+def segment(number: object, reference: str = "", text: str = "") -> str:
+    return f'<segment id="{number}"{attributes(reference)}>{text or f"texto {number}"}</segment>\n'
 
 
 def group(number: object, kind: str, reference: str = "") -> str:
-    parent, _, relation = reference.partition(":")
-    attributes = f' parent="{parent}" relname="{relation}"' if reference else ""
-    return f'<group id="{number}" type="{kind}"{attributes}/>\n'
+    return f'<group id="{number}" type="{kind}"{attributes(reference)}/>\n'
 
 
 def rs3(*body: str, header: str = HEADER) -> str:

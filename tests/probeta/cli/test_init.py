@@ -33,12 +33,9 @@ NAMES = {
     "ca": [*PASSAGES, "paralex"],
     "eu": [*PASSAGES, "relations"],
     "pt": [*PASSAGES, "paralex", "pdtb_explicit", "pdtb_implicit", "relations"],
-    "de": [
-        *PASSAGES,
-        *("bso_mlsum", "nli", "paralex", "paws", "pdtb_explicit", "pdtb_implicit", "rst"),
-        *("nuclearity", "connective_mlsum", "sp_mlsum", "ssp_mlsum"),
-    ],
 }
+NAMES["de"] = [*PASSAGES, "nli", "paralex", "paws", "pdtb_explicit", "pdtb_implicit", "rst"]
+NAMES["de"] += ["nuclearity", "bso_mlsum", "connective_mlsum", "sp_mlsum", "ssp_mlsum"]
 
 
 def datasets(folder: Path, language: str) -> dict[str, tuple[Dataset, str]]:

@@ -92,10 +92,8 @@ def test_what_is_not_on_the_hub_has_no_repository_there(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = MODEL | {"options": {"model": "a_folder"}}
-    given = [
-        write(tmp_path / name, results_of(encoder, name))
-        for name, encoder in {"mine": OWN, "other": folder}.items()
-    ]
+    encoders = {"mine": OWN, "other": folder}
+    given = [write(tmp_path / name, results_of(item, name)) for name, item in encoders.items()]
     out = tmp_path / "export"
     assert main(["export", *given, "--repo", "ORG/NAME", "--out", str(out)]) == 0
     assert capsys.readouterr().out.splitlines()[:2] == [
