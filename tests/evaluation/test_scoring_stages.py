@@ -1,14 +1,19 @@
-"""Stages that score: a kill loses only the parts in flight; order and workers do not matter."""
+"""Stages that score: a kill loses only the parts in flight; order, workers, seeds do not matter.
+
+The seeds are those of hashes, on which the order of a set depends (gate 10).
+"""
 
 import os
 import shutil
 import signal
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 from contents import contents
 from instance_files import row, write_dataset
@@ -42,6 +47,9 @@ corpora:
   sqc:
     corpus: {recipe: sqc, language: es}
     datasets: {sqc: {task: sentence_classification}}
+  opensubtitles:
+    corpus: {recipe: opensubtitles, language: es}
+    datasets: {dc_opus: {task: discourse_coherence}}
 encoders: {mine: {encoder: char_hash, dimension: 64}}
 """
 WORDS = [f"palabra{number}" for number in range(40)]
@@ -67,7 +75,7 @@ KILLED = """if True:
 
 @pytest.fixture(scope="module")
 def samples(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a folder with eight datasets to probe, four rankings and four of paradigms."""
+    """Return a folder with ten datasets to probe, four rankings and four of paradigms."""
     folder = tmp_path_factory.mktemp("interrupted")
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
@@ -98,8 +106,8 @@ def samples(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize(
     ("verb", "probing", "parts", "killed_after"),
     [
-        (["probe", "--workers", "2"], "{protocol: senteval}", 9, 7),
-        (["probe", "--workers", "2"], "{protocol: standard}", 9, 7),
+        (["probe", "--workers", "2"], "{protocol: senteval}", 10, 7),
+        (["probe", "--workers", "2"], "{protocol: standard}", 10, 7),
         (["rank", "--workers", "2"], "{}", 4, 3),
         (["paradigms"], "{}", 8, 6),
     ],
@@ -161,3 +169,27 @@ def test_neither_the_order_of_datasets_nor_the_workers_matter(
     find = find_probed if verb == "probe" else find_datasets
     datasets = find(Path("dist/hub"))
     assert score(verb, datasets, 1) == score(verb, datasets[::-1], 2)
+
+
+@pytest.mark.slow
+def test_hash_seeds_do_not_matter(
+    samples: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In processes of their own, from the texts on."""
+    monkeypatch.chdir(shutil.copytree(samples, tmp_path / "seeds"))
+    path, scored = os.pathsep.join(filter(None, sys.path)), []
+    for seed in ("1", "2"):
+        shutil.rmtree("data")
+        for verb in ("embed", "probe", "rank", "paradigms"):
+            subprocess.run(
+                [sys.executable, "-m", "probeta", verb],
+                env=os.environ | {"PYTHONHASHSEED": seed, "PYTHONPATH": path},
+                check=True,
+            )
+        stages = ("embeddings", "results", "rankings", "paradigms")
+        scored.append({name: contents(Path("data", name)) for name in stages})
+    assert scored[0] == scored[1]
+    # Predictions that are all alike would be the same whatever happens.
+    rows = pq.read_table("data/results/mine/predictions.parquet").to_pylist()
+    found = Counter(name for name, _ in {(row["dataset"], *row["predicted"]) for row in rows})
+    assert [name for name, count in found.items() if count == 1] == ["tass2"]
