@@ -99,12 +99,12 @@ def test_encoders_that_differ_in_post_processing_alone_share_their_vectors() -> 
 
 # --- training params -----------------------------------------------------------------------------
 
-PATH_PARAMS = Path("params.yaml")
 CORPORA: dict[str, Any] = {"own": {}}
+ENTRY: dict[str, Any] = {"corpus": "own", "objectives": {"nsp": 1}}
 
 
 def read(entry: Any) -> Training:
-    return trained_params({"corpora": CORPORA, "trained": {"mine": entry}}, PATH_PARAMS)["mine"]
+    return trained_params({"corpora": CORPORA, "trained": {"mine": entry}}, PATH)["mine"]
 
 
 def test_an_entry_with_its_defaults() -> None:
@@ -112,7 +112,7 @@ def test_an_entry_with_its_defaults() -> None:
     assert found == Training("own", {"nsp": 0.5, "sdt": 2.0}, "small", "", 1, 1, 128, 0)
     # In one order, whatever that of the file: the sum of losses has the same rounding.
     assert list(found.objectives) == ["nsp", "sdt"]
-    assert trained_params({"trained": {}}, PATH_PARAMS) == {}
+    assert trained_params({"trained": {}}, PATH) == {}
 
 
 @pytest.mark.parametrize(
@@ -135,24 +135,23 @@ def test_an_entry_with_its_defaults() -> None:
 )
 def test_params_what_is_wrong_is_said(change: dict[str, Any], where: str, word: str) -> None:
     with pytest.raises(InputError, match=word) as error:
-        read({"corpus": "own", "objectives": {"nsp": 1}} | change)
+        read(ENTRY | change)
     assert error.value.where == f"params.yaml: trained.mine.{where}"
 
 
 def test_a_setting_is_of_a_new_encoder() -> None:
     with pytest.raises(InputError, match="both"):
-        read({"corpus": "own", "objectives": {"nsp": 1}, "model": "a/b", "setting": "small"})
+        read(ENTRY | {"model": "a/b", "setting": "small"})
 
 
 def test_a_trained_encoder_is_one_of_the_run(
     write_params: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    entry = {"corpus": "own", "objectives": {"nsp": 1}}
-    path = write_params(CORPORA, encoders={"char_hash": {}}, trained={"mine": entry})
+    path = write_params(CORPORA, encoders={"char_hash": {}}, trained={"mine": ENTRY})
     names = [make().name for make in encoder_factories(path).values()]
     assert names == ["char_hash", "sentence_transformers"]
-    params = {"encoders": {"char_hash": {}}, "trained": {"mine": entry}}
+    params = {"encoders": {"char_hash": {}}, "trained": {"mine": ENTRY}}
     made = {"encoder": "sentence_transformers", "model": "data/trained/mine"}
     assert encoders_params(params, path) == {"char_hash": {}, "mine": made}
     write_skipped("train", {"mine": Skipped("no torch")})
