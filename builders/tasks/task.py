@@ -155,6 +155,8 @@ def about(name: str, **words: str) -> dict[str, Any]:
 
     ``words``: what stands in the braces there.
     """
+    if name not in _TEXTS:
+        raise KeyError(f"builders/tasks/texts.yaml has no {name}")
     return {"name": name} | {key: text.format(**words) for key, text in _TEXTS[name].items()}
 
 

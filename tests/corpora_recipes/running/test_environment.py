@@ -22,24 +22,29 @@ from corpora_recipes.running.code import (
 from corpora_recipes.running.outputs import ENVIRONMENT
 from evaluation.encoders import ENCODERS
 
+EVALUATION = {"train", "embed", "probe", "rank", "paradigms", "report"}
 # Package to the stages that import it, and why it decides nothing there.
 DECIDE_NOTHING = {
     # What is downloaded is an input, by its digest.
-    "requests": {"read", "audit"},
-    "urllib3": {"read", "audit"},
-    "httpx2": {"read", "audit"},
-    "huggingface-hub": {"read", "audit"},
+    "requests": {"read"},
+    "urllib3": {"read"},
+    "httpx2": {"read"},
+    "huggingface-hub": {"read", *EVALUATION},
     # Only `evaluation` takes arrays from tables; embedding leaves numbers to the encoders.
     "numpy": {"read", "build", "compose", "package", "embed"},
     "pyarrow": {"train", "embed"},  # reads values
     "pydantic": {*WORKING},  # checks values, and leaves them as they are
-    "pyyaml": {"audit"},  # reads values
+    "pyyaml": {*WORKING} - {"package"},  # reads values
     "safetensors": {"train"},  # writes the weights that torch has
-    "scipy": {"package"},  # tells the size of a difference; the audit has measured it
-    "spacy": {"audit"},  # says which languages it has rules for
+    # Beside what these stages call, in the same module.
+    "scipy": {"package", "embed", "train"},  # intervals; the audit has measured
+    "scikit-learn": {"package"},  # the audit's trivial baselines
+    "py3langid": {"build", "compose", "package", *EVALUATION},  # tells languages, for the audit
+    "spacy": {"read", "audit", *EVALUATION},  # tokens, which package writes
+    "shtab": {"report"},  # completes commands
     "markupsafe": {"audit", "package", "train", "report"},  # marks what is escaped
-    "threadpoolctl": {"audit", "embed", "probe", "rank", "paradigms", "report"},
-    "tqdm": {"read", "train", "audit"},
+    "threadpoolctl": {"audit", "package", *EVALUATION},
+    "tqdm": {"read", "train"},
 }
 # What is imported by nobody: it is run as a command, and comes with sentence-transformers.
 NOT_IMPORTED = {"read": {"wikiextractor"}, "train": {"transformers"}}

@@ -172,8 +172,8 @@ def test_pinned(name: str, error: float) -> None:
 @pytest.mark.parametrize(
     ("name", "params", "place", "word"),
     [
-        ("bert", {}, "", "char_hash, mteb"),
-        ("mine", {"encoder": ["a"]}, "", "char_hash, mteb"),
+        ("bert", {}, "", "char_hash, "),
+        ("mine", {"encoder": ["a"]}, "", "char_hash, "),
         ("char_hash", {"size": 3}, ".size", "dimension"),
         ("char_hash", {"dimension": True}, ".dimension", "int"),
         ("char_hash", {"shortest": 6}, "", "1 <= shortest <= longest"),
