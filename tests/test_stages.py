@@ -1,5 +1,7 @@
-"""The stages: dvc.yaml follows the list, and depends on all that decides an output."""
+"""The stages: dvc.yaml follows the list, and depends on all that decides an output; containers."""
 
+import json
+import re
 import shutil
 import subprocess
 import sys
@@ -16,6 +18,8 @@ from corpora_recipes.running import code
 from corpora_recipes.running.code import LIBRARIES
 from probeta.cli import VERBS
 from probeta.cli.runs import STAGES
+
+# --- stages --------------------------------------------------------------------------------------
 
 TEXT = (REPOSITORY / "dvc.yaml").read_text("utf-8")
 OF_DVC: dict[str, Any] = yaml.safe_load(TEXT)["stages"]
@@ -114,3 +118,20 @@ def digests(project: Path) -> dict[str, str]:
         text=True,
     )
     return dict(zip(working, done.stdout.split(), strict=True))
+
+
+# --- container -----------------------------------------------------------------------------------
+
+
+def test_the_dev_container_makes_the_environment_of_the_gate(repository: Path) -> None:
+    container = json.loads((repository / ".devcontainer/devcontainer.json").read_text("utf-8"))
+    workflow = yaml.safe_load((repository / ".github/workflows/test.yml").read_text("utf-8"))
+    versions = workflow["jobs"]["gate"]["strategy"]["matrix"]["python"]
+    assert container["image"] in [f"python:{version}" for version in versions]
+    target = container["postCreateCommand"].removeprefix("make ")
+    assert re.search(rf"^{re.escape(target)}:", (repository / "Makefile").read_text(), re.MULTILINE)
+
+
+def test_the_container_has_every_package(repository: Path) -> None:
+    copied = re.findall(r"^COPY (\w+) \1$", (repository / "Dockerfile").read_text("utf-8"), re.M)
+    assert {*PACKAGES} <= {*copied}

@@ -16,6 +16,7 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 import yaml
+from contents import forget_code
 from dask_workers import kill_busy_worker
 from recipe_reading import refused
 
@@ -40,7 +41,6 @@ from corpora_recipes.running.executors import open_executor
 from corpora_recipes.running.outputs import RECORDS, records_of
 from corpora_recipes.running.stage import read_skipped
 from probeta.cli import main
-from tests.support.forgetting import forget_code
 
 # --- reading -------------------------------------------------------------------------------------
 

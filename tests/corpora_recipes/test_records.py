@@ -1,11 +1,17 @@
-"""Records: sections around dropped sentences, and rows that give back what they were made of."""
+"""Records as rows of Parquet, whose bytes are always the same; keyed hashing."""
 
+import tomllib
+from pathlib import Path
+
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from corpora_recipes.hashing import keyed_choice, keyed_hash, keyed_uniform
+from corpora_recipes.parquet import PYARROW, array_of
 from corpora_recipes.records import (
     Dialogue,
     DiscourseNode,
@@ -23,6 +29,8 @@ from corpora_recipes.records import (
     text_of,
     to_row,
 )
+
+# --- records -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -121,3 +129,54 @@ def test_words_and_tokens_of_a_parsed_sentence() -> None:
     assert text_of(GIVEN.tokens[:2]) == "Vuelve del"
     values = [[word.feature(name) for word in GIVEN.words] for name in ("Number", "Mood", "umber")]
     assert values == [["Sing", "", "Sing", "Sing", ""], ["Ind", "", "", "", ""], [""] * 5]
+
+
+# --- parquet -------------------------------------------------------------------------------------
+
+
+def test_the_version_that_decides_bytes_is_the_locked_one(repository: Path) -> None:
+    locked = tomllib.loads((repository / "uv.lock").read_text("utf-8"))["package"]
+    assert [entry["version"] for entry in locked if entry["name"] == "pyarrow"] == [PYARROW]
+
+
+@pytest.mark.parametrize("kind", [np.int64, np.int32, np.float64, np.float32])
+def test_a_column_of_numbers_becomes_an_array_of_its_own(kind: type[np.generic]) -> None:
+    numbers = np.arange(6, dtype=kind)[::2]
+    column = pa.chunked_array([pa.array(numbers), pa.array(numbers[:0]), pa.array(numbers[1:])])
+    found = array_of(column)
+    assert (found.dtype, found.tolist()) == (numbers.dtype, [0, 2, 4, 2, 4])
+    found[0] = 7
+    assert column[0].as_py() == 0
+    assert len(array_of(pa.chunked_array([], column.type))) == 0
+
+
+def test_a_column_of_strings_becomes_an_array_of_objects() -> None:
+    found = array_of(pa.chunked_array([["a", "ñu"], ["b"]]))
+    assert (found.dtype, found.tolist()) == (object, ["a", "ñu", "b"])
+    assert len(array_of(pa.chunked_array([], pa.string()))) == 0
+
+
+# --- hashing -------------------------------------------------------------------------------------
+
+
+def test_a_pinned_value_in_every_process() -> None:
+    assert keyed_hash(1111, "sp_wiki", "42", "position") == 13157702080280889873
+    assert keyed_hash(1112, "sp_wiki", "42", "position") != 13157702080280889873
+
+
+def test_parts_are_not_run_together() -> None:
+    assert keyed_hash(1, "ab", "c") != keyed_hash(1, "a", "bc")
+
+
+@given(st.integers(1, 1000), st.text(max_size=8))
+def test_choice_and_uniform_stay_in_range(count: int, part: str) -> None:
+    assert 0 <= keyed_choice(count, 1, part) < count
+    assert 0 <= keyed_uniform(1, part) < 1
+
+
+def test_choice_is_uniform() -> None:
+    counts = [0] * 5
+    for number in range(5000):
+        counts[keyed_choice(5, 1, str(number))] += 1
+    # Five binomial counts of mean 1000 and standard deviation 28.
+    assert all(880 < count < 1120 for count in counts)

@@ -1,17 +1,22 @@
-"""Features, exactly by the formulas of the papers; texts, and the prompts that they get."""
+"""Datasets of a folder or the Hub; their texts, rows and features."""
 
-from collections.abc import Sequence
+import json
+import math
+import shutil
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, get_args
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
+from hub_server import hub, point_at
 from instance_files import row, write_dataset
 
 from builders.tasks import TASKS
 from corpora_recipes.running.errors import InputError
-from evaluation.datasets import Dataset, find_datasets
+from evaluation.datasets import Dataset, find_data, find_datasets
 from evaluation.encoders import make_encoder
 from evaluation.features import (
     FEATURES,
@@ -23,6 +28,9 @@ from evaluation.features import (
     prompted_texts,
     unique_texts,
 )
+from probeta.cli import main
+
+# --- features ------------------------------------------------------------------------------------
 
 VECTORS = {"a": [1, 2], "b": [3, 5], "c": [-1, 0], "d": [4, 4], "e": [0, 7], "f": [10, -10]}
 
@@ -163,3 +171,238 @@ def test_names_that_are_unknown(datasets: dict[str, Dataset]) -> None:
     check_prompt_names(encoder({"default": "", "SC": "", "DR": "", "one": ""}), datasets)
     with pytest.raises(InputError, match="write two"):
         check_prompt_names(encoder({"SC": "", "tow": ""}), datasets)
+
+
+# --- evaluation datasets -------------------------------------------------------------------------
+
+ROWS = [row(i, i % 2, sentences=[f"Uno {i}.", f"Dos {i}."]) for i in range(6)]
+RANKED = row(0, None, text="Uno.") | {"positives": []}
+SPLITS = {"train": ROWS[:3], "validation": ROWS[3:4], "test": ROWS[4:]}
+
+
+def test_datasets_are_found_at_each_depth(tmp_path: Path) -> None:
+    write_dataset(tmp_path / "wiki" / "bso_wiki", "sentence_ordering", SPLITS, shards=2)
+    write_dataset(tmp_path / "bso_alone", "sentence_ordering", SPLITS)
+    write_dataset(tmp_path / "rankings" / "rank" / "rank", "sentence_ranking", {"test": [RANKED]})
+    (tmp_path / "wiki" / "metrics.json").write_text("{}")
+    alone, wiki, ranking = find_datasets(tmp_path)
+    assert (ranking.name, list(ranking.files)) == ("rank", ["test"])
+    assert (alone.name, wiki.name) == ("bso_alone", "bso_wiki")
+    assert (wiki.task, wiki.corpus, wiki.language) == ("sentence_ordering", "wiki", "es")
+    assert wiki.labels == ("swapped", "original")
+    shards = [f"train-0000{number}-of-00002.parquet" for number in range(2)]
+    assert [file.name for file in wiki.files["train"]] == shards
+    assert wiki.read("train", ["id"])["id"].to_pylist() == ["i0", "i2", "i1"]
+    rows = [{"label": 0, "id": "i4"}, {"label": 1, "id": "i5"}]
+    assert alone.read("test", ["label", "id"]).to_pylist() == rows
+
+
+def test_a_missing_split_or_shard(tmp_path: Path) -> None:
+    folder = write_dataset(tmp_path / "bso", "sentence_ordering", SPLITS, shards=2)
+    for shard in ("test-00000", "validation-00001"):
+        (folder / f"{shard}-of-00002.parquet").unlink()
+        with pytest.raises(InputError, match=f"all 2 shards of the split {shard[:-6]}"):
+            find_datasets(tmp_path)
+        write_dataset(folder, "sentence_ordering", SPLITS, shards=2)
+    write_dataset(tmp_path / "one", "sentence_ordering", {"train": ROWS, "test": ROWS})
+    with pytest.raises(InputError, match="the splits train, validation, test"):
+        find_datasets(tmp_path)
+
+
+def test_a_dataset_with_folds_has_train_alone(tmp_path: Path) -> None:
+    rows = [row(i, i % 2, fold=i % 3, sentence=f"Uno {i}.") for i in range(6)]
+    write_dataset(tmp_path / "fac", "sentence_classification", {"train": rows}, shards=2)
+    (dataset,) = find_datasets(tmp_path)
+    assert list(dataset.files) == ["train"]
+    assert (dataset.folds, dataset.target) == (True, "label")
+    assert dataset.folder == tmp_path / "fac"
+    assert dataset.read("train", ["fold"])["fold"].to_pylist() == [0, 2, 1, 1, 0, 2]
+
+
+def test_a_dataset_with_classes_and_scores(tmp_path: Path) -> None:
+    """Of similarity, for which nothing is trained, it has test alone."""
+    texts = {"sentence1": "Uno.", "sentence2": "Dos."}
+    splits = {split: [row(0, 1, score=0.5, **texts)] for split in SPLITS}
+    for name, task in (("sick_e", "pair_classification"), ("sick_r", "relatedness")):
+        write_dataset(tmp_path / name, task, splits, labels=["no", "yes"])
+    write_dataset(tmp_path / "sts", "similarity", {"test": [row(0, None, score=1.5, **texts)]})
+    found = find_datasets(tmp_path)
+    assert [dataset.target for dataset in found] == ["label", "score", "score"]
+    assert (found[2].labels, [dataset.folds for dataset in found]) == ((), [False] * 3)
+
+
+@pytest.mark.parametrize(
+    ("task", "split", "fold", "expected"),
+    [
+        ("sentence_classification", "train", None, "or only train, with a column fold"),
+        ("sentence_classification", "test", 0, "or only train, with a column fold"),
+        ("similarity", "train", 0, "or only test"),
+    ],
+)
+def test_one_split_where_there_must_be_others(
+    tmp_path: Path, task: str, split: str, fold: int | None, expected: str
+) -> None:
+    texts = {"sentence": "Uno."} if task != "similarity" else {"sentence1": "a", "sentence2": "b"}
+    rows = [row(0, 0, score=1.0, fold=fold, **texts)]
+    write_dataset(tmp_path / "x", task, {split: rows}, labels=["a", "b"])
+    with pytest.raises(InputError, match=expected) as caught:
+        find_datasets(tmp_path)
+    assert (caught.value.where, caught.value.found) == (str(tmp_path / "x"), split)
+
+
+def check_refused(folder: Path, words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        find_datasets(folder)
+
+
+def test_files_that_are_not_there_or_do_not_fit_each_other(tmp_path: Path) -> None:
+    check_refused(tmp_path, "no such file")
+    check_refused(tmp_path / "nowhere", "no such folder")
+    folder = write_dataset(tmp_path / "bso", "sentence_ordering", SPLITS)
+    write_dataset(folder, "sentence_ordering", {"test": ROWS}, labels=["original", "swapped"])
+    check_refused(tmp_path, "the description of train-00000")
+    pq.write_table(pa.table({"label": [1]}), folder / "test-00000-of-00001.parquet")
+    check_refused(tmp_path, r"test-00000.*\n.*metadata `probeta`")
+    (folder / "train-00000-of-00001.parquet").write_bytes(b"PAR1 no more")
+    check_refused(tmp_path, "train-00000")
+    for corpus in ("a", "b"):
+        write_dataset(tmp_path / "two" / corpus / "bso", "sentence_ordering", SPLITS)
+    check_refused(tmp_path / "two", "one dataset per name")
+    splits = {split: [row(0, 0)] for split in SPLITS}
+    write_dataset(tmp_path / "three" / "x", "haiku", splits, labels=["a"])
+    check_refused(tmp_path / "three", "'haiku'")
+
+
+def test_instances_without_tokens(tmp_path: Path) -> None:
+    folder = write_dataset(tmp_path / "bso", "sentence_ordering", SPLITS)
+    for file in folder.iterdir():
+        pq.write_table(pq.ParquetFile(file).read().drop_columns("tokens"), file)
+    (dataset,) = find_datasets(tmp_path)
+    assert len(dataset.read("test", ["sentences"])) == 2
+    with pytest.raises(InputError, match="`probeta package` wrote: it adds the tokens"):
+        dataset.read("test", ["tokens"])
+    with pytest.raises(InputError, match="no colour among id, sentences"):
+        dataset.read("test", ["id", "colour"])
+    dataset.files["test"][0].write_bytes(b"PAR1 no more")
+    with pytest.raises(InputError, match="a Parquet file"):
+        dataset.read("test", ["id"])
+
+
+@pytest.mark.parametrize("sentences", [None, ["a", None]])
+def test_a_null(tmp_path: Path, sentences: list[str | None] | None) -> None:
+    bad = {**ROWS[1], "sentences": sentences}
+    write_dataset(tmp_path / "bso", "sentence_ordering", {**SPLITS, "test": [ROWS[0], bad]})
+    with pytest.raises(InputError, match="null in row 1"):
+        find_datasets(tmp_path)[0].read("test", ["sentences"])
+
+
+def names(data: str | None = None, **chosen: list[str]) -> list[str]:
+    found = find_data(data, chosen.get("datasets"), chosen.get("groups"))
+    return [dataset.name for dataset in found.datasets]
+
+
+def test_all_names_groups(hub_folder: Path) -> None:
+    assert names() == ["bso_own", "sts_own", "tass_own"]
+    assert names("dist/hub", datasets=["tass_own"]) == ["tass_own"]
+    assert names(groups=["SS", "BSO"]) == ["bso_own", "sts_own"]
+    assert names(groups=["SS"], datasets=["tass_own"]) == ["sts_own", "tass_own"]
+    found = find_data(hub_folder, None, None)
+    assert (found.seed, found.samples) == (7, frozenset())
+    # Not majority; and not of other rows.
+    assert found.baselines == {"bso_own": ("bag_of_words", 0.7)}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["dist/hub", ["tas_own", "bso-own"], None], ["among bso_own", "'tas_own', 'bso-own'"]),
+        (["dist/hub", ["wikipedia"], None], ["'wikipedia'", "choose some of these"]),
+        (["dist/hub", None, ["bso"]], ["names among BSO, SS, SC", "did you mean BSO?"]),
+        (["dist/hub", "bso_own", None], ["lists of names", "write ['bso_own']"]),
+        (["dist/hub", ["words"], None], ["words, where neighbours", "probeta rank"]),
+        (["dist/hub/words", None, None], ["train-00000-of-00001.parquet", "no such file"]),
+        (["./nowhere", None, None], ["nowhere", "no such folder", "correct the path"]),
+        (["dist/hub/audit.json", None, None], ["a file", "correct the path"]),
+        (["hub/audit.json", None, None], ["a file", "correct the path"]),
+    ],
+)
+def test_what_is_not_there(
+    hub_folder: Path, arguments: tuple[str, list[str], list[str]], words: list[str]
+) -> None:
+    shutil.copytree("dist/hub", "hub")  # in the form of an id of the Hub
+    with pytest.raises(InputError) as caught:
+        find_data(*arguments)
+    for word in words:
+        assert word in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("place", "value"),
+    [
+        ([], []),
+        (["bso_own"], None),
+        (["bso_own", "rows"], 3),
+        (["bso_own", "checks"], [1]),
+        (["bso_own", "checks", 1, "what"], ["length"]),
+        (["bso_own", "checks", 1, "value"], "0.6"),
+        (["bso_own", "checks", 1, "value"], math.nan),
+        (["bso_own", "chosen"], ["length"]),
+    ],
+)
+def test_an_audit_of_others_is_checked(
+    hub_folder: Path, place: list[str | int], value: object
+) -> None:
+    report = json.loads((hub_folder / "audit.json").read_bytes())
+    inner, (*parents, last) = report, ["datasets", *place]
+    for name in parents:
+        inner = inner[name]
+    inner[last] = value
+    (hub_folder / "audit.json").write_text(json.dumps(report))
+    with pytest.raises(InputError, match=r"audit.json: datasets(.|\n)*run the audit again"):
+        find_data("dist/hub", ["bso_own"], None)
+
+
+def test_without_data_it_says_how_to_get_some(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["score", "char_hash"]) == 1
+    err = capsys.readouterr().err
+    for word in ("--data", "probeta repro", "Hugging Face Hub", str(tmp_path)):
+        assert word in err
+
+
+@pytest.fixture
+def endpoint(hub_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
+    """Serve the datasets as org/name; yield the requests."""
+    shutil.copytree(hub_folder, "repository")
+    requests: list[str] = []
+    with hub(Path("repository").resolve(), "org/name", requests=requests) as url:
+        point_at(url, Path("cache").resolve(), monkeypatch)
+        yield requests
+
+
+def test_data_of_the_hub(hub_folder: Path, endpoint: list[str]) -> None:
+    found = find_data("org/name", ["bso_own"], None)
+    assert [dataset.name for dataset in found.datasets] == ["bso_own"]
+    assert found.baselines == {"bso_own": ("bag_of_words", 0.7)}
+    # Only the requested files were downloaded.
+    assert not [request for request in endpoint if "tass_own" in request]
+    assert names("org/name") == ["bso_own", "sts_own", "tass_own"]
+    for dataset in find_data("dist/hub", None, None).datasets:
+        (same,) = find_data("org/name", [dataset.name], None).datasets
+        assert same.digest() == dataset.digest()
+
+
+def test_a_dataset_that_is_not_on_the_hub(endpoint: list[str]) -> None:
+    with pytest.raises(InputError, match="tass_own") as caught:
+        find_data("org/name", ["tas_own"], None)
+    assert "did you mean tass_own" in caught.value.todo
+
+
+def test_a_repository_that_is_not_there(hub_folder: Path, endpoint: list[str]) -> None:
+    shutil.rmtree("repository")
+    with pytest.raises(InputError) as caught:
+        find_data("org/name", None, None)
+    for word in ("data org/name", "no such folder; RepositoryNotFoundError", "hf auth login"):
+        assert word in str(caught.value)

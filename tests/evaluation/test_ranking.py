@@ -14,7 +14,7 @@ import pytest
 from contents import contents
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from instance_files import Row, row, write_dataset
+from instance_files import Row, row, sentence, write_dataset
 from scipy import stats
 from stores import fill_for, in_project
 
@@ -205,12 +205,7 @@ def test_the_form_that_the_encoder_takes(tmp_path: Path) -> None:
     assert [replace(s, **other) for s in natural] == [replace(s, **other) for s in tokens]
 
 
-NOUNS = ["faro", "tren", "pozo", "gato", "mapa", "vino", "reloj", "monte"]
 ENCODER = make_encoder("char_hash", {"dimension": 64})
-
-
-def sentence(number: int) -> str:
-    return f"El {NOUNS[number % 8]} número {number} sigue donde estaba."
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pandas as pd
 import pytest
-from hash_seeds import another_hash_seed
+from contents import another_hash_seed
 from imports import REPOSITORY
 
 from corpora_recipes.running.errors import InputError

@@ -1,7 +1,10 @@
-"""What the files of a folder hold, and changes of it."""
+"""What the files of a folder hold, changes of it, and what a process knows of them."""
 
 import json
+import os
 from pathlib import Path
+
+from corpora_recipes.running import code
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -22,3 +25,23 @@ def forge_cache(entry: Path, name: str, number: float) -> None:
     record = json.loads((entry / "made.json").read_bytes())
     record["made"]["facts"][0][name] = number
     (entry / "made.json").write_text(json.dumps(record), "utf-8")
+
+
+def leave_unfinished(path: Path) -> None:
+    """Leave half an output as a killed run would that wrote ``path``."""
+    place = path.with_name(f".{path.name}.abcd1234.part")
+    place.mkdir()
+    (place / "lock").touch()
+    (place / f"new.{path.name}").write_bytes(b"half")
+
+
+def forget_code() -> None:
+    """Read the project's files anew."""
+    for cached in vars(code).values():
+        if hasattr(cached, "cache_clear"):
+            cached.cache_clear()
+
+
+def another_hash_seed() -> str:
+    """Return a value of PYTHONHASHSEED that this process, whose seed may be random, has not."""
+    return "2" if os.environ.get("PYTHONHASHSEED") == "1" else "1"

@@ -8,6 +8,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+NOUNS = ["faro", "tren", "pozo", "gato", "mapa", "vino", "reloj", "monte"]
 LABELS = {
     "sentence_position": ["1", "2", "3", "4", "5"],
     "sentence_ordering": ["swapped", "original"],
@@ -34,6 +35,10 @@ COLUMNS = {
 FURTHER = {"label": pa.int64(), "score": pa.float64(), "fold": pa.int64(), "subset": pa.string()}
 
 Row = dict[str, Any]
+
+
+def sentence(number: int) -> str:
+    return f"El {NOUNS[number % 8]} número {number} sigue donde estaba."
 
 
 def row(

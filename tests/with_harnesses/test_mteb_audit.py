@@ -1,4 +1,4 @@
-"""The audit of tasks that the installed mteb knows, from a server that speaks as the Hub."""
+"""mteb: its tasks audited, results exported for its leaderboard."""
 
 from pathlib import Path
 
@@ -6,10 +6,20 @@ import mteb
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+import yaml
 from hub_server import commit, hub, point_at
+from mteb import ResultCache
+from mteb._hf_integration.eval_model import HFEvalMeta
+from mteb._hf_integration.eval_result_model import HFEvalResults
+from mteb.models.model_meta import ModelMeta
 
+from builders.packaging.harnesses import eval_yaml
 from corpora_recipes.running.errors import InputError
+from probeta import benchmark, score
 from probeta.auditing import audit, locate
+from probeta.cli import main
+
+# --- mteb audit ----------------------------------------------------------------------------------
 
 PAIRS = [("Llueve en la sierra.", "Cae agua en la sierra."), ("Nieva.", "Hace sol.")]
 
@@ -50,3 +60,43 @@ def test_tasks_that_cannot_be_audited(name: str, words: list[str]) -> None:
     with pytest.raises(InputError) as error:
         locate(name)
     assert all(word in str(error.value) for word in words), str(error.value)
+
+
+# --- mteb export ---------------------------------------------------------------------------------
+
+# It needs no weights.
+RANDOM = "mteb/baseline-random-encoder"
+
+
+def test_mteb_reads_what_is_exported(hub_folder: Path) -> None:
+    Path("mine.yaml").write_text(
+        f"seed: 7\nencoders:\n  ours: {{encoder: mteb, model: {RANDOM}}}\n"
+    )
+    given = score("ours", hub_folder, params="mine.yaml")
+    given.save("results/ours")
+    command = ["export", "results/ours", "--repo", "ORG/NAME", "--revision", "v1"]
+    assert main([*command, "--out", "out"]) == 0
+    (found,) = ResultCache("out/mteb").load_results(include_remote=False).model_results
+    meta = mteb.get_model_meta(RANDOM)
+    assert (found.model_name, found.model_revision) == (meta.name, meta.revision)
+    scores = {one.task_name: one.get_score() for one in found.task_results}
+    assert scores == {f"probeta_{one.dataset}": one.value for one in given.results.main}
+    for one in found.task_results:
+        (task,) = benchmark(hub_folder, datasets=[one.task_name.removeprefix("probeta_")]).tasks
+        assert one.get_missing_evaluations(task) == {}
+        assert one.is_mergeable(task)
+        assert one.languages == ["spa"]
+    (file,) = Path("out").rglob("model_meta.json")
+    assert ModelMeta.model_validate_json(file.read_text()).embed_dim == 32
+    (file,) = Path("out/hub").rglob("*.yaml")
+    entries = HFEvalResults.model_validate(yaml.safe_load(file.read_text())).root
+    values = {entry.dataset.task_id: entry.value for entry in entries}
+    assert values == pytest.approx({name: 100 * value for name, value in scores.items()}, abs=1e-5)
+
+
+def test_mteb_reads_eval_yaml() -> None:
+    found = HFEvalMeta.model_validate(yaml.safe_load(eval_yaml({"fac": "train", "sp": "test"})))
+    assert [(task.id, task.config, task.split) for task in found.tasks] == [
+        ("probeta_fac", "fac", "train"),
+        ("probeta_sp", "sp", "test"),
+    ]

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hash_seeds import another_hash_seed
+from contents import another_hash_seed
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array

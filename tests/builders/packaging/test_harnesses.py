@@ -1,4 +1,4 @@
-"""Facts for mteb, and tasks for language models: what is asked, and the files of a package."""
+"""What a package holds for leaderboards, mteb and lm-evaluation-harness."""
 
 import ast
 import json
@@ -14,14 +14,24 @@ from documentation import blocks
 from jinja2 import Environment, StrictUndefined
 
 from builders.building import build
-from builders.packaging.harnesses import LANGUAGES, Question, _bibtex, question_of
+from builders.packaging.harnesses import (
+    LANGUAGES,
+    Question,
+    _bibtex,
+    mteb_language,
+    question_of,
+    short_code,
+)
 from builders.packaging.hub import package
 from builders.plan.datasets import datasets_of, origins_of
 from builders.plan.groups import groups_of
 from builders.tasks import TASKS
 from corpora_recipes.recipe import RECIPES, Corpus, load_facts, read_facts
+from corpora_recipes.running.errors import InputError
 from corpora_recipes.yaml_files import load_yaml
 from probeta.auditing import audit
+
+# --- harnesses -----------------------------------------------------------------------------------
 
 AT = "In Proceedings of X (X 2020), pages 1–2, Lima"
 
@@ -224,3 +234,22 @@ def test_a_dataset_with_folds_is_asked_without_examples(tmp_path, make_corpus) -
     assert (task["test_split"], task["num_fewshot"]) == ("train", 0)
     assert "fewshot_split" not in task
     assert task["dataset_kwargs"]["data_files"] == {"train": "mc/train-*.parquet"}
+
+
+# --- language codes ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("pair", ["es spa-Latn", "zh zho-Hans", "fa fas-Arab", "ar ara-Arab"])
+def test_codes_for_mteb_and_back(pair: str) -> None:
+    code, mteb = pair.split()
+    assert (mteb_language(code), short_code(mteb)) == (mteb, code)
+
+
+def test_varieties_and_languages_without_a_short_code() -> None:
+    assert mteb_language("es-MX") == "spa-Latn"
+    assert list(map(short_code, ("arb-Arab", "cmn-Hans", "ast-Latn"))) == ["ar", "zh", "ast"]
+
+
+def test_a_language_that_is_not_in_the_table() -> None:
+    with pytest.raises(InputError, match="language xx"):
+        mteb_language("xx")

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from contents import forget_code
 
 from corpora_recipes.running import code
 from corpora_recipes.running.code import code_digest, code_files, imported
-from tests.support.forgetting import forget_code
 
 ROWS = """\
 from typing import TYPE_CHECKING

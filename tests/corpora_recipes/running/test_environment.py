@@ -26,9 +26,7 @@ EVALUATION = {"train", "embed", "probe", "rank", "paradigms", "report"}
 # Package to the stages that import it, and why it decides nothing there.
 DECIDE_NOTHING = {
     # What is downloaded is an input, by its digest.
-    "requests": {"read"},
-    "urllib3": {"read"},
-    "httpx2": {"read"},
+    **{package: {"read"} for package in ("requests", "urllib3", "httpx2")},
     "huggingface-hub": {"read", *EVALUATION},
     # Only `evaluation` takes arrays from tables; embedding leaves numbers to the encoders.
     "numpy": {"read", "build", "compose", "package", "embed"},
@@ -83,8 +81,7 @@ def test_what_stages_import_is_in_their_keys_or_decides_nothing() -> None:
             undecided.setdefault(package, set()).add(stage)
         if listed - found:
             idle[stage] = listed - found
-    assert undecided == DECIDE_NOTHING
-    assert idle == NOT_IMPORTED
+    assert (undecided, idle) == (DECIDE_NOTHING, NOT_IMPORTED)
 
 
 def test_the_file_that_dvc_sees(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,9 +15,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pytest
-from contents import contents, flip_bit
+from contents import contents, flip_bit, leave_unfinished
 from instance_files import row, write_dataset
-from leftovers import leave_unfinished
 from paradigm_files import Words, static
 from stores import fill_store, forge_vectors, in_project
 

@@ -384,7 +384,7 @@ def write(path: Path, contents: dict[str, bytes], method: int = zipfile.ZIP_DEFL
     return path
 
 
-def read_all_archive(path: Path) -> dict[str, bytes]:
+def read_members(path: Path) -> dict[str, bytes]:
     with path.open("rb") as file:
         listed = list(list_members(file, path))
         assert [member for member, _ in listed] == [read_record(file, path, at) for _, at in listed]
@@ -405,7 +405,7 @@ def test_zip64(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(zipfile, "ZIP_FILECOUNT_LIMIT", 1)
     path = write(tmp_path / "a.zip", CONTENTS)
     assert b"PK\6\6" in path.read_bytes()
-    assert read_all_archive(path) == CONTENTS
+    assert read_members(path) == CONTENTS
     with path.open("rb") as file:
         last = [at for _, at in list_members(file, path)][-1]
         assert read_record(file, path, last).size == 768
@@ -414,7 +414,7 @@ def test_zip64(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert data[at : at + 2] == b"\1\0"
     path.write_bytes(data[:at] + b"\2\0" + data[at + 2 :])
     with pytest.raises(InputError, match=r"2\.xml lacks its zip64 sizes"):
-        read_all_archive(path)
+        read_members(path)
 
 
 def test_written_to_a_pipe(tmp_path: Path) -> None:
@@ -430,14 +430,14 @@ def test_written_to_a_pipe(tmp_path: Path) -> None:
         for name, data in CONTENTS.items():
             file.writestr(name, data)
     (tmp_path / "a.zip").write_bytes(pipe.getvalue())
-    assert read_all_archive(tmp_path / "a.zip") == CONTENTS
+    assert read_members(tmp_path / "a.zip") == CONTENTS
 
 
 def test_comment_that_looks_like_an_end(tmp_path: Path) -> None:
     path = write(tmp_path / "a.zip", CONTENTS)
     with zipfile.ZipFile(path, "a") as file:
         file.comment = b"PK\5\6" + b"x" * 400
-    assert read_all_archive(path) == CONTENTS
+    assert read_members(path) == CONTENTS
 
 
 def test_directory_of_many_chunks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -445,12 +445,12 @@ def test_directory_of_many_chunks(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     path = write(tmp_path / "a.zip", contents)
     for chunk in (1, 46, 61, 1000):
         monkeypatch.setattr(recipe, "_CHUNK", chunk)
-        assert read_all_archive(path) == contents
+        assert read_members(path) == contents
 
 
 def test_count_modulo_65536(tmp_path: Path) -> None:
     path = patched(write(tmp_path / "a.zip", CONTENTS), b"PK\5\6", 8, b"\0\0\0\0")
-    assert read_all_archive(path) == CONTENTS
+    assert read_members(path) == CONTENTS
 
 
 @given(
@@ -463,12 +463,12 @@ def test_like_zipfile(tmp_path_factory, contents, method) -> None:
     contents = {
         name: data for name, data in contents.items() if "\0" not in name and name.isprintable()
     }
-    assert read_all_archive(write(path, contents, method)) == contents
+    assert read_members(write(path, contents, method)) == contents
 
 
 def error(path: Path) -> str:
     with pytest.raises(InputError) as caught:
-        read_all_archive(path)
+        read_members(path)
     assert caught.value.where == str(path)
     return caught.value.found
 
@@ -510,7 +510,7 @@ def test_patched(tmp_path: Path, signature: bytes, offset: int, value: bytes, fo
 
 def test_announced_as_too_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(recipe, "LARGEST_FILE", 1000)
-    assert read_all_archive(write(tmp_path / "a.zip", {"a": b"x" * 1000}))
+    assert read_members(write(tmp_path / "a.zip", {"a": b"x" * 1000}))
     path = write(tmp_path / "a.zip", {"a": b"x" * 1001})
     assert "1,001 bytes" in error(path)
 
@@ -532,7 +532,7 @@ def test_any_changed_byte(tmp_path_factory: pytest.TempPathFactory, data: st.Dat
     whole[at] = data.draw(st.integers(0, 255))
     path.write_bytes(whole)
     try:
-        found = read_all_archive(path)
+        found = read_members(path)
     except InputError:
         return
     assert set(found.values()) <= set(CONTENTS.values())
