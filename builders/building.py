@@ -78,7 +78,7 @@ def example_rows(
             continue
         # Not by the dataset's name: all datasets of a collection share its splits.
         name = f"{corpus.name}/{dataset.collection}"
-        # Nothing is learnt for an untrained task: of a source with parts, only its test is asked.
+        # An untrained task needs no train rows: of a source with parts, only its test is used.
         test_split = None if dataset.task.trained else source_test_split(examples)
         used_examples = [example for example in examples if test_split in (None, example.split)]
         remaining, dropped = filter_examples(
@@ -108,7 +108,7 @@ def example_rows(
 def split_examples(
     examples: Sequence[Example], task: ExampleTask, seed: int, name: str
 ) -> dict[Split, list[dict[str, Any]]]:
-    """Return the rows of a dataset by split; splits without rows are left out."""
+    """Return the rows of a dataset by split; splits without rows are skipped."""
     splits, of_fold = assign_splits(examples, seed, name, trained=task.trained, n_folds=task.folds)
     splits_with_text: dict[TextKey, set[Split]] = {}
     texts = [text_key(example) for example in examples]
@@ -529,7 +529,7 @@ def build(
         records: the file that `probeta read` wrote.
         out: folder to write; what it held before is replaced as a whole.
         sources: `sources` of params.yaml; the rows of a sample have the licence of the sample.
-        faults: gets the datasets that lack rows or a feature, which are left out; None to raise the
+        faults: gets the datasets that lack rows or a feature, which are skipped; None to raise the
             first.
 
     Returns:

@@ -316,7 +316,7 @@ def compose(dataset: RankingDataset, records: Path, out: Path, sources: str) -> 
     Sentences are the same if they differ only in case, punctuation and symbols; the row has the
     first of them, by the order of the entry's ``pairs``, then by id. If the entry names a
     ``background``, which is a published set, only equal sentences are the same. Words are compared
-    in lower case and NFC. Texts without a letter or a digit are left out.
+    in lower case and NFC. Texts without a letter or a digit are skipped.
 
     Args:
         dataset: the ranking, an entry of params.yaml.
@@ -441,7 +441,7 @@ class _Composition:
         return self._records / f"{corpus.name}.parquet"
 
     def _left_out(self, collections: Iterable[Collection]) -> int:
-        """Return the number of examples left out because a probe is tested on them."""
+        """Return the number of examples skipped because a probe is tested on them."""
         return sum(self.collections[c.path]["of_a_test_part"] for c in collections)
 
     def _read(self, collection: Collection) -> list[Example]:
