@@ -137,6 +137,8 @@ class CollectionFacts(Checked):
 
     Attributes:
         about: description of the examples.
+        label: what a dataset of them is called in the report, such as "Film reviews"; "" for that
+            of the corpus.
         texts: the number of texts per example; None if it varies.
         unit: of the texts.
         sizes: part of the source (or "all", if it has no parts) to its official number of examples,
@@ -155,6 +157,7 @@ class CollectionFacts(Checked):
     unit: Literal["sentence", "word"] = "sentence"
     sizes: Mapping[str, StrictInt | None] = field(default_factory=dict)
     published: str = ""
+    label: str = ""
     labels: Mapping[str, str] | None = None
     scale: tuple[Number, Number] | None = None
     columns: Mapping[str, str] = field(default_factory=dict)
@@ -237,6 +240,8 @@ class CorpusFacts(Checked):
 
     Attributes:
         name: of the corpus, for readers.
+        label: what its datasets are called in the report, under their group of tasks; "" for the
+            name, up to a comma or a bracket.
         records: the kind of its records.
         language: of its texts, unless the entry in params.yaml names another.
         languages: codes of all languages that it has, if it has several (see ``spoken``).
@@ -270,6 +275,7 @@ class CorpusFacts(Checked):
     language: str
     licence: str
     description: str
+    label: str = ""
     licence_url: str | None = None
     redistributable: StrictBool = False
     citation: str = ""

@@ -24,7 +24,7 @@ from builders.audit_report import (
 from builders.auditing.auditing import render
 from builders.packaging.harnesses import LISTED_CLASSES, Config, eval_yaml, mteb_facts, write_tasks
 from builders.plan.datasets import Dataset, ExampleDataset, RankingDataset, licence_id
-from builders.plan.groups import BuildGroup, benchmark_of, making_of
+from builders.plan.groups import BuildGroup, benchmark_of, label_of, making_of
 from builders.statistics import ERRORS
 from builders.store import (
     MTEB_FACTS,
@@ -373,6 +373,7 @@ def package(
             corpora = [origin.corpus for origin in group.origins]
             audits[dataset.name] = _audited(report, dataset.name, split_digests) | {
                 "title": " + ".join(origin.title for origin in group.origins),
+                "label": label_of(dataset, group.origins),
                 "benchmark": benchmark_of(dataset, corpora),
                 "made": making_of(dataset, corpora),
             }

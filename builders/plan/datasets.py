@@ -1,5 +1,6 @@
 """The datasets and rankings that params.yaml asks for, and the corpora that they are built from."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, make_dataclass, replace
 from functools import cache
@@ -47,6 +48,12 @@ class Origin(NamedTuple):
     def title(self) -> str:
         """The corpus's name, for readers."""
         return f"{self.corpus.facts.name}{' (sample)' if self.sample else ''}"
+
+    @property
+    def label(self) -> str:
+        """What datasets of the corpus are called: its label, or its name without additions."""
+        facts = self.corpus.facts
+        return facts.label or re.split(r",| \(", facts.name)[0]
 
 
 def origins_of(corpora: Iterable[Corpus], sources: str) -> list[Origin]:

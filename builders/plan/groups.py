@@ -8,6 +8,7 @@ from typing import Annotated, Any, NamedTuple
 from builders.plan.datasets import (
     PAPER_ROWS,
     Dataset,
+    ExampleDataset,
     Origin,
     PassageDataset,
     datasets_of,
@@ -210,6 +211,15 @@ def datasets_listing(path: Path, notes: Mapping[str, str] | None = None) -> str:
             note = (notes or {}).get(dataset.name, "")
             lines.append(f"  {dataset.name}: {task}, from {sources}{collection}{note}")
     return "\n".join(lines)
+
+
+def label_of(dataset: Dataset, origins: Sequence[Origin]) -> str:
+    """Return what a dataset is called, in English, where its group of tasks is known: "Wikipedia".
+
+    It is the label of its task, of its collection, or of its corpora.
+    """
+    collection = dataset.facts.label if isinstance(dataset, ExampleDataset) else ""
+    return dataset.task.label or collection or " + ".join(origin.label for origin in origins)
 
 
 # What an entry of a benchmark need not state.

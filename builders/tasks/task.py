@@ -85,6 +85,8 @@ class Task:
             on purpose; "" if all are as in the source.
         asks_length: whether the answer is the length of the text, so that length tells it.
         gold: the right answer in the report; ``{}`` is the name of the class.
+        label: what its datasets are called in the report, under their group, such as "Tense"; "" to
+            call them after their corpus.
         example: an invented instance, as Markdown.
     """
 
@@ -97,6 +99,7 @@ class Task:
     needs: str
     constructed: bool
     example: str
+    label: str = ""
     options: Mapping[str, Option] = field(default_factory=dict)
     provenance: Mapping[str, Column] = field(default_factory=dict)
     target: Answer = "label"
