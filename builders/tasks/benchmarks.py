@@ -36,7 +36,7 @@ GROUPS = (
 )
 
 # Of benchmarks that average some datasets in other groups than those of their tasks: Chen, Chu and
-# Gimpel (2019), Table 2, and Wang, Kuo and Li (2022), Table 3.
+# Gimpel (2019), section 5.1 (SSS has an entailment task too), and Wang, Kuo and Li (2022), Table 3.
 OF_BENCHMARKS = (
     CI := Group("CI", "Citation intent"),
     USS := Group("USS", "Unsupervised semantic similarity"),
@@ -44,10 +44,6 @@ OF_BENCHMARKS = (
     PROBING := Group("Probing", "Linguistic probing"),
     WS := Group("WS", "Word similarity"),
 )
-
-SIMILARITIES = (SS, USS, SSS, WS)
-"""Those whose scores are correlations; of the others, they are accuracies."""
-
 
 DIFFERENCES: Mapping[str, Mapping[str, str]] = load_yaml(
     Path(__file__).with_name("differences.yaml")

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from builders.tasks.benchmarks import Group
 from probeta.report.inputs import OWN, Inputs
+from probeta.report.layout import spaced
 from probeta.report.texts import all_texts, translated
 
 
@@ -53,7 +54,7 @@ def dataset_names(inputs: Inputs) -> dict[str, DatasetName]:
     """Return dataset to what it is called, for all that the report has.
 
     Where a benchmark has several languages, the name ends with its own; where two datasets of one
-    group would have the same name, with the name in params.yaml.
+    group would have the same name, with its task, or if they share it, the name in params.yaml.
     """
     groups = {name: group_name(group) for name, group in inputs.groups.items()}
     benchmarks = {name: inputs.benchmark(name) for name in inputs.audit}
@@ -65,10 +66,11 @@ def dataset_names(inputs: Inputs) -> dict[str, DatasetName]:
         label = translated(str(entry.get("label") or entry.get("title") or name))
         several = len(languages[benchmarks[name]]) > 1 and "language" in entry
         labels[name] = f"{label} ({language_name(entry['language'])})" if several else label
-    places = {name: (benchmarks[name], groups[name], label) for name, label in labels.items()}
-    times = Counter(places.values())
-    names = {}
-    for name, label in labels.items():
-        short = label if times[places[name]] == 1 else f"{label} ({name})"
-        names[name] = DatasetName(short, f"{groups[name]}: {short}")
-    return names
+    tasks = {name: spaced(str(entry.get("task", ""))) for name, entry in inputs.audit.items()}
+    names = labels
+    for addition in (tasks, {name: name for name in labels}):
+        places = {name: (benchmarks[name], groups[name], names[name]) for name in names}
+        times = Counter(places.values())
+        with_addition = {name: f"{labels[name]} ({addition[name]})" for name in names}
+        names = {n: with_addition[n] if times[places[n]] > 1 else names[n] for n in names}
+    return {name: DatasetName(short, f"{groups[name]}: {short}") for name, short in names.items()}

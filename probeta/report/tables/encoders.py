@@ -94,6 +94,7 @@ class Profile:
         layers: the numbered layers, the lowest first.
         apart: the other vectors that were probed, such as the layers' average.
         datasets: those that every layer was probed on; ``groups``: those of each.
+        metric: what their scores measure.
         values: scores, float64 [layers, then apart; datasets].
         standard: ``values`` minus the mean of the numbered layers, divided by their standard
             deviation (0 where they do not differ).
@@ -107,6 +108,7 @@ class Profile:
     apart: tuple[str, ...]
     datasets: tuple[str, ...]
     groups: tuple[Group, ...]
+    metric: str
     values: Doubles
     standard: Doubles
     best: tuple[tuple[int, ...], ...]
@@ -136,7 +138,7 @@ class Profile:
         return {
             "encoder": self.encoder,
             "benchmark": translated(self.benchmark),
-            "metric": metric_of(self.groups),
+            "metric": self.metric,
             "marked": marked,
             "apart": "".join(
                 phrase("of_averages", name=name, mean=mean.get(name, "")) for name in self.apart
@@ -183,6 +185,7 @@ def _profile(results: Results, benchmark: str, name: str, report: Report) -> Pro
         apart=apart,
         datasets=datasets,
         groups=tuple(report.inputs.groups[dataset] for dataset in datasets),
+        metric=metric_of(report, datasets),
         values=values,
         standard=(values - numbered.mean(axis=0)) / spread,
         best=tuple(tuple(map(int, np.flatnonzero(best))) for best in shared.T),

@@ -13,7 +13,7 @@ from statistics import fmean
 from typing import NamedTuple
 
 from builders.audit_report import detectable_of
-from builders.tasks.benchmarks import DIFFERENCES, SIMILARITIES, Group, differences_of
+from builders.tasks.benchmarks import DIFFERENCES, Group, differences_of
 from corpora_recipes.records import SPLITS
 from corpora_recipes.running.outputs import LEFT_OUT
 from evaluation.probing.protocols import PROTOCOLS
@@ -181,7 +181,7 @@ def _average_table(report: Report, benchmark: str) -> Table:
         ),
         bold=about_bold(report.names, phrase("encoder_of_column")),
         missing=phrase("missing", names=", ".join(whole.missing)) if whole.missing else "",
-        metric=metric_of(titles),
+        metric=metric_of(report, whole.datasets),
         protocol=report.inputs.protocol["name"],
         of_scale=about_scale(report),
     )
@@ -260,16 +260,15 @@ def _group_table(report: Report, average: Average, group: Group) -> Table:
     )
     rows = (*layout.rows_of(facts, [Column(Cell(""), Cell), *baselines]), *table.rows)
     table = replace(table, rows=rows)
-    return replace(table, caption=(_caption(report, group, table),))
+    return replace(table, caption=(_caption(report, datasets, table),))
 
 
-def _caption(report: Report, group: Group, table: Table) -> str:
+def _caption(report: Report, datasets: Sequence[str], table: Table) -> str:
     """Return a short explanation of a group's scores."""
-    datasets, groups = report.inputs.datasets, report.inputs.groups
-    scores = {name: datasets[name] for name in datasets if groups[name] == group}
+    scores = {name: report.inputs.datasets[name] for name in datasets}
     used = notes_of([table])
     parts = [
-        phrase("on_test", metric=metric_of([group])),
+        phrase("on_test", metric=metric_of(report, datasets)),
         phrase("interval", coverage=100 * report.inputs.encoders[0].intervals["coverage"]),
         *([phrase("random")] if _has_random_starts(scores) else []),
         *([phrase("best")] if len(report.names) > 1 else []),
@@ -356,12 +355,12 @@ def baselines(report: Report) -> list[Table]:
     return by_dataset(report, "baselines", columns)
 
 
-def metric_of(groups: Iterable[Group]) -> str:
-    """Return what the scores of groups of tasks measure, in words."""
-    correlated = {group in SIMILARITIES for group in groups}
-    if correlated == {True}:
+def metric_of(report: Report, datasets: Iterable[str]) -> str:
+    """Return what the scores on datasets measure, in words."""
+    metrics = {report.inputs.any_score(dataset).metric for dataset in datasets}
+    if metrics == {"pearson"}:
         return phrase("correlation")
-    return phrase("accuracy_or_correlation" if True in correlated else "accuracy")
+    return phrase("accuracy_or_correlation" if "pearson" in metrics else "accuracy")
 
 
 def about_scale(report: Report) -> str:

@@ -26,7 +26,8 @@ from builders.plan.groups import (
     skipped_datasets,
     without_datasets,
 )
-from builders.tasks.benchmarks import BENCHMARKS, WITHDRAWN
+from builders.tasks import TASKS
+from builders.tasks.benchmarks import BENCHMARKS, WITHDRAWN, group_of
 from corpora_recipes.recipe import Corpus, Declared, load_facts, recipe_names
 from corpora_recipes.records import WINDOW
 from corpora_recipes.running.outputs import CORPORA, INSTANCES
@@ -143,6 +144,18 @@ def test_the_list_is_that_of_the_shipped_params(repository: Path, tmp_path: Path
     listed = {name: title for title, datasets in BENCHMARKS.items() for name in datasets}
     assert benchmarks_of(path) == listed
     assert [len(datasets) for datasets in BENCHMARKS.values()] == [20, 11, 17, 12, 2, 43, 4, 2, 11]
+
+
+def test_english_sets_are_averaged_in_the_groups_of_section_5_1() -> None:
+    """Chen, Chu and Gimpel (2019); SST is one set there."""
+    groups: dict[str, list[str]] = {}
+    for name, entry in BENCHMARKS["english_senteval"].items():
+        group = group_of("english_senteval", name, TASKS[entry["task"]].group)
+        groups.setdefault(group.abbreviation, []).append(name)
+    assert groups["SC"] == ["mr", "cr", "mpqa", "subj", "sst2", "sst5", "trec", "mrpc"]
+    assert {*groups["SSS"]} == {"sts_b_en_r", "sick_en_r", "sick_en_e"}
+    assert groups["USS"] == [f"sts{year}_en" for year in range(12, 17)]
+    assert len(groups["Probing"]) == 10
 
 
 def test_what_is_withdrawn_is_a_dataset_of_the_users_own(repository: Path, tmp_path: Path) -> None:

@@ -40,6 +40,7 @@ def shipped() -> Inputs:
             benchmark = benchmark_of(dataset, [origin.corpus for origin in built.origins])
             label = label_of(dataset, built.origins)
             entry = {"label": label, "benchmark": benchmark, "language": dataset.language}
+            entry["task"] = dataset.task.name
             datasets[dataset.name] = entry, group_of(benchmark, dataset.name, dataset.task.group)
     return inputs_of(datasets)
 
@@ -70,6 +71,8 @@ def test_names_of_some_datasets(shipped: Inputs) -> None:
     assert names["sp_wiki"] == ("Wikipedia", "Sentence position: Wikipedia")
     assert names["ud_tense_es"].whole == "Form and grammar: Tense"
     assert names["relations_fr"].short == "ANNODIS (French)"
+    assert names["sick_en_e"].short == "SICK (pair classification)"
+    assert names["sick_en_r"].short == "SICK (relatedness)"
     with in_language("es"):
         names = dataset_names(shipped)
         assert names["sp_wiki"].whole == "Posición de la oración: Wikipedia"
