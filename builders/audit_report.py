@@ -53,8 +53,8 @@ class NamedRow(TypedDict):
 
 
 SURFACE_FORM: Verdict = "solved by surface form"
-# The baseline that looks at no text; and what gate 8 measures, see ``detectable_of``.
-MAJORITY = "majority"
+# The baselines that look at no text; and what gate 8 measures, see ``detectable_of``.
+CHANCE, MAJORITY = "chance", "majority"
 DETECTABLE = "difference of two encoders that the test detects"
 # A dataset that detects only larger differences of accuracies or correlations is in no average:
 # encoders that are worth comparing are seldom so far apart, so that it would add mostly noise.
@@ -105,6 +105,7 @@ class _Audited(_Read):
     checks: list[_Check]
     title: str = ""
     benchmark: str | None = None
+    classes: int = 0
     chosen: str | None = None
     failures: Sequence[str] = ()
     undeclared: Sequence[str] = ()
@@ -146,16 +147,23 @@ def chosen_of(checks: Iterable[Mapping[str, Any]]) -> str:
 
 
 def best_baseline(report: Mapping[str, Any], dataset: str) -> tuple[str, float] | None:
-    """Return the best baseline besides majority, and its score on test; None if none was fitted.
+    """Return name and score on test of the baseline that an encoder must beat on a dataset.
 
-    It is the best one on validation (``chosen``), or on test where there is no such choice.
+    It is the highest of chance (1 / number of classes; 0 for correlations), majority, and the
+    trivial baseline that is best on validation (``chosen``), or on test where there is no such
+    choice. None if no baseline besides majority was fitted.
     """
-    others = baselines_of(report, dataset)
-    others.pop(MAJORITY, None)
-    name = report["datasets"][dataset].get("chosen") or max(
-        others, key=others.__getitem__, default=None
-    )
-    return (name, others[name]) if name in others else None
+    facts, scores = report["datasets"][dataset], baselines_of(report, dataset)
+    fitted = {name: score for name, score in scores.items() if name != MAJORITY}
+    if not fitted:
+        return None
+    chosen = facts.get("chosen") or max(fitted, key=fitted.__getitem__)
+    classes = facts.get("classes")
+    best = {CHANCE: 1 / classes if classes else 0.0, chosen: fitted[chosen]}
+    if MAJORITY in scores:
+        best[MAJORITY] = scores[MAJORITY]
+    name = max(best, key=best.__getitem__)
+    return name, best[name]
 
 
 def detectable_of(facts: Mapping[str, Any]) -> float | None:

@@ -231,8 +231,8 @@ class Data:
         all_names: of the datasets that the folder has.
         seed: with which they were built.
         samples: the names of those that are built from a shipped sample.
-        baselines: name to the best trivial baseline besides majority and its score, if the folder's
-            audit has one of the same rows.
+        baselines: name to the baseline to beat and its score, see ``audit_report.best_baseline``,
+            if the folder's audit has one of the same rows.
     """
 
     folder: Path
@@ -394,7 +394,7 @@ def _read_facts(dataset: Dataset) -> dict[str, Any]:
 
 
 def _read_baselines(audit: Path, facts: dict[str, dict[str, Any]]) -> dict[str, tuple[str, float]]:
-    """Return the best trivial baseline of each dataset that was audited as it is."""
+    """Return the baseline to beat of each dataset that was audited as it is."""
     report = read_audit(audit)
     baselines = {}
     for name, about in facts.items():

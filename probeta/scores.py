@@ -128,14 +128,15 @@ class Scores(ScoreTable):
 
     ``to_csv`` and ``to_pandas`` have a row per dataset and layer, with the columns dataset, group,
     task, language, layer, main (whether it is the main layer), metric ("accuracy" or "pearson"),
-    score, low and high (the ends of the 95 % interval), chance, majority, trivial (name of the best
-    trivial baseline besides majority), trivial_score, n (number of rows tested), sample.
+    score, low and high (the ends of the 95 % interval), chance, majority, trivial (name of the
+    baseline to beat: chance, majority or the best trivial one), trivial_score, n (number of rows
+    tested), sample.
 
     Attributes:
         results: all numbers, and what they depend on.
         predictions: for each of ``results.scores``, a row for each test row.
-        trivial: dataset to the best trivial baseline besides majority and its score; datasets
-            without an audit are not in it.
+        trivial: dataset to the baseline to beat and its score (``audit_report.best_baseline``);
+            datasets without an audit are not in it.
         samples: the datasets that are built from a shipped sample: their scores mean nothing.
         store: folder of the vectors; None if they were not kept.
     """

@@ -126,7 +126,7 @@ class Inputs:
         return self.audit_report["datasets"].get(dataset, {}).get("benchmark") or OWN
 
     def best_baseline(self, dataset: str) -> tuple[str, float]:
-        """Return name and score on test of the best trivial baseline other than majority."""
+        """Return name and score of the baseline to beat, see ``audit_report.best_baseline``."""
         baseline = best_baseline(self.audit_report, dataset)
         assert baseline, "checked by ``read_inputs``"
         return baseline

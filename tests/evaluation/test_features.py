@@ -309,7 +309,7 @@ def test_all_names_groups(hub_folder: Path) -> None:
     found = find_data(hub_folder, None, None)
     assert (found.seed, found.samples) == (7, frozenset())
     # Not majority; and not of other rows.
-    assert found.baselines == {"bso_own": ("bag_of_words", 0.7)}
+    assert found.baselines == {"bso_own": ("majority", 0.9)}
 
 
 @pytest.mark.parametrize(
@@ -385,7 +385,7 @@ def endpoint(hub_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list
 def test_data_of_the_hub(hub_folder: Path, endpoint: list[str]) -> None:
     found = find_data("org/name", ["bso_own"], None)
     assert [dataset.name for dataset in found.datasets] == ["bso_own"]
-    assert found.baselines == {"bso_own": ("bag_of_words", 0.7)}
+    assert found.baselines == {"bso_own": ("majority", 0.9)}
     # Only the requested files were downloaded.
     assert not [request for request in endpoint if "tass_own" in request]
     assert names("org/name") == ["bso_own", "sts_own", "tass_own"]

@@ -386,7 +386,7 @@ def test_to_pandas(floor: Scores) -> None:
     assert row.score == floor["bso_own"].value
     assert (row.low, row.high) == floor["bso_own"].interval
     assert (row.group, row.metric, row.chance, row.n) == ("BSO", "accuracy", 0.5, 8)
-    assert (row.trivial, row.trivial_score, row["sample"]) == ("bag_of_words", 0.7, False)
+    assert (row.trivial, row.trivial_score, row["sample"]) == ("majority", 0.9, False)
     assert frame.chance.isna().tolist() == [False, True, False]
     assert frame.trivial.isna().tolist() == [False, True, True]
     with pytest.raises(KeyError):

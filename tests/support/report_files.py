@@ -293,6 +293,7 @@ def write_audit(
         checks = [{"gate": "baselines", "what": w, "value": v} for w, v in known.items()]
         checks = [shared | check for check in (order, *checks)]
         datasets[name] = {"rows": dict(rows[name]), "inherited": {}, "checks": checks}
+        datasets[name]["classes"] = {"mc": 2, "sp_wiki": 5, "dr_rst": 29}.get(name, 0)
     for benchmark, names in BENCHMARKS.items():
         for name in names.keys() & datasets.keys():
             datasets[name] |= {"benchmark": benchmark, "title": f"Corpus of {name}"}

@@ -410,10 +410,13 @@ def test_ablations(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("score", "interval", "majority", "trivial", "beats"),
     [
-        (MC, (0.51, 0.6), 0.2, 0.5, True),
-        (MC, (0.5, 0.6), 0.2, 0.5, False),
-        (MC, (0.49, 0.6), 0.5, 0.2, False),
-        (MC, (0.51, 0.6), 0.5, 0.2, True),
+        (MC, (0.61, 0.7), 0.2, 0.6, True),
+        (MC, (0.6, 0.7), 0.2, 0.6, False),
+        (MC, (0.59, 0.7), 0.6, 0.2, False),
+        (MC, (0.61, 0.7), 0.6, 0.2, True),
+        # Chance is 0.5.
+        (MC, (0.51, 0.6), 0.2, 0.4, True),
+        (MC, (0.49, 0.6), 0.2, 0.4, False),
         # A correlation is to beat zero too.
         (STS, (0.01, 0.3), None, -0.2, True),
         (STS, (-0.05, 0.3), None, -0.2, False),
@@ -432,7 +435,9 @@ def test_the_mark_of_what_beats_no_baseline(
     report = report_of(tmp_path, replace(ONE, scores=(score,)), baselines={score.dataset: known})
     text = "\n".join(table_lines(one(group_tables(report))))
     assert ("†" not in text) == beats
-    assert f"{100 * trivial:.1f} (length)" in text
+    chance = 0.0 if majority is None else 0.5
+    value, name = max((trivial, "length"), (majority or -1.0, "majority"), (chance, "chance"))
+    assert f"{100 * value:.1f} ({name})" in text
 
 
 @pytest.mark.parametrize(("documents", "marked"), [(1, True), (2, True), (3, False)])
@@ -519,7 +524,7 @@ def test_the_audits_verdicts_and_measurements(tmp_path: Path) -> None:
 def test_a_baseline_near_the_best_encoder_is_said(
     tmp_path: Path, dataset: str, baseline: float, verdict: str
 ) -> None:
-    audit = audit_file(tmp_path, BASELINES | {dataset: {"majority": 0.9, "length": baseline}})
+    audit = audit_file(tmp_path, BASELINES | {dataset: {"majority": 0.2, "length": baseline}})
     rows = cells(one(verdicts(report_of(tmp_path, ONE, audit=audit))))
     assert {row[0]: row[4] for row in rows}[dataset] == verdict
 
