@@ -143,7 +143,7 @@ def run_package(options: argparse.Namespace) -> None:
         key = {
             "inputs": digest_files([*folders, AUDIT / "audit.json"]),
             "parameters": [
-                *(params[name] for name in ("seed", "sources", "corpora", "rankings")),
+                *(params[name] for name in ("name", "seed", "sources", "corpora", "rankings")),
                 repr(facts),
                 repr(skipped),
             ],
@@ -154,7 +154,14 @@ def run_package(options: argparse.Namespace) -> None:
         if cache.get("all", key) is None:
             from builders.packaging.hub import package
 
-            audit = AUDIT / "audit.json"
-            new = package(built, INSTANCES, audit, PACKAGE, left_out=skipped, earlier=PACKAGE)
+            new = package(
+                built,
+                INSTANCES,
+                AUDIT / "audit.json",
+                PACKAGE,
+                name=params["name"],
+                left_out=skipped,
+                earlier=PACKAGE,
+            )
             cache.put("all", key, [PACKAGE])
         log_outcome("package", "datasets", sum(len(group.datasets) for group in built), new, {})

@@ -43,8 +43,9 @@ Section = Annotated[dict[Any, Any], described("keys with entries", "see params.y
 
 @dataclass(kw_only=True)
 class Params(Checked):
-    """The top level of params.yaml, with its defaults."""
+    """The top level of params.yaml, with its defaults; ``name`` is that of the package."""
 
+    name: Annotated[str, described("what the datasets are called together, on their card")] = ""
     seed: Annotated[StrictInt, described("an integer, such as 1111")] = 1111
     sources: str = "sample"
     corpora: dict[Name, Any] = field(default_factory=dict)

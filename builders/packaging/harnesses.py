@@ -25,6 +25,7 @@ from typing import Any
 
 import yaml
 
+from builders.audit_report import MAJORITY, baselines_of, best_baseline
 from builders.plan.datasets import Dataset, ExampleDataset, Origin, RankingDataset, missing_parts
 from builders.store import describe
 from builders.tasks import examples
@@ -102,6 +103,16 @@ class Config:
     def facts(self) -> CollectionFacts | None:
         """Facts of its collection from corpus.yaml; None if it is not made of examples."""
         return self.dataset.facts if isinstance(self.dataset, ExampleDataset) else None
+
+    @property
+    def majority(self) -> float:
+        """The test accuracy of the most frequent class, 0 … 1; 0 without classes."""
+        return baselines_of({"datasets": {"": self.audit}}, "").get(MAJORITY, 0.0)
+
+    @property
+    def best_baseline(self) -> tuple[str, float] | None:
+        """The best trivial baseline besides, see ``builders.audit_report.best_baseline``."""
+        return best_baseline({"datasets": {"": self.audit}}, "")
 
     @property
     def asked(self) -> int:
@@ -214,13 +225,14 @@ def mteb_task_name(dataset: str) -> str:
     return f"{NAME.lower()}_{dataset}"
 
 
-def eval_yaml(asked: Mapping[str, Split]) -> str:
+def eval_yaml(asked: Mapping[str, Split], name: str) -> str:
     """Return eval.yaml, as the Hub's documentation describes it ("Evaluation results").
 
-    ``asked`` has the datasets with a label or a score, and the split that encoders are scored on.
+    ``asked`` has the datasets with a label or a score, and the split that encoders are scored on;
+    ``name`` is that of the package.
     """
     content = {
-        "name": NAME,
+        "name": name,
         "description": DESCRIPTION,
         "evaluation_framework": FRAMEWORK,
         "tasks": [

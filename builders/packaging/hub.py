@@ -5,6 +5,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 import pyarrow.parquet as pq
@@ -22,7 +23,14 @@ from builders.audit_report import (
     verdict_of,
 )
 from builders.auditing.auditing import render
-from builders.packaging.harnesses import LISTED_CLASSES, Config, eval_yaml, mteb_facts, write_tasks
+from builders.packaging.harnesses import (
+    LISTED_CLASSES,
+    NAME,
+    Config,
+    eval_yaml,
+    mteb_facts,
+    write_tasks,
+)
 from builders.plan.datasets import Dataset, ExampleDataset, RankingDataset, licence_id
 from builders.plan.groups import BuildGroup, benchmark_of, label_of, making_of
 from builders.statistics import ERRORS
@@ -40,6 +48,7 @@ from builders.store import (
 )
 from builders.tasks import TASKS, examples
 from builders.tasks.task import Answer, Column, Kind, Task
+from corpora_recipes.escaping import one_line, render_html
 from corpora_recipes.records import Split
 from corpora_recipes.running.cache import Cache, Key
 from corpora_recipes.running.code import code_digest, versions_of
@@ -162,6 +171,9 @@ _CATEGORIES: dict[Answer, str] = {
 CARD = Path(__file__).with_name("card.md.jinja")
 DATASET = Path(__file__).with_name("dataset.md.jinja")
 LICENCES = Path(__file__).with_name("licences.md.jinja")
+PICTURE = Path(__file__).with_name("baselines.svg.jinja")
+# Beside the card.
+PICTURE_FILE = "baselines.svg"
 # The folder of the datasets' pages; in that of its files, pandas would take a page for data.
 PAGES = "docs"
 _TYPES: dict[Kind, str] = {
@@ -182,11 +194,23 @@ GATED = (
 )
 
 
+def package_name(configs: Sequence[Config], name: str = "") -> str:
+    """Return what a package is called: its name in params.yaml, or else after the user's corpora.
+
+    One with datasets of the benchmarks is called Probeta.
+    """
+    corpora = list(dict.fromkeys(config.title for config in configs))
+    shipped = any(config.audit["benchmark"] for config in configs)
+    return one_line(name or (NAME if shipped else ", ".join(corpora)))
+
+
 def render_card(
     configs: Sequence[Config],
     missing: Sequence[str] = (),
     failed: Sequence[str] = (),
     asked: int = 0,
+    name: str = "",
+    drawn: bool = False,
 ) -> str:
     """Return the README.md of a package.
 
@@ -194,13 +218,21 @@ def render_card(
         missing: names of datasets that are left out because their corpora must be asked for.
         failed: names of those that are left out for a fault.
         asked: number of datasets that language models can be asked, see ``write_tasks``.
+        name: of the package in params.yaml; "" if it has none.
+        drawn: whether the package has the picture of ``draw_baselines``.
     """
     restricted = [config.dataset.name for config in configs if config.is_restricted]
+    called = package_name(configs, name)
     return render(
         CARD,
         {
-            "header": _header(configs, restricted),
+            "header": _header(configs, restricted, called),
+            "name": called,
             "configs": configs,
+            "default": _default(configs),
+            "types": _TYPES,
+            "drawn": drawn,
+            "folds": any(config.folds for config in configs),
             "groups": _grouped(configs),
             "languages": {config.dataset.language for config in configs},
             "rows": sum(sum(config.rows.values()) for config in configs),
@@ -212,6 +244,29 @@ def render_card(
             "found": _missed_gates(configs),
         },
     )
+
+
+def draw_baselines(configs: Sequence[Config]) -> str:
+    """Return the picture of what is reached without an encoder, as SVG; "" if nothing is known.
+
+    A line a group of tasks: the means over its datasets of majority and of the best baseline.
+    """
+    groups: dict[str, list[tuple[float, float]]] = {}
+    for config in configs:
+        if best := config.best_baseline:
+            values = config.majority, max(config.majority, best[1])
+            groups.setdefault(config.task.group.title, []).append(values)
+    lines = {
+        title: [fmean(of) for of in zip(*pairs, strict=True)] for title, pairs in groups.items()
+    }
+    return render_html(PICTURE, lines=lines) if lines else ""
+
+
+def _default(configs: Sequence[Config]) -> Config:
+    """Return the dataset that is loaded without a name: the first of params.yaml that is there."""
+    by_name = {config.dataset.name: config for config in configs}
+    listed = (name for c in configs for origin in c.origins for name in origin.corpus.datasets)
+    return next((by_name[name] for name in listed if name in by_name), configs[0])
 
 
 def render_dataset_page(config: Config) -> str:
@@ -241,19 +296,27 @@ def _grouped(configs: Sequence[Config]) -> dict[tuple[str, ...], list[Config]]:
     return groups
 
 
-def _missed_gates(configs: Sequence[Config]) -> dict[tuple[str, Verdict], list[str]]:
-    """Return the datasets of each gate and verdict that is worse than a pass."""
-    names: dict[tuple[str, Verdict], list[str]] = {}
+def _missed_gates(configs: Sequence[Config]) -> dict[tuple[str, Verdict], dict[str, str]]:
+    """Return the datasets of each gate and verdict that is worse than a pass.
+
+    Each has a note: by which baseline surface form solves it, and that of the majority class.
+    """
+    names: dict[tuple[str, Verdict], dict[str, str]] = {}
     for gate in GATES:
         for config in configs:
             verdict = verdict_of(config.audit["checks"], gate)
             if verdict in VERDICTS[VERDICTS.index(SURFACE_FORM) :]:
-                names.setdefault((gate, verdict), []).append(config.dataset.name)
+                solved = verdict == SURFACE_FORM and config.best_baseline
+                what, value = solved or ("", 0.0)
+                note = f" ({what.replace('_', ' ')} {100 * value:.1f}, majority "
+                note = f"{note}{100 * config.majority:.1f})" if what else ""
+                names.setdefault((gate, verdict), {})[config.dataset.name] = note
     return names
 
 
-def _header(configs: Sequence[Config], restricted: Sequence[str]) -> str:
-    """Return the head of the card, which is YAML."""
+def _header(configs: Sequence[Config], restricted: Sequence[str], name: str) -> str:
+    """Return the head of the card, which is YAML; ``name`` is that of the package."""
+    default = _default(configs)
     total = sum(sum(config.rows.values()) for config in configs)
     gate = {"extra_gated_prompt": GATED.format(", ".join(restricted))} if restricted else {}
     head = {
@@ -261,7 +324,7 @@ def _header(configs: Sequence[Config], restricted: Sequence[str]) -> str:
         **_licence(configs),
         # Shown if access is gated in the settings of the repository.
         **gate,
-        "pretty_name": "Probeta",
+        "pretty_name": name,
         "task_categories": _task_categories(configs),
         "source_datasets": _source_datasets(configs),
         "size_categories": [_size_category(total)],
@@ -271,7 +334,7 @@ def _header(configs: Sequence[Config], restricted: Sequence[str]) -> str:
         {
             "config_name": (name := config.dataset.name),
             "data_files": [{"split": s, "path": f"{name}/{s}-*"} for s in config.rows],
-            **({"default": True} if config is configs[0] else {}),
+            **({"default": True} if config is default else {}),
         }
         for config in configs
     ]
@@ -335,6 +398,7 @@ def package(
     audit: Path,
     out: Path,
     *,
+    name: str = "",
     left_out: Mapping[str, Skipped] | None = None,
     earlier: Path | None = None,
     hub: tuple[str, str] | None = None,
@@ -346,13 +410,15 @@ def package(
     audit.json, with the corpora and benchmarks of the datasets, the versions of what made the files
     ("made_by"), and the skipped datasets with the reason: their corpora must be asked for
     ("missing"), or they have a fault ("left_out"); eval.yaml, for the leaderboards of the Hub;
-    mteb.json, from which tasks of mteb are made; and the folder lm_eval with the datasets as tasks
-    of lm-evaluation-harness. The misses of the audit are shown on the pages; they are no errors.
+    mteb.json, from which tasks of mteb are made; baselines.svg, the card's picture; and the folder
+    lm_eval with the datasets as tasks of lm-evaluation-harness. The misses of the audit are shown
+    on the pages; they are no errors.
 
     Args:
         groups: the datasets to package, of which there are all.
         instances: where `build` and `compose` wrote.
         audit: the audit.json of these instances.
+        name: of all datasets together, in params.yaml; "" for that of ``package_name``.
         left_out: the datasets of params.yaml that are not among them, and why.
         earlier: the package whose rows are cached; what is unchanged is taken from there, and new
             rows are cached. None to take nothing. The result is the same.
@@ -382,44 +448,51 @@ def package(
             if isinstance(dataset, ExampleDataset) and dataset.facts.published:
                 audits[dataset.name]["published"] = dataset.facts.published
     missing, failed = (
-        {name: fate.why for name, fate in (left_out or {}).items() if fate.asked_for == asked_for}
+        {
+            config: fate.why
+            for config, fate in (left_out or {}).items()
+            if fate.asked_for == asked_for
+        }
         for asked_for in (True, False)
     )
     new: dict[str, Content] = {}
     with whole_folder(out) as folder:
         for group in groups:
             for dataset in group.datasets:
-                name = dataset.name
+                config = dataset.name
                 content = (
-                    copy_cached_rows(name, digests[name], earlier, folder) if earlier else None
+                    copy_cached_rows(config, digests[config], earlier, folder) if earlier else None
                 )
                 if content is None:
-                    source = instances / group.folder / name
-                    content = new[name] = write_rows(dataset, source, digests[name], folder)
-                audits[name]["content"] = content
+                    source = instances / group.folder / config
+                    content = new[config] = write_rows(dataset, source, digests[config], folder)
+                audits[config]["content"] = content
         configs = _configs(groups, instances, digests, audits, folder)
         n_asked = write_tasks(configs, folder, hub)
-        made_by = {name: version(name) for name in ("probeta", "pyarrow", "spacy")}
+        made_by = {library: version(library) for library in ("probeta", "pyarrow", "spacy")}
         further = {"datasets": audits, "missing": missing, "left_out": failed, "made_by": made_by}
+        picture = draw_baselines(configs)
+        card = render_card(configs, list(missing), list(failed), n_asked, name, bool(picture))
         pages = {
-            "README.md": render_card(configs, list(missing), list(failed), n_asked),
+            "README.md": card,
+            **({PICTURE_FILE: picture} if picture else {}),
             **{
                 f"{PAGES}/{config.dataset.name}.md": render_dataset_page(config)
                 for config in configs
             },
             "LICENSE.md": render_licences(configs),
-            "eval.yaml": eval_yaml(_asked(configs)),
+            "eval.yaml": eval_yaml(_asked(configs), package_name(configs, name)),
             "audit.json": _json(report | further),
             MTEB_FACTS: _json(mteb_facts(configs, latest_date())),
         }
         # A dataset may have that name.
         (folder / PAGES).mkdir(exist_ok=True)
-        for name, text in pages.items():
-            (folder / name).write_text(text, "utf-8")
+        for path, text in pages.items():
+            (folder / path).write_text(text, "utf-8")
     if out == earlier:
         cache = Cache("tokens")
-        for name, content in new.items():
-            cache_rows(cache, name, digests[name], content, out)
+        for config, content in new.items():
+            cache_rows(cache, config, digests[config], content, out)
         cache.prune(digests)
     return len(new)
 

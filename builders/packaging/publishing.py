@@ -62,6 +62,7 @@ def publish(
     repo: str,
     *,
     version: str,
+    name: str = "",
     params: Path = PARAMS,
     packaged: Path | None = None,
     dry_run: bool = False,
@@ -78,6 +79,7 @@ def publish(
         instances: where `build` and `compose` wrote.
         audit: the audit.json of these instances.
         version: of these datasets as a whole, such as "1.0.0"; the tag is ``v<version>``.
+        name: see ``package``.
         packaged: the package whose rows are cached; unchanged ones are taken from there.
         dry_run: do not contact the Hub; return what would be published.
         include_restricted: publish also corpora whose corpus.yaml says ``redistributable: false``,
@@ -93,6 +95,12 @@ def publish(
     if not published:
         found = f"{', '.join(restricted)}, which may not" if restricted else "none"
         todo = "add another corpus, or use --include-restricted with a private repository"
+        users = [g.name for g in nonempty if _is_users(g) and g.name in restricted]
+        if users:
+            todo = (
+                "if you may redistribute these texts, write `redistributable: true` at "
+                f"{', '.join(f'corpora.{name}.corpus' for name in users)}; otherwise {todo}"
+            )
         raise InputError(f"{params}: corpora", "a corpus that may be redistributed", found, todo)
     names = [dataset.name for group in published for dataset in group.datasets]
     audited = read_audit(audit)["datasets"]
@@ -116,7 +124,8 @@ def publish(
             raise InputError(repo, expected, "a public repository", todo)
     with TemporaryDirectory() as temporary:
         folder = Path(temporary) / "hub"
-        package(published, instances, audit, folder, earlier=packaged, hub=(repo, tag))
+        hub = (repo, tag)
+        package(published, instances, audit, folder, name=name, earlier=packaged, hub=hub)
         check_card(folder)
         if not dry_run:
             _check_complete(published, instances)
@@ -129,6 +138,11 @@ def publish(
             raise InputError(repo, expected, found, "name another repository, or empty this one")
         url = None if dry_run else _upload(folder, list(files), removed, repo, tag, private)
     return Publication(repo, tag, files, removed, left_out, undeclared_of(report), url)
+
+
+def _is_users(group: BuildGroup) -> bool:
+    """Return whether params.yaml may say that the texts of a group may be redistributed."""
+    return all("redistributable" in origin.corpus.options for origin in group.origins)
 
 
 def check_card(folder: Path) -> None:

@@ -232,6 +232,7 @@ def run_publish(options: argparse.Namespace) -> None:
             AUDIT / "audit.json",
             options.repo,
             version=options.version,
+            name=load_params(options.params)["name"],
             params=options.params,
             packaged=PACKAGE,
             dry_run=options.dry_run,

@@ -211,7 +211,8 @@ def test_the_card_states_sizes_labels_and_hashes(packaged_once: Path) -> None:
         "- Construction counts: documents: read 80",
     ):
         assert words in card, words
-    assert card.count("| `document_id` |") == 3
+    # On the page of each, and that of the dataset that is loaded without a name on the card too.
+    assert card.count("| `document_id` |") == 4
     assert "samples that are part of Probeta" not in card
     assert "Not to be redistributed" not in card
 
@@ -238,6 +239,41 @@ def test_facts_of_a_corpus_cannot_break_the_card(packaged, tmp_path, make_corpus
     # In the head, which is YAML, it is quoted.
     below = card.split("---\n", 2)[2].splitlines()
     assert not any("<script>" in line.replace("\\<", "") for line in below)
+
+
+def test_a_package_of_ones_own_is_called_after_it_and_loads_its_first_dataset(
+    packaged, tmp_path, make_corpus, loader
+) -> None:
+    corpus = make_corpus(datasets=TASKS)
+    card = (packaged / "README.md").read_text("utf-8")
+    head = header(packaged)
+    assert head["pretty_name"] == "Mine"
+    assert "\n# Mine\n" in card
+    assert [c["config_name"] for c in head["configs"] if c.get("default")] == ["sp_mine"]
+    assert 'load_dataset("<this repository or folder>", "sp_mine")' in card
+    sentences = pq.read_table(packaged / "sp_mine" / "train-00000-of-00001.parquet")["sentences"]
+    assert f"| natural text | {'<br>'.join(sentences[0].as_py())} |" in card
+    assert yaml.safe_load((packaged / "eval.yaml").read_text("utf-8"))["name"] == "Mine"
+    groups = groups_of([corpus], {}, "upstream")
+    named = tmp_path / "named"
+    paths = tmp_path / "instances", tmp_path / "audit" / "audit.json", named
+    package(groups, *paths, name="notes: all\n---")
+    assert header(named)["pretty_name"] == "notes: all ---"
+    assert "\n# notes: all ---\n" in (named / "README.md").read_text("utf-8")
+    assert "<title>Sentence position: 20.0, " in (packaged / "baselines.svg").read_text("utf-8")
+
+
+def test_the_card_says_by_what_surface_form_solves_a_dataset(packaged: Path, make_corpus) -> None:
+    report = json.loads((packaged.parent / "audit" / "audit.json").read_text("utf-8"))
+    checks = report["datasets"]["sp_mine"]["checks"]
+    solved = next(c for c in checks if c["gate"] == "baselines" and c["what"] == "bag_of_words")
+    solved |= {"value": 0.875, "validation": 0.9, "verdict": "solved by surface form"}
+    report["datasets"]["sp_mine"]["chosen"] = "bag_of_words"
+    (packaged.parent / "audit" / "audit.json").write_text(json.dumps(report), "utf-8")
+    pack(packaged.parent, make_corpus(datasets=TASKS))
+    card = (packaged / "README.md").read_text("utf-8")
+    assert "surface form** | " in card
+    assert "`sp_mine` (bag of words 87.5, majority 20.0)" in card
 
 
 def test_the_card_says_if_the_texts_are_samples(tmp_path, make_corpus) -> None:

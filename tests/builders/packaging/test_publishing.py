@@ -31,7 +31,7 @@ from corpora_recipes.running.errors import InputError
 REPO = "probeta/discoeval-es"
 FILES = [f"{s}-00000-of-00001.parquet" for s in ("test", "train", "validation")]
 NAMES = [
-    *("LICENSE.md", "README.md", "audit.json"),
+    *("LICENSE.md", "README.md", "audit.json", "baselines.svg"),
     *(f"bso_mine/{name}" for name in FILES),
     *("docs/bso_mine.md", "docs/sp_mine.md", "eval.yaml"),
     *("lm_eval/README.md", "lm_eval/common"),
@@ -260,6 +260,10 @@ def test_only_restricted_corpora_are_refused(tmp_path, corpora) -> None:
     groups = groups_of(corpora[1:], {}, "upstream")
     with pytest.raises(InputError, match="closed, which may not"):
         publish(groups, tmp_path, tmp_path, REPO, version="0.1.0", dry_run=True)
+    users = replace(corpora[1], options={"redistributable": False})
+    key = r"write `redistributable: true` at corpora\.closed\.corpus; otherwise add another"
+    with pytest.raises(InputError, match=key):
+        publish(groups_of([users], {}, "upstream"), tmp_path, tmp_path, REPO, version="0.1.0")
 
 
 def test_a_dry_run_contacts_nothing_and_changes_nothing(tmp_path, publish_to) -> None:
