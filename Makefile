@@ -31,7 +31,8 @@ test-slow: .venv/installed
 # The tests that need the extra `torch`, in an environment of their own. pip installs torch, as uv
 # may take another build of it; without torch no test is found, which is a failure.
 test-torch: .venv-torch/installed
-	.venv-torch/bin/python -m pytest -n 2 tests/with_torch
+	.venv-torch/bin/python -m pytest -n 2 tests/with_torch \
+		"tests/test_benchmarks.py::test_a_benchmark_runs_and_prints_its_columns[training]"
 
 .venv-torch/installed: pyproject.toml | $(UV)
 	$(PYTHON) -m venv .venv-torch

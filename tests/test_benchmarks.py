@@ -1,6 +1,7 @@
 """Every benchmark runs on its smallest input, and prints its columns; times are not looked at."""
 
 import os
+import re
 import subprocess
 import sys
 from importlib.util import find_spec
@@ -75,13 +76,24 @@ def start(command: list[str], folder: Path) -> str:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
-def test_a_benchmark_runs_and_prints_its_columns(name: str, finished: Path) -> None:
+def test_a_benchmark_runs_and_prints_its_columns(
+    name: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    """``make test-torch`` starts the one that needs torch, where nothing else can be built."""
     if name == "training" and find_spec("torch") is None:
         pytest.skip("needs the extra torch")
+    folder = tmp_path if name == "training" else request.getfixturevalue("finished")
     arguments, *words = CASES[name]
-    printed = start([sys.executable, str(BENCHMARKS / f"{name}.py"), *arguments.split()], finished)
+    printed = start([sys.executable, str(BENCHMARKS / f"{name}.py"), *arguments.split()], folder)
     assert [word for word in words if word not in printed] == [], printed
 
 
-def test_every_benchmark_is_started() -> None:
+def test_every_benchmark_is_started_and_those_of_the_documentation_exist() -> None:
     assert {path.stem for path in BENCHMARKS.glob("*.py")} == CASES.keys() | HELPERS
+    pages = [*REPOSITORY.glob("*.md"), *(REPOSITORY / "docs").glob("*.md")]
+    cited = {
+        name
+        for page in pages
+        for name in re.findall(r"benchmarks/(\w+)\.py", page.read_text("utf-8"))
+    }
+    assert {"treebanks", "validity", "intervals"} <= cited <= CASES.keys() | {"simple_encoders"}
