@@ -63,10 +63,15 @@ class Params(Checked):
 def load_params(path: Path) -> dict[str, Any]:
     """Read params.yaml; return its ``Params`` as a dict, its top level and all names checked."""
     try:
-        params = vars(validate(Params, load_yaml(path), path))
+        content = load_yaml(path)
     except FileNotFoundError:
         todo = "run from the project's folder, or name the file with --params"
         raise ParamsError(path, "the parameters of the run", "no such file", todo) from None
+    if content is None:
+        todo = "write it with `probeta init`, such as `probeta init --documents FOLDER`; "
+        todo += "without the file, `probeta repro` runs the samples"
+        raise ParamsError(path, "the parameters of the run", "an empty file", todo)
+    params = vars(validate(Params, content, path))
     datasets: Counter[str] = Counter()
     for name, entry in params["corpora"].items():
         entries = entry.get("datasets") if isinstance(entry, dict) else None

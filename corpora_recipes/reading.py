@@ -34,7 +34,7 @@ from corpora_recipes.records import (
 )
 from corpora_recipes.running.cluster import Cluster
 from corpora_recipes.running.console import progress
-from corpora_recipes.running.errors import InputError, RawError
+from corpora_recipes.running.errors import MAX_FAULTS, InputError, RawError, join_faults
 from corpora_recipes.running.executors import open_executor
 from corpora_recipes.running.outputs import whole_outputs
 
@@ -47,7 +47,11 @@ IN_DROPPED_DOCUMENT = "in_dropped_document"
 
 
 def read_corpus(
-    blocks: Sequence[Block], corpus: Corpus, executor: Executor | None, max_in_flight: int
+    blocks: Sequence[Block],
+    corpus: Corpus,
+    executor: Executor | None,
+    max_in_flight: int,
+    max_faults: int = 1,
 ) -> Iterator[tuple[list[Record], Drops]]:
     """Read blocks in keyed-hash order until the corpus's quota of records is full.
 
@@ -57,7 +61,8 @@ def read_corpus(
     was met before is dropped and counted as ``duplicate_id``.
 
     ``executor`` is where blocks are read, None for this process, and ``max_in_flight`` how many
-    are read or queued at once.
+    are read or queued at once. After ``max_faults`` damaged blocks, or at the end, their errors are
+    raised together.
 
     Yields:
         For each block that was used its records and its counts. Counts cover the whole block,
@@ -67,7 +72,13 @@ def read_corpus(
     order = order_blocks(blocks, corpus)
     left = corpus.documents
     seen: set[int] = set()
+    faults: list[RawError] = []
     for result in _results(order, corpus, executor, max_in_flight):
+        if isinstance(result, RawError):
+            faults.append(result)
+            if len(faults) >= max_faults:
+                break
+            continue
         new_records: dict[str, Record] = {}
         for record in result.records:
             id_hash = keyed_hash(0, record.id)
@@ -85,7 +96,9 @@ def read_corpus(
             left -= len(records)
         yield records, result.drops
         if left == 0:
-            return
+            break
+    if faults:
+        raise join_faults(faults)
 
 
 def order_blocks(blocks: Iterable[B], corpus: Corpus) -> list[B]:
@@ -114,10 +127,13 @@ def _read(recipe: str, block: Block, corpus: Corpus) -> BlockResult:
 
 def _results(
     order: Sequence[Block], corpus: Corpus, executor: Executor | None, max_in_flight: int
-) -> Iterator[BlockResult]:
+) -> Iterator[BlockResult | RawError]:
     if executor is None:
         for block in order:
-            yield _read(corpus.recipe, block, corpus)
+            try:
+                yield _read(corpus.recipe, block, corpus)
+            except RawError as fault:
+                yield fault
         return
     in_flight: deque[Future[BlockResult]] = deque()
     rest = iter(order)
@@ -128,7 +144,10 @@ def _results(
             if not in_flight:
                 return
             future = in_flight.popleft()
-            yield executor.result(future) if isinstance(executor, Cluster) else future.result()
+            try:
+                yield executor.result(future) if isinstance(executor, Cluster) else future.result()
+            except RawError as fault:
+                yield fault
     finally:
         for future in in_flight:
             future.cancel()
@@ -258,7 +277,8 @@ def read(
     blocks = recipe.blocks(raw.absolute(), corpus)
     window = recipe.window(blocks, corpus)
     size = sum(path.stat().st_size for path in raw.rglob("*") if path.is_file())
-    if workers is None and executor == "local" and size < SMALL:
+    is_small = size < SMALL
+    if workers is None and executor == "local" and is_small:
         workers = 1
     schema = record_schema(corpus.facts.records)
     if window is not None:
@@ -273,7 +293,8 @@ def read(
     ):
         rows: list[dict[str, Any]] = []
         max_in_flight = 2 * pool.at_once if pool else 1
-        for records, drops in read_corpus(blocks, corpus, pool, max_in_flight):
+        max_faults = MAX_FAULTS if is_small else 1
+        for records, drops in read_corpus(blocks, corpus, pool, max_in_flight, max_faults):
             total.add(drops)
             for record in records:
                 row = to_row(record)

@@ -71,7 +71,11 @@ def range_lines(block: LineRange) -> Iterator[bytes]:
 
 
 def parse_lines(
-    lines: Iterable[bytes], path: Path, start: int = 0, todo: str | None = None
+    lines: Iterable[bytes],
+    path: Path,
+    start: int = 0,
+    todo: str | None = None,
+    faults: list[RawError] | None = None,
 ) -> Iterator[tuple[Line, Any]]:
     """Yield the place and the value of each line that is not empty.
 
@@ -80,6 +84,7 @@ def parse_lines(
         path: the file, for messages.
         start: 0 for the beginning of the file, which may have a byte order mark.
         todo: the advice in messages; None for correcting the line.
+        faults: gets the errors of lines that are skipped; None to raise the first.
     """
     for number, line in enumerate(lines, 1):
         if not line.strip():
@@ -89,11 +94,16 @@ def parse_lines(
             text = line.decode("utf-8-sig" if number == 1 and not start else "utf-8")
             value = json.loads(text)
         except UnicodeDecodeError as error:
-            raise where.error("UTF-8", str(error), "convert the file to UTF-8") from None
+            fault = where.error("UTF-8", str(error), "convert the file to UTF-8")
         except (ValueError, RecursionError) as error:
             found = f"{text[:60]!r} … ({error})"
-            raise where.error("a line that is one JSON object", found) from None
-        yield where, value
+            fault = where.error("a line that is one JSON object", found)
+        else:
+            yield where, value
+            continue
+        if faults is None:
+            raise fault
+        faults.append(fault)
 
 
 def _until(lines: Iterable[bytes], end: int) -> Iterator[bytes]:

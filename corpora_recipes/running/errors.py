@@ -8,6 +8,8 @@ from typing import Any
 
 # Characters of a part of the message: of those that quote the input, and of those that list names.
 LONGEST_SHOWN, LONGEST_SAID = 1000, 4000
+# Faults of raw files that one message names.
+MAX_FAULTS = 20
 
 
 class InputError(Exception):
@@ -40,6 +42,36 @@ class RawError(InputError):
     advice = "use the publisher's original file: fetch it again, or correct this one"
 
 
+class RawErrors(RawError):
+    """Several raw files, or rows of one, are not as expected: one message, like faults together.
+
+    The four parts are those of the first of ``faults``.
+    """
+
+    def __init__(self, faults: Sequence[RawError]) -> None:
+        first = faults[0]
+        super().__init__(first.where, first.expected, first.found, first.todo)
+        self.faults = faults[:MAX_FAULTS]
+
+    def __reduce__(self) -> tuple[type["RawErrors"], tuple[Sequence[RawError]]]:
+        return RawErrors, (self.faults,)
+
+    def __str__(self) -> str:
+        alike: dict[tuple[str, str], dict[str, list[str]]] = {}
+        for fault in self.faults:
+            found_of = alike.setdefault((fault.expected, fault.todo), {})
+            found_of.setdefault(fault.found, []).append(fault.where)
+        lines = []
+        for (expected, todo), found_of in alike.items():
+            for found, (first, *others) in found_of.items():
+                more = f", and {len(others)} more with the same" if others else ""
+                lines += [f"{first}{more}", f"  found:    {found}"]
+            lines += [f"  expected: {expected}", f"  to do:    {todo}"]
+        if len(self.faults) == MAX_FAULTS:
+            lines.append(f"These are the first {MAX_FAULTS} faults; there may be more.")
+        return "\n".join(lines)
+
+
 class ParamsError(InputError):
     """A value in params.yaml or on the command line is not one that it can be."""
 
@@ -63,6 +95,12 @@ class NoWorkers(InputError):
 # Their names in tracebacks, and where `probeta` finds them.
 for _kind in (InputError, RawError, ParamsError, OutputError, LostWorkers, NoWorkers):
     _kind.__module__ = "probeta"
+
+
+def join_faults(faults: Sequence[RawError]) -> RawError:
+    """Return one error for a fault or several; of joined ones, their faults are joined."""
+    single = [one for fault in faults for one in getattr(fault, "faults", [fault])]
+    return single[0] if len(single) == 1 else RawErrors(single)
 
 
 def nearest(names: Iterable[str], candidates: Collection[str]) -> str:

@@ -4,31 +4,43 @@ In another language than the shipped one, the names of the datasets have its cod
 """
 
 import argparse
+import math
+import os
+import sys
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import numpy as np
+import pyarrow.parquet as pq
 import yaml
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+from builders.audit_report import DETECTABLE_AT_MOST
 from builders.building import build
 from builders.packaging.hub import dataset_changes
-from builders.store import record_batches
+from builders.statistics import detectable_difference
+from builders.store import read_records, record_batches, shards_in
 from builders.tasks import TASKS
 from builders.tasks.benchmarks import BENCHMARKS
 from builders.tasks.connective import OPENINGS
 from builders.tasks.task import PassageTask
 from corpora_recipes.fetching.sources import fetch
+from corpora_recipes.hashing import keyed_hash
 from corpora_recipes.languages import corpora_in, title_of
 from corpora_recipes.params import Params, corpus_of
 from corpora_recipes.reading import read
 from corpora_recipes.recipe import Corpus, CorpusFacts, load_facts, load_recipe
+from corpora_recipes.records import Document, Split, decide_split
+from corpora_recipes.running import console
 from corpora_recipes.running.console import PARAMS
-from corpora_recipes.running.errors import InputError
-from corpora_recipes.text.language import writing_of
+from corpora_recipes.running.errors import InputError, ParamsError, check_packages
+from corpora_recipes.running.outputs import whole_file
+from corpora_recipes.text.language import identify, is_too_short, writing_of
 from corpora_recipes.validation import validate
 from corpora_recipes.yaml_files import load_yaml
 
@@ -238,45 +250,153 @@ def _dataset_entry(name: str, entry: Mapping[str, Any], model: str, code: str) -
     return options | ({"version": version} if version != "1.0.0" else {})
 
 
-def documents_text(path: str, language: str, name: str) -> str:
+def documents_text(
+    path: str, language: str | None, name: str, columns: Mapping[str, str]
+) -> tuple[str, list[str]]:
     """Return a params.yaml for documents, which are read and built to see what they give.
 
     Args:
         path: the file, folder or dataset of the Hub, as the recipe `documents` takes it.
-        language: of the documents, a BCP 47 code.
+        language: of the documents, a BCP 47 code; None to guess it from them.
         name: of the corpus.
+        columns: our keys to the columns of a table, as the option `columns` of the recipe.
+
+    Returns:
+        The text, and lines that say what the documents give and what they lack.
     """
-    corpora_in(language)
-    entry = {"recipe": "documents", "language": language, "path": path}
-    params = vars(validate(Params, {"corpora": {name: {"corpus": entry}}}, PARAMS))
-    corpus = corpus_of(params, PARAMS, name)
+    if language:
+        corpora_in(language)
+    entry: dict[str, Any] = {"recipe": "documents", "path": path}
+    entry |= {"columns": dict(columns)} if columns else {}
+
+    def corpus_in(code: str) -> Corpus:
+        corpora = {name: {"corpus": entry | {"language": code}}}
+        return corpus_of(vars(validate(Params, {"corpora": corpora}, PARAMS)), PARAMS, name)
+
     with TemporaryDirectory() as folder:
         raw, records = Path(folder, "raw"), Path(folder, "records.parquet")
-        fetch(corpus, params["sources"], raw)
+        corpus = corpus_in(language or "es")
+        fetch(corpus, "sample", raw)
         counts = read(corpus, raw, records, workers=None, executor="local")
+        code = language or guess_language(path, records)
+        if code != corpus.language:
+            corpus = corpus_in(code)
+            counts = read(corpus, raw, records, workers=None, executor="local")
+        n_documents = counts.kept("documents")
+        options: dict[str, Any] = {"folds": True} if _needs_folds(corpus, records) else {}
         datasets = {
-            f"{task.group.abbreviation.lower()}_{name}": {"task": task.name}
+            f"{task.group.abbreviation.lower()}_{name}": {"task": task.name} | options
             for task in _passage_tasks()
         }
         if _share_topics(records):
             datasets[f"dc_{name}"]["donors"] = "same_topic"
-        rows, faults = _build_rows(
-            replace(corpus, datasets=datasets), records, Path(folder, "built")
-        )
-    if not rows:
+        built = Path(folder, "built")
+        report, faults = _build_rows(replace(corpus, datasets=datasets), records, built)
+        detectable = {key: _detectable(built / key, report[key]) for key in report}
+    if not report:
         raise [*faults.values()][-1]
-    return render_in_language(
+    sizes = {key: _describe_size(report[key], detectable[key]) for key in report}
+    needs = {key: TASKS[datasets[key]["task"]].needs for key in faults}
+    text = render_in_language(
         "documents.yaml.jinja",
-        language,
+        code,
         path=path,
         name=name,
-        entry=entry,
-        documents=counts.kept("documents"),
-        datasets=[
-            (dataset, datasets[dataset], rows_of_splits) for dataset, rows_of_splits in rows.items()
-        ],
-        left_out=[(dataset, TASKS[datasets[dataset]["task"]].needs) for dataset in faults],
+        entry={"recipe": "documents", "language": code} | entry,
+        documents=n_documents,
+        datasets=[(key, datasets[key], size) for key, size in sizes.items()],
+        left_out=needs.items(),
     )
+    guessed = "" if language else f" ({code}, guessed: name another with --language)"
+    width = max(map(len, datasets))
+    summary = [
+        f"{len(report)} datasets of {n_documents:,} documents, "
+        f"in {title_of(code) or code}{guessed}:",
+        *(f"  {key:{width}}  {size}" for key, size in sizes.items()),
+        *(f"  {key:{width}}  none: a row needs {material}" for key, material in needs.items()),
+    ]
+    for (unit, reason), count in sorted(counts.dropped.items()):
+        if unit == "documents":
+            why = DROP_REASONS.get(reason, reason)
+            summary.append(f"Dropped: {console.plural(count, unit)} ({why})")
+    if small := [value for value in detectable.values() if value > DETECTABLE_AT_MOST]:
+        # The half-width of an interval falls with the square root of the rows.
+        needed = [n_documents * (value / DETECTABLE_AT_MOST) ** 2 for value in small]
+        needed_words = " to ".join(dict.fromkeys(_round_up(n) for n in (min(needed), max(needed))))
+        summary += [
+            f"{len(small)} of {len(report)} are too small for an average, which takes tests that "
+            f"show differences of {100 * DETECTABLE_AT_MOST:.0f} points.",
+            f"What helps: {needed_words} such documents, longer ones, or fewer datasets.",
+        ]
+    return text, summary
+
+
+# Of how many documents the language is identified, and the share of them that must agree.
+N_IDENTIFIED, MIN_AGREEMENT = 300, 0.8
+# With fewer documents, a test of a fifth of them is too small: every row is tested in folds.
+MIN_DOCUMENTS_TO_SPLIT = 2000
+DROP_REASONS = {"duplicate_id": "an id that another one has", "no_sentences": "without a sentence"}
+
+
+def guess_language(path: str, records: Path) -> str:
+    """Return the language that most documents are in; ``path`` is their place, for messages."""
+    check_packages("probeta init without --language", "py3langid")
+    languages: Counter[str] = Counter()
+    for record in islice(read_records(records, "documents"), N_IDENTIFIED):
+        assert isinstance(record, Document)
+        paragraphs = (paragraph for section in record.sections for paragraph in section.paragraphs)
+        text = " ".join(sentence for paragraph in paragraphs for sentence in paragraph)
+        if not is_too_short(text):
+            languages[identify(text)] += 1
+    (code, count), *_ = languages.most_common(1) or [("", 0)]
+    if count < max(1, MIN_AGREEMENT * languages.total()):
+        shares = [f"{n} in {title_of(code) or code}" for code, n in languages.most_common(4)]
+        found = ", ".join(shares) or "texts too short to tell"
+        todo = "name it: --language CODE; documents in several languages are several corpora"
+        raise InputError(path, "documents in one language", found, todo)
+    return code
+
+
+def _needs_folds(corpus: Corpus, records: Path) -> bool:
+    """Return whether the documents are few, and none has a split of its source."""
+    decided = [
+        split == decide_split(corpus.seed, corpus.name, document_id)
+        for batch in record_batches(records, "documents", ["id", "split"])
+        for document_id, split in zip(*(batch[c].to_pylist() for c in ("id", "split")), strict=True)
+    ]
+    return len(decided) < MIN_DOCUMENTS_TO_SPLIT and all(decided)
+
+
+def _detectable(dataset: Path, report: Mapping[str, Any]) -> float:
+    """Return the difference that a test detects between encoders that guess; cf. gate 4."""
+    split: Split = "train" if report["folds"] else "test"
+    table = pq.read_table(shards_in(dataset)[split], columns=["id", "document_id"])
+    n_classes = len(report["labels"][split])
+    ids, documents = (table[name].to_pylist() for name in ("id", "document_id"))
+    guesses = [
+        np.array([keyed_hash(encoder, row, "guess") % n_classes == 0 for row in ids], np.float64)
+        for encoder in range(N_GUESSING)
+    ]
+    return detectable_difference(guesses, documents)
+
+
+N_GUESSING = 5
+
+
+def _describe_size(report: Mapping[str, Any], detectable: float) -> str:
+    """Return in words how many rows are tested, and what they show."""
+    rows = ", ".join(f"{split} {count:,}" for split, count in report["rows"].items()) + " rows"
+    if report["folds"]:
+        rows = f"{sum(report['rows'].values()):,} rows, each tested in a fold"
+    if detectable >= 1:
+        return f"{rows}; too few to show a difference"
+    return f"{rows}; shows differences of {100 * detectable:.0f} points or more"
+
+
+def _round_up(number: float) -> str:
+    """Return a number with two digits that count, such as 470 for 463."""
+    unit = 10.0 ** (math.floor(math.log10(number)) - 1)
+    return f"{math.ceil(number / unit) * unit:,.0f}"
 
 
 def _passage_tasks() -> list[PassageTask]:
@@ -303,13 +423,13 @@ def _share_topics(records: Path) -> bool:
 def _build_rows(
     corpus: Corpus, records: Path, out: Path
 ) -> tuple[dict[str, Mapping[str, Any]], dict[str, InputError]]:
-    """Return the rows of each split of the datasets that can be built, and why others cannot."""
+    """Return build.json of the datasets that can be built, and why others cannot."""
     left_out: dict[str, InputError] = {}
     while True:
         faults: dict[str, InputError] = {}
         report = build(corpus, records, out, "sample", faults)
         if not faults:
-            return {dataset: report[dataset]["rows"] for dataset in report}, left_out
+            return report, left_out
         last = [dataset for dataset in corpus.datasets if dataset in faults][-1]
         left_out[last] = faults[last]
         datasets = {key: entry for key, entry in corpus.datasets.items() if key != last}
@@ -318,8 +438,9 @@ def _build_rows(
 
 def add_init_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `probeta init`."""
-    choice = parser.add_mutually_exclusive_group(required=True)
-    choice.add_argument("--language", metavar="CODE", help="of the benchmark, such as ca or pt-BR")
+    choice = parser.add_mutually_exclusive_group()
+    help_text = "of the benchmark, such as ca or pt-BR; of documents, if it is not to be guessed"
+    choice.add_argument("--language", metavar="CODE", help=help_text)
     help_text = f"{', '.join(PAPERS)}: a paper to do again, instead of a language"
     choice.add_argument("--paper", choices=PAPERS, metavar="NAME", help=help_text)
     help_text = "a file, a folder or hf://datasets/ORG/NAME: write a params.yaml for these alone"
@@ -328,17 +449,66 @@ def add_init_arguments(parser: argparse.ArgumentParser) -> None:
         "of the corpus of the documents, and the ending of its datasets' names (default: mine)"
     )
     parser.add_argument("--name", default="mine", help=help_text)
+    help_text = "the columns of tables of documents, such as text=content id=number"
+    parser.add_argument("--columns", nargs="+", default=[], metavar="KEY=COLUMN", help=help_text)
+    help_text = "file to write, - for standard output (default: params.yaml)"
+    parser.add_argument("-o", "--out", default=str(PARAMS), metavar="FILE", help=help_text)
+    parser.add_argument("--force", action="store_true", help="replace the file if it is there")
 
 
 def run_init(options: argparse.Namespace) -> None:
-    """Print a params.yaml."""
+    """Write a params.yaml, and print what it asks for."""
+    out = Path(options.out)
+    # The shell has made the file of `probeta init > params.yaml`.
+    prints = options.out == "-" or _is_standard_output(out)
+    if options.out != "-" and not options.force and out.exists() and out.stat().st_size:
+        todo = "name another file with -o, or replace it with --force"
+        raise ParamsError(out, "no such file, or an empty one", "a file with content", todo)
+    text, summary = _text_and_summary(options)
+    if prints:
+        print(text)
+    else:
+        with whole_file(out) as temporary:
+            temporary.write_text(f"{text}\n", "utf-8")
+        summary[0] = f"{out}: {summary[0]}"
+    if not console.quiet:
+        name = "" if prints or out == PARAMS else f" --params {out}"
+        print(*summary, f"Next: probeta repro{name}", sep="\n", file=sys.stderr if prints else None)
+
+
+def _is_standard_output(path: Path) -> bool:
+    try:
+        return os.path.samestat(os.fstat(sys.stdout.fileno()), path.stat())
+    except (OSError, ValueError):
+        return False
+
+
+def _text_and_summary(options: argparse.Namespace) -> tuple[str, list[str]]:
+    """Return the params.yaml that is asked for, and lines that say what it has."""
     if options.paper and options.documents:
-        todo = "give --language in place of --paper"
-        raise InputError("--documents", "their language", f"the paper {options.paper}", todo)
-    if options.paper:
-        print(paper_text(options.paper))
-        return
+        todo = "leave --paper out, or --documents"
+        raise ParamsError("--documents", "no --paper", f"--paper {options.paper}", todo)
+    if options.columns and not options.documents:
+        todo = "add --documents PATH, or leave --columns out"
+        raise ParamsError("--columns", "documents whose columns they are", "none", todo)
     if options.documents:
-        print(documents_text(options.documents, options.language, options.name))
-        return
-    print(params_text(options.language))
+        columns = dict(_key_and_column(text) for text in options.columns)
+        return documents_text(options.documents, options.language, options.name, columns)
+    if not (options.language or options.paper):
+        expected = "what to write it for: --documents, --language or --paper"
+        todo = "name your documents, as in `probeta init --documents FOLDER`, or a language"
+        raise ParamsError("probeta init", expected, "none of them", todo)
+    text = paper_text(options.paper) if options.paper else params_text(options.language)
+    corpora = yaml.safe_load(text)["corpora"]
+    n_datasets = sum(len(entry.get("datasets") or ()) for entry in corpora.values())
+    subject = options.paper or title_of(options.language) or options.language
+    summary = f"{n_datasets} datasets of {len(corpora)} corpora: {subject}"
+    return text, [summary, "`probeta list` checks it, `probeta doctor` asks the servers."]
+
+
+def _key_and_column(text: str) -> tuple[str, str]:
+    key, _, column = text.partition("=")
+    if not (key and column):
+        todo = "write it as in --columns text=content id=number"
+        raise ParamsError("--columns", "KEY=COLUMN", repr(text), todo)
+    return key, column

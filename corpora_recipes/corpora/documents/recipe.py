@@ -28,7 +28,7 @@ from corpora_recipes.formats.tables import Line, LineRange, line_ranges, parse_l
 from corpora_recipes.hashing import keyed_hash
 from corpora_recipes.recipe import BlockResult, Corpus, Dropped, Finding, no_files
 from corpora_recipes.records import SPLITS, Document, Drops, split_at_drops
-from corpora_recipes.running.errors import RawError, nearest
+from corpora_recipes.running.errors import MAX_FAULTS, RawError, join_faults, nearest
 from corpora_recipes.running.limits import (
     DEEPEST_SECTION,
     LARGEST_FILE,
@@ -120,17 +120,25 @@ def blocks(raw: Path, corpus: Corpus) -> Sequence[LineRange | Part]:
 
 
 def read_block(block: LineRange | Part, corpus: Corpus) -> BlockResult:
-    """Read one part."""
-    result = BlockResult()
-    for location, row in rows_of(block, _columns(corpus)):
+    """Read one part; of bad rows, the first are raised together."""
+    result, faults = BlockResult(), list[RawError]()
+    for location, row in rows_of(block, _columns(corpus), faults):
+        if len(faults) >= MAX_FAULTS:
+            break
         if len(result.records) == MOST_RECORDS and isinstance(block, Part):
             found, todo = "more", "cut it up, or write it as .jsonl, which is read in parts"
             raise RawError(block.path, f"at most {MOST_RECORDS:,} documents", found, todo)
         with result.counting("documents"):
-            document = document_of(row, location, corpus.language, result.drops)
+            try:
+                document = document_of(row, location, corpus.language, result.drops)
+            except RawError as fault:
+                faults.append(fault)
+                continue
             if not document.sections:
                 raise Dropped("no_sentences")
             result.records.append(document)
+    if faults:
+        raise join_faults(faults)
     return result
 
 
@@ -249,7 +257,8 @@ def _fields(value: Any, allowed: Sequence[str], location: Location, subject: str
     if unknown:
         expected = f"{subject} with keys among {', '.join(allowed)}"
         todo = "rename or remove it; or name those to read in `columns` of the corpus's entry, as "
-        todo += f"in columns: {{text: {unknown[0]}}}: all others are ignored then"
+        todo += f"in columns: {{text: {unknown[0]}}} (`probeta init --columns text={unknown[0]}`): "
+        todo += "all others are ignored then"
         raise location.error(expected, ", ".join(map(str, unknown)), todo)
     return {key: content for key, content in value.items() if content is not None}
 
@@ -295,22 +304,25 @@ def parts_of(path: Path, name: str) -> Sequence[LineRange | Part]:
     return [Part(f"{name}:{group}", path, group) for group in range(count)]
 
 
-def rows_of(block: LineRange | Part, columns: Columns) -> Rows:
-    """Yield the location and the value of each row of a block; a good one has our keys."""
+def rows_of(block: LineRange | Part, columns: Columns, faults: list[RawError]) -> Rows:
+    """Yield the location and the value of each row of a block; a good one has our keys.
+
+    Lines that cannot be read are skipped, and their errors added to ``faults``.
+    """
     if isinstance(block, LineRange):
-        lines = parse_lines(range_lines(block), block.path, block.start)
-        return _rename_keys(lines, columns)
-    return _READERS[block.name.suffix](block, columns)
+        lines = parse_lines(range_lines(block), block.path, block.start, faults=faults)
+        return _rename_keys(lines, columns, faults)
+    return _READERS[block.name.suffix](block, columns, faults)
 
 
-def _text(block: Part, _: Columns) -> Rows:
+def _text(block: Part, *_: Any) -> Rows:
     text = _decode(read_whole(block.path, LARGEST_TEXT), block.path)
     yield Row(str(block.path)), {"id": block.name.with_suffix("").as_posix(), "text": text}
 
 
-def _markdown(block: Part, _: Columns) -> Rows:
+def _markdown(block: Part, *_: Any) -> Rows:
     """Yield a text cut into sections at its headings; the first one of level 1 is the title."""
-    ((location, row),) = _text(block, _)
+    ((location, row),) = _text(block)
     preamble, *pieces = _HEADING.split(row.pop("text"))
     headed = [("#", "", preamble), *zip(pieces[::3], pieces[1::3], pieces[2::3], strict=True)]
     row["title"] = next((heading for marks, heading, _ in headed if heading and marks == "#"), "")
@@ -326,7 +338,7 @@ def paragraphs(text: str) -> list[str]:
     return re.split(r"\n\s*\n", text)
 
 
-def _separated(block: Part, columns: Columns) -> Rows:
+def _separated(block: Part, columns: Columns, faults: list[RawError]) -> Rows:
     """Yield the rows of a table with a header, quoted if necessary (RFC 4180)."""
     csv.field_size_limit(LONGEST_LINE)
     with block.path.open("rb") as file:
@@ -349,7 +361,10 @@ def _separated(block: Part, columns: Columns) -> Rows:
                     todo = (
                         "correct the row: a text with a comma or a line end needs quotation marks"
                     )
-                    raise location.error(expected, f"{len(row)} that begin {row[:2]!r}"[:200], todo)
+                    found = f"{len(row)} that begin {row[:2]!r}"[:200]
+                    faults.append(location.error(expected, found, todo))
+                    if len(faults) >= MAX_FAULTS:
+                        return
                 else:
                     yield location, _select_columns(dict(zip(names, row, strict=True)), columns)
         except csv.Error as error:
@@ -358,11 +373,12 @@ def _separated(block: Part, columns: Columns) -> Rows:
             raise location.error(expected, str(error), "correct the row") from None
 
 
-def _packed(block: Part, columns: Columns) -> Rows:
+def _packed(block: Part, columns: Columns, faults: list[RawError]) -> Rows:
     todo = "unpack it: a plain .jsonl file, of any size, is read in parts"
     with _refuse_damage(block.path), gzip.open(block.path, "rb") as packed:
         lines = _limit_lines(packed, block.path, todo)
-        yield from _rename_keys(parse_lines(lines, block.path), columns)
+        parsed = parse_lines(lines, block.path, faults=faults)
+        yield from _rename_keys(parsed, columns, faults)
 
 
 def _limit_lines(file: Any, path: Path, todo: str) -> Iterator[bytes]:
@@ -389,7 +405,7 @@ def _decode(data: bytes, path: Path) -> str:
     return text
 
 
-def _parquet(block: Part, columns: Columns) -> Rows:
+def _parquet(block: Part, columns: Columns, *_: Any) -> Rows:
     with _refuse_damage(block.path):
         file = pq.ParquetFile(block.path)
         where = f"{block.path}, row group {block.group}"
@@ -403,7 +419,7 @@ def _parquet(block: Part, columns: Columns) -> Rows:
         )
 
 
-def _arrow(block: Part, columns: Columns) -> Rows:
+def _arrow(block: Part, columns: Columns, *_: Any) -> Rows:
     """Yield the rows of a batch of a file that ``Dataset.save_to_disk`` wrote."""
     with _refuse_damage(block.path):
         batch = next(b for number, b in enumerate(_batches(block.path)) if number == block.group)
@@ -466,12 +482,18 @@ def _refuse_damage(path: Path) -> Iterator[None]:
         raise RawError(path, expected, str(error), "write or copy it again") from None
 
 
-def _rename_keys(lines: Iterable[tuple[Line, Any]], columns: Columns) -> Rows:
+def _rename_keys(
+    lines: Iterable[tuple[Line, Any]], columns: Columns, faults: list[RawError]
+) -> Rows:
     """Yield JSON with our keys: objects may lack what documents may lack."""
     needed = {key: name for key, name in columns.items() if key in _NEEDED}
     for location, row in lines:
         if columns and isinstance(row, dict):
-            _check(row, needed, location)
+            try:
+                _check(row, needed, location)
+            except RawError as fault:
+                faults.append(fault)
+                continue
             row = _select_columns(row, columns)
         yield location, row
 
@@ -495,7 +517,7 @@ def _check(names: Iterable[str], columns: Columns, location: Location) -> None:
 
 
 _NEEDED = ("id", "text", "paragraphs", "sections")
-_READERS: Mapping[str, Callable[[Part, Columns], Rows]] = {
+_READERS: Mapping[str, Callable[[Part, Columns, list[RawError]], Rows]] = {
     ".txt": _text,
     ".md": _markdown,
     ".csv": _separated,

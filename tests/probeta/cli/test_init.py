@@ -5,6 +5,8 @@ And for documents, and papers.
 
 import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -157,9 +159,11 @@ def test_the_encoders(tmp_path: Path) -> None:
 
 
 def test_the_verbs(capsys: Capsys) -> None:
-    assert main(["init", "--language", "gl"]) == 0
-    assert capsys.readouterr().out == params_text("gl") + "\n"
-    assert main(["init", "--language", "galician"]) == 1
+    assert main(["init", "--language", "gl", "-o", "-"]) == 0
+    said = capsys.readouterr()
+    assert said.out == params_text("gl") + "\n"
+    assert "16 datasets of 3 corpora: Galician" in said.err
+    assert main(["init", "--language", "galician", "-o", "-"]) == 1
     assert "gl (Galician)" in capsys.readouterr().err
     assert main(["list", "--languages"]) == 0
     assert "gl    Galician" in capsys.readouterr().out
@@ -187,9 +191,9 @@ OF_PAPERS = {
 @pytest.mark.parametrize("paper", PAPERS)
 def test_the_params_of_papers(paper: str, tmp_path: Path, capsys: Capsys) -> None:
     path = tmp_path / "params.yaml"
-    assert main(["init", "--paper", paper]) == 0
-    text = capsys.readouterr().out
-    path.write_text(text, "utf-8")
+    assert main(["init", "--paper", paper, "--out", str(path)]) == 0
+    assert f"Next: probeta repro --params {path}" in capsys.readouterr().out
+    text = path.read_text("utf-8")
     benchmarks, encoders = OF_PAPERS[paper]
     language = "es" if paper == "araujo2022" else "en"
     made = {name: benchmark for name, (_, benchmark) in benchmarks_in(path).items()}
@@ -218,9 +222,43 @@ def test_the_params_of_papers(paper: str, tmp_path: Path, capsys: Capsys) -> Non
     assert paralex_params(params, path)
 
 
-def test_a_paper_has_no_documents(capsys: Capsys) -> None:
-    assert main(["init", "--paper", "chen2019", "--documents", "mine"]) == 1
-    assert "give --language in place of --paper" in capsys.readouterr().err
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        ("--paper chen2019 --documents mine", "leave --paper out, or --documents"),
+        ("--language es --columns text=body", "add --documents PATH"),
+        ("--documents mine --columns body", "--columns text=content"),
+        ("", "name your documents"),
+    ],
+)
+def test_options_that_do_not_go_together(asked: str, message: str, capsys: Capsys) -> None:
+    assert main(["init", "-o", "-", *asked.split()]) == 1
+    assert message in capsys.readouterr().err
+
+
+def test_a_file_that_is_there_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capsys
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    path = Path("params.yaml")
+    path.write_text("seed: 5\n", "utf-8")
+    assert main(["init", "--language", "gl"]) == 1
+    assert "replace it with --force" in capsys.readouterr().err
+    assert path.read_text("utf-8") == "seed: 5\n"
+    assert main(["init", "--language", "gl", "--force", "--quiet"]) == 0
+    assert capsys.readouterr().out == ""
+    assert path.read_text("utf-8") == params_text("gl") + "\n"
+    path.write_text("")
+    assert main(["init", "--language", "eu"]) == 0
+    assert path.read_text("utf-8") == params_text("eu") + "\n"
+    # The shell empties the file before: nothing but the parameters gets into it.
+    command = f"{sys.executable} -m probeta init --language gl > params.yaml"
+    ended = subprocess.run(command, shell=True, capture_output=True, text=True, check=True)
+    assert "Galician" in ended.stderr
+    assert path.read_text("utf-8") == params_text("gl") + "\n"
+    path.write_text("# nothing\n", "utf-8")
+    assert main(["repro"]) == 1
+    assert "an empty file\n  to do:    write it with `probeta init`" in capsys.readouterr().err
 
 
 def test_a_paper_follows_its_text_if_asked(tmp_path: Path) -> None:
@@ -244,21 +282,42 @@ def test_the_datasets_of_documents(
                 f"Aquel día {n} vieron {m} veces el {word} del pueblo."
                 for m, word in enumerate(order)
             ]
-            row = {"id": n, "text": " ".join(texts)} | ({"topics": [n % 3]} if with_topics else {})
-            file.write(json.dumps(row) + "\n")
-    asked = ["init", "--documents", "texts.jsonl", "--language", "es", "--name", "days"]
+            row = {"number": n, "body": " ".join(texts), "kind": str(n % 3)}
+            file.write(json.dumps(row | {"split": "train"}) + "\n")
+        file.write(json.dumps(row) + "\n")
+    topics = ["topics=kind"] if with_topics else []
+    columns = ["--columns", "id=number", "text=body", *topics]
+    asked = ["init", "--documents", "texts.jsonl", "--name", "days", *columns]
     assert main(asked) == 0
-    text = capsys.readouterr().out
+    said, text = capsys.readouterr().out, Path("params.yaml").read_text("utf-8")
+    assert said.startswith("params.yaml: 3 datasets of 120 documents, in Spanish (es, guessed: ")
+    assert "\nDropped: 1 document (an id that another one has)\n" in said
+    assert "\n3 of 3 are too small for an average, " in said
+    size = "60 rows, each tested in a fold; shows differences of 21 points or more"
+    assert f"\n  sp_days    {size}\n" in said
+    assert f"# {size}\n      sp_days: {{task: sentence_position, folds: true}}\n" in text
     donors = ", donors: same_topic" if with_topics else ""
-    assert f"dc_days: {{task: discourse_coherence{donors}}}\n" in text
-    assert (
-        "# train 35, validation 10, test 10 rows\n      sp_days: {task: sentence_position}\n"
-        in text
-    )
+    assert f"dc_days: {{task: discourse_coherence, folds: true{donors}}}\n" in text
+    assert "\n  ssp_days   none: a row needs a finished sentence" in said
     assert "# Not ssp_days, with too few rows. A row needs a finished sentence" in text
-    Path("params.yaml").write_text(text, "utf-8")
     assert main(["list"]) == 0
     assert [path.name for path in tmp_path.iterdir()] == ["texts.jsonl", "params.yaml"]
+    # Documents with a split of their source have no folds.
+    assert main([*asked, "split=split", "--force"]) == 1
+
+
+def test_the_language_of_documents_is_guessed_or_asked_for(tmp_path: Path, capsys: Capsys) -> None:
+    for n in range(40):
+        text = " ".join(f"The {n}th day was long, and {m} of them went home." for m in range(9))
+        (tmp_path / f"{n}.txt").write_text(text, "utf-8")
+    asked = ["init", "-o", "-", "--documents", str(tmp_path)]
+    assert main(asked) == 0
+    assert "corpus: {recipe: documents, language: en, " in capsys.readouterr().out
+    for n in range(20):
+        (tmp_path / f"{n}.txt").write_text("El barco llegó al puerto, pero nadie lo esperaba.")
+    assert main(asked) == 1
+    assert "found:    20 in " in (said := capsys.readouterr().err)
+    assert "--language CODE" in said
 
 
 @pytest.mark.parametrize(
@@ -274,7 +333,7 @@ def test_documents_that_give_nothing(
     tmp_path: Path, capsys: Capsys, name: str, text: str, asked: str, message: str
 ) -> None:
     (tmp_path / name).write_text(text, "utf-8")
-    assert main(["init", "--documents", str(tmp_path), *asked.split()]) == 1
+    assert main(["init", "--documents", str(tmp_path), "-o", "-", *asked.split()]) == 1
     said = capsys.readouterr()
     assert message in said.err
     assert said.out == ""

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import pickle
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,9 +18,10 @@ from corpora_recipes.corpora.documents import recipe
 from corpora_recipes.corpora.documents.recipe import KEYS
 from corpora_recipes.fetching import sources
 from corpora_recipes.fetching.downloads import read_lock
+from corpora_recipes.reading import read as stage_read
 from corpora_recipes.recipe import RECIPES, Corpus, load_facts
 from corpora_recipes.records import Document
-from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.errors import InputError, RawErrors
 
 FACTS = load_facts("documents")
 SAMPLE = RECIPES / "documents" / "sample"
@@ -145,6 +147,41 @@ def test_bad_rows(tmp_path: Path, row: Any, message: str) -> None:
     write(tmp_path, GOOD, "", row)
     with refused("d.jsonl, line 3", message):
         read(tmp_path)
+
+
+def test_all_bad_rows_in_one_message(tmp_path: Path) -> None:
+    rows = [GOOD, {"id": "b", "text": 17}, "{", {"id": "c"}, "[", {"id": "d"}]
+    with pytest.raises(RawErrors) as caught:
+        read(write(tmp_path, *rows))
+    said = str(pickle.loads(pickle.dumps(caught.value))).replace(str(tmp_path), "")
+    lines = said.splitlines()
+    places = [line for line in lines if not line.startswith("  ")]
+    assert places == [
+        "/d.jsonl, line 2",
+        "/d.jsonl, line 3",
+        "/d.jsonl, line 5",
+        "/d.jsonl, line 4, and 1 more with the same",
+    ]
+    assert said.count("  expected: ") == said.count("  to do:    ") == 3
+    assert said.count("  found:    ") == 4
+    write(tmp_path, *["{"] * 30)
+    with pytest.raises(
+        RawErrors, match=r"line 1, and 19 more.*\n.*\n.*\n.*\nThese are the first 20"
+    ):
+        read(tmp_path)
+    table = write(tmp_path / "table", "id,text", "1,Una,frase.", "2,Una frase.", "3", name="d.csv")
+    with pytest.raises(RawErrors, match=r"(?s)line 2\n.*line 4\n.*2 fields"):
+        read(table)
+
+
+def test_all_bad_files_in_one_message(tmp_path: Path) -> None:
+    for name in ("a", "b", "c"):
+        text = "Llegó ayer. Se fue hoy."
+        (tmp_path / f"{name}.txt").write_bytes(text.encode("utf-8" if name == "b" else "latin-1"))
+    with pytest.raises(RawErrors) as caught:
+        stage_read(corpus(), tmp_path, tmp_path / "out.parquet", workers=None, executor="local")
+    assert {Path(fault.where).name for fault in caught.value.faults} == {"a.txt", "c.txt"}
+    assert not (tmp_path / "out.parquet").exists()
 
 
 def test_parquet_row(tmp_path: Path) -> None:
