@@ -11,14 +11,13 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from builders.sampling.passages import is_telling
 from builders.tasks import TASKS
 from builders.tasks.task import Task
 from corpora_recipes.records import Split
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.text.damage import find_faults, group_of
 from corpora_recipes.text.language import writing_of
-from corpora_recipes.text.tokens import detokenize, sentence_hash
+from corpora_recipes.text.tokens import detokenize, is_telling, sentence_hash
 
 # The names of splits in SentEval, DiscoEval and their descendants, and on the Hub.
 _NAMES: dict[Split, str] = {

@@ -13,8 +13,7 @@ from typing import Literal, NamedTuple
 
 from corpora_recipes.hashing import keyed_choice, keyed_hash, keyed_uniform
 from corpora_recipes.records import Dialogue, Document, Section, Split
-from corpora_recipes.text.language import count_words
-from corpora_recipes.text.tokens import lower_case, normalise, sentence_hash
+from corpora_recipes.text.tokens import is_telling, lower_case, sentence_hash
 
 
 class Draw(NamedTuple):
@@ -173,10 +172,6 @@ def first_ranks(passages: Sequence[Passage], need: Mapping[Split, float]) -> lis
     return [p for p in passages if p.rank <= highest_rank[p.split]]
 
 
-# Words: a repeated sentence of this length is a leak; shorter ones ("Véase el mapa.") recur anyway.
-REPEATABLE_BELOW = 6
-
-
 def without_repeated(passages: Iterable[Passage]) -> tuple[list[Passage], int]:
     """Leave out every passage that repeats a sentence of an earlier one or of itself.
 
@@ -199,11 +194,6 @@ def without_repeated(passages: Iterable[Passage]) -> tuple[list[Passage], int]:
 def has_words(text: str) -> bool:
     """Return whether a text has a letter or a digit."""
     return any(map(str.isalnum, text))
-
-
-def is_telling(sentence: str) -> bool:
-    """Return whether a sentence is so long that its repetition is a leak."""
-    return count_words(normalise(sentence)) >= REPEATABLE_BELOW
 
 
 # Rounds of fitting; the shares change by less than a thousandth after some twenty.

@@ -7,11 +7,12 @@ the subheads and bodies of Spanish news.
 from collections.abc import Sequence
 from typing import Any
 
-from builders.sampling.passages import Draw, Passage, as_passages, is_telling, sentences_in
+from builders.sampling.passages import Draw, Passage, as_passages, sentences_in
 from builders.tasks.benchmarks import SSP
 from builders.tasks.task import PassageTask, Text, about
 from corpora_recipes.records import Document
 from corpora_recipes.text.language import is_finished
+from corpora_recipes.text.tokens import is_telling
 
 # The highest ratio of the lengths of two sentences that count as equally long.
 SIMILAR = 1.1

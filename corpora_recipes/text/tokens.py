@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from corpora_recipes.hashing import keyed_hash
 from corpora_recipes.running.errors import ParamsError, load_packages
-from corpora_recipes.text.language import UNSPACED, writing_of
+from corpora_recipes.text.language import UNSPACED, count_words, writing_of
 from corpora_recipes.yaml_files import load_yaml
 
 if TYPE_CHECKING:
@@ -58,6 +58,15 @@ def word_pattern(characters: str) -> str:
         if unicodedata.category(chr(point)).startswith("M")
     )
     return rf"{characters}+(?:[{marks}\u200c\u200d]+{characters}*)*"
+
+
+# Words: a repeated sentence of this length is a leak; shorter ones ("Véase el mapa.") recur anyway.
+REPEATABLE_BELOW = 6
+
+
+def is_telling(sentence: str) -> bool:
+    """Return whether a sentence is so long that its repetition is a leak."""
+    return count_words(normalise(sentence)) >= REPEATABLE_BELOW
 
 
 # spaCy's rules that all languages share, for those that have none of their own.

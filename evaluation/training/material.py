@@ -15,14 +15,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from builders.sampling.passages import is_telling
 from builders.store import read_records
 from corpora_recipes.hashing import keyed_hash, sha256_of
 from corpora_recipes.records import Document
 from corpora_recipes.running.console import progress
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.outputs import whole_folder
-from corpora_recipes.text.tokens import sentence_hash
+from corpora_recipes.text.tokens import is_telling, sentence_hash
 from evaluation.arrays import Counts, Flags, Labels, Rows
 from evaluation.datasets import find_datasets
 from evaluation.features import text_columns, unique_in
