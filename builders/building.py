@@ -88,10 +88,12 @@ def example_rows(
             dropped["not_test"] = len(examples) - len(used_examples)
         splits = split_examples(remaining, dataset.task, dataset.seed, name)
         rows = [row for part in splits.values() for row in part]
+        n_parted = len(remaining) - len(rows)
         counts = {
             "read": len(examples),
             "used": len(rows),
             **dropped,
+            **({"sentence_of_another_part": n_parted} if n_parted else {}),
             "also_in_another_split": sum(bool(row["also_in"]) for row in rows),
         }
         # The card compares these with the official counts.
@@ -110,6 +112,7 @@ def split_examples(
 ) -> dict[Split, list[dict[str, Any]]]:
     """Return the rows of a dataset by split; splits without rows are skipped."""
     splits, of_fold = assign_splits(examples, seed, name, trained=task.trained, n_folds=task.folds)
+    examples = [example for example in examples if example.id in splits]
     splits_with_text: dict[TextKey, set[Split]] = {}
     texts = [text_key(example) for example in examples]
     for example, text in zip(examples, texts, strict=True):

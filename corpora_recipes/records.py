@@ -6,15 +6,16 @@ lists.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from types import NoneType
-from typing import Any, Literal, NamedTuple, cast, get_args, get_origin, get_type_hints
+from typing import Any, Literal, NamedTuple, TypeVar, cast, get_args, get_origin, get_type_hints
 
 import pyarrow as pa
 
 from corpora_recipes.hashing import keyed_uniform
 
+T = TypeVar("T")
 Split = Literal["train", "validation", "test"]
 Kind = Literal["documents", "dialogues", "trees", "examples", "parsed_sentences"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -338,6 +339,31 @@ def decide_split(seed: int, corpus: str, document_id: str) -> Split:
     """
     point = keyed_uniform(seed, corpus, document_id, "split")
     return "train" if point < TRAIN else "validation" if point < VALIDATION else "test"
+
+
+def link_groups(
+    groups: Sequence[Sequence[T]], keys: Callable[[T], Iterable[int]], max_size: int
+) -> list[list[T]]:
+    """Return groups of items, merged if items of them have a key in common, such as a sentence.
+
+    The rarest keys link first. One that would make a group of more than ``max_size`` items links
+    nothing, so that a sentence of very many documents does not put them all into one part.
+    """
+    groups_of_key: dict[int, set[int]] = {}
+    for number, group in enumerate(groups):
+        for key in {key for item in group for key in keys(item)}:
+            groups_of_key.setdefault(key, set()).add(number)
+    merged = {number: [number] for number in range(len(groups))}
+    for _, numbers in sorted(groups_of_key.items(), key=lambda entry: (len(entry[1]), entry[0])):
+        parts = {id(merged[number]): merged[number] for number in numbers}
+        joined = sorted(number for part in parts.values() for number in part)
+        if len(parts) > 1 and sum(len(groups[number]) for number in joined) <= max_size:
+            merged |= dict.fromkeys(joined, joined)
+    return [
+        [item for number in numbers for item in groups[number]]
+        for first, numbers in merged.items()
+        if numbers[0] == first
+    ]
 
 
 # The units in which recipes count what records of a kind hold.

@@ -10,9 +10,17 @@ from typing import Any, TypeVar
 
 from builders.sampling.passages import Draw
 from corpora_recipes.hashing import keyed_hash
-from corpora_recipes.records import SPLITS, Example, ParsedSentence, Split, Word, text_of
+from corpora_recipes.records import (
+    SPLITS,
+    Example,
+    ParsedSentence,
+    Split,
+    Word,
+    link_groups,
+    text_of,
+)
 from corpora_recipes.text.language import writing_of
-from corpora_recipes.text.tokens import lower_case, sentence_hash
+from corpora_recipes.text.tokens import lower_case, sentence_hash, telling_hashes
 
 TextKey = tuple[int, ...]
 T = TypeVar("T")
@@ -64,6 +72,9 @@ def assign_splits(
     tenth of train is held out as validation. With one source split or none, rows are dealt to
     folds, and their split is "train". If no probe is ``trained``, all examples are test. The seed
     and the collection's name decide, so that all datasets of a collection have the same splits.
+
+    No sentence of six words or more is in two of the parts that are dealt here: an example is left
+    out if its sentence could not link (``assign_folds``) and more examples of another part have it.
     """
     if not trained:
         return {example.id: "test" for example in examples}, {}
@@ -71,14 +82,34 @@ def assign_splits(
     test_split = source_test_split(examples)
     if test_split is None:
         folds = assign_folds(examples, seed, collection, n_folds)
-        return dict.fromkeys((example.id for example in examples), "train"), folds
+        folds = _keep_in_one_part(examples, folds)
+        return dict.fromkeys(folds, "train"), folds
     split_names: dict[Split | None, Split] = {source_splits[0]: "train", test_split: "test"}
     splits = {example.id: split_names.get(example.split, "validation") for example in examples}
     if len(source_splits) == 2:
         train = [example for example in examples if splits[example.id] == "train"]
         folds = assign_folds(train, seed, collection)
-        splits |= {id_: "validation" for id_, fold in folds.items() if fold == 0}
+        in_train = _keep_in_one_part(train, {id_: int(fold > 0) for id_, fold in folds.items()})
+        splits = {id_: split for id_, split in splits.items() if split == "test"}
+        splits |= {id_: "train" if stays else "validation" for id_, stays in in_train.items()}
     return splits, {}
+
+
+def _keep_in_one_part(examples: Sequence[Example], parts: Mapping[str, int]) -> dict[str, int]:
+    """Return id to part without the examples with a sentence that is mostly in another part."""
+    parts_of_sentence: dict[int, Counter[int]] = {}
+    for example in examples:
+        for sentence in _linking(example):
+            parts_of_sentence.setdefault(sentence, Counter())[parts[example.id]] += 1
+    part_of = {
+        sentence: min(sizes, key=lambda part: (-sizes[part], part))
+        for sentence, sizes in parts_of_sentence.items()
+    }
+    return {
+        example.id: parts[example.id]
+        for example in examples
+        if all(part_of[sentence] == parts[example.id] for sentence in _linking(example))
+    }
 
 
 def source_test_split(examples: Sequence[Example]) -> Split | None:
@@ -99,12 +130,14 @@ def assign_folds(
     """Return the fold of each example of a collection by id: grouped and stratified.
 
     Examples of one document, or with the same text (or pair), form a group, which is in one fold.
-    A group's class is that of its example with the first id. Groups are dealt to the folds in turn,
-    class by class, in keyed-hash order, so that the numbers of groups per class differ by at most
-    one between folds.
+    Groups that share a sentence of six words or more are one, unless it would be larger than half
+    of a fold. A group's class is that of its example with the first id. Groups are dealt to the
+    folds in turn, class by class, in keyed-hash order, so that the numbers of groups per class
+    differ by at most one between folds.
     """
     ranked_groups: dict[str, list[tuple[int, list[Example]]]] = {}
-    for group in connected_groups(examples, lambda e: (e.document_id, text_key(e))):
+    groups = connected_groups(examples, lambda e: (e.document_id, text_key(e)))
+    for group in link_groups(groups, _linking, len(examples) // (2 * n_folds)):
         first = min(group, key=lambda example: example.id)
         rank = keyed_hash(seed, collection, first.id, "fold")
         ranked_groups.setdefault(first.label or "", []).append((rank, group))
@@ -149,6 +182,11 @@ def connected_groups(
 def text_key(example: Example) -> TextKey:
     """Return a key that is equal for examples with the same text, or pair of texts."""
     return tuple(map(sentence_hash, example.texts))
+
+
+def _linking(example: Example) -> frozenset[int]:
+    """Return the keys of the sentences that link a pair to others; for one text, see text_key."""
+    return telling_hashes(example.texts) if len(example.texts) > 1 else frozenset()
 
 
 class Tree:

@@ -45,12 +45,13 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, pairwise
 from pathlib import Path
+from types import MappingProxyType
 
 from lxml import etree
 
 from corpora_recipes.hashing import keyed_hash
 from corpora_recipes.recipe import ANY_TREEBANK, Corpus, Source, TreebankFacts, no_files
-from corpora_recipes.records import DiscourseNode, DiscourseTree, Split
+from corpora_recipes.records import DiscourseNode, DiscourseTree, Split, link_groups
 from corpora_recipes.running.errors import RawError
 from corpora_recipes.running.limits import (
     DEEPEST_TREE,
@@ -60,6 +61,7 @@ from corpora_recipes.running.limits import (
     read_whole,
 )
 from corpora_recipes.text.cleaning import nfc
+from corpora_recipes.text.tokens import telling_hashes
 
 FILES_PER_BLOCK = 32
 
@@ -136,26 +138,50 @@ def group_in_blocks(
 
 
 def choose_held_out(
-    keys: Collection[str], number: int, corpus: Corpus, part: str
+    keys: Collection[str],
+    number: int,
+    corpus: Corpus,
+    part: str,
+    edus: Mapping[str, Sequence[str]] = MappingProxyType({}),
 ) -> frozenset[str]:
-    """Choose ``number`` texts for a part by keyed hash; one text less changes one at most."""
+    """Choose ``number`` texts for a part by keyed hash; one text less changes one group at most.
+
+    Texts that share an EDU of six words or more, given the ``edus`` of each, are a group, which is
+    chosen as a whole. One that is too large for the part stays outside.
+    """
     order = sorted(keys, key=lambda key: keyed_hash(corpus.seed, corpus.name, key, part))
-    return frozenset(order[:number])
+    sentences = {key: telling_hashes(edus.get(key, ())) for key in order}
+    chosen: set[str] = set()
+    for group in link_groups([[key] for key in order], sentences.__getitem__, len(order)):
+        if len(chosen) + len(group) <= number:
+            chosen.update(group)
+    return frozenset(chosen)
 
 
-def carve_splits(keys: Collection[str], corpus: Corpus) -> dict[str, Split]:
+def carve_splits(
+    keys: Collection[str], corpus: Corpus, edus: Mapping[str, Sequence[str]] = MappingProxyType({})
+) -> dict[str, Split]:
     """Return key to split for texts without official splits: a fifth, one or more, for each test.
 
     Validation and test have a fifth of the texts each (60/20/20, as Araujo et al. 2022, appendix
-    A), chosen by keyed hash, so that even a few texts give three splits.
+    A), chosen by keyed hash, so that even a few texts give three splits; for ``edus`` see
+    ``choose_held_out``.
     """
     number = max(1, round(len(keys) / 5))
-    test = choose_held_out(keys, number, corpus, "test")
-    validation = choose_held_out(set(keys) - test, number, corpus, "validation")
+    test = choose_held_out(keys, number, corpus, "test", edus)
+    validation = choose_held_out(set(keys) - test, number, corpus, "validation", edus)
     return {
         key: "test" if key in test else "validation" if key in validation else "train"
         for key in keys
     }
+
+
+def read_edus(path: Path) -> Sequence[str]:
+    """Return the EDUs of a text as written; none if it cannot be read, as its reader then says."""
+    try:
+        return (read_dis(path) if path.suffix == ".dis" else read_rs3(path)[0]).edus
+    except RawError:
+        return ()
 
 
 def read_split_list(path: Path) -> dict[str, Split]:

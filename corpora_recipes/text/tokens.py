@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -67,6 +67,11 @@ REPEATABLE_BELOW = 6
 def is_telling(sentence: str) -> bool:
     """Return whether a sentence is so long that its repetition is a leak."""
     return count_words(normalise(sentence)) >= REPEATABLE_BELOW
+
+
+def telling_hashes(sentences: Iterable[str]) -> frozenset[int]:
+    """Return the hashes of the sentences whose repetition is a leak."""
+    return frozenset(sentence_hash(sentence) for sentence in sentences if is_telling(sentence))
 
 
 # spaCy's rules that all languages share, for those that have none of their own.

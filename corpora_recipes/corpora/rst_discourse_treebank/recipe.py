@@ -30,6 +30,7 @@ from corpora_recipes.formats.treebanks import (
     group_in_blocks,
     is_withheld,
     read_dis,
+    read_edus,
     read_rs3,
     read_split_list,
     treebank_sources,
@@ -58,7 +59,7 @@ def blocks(raw: Path, corpus: Corpus) -> Sequence[Texts]:
     texts: dict[str, str] = {}
     for path in paths:
         texts.setdefault(_key(path), path)
-    splits = _splits(raw, treebank, list(texts), corpus)
+    splits = _splits(raw, treebank, texts, corpus)
     by_path = {path: splits[key] for key, path in texts.items() if key in splits}
     return group_in_blocks(raw, treebank, list(texts.values()), by_path)
 
@@ -68,21 +69,25 @@ def _key(path: str) -> str:
     return _SUFFIX.sub("", PurePosixPath(path).name)
 
 
-def _splits(raw: Path, treebank: str, keys: Sequence[str], corpus: Corpus) -> Mapping[str, Split]:
+def _splits(
+    raw: Path, treebank: str, texts: Mapping[str, str], corpus: Corpus
+) -> Mapping[str, Split]:
+    """Return the split of each text, given their names and paths."""
     if (listed := raw / treebank / "splits.md").is_file():
         return read_split_list(listed)
+    edus = {key: read_edus(raw / path) for key, path in texts.items()}
     if treebank != "rst_dt":
-        return carve_splits(keys, corpus)
+        return carve_splits(texts, corpus, edus)
     parts = [raw / "rst_dt" / part for part in ("TRAINING", "TEST")]
     train, test = ({_key(path.name) for path in part.glob("*.dis")} for part in parts)
     if not (train and test):
         raise no_files(corpus, parts[1 if train else 0], "*.dis files of the treebank")
     validation = choose_held_out(
-        train, max(1, round(VALIDATION_SHARE * len(train))), corpus, "validation"
+        train, max(1, round(VALIDATION_SHARE * len(train))), corpus, "validation", edus
     )
     return {
         key: "test" if key in test else "validation" if key in validation else "train"
-        for key in keys
+        for key in texts
     }
 
 

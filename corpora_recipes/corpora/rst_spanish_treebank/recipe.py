@@ -16,6 +16,7 @@ from corpora_recipes.formats.treebanks import (
     Texts,
     choose_held_out,
     group_in_blocks,
+    read_edus,
     read_rs3,
 )
 from corpora_recipes.recipe import BlockResult, Corpus, Dropped, no_files
@@ -33,15 +34,16 @@ def blocks(raw: Path, corpus: Corpus) -> Sequence[Texts]:
         names = sorted(path.relative_to(raw).as_posix() for path in raw.glob(source.file))
         if not names:
             raise no_files(corpus, raw / source.file, "RSTTool files of the RST Spanish Treebank")
-        texts += group_in_blocks(raw, corpus.recipe, names, _splits(names, corpus))
+        texts += group_in_blocks(raw, corpus.recipe, names, _splits(raw, names, corpus))
     return texts
 
 
-def _splits(names: Sequence[str], corpus: Corpus) -> dict[str, Split]:
+def _splits(raw: Path, names: Sequence[str], corpus: Corpus) -> dict[str, Split]:
     """Return the splits: a sixth of the training texts, at least one, is for validation."""
     train = [name.removesuffix(".rs3") for name in names if name.startswith("train/")]
+    edus = {key: read_edus(raw / f"{key}.rs3") for key in train}
     number = max(1, round(VALIDATION_SHARE * len(train)))
-    validation = choose_held_out(train, number, corpus, "validation")
+    validation = choose_held_out(train, number, corpus, "validation", edus)
     return {
         name: "test"
         if name.startswith("test/")

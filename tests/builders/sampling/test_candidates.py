@@ -22,7 +22,8 @@ from builders.sampling.candidates import (
     text_key,
 )
 from builders.sampling.passages import Draw
-from corpora_recipes.records import Example
+from corpora_recipes.records import Example, link_groups
+from corpora_recipes.text.tokens import telling_hashes
 
 DRAW = Draw(1, "ds")
 CLASSES = ("present", "past")
@@ -212,8 +213,89 @@ def test_examples_of_one_document_are_not_parted() -> None:
     assert 9 <= len(held_out) <= 12
 
 
-def pair(name: str, first: str, second: str, label: str = "a", split: str | None = None) -> Example:
-    return Example(name, "pairs", (first, second), label, None, name, {}, split)  # type: ignore[arg-type]
+def pair(
+    name: str, first: str, second: str, label: str = "a", split: Any = None, document: str = ""
+) -> Example:
+    return Example(name, "pairs", (first, second), label, None, document or name, {}, split)
+
+
+def sentence(subject: str) -> str:
+    return f"What the report says of {subject} is well known."
+
+
+def abstracts(n_documents: int, split: str | None = None) -> list[Example]:
+    """Return four pairs of each document; some have sentences that the next document has too.
+
+    One document of three begins with the same words as all of these.
+    """
+    examples = []
+    for document in range(n_documents):
+        shared = document - document % 5 % 2
+        firsts = [sentence(f"{shared}")] + [sentence(f"{document}.{k}") for k in range(2)]
+        firsts.append(sentence("nothing") if document % 3 == 0 else "Thanks.")
+        examples += [
+            pair(f"{document:03}/{k}", first, f"So {document}.", "ab"[k % 2], split, f"d{document}")
+            for k, first in enumerate(firsts)
+        ]
+    return examples
+
+
+def parts_of_sentences(examples: list[Example], part_of: Any) -> dict[str, set[Any]]:
+    parts: dict[str, set[Any]] = {}
+    for example in examples:
+        if example.id in part_of:
+            parts.setdefault(example.texts[0], set()).add(part_of[example.id])
+    return parts
+
+
+def test_no_long_sentence_is_in_two_folds_and_one_of_many_documents_joins_none() -> None:
+    examples = abstracts(90)
+    splits, folds = assign_splits(examples, 1, "rel", trained=True, n_folds=5)
+    assert splits.keys() == folds.keys()
+    parts = parts_of_sentences(examples, folds)
+    assert {text for text, numbers in parts.items() if len(numbers) > 1} == {"Thanks."}
+    # Only rows with the sentence of many documents are left out: those of four folds of five.
+    left_out = [example for example in examples if example.id not in folds]
+    assert {example.texts[0] for example in left_out} == {sentence("nothing")}
+    stay = sum(e.texts[0] == sentence("nothing") for e in examples) - len(left_out)
+    assert 6 <= stay <= 12
+    sizes = Counter(folds.values()).values()
+    assert max(sizes) < 1.5 * min(sizes)
+    shuffled = sorted(examples, key=lambda example: example.texts[0][::-1])
+    assert assign_splits(shuffled, 1, "rel", trained=True, n_folds=5)[1] == folds
+    # The documents that share another sentence are in one fold.
+    fold_of = {e.document_id: folds[e.id] for e in examples if e.id in folds}
+    assert all(fold_of[f"d{n}"] == fold_of[f"d{n - 1}"] for n in range(1, 90) if n % 5 in (1, 3))
+
+
+def test_no_long_sentence_is_in_train_and_in_the_tenth_that_is_held_out() -> None:
+    train, test = abstracts(90, "train"), abstracts(9, "test")
+    test = [replace(example, id=f"t{example.id}") for example in test]
+    splits, _ = assign_splits([*train, *test], 1, "rel", trained=True)
+    parts = parts_of_sentences(train, splits)
+    assert {text for text, names in parts.items() if len(names) > 1} == {"Thanks."}
+    # The source's own test stays as it is, with the sentences that train has too.
+    assert {splits[example.id] for example in test} == {"test"}
+    assert {e.texts[0] for e in train if e.id not in splits} == {sentence("nothing")}
+    assert 24 <= Counter(splits.values())["validation"] <= 40
+
+
+def test_one_document_less_leaves_the_links_of_the_others() -> None:
+    def linked(examples: list[Example]) -> set[frozenset[str]]:
+        groups = [[e for e in examples if e.document_id == name] for name in documents]
+        groups = [group for group in groups if group]
+        merged = link_groups(groups, lambda e: telling_hashes(e.texts), 36)
+        return {frozenset(e.document_id for e in group) for group in merged}
+
+    examples = abstracts(90)
+    documents = sorted({e.document_id for e in examples})
+    fewer = [e for e in examples if e.document_id != "d40"]
+    assert linked(examples) - linked(fewer) == {frozenset({"d40", "d41"})}
+    # A key of up to nine documents links them; one of ten would make too large a group.
+    for n_documents in (9, 10):
+        groups = [[(n, k) for k in range(4)] for n in range(n_documents)]
+        sizes = {len(group) for group in link_groups(groups, lambda item: [item[1]], 36)}
+        assert sizes == {36 if n_documents == 9 else 4}
 
 
 def ids(examples: list[Example]) -> list[str]:

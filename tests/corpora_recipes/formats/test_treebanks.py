@@ -103,6 +103,27 @@ def test_one_text_less_changes_one_held_out_text_at_most() -> None:
     assert chosen != choose_held_out(names, 20, replace(the_corpus(), seed=2), "validation")
 
 
+def test_texts_that_share_a_long_unit_are_held_out_together_or_not_at_all() -> None:
+    names = [f"t{number}" for number in range(100)]
+    edus = {name: [f"El resumen {name} trata de muchas otras cosas.", "Así es."] for name in names}
+    for first, second in ((0, 1), (1, 2), (3, 4)):
+        edus[f"t{first}"] = [*edus[f"t{first}"], f"Lo que dice {first} lo dice otro también."]
+        edus[f"t{second}"] = [*edus[f"t{second}"], f"¡Lo que dice {first} lo dice otro también!"]
+    for number in range(50, 90):
+        edus[f"t{number}"] = [*edus[f"t{number}"], "Los autores dan las gracias a todos."]
+    with_links = set()
+    for seed in range(20):
+        corpus = replace(the_corpus(), seed=seed)
+        splits = carve_splits(names, corpus, edus)
+        for linked in (("t0", "t1", "t2"), ("t3", "t4")):
+            (split,) = {splits[name] for name in linked}
+            with_links.add((linked, split))
+        # A group that is larger than a part is left to train.
+        assert {splits[f"t{number}"] for number in range(50, 90)} == {"train"}
+        assert Counter(splits.values()) == {"train": 60, "validation": 20, "test": 20}
+    assert len(with_links) == 6
+
+
 @pytest.mark.parametrize(
     ("number", "sizes"),
     [
