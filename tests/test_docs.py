@@ -248,6 +248,17 @@ def test_the_site_has_every_page_and_every_public_name() -> None:
     assert {*explained} == {*dir(probeta)} - errors
 
 
+def test_the_site_searches_without_a_server_and_loads_nothing_from_elsewhere() -> None:
+    """The plugin adds an address of another host unless a script with such a name is given."""
+    site = yaml.load((REPOSITORY / "mkdocs.yml").read_text("utf-8"), yaml.BaseLoader)
+    assert "offline" in site["plugins"]
+    (script,) = site["extra"]["polyfills"]
+    assert Path(script).stem == "iframe-worker"
+    assert "window.Worker = window.IFrameWorker" in (REPOSITORY / "docs" / script).read_text(
+        "utf-8"
+    )
+
+
 def test_the_architecture_names_every_room() -> None:
     named = set(re.findall(r"`([a-z_]+(?:\.py|/))`", PAGES["docs/architecture.md"]))
     rooms = {room.split(".")[1] for room in ROOMS}
