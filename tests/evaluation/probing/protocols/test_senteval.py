@@ -394,5 +394,5 @@ def test_a_hidden_layer_is_the_greater_effort():
 
 def test_missing_torch_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "torch", None)
-    with pytest.raises(InputError, match=r"probeta\[torch\]"):
+    with pytest.raises(InputError, match=r"(extra |\[)torch\b"):
         fit_predict(splits()[0], 1, "torch")
