@@ -21,7 +21,7 @@ from pydantic import (
     WrapValidator,
 )
 
-from corpora_recipes.running.errors import ParamsError, nearest
+from corpora_recipes.running.errors import MOST_NAMES, ParamsError, list_names, nearest
 
 # Looking for plug-ins of pydantic among all packages takes a third of its time.
 os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
@@ -145,11 +145,13 @@ def check_choice(
     if value in (choices := list(choices)):
         return value
     near = nearest([str(value)], choices)
+    some = list_names(choices) if len(choices) > MOST_NAMES else ", ".join(choices)
+    todo = todo or "write one of these"
     raise ParamsError(
         where,
-        f"one of {', '.join(choices) or '(nothing)'}{kind}",
+        f"one of {some or '(nothing)'}{kind}",
         "nothing" if value is None else repr(value),
-        todo or f"write {near or 'one of these'}",
+        f"did you mean {near}? Or {todo}" if near else todo,
     )
 
 

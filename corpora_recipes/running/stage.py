@@ -10,7 +10,7 @@ from typing import Any
 
 from corpora_recipes.running.cache import Cache, Key
 from corpora_recipes.running.console import announce, explain, plural
-from corpora_recipes.running.errors import InputError, LostWorkers, NoWorkers, nearest
+from corpora_recipes.running.errors import InputError, LostWorkers, NoWorkers, suggest
 from corpora_recipes.running.outputs import LEFT_OUT, whole_file
 
 
@@ -124,13 +124,8 @@ def run_entries(
 def select_entries(entries: Collection[str], only: Collection[str] | None, unit: str) -> list[str]:
     """Return the names of the entries that ``--only`` names, in their order; all without it."""
     if unknown := [name for name in only or () if name not in entries]:
-        like = nearest(unknown, entries)
-        raise InputError(
-            f"--only {','.join(only or ())}",
-            f"{unit} among {', '.join(entries) or '(none)'}",
-            ", ".join(unknown),
-            f"did you mean {like}?" if like else "name one of these",
-        )
+        where, expected = f"--only {','.join(only or ())}", f"{unit} that there are"
+        raise InputError(where, expected, ", ".join(unknown), suggest(unknown, entries))
     return [name for name in entries if only is None or name in only]
 
 

@@ -293,6 +293,8 @@ def _import_function(name: str) -> CheckedFunction:
     except _USER_ERRORS as error:
         expected = f"a module {module_name}, in {folder} or installed"
         todo = "correct the name of the module, or install the missing package"
+        if module_name.endswith(".py"):
+            todo = f"write {module_name.removesuffix('.py').replace('/', '.')}:{path}"
         raise InputError(label, expected, _format_exception(error), todo) from error
     file = getattr(target, "__file__", module_name)
     expected = f"a function {path} in {file}, or an object with a method `encode`"

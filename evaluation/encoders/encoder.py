@@ -1,6 +1,6 @@
 """The interface of encoders: a description, and texts to vectors."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, cast, runtime_checkable
 
@@ -129,13 +129,29 @@ class OneVector(Postprocessed):
         """See ``Encoder.check``."""
 
 
-def encode_checked(encoder: Encoder, texts: Sequence[str], prompt: str | None = None) -> "Floats":
-    """Return ``encoder.encode(texts)``, with a prompt if there is one, after checking its form."""
+# Texts of a call of a user's function, which may be slow: how long the rest takes is seen early.
+CALL_TEXTS = 256
+
+
+def encode_checked(
+    encoder: Encoder,
+    texts: Sequence[str],
+    prompt: str | None = None,
+    progress: Callable[[int], object] | None = None,
+) -> "Floats":
+    """Return ``encoder.encode(texts)``, with a prompt if there is one, after checking its form.
+
+    ``progress`` is called with a number of texts done.
+    """
     import numpy as np
 
+    if encoder.name == "callable" and len(texts) > CALL_TEXTS:
+        calls = (texts[start : start + CALL_TEXTS] for start in range(0, len(texts), CALL_TEXTS))
+        return np.concatenate([encode_checked(encoder, one, prompt, progress) for one in calls])
+
     def wrong(expected: str, found: str) -> InputError:
-        options = "".join(f", {key} {value}" for key, value in encoder.options.items())
-        where = f"encoder {encoder.name}, revision {encoder.revision}{options}"
+        names = (encoder.options.get(key) for key in ("function", "model"))
+        where = ", ".join([f"encoder {encoder.name}", *filter(None, names)])
         todo = "correct the encoder; the vectors encoded before are kept"
         return InputError(where, expected, found, todo)
 
@@ -155,6 +171,8 @@ def encode_checked(encoder: Encoder, texts: Sequence[str], prompt: str | None = 
     if bad.size:
         found = f"NaN, or an infinite or too large number, for {texts[bad[0]]!r}"
         raise wrong("finite numbers, in the range of float32", found)
+    if progress:
+        progress(len(texts))
     return vectors
 
 

@@ -10,7 +10,27 @@ from typing import Any, NamedTuple
 
 from corpora_recipes.running import console
 from corpora_recipes.running.console import open_streams, run
+from corpora_recipes.running.errors import nearest, suggest
 from corpora_recipes.yaml_files import load_yaml
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser that says which option or name a misspelt one may stand for."""
+
+    def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Return the arguments; exit with 2 and a message if one is unknown."""
+        options, unknown = self.parse_known_args(args, namespace)
+        if unknown:
+            like = nearest([unknown[0].partition("=")[0]], self._option_string_actions)
+            hint = f": did you mean {like}?" if like else ""
+            self.error(f"unknown arguments: {' '.join(unknown)}{hint}")
+        return options
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        if action.choices is not None and value not in action.choices:
+            raise argparse.ArgumentError(
+                action, f"{value!r}: {suggest([value], [*action.choices])}"
+            )
 
 
 class Verb(NamedTuple):
@@ -72,7 +92,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(verb: Verb, arguments: Sequence[str]) -> None:
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog=f"probeta {verb.name}",
         description=f"{verb.summary[0].upper()}{verb.summary[1:]}.",
         epilog=verb.help,
@@ -106,7 +126,7 @@ class _Version(argparse.Action):
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="probeta",
         usage="probeta VERB …",
         description="Rebuild benchmarks of sentence encoders from raw corpora, and probe encoders.",

@@ -18,7 +18,7 @@ from corpora_recipes.running.errors import (
     OutputError,
     ParamsError,
     check_packages,
-    nearest,
+    suggest,
 )
 from corpora_recipes.running.outputs import REPORT
 from corpora_recipes.running.stage import read_skipped
@@ -72,10 +72,8 @@ def run_repro(options: argparse.Namespace) -> None:
         print(f"{PARAMS}: written, with the samples of the project")
     known_names = listing.validate_params(options.params)
     if unknown := [name for name in options.only or () if name not in known_names]:
-        like = nearest(unknown, known_names)
-        where, expected = "--only", f"corpora, rankings and encoders of {options.params}"
-        todo = f"did you mean {like}?" if like else f"name some of these: {', '.join(known_names)}"
-        raise ParamsError(where, expected, ", ".join(unknown), todo)
+        expected = f"corpora, rankings and encoders of {options.params}"
+        raise ParamsError("--only", expected, ", ".join(unknown), suggest(unknown, known_names))
     begin = time.monotonic()
     skipped: set[str] = set()
     try:

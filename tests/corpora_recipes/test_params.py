@@ -45,7 +45,11 @@ SQC = {"corpus": {"recipe": "sqc", "documents": 5}}
 @pytest.mark.parametrize(
     ("corpora", "where", "word"),
     [
-        ({"mine": entry(recipe="wikpedia")}, ".mine.corpus.recipe", "write wikipedia"),
+        (
+            {"mine": entry(recipe="wikpedia")},
+            ".mine.corpus.recipe",
+            r"did you mean wikipedia\? Or write one of these",
+        ),
         ({"mine": entry(documets=5)}, ".mine.corpus.documets", "unknown"),
         ({"mine": entry(path=None)}, ".mine.corpus.path", "documents/sample"),
         ({"mine": entry(path=["a"])}, ".mine.corpus.path", "a text"),
