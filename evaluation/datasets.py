@@ -2,7 +2,7 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from itertools import chain
@@ -13,14 +13,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from builders.audit_report import best_baseline, read_audit
+from builders.audit_report import SURFACE_FORM, best_baseline, detectable_of, read_audit, verdict_of
 from builders.store import MTEB_FACTS, about_of, labels_of
 from builders.tasks import TASKS
 from builders.tasks.benchmarks import groupings_of
 from builders.tasks.task import Answer
 from corpora_recipes.hashing import sha256_of
 from corpora_recipes.records import SPLITS, Split
-from corpora_recipes.running.errors import InputError, OutputError, nearest
+from corpora_recipes.running.console import names
+from corpora_recipes.running.errors import InputError, OutputError, suggest
 from corpora_recipes.running.outputs import PACKAGE
 from corpora_recipes.validation import check_choice
 
@@ -224,6 +225,24 @@ AUDIT = "audit.json"
 
 
 @dataclass(frozen=True, slots=True)
+class Audited:
+    """What the audit says of a dataset that a score on it needs.
+
+    Attributes:
+        baseline: name and score of the best trivial baseline besides majority; None if none was
+            fitted.
+        benchmark: that the dataset belongs to, "" if it is another one.
+        detectable: the difference of two encoders that its test detects, None if not measured.
+        solved: whether surface form gives the answers away.
+    """
+
+    baseline: tuple[str, float] | None
+    benchmark: str = ""
+    detectable: float | None = None
+    solved: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Data:
     """Datasets to score an encoder on, sorted by name.
 
@@ -231,8 +250,7 @@ class Data:
         all_names: of the datasets that the folder has.
         seed: with which they were built.
         samples: the names of those that are built from a shipped sample.
-        baselines: name to the baseline to beat and its score, see ``audit_report.best_baseline``,
-            if the folder's audit has one of the same rows.
+        audited: name to what the folder's audit says, if it is of the same rows.
     """
 
     folder: Path
@@ -240,12 +258,20 @@ class Data:
     all_names: tuple[str, ...]
     seed: int
     samples: frozenset[str]
-    baselines: dict[str, tuple[str, float]]
+    audited: dict[str, Audited]
 
 
-def find_data(
-    data: str | Path | None, datasets: Collection[str] | None, groups: Collection[str] | None
-) -> Data:
+Names = Collection[str] | str | None
+"""Several names, or one text with commas between them, as in the shell."""
+
+
+def as_list(chosen: Names) -> list[str] | None:
+    """Return names as a list; None without any."""
+    result = names(chosen) if isinstance(chosen, str) else [*(chosen or ())]
+    return result or None
+
+
+def find_data(data: str | Path | None, datasets: Names, groups: Names) -> Data:
     """Find the datasets with a label or a score that a user means.
 
     Args:
@@ -254,13 +280,11 @@ def find_data(
         datasets: names.
         groups: abbreviations, such as "SP". All datasets if there are neither names nor groups.
     """
-    for names in (datasets, groups):
-        if isinstance(names, str):
-            where = "datasets and groups"
-            raise InputError(where, "lists of names", repr(names), f"write [{names!r}]")
+    datasets, groups = as_list(datasets), as_list(groups)
     folder = data_folder(data, datasets if not groups else None)
     by_name = {dataset.name: dataset for dataset in find_datasets(folder)}
-    selected = _select_datasets(folder, by_name, datasets, groups)
+    tasks = {name: dataset.task for name, dataset in by_name.items()}
+    selected = [by_name[name] for name in select_names(folder, tasks, datasets, groups)]
     facts = {dataset.name: _read_facts(dataset) for dataset in selected}
     seeds = {name: about["seed"] for name, about in facts.items()}
     if len(set(seeds.values())) > 1:
@@ -273,31 +297,8 @@ def find_data(
         tuple(by_name),
         next(iter(seeds.values())),
         frozenset(name for name, about in facts.items() if about["sample"]),
-        _read_baselines(folder / AUDIT, facts) if (folder / AUDIT).is_file() else {},
+        _read_audited(folder / AUDIT, facts) if (folder / AUDIT).is_file() else {},
     )
-
-
-def load(dataset: str, data: str | Path | None = None) -> dict[str, pa.Table]:
-    """Return the rows of a dataset.
-
-    Args:
-        dataset: its name.
-        data: see ``score``.
-
-    Returns:
-        Split ("train", "validation", "test") to its table; only "train" for a dataset in folds, and
-        only "test" for one without training. The columns are those of the dataset's page.
-
-    Raises:
-        InputError: there is no such folder, repository or dataset, or a split is missing.
-    """
-    folder = data_folder(data, [dataset])
-    by_name = {entry.name: entry for entry in find_datasets(folder)}
-    check_names(f"datasets of {folder}", [dataset], [*by_name])
-    return {
-        split: pa.concat_tables(map(pq.read_table, files))
-        for split, files in by_name[dataset].files.items()
-    }
 
 
 def data_folder(data: str | Path | None, datasets: Collection[str] | None) -> Path:
@@ -342,44 +343,45 @@ def _download(repository: str, datasets: Collection[str] | None) -> Path:
     return folder
 
 
-def _select_datasets(
-    folder: Path,
-    by_name: dict[str, Dataset],
-    datasets: Collection[str] | None,
-    groups: Collection[str] | None,
-) -> Sequence[Dataset]:
-    """Return the datasets of some names and groups, or all, that have a label or a score."""
-    probed = [dataset for dataset in by_name.values() if dataset.target != "neighbours"]
+def select_names(
+    where: Path | str, tasks: Mapping[str, str], datasets: Names, groups: Names
+) -> list[str]:
+    """Return the datasets of some names and groups, or all, that have a label or a score.
+
+    Args:
+        where: they are, for messages.
+        tasks: dataset to task, of all that are there.
+        datasets: names.
+        groups: abbreviations, or benchmarks.
+    """
+    datasets, groups = as_list(datasets), as_list(groups)
+    probed = [name for name, task in tasks.items() if TASKS[task].target != "neighbours"]
     groupings: dict[str, list[str]] = {}
     if groups:
-        groupings = {d.name: groupings_of(d.name, TASKS[d.task].group) for d in probed}
-        present = list(dict.fromkeys(chain.from_iterable(groupings.values())))
-        check_names(f"groups of {folder}", groups, present)
+        groupings = {name: groupings_of(name, TASKS[tasks[name]].group) for name in probed}
+        check_names(f"groups of {where}", groups, {*chain.from_iterable(groupings.values())})
     expected = "datasets with a label or a score"
-    if ranked := sorted({*(datasets or ())} & {*by_name} - {dataset.name for dataset in probed}):
+    if ranked := sorted({*(datasets or ())} & (tasks.keys() - {*probed})):
         found = f"{', '.join(ranked)}, where neighbours are looked for"
         todo = "use `probeta rank` (EvalRank) or `probeta paradigms` (ParaLex) for these"
-        raise InputError(f"datasets of {folder}", expected, found, todo)
-    check_names(f"datasets of {folder}", datasets, [dataset.name for dataset in probed])
+        raise InputError(f"datasets of {where}", expected, found, todo)
+    check_names(f"datasets of {where}", datasets, probed)
     if not probed:
-        raise InputError(folder, expected, f"only {', '.join(by_name)}", "name another folder")
+        raise InputError(where, expected, f"only {', '.join(tasks)}", "name another folder")
     if not (datasets or groups):
         return probed
     return [
-        dataset
-        for dataset in probed
-        if dataset.name in (datasets or ())
-        or not {*groupings.get(dataset.name, ())}.isdisjoint(groups or ())
+        name
+        for name in probed
+        if name in (datasets or ()) or not {*groupings.get(name, ())}.isdisjoint(groups or ())
     ]
 
 
-def check_names(where: str, names: Collection[str] | None, present: Collection[str]) -> None:
+def check_names(where: str, requested: Collection[str] | None, present: Collection[str]) -> None:
     """Refuse names that are not present, and suggest the most similar ones."""
-    if unknown := [name for name in names or () if name not in present]:
-        like = nearest(unknown, present)
-        todo = f"did you mean {like}?" if like else "choose some of these"
+    if unknown := [name for name in requested or () if name not in present]:
         found = ", ".join(map(repr, unknown))
-        raise InputError(where, f"names among {', '.join(present)}", found, todo)
+        raise InputError(where, "names that are there", found, suggest(unknown, present))
 
 
 def _read_facts(dataset: Dataset) -> dict[str, Any]:
@@ -393,12 +395,17 @@ def _read_facts(dataset: Dataset) -> dict[str, Any]:
     return {"seed": 1111, "sample": False} | facts | {"rows": rows}
 
 
-def _read_baselines(audit: Path, facts: dict[str, dict[str, Any]]) -> dict[str, tuple[str, float]]:
-    """Return the baseline to beat of each dataset that was audited as it is."""
+def _read_audited(audit: Path, facts: dict[str, dict[str, Any]]) -> dict[str, Audited]:
+    """Return what the audit says of each dataset that was audited as it is."""
     report = read_audit(audit)
-    baselines = {}
+    audited = {}
     for name, about in facts.items():
-        is_audited = report["datasets"].get(name, {}).get("rows") == about["rows"]
-        if is_audited and (baseline := best_baseline(report, name)):
-            baselines[name] = baseline
-    return baselines
+        entry = report["datasets"].get(name, {})
+        if entry.get("rows") == about["rows"]:
+            audited[name] = Audited(
+                best_baseline(report, name),
+                entry.get("benchmark") or "",
+                detectable_of(entry),
+                verdict_of(entry["checks"], "baselines") == SURFACE_FORM,
+            )
+    return audited

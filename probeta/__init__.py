@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from corpora_recipes.running.errors import InputError as InputError
-    from evaluation.datasets import load as load
     from probeta.auditing import audit as audit
+    from probeta.data import load as load
     from probeta.exchange import benchmark as benchmark
     from probeta.scores import Comparison as Comparison
     from probeta.scores import Scores as Scores
@@ -32,7 +32,7 @@ _MODULES = {
     "benchmark": "probeta.exchange",
     "compare": "probeta.scores",
     "evaluator": "probeta.scoring",
-    "load": "evaluation.datasets",
+    "load": "probeta.data",
     "score": "probeta.scoring",
 }
 _ERRORS = ("InputError", "RawError", "ParamsError", "OutputError", "LostWorkers", "NoWorkers")

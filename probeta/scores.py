@@ -5,21 +5,24 @@ It is light to import: what reads files and computes is imported when it is call
 
 import csv
 import io
+import textwrap
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from html import escape
 from pathlib import Path
+from statistics import fmean
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
-from corpora_recipes.running.errors import InputError, load_packages, nearest
-from corpora_recipes.running.outputs import whole_file
+from corpora_recipes.running.errors import InputError, list_names, load_packages, suggest
+from corpora_recipes.running.outputs import PROBED, whole_file
 
 if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
 
+    from evaluation.datasets import Audited
     from evaluation.results.comparison import Difference, ReadPredictions
     from evaluation.results.scores import Predictions, Results, Score
 
@@ -76,17 +79,31 @@ class ScoreTable(ABC):
         return str(self)
 
     def __str__(self) -> str:
-        """Return the table as lines for a terminal, in per cent."""
+        return self.format()
+
+    def format(self, width: int | None = None) -> str:
+        """Return the table as lines, in per cent; ``width``: of the terminal, in characters."""
         rows = self._table()
+        lines = self._lines(rows)
+        if width and max(map(len, lines)) > width:
+            lines = self._lines(self._narrow(rows))
+        for note in self._notes():
+            lines += textwrap.wrap(note, width) if width else [note]
+        return "\n".join(lines)
+
+    def _narrow(self, rows: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
+        """Return the rows with fewer characters, for a terminal that is too narrow."""
+        return rows
+
+    def _lines(self, rows: Sequence[tuple[str, ...]]) -> list[str]:
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        lines = [
+        return [
             "  ".join(
                 cell.ljust(width) if number in self._text_columns else cell.rjust(width)
                 for number, (cell, width) in enumerate(zip(row, widths, strict=True))
             ).rstrip()
             for row in rows
         ]
-        return "\n".join([*lines, *self._notes()])
 
     def _repr_html_(self) -> str:
         """Return the same table for a notebook."""
@@ -135,18 +152,17 @@ class Scores(ScoreTable):
     Attributes:
         results: all numbers, and what they depend on.
         predictions: for each of ``results.scores``, a row for each test row.
-        trivial: dataset to the baseline to beat and its score (``audit_report.best_baseline``);
-            datasets without an audit are not in it.
+        audited: dataset to what the audit says of it; datasets without an audit are not in it.
         samples: the datasets that are built from a shipped sample: their scores mean nothing.
         store: folder of the vectors; None if they were not kept.
     """
 
     results: "Results"
     predictions: "tuple[pa.Table, ...]"
-    trivial: Mapping[str, tuple[str, float]]
+    audited: "Mapping[str, Audited]"
     samples: frozenset[str]
     store: Path | None
-    _text_columns: ClassVar = (0, 1, 5)
+    _text_columns: ClassVar = (0, 1, 5, 7)
 
     def __getitem__(self, dataset: str) -> "Score":
         """Return the score of the main layer on a dataset.
@@ -170,25 +186,100 @@ class Scores(ScoreTable):
             )
         }
 
+    def baseline(self, dataset: str) -> tuple[str, float]:
+        """Return the name and the score of the best that needs no encoder.
+
+        The highest of chance, majority and the best trivial baseline; for correlations, 0 or that.
+        """
+        score, audited = self[dataset], self.audited.get(dataset)
+        options = [("chance", score.chance or 0.0), ("majority", score.majority or 0.0)]
+        if audited and audited.baseline:
+            options.append(audited.baseline)
+        return max(options, key=lambda baseline: baseline[1])
+
+    @cached_property
+    def _too_small(self) -> list[str]:
+        """The datasets whose tests detect large differences only."""
+        from builders.audit_report import DETECTABLE_AT_MOST
+
+        facts = {score.dataset: self.audited.get(score.dataset) for score in self.results.main}
+        return [n for n, of in facts.items() if of and (of.detectable or 0) > DETECTABLE_AT_MOST]
+
+    def _mark(self, score: "Score") -> str:
+        """Return the one mark of a score, "" for none; what holds for all is said once."""
+        if score.dataset in self._too_small and len(self._too_small) < len(self.results.main):
+            return FEW_ROWS
+        return NOT_SHOWN if score.interval[0] <= self.baseline(score.dataset)[1] else ""
+
+    def _means(self) -> list[tuple[str, float, int]]:
+        """Return each benchmark whose datasets are all scored, the mean, and their number.
+
+        As in the report: tests that are too small are left out, except of samples.
+        """
+        from builders.tasks.benchmarks import BENCHMARKS
+
+        of_benchmark: dict[str, dict[str, float]] = {}
+        for score in self.results.main:
+            if audited := self.audited.get(score.dataset):
+                of_benchmark.setdefault(audited.benchmark, {})[score.dataset] = score.value
+        excluded = {*self._too_small} - self.samples
+        means = []
+        for benchmark, official in BENCHMARKS.items():
+            values = of_benchmark.get(benchmark, {})
+            averaged = [value for name, value in values.items() if name not in excluded]
+            if official.keys() <= values.keys() and averaged:
+                means.append((benchmark, fmean(averaged), len(averaged)))
+        return means
+
     def _table(self) -> list[tuple[str, ...]]:
-        header = ("dataset", "group", "score", "95 % interval", "chance", "best trivial", "n")
+        header = ("dataset", "group", "score", "95 % interval", "chance", "baseline", "n", "")
         return [header, *map(self._row, self.results.main)]
 
+    def _narrow(self, rows: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
+        # Chance is one of the baselines, whose names need no room.
+        return [(*row[:4], "", row[5].partition(" ")[0], *row[6:]) for row in rows]
+
     def _notes(self) -> list[str]:
-        scores, lines = self.results.main, []
-        if any(score.metric == "pearson" for score in scores):
-            lines.append("Accuracy in per cent; without chance, Pearson's correlation x 100.")
-        samples = sorted(self.samples & {score.dataset for score in scores})
+        from builders.tasks.benchmarks import GROUPS, OF_BENCHMARKS
+
+        titles_of = {group.abbreviation: group.title.lower() for group in (*GROUPS, *OF_BENCHMARKS)}
+        scores = self.results.main
+        names = [score.dataset for score in scores]
+        units = {"accuracy": "accuracy in per cent", "pearson": "Pearson's correlation x 100"}
+        units = {metric: units[metric] for metric in sorted({score.metric for score in scores})}
+        alone = " (where there is no chance)" if len(units) > 1 else ""
+        groups = dict.fromkeys(map(group_of, scores))
+        titles = ", ".join(f"{group} {titles_of[group]}" for group in groups)
+        marks = {self._mark(score) for score in scores}
+        lines = [
+            f"score: {', '.join(units.values())}{alone}; baseline: the best of chance, majority "
+            f"and trivial ones; n: rows tested; groups: {titles}.",
+            "; ".join(f"{mark} {MARKS[mark]}" for mark in MARKS if mark in marks),
+        ]
+        for benchmark, mean, count in self._means():
+            lines.append(f"{benchmark}: mean of its {count} datasets {format_percent(mean)}")
+        if len(self._too_small) == len(scores):
+            lines.append(f"All have {MARKS[FEW_ROWS]}.")
+        if solved := [name for name in names if name in self.audited and self.audited[name].solved]:
+            lines.append(f"Solved by surface form, without an encoder: {list_names(solved)}.")
+        coverage = [score.coverage for score in scores if score.coverage]
+        if tokens := sum(of["tokens"] for of in coverage):
+            share = 1 - sum(of["out_of_vocabulary"] for of in coverage) / tokens
+            lines.append(
+                f"{format_percent(share)} % of the {tokens:,} words are in its vocabulary."
+            )
+        samples = sorted(self.samples.intersection(names))
         if 0 < len(samples) < len(scores):
             lines.append(f"Built from the shipped samples, do not report: {', '.join(samples)}.")
         elif samples:
             lines.append("All built from the shipped samples: do not report these scores.")
-        return lines
+        return [line for line in lines if line]
 
     def _records(self) -> list[dict[str, Any]]:
         rows = []
         for score in self.results.scores:
-            trivial, trivial_score = self.trivial.get(score.dataset, (None, None))
+            audited = self.audited.get(score.dataset)
+            trivial, trivial_score = (audited and audited.baseline) or (None, None)
             rows.append(
                 {
                     "dataset": score.dataset,
@@ -245,19 +336,42 @@ class Scores(ScoreTable):
         raise KeyError(dataset, layer)
 
     def _row(self, score: "Score") -> tuple[str, ...]:
-        name, value = self.trivial.get(score.dataset, ("", None))
+        name, value = self.baseline(score.dataset)
         return (
             score.dataset,
             group_of(score),
             format_percent(score.value),
             format_interval(score.interval),
             format_percent(score.chance),
-            f"{format_percent(value)} {name.replace('_', ' ')}".strip(),
+            f"{format_percent(value)} {name.replace('_', ' ')}",
             f"{score.n_rows:,}",
+            self._mark(score),
         )
 
 
-RESULTS = Path("data/results")
+NOT_SHOWN, FEW_ROWS = "†", "*"
+MARKS = {
+    NOT_SHOWN: "not shown to beat the baseline",
+    FEW_ROWS: "too few rows to tell encoders apart",
+}
+"""Mark of a score to what it means."""
+RESULTS = (Path("results"), PROBED)
+"""Where results are by their names: those of `score`, and those of a run."""
+
+
+def find_results(name: str | Path) -> Path:
+    """Return the folder (or file) of results: a path, or a name under ``RESULTS``.
+
+    Raises:
+        InputError: neither is there.
+    """
+    for path in (Path(name), *(root / name for root in RESULTS)):
+        if path.exists():
+            return path
+    names = {path.name for root in RESULTS if root.is_dir() for path in root.iterdir()}
+    expected = f"a path, or a name under {' or '.join(map(str, RESULTS))}"
+    todo = suggest([str(name)], names) if names else "score an encoder first: `probeta score`"
+    raise InputError(f"results {name}", expected, "neither", todo)
 
 
 class ScoredEncoder(Protocol):
@@ -272,7 +386,7 @@ class ScoredEncoder(Protocol):
 
 
 ScoresOrPath = ScoredEncoder | str | Path
-"""Scores; or a folder of results that `score` wrote, or a name under data/results."""
+"""Scores; or a folder of results that `score` wrote, or a name under ``RESULTS``."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -366,13 +480,7 @@ def _load_results(scores: ScoresOrPath) -> "tuple[Results, ReadPredictions]":
 
     if not isinstance(scores, str | Path):
         return scores.results, scores.answers
-    folder = Path(scores) if Path(scores).exists() else RESULTS / scores
-    if not folder.exists():
-        names = sorted(path.name for path in RESULTS.iterdir()) if RESULTS.is_dir() else []
-        like = nearest([str(scores)], names)
-        todo = f"did you mean {like}?" if like else "name a folder that `probeta score` wrote"
-        expected = f"a folder, or a name under {RESULTS} ({', '.join(names) or 'nothing there'})"
-        raise InputError(f"results {scores}", expected, "neither", todo)
+    folder = find_results(scores)
     return read_results(folder), partial(read_predictions, folder)
 
 

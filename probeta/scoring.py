@@ -1,25 +1,30 @@
 """Score an encoder on datasets in one call (`score`), or a model while it trains (`evaluator`)."""
 
+import json
 import re
-from collections.abc import Callable, Collection, Mapping
-from contextlib import nullcontext
+import shutil
+from collections.abc import Callable, Mapping
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from functools import partial
+from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Protocol
 
 from corpora_recipes.running.console import PARAMS
-from corpora_recipes.running.errors import InputError, check_packages, load_packages, nearest
+from corpora_recipes.running.errors import InputError, check_packages, load_packages, suggest
+from corpora_recipes.running.outputs import EMBEDDINGS
+from probeta.data import cache_folder, locate_data
 from probeta.scores import Scores
 
 if TYPE_CHECKING:
+    from evaluation.datasets import Names
     from evaluation.encoders.encoder import Encoder
     from evaluation.probing.protocols import Probing
     from probeta.trainer_evaluator import ProbetaEvaluator
 
 
-STORES = Path("data/embeddings")
 # The types of models that a folder or a repository of the Hub holds, by a file that they have.
 _MODEL_KINDS = {"modules.json": "sentence_transformers", "config.json": "transformers"}
 
@@ -44,13 +49,14 @@ def score(
     encoder: Callable[..., Any] | Encodes | str | Path,
     data: str | Path | None = None,
     *,
-    datasets: Collection[str] | None = None,
-    groups: Collection[str] | None = None,
+    datasets: "Names" = None,
+    groups: "Names" = None,
     name: str | None = None,
     revision: str | None = None,
     prompts: Mapping[str, str] | None = None,
     protocol: str | None = None,
     params: str | Path = PARAMS,
+    cache: str | Path | None = None,
     workers: int = 1,
 ) -> Scores:
     """Score an encoder on datasets: encode their texts, train and test a probe on each.
@@ -75,23 +81,25 @@ def score(
             - a folder with a model, or an id of the Hugging Face Hub: of sentence-transformers, or
               of transformers (mean of the tokens' vectors, mean of the layers);
             - a file of word vectors (word2vec, GloVe, fastText).
-        data: a folder of datasets such as dist/hub, or the id of a dataset on the Hugging Face Hub
-            that `probeta publish` uploaded. Without it, dist/hub in the current folder.
-        datasets: names of datasets.
+        data: a folder of datasets such as dist/hub, the id of a dataset on the Hugging Face Hub
+            that `probeta publish` uploaded, or "samples": small ones that are shipped, and built
+            into ``cache`` when they are needed. Without it, dist/hub in the current folder, or the
+            samples without one.
+        datasets: names of datasets, in a list or as "sp_wiki,fac".
         groups: abbreviations of groups, such as "SP", or benchmarks, such as "discoeval". Without
             names or groups, all datasets that have a label or a score.
-        name: of the results, letters, digits, _ and -; without it, derived from ``encoder``.
+        name: of the results: letters, digits, _, - and dots; without it, derived from ``encoder``.
         revision: of a function or object, a version of your own, to be changed whenever it returns
             other vectors: they are then kept and used again. Otherwise they are in a temporary
             folder, which is removed at the end. Of a model on the Hub: branch, tag or commit. The
-            vectors of all other encoders are always kept. The place is data/embeddings/NAME in the
-            current folder, that of the stage `embed`.
+            vectors of all other encoders are always kept, in ``cache``.
         prompts: for encoders trained with them (models, functions with an argument `prompt`): the
             name of a dataset, the abbreviation of a group, or "default", to the prompt of its
             texts. A vector that is kept has its prompt in its key.
         protocol: "standard" or "senteval"; without it, that of ``params``.
         params: the file whose `encoders` and `probing` apply. It may be missing, if it is
             params.yaml in the current folder.
+        cache: folder for vectors and samples; without it, the user's, such as ~/.cache/probeta.
         workers: largest number of processes; the scores do not depend on it. With more than one, a
             program must call this function below `if __name__ == "__main__":`.
 
@@ -108,11 +116,11 @@ def score(
     from evaluation.features import check_prompt_names
     from evaluation.probing.probing import probe_datasets
 
-    selected = find_data(data, datasets, groups)
     entries, probing = _read_params(Path(params), protocol)
     resolved = resolve_encoder(
-        encoder, name=name, revision=revision, prompts=prompts, entries=entries
+        encoder, name=name, revision=revision, prompts=prompts, entries=entries, cache=cache
     )
+    selected = find_data(locate_data(data, datasets, groups, cache), datasets, groups)
     check_prompt_names(resolved.encoder, selected.all_names)
     with nullcontext(resolved.store) if resolved.store else TemporaryDirectory() as folder:
         store = Path(folder)
@@ -126,14 +134,14 @@ def score(
             probing=probing,
             workers=workers,
         )
-    return Scores(results, tuple(predictions), selected.baselines, selected.samples, resolved.store)
+    return Scores(results, tuple(predictions), selected.audited, selected.samples, resolved.store)
 
 
 def evaluator(
     data: str | Path | None = None,
     *,
-    datasets: Collection[str] | None = None,
-    groups: Collection[str] | None = None,
+    datasets: "Names" = None,
+    groups: "Names" = None,
     name: str = "probeta",
     prompts: Mapping[str, str] | None = None,
     protocol: str | None = None,
@@ -165,7 +173,7 @@ def evaluator(
     from probeta.trainer_evaluator import ProbetaEvaluator
 
     validate_name(name)
-    find_data(data, datasets, groups)
+    find_data(locate_data(data, datasets, groups), datasets, groups)
     score_datasets = partial(score, data=data, datasets=datasets, groups=groups)
     return ProbetaEvaluator(partial(score_datasets, prompts=prompts, protocol=protocol), name)
 
@@ -189,15 +197,15 @@ def _read_params(path: Path, protocol: str | None) -> "tuple[dict[str, dict[str,
 
 def validate_name(name: str | None) -> None:
     """Refuse a name of results that could not be the name of a folder."""
-    if name is not None and not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]*", name):
-        expected = "letters, digits, _ and -, which begin with one of the former"
+    if name is not None and not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", name):
+        expected = "letters, digits, _, - and dots, which begin with a letter or digit"
         todo = "choose such a name: it is the name of a folder"
         raise InputError("name", expected, repr(name), todo)
 
 
 def name_of(text: str) -> str:
-    """Return a text as a name of results: other characters than letters, digits, _ become -."""
-    return re.sub(r"[^A-Za-z0-9_]+", "-", text).strip("-_") or "encoder"
+    """Return a text as a name of results: all but letters, digits, _ and dots become -."""
+    return re.sub(r"[^A-Za-z0-9_.]+", "-", text).strip("-_.") or "encoder"
 
 
 def resolve_encoder(
@@ -207,6 +215,7 @@ def resolve_encoder(
     revision: str | None,
     prompts: Mapping[str, str] | None,
     entries: Mapping[str, dict[str, Any]],
+    cache: str | Path | None = None,
 ) -> ResolvedEncoder:
     """Make the encoder that a user names or passes.
 
@@ -219,10 +228,10 @@ def resolve_encoder(
             another encoder, its option of that name.
         prompts: the encoder's option of that name.
         entries: `encoders` of params.yaml.
+        cache: see ``score``.
     """
     from evaluation.encoders import make_encoder
     from evaluation.encoders.encoder import check_prompts
-    from evaluation.params import store_names
 
     validate_name(name)
     prompt_mapping = dict(prompts) if isinstance(prompts, Mapping) else prompts
@@ -231,7 +240,7 @@ def resolve_encoder(
     except ValueError as error:
         raise InputError("prompts", str(error), repr(prompts), "write such a mapping") from None
     if not isinstance(requested, str | Path):
-        return _wrap_function(requested, name, revision, prompt_mapping or {})
+        return _wrap_function(requested, name, revision, prompt_mapping or {}, cache)
     requested = str(requested)
     default_name, options = _entry_of(requested, revision, entries)
     if revision is not None:
@@ -245,16 +254,22 @@ def resolve_encoder(
     if encoder.name == "callable" and requested not in entries and revision is None:
         # What its module imports may change without a new revision.
         return ResolvedEncoder(encoder, name, None)
-    store = STORES / name
-    if requested in entries and name == requested:
-        store = STORES / store_names(entries)[name]
-    else:
-        _refuse_other_vectors(store, encoder)
+    # Files and folders of one name may be in several places.
+    origin = str(Path(requested).resolve()) if Path(requested).exists() else ""
+    store = _store_of(encoder, name, origin, cache)
+    if requested in entries:
+        from evaluation.params import store_names
+
+        _link_vectors(EMBEDDINGS / store_names(entries)[requested], store, encoder)
     return ResolvedEncoder(encoder, name, store)
 
 
 def _wrap_function(
-    requested: object, name: str | None, revision: str | None, prompts: dict[str, str]
+    requested: object,
+    name: str | None,
+    revision: str | None,
+    prompts: dict[str, str],
+    cache: str | Path | None,
 ) -> ResolvedEncoder:
     """Wrap a function, or an object with a method `encode`, as an encoder."""
     from evaluation.encoders.callable import CheckedFunction, InMemoryEncoder, function_of
@@ -274,10 +289,8 @@ def _wrap_function(
     )
     encoder.check()
     name = name or name_of(label.rpartition(".")[2])
-    if revision is None:
-        return ResolvedEncoder(encoder, name, None)
-    _refuse_other_vectors(STORES / name, encoder)
-    return ResolvedEncoder(encoder, name, STORES / name)
+    store = None if revision is None else _store_of(encoder, name, "", cache)
+    return ResolvedEncoder(encoder, name, store)
 
 
 def _entry_of(
@@ -296,19 +309,16 @@ def _entry_of(
         return path.resolve().name, _model_entry(requested, revision)
     if path.is_file():
         return path.name, {"encoder": "static", "path": requested}
-    if re.fullmatch(r"[\w.]+:[\w.]+", requested):
+    if re.fullmatch(r"([\w.]+|[\w./-]+\.py):[\w.]+", requested):
         return requested, {"encoder": "callable", "function": requested}
     if re.fullmatch(r"[\w-][\w.-]*/[\w.-]+", requested):
         # Before the Hub is asked, which takes long without a network.
         check_packages(f"{requested}, a model of the Hub", "torch", "transformers")
         return requested.partition("/")[2], _model_entry(requested, revision)
     known_names = [*dict.fromkeys([*entries, *without_options])]
-    like = nearest([requested], known_names)
-    expected = (
-        f"a name ({', '.join(known_names)}), module:object.attribute, a folder or file, or an "
-    )
-    expected += "id of the Hugging Face Hub such as organisation/name"
-    todo = f"did you mean {like}?" if like else "correct it, or add it to params.yaml"
+    expected = "a name, module:object.attribute, a folder or file, or an id of the Hugging Face Hub"
+    expected += " such as organisation/name"
+    todo = f"{suggest([requested], known_names)}; or add it to params.yaml"
     raise InputError(f"encoder {requested}", expected, "none of these", todo)
 
 
@@ -326,20 +336,34 @@ def _model_entry(model: str, revision: str | None) -> dict[str, Any]:
     raise missing
 
 
-def _refuse_other_vectors(store: Path, encoder: "Encoder") -> None:
-    """Refuse a store with vectors of another encoder, which would be removed."""
-    from evaluation.embedding.store import fingerprint, read_header
+def _store_of(encoder: "Encoder", name: str, origin: str, cache: str | Path | None) -> Path:
+    """Return the folder of an encoder's vectors in the cache: that of no other encoder.
 
-    header, expected_header = read_header(store), fingerprint(encoder)
+    ``origin``: the path that it was read from, if any; a function is of the current folder.
+    """
+    # The file of a function may change, as a revision may: its vectors are then replaced.
+    options = {key: value for key, value in encoder.options.items() if key != "file"}
+    if encoder.name == "callable":
+        origin = str(Path.cwd())
+    key = sha256(json.dumps([encoder.name, options, origin], sort_keys=True).encode()).hexdigest()
+    return cache_folder(cache) / "vectors" / f"{name}-{key[:8]}"
 
-    def options(header: Mapping[str, Any]) -> dict[str, Any]:
-        # The file of a function may change, as a revision may.
-        return {key: value for key, value in header["options"].items() if key != "file"}
 
-    if header and (header["encoder"], options(header)) != (
-        expected_header["encoder"],
-        options(expected_header),
-    ):
-        todo = "choose another name (`name=` in Python, --name in the shell), or remove the folder"
-        expected = f"vectors of {expected_header}, or no such folder"
-        raise InputError(store, expected, f"vectors of {header}", todo)
+def _link_vectors(run: Path, store: Path, encoder: "Encoder") -> None:
+    """Link into a store the vectors that the stage `embed` has made with its encoder."""
+    from evaluation.embedding.store import HEADER, fingerprint, made_by, read_header
+
+    def is_of_encoder(folder: Path) -> bool:
+        header = read_header(folder)
+        return all(header.get(key) == value for key, value in wanted.items())
+
+    wanted = {**fingerprint(encoder), "made_by": made_by(encoder)}
+    if not is_of_encoder(run):
+        return
+    if not is_of_encoder(store):
+        shutil.rmtree(store, ignore_errors=True)
+    store.mkdir(parents=True, exist_ok=True)
+    with suppress(OSError):  # a system without links: they are encoded again
+        for path in (run / HEADER, *run.glob("*.npy")):
+            if not (store / path.name).exists():
+                (store / path.name).symlink_to(path.resolve())

@@ -109,7 +109,8 @@ class Verification:
             self.differences += [f"{name}: no such dataset in {self.folder}" for name in missing]
         scorable = {name for name, dataset in self.datasets.items() if dataset.task in tasks}
         if unscored := sorted(scorable & {*(self.requested or scorable)} - scored):
-            self.notes.append(f"not scored: {', '.join(unscored)}")
+            named = f": {', '.join(unscored)}" if self.requested or len(unscored) == 1 else ""
+            self.notes.append(f"{plural(len(unscored), 'datasets')} of the data not scored{named}")
 
     def includes(self, name: str) -> bool:
         """Return whether a dataset exists and is to be verified."""

@@ -76,6 +76,15 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     return ByFile(config, log)
 
 
+@pytest.fixture(autouse=True, scope="session")
+def cache_of_the_user(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Let the cache of the user be a new folder."""
+    folder = tmp_path_factory.mktemp("cache")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(folder))
+        yield folder / "probeta"
+
+
 @pytest.fixture
 def repository() -> Path:
     return REPOSITORY

@@ -52,6 +52,7 @@ ROOMS = (
     "evaluation.verbs",
     "probeta.__main__",
     "probeta.annotation",
+    "probeta.data",
     "probeta.scores",
     "probeta.trainer_evaluator",
     "probeta.scoring",

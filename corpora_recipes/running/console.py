@@ -99,8 +99,9 @@ def _is_of_a_path(error: UnicodeEncodeError) -> bool:
     return any("\udc80" <= sign <= "\udcff" for sign in error.object[error.start : error.end])
 
 
-# Seconds between two lines of a log that announce how far a run is.
+# Seconds between two lines of a log that announce how far a run is, and before the first one.
 SILENCE = 60
+FIRST_SILENCE = 5
 # Whether all is left out but results and faults; the verbs' --quiet sets it.
 quiet = False
 # Whether details are left out, and what begins the line of a stage; `probeta repro` sets them.
@@ -159,7 +160,7 @@ def progress(total: int | None, activity: str, unit: str) -> AbstractContextMana
 
     scaled = unit == "B" or bool(total and total > 10_000)
     bar: AbstractContextManager[Bar] = tqdm(
-        total=total, desc=activity, unit=unit, unit_scale=scaled, leave=False
+        total=total, desc=activity, unit=unit, unit_scale=scaled, leave=False, delay=1
     )
     return bar
 
@@ -168,7 +169,7 @@ class _Log(AbstractContextManager["_Log"]):
     def __init__(self, total: int | None, activity: str, unit: str) -> None:
         self.total, self.n = total, 0
         self._activity, self._unit = activity, unit
-        self._logged_at = time.monotonic()
+        self._logged_at = time.monotonic() - SILENCE + min(SILENCE, FIRST_SILENCE)
         self.refresh()
 
     def __exit__(self, *error: object) -> None:
@@ -271,7 +272,8 @@ def add_params(parser: argparse.ArgumentParser) -> None:
 
 def add_data(parser: argparse.ArgumentParser) -> None:
     """Add the option that names datasets."""
-    help_text = "folder of the datasets, or their id on the Hugging Face Hub (default: dist/hub)"
+    help_text = """folder of the datasets, their id on the Hugging Face Hub, or samples, which are
+        shipped (default: dist/hub, or samples without one)"""
     parser.add_argument("--data", metavar="DATA", help=help_text)
 
 

@@ -23,7 +23,7 @@ A vector of zeros, which an encoder gives to an unknown text, is not fitted on a
 
 import json
 import logging
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from hashlib import sha256
@@ -274,14 +274,16 @@ def embed_texts(
         progress(len(missing), f"embed {encoder.name}", "text") as bar,
     ):
         batches = ([text_by_key[key] for key in chunk.tolist()] for chunk in chunks)
-        for number, vectors in encode_batches(pool, encoder, batches, prompt):
+        update = bar.update if pool is None else None
+        for number, vectors in encode_batches(pool, encoder, batches, prompt, update):
             if vectors.shape[2] != store.dimension:
                 expected = f"vectors of dimension {store.dimension}, as in encoder.json"
                 found = f"dimension {vectors.shape[2]} of {encoder.name} {encoder.revision}"
                 todo = "remove the folder; an encoder of other vectors has another revision"
                 raise OutputError(folder, expected, found, todo)
             write_chunk(folder, chunks[number], encoder.layers, vectors)
-            bar.update(len(chunks[number]))
+            if pool is not None:
+                bar.update(len(chunks[number]))
     return len(missing)
 
 
@@ -321,6 +323,7 @@ def encode_batches(
     encoder: Encoder,
     batches: Iterator[Sequence[str]],
     prompt: str | None,
+    progress: Callable[[int], object] | None = None,
 ) -> Iterator[tuple[int, Floats]]:
     """Encode batches of texts in workers.
 
@@ -329,11 +332,11 @@ def encode_batches(
     texts. Each worker has two batches in flight, one of them queued.
 
     Yields the number of a batch, and its vectors, float32 [texts, layers, dimension], in the order
-    of completion.
+    of completion. ``progress``, only without a pool, is called with a number of texts done.
     """
     if pool is None or isinstance(pool, Processes):
         yield from as_completed(
-            pool, encode_checked, ((encoder, batch, prompt) for batch in batches)
+            pool, encode_checked, ((encoder, batch, prompt, progress) for batch in batches)
         )
         return
     from corpora_recipes.running.cluster import call_alike

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from corpora_recipes.params import load_params
 from corpora_recipes.running.cache import Cache, digest_files, open_cache
 from corpora_recipes.running.code import code_digest, stage_versions
-from corpora_recipes.running.console import add_params, add_stage, announce
+from corpora_recipes.running.console import add_data, add_params, add_stage, announce
 from corpora_recipes.running.errors import InputError, check_packages
 from corpora_recipes.running.outputs import (
     COMPLETED,
@@ -27,7 +27,9 @@ from corpora_recipes.running.outputs import (
 from corpora_recipes.running.stage import read_skipped
 from evaluation.params import encoders_params
 from probeta.cli.runs import STAGES
+from probeta.data import data_of_results
 from probeta.report.texts import FILES, in_language, language
+from probeta.scores import find_results
 
 if TYPE_CHECKING:
     from probeta.report.layout import Table
@@ -50,8 +52,9 @@ def add_report_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="*",
         default=[],
     )
-    datasets = "with results: folder of their datasets, with audit.json (default: dist/hub)"
-    add("--instances", "DIR", datasets, default=PACKAGE)
+    add_data(parser)
+    # Its name in older versions.
+    parser.add_argument("--instances", dest="data", help=argparse.SUPPRESS)
     add("--out", "DIR", "folder (default: reports)", default=REPORT)
     help_text = "of the page, tables and figures (default: en)"
     parser.add_argument("--language", choices=list(FILES), default="en", help=help_text)
@@ -64,12 +67,14 @@ def run_report(options: argparse.Namespace) -> None:
         if options.results:
             from probeta.report.writing import verify_submissions, write_report
 
-            checked = verify_submissions(options.results, options.instances)
+            submitted = [*map(find_results, options.results)]
+            instances = data_of_results(options.data, submitted)
+            checked = verify_submissions(submitted, instances)
             for path, reason in checked.refused.items():
                 announce(f"refused: {path}: {reason}")
             write_report(
                 checked.results,
-                options.instances,
+                instances,
                 options.out,
                 checked.rankings,
                 checked.paradigms,

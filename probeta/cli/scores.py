@@ -1,12 +1,23 @@
 """The verbs on scores: `probeta score`, `compare`, `verify`, `sheet` and `export`."""
 
 import argparse
+import shutil
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from corpora_recipes.running.console import add_data, add_params, add_workers, log, names, positive
+from corpora_recipes.running.console import (
+    add_data,
+    add_params,
+    add_workers,
+    log,
+    names,
+    plural,
+    positive,
+)
 from corpora_recipes.running.errors import InputError, load_packages
 from corpora_recipes.running.outputs import PEOPLE
+from probeta.data import data_of_results, locate_data
 
 if TYPE_CHECKING:
     from probeta.scores import Scores
@@ -30,6 +41,8 @@ def add_score_arguments(parser: argparse.ArgumentParser) -> None:
     help_text = """prompts of the texts, such as 'default: "query: "' or '{SP: "a: ", SS: "b: "}'"""
     add("--prompts", metavar="YAML", help=help_text)
     add("--out", type=Path, metavar="DIR", help="folder for the results (default: results/NAME)")
+    help_text = "folder for vectors and samples (default: the user's, such as ~/.cache/probeta)"
+    add("--cache", type=Path, metavar="DIR", help=help_text)
     add_params(parser)
     add_workers(parser)
 
@@ -43,10 +56,22 @@ def run_score(options: argparse.Namespace) -> None:
     scores = _score_language_model(options) if options.encoder is None else _score_encoder(options)
     out = options.out or Path("results", scores.results.name)
     scores.save(out)
-    print(scores)
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+    print(scores.format(width))
     if scores.store:
         log(f"vectors: {scores.store}")
     log(f"results: {out}")
+    log(_next_command(out))
+
+
+def _next_command(out: Path) -> str:
+    """Return what to do with results: compare them with others beside them, if there are any."""
+    in_results = out.parent == Path("results")
+    others = sorted({path.parent for path in out.parent.glob("*/scores.json")} - {out})
+    names = [path.name if in_results else str(path) for path in (out, *others)]
+    if not others:
+        return f"next: score another encoder, OTHER, and `probeta compare {names[0]} OTHER`"
+    return f"next: probeta compare {names[0]} {names[1]}"
 
 
 def _score_encoder(options: argparse.Namespace) -> "Scores":
@@ -63,6 +88,7 @@ def _score_encoder(options: argparse.Namespace) -> "Scores":
         prompts=parse_yaml(options.prompts, "--prompts") if options.prompts else None,
         protocol=options.protocol,
         params=options.params,
+        cache=options.cache,
         workers=options.workers,
     )
 
@@ -116,7 +142,7 @@ def add_verify_arguments(parser: argparse.ArgumentParser) -> None:
         parser.add_argument,
         "folders that score, probe or rank wrote, or files of paradigms",
     )
-    add("results", type=Path, nargs="+", metavar="RESULTS", help=help_text)
+    add("results", nargs="+", metavar="RESULTS", help=help_text)
     add_data(parser)
     help_text = "verify these only (default: all of the results)"
     add("--datasets", type=names, metavar="A,B", help=help_text)
@@ -126,32 +152,35 @@ def add_verify_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run_verify(options: argparse.Namespace) -> None:
-    """Verify results, and say what differs."""
-    from evaluation.datasets import check_names, data_folder, find_datasets
+    """Verify results: print the verdict, what differs, and what is proved."""
+    from evaluation.datasets import check_names, find_datasets
+    from probeta.scores import find_results
     from probeta.verifying import verify_results, verify_vectors
 
-    folder = data_folder(options.data, options.datasets)
+    paths = [*map(find_results, options.results)]
+    folder = data_of_results(options.data, paths, options.datasets)
     datasets = {dataset.name: dataset for dataset in find_datasets(folder)}
     check_names(f"datasets of {folder}", options.datasets, datasets)
-    n_differing = 0
-    for path in options.results:
+    lines, n_differing, n_recomputed = [], 0, 0
+    for path in paths:
         verification = verify_results(path, folder, datasets, options.datasets)
         name, count = verification.results.name, f"{verification.recomputed:,} scores recomputed"
-        _print_safely(f"{path}: {verification.kind} of {name}: {count}")
+        lines.append(f"{path}: {verification.kind} of {name}: {count}")
         if options.encode and not verification.differences:
             verify_vectors(verification, options.params, options.encode)
-        for difference in verification.differences:
-            _print_safely(f"  differs: {difference}")
-        for note in dict.fromkeys(verification.notes):
-            _print_safely(f"  {note}")
+        lines += [f"  differs: {difference}" for difference in verification.differences]
+        lines += [f"  {note}" for note in dict.fromkeys(verification.notes)]
         n_differing += len(verification.differences)
+        n_recomputed += verification.recomputed
+    verdict = f"{n_differing:,} differ" if n_differing else "nothing differs"
+    for line in [f"{verdict}: {plural(n_recomputed, 'scores')} recomputed", *lines]:
+        _print_safely(line)
     proved = [] if n_differing else [_PROVED]
     print(*proved, _NOT_PROVED, *([] if options.encode else [_OF_VECTORS]), sep="\n")
     if n_differing:
         expected = "scores that the stored answers give on this data"
         todo = "score the encoder again, or name the data that it was scored on with --data"
         raise InputError("verify", expected, f"{n_differing:,} that differ, named above", todo)
-    print("nothing differs")
 
 
 def _print_safely(line: str) -> None:
@@ -181,12 +210,14 @@ def run_sheet(options: argparse.Namespace) -> None:
         todo = "name one of the two, see `probeta sheet --help`"
         raise InputError("probeta sheet", "DATASET, or --score FILE", found, todo)
     if options.dataset:
-        data = find_data(options.data, [options.dataset], None)
+        folder = locate_data(options.data, options.dataset)
+        data = find_data(folder, [options.dataset], None)
         count = write_form(data.datasets[0], data.seed, options.rows, PEOPLE)
         print(f"{PEOPLE / options.dataset}.html, .csv: {count} rows")
         return
     forms = [read_form(path) for path in options.score]
-    data = find_data(options.data, [forms[0].dataset], None)
+    folder = locate_data(options.data, forms[0].dataset)
+    data = find_data(folder, [forms[0].dataset], None)
     people = score_forms(forms, data.datasets[0])
     write_stored(people, out := PEOPLE / f"{people.dataset}.json")
     mean = f"{format_percent(people.value)} {format_interval(people.interval)}"
@@ -201,7 +232,7 @@ def run_sheet(options: argparse.Namespace) -> None:
 def add_export_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `probeta export`."""
     add = parser.add_argument
-    add("results", type=Path, nargs="*", metavar="DIR", help="folders that probe or score wrote")
+    add("results", nargs="*", metavar="RESULTS", help="folders that probe or score wrote, or names")
     add("--mteb-tasks", metavar="DATA", help="a package, whose datasets become tasks of mteb")
     add("--models", nargs="+", default=[], metavar="MODEL", help="run these on the tasks of mteb")
     add("--repo", required=True, metavar="ORG/NAME", help="the datasets on the Hugging Face Hub")
@@ -227,8 +258,11 @@ def run_export(options: argparse.Namespace) -> None:
         print(f"{len(tasks)} tasks")
     else:
         from probeta.exchange.export import export
+        from probeta.scores import find_results
 
-        models = export(options.results, options.repo, options.revision, options.out)
+        models = export(
+            map(find_results, options.results), options.repo, options.revision, options.out
+        )
         for model in models:
             note = "" if model.on_hub else ": only for mteb"
             print(f"{model.name} ({model.revision}){note}")

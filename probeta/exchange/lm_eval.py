@@ -30,6 +30,7 @@ from evaluation.measures import one_thread
 from evaluation.probing.probing import INTERVALS, score_predictions
 from evaluation.results.scores import LM_EVAL_PROTOCOL, PROBES_FORMAT, Results, predictions_table
 from evaluation.results.stored import library_versions
+from probeta.data import locate_data
 from probeta.scores import Scores
 from probeta.scoring import name_of, validate_name
 
@@ -109,7 +110,8 @@ def score_language_model(
     """
     validate_name(name)
     log = read_log(Path(folder))
-    selected = find_data(data, datasets or (None if groups else [*log.tasks]), groups)
+    datasets = datasets or (None if groups else [*log.tasks])
+    selected = find_data(locate_data(data, datasets, groups), datasets, groups)
     for dataset in selected.datasets:
         if dataset.name not in log.tasks:
             todo = f"run the task probeta_{dataset.name} too, or name other datasets"
@@ -141,7 +143,7 @@ def score_language_model(
         scores=tuple(score for score, _ in scored),
     )
     tables = tuple(predictions_table(score.dataset, LAYER, answers) for score, answers in scored)
-    return Scores(results, tables, selected.baselines, selected.samples, None)
+    return Scores(results, tables, selected.audited, selected.samples, None)
 
 
 def read_log(folder: Path) -> Log:

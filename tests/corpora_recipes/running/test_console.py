@@ -7,6 +7,7 @@ import pickle
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -51,11 +52,11 @@ def test_a_log_has_a_line_now_and_then(capsys, monkeypatch) -> None:
     monkeypatch.setattr(console.time, "monotonic", lambda: now[0])
     with progress(4000, "embed char_hash", "text") as bar:
         # After seconds, so many are done.
-        for now[0], done in ((59, 0), (60, 0), (90, 1000), (130, 500), (400, 0)):
+        for now[0], done in ((4, 0), (5, 0), (64, 1000), (65, 500), (400, 0)):
             bar.update(done)
     assert capsys.readouterr().err.splitlines() == [
         "embed char_hash: 0 of 4,000 texts",
-        "embed char_hash: 1,500 of 4,000 texts, about 3:37 left",
+        "embed char_hash: 1,500 of 4,000 texts, about 1:48 left",
         "embed char_hash: 1,500 of 4,000 texts, about 11:07 left",
     ]
 
@@ -87,11 +88,14 @@ def test_a_terminal_has_a_bar(monkeypatch: pytest.MonkeyPatch) -> None:
     with os.fdopen(writer, "w") as terminal:
         monkeypatch.setattr(sys, "stderr", terminal)
         with progress(10, "read mine", "document") as bar:
-            bar.update(10)
+            bar.update(5)
+            time.sleep(1)  # what takes less needs no bar
+            bar.update(5)
         terminal.flush()
         shown = os.read(reader, 10_000).decode()
     os.close(reader)
-    assert "read mine:   0%|" in shown
+    assert "read mine: 100%|" in shown
+    assert " 50%|" not in shown
 
 
 # --- failures ------------------------------------------------------------------------------------

@@ -13,6 +13,7 @@ from instance_files import row, write_dataset
 from pydantic import TypeAdapter, ValidationError
 
 from builders.audit_report import FORMAT
+from corpora_recipes.running.errors import install_command
 from probeta.cli import VERBS, main
 from probeta.cli.init import params_text
 from probeta.cli.listing import params_type
@@ -124,13 +125,23 @@ def test_ranks_and_their_differences(here: Path, capsys: Capsys) -> None:
         ("embed --only bert", "--only bert", "char_hash, use_multilingual"),
         ("probe --only char_hsah", "--only char_hsah", "did you mean char_hash?"),
         ("embed --params p.yaml", "p.yaml", "no such file"),
-        ("report r", "r", "what `probeta probe` wrote"),
+        (
+            "score chr_hash --params encoders.yaml",
+            "params.yaml: encoders.chr_hash",
+            "mean char_hash? Or write",
+        ),
+        ("score my.py:encode", "encoder callable, my.py:encode", "write my:encode\n"),
+        ("score lib/my.py:encode", "encoder callable, lib/my.py:encode", "write lib.my:encode\n"),
+        ("score nan:encode", "encoder callable, nan:encode", "expected: finite numbers, in"),
+        ("report r", "results r", "a name under results or data/results"),
         ("report", "data/results", "the results of an encoder of params.yaml"),
     ],
 )
 def test_errors_are_one_message(
     here: Path, capsys: Capsys, command: str, where: str, word: str
 ) -> None:
+    Path("encoders.yaml").write_text("encoders: {chr_hash: {}}")
+    Path("nan.py").write_text("def encode(texts): return [[float('nan')] for text in texts]")
     assert main(command.split()) == 1
     printed, error = capsys.readouterr()
     assert printed == ""
@@ -294,17 +305,22 @@ def test_a_table_and_the_path(hub_folder: Path, capsys: pytest.CaptureFixture[st
     assert main(command) == 0
     lines = capsys.readouterr().out.splitlines()
     rows = [re.split(r"  +", line) for line in lines[:3]]
-    header = "dataset, group, score, 95 % interval, chance, best trivial, n"
+    header = "dataset, group, score, 95 % interval, chance, baseline, n"
     assert rows[0] == header.split(", ")
-    assert rows[1][:2] + rows[1][4:] == ["bso_own", "BSO", "50.0", "70.0 bag of words", "8"]
-    assert rows[2][:2] + rows[2][4:] == ["sts_own", "SS", "–", "–", "5"]
-    assert lines[3].startswith("Accuracy in per cent; without chance, Pearson")
-    assert lines[4:] == ["results: results/lengths_alone-encode"]
+    assert rows[1][:2] + rows[1][4:] == ["bso_own", "BSO", "50.0", "90.0 majority", "8", "†"]
+    assert rows[2][:2] + rows[2][4:] == ["sts_own", "SS", "–", "0.0 chance", "5", "†"]
+    unit = "score: accuracy in per cent, Pearson's correlation x 100 (where there is no chance); "
+    assert lines[3].startswith(unit)
+    assert lines[3].endswith("groups: BSO binary sentence ordering, SS semantic similarity.")
+    assert lines[4] == "† not shown to beat the baseline"
+    assert lines[5] == "results: results/lengths_alone-encode"
+    other = "score another encoder, OTHER, and `probeta compare lengths_alone-encode OTHER`"
+    assert lines[6:] == [f"next: {other}"]
     names = sorted(path.name for path in Path("results/lengths_alone-encode").iterdir())
     assert names == ["predictions.parquet", "scores.json"]
     for before, behind in ((["--quiet"], []), ([], ["--quiet"])):
         assert main([*before, *command, *behind]) == 0
-        assert capsys.readouterr().out.splitlines() == lines[:4]
+        assert capsys.readouterr().out.splitlines() == lines[:5]
 
 
 def test_groups_name_out_and_the_store(
@@ -315,8 +331,9 @@ def test_groups_name_out_and_the_store(
     lines = capsys.readouterr().out.splitlines()
     assert [line.split()[0] for line in lines[:2]] == ["dataset", "tass_own"]
     # The audit is of other rows.
-    assert lines[1].endswith("50.0  –             8")
-    assert lines[2:] == ["vectors: data/embeddings/floor", "results: here"]
+    assert lines[1].endswith("50.0  50.0 chance  8")
+    assert re.fullmatch(r"vectors: /.*/probeta/vectors/floor-[0-9a-f]{8}", lines[-3])
+    assert lines[-2] == "results: here"
     assert Path("here/scores.json").is_file()
 
 
@@ -349,6 +366,38 @@ def test_what_else_a_folder_holds_is_not_replaced(
     assert hub_folder.is_dir()
 
 
+def test_how_long_a_slow_encoder_takes_is_seen_early(
+    hub_folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("evaluation.encoders.encoder.CALL_TEXTS", 10)
+    monkeypatch.setattr("corpora_recipes.running.console.FIRST_SILENCE", 0.01)
+    monkeypatch.setattr("corpora_recipes.running.console.SILENCE", 0.01)
+    function = "def encode(texts): time.sleep(0.02); return [[len(text), 1.0] for text in texts]"
+    Path("slow.py").write_text(f"import time\n{function}")
+    assert main(["score", "slow:encode", "--datasets", "bso_own"]) == 0
+    printed, error = capsys.readouterr()
+    assert "embed callable: 20 of 31 texts, about 0:0" in error
+    assert printed.startswith("dataset")
+
+
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        (
+            "score char_hash --datset fac",
+            "unknown arguments: --datset fac: did you mean --datasets",
+        ),
+        ("scor char_hash", "'scor': did you mean score"),
+        ("report --language fr", "'fr': choose from en, es"),
+    ],
+)
+def test_misspelt_arguments(command: str, words: str, capsys: Capsys) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(command.split())
+    assert ended.value.code == 2
+    assert words in capsys.readouterr().err
+
+
 # --- site ----------------------------------------------------------------------------------------
 
 
@@ -360,7 +409,7 @@ def test_what_a_site_needs_is_said(
     for path, words in (
         ("mkdocs.yml", "run it in a clone"),
         ("reports/index.html", "probeta repro"),
-        ("site", "probeta[site]"),
+        ("site", install_command(["site"])),
     ):
         assert main(["site"]) == 1
         said = capsys.readouterr().err

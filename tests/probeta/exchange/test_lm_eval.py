@@ -69,7 +69,7 @@ def test_the_command(logged: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["score", "--from-lm-eval", "logged", "--name", "large", "--out", "here"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[1].split()[:3] == ["bso_own", "BSO", "75.0"]
-    assert lines[-1] == "results: here"
+    assert lines[-2] == "results: here"
     assert main(["score"]) == 1
     assert "found:    neither" in capsys.readouterr().err
     assert main(["score", "char_hash", "--from-lm-eval", "logged"]) == 1
