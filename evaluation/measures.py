@@ -22,12 +22,13 @@ heterogeneity"; their number has a further term, for how much documents differ).
   wrong (or right) ones cannot show how much documents differ: ``_PRIOR`` is added for that.
 - for a correlation, on the scale of Fisher's z.
 - for a difference of two encoders, on that of the difference.
+- for a mean over datasets, from the half-widths on each, see ``sum_half_width``.
 
 How often they cover the truth, simulated, is in ``docs/validity.md``: nominally .95, .929 or more.
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache, partial
 from importlib import import_module
 from typing import Any, Literal
@@ -242,6 +243,12 @@ def leave_out_means(values: Doubles, documents: Values) -> Doubles:
     return np.stack([_leave_one_out(mean, terms, units) for terms in rows])
 
 
+def unit_ids(documents: Values, rows: Values) -> Values:
+    """Return the ids of the units of ``leave_out``, in its order: of documents, or of the rows."""
+    names: Values = np.unique(documents)
+    return names if len(names) >= MIN_DOCUMENTS else rows
+
+
 def effective_units(documents: Values) -> float:
     """Return the effective number of units, 1 or more: of one size, as many as there are.
 
@@ -268,6 +275,31 @@ def jackknife_half_width(
     # Around the value, not the mean of the replicates: never the smaller one.
     squares = float(np.square(replicates - value).sum())
     return student(units - 1, n_pairs) * math.sqrt((n_units - 1) / n_units * squares)
+
+
+def sum_half_width(
+    half_widths: Sequence[float], deviations: Sequence[Doubles], units: Sequence[Values]
+) -> float:
+    """Return half the width of an interval around the sum of values on datasets that share units.
+
+    It is √(Σ r h h'), over all pairs of half-widths, where r is the correlation of the two values
+    (Zou 2007, "Toward using confidence intervals to compare correlations"), by the jackknife: 0 if
+    they share no unit; without each unit in turn, all values that it is in are measured again.
+
+    Args:
+        half_widths: of the values.
+        deviations: of each value, what it is less without each unit in turn, float64 [units].
+        units: of each value, the numbers of these units, which are the same in all datasets.
+    """
+    shares = []
+    for half_width, of_value in zip(half_widths, deviations, strict=True):
+        norm = float(np.linalg.norm(of_value))
+        # A value that does not vary, or of a single unit, is taken as independent.
+        shares.append(half_width / norm * of_value if norm > 0 else np.zeros(len(of_value)))
+    numbers, weights = np.concatenate(units), np.concatenate(shares)
+    # What is in a single dataset cancels to the bit.
+    covariances = np.bincount(numbers, weights) ** 2 - np.bincount(numbers, weights**2)
+    return math.sqrt(max(0.0, float(np.square(half_widths).sum() + covariances.sum())))
 
 
 def score_interval(

@@ -13,6 +13,7 @@ from builders.audit_report import DETECTABLE_AT_MOST, detectable_of
 from builders.tasks import TASKS
 from builders.tasks.benchmarks import BENCHMARKS, WITHDRAWN, Group, group_of
 from evaluation.arrays import Counts, Doubles, Flags
+from evaluation.measures import sum_half_width
 from evaluation.results.comparison import (
     ALL_PAIRS_LIMIT,
     Difference,
@@ -173,9 +174,11 @@ class Report:
 
     def mean(self, datasets: Sequence[str], encoder: str) -> Mean | None:
         """Return the mean score of an encoder; None if it lacks a dataset, or without any."""
-        by_dataset = self.inputs.datasets
-        scores = [by_dataset[name][encoder] for name in datasets if encoder in by_dataset[name]]
-        return mean_score(scores) if scores and len(scores) == len(datasets) else None
+        scores = [self.inputs.datasets[name].get(encoder) for name in datasets]
+        if not scores or not all(scores):
+            return None
+        measured = [self.jackknife_scores[encoder][name] for name in datasets]
+        return mean_score([score for score in scores if score], measured)
 
     def means(self, datasets: Sequence[str]) -> dict[str, Mean]:
         """Return the mean scores of the encoders that have all datasets, the best one first."""
@@ -307,16 +310,22 @@ def list_averages(
     return averages
 
 
-def mean_score(scores: Sequence[Score | Mean]) -> Mean:
-    """Return the mean of scores on different datasets, taken as independent.
+def mean_score(scores: Sequence[Score], measured: Sequence[JackknifeScore]) -> Mean:
+    """Return the mean of scores on different datasets, which may share documents.
 
-    Its lower and upper half-widths are each the root of the sum of the squared half-widths of the
-    scores, divided by their number (Zou and Donner 2008, "Construction of confidence limits about
-    effect measures"). The mean of one score has the score's interval.
+    Its lower and upper half-widths are those of the sum of the scores (``sum_half_width``), divided
+    by their number; of datasets without a shared document, by the squares alone (Zou and Donner
+    2008, "Construction of confidence limits about effect measures"). The mean of one score has the
+    score's interval. ``measured``: the scores without each document in turn.
     """
     value = fmean(score.value for score in scores)
+    deviations = [score.deviations for score in measured]
+    units = [score.unit_numbers for score in measured]
     below, above = (
-        math.hypot(*(score.value - score.interval[end] for score in scores)) / len(scores)
+        sum_half_width(
+            [abs(score.value - score.interval[end]) for score in scores], deviations, units
+        )
+        / len(scores)
         for end in (0, 1)
     )
     return Mean(value, (value - below, value + above))

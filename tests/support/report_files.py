@@ -192,10 +192,13 @@ def kept(folder: Path, *results: Results, right: Mapping[str, int] | None = None
     folders = [folder / "results" / f"{number}-{item.name}" for number, item in enumerate(results)]
     for item, path in zip(results, folders, strict=True):
         answers = np.where(np.arange(20) < (right or {}).get(item.name, 10), gold, gold + 1)
-        predictions = Predictions(ids, ids, gold, answers[None])
-        write_results(
-            item, [predictions_table(s.dataset, s.layer, predictions) for s in item.scores], path
-        )
+        tables = [
+            predictions_table(
+                s.dataset, s.layer, Predictions(ids, f"{s.dataset}/" + ids, gold, answers[None])
+            )
+            for s in item.scores
+        ]
+        write_results(item, tables, path)
     return folders
 
 

@@ -30,7 +30,7 @@ from evaluation.results.scores import PLAIN, PairRanks, Predictions, read_predic
 from probeta.report import layout
 from probeta.report.inputs import Pairs, group_sort_key, probed_scores
 from probeta.report.layout import Cell, Column, Table, columns_of, lay_out, unused_name
-from probeta.report.statistics import BASELINE_ENCODER, Average, Mean, Report, mean_score
+from probeta.report.statistics import BASELINE_ENCODER, Average, Mean, Report
 from probeta.report.tables import (
     applicable_marks,
     baseline_row,
@@ -277,8 +277,7 @@ def _shared_task(report: Report, rows: pd.DataFrame) -> SharedTask:
     scores: dict[str, dict[str, Mean]] = {}
     for row in rows[rows.dataset.isin(datasets.dataset)].to_dict("records"):
         mean = Mean(row["value"], row["interval"])
-        by_language = scores.setdefault(row["encoder"], {})
-        by_language[row["language"]] = mean if row["setting"] else mean_score([mean])
+        scores.setdefault(row["encoder"], {})[row["language"]] = mean
     sources = ", ".join(map(layout.spaced, first.sources))
     return SharedTask(
         name=": ".join(filter(None, (layout.spaced(first.task), sources))),

@@ -15,9 +15,10 @@ from report_files import CLUSTERED, PARADIGM, RANK, RANKED
 from result_files import RESULTS, SCORE
 
 from corpora_recipes.running.errors import InputError
-from evaluation.measures import jackknife_half_width, leave_out_means
+from evaluation.measures import jackknife_half_width, leave_out_means, student
 from evaluation.results.comparison import (
     Difference,
+    JackknifeScore,
     ReadPredictions,
     ReadRanks,
     compare,
@@ -111,6 +112,59 @@ def test_every_pair_on_every_shared_dataset_and_group(tmp_path: Path) -> None:
     assert not first.tie
     assert second.interval == (0, 0)
     assert second.tie
+
+
+def drawn(seed: int, documents: int) -> tuple[Any, Any]:
+    """Return which documents' rows are right, for two encoders, in three correlated datasets."""
+    random = np.random.default_rng(seed)
+    hard = random.normal(size=(1, 1, documents))
+    own = random.normal(size=(2, 3, documents))
+    right = hard + own < [[[0.8]], [[0.3]]]
+    return right[0], right[1]
+
+
+def scored(right: Any, first: int) -> dict[str, JackknifeScore]:
+    """Return the scores of an encoder; dataset k has the documents from ``first`` * k on."""
+    scores = {}
+    for number, of_dataset in enumerate(right):
+        n = len(of_dataset)
+        left_out = (of_dataset.sum() - of_dataset) / (n - 1)
+        units = first * number + np.arange(n)
+        name = f"d{number}"
+        scores[name] = JackknifeScore("accuracy", float(of_dataset.mean()), left_out, n, units)
+    return scores
+
+
+@pytest.mark.parametrize("first", [0, 30, 60])
+def test_documents_that_datasets_share_are_left_out_of_all_at_once(first: int) -> None:
+    """All, half or none of the documents are shared, of 60."""
+    n, datasets = 60, ["d0", "d1", "d2"]
+    right = drawn(5, n)
+    apart = right[0].astype(float) - right[1]
+    (group,) = compare(
+        {"a": scored(right[0], first), "b": scored(right[1], first)}, {"G": datasets}
+    )[3:]
+    means = []
+    for document in range(first * 2 + n):
+        kept = [np.arange(n) + first * number != document for number in range(3)]
+        means.append(np.mean([of[rows].mean() for of, rows in zip(apart, kept, strict=True)]))
+    error = np.sqrt((n - 1) / n * np.square(np.array(means) - apart.mean()).sum())
+    half_width = (group.interval[1] - group.interval[0]) / 2
+    assert half_width == pytest.approx(student(n - 1) * error)
+    if first == 60:
+        errors = [of.std(ddof=1) / np.sqrt(n) for of in apart]
+        assert half_width == pytest.approx(student(n - 1) * np.linalg.norm(errors) / 3)
+
+
+def test_documents_are_shared_within_a_corpus_by_their_ids(tmp_path: Path) -> None:
+    right = {"bso_x": answers(0.9), "bso_y": answers(0.9), "sp_x": answers(0.9)}
+    results, read = probed(tmp_path, "a", right)
+    other = replace(results.scores[2], corpus="another")
+    results = replace(results, scores=(*results.scores[:2], other))
+    x, y, z = measure_all([(results, read)])["a"].values()
+    assert x.unit_numbers.tolist() == y.unit_numbers.tolist()
+    assert len({*x.unit_numbers}) == ROWS / 2
+    assert not {*x.unit_numbers} & {*z.unit_numbers}
 
 
 def test_the_same_accuracy_on_other_rows_is_a_tie(tmp_path: Path) -> None:

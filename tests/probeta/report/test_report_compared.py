@@ -514,11 +514,15 @@ def test_a_whole_benchmark_misses_nothing_not_even_what_is_withdrawn() -> None:
 def test_the_interval_of_a_mean() -> None:
     one = replace(SP, value=0.5, interval=(0.44, 0.53))
     other = replace(SP, value=0.7, interval=(0.62, 0.74))
-    assert mean_score([one]).interval == pytest.approx(one.interval)
-    found = mean_score([one, other])
+    first, second = measured(answers(200, 100)), measured(answers(200, 60))
+    assert mean_score([one], [first]).interval == pytest.approx(one.interval)
+    found = mean_score([one, other], [first, replace(second, unit_numbers=np.arange(100, 200))])
     assert found.value == pytest.approx(0.6)
     # Half of √(.06² + .08²) and of √(.03² + .04²).
     assert found.interval == pytest.approx((0.55, 0.625))
+    # The same documents, right and wrong in the same way: half of .06 + .08, and of .03 + .04.
+    found = mean_score([one, other], [first, first])
+    assert found.interval == pytest.approx((0.53, 0.635))
 
 
 # --- editions ------------------------------------------------------------------------------------
@@ -528,7 +532,8 @@ def measured(right: np.ndarray) -> JackknifeScore:
     """Return the accuracy of answers, [rows], of two rows a document."""
     documents = np.arange(len(right)) // 2
     (left_out,) = leave_out_means(right[None].astype(float), documents)
-    return JackknifeScore("accuracy", float(right.mean()), left_out, len(right) / 2)
+    units = np.arange(len(left_out))
+    return JackknifeScore("accuracy", float(right.mean()), left_out, len(right) / 2, units)
 
 
 def answers(rows: int, wrong: int, first: int = 0) -> np.ndarray:

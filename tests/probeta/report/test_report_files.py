@@ -588,7 +588,8 @@ def test_the_best_of_many_encoders_are_drawn_and_the_others_counted(
     names = [f"{'x' * MAX_NAME_LENGTH}_{number}" for number in range(count)]
     report = report_of(tmp_path, replace(ONE, scores=(SP,)))
     encoders = tuple(replace(report.inputs.encoders[0], name=name) for name in names)
-    picture = only(Report(replace(report.inputs, encoders=encoders), {}))
+    measured = dict.fromkeys(names, report.jackknife_scores["char_hash"])
+    picture = only(Report(replace(report.inputs, encoders=encoders), measured))
     assert len(picture.names) == min(count, MAX_DRAWN)
     # A single group is all of them.
     assert [panel.heading[0] for panel in picture.panels] == ["SP (1 of 3)"]
