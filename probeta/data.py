@@ -11,12 +11,12 @@ import json
 import shutil
 import sys
 import time
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from corpora_recipes.running import console
 from corpora_recipes.running.errors import MODULES, check_packages
@@ -111,18 +111,15 @@ def _build_samples(corpora: Collection[str], folder: Path, params: Path) -> None
             shutil.rmtree(other, ignore_errors=True)
     _say(f"building samples, once, in {folder}: {', '.join(corpora)}")
     folder.mkdir(parents=True, exist_ok=True)
-    with console.progress(len(corpora), "samples", "corpus") as bar:
+    with console.progress(len(corpora), "build", "sample") as bar:
         for corpus in corpora:
             if not (folder / corpus).is_dir():
-                _build_corpus(corpus, folder / corpus, params)
+                with console.quietly():
+                    _build_corpus(corpus, folder / corpus, params)
             bar.update()
     reports = [json.loads(path.read_bytes()) for path in sorted(folder.glob("*/audit.json"))]
-    merged: Mapping[str, Any] = reports[0] | {
-        "datasets": {
-            name: facts for report in reports for name, facts in report["datasets"].items()
-        },
-        "shared": [shared for report in reports for shared in report["shared"]],
-    }
+    datasets = {name: facts for report in reports for name, facts in report["datasets"].items()}
+    merged = reports[0] | {"datasets": datasets, "shared": []}
     with whole_file(folder / "audit.json") as temporary:
         temporary.write_text(json.dumps(merged, ensure_ascii=False, indent=2) + "\n", "utf-8")
 

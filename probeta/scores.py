@@ -187,15 +187,11 @@ class Scores(ScoreTable):
         }
 
     def baseline(self, dataset: str) -> tuple[str, float]:
-        """Return the name and the score of the best that needs no encoder.
-
-        The highest of chance, majority and the best trivial baseline; for correlations, 0 or that.
-        """
-        score, audited = self[dataset], self.audited.get(dataset)
-        options = [("chance", score.chance or 0.0), ("majority", score.majority or 0.0)]
-        if audited and audited.baseline:
-            options.append(audited.baseline)
-        return max(options, key=lambda baseline: baseline[1])
+        """Return name and score of the baseline to beat: of the audit, or chance or majority."""
+        if (audited := self.audited.get(dataset)) and audited.baseline:
+            return audited.baseline
+        chance, majority = self[dataset].chance or 0.0, self[dataset].majority or 0.0
+        return ("majority", majority) if majority > chance else ("chance", chance)
 
     @cached_property
     def _too_small(self) -> list[str]:

@@ -1,6 +1,7 @@
 """Score an encoder on datasets in one call (`score`), or a model while it trains (`evaluator`)."""
 
 import json
+import os
 import re
 import shutil
 from collections.abc import Callable, Mapping
@@ -351,19 +352,13 @@ def _store_of(encoder: "Encoder", name: str, origin: str, cache: str | Path | No
 
 def _link_vectors(run: Path, store: Path, encoder: "Encoder") -> None:
     """Link into a store the vectors that the stage `embed` has made with its encoder."""
-    from evaluation.embedding.store import HEADER, fingerprint, made_by, read_header
+    from evaluation.embedding.store import fingerprint, made_by, read_header
 
-    def is_of_encoder(folder: Path) -> bool:
-        header = read_header(folder)
-        return all(header.get(key) == value for key, value in wanted.items())
-
-    wanted = {**fingerprint(encoder), "made_by": made_by(encoder)}
-    if not is_of_encoder(run):
+    wanted = {**fingerprint(encoder), "made_by": made_by(encoder)}.items()
+    if not wanted <= read_header(run).items():
         return
-    if not is_of_encoder(store):
+    if not wanted <= read_header(store).items():
         shutil.rmtree(store, ignore_errors=True)
-    store.mkdir(parents=True, exist_ok=True)
-    with suppress(OSError):  # a system without links: they are encoded again
-        for path in (run / HEADER, *run.glob("*.npy")):
-            if not (store / path.name).exists():
-                (store / path.name).symlink_to(path.resolve())
+    # Those that are there stay; on a system without links, all are encoded again.
+    with suppress(OSError):
+        shutil.copytree(run.resolve(), store, copy_function=os.symlink, dirs_exist_ok=True)

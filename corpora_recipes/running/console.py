@@ -8,7 +8,7 @@ import shutil
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from traceback import format_exception_only
 from typing import Any, Protocol
@@ -109,6 +109,17 @@ brief = False
 heading = ""
 
 
+@contextmanager
+def quietly() -> Iterator[None]:
+    """Print neither details nor progress."""
+    global quiet
+    before, quiet = quiet, True
+    try:
+        yield
+    finally:
+        quiet = before
+
+
 class Bar(Protocol):
     """How far a run is: ``n`` of ``total`` units, which may be set before ``refresh``."""
 
@@ -182,7 +193,7 @@ class _Log(AbstractContextManager["_Log"]):
     def update(self, n: int = 1) -> None:
         self.n += n
         now = time.monotonic()
-        if quiet or now - self._logged_at < SILENCE:
+        if quiet or self.n == self.total or now - self._logged_at < SILENCE:
             return
         self._logged_at = now
         left = ""

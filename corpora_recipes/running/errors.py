@@ -3,7 +3,7 @@
 import json
 import shlex
 import sys
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -211,7 +211,11 @@ def install_command(extras: Collection[str]) -> str:
             return f"uv sync --inexact {' '.join(f'--extra {extra}' for extra in sorted(extras))}"
         requirement, editable = f"{folder}[{names}]", "-e "
     elif origin:
-        requirement += f" @ {_source_of(origin)}"
+        vcs = origin.get("vcs_info", {})
+        requirement += f" @ {vcs['vcs']}+" if vcs else " @ "
+        requirement += origin["url"]
+        requirement += f"@{vcs['requested_revision']}" if "requested_revision" in vcs else ""
+        requirement += f"#subdirectory={origin['subdirectory']}" if "subdirectory" in origin else ""
     requirement = editable + shlex.quote(requirement)
     if is_of_uvx:
         return f"uvx --from {requirement} probeta …"
@@ -220,21 +224,6 @@ def install_command(extras: Collection[str]) -> str:
     if find_spec("pip"):
         return f"pip install {requirement}"
     return f"uv pip install --python {shlex.quote(sys.executable)} {requirement}"
-
-
-def _source_of(origin: Mapping[str, Any]) -> str:
-    """Return the URL of a requirement from the direct URL of PEP 610."""
-    vcs = origin.get("vcs_info", {})
-    revision = vcs.get("requested_revision")
-    folder = origin.get("subdirectory")
-    return "".join(
-        [
-            f"{vcs['vcs']}+" if vcs else "",
-            origin["url"],
-            f"@{revision}" if revision else "",
-            f"#subdirectory={folder}" if folder else "",
-        ]
-    )
 
 
 def explain_import(error: ModuleNotFoundError) -> InputError | None:
