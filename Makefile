@@ -4,16 +4,21 @@ PYTHON ?= python3
 # uv comes from the machine, or from a private environment made here once.
 UV := $(or $(shell command -v uv 2>/dev/null),.uv/bin/uv)
 export UV_PYTHON_DOWNLOADS := never
+# On a terminal, uv shows how far it is.
+QUIET := $(shell test -t 2 || echo --quiet)
 
-# DVC starts `probeta`, tests start `dvc`.
+# DVC starts `probeta`, tests start `dvc`; users may have the environment activated.
+ACTIVE := $(shell command -v probeta 2>/dev/null)
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
 
 .PHONY: repro site test test-slow test-torch test-harnesses samples fuzz faults lint
 
-# Without git (a tarball, a container), DVC is told so.
+# Without git (a tarball, a container), DVC is told so. It says no more than errors: the stages print
+# a line each, and `check` the summary.
 repro: .venv/installed
-	git rev-parse --git-dir >/dev/null 2>&1 || .venv/bin/dvc config --local core.no_scm true
-	.venv/bin/dvc repro
+	@git rev-parse --git-dir >/dev/null 2>&1 || .venv/bin/dvc config --local core.no_scm true
+	@.venv/bin/dvc repro --quiet
+	@test -n "$(ACTIVE)" || echo "first:  . .venv/bin/activate"
 
 # The documentation and the report of `make repro`, as a static site in site/.
 site: repro | $(UV)
@@ -76,9 +81,11 @@ lint: .venv/installed
 # Bytecode now, as some machines (many containers) let no program write it, and each process would
 # compile all modules.
 .venv/installed: pyproject.toml uv.lock | $(UV)
-	$(UV) sync --locked --inexact --quiet --compile-bytecode
-	touch $@
+	@echo "installing Python packages in .venv, 1.8 GB"
+	@$(UV) sync --locked --inexact --compile-bytecode $(QUIET)
+	@touch $@
 
 .uv/bin/uv:
-	$(PYTHON) -m venv .uv
-	.uv/bin/pip install --quiet uv
+	@echo "installing uv in .uv"
+	@$(PYTHON) -m venv .uv
+	@.uv/bin/pip install --quiet uv

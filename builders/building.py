@@ -62,7 +62,7 @@ from corpora_recipes.records import (
     Split,
     decide_split,
 )
-from corpora_recipes.running.errors import InputError, ParamsError, RawError
+from corpora_recipes.running.errors import InputError, ParamsError, RawError, SmallSample
 from corpora_recipes.running.outputs import whole_folder
 from corpora_recipes.text.language import is_finished
 
@@ -292,7 +292,8 @@ def _fault(gathered: _TreebankCandidates) -> InputError | None:
             f"only {n_with_feature:,} of {total:,} {task.carrier} have the feature {task.feature}"
         )
         todo = f"remove {dataset.name} from this entry, or read other treebanks"
-        return InputError(dataset.in_words, "a dataset that the treebanks can give", found, todo)
+        kind = SmallSample if dataset.sample else InputError
+        return kind(dataset.in_words, "a dataset that the treebanks can give", found, todo)
     return None
 
 
@@ -604,7 +605,8 @@ def _check_sizes(dataset: Dataset, built: BuiltRows) -> None:
     if isinstance(dataset, PassageDataset):
         todo = "take more or longer documents, or give the corpus fewer datasets: they share them"
     expected = f"{min_rows} rows or more in each {part}; a row needs {dataset.task.needs}"
-    raise InputError(dataset.in_words, expected, f"{found}; {describe(built.counts)}", todo)
+    kind = SmallSample if dataset.sample else InputError
+    raise kind(dataset.in_words, expected, f"{found}; {describe(built.counts)}", todo)
 
 
 def _check_donors(dataset: Dataset, built: BuiltRows) -> None:

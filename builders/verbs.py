@@ -12,7 +12,7 @@ from corpora_recipes.recipe import Corpus
 from corpora_recipes.running.cache import Cache, Key, digest_file, digest_files, open_cache
 from corpora_recipes.running.code import code_digest, stage_versions
 from corpora_recipes.running.console import add_stage, log
-from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.errors import InputError, SmallSample
 from corpora_recipes.running.outputs import (
     AUDIT,
     CORPORA,
@@ -71,9 +71,13 @@ def _build(group: BuildGroup, sources: str, *, strict: bool) -> dict[str, Any]:
         log(describe_rows(dataset.name, report[dataset.name]))
         if isinstance(dataset, PassageDataset):
             log(f"{dataset.name}: {describe_limit(dataset, report[dataset.name])}")
+    n_rows = sum(sum(of["rows"].values()) for of in report.values())
+    failed = faults or {}
     return {
         "rows": {name: of["rows"] for name, of in report.items()},
-        "left_out": {name: str(fault) for name, fault in (faults or {}).items()},
+        "left_out": {name: str(fault) for name, fault in failed.items()},
+        "too_small": [name for name, fault in failed.items() if isinstance(fault, SmallSample)],
+        "work": {"datasets": [len(report)] * 2, "rows": [n_rows] * 2},
     }
 
 
@@ -120,7 +124,8 @@ def _compose(ranking: RankingDataset, sources: str) -> dict[str, Any]:
     report = compose(ranking, RECORDS, RANKINGS / ranking.name, sources)[ranking.name]
     log(describe_rows(ranking.name, report))
     log("pairs: " + ", ".join(f"{outcome} {n:,}" for outcome, n in report["pairs"].items()))
-    return {"rows": report["rows"]}
+    n_rows = sum(report["rows"].values())
+    return {"rows": report["rows"], "work": {"rows": [n_rows] * 2}}
 
 
 def add_package_arguments(parser: argparse.ArgumentParser) -> None:
@@ -151,6 +156,7 @@ def run_package(options: argparse.Namespace) -> None:
             "versions": stage_versions("package"),
         }
         cache, new = Cache("package"), 0
+        again = cache.has("all")
         if cache.get("all", key) is None:
             from builders.packaging.hub import package
 
@@ -164,4 +170,5 @@ def run_package(options: argparse.Namespace) -> None:
                 earlier=PACKAGE,
             )
             cache.put("all", key, [PACKAGE])
-        log_outcome("package", "datasets", sum(len(group.datasets) for group in built), new, {})
+        n_datasets = sum(len(group.datasets) for group in built)
+        log_outcome("package", "datasets", n_datasets, [again] * new, {})

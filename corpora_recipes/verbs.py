@@ -1,6 +1,7 @@
 """The verbs of this package: `probeta fetch` and `probeta read`."""
 
 import argparse
+from collections import Counter
 from collections.abc import Mapping
 from functools import partial
 from typing import Any
@@ -14,6 +15,9 @@ from corpora_recipes.running.console import add_executor, add_stage, log
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.outputs import RAW, RECORDS, records_of
 from corpora_recipes.running.stage import Entry, run_entries, select_entries
+
+# The units that are records; sentences, of treebanks alone.
+_RECORDS = ("documents", "examples", "sentences")
 
 
 def add_fetch_arguments(parser: argparse.ArgumentParser) -> None:
@@ -70,7 +74,7 @@ def add_read_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run_read(options: argparse.Namespace) -> None:
-    """Read all corpora, and print the counts of records kept and dropped."""
+    """Read all corpora, and print the counts of records and drops."""
     params = load_params(options.params)
     entries = {
         corpus.name: Entry(
@@ -122,8 +126,20 @@ def _read(corpus: Corpus, options: argparse.Namespace) -> Mapping[str, Any]:
         executor=options.executor,
         strict=options.strict,
     )
+    texts, n_records = Counter[str](), dict[str, int]()
     for unit, counts in drops.as_dict().items():
+        n_read, n_used = counts["seen"], counts["kept"]
         reasons = ", ".join(f"{reason} {n:,}" for reason, n in counts["dropped"].items() if n)
-        line = f"{corpus.name}: {counts['kept']:,} of {counts['seen']:,} {unit} kept"
-        log(f"{line}; dropped: {reasons}" if reasons else line)
-    return {"counts": drops.as_dict(), "notes": above_limits(corpus, drops)}
+        share = f", {1 - n_used / n_read:.1%} dropped: {reasons}" if reasons else ""
+        log(f"{corpus.name}: {n_read:,} {unit.replace('_', ' ')}{share}")
+        # All of some units are dropped, such as boilerplate: texts are cleaned of them.
+        if n_used:
+            texts.update(n_dropped=n_read - n_used, n_read=n_read)
+            n_records[unit] = n_used
+    # Documents have sentences; records are the largest unit.
+    n = next((n_records[unit] for unit in _RECORDS if unit in n_records), 0)
+    return {
+        "counts": drops.as_dict(),
+        "notes": above_limits(corpus, drops),
+        "work": {"records": (n, n), "dropped": (texts["n_dropped"], texts["n_read"])},
+    }

@@ -175,7 +175,7 @@ def _train(name: str, training: Training, corpora: Mapping[str, Any]) -> dict[st
     counts = trained.counts
     log(
         f"{name}: {counts['sentences']} sentences in {counts['documents']} documents, "
-        f"{counts['held_out']} left out as they are in tests{'; model kept' if is_reused else ''}"
+        f"{counts['held_out']} skipped as they are in tests{'; model reused' if is_reused else ''}"
     )
     if trained.curve:
         first, last = (
@@ -236,7 +236,7 @@ def _embed(
     _remove_changed(store, Cache("embed").files(name))
     try:
         with all_threads():
-            encoded, n_texts = embed_datasets(
+            encoded, n_new, n_texts = embed_datasets(
                 store, encoder, datasets, options.workers, options.executor
             )
         n_words = None
@@ -244,14 +244,14 @@ def _embed(
             n_words = write_vocabulary(store, encoder)
     finally:
         release()
-    log(f"{name}: {plural(n_texts, 'texts')} encoded now, for {plural(len(datasets), 'datasets')}")
+    log(f"{name}: {plural(n_new, 'texts')} encoded now, for {plural(len(datasets), 'datasets')}")
     if n_words is not None:
         log(f"{name}: {plural(n_words, 'words')} in its vocabulary, for nearest neighbours")
     if counts := [dataset.coverage for dataset in encoded.values() if dataset.coverage]:
         tokens = sum(count["tokens"] for count in counts)
         unknown = sum(count["out_of_vocabulary"] for count in counts)
         log(f"{name}: {unknown / max(1, tokens):.1%} of {tokens} tokens are not in its vocabulary")
-    return {}
+    return {"work": {"vectors": (n_new, n_texts)}}
 
 
 def _remove_changed(store: Path, recorded: Mapping[str, str]) -> None:
@@ -285,7 +285,7 @@ def run_probe(options: argparse.Namespace) -> None:
         from evaluation.results.scores import write_results
 
         faults: dict[str, InputError] | None = None if options.strict else {}
-        results, predictions, _ = probe_datasets(
+        results, predictions, n_new = probe_datasets(
             name,
             encoder,
             datasets,
@@ -304,7 +304,9 @@ def run_probe(options: argparse.Namespace) -> None:
             majority = result.majority
             note = "Pearson" if majority is None else f"majority {100 * majority:.1f}"
             log(f"{name}, {result.dataset}: {100 * result.value:.1f} ({note})")
-        return {"left_out": {dataset: str(fault) for dataset, fault in (faults or {}).items()}}
+        failed = {dataset: str(fault) for dataset, fault in (faults or {}).items()}
+        n_probed = len({result.dataset for result in results.scores})
+        return {"left_out": failed, "work": {"scores": (n_new, n_probed)}}
 
     score_encoders(
         "probe",
@@ -333,7 +335,7 @@ def run_rank(options: argparse.Namespace) -> None:
         from evaluation.ranking import rank_datasets
         from evaluation.results.scores import write_rankings
 
-        results, ranks, _ = rank_datasets(
+        results, ranks, n_new = rank_datasets(
             name,
             encoder,
             datasets,
@@ -346,7 +348,9 @@ def run_rank(options: argparse.Namespace) -> None:
         write_rankings(results, ranks, out)
         for score in results.plain:
             log(f"{name}, {score.dataset}: MRR {100 * score.mrr:.1f} ({score.similarity})")
-        return {}
+        names = {score.dataset for score in results.scores}
+        names |= {score.dataset for score in results.similarities}
+        return {"work": {"scores": (n_new, len(names))}}
 
     score_encoders(
         "rank",
@@ -374,7 +378,7 @@ def run_paradigms(options: argparse.Namespace) -> None:
         from evaluation.paradigms import evaluate_paradigms
         from evaluation.results.stored import write_stored
 
-        results, _ = evaluate_paradigms(
+        results, n_new = evaluate_paradigms(
             name, encoder, datasets, store, seed=seed, **paralex, cache=Cache(f"completed/{name}")
         )
         write_stored(results, out)
@@ -386,7 +390,8 @@ def run_paradigms(options: argparse.Namespace) -> None:
             )
         for dataset, reason in results.left_out.items():
             log(f"{name}, {dataset}: not scored: {reason}")
-        return {}
+        n_scored = len({score.dataset for score in results.scores})
+        return {"work": {"scores": (n_new, n_scored)}}
 
     score_encoders(
         "paradigms",

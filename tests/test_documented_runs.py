@@ -28,7 +28,7 @@ def test_runs_and_experiments(tmp_path: Path) -> None:
         assert run(command, folder, **who).returncode == 0
     said = run_page(RUNS, folder, **who)
     assert re.search(r"params.yaml +seed +1111 +2\n", said)
-    assert re.search(r"metrics.json +spanish_discoeval.char_hash( +-?[\d.]+){3}\n", said)
+    assert re.search(r"metrics.spanish_discoeval.json +char_hash( +-?[\d.]+){3}\n", said)
     assert (folder / "dvc_plots" / "index.html").exists()
     # The last command of the page is for those without git.
     assert run("dvc config --local --unset core.no_scm", folder).returncode == 0

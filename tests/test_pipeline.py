@@ -74,13 +74,17 @@ def test_the_report_has_every_dataset_and_encoder(project: Path) -> None:
     assert all(-1 <= score <= 1 for score in scores.values())
     assert scores["evalrank_es mrr cosine", "use_multilingual"] > 0.8
     assert scores["paralex_es suggestion shared lower", "use_multilingual"] > 0.2
-    metrics = json.loads((reports / "metrics.json").read_text("utf-8"))
+    metrics = {path.stem: json.loads(path.read_bytes()) for path in (reports / "metrics").iterdir()}
     assert {"spanish_senteval", "spanish_discoeval", "discoeval"} <= metrics.keys()
     for means in metrics.values():
         assert set(means) == set(params["encoders"])
+    summary = (reports / "summary.txt").read_text("utf-8").splitlines()
+    assert max(map(len, summary)) <= 80
+    assert {line.split()[0] for line in summary[3:]} == metrics.keys()
     made = {path.relative_to(reports).as_posix() for path in reports.rglob("*") if path.is_file()}
     pages = {"figures/scores.svg", "index.html", "report.md", "tables.json", "tables.tex"}
-    assert made == pages | {"items.csv", "metrics.json", "scores.json"}
+    made -= {f"metrics/{benchmark}.json" for benchmark in metrics}
+    assert made == pages | {"items.csv", "scores.json", "summary.txt"}
 
 
 def test_a_long_sentence_is_in_one_part_of_those_that_are_dealt_here(project: Path) -> None:

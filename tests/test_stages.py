@@ -48,6 +48,21 @@ def test_what_a_run_changes_behind_dvc_is_looked_at_always() -> None:
     ]
 
 
+@pytest.mark.slow
+def test_the_graph_fits_a_terminal(tmp_path: Path) -> None:
+    (tmp_path / "dvc.yaml").write_text(TEXT, "utf-8")
+    for command in ("init --no-scm --quiet", "dag"):
+        done = subprocess.run(
+            [sys.executable, "-m", "dvc", *command.split()],
+            cwd=tmp_path,
+            check=True,
+            capture_output=True,
+            text=True,
+        )
+    assert {name for name in OF_DVC if f" {name} " not in done.stdout} == set()
+    assert max(map(len, done.stdout.splitlines())) <= 120
+
+
 def test_outputs_are_left_in_place() -> None:
     """The memory answers for them; DVC would remove them before a stage."""
     for stage in OF_DVC:

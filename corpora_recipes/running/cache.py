@@ -115,6 +115,10 @@ class Cache:
             return None
         return record["facts"] if unchanged else None
 
+    def has(self, entry: str) -> bool:
+        """Return whether an entry was stored; it may have changed since."""
+        return self._record_file(entry).exists()
+
     def files(self, entry: str) -> dict[str, str]:
         """Return path to SHA-256 of an entry's files when they were made; they may differ now."""
         return dict((self._read(entry) or {}).get("files", {}))

@@ -102,11 +102,11 @@ def _is_of_a_path(error: UnicodeEncodeError) -> bool:
 # Seconds between two lines of a log that announce how far a run is, and before the first one.
 SILENCE = 60
 FIRST_SILENCE = 5
-# Whether all is left out but results and faults; the verbs' --quiet sets it.
-quiet = False
-# Whether details are left out, and what begins the line of a stage; `probeta repro` sets them.
-brief = False
-heading = ""
+# Whether only results and faults are printed, or also the counts of every entry: the verbs'
+# --quiet and --verbose.
+quiet = verbose = False
+# What begins the line of a stage, which `probeta repro` sets; and when the stage began.
+heading, _began = "", time.monotonic()
 
 
 @contextmanager
@@ -134,21 +134,33 @@ class Bar(Protocol):
 
 
 def log(text: str) -> None:
-    """Print a detail, such as the number of rows of a dataset."""
-    if not (brief or quiet):
+    """Print a detail, such as the number of rows of a dataset, with --verbose."""
+    if verbose:
         print(text)
 
 
 def announce(text: str) -> None:
-    """Print the line of a stage, or one of those below it."""
+    """Print what was done, unless --quiet."""
     if not quiet:
         print(f"{heading}{text}", flush=True)
+
+
+def begin_stage(place: str = "") -> None:
+    """Start the clock of a stage; ``place`` begins its line, such as "[2/12] "."""
+    global heading, _began
+    heading, _began = place, time.monotonic()
+
+
+def end_stage(text: str) -> None:
+    """Print the line of a stage, and how long it took."""
+    seconds = time.monotonic() - _began
+    announce(f"{text} ({f'{clock(seconds)} min' if seconds >= 60 else f'{seconds:.0f} s'})")
 
 
 def plural(count: int, units: str) -> str:
     """Return a number of things: "1 corpus", "2 corpora"."""
     unit = {"corpora": "corpus"}.get(units, units.removesuffix("s")) if count == 1 else units
-    return f"{count} {unit}"
+    return f"{count:,} {unit}"
 
 
 def clock(seconds: float) -> str:
@@ -295,7 +307,7 @@ def add_stage(parser: argparse.ArgumentParser, entries: str = "") -> None:
     if entries:
         help_text = f"these {entries} only (default: all of params.yaml)"
         add("--only", type=names, metavar="NAME,…", help=help_text)
-    help_text = "stop at the first fault (default: leave out what has one, and say so)"
+    help_text = "stop at the first fault (default: skip what has one, and name it)"
     add("--strict", action="store_true", help=help_text)
     help_text = """read all files again whose contents are remembered (default: those whose size
         or times have changed)"""

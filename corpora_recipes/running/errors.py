@@ -87,6 +87,10 @@ class OutputError(InputError):
     advice = "make it again: `probeta repro`, which makes what is missing or damaged"
 
 
+class SmallSample(InputError):
+    """A sample of the project has too little for a dataset, as with another seed: no fault."""
+
+
 class LostWorkers(InputError):
     """Workers were lost in the same work again and again: another run may succeed."""
 

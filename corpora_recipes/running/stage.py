@@ -5,21 +5,28 @@ import shutil
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from textwrap import indent
 from typing import Any
 
+from corpora_recipes.running import console
 from corpora_recipes.running.cache import Cache, Key
-from corpora_recipes.running.console import announce, explain, plural
+from corpora_recipes.running.console import end_stage, explain, plural
 from corpora_recipes.running.errors import InputError, LostWorkers, NoWorkers, suggest
 from corpora_recipes.running.outputs import LEFT_OUT, whole_file
 
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """Why an entry was skipped; ``asked_for`` if people must ask for it, which is no fault."""
+    """Why an entry was skipped.
+
+    Attributes:
+        why: the reason.
+        asked_for: whether people must ask for it, which is no fault.
+        sample: whether it needs more than a sample of the project has, which is no fault, too.
+    """
 
     why: str
     asked_for: bool = False
+    sample: bool = False
 
     @classmethod
     def because(cls, error: InputError) -> "Skipped":
@@ -53,7 +60,9 @@ class Entry:
         outputs: the files and folders that are made.
         key: returns all that decides them, see ``Cache``; or raises.
         make: makes them, and returns facts on them, JSON that is not None; or raises. If the facts
-            have ``left_out``, these parts of the entry were skipped, name to reason.
+            have ``left_out``, these parts of the entry were skipped, name to reason; those of
+            them in ``too_small`` as a sample is too small. If they have ``work``, the line of the
+            stage has it: unit to the number made now, and that of all.
     """
 
     outputs: Sequence[Path]
@@ -71,7 +80,7 @@ def run_entries(
     strict: bool = False,
     any_fault: bool = False,
 ) -> dict[str, Any]:
-    """Bring the entries of a stage up to date; print how many are new, and what was skipped.
+    """Bring the entries of a stage up to date; print what was made, reused and skipped.
 
     Args:
         stage: its name.
@@ -86,7 +95,7 @@ def run_entries(
     Returns:
         The facts on each entry that was reused or made.
     """
-    cache, results, n_new = Cache(stage), {}, 0
+    cache, results, made = Cache(stage), dict[str, Any](), dict[str, bool]()
     names = select_entries(entries, only, unit)
     skipped = {
         name: reason
@@ -98,12 +107,14 @@ def run_entries(
             key = entries[name].key()
             facts = cache.get(name, key)
             if facts is None or (strict and _skipped_parts(facts)):
+                again = cache.has(name)
                 facts = entries[name].make()
                 cache.put(name, key, entries[name].outputs, facts)
-                n_new += 1
+                made[name] = again
             results[name] = facts
-            parts = _skipped_parts(facts)
-            skipped |= {f"{name}: {part}": Skipped(why) for part, why in parts.items()}
+            for part, why in _skipped_parts(facts).items():
+                reason = Skipped(why, sample=part in facts.get("too_small", ()))
+                skipped[f"{name}: {part}"] = reason
         except Exception as error:
             fault = _local_fault(error, any_fault=any_fault)
             if fault is None or strict:
@@ -117,7 +128,8 @@ def run_entries(
         remove_others(folder, {path for paths in outputs for path in paths})
     write_skipped(stage, skipped)
     skipped_now = {n: why for n, why in skipped.items() if n.partition(": ")[0] in names}
-    log_outcome(stage, unit, len(names), n_new, skipped_now)
+    work = _add_work(results, made)
+    log_outcome(stage, unit, len(names), list(made.values()), skipped_now, work)
     return results
 
 
@@ -137,16 +149,84 @@ def remove_others(folder: Path, outputs: Collection[Path]) -> None:
     folder.mkdir(parents=True, exist_ok=True)
 
 
+# What a stage has done with an entry; "again" if it was there before.
+_DONE = {"read": "read", "build": "built", "embed": "applied", "rank": "scored"}
+_DONE["paradigms"] = "scored"
+# Names that a line has of those skipped for one cause.
+_MAX_NAMES = 3
+
+
 def log_outcome(
-    stage: str, unit: str, n_entries: int, n_new: int, skipped: Mapping[str, Skipped]
+    stage: str,
+    unit: str,
+    n_entries: int,
+    made: Sequence[bool],
+    skipped: Mapping[str, Skipped],
+    work: Mapping[str, Sequence[int]] | None = None,
 ) -> None:
-    """Print how many entries a stage has reused and made, and which it has skipped, and why."""
-    n_whole = sum(": " not in name for name in skipped)
-    counts = {"kept": max(0, n_entries - n_new - n_whole), "new": n_new, "left out": len(skipped)}
-    words = ", ".join(f"{count} {how}" for how, count in counts.items() if count or how == "new")
-    announce(f"{stage}: {plural(n_entries, unit)}: {words}")
+    """Print the line of a stage; below it, unless other stages follow, what it skipped.
+
+    ``made`` has, of each of ``n_entries`` that was made now, whether it had been made before;
+    ``work``, by unit, how much of the entries was made now, and how much they have.
+    """
+    done = _DONE.get(stage, f"{stage.removesuffix('e')}ed")
+    if made and all(made):
+        done = "rebuilt" if done == "built" else f"{done} again"
+    some = f"{len(made)} of " if len(made) < n_entries else ""
+    parts = [f"{some}{plural(n_entries, unit)} {done}"]
+    if not made:
+        # Those that were skipped are not reused.
+        n_reused = n_entries - sum(": " not in name for name in skipped)
+        parts = [f"{plural(n_reused, unit)} reused"] if n_reused else []
+    for name, (now, total) in (work or {}).items() if made else ():
+        if name == "dropped":
+            parts.append(f"{now / max(1, total):.1%} dropped")
+        elif now < total:
+            some = f"{total - now:,} of " if now else ""
+            parts.append(f"{some}{plural(total, name)} reused")
+        elif total:
+            parts.append(plural(total, name))
+    if skipped:
+        parts.append(f"{len(skipped)} skipped")
+    end_stage(f"{stage}: {', '.join(parts) or f'no {unit}'}")
+    if not console.heading:
+        for line in describe_skipped(stage, skipped):
+            print(f"  {line}")
+
+
+def describe_skipped(stage: str, skipped: Mapping[str, Skipped]) -> list[str]:
+    """Return what a stage skipped as lines for a terminal: one for all that have a cause.
+
+    Errors that found the same, and have the same advice, are of one cause. An entry that is alone
+    has its whole message.
+    """
+    causes: dict[str, list[str]] = {}
     for name, reason in skipped.items():
-        print(f"  left out {name}:\n{indent(reason.why, '    ')}")
+        _, _, cause = reason.why.partition("\n  found:    ")
+        causes.setdefault(cause.replace("\n  to do:    ", "; ") or reason.why, []).append(name)
+    lines = []
+    for cause, names in causes.items():
+        reason, n_others = skipped[names[0]], len(names) - _MAX_NAMES
+        listed = ", ".join(names[:_MAX_NAMES]) + (f" and {n_others} more" if n_others > 0 else "")
+        how = "missing, must be asked for" if reason.asked_for else f"skipped by {stage}"
+        how += ", as a sample is too small" if reason.sample else ""
+        if len(names) == 1:
+            lines += [f"{how}: {listed}", *(f"  {line}" for line in reason.why.splitlines())]
+        else:
+            lines.append(f"{how}: {listed}: {' '.join(cause.split())}")
+    return lines
+
+
+def _add_work(results: Mapping[str, Any], made: Collection[str]) -> dict[str, tuple[int, int]]:
+    """Return unit to how much was made now, and how much there is, of the facts on entries."""
+    work: dict[str, tuple[int, int]] = {}
+    for name, facts in results.items():
+        stated = facts.get("work", {}) if isinstance(facts, Mapping) else {}
+        for unit, (now, total) in stated.items():
+            before = work.get(unit, (0, 0))
+            is_new = name in made or unit == "dropped"
+            work[unit] = before[0] + (now if is_new else 0), before[1] + total
+    return work
 
 
 def _skipped_parts(facts: Any) -> Mapping[str, str]:

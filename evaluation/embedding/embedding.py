@@ -216,7 +216,7 @@ def embed_datasets(
     datasets: Sequence[Dataset],
     workers: int | None = 1,
     executor: str = "local",
-) -> tuple[dict[str, EncodedDataset], int]:
+) -> tuple[dict[str, EncodedDataset], int, int]:
     """Bring a store up to date for some datasets, and describe them in it.
 
     Args:
@@ -230,7 +230,7 @@ def embed_datasets(
             runs here, where the vocabulary is in memory to be counted; it takes seconds.
 
     Returns:
-        What the store says of each dataset, and the number of texts encoded.
+        What the store says of each dataset, the number of texts encoded now, and that of all.
     """
     texts_by_prompt = prompted_texts(encoder, datasets)
     with locked_folder(folder, "embed", wait=True):
@@ -240,7 +240,8 @@ def embed_datasets(
             for prompt, texts in texts_by_prompt.items()
         )
         check_zeros(folder, encoder, texts_by_prompt)
-        return describe_datasets(encoder, datasets, folder), n_encoded
+        n_texts = sum(map(len, texts_by_prompt.values()))
+        return describe_datasets(encoder, datasets, folder), n_encoded, n_texts
 
 
 def embed_texts(

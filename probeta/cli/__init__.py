@@ -100,11 +100,12 @@ def _run(verb: Verb, arguments: Sequence[str]) -> None:
     )
     _add_arguments(parser, verb)
     options = parser.parse_args(arguments)
-    console.quiet = options.quiet
+    console.quiet, console.verbose = options.quiet, options.verbose
+    console.begin_stage()
     try:
         verb.run(options)
     finally:
-        console.quiet = False
+        console.quiet = console.verbose = False
 
 
 def _add_arguments(parser: argparse.ArgumentParser, verb: Verb) -> None:
@@ -112,7 +113,7 @@ def _add_arguments(parser: argparse.ArgumentParser, verb: Verb) -> None:
     verb.add_arguments(parser)
     verbosity = parser.add_mutually_exclusive_group()
     verbosity.add_argument("--quiet", action="store_true", help="print the result and faults alone")
-    verbosity.add_argument("--verbose", action="store_true", help="tell the counts of every entry")
+    verbosity.add_argument("--verbose", action="store_true", help="print the counts of every entry")
 
 
 class _Version(argparse.Action):

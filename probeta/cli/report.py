@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from corpora_recipes.params import load_params
 from corpora_recipes.running.cache import Cache, digest_files, open_cache
 from corpora_recipes.running.code import code_digest, stage_versions
-from corpora_recipes.running.console import add_data, add_params, add_stage, announce
+from corpora_recipes.running.console import add_data, add_params, add_stage, announce, end_stage
 from corpora_recipes.running.errors import InputError, check_packages
 from corpora_recipes.running.outputs import (
     COMPLETED,
@@ -98,13 +98,14 @@ def run_report(options: argparse.Namespace) -> None:
                 "versions": stage_versions("report"),
             }
             cache = Cache("report")
-            if cache.get("all", key) is None:
+            is_reused = cache.get("all", key) is not None
+            if not is_reused:
                 from probeta.report.writing import write_report
 
                 paths = results, PACKAGE, options.out, rankings, paradigms
                 write_report(*paths, reasons, people)
                 cache.put("all", key, [options.out])
-        announce(f"report: {options.out / 'index.html'}")
+        end_stage(f"report: {options.out / 'index.html'}{', reused' if is_reused else ''}")
 
 
 def find_run_results(params: Path) -> tuple[list[str], list[Path], list[Path], list[Path]]:

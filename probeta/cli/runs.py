@@ -1,17 +1,15 @@
 """`probeta repro` and `probeta check`: all stages of a run, and what it gave."""
 
 import argparse
-import json
-import time
 from collections.abc import Collection, Mapping
+from itertools import chain
 from shutil import copyfile
-from textwrap import indent
 from typing import NamedTuple
 
 from corpora_recipes.params import load_corpora, load_params, shipped_params
 from corpora_recipes.running import console
 from corpora_recipes.running.cache import open_cache
-from corpora_recipes.running.console import PARAMS, add_stage, clock
+from corpora_recipes.running.console import PARAMS, add_stage
 from corpora_recipes.running.errors import (
     MODULES,
     InputError,
@@ -20,8 +18,9 @@ from corpora_recipes.running.errors import (
     check_packages,
     suggest,
 )
-from corpora_recipes.running.outputs import REPORT
-from corpora_recipes.running.stage import read_skipped
+from corpora_recipes.running.outputs import LEFT_OUT, PROBED, REPORT
+from corpora_recipes.running.stage import Skipped, describe_skipped, read_skipped
+from evaluation.params import encoders_params
 from probeta.cli import VERBS, listing
 
 
@@ -37,8 +36,6 @@ class Stage(NamedTuple):
     sections: tuple[str, ...] = ()
 
 
-# Characters of a name that are shown, so that lines have 80 at most.
-MAX_NAME_LENGTH = 71
 _ENCODERS = ("encoders", "trained")
 STAGES = (
     Stage("read", ("corpora",)),
@@ -74,17 +71,20 @@ def run_repro(options: argparse.Namespace) -> None:
     if unknown := [name for name in options.only or () if name not in known_names]:
         expected = f"corpora, rankings and encoders of {options.params}"
         raise ParamsError("--only", expected, ", ".join(unknown), suggest(unknown, known_names))
-    begin = time.monotonic()
-    skipped: set[str] = set()
+    skipped: dict[str, Mapping[str, Skipped]] = {}
     try:
-        console.brief = not options.verbose
         with open_cache(verify=options.check):
             for number, stage in enumerate(STAGES, 1):
-                console.heading = f"[{clock(time.monotonic() - begin)}] {number}/{len(STAGES)} "
-                _run_stage(stage, options, skipped)
-                skipped.update(read_skipped(stage.name))
+                console.begin_stage(f"[{number}/{len(STAGES)}] ")
+                _run_stage(stage, options, set(chain.from_iterable(skipped.values())))
+                skipped[stage.name] = read_skipped(stage.name)
+    except Exception:
+        if STAGES[-2].name not in skipped:
+            # What `check` would have named.
+            _print_skipped(skipped)
+        raise
     finally:
-        console.brief, console.heading = False, ""
+        console.begin_stage()
 
 
 def _run_stage(stage: Stage, options: argparse.Namespace, skipped: Collection[str]) -> None:
@@ -113,42 +113,28 @@ def add_check_arguments(parser: argparse.ArgumentParser) -> None:
 def run_check(options: argparse.Namespace) -> None:
     """Print the averages, and what was skipped and why."""
     params = load_params(options.params)
-    if not (REPORT / "metrics.json").is_file():
+    summary = REPORT / "summary.txt"
+    if not summary.is_file():
         todo = "run `dvc repro` or `probeta repro`"
-        raise OutputError(REPORT / "metrics.json", "the averages of a run", "no such file", todo)
-    for line in averages(json.loads((REPORT / "metrics.json").read_bytes())):
-        print(line)
+        raise OutputError(summary, "the averages of a run", "no such file", todo)
+    print(f"\n{summary.read_text('utf-8')}")
+    skipped = {stage.name: read_skipped(stage.name) for stage in STAGES}
+    _print_skipped(skipped)
     if any(corpus.is_sample(params["sources"]) for corpus in load_corpora(options.params)):
         print("from the small samples of the project: do not report them")
     print(f"report: {REPORT / 'index.html'}")
-    asked_for, faults = [], []
-    for stage in STAGES:
-        for name, entry in read_skipped(stage.name).items():
-            reason = f"{name}\n{indent(entry.why, '  ')}"
-            if entry.asked_for:
-                asked_for.append(f"missing, must be asked for: {reason}")
-            else:
-                faults.append(f"left out by {stage.name}: {reason}")
-    for line in asked_for + faults:
-        print(line)
-    if faults:
-        found = f"{len(faults)} left out for a fault, named above"
+    reasons = chain.from_iterable(of_stage.values() for of_stage in skipped.values())
+    if n_faults := sum(not (reason.asked_for or reason.sample) for reason in reasons):
+        found = f"{n_faults} skipped for a fault, named above; in full in {LEFT_OUT}"
         todo = "mend them, and run it again: all else is reused"
-        raise InputError("the run", "nothing to be left out", found, todo)
+        raise InputError("the run", "nothing to be skipped", found, todo)
+    names = encoders_params(params, options.params)
+    probed = [name for name in names if (PROBED / name).is_dir()]
+    verb = " ".join(["compare", *probed[:2]]) if len(probed) > 1 else "list"
+    print(f"next:   probeta {verb}")
 
 
-def averages(metrics: Mapping[str, Mapping[str, float]]) -> list[str]:
-    """Return averages as lines for a terminal: a table for each benchmark, the best encoder first.
-
-    ``metrics``: benchmark to encoder to the mean of its scores, -1 … 1.
-    """
-    lines = []
-    for benchmark, means in metrics.items():
-        width = min(MAX_NAME_LENGTH, max(len(benchmark), *map(len, means), 0)) + 2
-        lines += ["", f"{benchmark:{width}}average"]
-        for name, mean in sorted(means.items(), key=lambda item: (-item[1], item[0])):
-            short_name = name if len(name) <= MAX_NAME_LENGTH else f"{name[: MAX_NAME_LENGTH - 1]}…"
-            lines.append(f"  {short_name:{width - 2}}{100 * mean:7.1f}")
-        if not means:
-            lines.append("  none: tests too small to tell encoders apart, or no encoder on all")
-    return [*lines, ""]
+def _print_skipped(skipped: Mapping[str, Mapping[str, Skipped]]) -> None:
+    for stage, reasons in skipped.items():
+        for line in describe_skipped(stage, reasons):
+            print(line)

@@ -10,7 +10,7 @@ from corpora_recipes.running.console import (
     add_data,
     add_params,
     add_workers,
-    log,
+    announce,
     names,
     plural,
     positive,
@@ -59,9 +59,9 @@ def run_score(options: argparse.Namespace) -> None:
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
     print(scores.format(width))
     if scores.store:
-        log(f"vectors: {scores.store}")
-    log(f"results: {out}")
-    log(_next_command(out))
+        announce(f"vectors: {scores.store}")
+    announce(f"results: {out}")
+    announce(_next_command(out))
 
 
 def _next_command(out: Path) -> str:

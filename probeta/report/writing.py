@@ -26,6 +26,7 @@ from probeta.report.formats import CHAPTERS, write_html, write_json, write_latex
 from probeta.report.inputs import AnyResults, Facts, find_sources, merge_facts, read_inputs
 from probeta.report.instances import browser_contents
 from probeta.report.statistics import Report, order_report
+from probeta.report.summary import summarise
 from probeta.report.tables.compared import scattered, study_of
 from probeta.report.tables.encoders import profiles
 from probeta.verifying import verify_results
@@ -105,13 +106,13 @@ def write_report(
     people: Sequence[Path] = (),
     refused: Mapping[str, str] | None = None,
 ) -> None:
-    """Write index.html, report.md, tables.tex, four files of data, and figures/ into a folder.
+    """Write index.html, report.md, tables.tex, summary.txt, three files of data, and two folders.
 
-    tables.json has the page's tables, see ``write_json``, metrics.json the means of each benchmark,
-    scores.json every score; items.csv the rows that three encoders or more answered, see
-    ``compare_items``; ``figures/`` scores and, if an encoder was probed on several layers, layers
-    and layers_by_group, and with three encoders and scores of both kinds, ranks, as SVG and PNG.
-    All appear together. The same results give the same bytes.
+    tables.json has the page's tables, see ``write_json``, ``metrics/`` a file with the means of
+    each benchmark, for DVC, scores.json every score; items.csv the rows that three encoders or more
+    answered, see ``compare_items``; ``figures/`` scores and, if an encoder was probed on several
+    layers, layers and layers_by_group, and with three encoders and scores of both kinds, ranks, as
+    SVG and PNG. All appear together. The same results give the same bytes.
 
     Args:
         results: the folders that ``probe`` wrote, one per encoder.
@@ -146,10 +147,14 @@ def write_report(
         "tables.tex": write_latex(report),
         "tables.json": write_json(report),
         "items.csv": report.items.to_csv(index=False, lineterminator="\n"),
-        "metrics.json": json.dumps(benchmark_means(report), indent=2) + "\n",
+        "summary.txt": summarise(report),
         "scores.json": json.dumps(list_scores(report), indent=2) + "\n",
     }
-    with whole_outputs([out / name for name in files], [out / "figures"]) as (*pages, folder):
+    folders = [out / "figures", out / "metrics"]
+    with whole_outputs([out / name for name in files], folders) as (*pages, folder, metrics):
+        for benchmark, means in benchmark_means(report).items():
+            text = json.dumps(means, indent=2) + "\n"
+            (metrics / f"{benchmark.replace(' ', '_')}.json").write_text(text, "utf-8")
         for name, figure in figures.items():
             for kind in ("svg", "png"):
                 (folder / f"{name}.{kind}").write_bytes(image(figure, kind))
@@ -184,10 +189,15 @@ def open_report(
 
 
 def benchmark_means(report: Report) -> dict[str, dict[str, float]]:
-    """Return benchmark to encoder to the mean of its scores, -1 … 1, if it has all of them."""
+    """Return benchmark to encoder to the mean of its scores, -1 … 1, if it has all of them.
+
+    Benchmarks without any such encoder are left away.
+    """
+    means = {name: report.means(of.datasets) for name, of in report.benchmark_averages.items()}
     return {
-        benchmark: {name: mean.value for name, mean in report.means(average.datasets).items()}
-        for benchmark, average in report.benchmark_averages.items()
+        benchmark: {name: mean.value for name, mean in of.items()}
+        for benchmark, of in means.items()
+        if of
     }
 
 

@@ -21,6 +21,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from neighbour_files import COLLECTIONS, corpus_of_pairs, pair, single
 from recipe_reading import refused
+from stage_lines import untimed
 
 from builders import composing, verbs
 from builders.building import build
@@ -496,7 +497,7 @@ def outcome(here, capsys) -> Callable[..., str]:
 
     def run(*options: str) -> str:
         assert main(["compose", *options]) == 0
-        lines = capsys.readouterr().out.splitlines()
+        lines = untimed(capsys.readouterr().out).splitlines()
         (line,) = (line for line in lines if line.startswith("compose: "))
         return line.removeprefix("compose: ")
 
@@ -504,11 +505,11 @@ def outcome(here, capsys) -> Callable[..., str]:
 
 
 def test_what_is_said_of_a_ranking(here, capsys) -> None:
-    assert main(["compose", "--only", "one"]) == 0
+    assert main(["compose", "--only", "one", "--verbose"]) == 0
     lines = ["one: test 4", "pairs: read 2, below_top_quarter 1, used 1"]
     assert capsys.readouterr().out.splitlines()[:2] == lines
     assert main(["compose", "--only", "other"]) == 1
-    assert "rankings among one, two" in capsys.readouterr().err
+    assert "choose from one, two" in capsys.readouterr().err
 
 
 def test_what_decides_the_rows_decides_what_is_kept(outcome, write_params, monkeypatch) -> None:
@@ -519,13 +520,14 @@ def test_what_decides_the_rows_decides_what_is_kept(outcome, write_params, monke
     outcome()
     # A dataset of similarity takes nothing from a ranking.
     similarity = {"task": "similarity", "collection": "2017"}
-    assert changed({"datasets": {"sim": similarity}}) == "2 rankings: 2 kept, 0 new"
-    assert changed({"corpus": STS | {"sources": "sample"}}) == "2 rankings: 1 kept, 1 new"
+    assert changed({"datasets": {"sim": similarity}}) == "2 rankings reused"
+    said = changed({"corpus": STS | {"sources": "sample"}})
+    assert said.startswith("1 of 2 rankings composed again, 4 of ")
     write_params(CORPORA, rankings=ENTRIES, seed=2)
-    assert outcome() == "2 rankings: 2 new"
+    assert outcome().startswith("2 rankings composed again, ")
     for decides in ("code_digest", "stage_versions"):
         monkeypatch.setattr(verbs, decides, lambda _: "another")
-        assert outcome() == "2 rankings: 2 new"
+        assert outcome().startswith("2 rankings composed again, ")
 
 
 def test_a_ranking_whose_corpus_is_missing_is_left_out(outcome, capsys) -> None:
@@ -533,16 +535,16 @@ def test_a_ranking_whose_corpus_is_missing_is_left_out(outcome, capsys) -> None:
     # The mirror has none of the files.
     assert main(["read", "--workers", "1"]) == 0
     assert read_skipped("read").keys() == CORPORA.keys()
-    assert outcome() == "0 rankings: 0 new"
+    assert outcome() == "no rankings"
     assert contents(RANKINGS) == {}
     shutil.copytree(RECIPES / "sts" / "sample", "mirror/sts")
     assert main(["read", "--workers", "1", "--only", "two_pairs"]) == 0
-    assert outcome() == "1 ranking: 1 new"
+    assert outcome().startswith("1 ranking composed, ")
     assert {path.split("/")[0] for path in contents(RANKINGS)} == {"two"}
     # Of one that is there but is faulty, the others stay.
     (RECORDS / "two_pairs.parquet").write_text("no")
     assert main(["read", "--workers", "1", "--only", "one_pairs"]) == 0
     capsys.readouterr()
-    assert outcome() == "2 rankings: 1 new, 1 left out"
+    assert outcome() == "1 of 2 rankings composed, 292 rows, 1 skipped"
     assert "probeta read" in read_skipped("compose")["two"].why
     assert {path.split("/")[0] for path in contents(RANKINGS)} == {"one"}

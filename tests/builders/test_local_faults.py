@@ -1,6 +1,7 @@
 """Stages go on without a dataset that has a fault, and say so; what is no longer asked for goes."""
 
 import json
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -11,6 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 from conftest import document, write_as_read
 from contents import contents
+from stage_lines import untimed
 
 from corpora_recipes.running.outputs import AUDIT, CORPORA, INSTANCES, PACKAGE, RECORDS
 from corpora_recipes.running.stage import read_skipped
@@ -53,8 +55,8 @@ def said(capsys) -> Callable[..., list[str]]:
 
     def run(*command: str) -> list[str]:
         assert main(command) == 0
-        lines = capsys.readouterr().out.splitlines()
-        return [line for line in lines if line.startswith((f"{command[0]}: ", "  left out "))]
+        lines = untimed(capsys.readouterr().out).splitlines()
+        return [line for line in lines if line.startswith((f"{command[0]}: ", "  skipped "))]
 
     return run
 
@@ -65,23 +67,27 @@ def datasets_in(folder: Path) -> list[str]:
 
 
 def test_build_leaves_out_one_dataset_and_one_corpus(said, capsys) -> None:
-    left_out = ["  left out broken:", "  left out short: dc_short:"]
-    assert said("build") == ["build: 4 corpora: 3 new, 2 left out", *left_out]
+    skipped = [f"  skipped by build: {name}" for name in ("broken", "short: dc_short")]
+    first, *rest = said("build")
+    assert re.fullmatch(r"build: 3 of 4 corpora built, 3 datasets, \d+ rows, 2 skipped", first)
+    assert rest == skipped
     assert datasets_in(CORPORA) == ["sp_good", "sp_leaky", "sp_short"]
     assert not (CORPORA / "broken").exists()
     reasons = read_skipped("build")
     assert "a row needs six consecutive finished sentences" in reasons["short: dc_short"].why
     assert "broken.parquet" in reasons["broken"].why
     # What has a fault is tried again, what was built is kept.
-    assert said("build") == ["build: 4 corpora: 3 kept, 0 new, 2 left out", *left_out]
+    assert said("build") == ["build: 3 corpora reused, 2 skipped", *skipped]
     for name, reason in (("broken", "broken.parquet"), ("short", "dc_short")):
         assert main(["build", "--strict", "--only", name]) == 1
         assert reason in capsys.readouterr().err
     for name in ("broken", "short"):
         write_as_read(RECORDS, [document(n) for n in range(120)], name)
-    assert said("build", "--only", "short") == ["build: 1 corpus: 1 new"]
+    (line,) = said("build", "--only", "short")
+    assert line.startswith("build: 1 corpus rebuilt, 2 datasets, ")
     assert read_skipped("build").keys() == {"broken"}
-    assert said("build") == ["build: 4 corpora: 3 kept, 1 new"]
+    (line,) = said("build")
+    assert line.startswith("build: 1 of 4 corpora built, 4 of 5 datasets reused, ")
     assert read_skipped("build") == {}
 
 
@@ -95,13 +101,13 @@ def test_a_dataset_that_misses_a_gate_is_not_packaged(said, capsys) -> None:
         pq.write_table(table.set_column(column, table.schema.field(column), same), path)
     assert main(["audit", "--strict"]) == 1
     assert "sp_leaky, gate 9" in capsys.readouterr().err
-    missed = "  left out sp_leaky:"
+    missed = "  skipped by audit: sp_leaky"
     for options in ([], [], ["--json", "cited.json"]):
-        assert said("audit", *options) == ["audit: 3 datasets: 2 kept, 0 new, 1 left out", missed]
+        assert said("audit", *options) == ["audit: 2 datasets reused, 1 skipped", missed]
     assert Path("cited.json").is_file()
     assert read_skipped("audit").keys() == {"sp_leaky"}
     assert "documents in two splits" in read_skipped("audit")["sp_leaky"].why
-    assert said("package") == ["package: 2 datasets: 2 new"]
+    assert said("package") == ["package: 2 datasets packaged"]
     assert datasets_in(PACKAGE) == ["sp_good", "sp_short"]
     audit = json.loads((PACKAGE / "audit.json").read_bytes())
     assert (audit["datasets"].keys(), audit["missing"]) == ({"sp_good", "sp_short"}, {})
@@ -134,14 +140,14 @@ def test_a_corpus_that_is_no_longer_asked_for_goes(said, write_params, capsys) -
     # An earlier version of Probeta wrote instances there.
     shutil.copytree(CORPORA / "good", INSTANCES / "good")
     write_params(both)
-    assert said("build") == ["build: 2 corpora: 1 kept, 1 new"]
-    assert said("audit") == ["audit: 2 datasets: 1 kept, 1 new"]
-    assert said("package") == ["package: 2 datasets: 1 kept, 1 new"]
+    assert said("build")[0].startswith("build: 1 of 2 corpora built, 1 of 2 datasets reused, ")
+    assert said("audit") == ["audit: 1 of 2 datasets audited again"]
+    assert said("package") == ["package: 1 of 2 datasets packaged again"]
     assert [datasets_in(folder) for folder in (CORPORA, PACKAGE)] == [["sp_good", "sp_short"]] * 2
     write_params(one)
     for stage in STAGES:
         (line,) = said(stage)
-        assert line.endswith(": 1 kept, 0 new")
+        assert re.search(": 1 (corpus|dataset) reused$", line)
     assert [contents(folder) for folder in outputs] == first
     assert (
         main(

@@ -19,6 +19,7 @@ import yaml
 from contents import forget_code
 from dask_workers import kill_busy_worker
 from recipe_reading import refused
+from stage_lines import untimed
 
 from corpora_recipes.fetching.sources import sample_folder
 from corpora_recipes.params import corpus_of
@@ -233,9 +234,9 @@ def test_drops_above_a_limit_are_shown_and_fail_if_strict(
     assert not list(Path("data/records").iterdir())
     note = "mine: 14.29% of the documents dropped as duplicate_id, above the limit of 1.00%"
     # Those that are kept are measured, too.
-    for new in ("1 new", "1 kept, 0 new"):
+    for done in ("1 corpus read, 120 records, 14.3% dropped", "1 corpus reused"):
         assert main(["read", "--workers", "1"]) == 0
-        assert f"read: 1 corpus: {new}\nnote: {note}" in capsys.readouterr().out
+        assert f"read: {done}\nnote: {note}" in untimed(capsys.readouterr().out)
     assert main(["read", "--strict"]) == 1
     assert f"data/records\n  expected: no share of drops above its limit\n  found:    {note}" in (
         capsys.readouterr().err
@@ -277,7 +278,7 @@ def stage(tmp_path, monkeypatch, capsys) -> Stage:
         workers = ["--workers", "1"] if verb == "read" else []
         assert main([verb, *workers, *options]) == status
         said = capsys.readouterr()
-        return said.err if status else said.out
+        return said.err if status else untimed(said.out)
 
     return run
 
@@ -311,15 +312,15 @@ def files() -> list[str]:
 def test_what_is_asked_for_no_more_is_removed(stage: Stage) -> None:
     write("texts/a.jsonl", "1", "2")
     ask_for(mine=texts(), other=texts("texts/a.jsonl"))
-    said = stage()
-    assert "mine: 2 of 2 documents kept\n" in said
-    assert said.endswith("read: 2 corpora: 2 new\n")
+    said = stage("--verbose")
+    assert "mine: 2 documents\n" in said
+    assert said.endswith("read: 2 corpora read, 4 records, 0.0% dropped\n")
     assert files() == ["mine.json", "mine.parquet", "other.json", "other.parquet"]
     ask_for(other=texts("texts/a.jsonl"))
-    assert stage() == "read: 1 corpus: 1 kept, 0 new\n"
+    assert stage() == "read: 1 corpus reused\n"
     assert files() == ["other.json", "other.parquet"]
     ask_for()
-    assert stage() == "read: 0 corpora: 0 new\n"
+    assert stage() == "read: no corpora\n"
     assert files() == []
 
 
@@ -352,11 +353,11 @@ def test_a_corpus_that_has_changed_is_read_again(stage, change, found) -> None:
     ask_for(mine=texts(), same=texts("same"))
     stage()
     change()
-    assert stage().endswith("read: 2 corpora: 1 kept, 1 new\n")
+    assert stage().startswith("read: 1 of 2 corpora read again, ")
     assert read_ids() == found
     # A raw file that is gone is fetched again.
     Path("data/raw/same/a.jsonl").unlink()
-    assert stage() == "read: 2 corpora: 2 kept, 0 new\n"
+    assert stage() == "read: 2 corpora reused\n"
     assert Path("data/raw/same/a.jsonl").samefile("same/a.jsonl")
 
 
@@ -365,22 +366,22 @@ def test_another_version_of_a_library_reads_all_again(stage, monkeypatch) -> Non
     ask_for(mine=texts())
     stage()
     monkeypatch.setattr(code, "version", lambda name: "99")
-    assert "1 new" in stage()
+    assert "1 corpus read again" in stage()
     assert json.loads(Path("data/environment.json").read_bytes())["pyarrow"] == "99"
 
 
 @pytest.mark.parametrize(
-    ("file", "new"),
+    ("file", "done"),
     [
-        ("corpora/sqc/recipe.py", "1 kept, 1 new"),
-        ("corpora/documents/corpus.yaml", "1 kept, 1 new"),
-        ("text/sentences.py", "1 kept, 1 new"),  # of running text alone
-        ("reading.py", "2 new"),
-        ("corpora/tass/recipe.py", "2 kept, 0 new"),
-        ("running/executors.py", "2 kept, 0 new"),
+        ("corpora/sqc/recipe.py", "1 of 2 corpora read again"),
+        ("corpora/documents/corpus.yaml", "1 of 2 corpora read again"),
+        ("text/sentences.py", "1 of 2 corpora read again"),  # of running text alone
+        ("reading.py", "2 corpora read again"),
+        ("corpora/tass/recipe.py", "2 corpora reused"),
+        ("running/executors.py", "2 corpora reused"),
     ],
 )
-def test_changed_code_reads_again_what_it_decides(stage, tmp_path, monkeypatch, file, new) -> None:
+def test_changed_code_reads_again_what_it_decides(stage, tmp_path, monkeypatch, file, done) -> None:
     monkeypatch.setattr(code, "ROOT", tmp_path)
     forget_code()
     shutil.copytree(RECIPES.parent, "corpora_recipes", ignore=shutil.ignore_patterns("__pycache__"))
@@ -391,7 +392,7 @@ def test_changed_code_reads_again_what_it_decides(stage, tmp_path, monkeypatch, 
         with Path("corpora_recipes", file).open("a", encoding="utf-8") as changed:
             changed.write("# changed\n")
         forget_code()
-        assert stage().endswith(f"read: 2 corpora: {new}\n")
+        assert stage().startswith(f"read: {done}")
     finally:
         forget_code()
 
@@ -403,11 +404,12 @@ def test_a_corpus_that_fails_is_skipped(stage: Stage) -> None:
     stage()
     # Nor do the records stay of raw files that were there before.
     Path("bad.jsonl").write_text("[]\n", "utf-8")
-    assert "1 kept, 0 new, 1 left out" in stage()
+    assert "read: 1 corpus reused, 1 skipped" in stage()
     assert files() == ["mine.json", "mine.parquet"]
     ask_for(bad=texts("nowhere"), mine=texts())
     assert "no such file or folder" in stage("--strict", status=1)
-    assert "read: 2 corpora: 1 kept, 0 new, 1 left out\n  left out bad:\n    nowhere\n" in stage()
+    reused = "read: 1 corpus reused, 1 skipped\n  skipped by read: bad\n    nowhere\n"
+    assert stage().startswith(reused)
     assert "no such file or folder" in read_skipped("read")["bad"].why
 
 
@@ -418,8 +420,8 @@ def test_a_file_that_is_put_into_a_mirror_is_seen(stage: Stage) -> None:
     # Both are optional, but not together.
     for name in ("train.txt", "test.txt"):
         shutil.copy(RECIPES / "sqc" / "sample" / name, "mirror/sqc")
-        assert "read: 1 corpus: 1 new" in stage()
-        assert stage() == "read: 1 corpus: 1 kept, 0 new\n"
+        assert "read: 1 corpus read" in stage()
+        assert stage() == "read: 1 corpus reused\n"
 
 
 def test_fetch_alone(stage: Stage) -> None:

@@ -114,7 +114,7 @@ def test_refused(toy: Toy, stage: Stage) -> None:
         now = tree(place)
         if refused.code:
             assert FOUR_PARTS.search(refused.said), f"{what}\n{refused.said}"
-        elif "\n  left out " not in refused.said:
+        elif "\n  skipped by " not in refused.said:
             assert_equal(below(now, stage.outputs), below(end, stage.outputs), what)
         else:
             # These always run, so that the next run mends it.

@@ -31,12 +31,18 @@ from corpora_recipes.running.outputs import whole_file, whole_folder
 def test_details_and_headings(capsys, monkeypatch) -> None:
     log("sqc: 10 rows")
     announce("build: 2 corpora")
-    monkeypatch.setattr(console, "brief", True)
-    monkeypatch.setattr(console, "heading", "[0:05] 2/12 ")
-    log("sqc: 10 rows")
-    announce("build: 2 corpora")
+    now = [7.0]
+    monkeypatch.setattr(console.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(console, "verbose", True)
+    monkeypatch.setattr(console, "heading", "")
+    log("sqc: 12 rows")
+    for seconds in (4.4, 65):
+        console.begin_stage("[2/12] ")
+        now[0] += seconds
+        console.end_stage("build: 2 corpora built")
     assert capsys.readouterr().out == (
-        "sqc: 10 rows\nbuild: 2 corpora\n[0:05] 2/12 build: 2 corpora\n"
+        "build: 2 corpora\nsqc: 12 rows\n"
+        "[2/12] build: 2 corpora built (4 s)\n[2/12] build: 2 corpora built (1:05 min)\n"
     )
 
 

@@ -7,13 +7,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from stage_lines import untimed
 
 from corpora_recipes.params import corpus_of
 from corpora_recipes.recipe import missing_corpus
 from corpora_recipes.running.cache import Cache
-from corpora_recipes.running.console import plural
 from corpora_recipes.running.errors import InputError, LostWorkers
-from corpora_recipes.running.stage import Entry, Skipped, read_skipped, run_entries, write_skipped
+from corpora_recipes.running.stage import (
+    Entry,
+    Skipped,
+    describe_skipped,
+    read_skipped,
+    run_entries,
+    write_skipped,
+)
 
 OUT = Path("out")
 
@@ -64,14 +71,18 @@ def outputs() -> list[str]:
 def test_what_has_changed_is_made_and_all_is_said(capsys: pytest.CaptureFixture[str]) -> None:
     stage = Stage(a="one", b="three")
     assert stage.run() == {"a": {"length": 3}, "b": {"length": 5}}
-    assert capsys.readouterr().out == "cook: 2 meals: 2 new\n"
+    assert untimed(capsys.readouterr().out) == "cook: 2 meals cooked\n"
     stage.inputs |= {"b": "two", "c": "six"}
     assert stage.run() == {name: {"length": 3} for name in "abc"}
     assert stage.made == ["b", "c"]
-    assert capsys.readouterr().out == "cook: 3 meals: 1 kept, 2 new\n"
+    # One of them is new.
+    assert untimed(capsys.readouterr().out) == "cook: 2 of 3 meals cooked\n"
     assert list(stage.run()) == ["a", "b", "c"]
     assert stage.made == []
-    assert capsys.readouterr().out == "cook: 3 meals: 3 kept, 0 new\n"
+    assert untimed(capsys.readouterr().out) == "cook: 3 meals reused\n"
+    stage.inputs["a"] = "five"
+    stage.run()
+    assert untimed(capsys.readouterr().out) == "cook: 1 of 3 meals cooked again\n"
 
 
 def test_a_fault_is_local(capsys: pytest.CaptureFixture[str]) -> None:
@@ -81,10 +92,10 @@ def test_a_fault_is_local(capsys: pytest.CaptureFixture[str]) -> None:
     stage.inputs["b"] = fault()
     assert list(stage.run()) == ["a", "c"]
     assert outputs() == ["a", "c"]
-    printed = capsys.readouterr().out
-    assert printed.startswith("cook: 3 meals: 2 kept, 0 new, 1 left out\n  left out b:\n    raw\n")
+    printed = untimed(capsys.readouterr().out)
+    assert printed.startswith("cook: 2 meals reused, 1 skipped\n  skipped by cook: b\n    raw\n")
     note = json.loads(Path("data/left_out/cook.json").read_bytes())
-    assert note == {"b": {"why": WHY, "asked_for": False}}
+    assert note == {"b": {"why": WHY, "asked_for": False, "sample": False}}
     # It is tried again, and what it left is not taken for another's.
     stage.run()
     assert stage.made == ["b"]
@@ -92,6 +103,44 @@ def test_a_fault_is_local(capsys: pytest.CaptureFixture[str]) -> None:
     stage.run()
     assert stage.made == ["b"]
     assert (read_skipped("cook"), outputs()) == ({}, ["a", "b", "c"])
+
+
+def test_what_a_stage_skips_is_named_by_cause() -> None:
+    """Of ten datasets that lack one file there is one line."""
+    faults = [InputError(f"raw {n}", f"file {n}", "no file", "get it") for n in range(10)]
+    lacking = {f"of {n}": Skipped(str(fault)) for n, fault in enumerate(faults)}
+    alone = {"one": Skipped(str(fault())), "two": Skipped("Ask us.", asked_for=True)}
+    small = {"three": Skipped("few rows", sample=True)}
+    assert describe_skipped("cook", lacking | alone | small) == [
+        "skipped by cook: of 0, of 1, of 2 and 7 more: no file; get it",
+        *("skipped by cook: one", *(f"  {line}" for line in WHY.splitlines())),
+        *("missing, must be asked for: two", "  Ask us."),
+        *("skipped by cook, as a sample is too small: three", "  few rows"),
+    ]
+
+
+def test_reused_parts_of_entries_are_counted(capsys: pytest.CaptureFixture[str]) -> None:
+    """A changed text of ten leaves nine vectors, and all of an entry that is reused."""
+    now, changed = {"a": 10, "b": 10}, {"a": "old", "b": "old"}
+
+    def run(**change: str) -> str:
+        changed.update(change)
+        entries = {
+            name: Entry(
+                [],
+                lambda name=name: {"inputs": changed[name]},
+                lambda name=name: {"work": {"vectors": (now[name], 10), "dropped": (1, 4)}},
+            )
+            for name in now
+        }
+        run_entries("embed", entries, unit="encoders")
+        return untimed(capsys.readouterr().out)
+
+    assert run() == "embed: 2 encoders applied, 20 vectors, 25.0% dropped\n"
+    now["a"] = 1
+    some = "1 of 2 encoders applied again, 19 of 20 vectors reused, 25.0% dropped"
+    assert run(a="new") == f"embed: {some}\n"
+    assert run() == "embed: 2 encoders reused\n"
 
 
 def test_the_first_fault_ends_a_strict_run() -> None:
@@ -152,12 +201,14 @@ def test_parts_of_an_entry_are_left_out(capsys: pytest.CaptureFixture[str]) -> N
         return {"left_out": {"stew": "no pot"}}
 
     entries = {name: Entry([], lambda: {"inputs": ""}, partial(make, name)) for name in "ab"}
-    for new, only in (("2 new", None), ("2 kept, 0 new", None), ("1 kept, 0 new", ["b"])):
+    runs = (("2 meals cooked", None), ("2 meals reused", None), ("1 meal reused", ["b"]))
+    for done, only in runs:
         run_entries("cook", entries, unit="meals", only=only)
         names = "ab" if only is None else "b"
-        lines = [f"cook: {plural(len(names), 'meals')}: {new}, {len(names)} left out"]
-        lines += [f"  left out {name}: stew:\n    no pot" for name in names]
-        assert capsys.readouterr().out == "\n".join(lines) + "\n"
+        cause = ", ".join(f"{name}: stew" for name in names)
+        lines = [f"cook: {done}, {len(names)} skipped", f"  skipped by cook: {cause}"]
+        text = "\n".join(lines) + (": no pot\n" if only is None else "\n    no pot\n")
+        assert untimed(capsys.readouterr().out) == text
         assert read_skipped("cook") == {f"{name}: stew": Skipped("no pot") for name in "ab"}
     assert made == ["a", "b"]
     # A strict run takes none that an earlier one has made without a part.

@@ -9,6 +9,7 @@ import pytest
 from contents import contents, flip_bit
 from instance_files import row, write_dataset
 from paradigm_files import write_paradigms_dataset
+from stage_lines import untimed
 from stores import forge_vectors
 
 from corpora_recipes.running.errors import InputError
@@ -67,19 +68,19 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_what_is_said_and_that_nothing_is_done_twice(capsys: Capsys) -> None:
-    assert main(["embed"]) == 0
-    assert capsys.readouterr().out.splitlines() == [
+    assert main(["embed", "--verbose"]) == 0
+    assert untimed(capsys.readouterr().out).splitlines() == [
         "char_hash: 6 texts encoded now, for 2 datasets",
         "static: 6 texts encoded now, for 2 datasets",
         "static: 3 words in its vocabulary, for nearest neighbours",
         "static: 25.0% of 12 tokens are not in its vocabulary",
         "own: 6 texts encoded now, for 2 datasets",
-        "embed: 3 encoders: 3 new",
+        "embed: 3 encoders applied, 18 vectors",
     ]
     # The model is let go.
     assert load_model.cache_info().currsize == 0
     assert main(["embed"]) == 0
-    assert capsys.readouterr().out == "embed: 3 encoders: 3 kept, 0 new\n"
+    assert untimed(capsys.readouterr().out) == "embed: 3 encoders reused\n"
 
 
 @pytest.mark.parametrize(
@@ -99,8 +100,10 @@ def test_a_change_is_seen(
     change()
     forget_function()
     capsys.readouterr()
-    assert main(["embed", "--only", name]) == 0
-    assert f"{name}: {encoded} text" in capsys.readouterr().out
+    assert main(["embed", "--only", name, "--verbose"]) == 0
+    assert f"{name}: {encoded} text" in (printed := capsys.readouterr().out)
+    some = f"{6 - encoded} of 6 vectors reused" if encoded else "6 vectors reused"
+    assert ("6 vectors" if encoded == 6 else some) in printed
 
 
 @pytest.mark.slow
@@ -142,7 +145,7 @@ def test_an_encoder_that_fails_is_left_out_and_the_others_are_not(capsys: Capsys
     Path("vectors.txt").write_text("casa 1 x\n")
     Path("own_helper.py").write_text("NUMBER = 1 / 0")
     assert main(["embed"]) == 0
-    assert "embed: 3 encoders: 1 new, 2 left out" in capsys.readouterr().out
+    assert "embed: 1 of 3 encoders applied, 6 vectors, 2 skipped" in capsys.readouterr().out
     left_out = read_skipped("embed")
     assert list(left_out) == ["static", "own"]
     assert "vectors.txt" in left_out["static"].why

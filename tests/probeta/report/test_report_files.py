@@ -146,8 +146,9 @@ def test_what_dvc_shows_and_plots(
     assert scores["sp_x", "deep"] == pytest.approx(0.4121)
     names = ("char_hash", "deep")
     means = {name: fmean(scores[dataset, name] for dataset in ROWS) for name in names}
-    averages = json.loads((written_report / "metrics.json").read_bytes())
-    assert averages == {"own datasets": pytest.approx(means)}
+    (averages,) = (written_report / "metrics").iterdir()
+    assert averages.name == "own_datasets.json"
+    assert json.loads(averages.read_bytes()) == pytest.approx(means)
     report = report_of(tmp_path, ONE, TWO)
     (means,) = benchmark_means(report).values()
     assert means == {"char_hash": pytest.approx((0.4521 + 0.3) / 2)}
@@ -175,8 +176,8 @@ def test_the_same_results_give_the_same_bytes(
     names = sorted(str(path.relative_to(again)) for path in again.rglob("*") if path.is_file())
     assert names == [
         *(f"figures/{name}" for name in FIGURES),
-        *("index.html", "items.csv", "metrics.json", "report.md", "scores.json"),
-        *("tables.json", "tables.tex"),
+        *("index.html", "items.csv", "metrics/own_datasets.json", "report.md", "scores.json"),
+        *("summary.txt", "tables.json", "tables.tex"),
     ]
     for name in names:
         assert (again / name).read_bytes() == (written_report / name).read_bytes(), name
