@@ -18,6 +18,7 @@ with the score.
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cache, lru_cache
 from itertools import combinations, pairwise
 from typing import Any
 
@@ -45,6 +46,8 @@ NAIVE_SMOOTHING = 0.01
 CHUNK = 4096
 # Parts of a file whose labels are compared.
 TENTHS = 10
+# Texts of a dataset up to which their counts are cached.
+CACHED_TEXTS = 20_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,6 +197,7 @@ def _opening(part: Texts) -> Texts:
     return replace(part, texts=texts)
 
 
+@cache
 def _vectorizers() -> tuple[Any, Any, Any, Any]:
     """Return those of lower-cased words, character n-grams, endings of words, and punctuation."""
     from sklearn.feature_extraction.text import HashingVectorizer
@@ -254,12 +258,27 @@ def _lengths(part: Texts) -> Doubles:
 
 def _by_place(vectorizer: Any, train: Texts, test: Texts) -> list[TrainTestFeatures]:
     """Return the counts of the vectorizer for the first, second … text of the rows."""
-    places = range(len(train.texts[0]))
-    transformed = (
-        [vectorizer.transform(row[place] for row in part.texts) for place in places]
-        for part in (train, test)
-    )
+    places, parts = range(len(train.texts[0])), (train.texts, test.texts)
+    if len(places) * sum(map(len, parts)) > CACHED_TEXTS:
+
+        def transform(texts: list[str]) -> Sparse:
+            return vectorizer.transform(texts)
+
+    else:
+        rows, counts = _counts(vectorizer, frozenset(t for part in parts for r in part for t in r))
+
+        def transform(texts: list[str]) -> Sparse:
+            return counts[[rows[text] for text in texts]]
+
+    transformed = ([transform([row[place] for row in part]) for place in places] for part in parts)
     return list(zip(*transformed, strict=True))
+
+
+# The trials of a dataset in folds have the same texts.
+@lru_cache(maxsize=4)
+def _counts(vectorizer: Any, texts: frozenset[str]) -> tuple[dict[str, int], Sparse]:
+    """Return the rows of texts in a matrix of counts, and the matrix."""
+    return {text: row for row, text in enumerate(texts)}, vectorizer.transform(texts)
 
 
 def _tfidf(counts: TrainTestFeatures) -> TrainTestFeatures:

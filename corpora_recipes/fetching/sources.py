@@ -353,10 +353,15 @@ def _newest(folder: Path, listed: Sequence[Source]) -> str | None:
 
 
 def _link(path: Path, target: Path) -> None:
-    with whole_file(target) as temporary:
-        try:
-            temporary.symlink_to(path.resolve())
-        except OSError:
+    # A link is made at once, whole; until the fetch has ended, `read` refuses the folder.
+    if target.is_symlink():
+        if target.readlink() == path.resolve():
+            return
+        target.unlink()
+    try:
+        target.symlink_to(path.resolve())
+    except OSError:
+        with whole_file(target) as temporary:
             shutil.copyfile(path, temporary)
 
 
