@@ -130,6 +130,39 @@ def all_axes(x: Floats) -> tuple[Floats, Floats, Floats]:
     return x.T @ (vectors / lengths), values / len(x), vectors * lengths
 
 
+# Up to so many squared rows per weight, axes of each regression take less time than they save;
+# and numbers of features along them that are in memory, at most.
+WORTH_AXES = 50
+ALONG_AXES = 1 << 24
+
+
+def are_worth_axes(n_classes: int, x: Floats, scales: Floats) -> bool:
+    """Return whether each regression, with scales of its own [k, d], gets axes of its own."""
+    squared = len(x) ** 2
+    n_weights = x.shape[1] * (n_classes if n_classes > 2 else 1)
+    return squared <= WORTH_AXES * n_weights and squared * len(scales) <= ALONG_AXES
+
+
+def scaled_along_axes(x: Floats, scales: Floats) -> tuple[Floats, Floats]:
+    """Return rows [n, d] that are divided by each of ``scales`` [k, d], along their own axes.
+
+    They are [k, n, n], with the mean squares of the rows along each axis [k, 1, n]: rows are as far
+    apart as before, so that regressions with such a penalty predict the same.
+    """
+    from scipy.linalg import eigh
+
+    rotated, squares = np.zeros((len(scales), len(x), len(x)), np.float32), []
+    for rows, scale in zip(rotated, scales, strict=True):
+        scaled = x / scale
+        values, vectors = eigh(
+            scaled @ scaled.T, driver="evd", overwrite_a=True, check_finite=False
+        )
+        values[values <= VARIANCE_SHARE * values.sum()] = 0
+        np.multiply(vectors, np.sqrt(values), out=rows)
+        squares.append(values / len(x))
+    return rotated, np.stack(squares)[:, None]
+
+
 def longest_axes(x: Floats) -> tuple[Floats, Floats, float]:
     """Return about the longest axes of rows [n, d], and the mean squares along them: [d, r], [r].
 
@@ -293,7 +326,7 @@ class Regressions:
 
     L-BFGS, in coordinates in which the Hessian is near the unit matrix, see ``_Coordinates``. If
     there are few rows or features, the rows are first rotated to their principal axes; weights
-    perpendicular to all of them are 0.
+    perpendicular to all of them are 0. With scales, each may get axes of its own.
     """
 
     def __init__(
@@ -306,9 +339,13 @@ class Regressions:
         rows. Each divides the features by its scales, float32 [k, d].
         """
         self._rotation: Floats | None = None
-        if is_small(x):
+        if scales is not None and are_worth_axes(len(targets.classes), x, scales):
+            x, squares = scaled_along_axes(x, scales)
+            self._axes: tuple[Floats | None, Floats, float] = None, squares, 0.0
+            scales = None
+        elif is_small(x):
             axes, squares, rotated = all_axes(x)
-            self._axes: tuple[Floats | None, Floats, float] = axes, squares, 0.0
+            self._axes = axes, squares, 0.0
             if scales is None:
                 x, self._rotation, self._axes = rotated, axes, (None, squares, 0.0)
         else:
@@ -324,7 +361,7 @@ class Regressions:
         self._shares = np.stack(shares)
         self.count = len(shares)
         bias = _first_bias(self._shares)
-        self._parameters = np.zeros((*bias.shape, x.shape[1]), np.float32), bias
+        self._parameters = np.zeros((*bias.shape, x.shape[-1]), np.float32), bias
         self._before = self._parameters
 
     def fit(self, strengths: Sequence[float]) -> None:
@@ -348,8 +385,16 @@ class Regressions:
         self._before = self._parameters
         self._parameters = coordinates.weights(minimise(loss, 2 * last - before, END))
 
+    def logits(self, x: Floats) -> Floats:
+        """Return what was fitted last for the rows that it was begun with, see ``Fitted``."""
+        if self._loss.x.ndim == 2:
+            return self.fitted().logits(x)
+        weights, bias = self._parameters
+        return _with_bias(weights @ self._loss.x.mT, bias)
+
     def fitted(self) -> "Fitted":
-        """Return what was fitted last."""
+        """Return what was fitted last, unless each regression has its own axes: see ``logits``."""
+        assert self._loss.x.ndim == 2
         weights, bias = self._parameters
         weights = self._loss.unscaled(weights)
         return Fitted(weights if self._rotation is None else weights @ self._rotation.T, bias)
@@ -365,11 +410,15 @@ class Fitted:
     def logits(self, x: Floats) -> Floats:
         """Return what softmax makes chances of, float32 [k, rows, classes]."""
         k, c, d = self.weights.shape
-        logits: Floats = (self.weights.reshape(k * c, d) @ x.T).reshape(k, c, len(x))
-        logits += self.bias[:, :, None]
-        if c == 1:
-            logits = np.concatenate([np.zeros_like(logits), logits], axis=1)
-        return logits.swapaxes(1, 2)
+        return _with_bias((self.weights.reshape(k * c, d) @ x.T).reshape(k, c, len(x)), self.bias)
+
+
+def _with_bias(logits: Floats, bias: Floats) -> Floats:
+    """Return logits [k, c, rows] with their bias, as [k, rows, classes]."""
+    logits += bias[:, :, None]
+    if bias.shape[1] == 1:
+        logits = np.concatenate([np.zeros_like(logits), logits], axis=1)
+    return logits.swapaxes(1, 2)
 
 
 def _first_bias(shares: Doubles) -> Floats:
@@ -452,7 +501,8 @@ class _Coordinates:
 class _CrossEntropy:
     """The mean cross-entropy of each regression over its rows, see ``Regressions``.
 
-    Entries are ``Targets.entries``; of two classes (binary) the second alone has weights.
+    Features are [n, d], or [k, n, d] if each regression has its own. Entries are
+    ``Targets.entries``; of two classes (binary) the second alone has weights.
     """
 
     x: Floats
@@ -475,11 +525,13 @@ class _CrossEntropy:
         values = np.zeros(k)
         to_weights: Floats = np.zeros_like(flat)
         to_bias: Floats = np.zeros_like(bias)
-        for start in range(0, len(self.x), size):
-            part = slice(start, start + size)
-            rows = self.x[part]
+        n, shared = self.x.shape[-2], self.x.ndim == 2
+        for start in range(0, n, size if shared else n):
+            part = slice(start, start + size) if shared else slice(n)
+            rows = self.x[..., part, :]
             # Classes by rows: numpy is fast along the rows, of which there are many.
-            scores: Floats = (flat @ rows.T).reshape(k, c, len(rows))
+            scores: Floats = weights @ rows.mT if not shared else flat @ rows.T
+            scores = scores.reshape(k, c, -1)
             scores += bias[:, :, None]
             compute = self._binary_loss if self.binary else self._multiclass_loss
             losses, errors = compute(scores, part)
@@ -487,9 +539,10 @@ class _CrossEntropy:
                 losses *= self.used[:, part]
                 errors *= self.used[:, None, part]
             values += losses.sum(axis=1, dtype=np.float64)
-            to_weights += errors.reshape(k * c, -1) @ rows
+            slopes = errors.reshape(k * c, -1) @ rows if shared else errors @ rows
+            to_weights += slopes.reshape(k * c, d)
             to_bias += errors.sum(axis=2)
-        count = np.full(k, len(self.x)) if self.used is None else self.used.sum(axis=1)
+        count = np.full(k, n) if self.used is None else self.used.sum(axis=1)
         shares = (1 / count).astype(np.float32)[:, None]
         by_weights = self.unscaled(to_weights.reshape(k, c, d) * shares[:, :, None])
         return values / count, by_weights, to_bias * shares

@@ -64,7 +64,6 @@ import numpy as np
 from evaluation.arrays import Flags, Floats, Labels, Values
 from evaluation.measures import measure
 from evaluation.probing.protocols.logistic import (
-    Fitted,
     Regressions,
     coherence_features,
     deviations,
@@ -97,7 +96,7 @@ def fit_predict(problem: Problem, seed: int, engine: str) -> ProbeOutput:
     return _predict_folds(problem, problem.folds)
 
 
-PROTOCOL = Protocol("standard", 4, ("numpy",), fit_predict)
+PROTOCOL = Protocol("standard", 5, ("numpy",), fit_predict)
 
 
 def _predict_splits(problem: Problem) -> ProbeOutput:
@@ -114,13 +113,13 @@ def _predict_splits(problem: Problem) -> ProbeOutput:
     for strength in _strengths(problem):
         regressions.fit([strength])
         fitted = regressions.fitted()
-        (held_out,) = _predict(problem, train_targets, fitted, validation)
+        (held_out,) = _predict(problem, train_targets, fitted.logits(validation))
         metric = measure(problem.metric, y_validation, held_out)
         # From strong to weak: of equals the strongest.
         if metric > best:
             best, chosen, best_fit = metric, strength, fitted
     return ProbeOutput(
-        _predict(problem, train_targets, best_fit, test), {"strength": [chosen]}, best
+        _predict(problem, train_targets, best_fit.logits(test)), {"strength": [chosen]}, best
     )
 
 
@@ -169,13 +168,13 @@ class _Fits:
         predictions: list[Values] = []
         for x, regressions in self._parts:
             regressions.fit(strengths[len(predictions) : len(predictions) + regressions.count])
-            predictions.extend(_predict(self._problem, self._targets, regressions.fitted(), x))
+            logits = regressions.logits(x)
+            predictions.extend(_predict(self._problem, self._targets, logits))
         return np.array(predictions)
 
 
-def _predict(problem: Problem, train_targets: Targets, fitted: Fitted, x: Floats) -> Values:
+def _predict(problem: Problem, train_targets: Targets, logits: Floats) -> Values:
     """Return the predictions of k regressions for rows, [k, rows]."""
-    logits = fitted.logits(x)
     return np.array([predict(problem.metric, train_targets.classes, of_fit) for of_fit in logits])
 
 

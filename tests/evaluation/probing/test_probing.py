@@ -322,7 +322,7 @@ def test_pair_features_are_an_option(root: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setitem(probing.PROTOCOLS, "standard", noting)
     for pair in ("difference_product", "four_part"):
         found, _ = run(root, only="sick_e", probing=Probing(pair_features=pair))
-        facts = {"name": "standard", "version": 4, "engine": "numpy", "pair_features": pair}
+        facts = {"name": "standard", "version": 5, "engine": "numpy", "pair_features": pair}
         assert found.protocol == facts
     assert widths == [64, 128]
 

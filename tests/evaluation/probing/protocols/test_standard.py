@@ -178,7 +178,7 @@ def test_strengths_are_as_documented() -> None:
     assert STRENGTHS[0] == 100
     assert STRENGTHS[-1] == pytest.approx(0.001)
     assert [STRENGTHS[i] / STRENGTHS[i + 2] for i in range(9)] == pytest.approx([10] * 9)
-    assert (PROTOCOL.name, PROTOCOL.version, PROTOCOL.engines) == ("standard", 4, ("numpy",))
+    assert (PROTOCOL.name, PROTOCOL.version, PROTOCOL.engines) == ("standard", 5, ("numpy",))
 
 
 # Folds
@@ -293,14 +293,15 @@ def test_where_the_search_ends_the_loss_is_lowest(monkeypatch: pytest.MonkeyPatc
         assert reached == pytest.approx(lowest, abs=1e-6)
 
 
-@pytest.mark.parametrize("small", [0, 1536])
+@pytest.mark.parametrize(("small", "worth"), [(0, 0), (1536, 0), (1536, 10**6)])
 @pytest.mark.parametrize("classes", [2, 4])
 def test_regressions_side_by_side_are_those_of_their_rows(
-    small: int, classes: int, monkeypatch: pytest.MonkeyPatch
+    small: int, worth: int, classes: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each with its own rows, scale and strength, with all axes or some; as if fitted alone."""
+    """Each with its own rows, scale and strength, with all axes, some or its own; as if alone."""
     tighten(monkeypatch)
     monkeypatch.setattr(logistic, "SMALL", small)
+    monkeypatch.setattr(logistic, "WORTH_AXES", worth)
     monkeypatch.setattr(logistic, "AXES", 7)
     x, y = blobs(300, classes, distance=1.5)
     x *= np.geomspace(1, 50, 20, dtype=np.float32)
@@ -309,7 +310,7 @@ def test_regressions_side_by_side_are_those_of_their_rows(
     together = Regressions(everything, targets("accuracy", y), used, deviations(everything, used))
     for strengths in ((10.0, 1.0, 1.0), (0.1, 0.1, 0.01)):
         together.fit(strengths)
-    logits = together.fitted().logits(everything)
+    logits = together.logits(everything)
     for rows, strength, found in zip(used, strengths, logits, strict=True):
         train, asked = standardised(x[rows], x)
         alone = Regressions(train, targets("accuracy", y[rows]))
