@@ -167,6 +167,19 @@ def test_the_ranking_is_composed(copy: Path, tmp_path: Path) -> None:
     assert "used 10" in done.stdout
 
 
+def test_the_readme_is_short_and_can_be_copied() -> None:
+    page = PAGES["README.md"]
+    lines = page.splitlines()
+    assert len(lines) <= 110
+    # What it is, an example with its output, the commands, and a picture are seen at once.
+    first = "\n".join(lines[:40])
+    assert [mark in first for mark in ("```python", "```text", "| `probeta repro` |", "\n![")] == [
+        True
+    ] * 4
+    assert not re.search(r"^\$ ", page, re.MULTILINE)
+    assert not re.search(r"\b(ORG|NAME|PATH|URL|FILE|FOLDER|DIR)\b", page)
+
+
 def test_documents_can_be_read(tmp_path: Path) -> None:
     (block,) = blocks("json")
     (tmp_path / "documents.jsonl").write_text(block.text, "utf-8")

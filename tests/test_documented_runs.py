@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from documentation import blocks
+from documentation import PAGES, blocks
 from imports import REPOSITORY
 from projects import copy_of_project, run
 from test_docs import RUNS, run_page
@@ -41,6 +41,23 @@ def test_runs_and_experiments(tmp_path: Path) -> None:
         "M",
         "params.yaml",
     ]
+
+
+@pytest.mark.slow
+def test_the_readme_works_in_an_empty_folder(tmp_path: Path) -> None:
+    """Its first example prints what it says; its commands work beside documents alone."""
+    sample = REPOSITORY / "corpora_recipes" / "corpora" / "documents" / "sample"
+    shutil.copytree(sample, tmp_path / "my_documents")
+    example, printed = (blocks(language, page="README.md")[0] for language in ("python", "text"))
+    (scored,) = re.findall(r"^\| `(probeta score .*?)`", PAGES["README.md"], re.MULTILINE)
+    commands = [block.text for block in blocks("sh", page="README.md")]
+    script = "\n".join([f"python -c {shlex.quote(example.text)} > printed", scored, *commands])
+    where = {"PYTHONPATH": str(REPOSITORY), "XDG_CACHE_HOME": str(tmp_path / "cache")}
+    done = run(f"bash -ec {shlex.quote(script)}", tmp_path, **where)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert (tmp_path / "printed").read_text("utf-8") == printed.text
+    assert printed.text in done.stdout
+    assert (tmp_path / "reports" / "index.html").is_file()
 
 
 @pytest.mark.slow
