@@ -58,7 +58,8 @@ def _describe_datasets(report: Report, average: Average) -> Iterator[str]:
         return
     yield phrase("summary_small", least=100 * DETECTABLE_AT_MOST)
     if average.benchmark == OWN:
-        yield phrase("summary_folds")
+        in_folds = all(inputs.any_score(name).folds for name in names)
+        yield phrase("summary_documents" if in_folds else "summary_folds")
 
 
 def _table(

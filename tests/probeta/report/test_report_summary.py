@@ -4,7 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from report_files import BASELINES, DR, ONE, SP, TWO, audit_file, change_audit, report_of
+from report_files import BASELINES, ONE, SP, TWO, audit_file, change_audit, report_of
 
 from builders.audit_report import DETECTABLE
 from probeta.report.summary import MAX_COLUMNS, summarise
@@ -53,6 +53,8 @@ def test_what_helps_is_said_of_ones_own_documents(tmp_path: Path) -> None:
     audit = audit_file(tmp_path, {"sp_own": BASELINES["sp_wiki"]}, sp_own=SP.rows)
     facts = {"gate": "size", "what": DETECTABLE, "verdict": "pass", "limit": None}
     change_audit(audit, "sp_own", value=0.241, **facts)
-    own = replace(ONE, scores=(replace(SP, dataset="sp_own"),))
-    assert "`folds: true`" in summarise(report_of(tmp_path, own, audit=audit))
-    assert DR.dataset not in summarise(report_of(tmp_path, own, audit=audit))
+    for folds in (0, 5):
+        own = replace(ONE, scores=(replace(SP, dataset="sp_own", folds=folds),))
+        text = summarise(report_of(tmp_path / str(folds), own, audit=audit))
+        assert "documents help" in text
+        assert ("`folds: true`" in text) == (folds == 0)
