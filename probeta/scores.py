@@ -243,13 +243,13 @@ class Scores(ScoreTable):
         names = [score.dataset for score in scores]
         units = {"accuracy": "accuracy in per cent", "pearson": "Pearson's correlation x 100"}
         units = {metric: units[metric] for metric in sorted({score.metric for score in scores})}
-        alone = " (where there is no chance)" if len(units) > 1 else ""
         groups = dict.fromkeys(map(group_of, scores))
         titles = ", ".join(f"{group} {titles_of[group]}" for group in groups)
         marks = {self._mark(score) for score in scores}
         lines = [
-            f"score: {', '.join(units.values())}{alone}; baseline: the best of chance, majority "
-            f"and trivial ones; n: rows tested; groups: {titles}.",
+            f"score: {', or without chance '.join(units.values())}; n: rows tested",
+            "baseline: the best of chance, majority and trivial ones",
+            f"groups: {titles}",
             "; ".join(f"{mark} {MARKS[mark]}" for mark in MARKS if mark in marks),
         ]
         for benchmark, mean, count in self._means():

@@ -310,18 +310,21 @@ def test_a_table_and_the_path(hub_folder: Path, capsys: pytest.CaptureFixture[st
     assert rows[0] == header.split(", ")
     assert rows[1][:2] + rows[1][4:] == ["bso_own", "BSO", "50.0", "90.0 majority", "8", "†"]
     assert rows[2][:2] + rows[2][4:] == ["sts_own", "SS", "–", "0.0 chance", "5", "†"]
-    unit = "score: accuracy in per cent, Pearson's correlation x 100 (where there is no chance); "
-    assert lines[3].startswith(unit)
-    assert lines[3].endswith("groups: BSO binary sentence ordering, SS semantic similarity.")
-    assert lines[4] == "† not shown to beat the baseline"
-    assert lines[5] == "results: results/lengths_alone-encode"
+    units = "accuracy in per cent, or without chance Pearson's correlation x 100"
+    assert lines[3:7] == [
+        f"score: {units}; n: rows tested",
+        "baseline: the best of chance, majority and trivial ones",
+        "groups: BSO binary sentence ordering, SS semantic similarity",
+        "† not shown to beat the baseline",
+    ]
+    assert lines[7] == "results: results/lengths_alone-encode"
     other = "score another encoder, OTHER, and `probeta compare lengths_alone-encode OTHER`"
-    assert lines[6:] == [f"next: {other}"]
+    assert lines[8:] == [f"next: {other}"]
     names = sorted(path.name for path in Path("results/lengths_alone-encode").iterdir())
     assert names == ["predictions.parquet", "scores.json"]
     for before, behind in ((["--quiet"], []), ([], ["--quiet"])):
         assert main([*before, *command, *behind]) == 0
-        assert capsys.readouterr().out.splitlines() == lines[:5]
+        assert capsys.readouterr().out.splitlines() == lines[:7]
 
 
 def test_groups_name_out_and_the_store(
