@@ -15,13 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, partial
 from pathlib import Path, PurePosixPath
 
-from corpora_recipes.formats.tables import (
-    Row,
-    collect_examples,
-    natural_text,
-    parse_class,
-    table_rows,
-)
+from corpora_recipes.formats.tables import Row, collect_examples, natural_text, table_rows
 from corpora_recipes.formats.treebanks import (
     PARTS,
     Texts,
@@ -33,6 +27,7 @@ from corpora_recipes.formats.treebanks import (
 )
 from corpora_recipes.recipe import BlockResult, Corpus, Dropped, Source
 from corpora_recipes.records import Example
+from corpora_recipes.running.errors import RawError
 from corpora_recipes.running.limits import read_whole
 from corpora_recipes.text.tokens import detokenize
 from corpora_recipes.validation import check_choice, validate
@@ -51,8 +46,9 @@ COLLECTION = "relations"
 
 _TOKENS = re.compile(r"\d{1,9}(?:-\d{1,9})?(?:,\d{1,9}(?:-\d{1,9})?)*", re.ASCII)
 _GAP = "<*>"
-# In place of the numbers of the tokens of a unit without any.
-_NO_TOKENS = "_"
+# In place of what a row does not have, such as the tokens of a unit, or a direction.
+_EMPTY = "_"
+_PARTED_WORDS = re.compile(r"\w_ \w")
 _TURNED = str.maketrans("<>", "><")
 
 
@@ -87,7 +83,9 @@ def read_block(block: Texts, corpus: Corpus) -> BlockResult:
 
     Dropped examples: ``missing_unit`` (one of the units has no tokens), ``withheld_text``
     (underscores for words that may not be published), ``second_label`` (a line with another label
-    of the pair of an earlier line), ``repeated`` (a line with the same label), ``empty_text``.
+    of the pair of an earlier line), ``repeated`` (a line with the same label), ``empty_text``,
+    ``unknown_unit``, ``unknown_label``, ``unknown_direction`` (no numbers of tokens, no class, no
+    direction), ``control_character``, ``joined_words`` (a mark of words that are one in the text).
     """
     result = BlockResult()
     for name in block.names:
@@ -116,24 +114,31 @@ def _example(
     """Return the example of a row; ``labels`` are those of the pairs above it in the file."""
     fields = row.fields
     pair = (fields["doc"], fields["unit1_toks"], fields["unit2_toks"])
-    if _NO_TOKENS in pair:
+    if _EMPTY in pair:
         raise Dropped("missing_unit")
     units = sorted(("1", "2"), key=lambda unit: _first_token(row, unit))
     written = [fields.get(f"u{unit}_raw") or fields[f"unit{unit}_txt"] for unit in units]
     if any(map(is_withheld, written)):
         raise Dropped("withheld_text")
-    label = parse_class(_label(row, block, corpus), COLLECTION, corpus, row)
+    direction, kind = fields["dir"].replace(_EMPTY, ""), fields.get("rel_type", "")
+    if direction not in ("", *DIRECTIONS):
+        raise Dropped("unknown_direction")
+    label = _label(row, block, corpus)
     if pair in labels:
         raise Dropped("repeated" if labels[pair] == label else "second_label")
     labels[pair] = label
-    direction, kind = fields["dir"], fields.get("rel_type", "")
-    if direction not in DIRECTIONS:
-        raise row.error(f"one of {', '.join(DIRECTIONS)} in the column dir", repr(direction[:60]))
     tokens = corpus.facts.treebanks[block.treebank].tokenised or "u1_raw" not in fields
 
     def text(unit: str) -> str:
-        joined = clean_text(unit.replace(_GAP, " "), row.where)
-        return natural_text(detokenize(joined, corpus.language, tokens=True) if tokens else joined)
+        try:
+            joined = clean_text(unit.replace(_GAP, " "), row.where)
+        except RawError:
+            raise Dropped("control_character") from None
+        if tokens:
+            joined = detokenize(joined, corpus.language, tokens=True)
+            if _PARTED_WORDS.search(joined):
+                raise Dropped("joined_words")
+        return natural_text(joined)
 
     return Example(
         id=f"{PurePosixPath(name).stem}/{row.line}",
@@ -144,7 +149,7 @@ def _example(
         document_id=fields["doc"],
         columns={
             "direction": direction if units[0] == "1" else direction.translate(_TURNED),
-            "relation_type": "" if kind in ("none", _NO_TOKENS) else kind,
+            "relation_type": "" if kind in ("none", _EMPTY) else kind,
             "annotated": fields["orig_label"],
             "interrupted": " ".join(
                 n for n, unit in zip("12", written, strict=True) if _GAP in unit
@@ -158,23 +163,26 @@ def _first_token(row: Row, unit: str) -> int:
     """Return the number of the first token of a unit in its document."""
     written = row.fields[f"unit{unit}_toks"]
     if not _TOKENS.fullmatch(written):
-        raise row.error("numbers of tokens such as 1-5,9-12", repr(written[:60]))
+        raise Dropped("unknown_unit")
     return int(written.replace("-", ",").partition(",")[0])
 
 
 def _label(row: Row, block: Texts, corpus: Corpus) -> str:
     """Return the class of a relation, which older editions do not have."""
     label = row.fields["label"].strip()
-    if label in (corpus.facts.collections[COLLECTION].labels or {}):
-        return label
+    known = corpus.facts.collections[COLLECTION].labels or {}
     path = block.raw / MAPPING
-    if not path.is_file():
+    if label not in known and "rel_type" not in row.fields and not path.is_file():
         todo = f"put {MAPPING} of the shared task of 2025 beside its folder data"
         raise row.error("one of the 17 classes of 2025 as the label", repr(label[:60]), todo)
     # The first of several relations; of a hierarchy, the last level.
-    annotated = row.fields["orig_label"].lower().partition(";")[0]
-    classes = _mapping(path)
-    return classes.get(annotated) or classes.get(annotated.rpartition(".")[2]) or label
+    annotated = row.fields["orig_label"].partition(";")[0].strip().lower()
+    names = (annotated, annotated.rpartition(".")[2], label.lower())
+    classes = _mapping(path) if label not in known and path.is_file() else {}
+    label = next((classes[name] for name in names if name in classes), label)
+    if label not in known:
+        raise Dropped("unknown_label")
+    return known[label]
 
 
 @cache

@@ -148,6 +148,8 @@ TOKENS = [
     ("en", "the lamp — or what was left — fell", "the lamp — or what was left — fell"),
     # Contractions and clitics.
     ("pt", "uma pedra em_ uma corrente de_ o rio", "uma pedra numa corrente do rio"),
+    ("pt", "Com_ mim e com_ si , aquele_ outro .", "Comigo e consigo, aqueloutro."),
+    ("pt", "Deu lhe_ a e me_ os pediu", "Deu lha e mos pediu"),
     ("pt", "Em_ este barco , a_ o pé de_ ela", "Neste barco, ao pé dela"),
     ("pt", "a_ as dez , por_ os campos", "às dez, pelos campos"),
     ("pt", "Leva -nos a vê# -la", "Leva-nos a vê-la"),
