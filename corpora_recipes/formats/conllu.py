@@ -5,6 +5,7 @@ read. Empty nodes, enhanced dependencies and the column XPOS are left out, and s
 except for SpaceAfter.
 """
 
+import html
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
@@ -27,6 +28,7 @@ _BOM = b"\xef\xbb\xbf"
 _ODD_SPACE = re.compile(r"[^\S \t\n]")
 _FEATURE = r"[A-Z][A-Za-z0-9]*(?:\[[a-z0-9]+\])?=[A-Z0-9][A-Za-z0-9]*(?:,[A-Z0-9][A-Za-z0-9]*)*"
 _FEATURES = re.compile(rf"{_FEATURE}(?:\|{_FEATURE})*")
+_ENTITY = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[a-zA-Z][a-zA-Z0-9]{1,30});")
 _RANGE = re.compile(r"([1-9][0-9]{0,5})-([1-9][0-9]{0,5})")
 _EMPTY_NODE = re.compile(r"[0-9]{1,6}\.[1-9][0-9]{0,5}")
 # The only spellings of a head: no blanks, signs, underscores or digits of other scripts.
@@ -97,7 +99,7 @@ def parse_sentence(piece: Piece, path: Path) -> Parse:
     """Read a sentence.
 
     Its text, in NFC and without invisible characters, is that of the comment ``text``; without
-    one, it is put together from the tokens.
+    one, it is put together from the tokens. HTML entities, such as &#39;, are decoded in both.
     """
     lines = _lines(piece, path)
     words: list[Word] = []
@@ -110,9 +112,9 @@ def parse_sentence(piece: Piece, path: Path) -> Parse:
         if line.startswith("#") and not tokens:
             name, equals, value = line[1:].partition("=")
             if name.strip() == "text" and equals and text is None:
-                text = " ".join(value.split())
+                text = decode_entities(" ".join(value.split()))
             continue
-        columns = line.split("\t")
+        columns = decode_entities(line).split("\t")
         if len(columns) != _COLUMNS:
             raise _error(path, number, f"{_COLUMNS} columns, with a tab between them", len(columns))
         word_id, form, lemma, upos, _, features, head, relation, _, misc = columns
@@ -152,6 +154,16 @@ def parse_sentence(piece: Piece, path: Path) -> Parse:
     if text is not None and text != text_of(tokens):
         tokens = _spaced_as(text, tokens)
     return Parse(tuple(words), tuple(tokens))
+
+
+def decode_entities(text: str) -> str:
+    """Return a text with the characters that its HTML entities stand for, if they are visible."""
+
+    def decode(entity: re.Match[str]) -> str:
+        character = html.unescape(entity[0])
+        return character if character.strip() and character.isprintable() else entity[0]
+
+    return _ENTITY.sub(decode, text) if "&" in text else text
 
 
 def _space_after(misc: str) -> bool:

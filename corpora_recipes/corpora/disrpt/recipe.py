@@ -170,19 +170,19 @@ def _first_token(row: Row, unit: str) -> int:
 def _label(row: Row, block: Texts, corpus: Corpus) -> str:
     """Return the class of a relation, which older editions do not have."""
     label = row.fields["label"].strip()
-    known = corpus.facts.collections[COLLECTION].labels or {}
+    classes = corpus.facts.collections[COLLECTION].labels or {}
     path = block.raw / MAPPING
-    if label not in known and "rel_type" not in row.fields and not path.is_file():
+    if label not in classes and "rel_type" not in row.fields and not path.is_file():
         todo = f"put {MAPPING} of the shared task of 2025 beside its folder data"
         raise row.error("one of the 17 classes of 2025 as the label", repr(label[:60]), todo)
     # The first of several relations; of a hierarchy, the last level.
     annotated = row.fields["orig_label"].partition(";")[0].strip().lower()
     names = (annotated, annotated.rpartition(".")[2], label.lower())
-    classes = _mapping(path) if label not in known and path.is_file() else {}
-    label = next((classes[name] for name in names if name in classes), label)
-    if label not in known:
+    mapping = _mapping(path) if label not in classes and path.is_file() else {}
+    label = next((mapping[name] for name in names if name in mapping), label)
+    if label not in classes:
         raise Dropped("unknown_label")
-    return known[label]
+    return classes[label]
 
 
 @cache

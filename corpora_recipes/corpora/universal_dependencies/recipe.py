@@ -32,7 +32,13 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from corpora_recipes.formats.conllu import Piece, iter_pieces, parse_sentence, read_comments
+from corpora_recipes.formats.conllu import (
+    Piece,
+    decode_entities,
+    iter_pieces,
+    parse_sentence,
+    read_comments,
+)
 from corpora_recipes.formats.treebanks import is_withheld
 from corpora_recipes.hashing import keyed_uniform
 from corpora_recipes.recipe import BlockResult, Corpus, Dropped, Source, no_files
@@ -297,7 +303,7 @@ def _scan_file(path: Path, licence: str, most: int) -> Sentences:
         file.documents.append(document)
         file.offsets.append(piece.offset)
         file.lines.append(piece.first)
-        file.marks.append(sentence_hash(notes.get("text") or _forms(piece)))
+        file.marks.append(sentence_hash(decode_entities(notes.get("text") or _forms(piece))))
     file.offsets.append(path.stat().st_size)
     if file.documents and not file.documents[0]:
         file.documents[:] = _documents_of_ids(file.ids) or file.ids

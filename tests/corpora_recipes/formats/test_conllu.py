@@ -80,6 +80,21 @@ def test_text_is_normal_and_without_invisible_characters() -> None:
     assert found.tokens == (Token("café", 1, False), Token(",", 1, True), Token("sí", 1, False))
 
 
+def test_html_entities_are_decoded_where_text_and_words_agree() -> None:
+    words = [
+        row(1, "&#39;&#39;", lemma="&#39;&#39;"),
+        row(2, "Rock&amp;Roll", 1),
+        row(3, "&#9;", 1),
+    ]
+    for text in ("&#39;&#39; Rock&amp;Roll &#9;", "'' Rock&Roll &#9;"):
+        found = read(f"# text = {text}", *words)
+        assert text_of(found.tokens) == "'' Rock&Roll &#9;"
+        assert (found.words[0].form, found.words[0].lemma) == ("''", "''")
+    parts = [row(n, form, 0 if n == 1 else 1) for n, form in enumerate(("&", "#39", ";"), 1)]
+    with pytest.raises(Dropped, match="text_mismatch"):
+        read("# text = &#39;", *parts)
+
+
 def test_what_is_not_annotated_is_empty() -> None:
     (word,) = read(row(1, "así")).words
     assert word == Word("así", "", "", "", 0, "dep")

@@ -218,7 +218,7 @@ def test_odd_sentences_are_counted(tmp_path) -> None:
         "unknown_upos": lines("i j", "s6").replace("X", "noun"),
         "withheld_text": lines("_ _ _", "s7"),
         "replacement_character": lines("k \ufffd", "s8"),
-        "markup_left": lines("l &lt; m", "s9"),
+        "markup_left": lines("l <br> m", "s9"),
     }
     write(tmp_path, "es_gsd-ud-train.conllu", good, *bad.values())
     for part in ("dev", "test"):
