@@ -24,9 +24,11 @@ from builders.sampling.candidates import (
     WordCounts,
     assign_splits,
     balance_classes,
+    choose_classes,
     deal_to_folds,
     draw_classes,
     filter_examples,
+    limit_folds,
     source_test_split,
     text_key,
 )
@@ -181,8 +183,6 @@ def _relation_splits(
 
 # The share of words with the feature below which a treebank is taken to lack it.
 MIN_FEATURE_SHARE = 0.5
-# A small dataset has fewer folds than ``N_FOLDS``, so that each has rows of all classes.
-ROWS_PER_FOLD = 20
 _ADDRESS = re.compile(r"https?:|www\.|\S@\S")
 
 
@@ -244,12 +244,13 @@ def _build_treebank_rows(gathered: _TreebankCandidates, n_read: int) -> BuiltRow
         return balance_classes(candidates, labels, draw, by_length=task.by_length)
 
     labels = list(task.labels) or sorted(classes)
-    max_rows = len(chosen(settled, labels))
-    n_folds = max(
-        MIN_FOLDS, min(N_FOLDS, max_rows // ROWS_PER_FOLD, max_rows // max(len(labels), 1))
-    )
+    if task.least_share:
+        labels, n_folds = choose_classes(settled, task.least_share, draw)
+        settled = [candidate for candidate in settled if candidate.label in labels]
+    else:
+        n_folds = limit_folds(len(chosen(settled, labels)), len(labels))
     in_folds = deal_to_folds(settled, n_folds, draw, by_length=task.by_length)
-    if not task.labels:
+    if not (task.labels or task.least_share):
         labels_of_folds = [{c.label for c in in_folds if c.fold == fold} for fold in range(n_folds)]
         labels = sorted(set.intersection(*labels_of_folds))
     rows = chosen(in_folds, labels) if len(labels) > 1 else []
@@ -263,7 +264,13 @@ def _build_treebank_rows(gathered: _TreebankCandidates, n_read: int) -> BuiltRow
     }
     sample = gathered.dataset.sample
     rows_by_split: Rows = {"train": [_row(candidate, task, sample=sample) for candidate in rows]}
-    return BuiltRows(rows_by_split, labels, {"sentences": counts})
+    todo = "read more treebanks, or larger ones"
+    if labels and not task.unchanged:
+        n_sentences = Counter(candidate.label for candidate in settled)
+        rarest = min(labels, key=lambda label: (n_sentences[label], label))
+        todo += ": each fold needs all classes" + ", in the same lengths" * task.by_length
+        todo += f"; the rarest one, {rarest}, has {n_sentences[rarest]:,} sentences in all"
+    return BuiltRows(rows_by_split, labels, {"sentences": counts}, todo=todo)
 
 
 def _row(candidate: Candidate, task: TreebankTask, *, sample: bool) -> dict[str, Any]:
@@ -601,7 +608,7 @@ def _check_sizes(dataset: Dataset, built: BuiltRows) -> None:
     if len(sizes) >= min_parts and min(sizes.values()) >= min_rows:
         return
     found = ", ".join(f"{name} {size} rows" for name, size in sorted(sizes.items())) or "none"
-    todo = "add the source's files that are missing"
+    todo = built.todo
     if isinstance(dataset, PassageDataset):
         todo = "take more or longer documents, or give the corpus fewer datasets: they share them"
     expected = f"{min_rows} rows or more in each {part}; a row needs {dataset.task.needs}"

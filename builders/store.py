@@ -98,12 +98,14 @@ class BuiltRows(NamedTuple):
         labels: names of the classes in the order of their numbers; empty if rows have none.
         counts: the numbers of records used or left out, by reason.
         fault: what the corpus lacks for it; then there are no rows.
+        todo: what helps if there are too few rows.
     """
 
     rows: Rows
     labels: list[str]
     counts: Counts
     fault: InputError | None = None
+    todo: str = "add the source's files that are missing"
 
 
 # The keys of a dataset in build.json that are no such units.

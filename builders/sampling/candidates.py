@@ -28,6 +28,10 @@ T = TypeVar("T")
 N_FOLDS = 10
 # One for test, one to choose the regularisation of a probe, one for train.
 MIN_FOLDS = 3
+# A small dataset has fewer folds than ``N_FOLDS``, so that each has rows of all classes.
+ROWS_PER_FOLD = 20
+# Fewer folds are not tried once they could give hardly more rows.
+NEARLY_ALL = 0.98
 # Of a text in two source splits, the copy in the later one is used: the tested one comes first.
 _DEDUPLICATION_ORDER = (*reversed(SPLITS), None)
 
@@ -97,18 +101,12 @@ def assign_splits(
 
 def _keep_in_one_part(examples: Sequence[Example], parts: Mapping[str, int]) -> dict[str, int]:
     """Return id to part without the examples with a sentence that is mostly in another part."""
-    parts_of_sentence: dict[int, Counter[int]] = {}
-    for example in examples:
-        for sentence in _linking(example):
-            parts_of_sentence.setdefault(sentence, Counter())[parts[example.id]] += 1
+    sizes = Counter((text, parts[e.id]) for e in examples for text in _linking(e))
     part_of = {
-        sentence: min(sizes, key=lambda part: (-sizes[part], part))
-        for sentence, sizes in parts_of_sentence.items()
+        text: part for (text, part), _ in sorted(sizes.items(), key=lambda s: (s[1], -s[0][1]))
     }
     return {
-        example.id: parts[example.id]
-        for example in examples
-        if all(part_of[sentence] == parts[example.id] for sentence in _linking(example))
+        e.id: parts[e.id] for e in examples if all(part_of[t] == parts[e.id] for t in _linking(e))
     }
 
 
@@ -461,21 +459,48 @@ def draw_classes(
     ]
 
 
-def choose_classes(candidates: Sequence[Candidate], draw: Draw) -> list[str]:
-    """Return the labels worth asking for, the most frequent first.
+def limit_folds(n_rows: int, n_classes: int) -> int:
+    """Return the largest useful number of folds, given the rows that there are without folds."""
+    return max(MIN_FOLDS, min(N_FOLDS, n_rows // ROWS_PER_FOLD, n_rows // max(n_classes, 1)))
 
-    A rare class costs many rows, since all classes are made as rare. So there are as many classes,
-    two or more, as leave at least half of the rows that the best number of classes leaves.
+
+def choose_classes(
+    candidates: Sequence[Candidate], least_share: float, draw: Draw
+) -> tuple[list[str], int]:
+    """Return the labels worth asking for, and the number of folds.
+
+    A rare class costs many rows, since all classes are made as rare, in every fold and bin of
+    length. So there are as many classes, two or more, and then as many folds, as leave
+    ``least_share`` of the rows that the best numbers of classes and of folds leave.
     """
     frequency = Counter(candidate.label for candidate in candidates)
     ranked = sorted(frequency, key=lambda label: (-frequency[label], label))
-    rows = {}
-    for count in range(2, len(ranked) + 1):
-        remaining = balance_classes(candidates, ranked[:count], draw)
-        if remaining:
-            rows[count] = len(remaining)
-    max_rows = max(rows.values(), default=0)
-    return ranked[: max((count for count, n in rows.items() if 2 * n >= max_rows), default=0)]
+    numbers = range(2, len(ranked) + 1)
+    # Folds only take rows away from these.
+    bounds = {n: len(balance_classes(candidates, ranked[:n], draw)) for n in numbers}
+    n_rows: dict[tuple[int, int], int] = {}
+    best = 0
+    for n_classes in sorted(numbers, key=lambda n: -bounds[n]):
+        bound = bounds[n_classes]
+        if bound <= least_share * best:
+            break
+        asked = [candidate for candidate in candidates if candidate.label in ranked[:n_classes]]
+        limit = limit_folds(bound, n_classes)
+        # More folds than are useful, if fewer of them leave no rows.
+        for n_folds in (*range(limit, MIN_FOLDS - 1, -1), *range(limit + 1, N_FOLDS + 1)):
+            if n_folds > limit and any(number == n_classes for number, _ in n_rows):
+                break
+            dealt = deal_to_folds(asked, n_folds, draw)
+            remaining = balance_classes(dealt, ranked[:n_classes], draw)
+            if len({candidate.fold for candidate in remaining}) >= MIN_FOLDS:
+                n_rows[n_classes, n_folds] = len(remaining)
+                is_enough = len(remaining) >= NEARLY_ALL * bound
+                best = max(best, bound if is_enough else len(remaining))
+                if is_enough:
+                    break
+    enough = (chosen for chosen, rows in n_rows.items() if rows >= least_share * best)
+    n_classes, n_folds = max(enough, default=(2, MIN_FOLDS))
+    return sorted(ranked[:n_classes]), n_folds
 
 
 def in_drawn_order(candidates: Sequence[Candidate], draw: Draw) -> list[Candidate]:

@@ -278,6 +278,8 @@ class TreebankTask(Task):
         by_length: whether classes are balanced among sentences of the same length, so that length
             does not tell the class.
         lengths: the shortest and the longest sentence, in tokens.
+        least_share: of the classes that sentences have, as many are asked for as leave this share
+            of the rows that the best number of them leaves; 0 for all.
     """
 
     find: Callable[[Tree, Draw], Candidate | str]
@@ -287,6 +289,7 @@ class TreebankTask(Task):
     carrier: str = ""
     by_length: bool = True
     lengths: tuple[int, int] = (5, 40)
+    least_share: float = 0
     group: Group = LPT
     records: tuple[str, ...] = ("parsed_sentences",)
     texts: tuple[Text, ...] = (Text("sentence", "tokens", "string", "natural text"),)

@@ -137,12 +137,13 @@ def group_in_blocks(
     ]
 
 
+# Text to its EDUs, by which texts are linked.
+Edus = Mapping[str, Sequence[str]]
+NO_EDUS: Edus = MappingProxyType({})
+
+
 def choose_held_out(
-    keys: Collection[str],
-    number: int,
-    corpus: Corpus,
-    part: str,
-    edus: Mapping[str, Sequence[str]] = MappingProxyType({}),
+    keys: Collection[str], number: int, corpus: Corpus, part: str, edus: Edus = NO_EDUS
 ) -> frozenset[str]:
     """Choose ``number`` texts for a part by keyed hash; one text less changes one group at most.
 

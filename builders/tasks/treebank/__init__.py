@@ -57,7 +57,7 @@ TASKS = (
         **about("top_constituents"),
         provenance=ORIGIN,
         find=properties.constituents,
-        settle=properties.of_worthwhile_classes,
+        least_share=0.9,
     ),
     TreebankTask(
         **about("bigram_shift"),
@@ -114,14 +114,14 @@ TASKS = (
     TreebankTask(
         **about("subject_gender"),
         find=partial(properties.of_noun, relation="nsubj", feature="Gender", names=GENDERS),
-        settle=properties.of_worthwhile_classes,
+        least_share=0.5,
         feature="Gender",
         carrier="nouns that are subjects",
     ),
     TreebankTask(
         **about("object_gender"),
         find=partial(properties.of_noun, relation="obj", feature="Gender", names=GENDERS),
-        settle=properties.of_worthwhile_classes,
+        least_share=0.5,
         feature="Gender",
         carrier="nouns that are objects",
     ),
@@ -130,7 +130,7 @@ TASKS = (
     TreebankTask(
         **about("dropped_subject"),
         find=properties.dropped_subject,
-        settle=properties.of_worthwhile_classes,
+        least_share=0.9,
         feature="Person",
         carrier="finite verbs of main clauses without subject",
     ),

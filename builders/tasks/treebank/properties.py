@@ -13,7 +13,6 @@ from builders.sampling.candidates import (
     Tree,
     WordCounts,
     as_candidate,
-    choose_classes,
     is_finite,
     labelled_by_word,
 )
@@ -123,14 +122,6 @@ def order(tree: Tree, _: Draw) -> Candidate | str:
     if len(subjects) != 1 or tree.words[subjects[0]].upos not in ("NOUN", "PROPN"):
         return "without_one_noun_as_subject"
     return labelled_by_word(tree, tree.root, "SV" if subjects[0] < tree.root else "VS")
-
-
-def of_worthwhile_classes(
-    candidates: Sequence[Candidate], _: WordCounts, draw: Draw
-) -> Sequence[Candidate]:
-    """Return the candidates of the classes that are worth asking for."""
-    classes = choose_classes(candidates, draw)
-    return [candidate for candidate in candidates if candidate.label in classes]
 
 
 def tense(tree: Tree, _: Draw) -> Candidate | str:
