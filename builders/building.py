@@ -427,12 +427,18 @@ def _build_passage_rows(
     by_id = {passage.id: passage for passage in passages}
     rows: Rows = {}
     used: dict[str, Passage] = {}
+    ids = set[str]()
     for split, quota, further, available in _split_passages(dataset, passages):
         part_rows = dataset.task.instances(available, dataset.draw, quota)
         for row in part_rows:
             _validate_row(row, dataset)
             source = by_id[row.pop("passage")]
             row.setdefault("id", source.id)
+            if row["id"] in ids:
+                todo = "a passage that gives several rows: let `instances` give each an `id` too"
+                expected, found = "rows with ids of their own", f"two with the id {row['id']}"
+                raise InputError(dataset.in_words, expected, found, todo)
+            ids.add(row["id"])
             row |= {"document_id": source.document_id, **further}
             for name in (source.id, row.get("donor_id")):
                 if name is not None:
@@ -470,18 +476,18 @@ def _check_folds(dataset: PassageDataset, passages: Sequence[Passage], corpus: C
 
 
 def _validate_row(row: Mapping[str, Any], dataset: PassageDataset) -> None:
-    """Fail if a row that ``instances`` returned lacks what its task declares, or has more."""
-    task = dataset.task
-    texts = {text.natural: text.count for text in task.texts}
-    missing = {"passage", "label", *texts} - row.keys()
-    unexpected = row.keys() - {"passage", *dataset.columns()}
-    assert not missing, f"{task.name}: a row lacks {sorted(missing)}"
-    assert not unexpected, (
-        f"{task.name}: a row has {sorted(unexpected)}, not in texts or provenance"
-    )
+    """Refuse a row that ``instances`` returned if it lacks what its task declares, or has more."""
+    texts = {text.natural: text.count for text in dataset.task.texts}
+    needed = ["passage", "label", *texts]
+    found = [f"no {name}" for name in needed if name not in row]
+    found += [f"{name}" for name in sorted(row.keys() - {"passage", *dataset.columns()})]
     for name, count in texts.items():
-        n_texts = 1 if isinstance(row[name], str) else len(row[name])
-        assert count in (None, n_texts), f"{task.name}: {n_texts} texts in {name}, expected {count}"
+        n_texts = len(row[name]) if isinstance(row.get(name), list) else 1
+        found += [f"{n_texts} texts in {name}"] if count not in (None, n_texts) else []
+    if found:
+        expected = f"rows of `instances` with {', '.join(needed)}, and what its task declares"
+        todo = f"mend builders/tasks/{dataset.task.name}.py: `instances`, `texts` or `provenance`"
+        raise InputError(dataset.in_words, expected, ", ".join(found), todo)
 
 
 def _count_donors(rows: Rows, passages: Sequence[Passage]) -> dict[str, int]:

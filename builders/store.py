@@ -187,8 +187,14 @@ def _complete(
 ) -> dict[str, Any]:
     # Rows of a dataset of several corpora already have the licence of their corpus.
     complete = {"licence": dataset.licence, **row, "split": split}
-    if isinstance(row.get("label"), str):
-        complete["label"] = numbers[row["label"]]
+    if "label" in row:
+        label = numbers.get(row["label"], row["label"])
+        if label not in range(len(numbers)):
+            declared = f"a class that is declared: {', '.join(numbers)}"
+            where, todo = f"{dataset.in_words}, row {row['id']}", "declare it under `labels`"
+            todo += " of corpus.yaml, or in those of the task; or let the code return another"
+            raise InputError(where, declared, repr(row["label"]), todo)
+        complete["label"] = label
     return complete
 
 

@@ -251,6 +251,12 @@ def list_local_files(
         files = [(p.relative_to(sample).as_posix(), p) for p in sample.rglob("*") if p.is_file()]
         if not files:
             raise InputError(sample, "the raw files of the recipe's sample", "none", "add them")
+        listed = list_sources(corpus)
+        date = _newest(sample, listed)
+        for source in listed:
+            if not (source.optional or source.is_pattern or _in_mirror(source, sample, date)):
+                todo = "add it to the sample, or correct `file` under `sources` of corpus.yaml"
+                raise InputError(sample / source.file, "a file of the sample", "none", todo)
         return sources, sorted(files)
     return f"mirror {sources}", _mirror_files(corpus, Path(sources), out, warn)
 

@@ -401,9 +401,12 @@ def test_published_splits_are_not_replaced_by_folds(make) -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda row: row.pop("passage"), r"toy: a row lacks \['passage'\]"),
-        (lambda row: row.update(place=3), r"toy: a row has \['place'\], not in texts"),
-        (lambda row: row["sentences"].pop(), "toy: 1 texts in sentences, expected 2"),
+        (lambda row: row.pop("passage"), "found:    no passage\n.*builders/tasks/toy.py"),
+        (lambda row: row.update(place=3), "found:    place\n"),
+        (lambda row: row["sentences"].pop(), "found:    1 texts in sentences\n"),
+        (lambda row: row.update(id="a"), "two with the id a\n.*give each an `id`"),
+        (lambda row: row.update(label="none"), "declared: swapped, original\n.*found:    'none'"),
+        (lambda row: row.update(label=2), "declared: swapped, original\n.*found:    2\n"),
     ],
 )
 def test_a_row_that_is_not_what_its_task_declares(make, monkeypatch, change, message) -> None:
@@ -415,7 +418,7 @@ def test_a_row_that_is_not_what_its_task_declares(make, monkeypatch, change, mes
 
     toy = replace(sentence_ordering.TASK, name="toy", instances=instances)
     monkeypatch.setitem(ALL_TASKS, "toy", toy)
-    with pytest.raises(AssertionError, match=message):
+    with pytest.raises(InputError, match=f"^dataset toy_mine \\(toy\\)(.|\n)*{message}"):
         make(DOCUMENTS[:60], toy_mine={"task": "toy"})
 
 

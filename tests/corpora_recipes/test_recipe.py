@@ -121,6 +121,7 @@ def test_a_broken_corpus_yaml_does_not_hide_the_others(tmp_path, monkeypatch, wr
     (tmp_path / "corpora" / "good" / "sample" / "texts.txt").write_text("Uno.", "utf-8")
     monkeypatch.setattr(recipe, "RECIPES", tmp_path / "corpora")
     monkeypatch.setattr("corpora_recipes.fetching.sources.RECIPES", tmp_path / "corpora")
+    monkeypatch.setattr("corpora_recipes.fetching.sources.list_sources", lambda corpus: [])
     fine = {"corpus": {"recipe": "good"}}
     lines = "\n".join(corpora_listing(write_params({"mine": fine})))
     assert "mine (recipe good): no datasets" in lines

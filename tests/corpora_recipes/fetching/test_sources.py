@@ -114,12 +114,15 @@ def test_corpus_without_addresses(tmp_path: Path) -> None:
     assert listing(tmp_path / "out") == ["a.txt", "sub/b.txt"]
 
 
-def test_corpus_that_must_be_asked_for(tmp_path: Path) -> None:
+def test_corpus_that_must_be_asked_for(tmp_path: Path, fake_recipe: Path) -> None:
     asked = corpus(
         [Source("a.zip"), Source("b.zip", optional=True), Source("train/*.rs3")],
         manual="Ask for it at\nhttps://example.org/form.",
     )
     out = tmp_path / "out"
+    with refused("sample/a.zip", "correct `file`"):
+        sources.fetch(asked, "sample", out)
+    write(fake_recipe / "sample" / "a.zip")
     sources.fetch(asked, "sample", out)
     (tmp_path / "mirror" / "fake").mkdir(parents=True)
     for origin in ("upstream", str(tmp_path / "mirror")):
@@ -168,14 +171,17 @@ def test_servers_are_not_asked_again(server: Server) -> None:
         assert len(server.requests) == asked + 1
 
 
-def test_what_is_asked_for_is_part_of_it(server: Server) -> None:
+def test_what_is_asked_for_is_part_of_it(server: Server, fake_recipe: Path) -> None:
     server.script = [whole()]
+    write(fake_recipe / "sample" / "corpus.bin")
     for number, (documents, origin) in enumerate(
         [(5, "upstream"), (5, "upstream"), (7, "upstream"), (7, "sample"), (7, "upstream")]
     ):
         mine = replace(corpus([Source("corpus.bin", (server.url,))]), documents=documents)
         names = [Path(path).name for path in fetched(mine, origin)]
-        assert names == (["corpus.bin"] if origin == "upstream" else ["a.txt", "b.txt"])
+        assert names == (
+            ["corpus.bin"] if origin == "upstream" else ["a.txt", "corpus.bin", "b.txt"]
+        )
         # What is there and whole need not come again, whoever asks.
         assert len(server.requests) == (2 if number == 4 else 1)
 
