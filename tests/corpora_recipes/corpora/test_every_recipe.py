@@ -118,10 +118,13 @@ def test_examples_are_what_corpus_yaml_says_of_their_collections(name: str) -> N
         assert (example.score is None) == (collection.scale is None)
 
 
-def write_golden() -> None:
-    """Pin what the samples give now: `make samples`."""
-    text = json.dumps({name: described(name) for name in SAMPLES}, ensure_ascii=False, indent=1)
-    GOLDEN.write_text(text + "\n", "utf-8")
+def write_golden(recipe: str = "") -> None:
+    """Pin what the samples give now, of one recipe or of all: `make samples`."""
+    pinned = json.loads(GOLDEN.read_text("utf-8")) if recipe else {}
+    asked = [name for name in SAMPLES if recipe in ("", SAMPLES[name][0])]
+    pinned |= {name: described(name) for name in asked}
+    ordered = {name: pinned[name] for name in SAMPLES if name in pinned}
+    GOLDEN.write_text(json.dumps(ordered, ensure_ascii=False, indent=1) + "\n", "utf-8")
 
 
 # --- mutated samples -----------------------------------------------------------------------------
