@@ -12,7 +12,7 @@ from corpora_recipes.recipe import Corpus
 from corpora_recipes.running.cache import Cache, Key, digest_file, digest_files, open_cache
 from corpora_recipes.running.code import code_digest, stage_versions
 from corpora_recipes.running.console import add_stage, log
-from corpora_recipes.running.errors import InputError, SmallSample
+from corpora_recipes.running.errors import InputError, OutputError, SmallSample
 from corpora_recipes.running.outputs import (
     AUDIT,
     CORPORA,
@@ -48,9 +48,18 @@ def run_build(options: argparse.Namespace) -> None:
         run_entries("build", entries, unit="corpora", folder=CORPORA, **run_options)
 
 
+def _digest_records(corpus: Corpus) -> str:
+    """Return the digest of a corpus's records, which `probeta read` writes."""
+    path = records_of(corpus.name)
+    if not path.exists():
+        todo = f"run `probeta read --only {corpus.name}` first, or all stages: `probeta repro`"
+        raise OutputError(path, f"the records of {corpus.name}", "no such file", todo)
+    return digest_file(path)
+
+
 def _build_key(corpus: Corpus, sources: str) -> Key:
     return {
-        "inputs": digest_file(records_of(corpus.name)),
+        "inputs": _digest_records(corpus),
         "parameters": [corpus.parameters, corpus.datasets, repr(corpus.facts), sources],
         "code": code_digest("builders.building"),
         "versions": stage_versions("build"),
@@ -110,7 +119,7 @@ def _compose_key(ranking: RankingDataset, sources: str) -> Key:
     # The datasets of a corpus decide what is left out of it, which about() states.
     corpora = [replace(corpus, datasets={}) for corpus in ranking.corpora]
     return {
-        "inputs": {corpus.name: digest_file(records_of(corpus.name)) for corpus in corpora},
+        "inputs": {corpus.name: _digest_records(corpus) for corpus in corpora},
         "parameters": repr([ranking.about(), sources, corpora]),
         "code": code_digest("builders.composing"),
         "versions": stage_versions("compose"),
@@ -140,7 +149,7 @@ def run_package(options: argparse.Namespace) -> None:
     built = without_datasets(groups, skipped)
     folders = [INSTANCES / group.folder for group in built if group.datasets]
     if not folders:
-        todo = "read the messages of the stages before, or add a corpus to params.yaml"
+        todo = "run `probeta build` and `audit` first; read the messages of the stages before"
         found = "none that could be made without a fault"
         raise InputError(INSTANCES, "at least one dataset", found, todo)
     facts = {origin.corpus.recipe: origin.corpus.facts for g in groups for origin in g.origins}

@@ -140,7 +140,7 @@ def find_datasets(root: Path) -> list[Dataset]:
     if not folders:
         expected = "folders <corpus>/<dataset>/ with train-00000-of-00001.parquet and so on"
         found = "no such file" if root.is_dir() else "no such folder"
-        todo = "run `probeta repro`, or name the folder of the datasets"
+        todo = "run `probeta package` first, or `probeta repro`; or name the folder of datasets"
         raise OutputError(root, expected, found, todo)
     datasets: dict[str, Dataset] = {}
     for folder, splits in sorted(folders.items()):

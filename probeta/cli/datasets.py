@@ -109,7 +109,7 @@ def _audit_own(options: argparse.Namespace) -> None:
         if (folder := INSTANCES / group.folder / dataset.name).is_dir()
     }
     if not folders:
-        todo = "read the messages of the stages before, or add a corpus to params.yaml"
+        todo = "run `probeta build` first; read the messages of the stages before"
         raise InputError(INSTANCES, "at least one dataset", "none that could be made", todo)
     inherited = inherited_of(load_params(options.params), options.params, groups)
     recipes = {origin.corpus.recipe for group in groups for origin in group.origins}

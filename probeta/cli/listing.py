@@ -83,7 +83,12 @@ def corpora_listing(path: Path) -> Iterator[str]:
                 yield f"    to download: {about}{format_sizes(left)}{time}"
     if sizes:
         yield f"To download in all: {format_sizes(sizes)}"
-    yield "Recipes:"
+    for fault in faults:
+        raise fault
+
+
+def recipes_listing() -> Iterator[str]:
+    """Yield a line for each recipe, on what it reads."""
     for name in recipe_names():
         try:
             facts = load_facts(name)
@@ -92,8 +97,6 @@ def corpora_listing(path: Path) -> Iterator[str]:
         else:
             text = shorten(facts.description, 92 - len(name), placeholder=" …")
         yield f"  {name}: {text}"
-    for fault in faults:
-        raise fault
 
 
 def _to_download(corpus: Corpus, sources: str) -> list[int | None]:
@@ -306,6 +309,7 @@ def print_entries(path: Path) -> None:
     built = [dataset for group in load_groups(path) for dataset in group.datasets]
     if costs := costs_listing(built, probing):
         print(costs)
+    print("Recipes:", *recipes_listing(), sep="\n")
 
 
 def _detectable_words() -> dict[str, str]:

@@ -114,7 +114,7 @@ def find_run_results(params: Path) -> tuple[list[str], list[Path], list[Path], l
     results = [PROBED / name for name in names if (PROBED / name).is_dir()]
     if not results:
         expected = "the results of an encoder of params.yaml"
-        todo = "read the messages of the stages before, or add an encoder"
+        todo = "run `probeta probe` first; read the messages of the stages before"
         raise InputError(PROBED, expected, "none", todo)
     rankings = [RANKED / name for name in names if (RANKED / name).is_dir()]
     paradigms = [file for name in names if (file := COMPLETED / f"{name}.json").is_file()]

@@ -115,7 +115,7 @@ def run_check(options: argparse.Namespace) -> None:
     params = load_params(options.params)
     summary = REPORT / "summary.txt"
     if not summary.is_file():
-        todo = "run `dvc repro` or `probeta repro`"
+        todo = "run `probeta report` first, or all stages: `dvc repro` or `probeta repro`"
         raise OutputError(summary, "the averages of a run", "no such file", todo)
     print(f"\n{summary.read_text('utf-8')}")
     skipped = {stage.name: read_skipped(stage.name) for stage in STAGES}

@@ -22,7 +22,7 @@ from corpora_recipes.recipe import (
 )
 from corpora_recipes.running.console import PARAMS
 from corpora_recipes.running.errors import InputError
-from probeta.cli.listing import corpora_listing
+from probeta.cli.listing import corpora_listing, recipes_listing
 
 # --- recipe --------------------------------------------------------------------------------------
 
@@ -48,9 +48,10 @@ def test_every_recipe_has_facts_and_code(name) -> None:
     assert bool(facts.labels or facts.treebanks) >= (facts.records == "trees")
     assert not facts.labels or facts.records == "trees"
     assert bool(facts.treebanks) == ("treebank" in facts.options)
-    assert facts.description.endswith(".")
+    assert facts.description.endswith("."), "corpus.yaml: `description` ends with a full stop"
     # Of their own documents only the users know.
-    assert (facts.people is None) == (name == "documents")
+    if name != "documents":
+        assert facts.people, "corpus.yaml: add `people` with `texts` (whose data) and `removal`"
     assert load_recipe(name).read_block.__module__.startswith(f"corpora_recipes.corpora.{name}.")
 
 
@@ -125,8 +126,9 @@ def test_a_broken_corpus_yaml_does_not_hide_the_others(tmp_path, monkeypatch, wr
     fine = {"corpus": {"recipe": "good"}}
     lines = "\n".join(corpora_listing(write_params({"mine": fine})))
     assert "mine (recipe good): no datasets" in lines
-    assert "bad/corpus.yaml: records" in lines
-    assert "good: Mine." in lines
+    recipes = "\n".join(recipes_listing())
+    assert "bad/corpus.yaml: records" in recipes
+    assert "good: Mine." in recipes
     shown = []
     lines = corpora_listing(write_params({"broken": {"corpus": {"recipe": "bad"}}, "mine": fine}))
     with pytest.raises(InputError, match=r"bad/corpus\.yaml: records"):

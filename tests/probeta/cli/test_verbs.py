@@ -14,6 +14,7 @@ from pydantic import TypeAdapter, ValidationError
 from stage_lines import untimed
 
 from builders.audit_report import FORMAT
+from corpora_recipes.recipe import recipe_names
 from corpora_recipes.running.errors import install_command
 from probeta.cli import VERBS, main
 from probeta.cli.init import params_text
@@ -121,6 +122,25 @@ def test_ranks_and_their_differences(here: Path, capsys: Capsys) -> None:
 
 
 @pytest.mark.parametrize(
+    ("verb", "first"),
+    [
+        *(("build", "read --only sqc"), ("audit", "build"), ("package", "build` and `audit")),
+        *((verb, "package") for verb in ("embed", "probe", "rank", "paradigms")),
+        *(("report", "probe"), ("check", "report")),
+    ],
+)
+def test_a_verb_names_the_one_to_run_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capsys, verb: str, first: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    entry = "{corpus: {recipe: sqc}, datasets: {sqc: {task: sentence_classification}}}"
+    Path("params.yaml").write_text(f"corpora: {{sqc: {entry}}}\nencoders: {{char_hash: {{}}}}")
+    # Each corpus is skipped alone.
+    assert main([verb]) == (verb != "build")
+    assert f"to do:    run `probeta {first}` first" in "".join(capsys.readouterr())
+
+
+@pytest.mark.parametrize(
     ("command", "where", "word"),
     [
         ("embed --only bert", "--only bert", "char_hash, use_multilingual"),
@@ -199,7 +219,10 @@ def test_score_and_list_start_light() -> None:
 
 def test_list_shows_the_entries_and_finds_what_is_misspelt(here: Path, capsys: Capsys) -> None:
     assert main(["list"]) == 0
-    assert capsys.readouterr().out.splitlines()[-4:] == [
+    first, _, recipes = capsys.readouterr().out.partition("Recipes:\n")
+    assert recipes.count("\n") == len(recipe_names())
+    assert first.startswith("Corpora of params.yaml:\n")
+    assert first.splitlines()[-4:] == [
         "Encoders of params.yaml:",
         "  char_hash: char_hash (dimension 16)",
         "  use_multilingual: use_multilingual",
