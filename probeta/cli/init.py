@@ -8,7 +8,7 @@ import math
 import os
 import sys
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
@@ -308,34 +308,27 @@ def documents_text(
         left_out=needs.items(),
     )
     guessed = "" if language else f" ({code}, guessed: name another with --language)"
-    width = max(map(len, datasets))
-    summary = [
+    sizes |= {key: f"none: a row needs {material}" for key, material in needs.items()}
+    width = max(map(len, sizes))
+    return text, [
         f"{len(report)} datasets of {n_documents:,} documents, "
         f"in {title_of(code) or code}{guessed}:",
         *(f"  {key:{width}}  {size}" for key, size in sizes.items()),
-        *(f"  {key:{width}}  none: a row needs {material}" for key, material in needs.items()),
+        *(
+            f"Dropped: {console.plural(count, unit)} ({reason.replace('_', ' ')})"
+            for (unit, reason), count in sorted(counts.dropped.items())
+            if unit == "documents"
+        ),
+        *_what_helps([*detectable.values()], n_documents),
     ]
-    for (unit, reason), count in sorted(counts.dropped.items()):
-        if unit == "documents":
-            why = DROP_REASONS.get(reason, reason)
-            summary.append(f"Dropped: {console.plural(count, unit)} ({why})")
-    if small := [value for value in detectable.values() if value > DETECTABLE_AT_MOST]:
-        # The half-width of an interval falls with the square root of the rows.
-        needed = [n_documents * (value / DETECTABLE_AT_MOST) ** 2 for value in small]
-        needed_words = " to ".join(dict.fromkeys(_round_up(n) for n in (min(needed), max(needed))))
-        summary += [
-            f"{len(small)} of {len(report)} are too small for an average, which takes tests that "
-            f"show differences of {100 * DETECTABLE_AT_MOST:.0f} points.",
-            f"What helps: {needed_words} such documents, longer ones, or fewer datasets.",
-        ]
-    return text, summary
 
 
 # Of how many documents the language is identified, and the share of them that must agree.
 N_IDENTIFIED, MIN_AGREEMENT = 300, 0.8
 # With fewer documents, a test of a fifth of them is too small: every row is tested in folds.
 MIN_DOCUMENTS_TO_SPLIT = 2000
-DROP_REASONS = {"duplicate_id": "an id that another one has", "no_sentences": "without a sentence"}
+# Whose answers tell how much a test detects.
+N_GUESSING_ENCODERS = 5
 
 
 def guess_language(path: str, records: Path) -> str:
@@ -375,12 +368,9 @@ def _detectable(dataset: Path, report: Mapping[str, Any]) -> float:
     ids, documents = (table[name].to_pylist() for name in ("id", "document_id"))
     guesses = [
         np.array([keyed_hash(encoder, row, "guess") % n_classes == 0 for row in ids], np.float64)
-        for encoder in range(N_GUESSING)
+        for encoder in range(N_GUESSING_ENCODERS)
     ]
     return detectable_difference(guesses, documents)
-
-
-N_GUESSING = 5
 
 
 def _describe_size(report: Mapping[str, Any], detectable: float) -> str:
@@ -389,14 +379,27 @@ def _describe_size(report: Mapping[str, Any], detectable: float) -> str:
     if report["folds"]:
         rows = f"{sum(report['rows'].values()):,} rows, each tested in a fold"
     if detectable >= 1:
-        return f"{rows}; too few to show a difference"
-    return f"{rows}; shows differences of {100 * detectable:.0f} points or more"
+        return f"{rows}; too few to detect a difference"
+    return f"{rows}; detects {100 * detectable:.0f} points"
 
 
-def _round_up(number: float) -> str:
-    """Return a number with two digits that count, such as 470 for 463."""
-    unit = 10.0 ** (math.floor(math.log10(number)) - 1)
-    return f"{math.ceil(number / unit) * unit:,.0f}"
+def _what_helps(detectable: Sequence[float], n_documents: int) -> list[str]:
+    """Return lines on the datasets that are too small for an average; none without any."""
+    small = sorted(value for value in detectable if value > DETECTABLE_AT_MOST)
+    needed = []
+    for value in small:
+        # What is detected falls with the square root of the rows; two digits count.
+        number = n_documents * (value / DETECTABLE_AT_MOST) ** 2
+        unit = 10.0 ** (math.floor(math.log10(number)) - 1)
+        needed.append(f"{math.ceil(number / unit) * unit:,.0f}")
+    if not small:
+        return []
+    return [
+        f"{len(small)} of {len(detectable)} are too small for an average, which takes tests that "
+        f"detect differences of {100 * DETECTABLE_AT_MOST:.0f} points.",
+        f"What helps: {' to '.join(dict.fromkeys((needed[0], needed[-1])))} such documents, "
+        "longer ones, or fewer datasets.",
+    ]
 
 
 def _passage_tasks() -> list[PassageTask]:

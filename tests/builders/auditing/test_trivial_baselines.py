@@ -17,6 +17,7 @@ from scipy.sparse import csr_array
 from sklearn.linear_model import RidgeClassifier
 from threadpoolctl import threadpool_limits
 
+from builders.auditing import trivial_baselines as trivial_module
 from builders.auditing.trivial_baselines import (
     MANY_CLASSES,
     RIDGE_ALPHA,
@@ -221,6 +222,19 @@ def test_buckets_that_are_empty_in_train_change_no_prediction(filled: int) -> No
     model = RidgeClassifier(alpha=RIDGE_ALPHA, solver="sparse_cg", tol=RIDGE_TOLERANCE)
     expected = model.fit(csr_array(train), labels).predict(csr_array(test))
     assert list(_linear((csr_array(train), csr_array(test)), labels)) == list(expected)
+
+
+def test_counts_that_are_cached_are_those_of_the_texts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In folds too, where a text of one trial's train is in the next one's test."""
+    whole = part(lambda g, label: [f"{sentence(g)}{'!' * label}", sentence(g)], 80, 2, 5)
+    halves = Texts(whole.texts[:40], whole.labels[:40]), Texts(whole.texts[40:], whole.labels[40:])
+    found = []
+    for cached in (0, trivial_module.CACHED_TEXTS):
+        monkeypatch.setattr(trivial_module, "CACHED_TEXTS", cached)
+        found.append([trivial_baselines(*trial, 2) for trial in (halves, halves[::-1])])
+    for uncached, of_cache in zip(*found, strict=True):
+        assert uncached.keys() == of_cache.keys()
+        assert all((uncached[name] == of_cache[name]).all() for name in uncached)
 
 
 def test_many_classes_are_told_by_their_word() -> None:

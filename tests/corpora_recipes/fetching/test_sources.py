@@ -228,6 +228,14 @@ def test_links_or_copies(tmp_path, monkeypatch, *, links: bool) -> None:
     sources.fetch(corpus([Source("a")]), "mirror", tmp_path / "out")
     assert (tmp_path / "out" / "a").read_text("utf-8") == "a"
     assert (tmp_path / "out" / "a").samefile(tmp_path / "mirror" / "fake" / "a") == links
+    # A link that leads to the file stays; one that leads to another is replaced.
+    before = (tmp_path / "out" / "a").lstat().st_ino
+    sources.fetch(corpus([Source("a")]), "mirror", tmp_path / "out")
+    assert ((tmp_path / "out" / "a").lstat().st_ino == before) == links
+    write(tmp_path / "other" / "fake" / "a")
+    (tmp_path / "other" / "fake" / "a").write_text("b", "utf-8")
+    sources.fetch(corpus([Source("a")]), str(tmp_path / "other"), tmp_path / "out")
+    assert (tmp_path / "out" / "a").read_text("utf-8") == "b"
 
 
 def test_mirror_latest_is_one_date_for_all_files(tmp_path: Path) -> None:
