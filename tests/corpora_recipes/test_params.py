@@ -98,7 +98,7 @@ def test_what_is_wrong_in_an_entry_is_said(write_params, corpora, where, word) -
         ("encoders: {7: {}}", ": encoders.7", "reads as int"),
         ("encoders: {}\nencoders: {}", ", line 2", "each key once"),
         ("corpora: {a: {datasets: {sp: {}}}, b: {datasets: {sp: {}}}}", ": corpora", "sp more"),
-        ("- 1", "params.yaml", "keys among seed, sources, corpora"),
+        ("- 1", "params.yaml", "keys among name, seed, sources, corpora"),
         ("a: [", "params.yaml", "YAML"),
     ],
 )
@@ -139,7 +139,9 @@ def test_the_facts_of_a_treebank_are_those_of_the_one_that_is_named(write_params
 def test_any_section_may_be_missing(tmp_path) -> None:
     path = tmp_path / "params.yaml"
     sections = ("corpora", "rankings", "audit", "trained", "probing", "evalrank", "paralex")
-    defaults = {"seed": 1111, "sources": "sample", **{section: {} for section in sections}}
+    defaults = {"name": "", "seed": 1111, "sources": "sample"} | {
+        section: {} for section in sections
+    }
     defaults["encoders"] = {"char_hash": {}, "use_multilingual": {}}
     path.write_text("{}", "utf-8")
     assert load_params(path) == defaults
