@@ -54,7 +54,7 @@ def benchmark() -> None:
         n_sentences = next(iter(made.values())).counts["sentences"]["read"]
         print(f"{language}: {n_sentences:,} sentences of {', '.join(treebanks)}")
         few = []
-        for task, (rows, _, counts, fault, _) in made.items():
+        for task, (rows, _, counts, fault) in made.items():
             n_rows = len(rows.get("train", ()))
             reasons = Counter(counts["sentences"]) - Counter(read=n_sentences, used=n_rows)
             why = ", ".join(f"{reason} {n:,}" for reason, n in reasons.most_common(3))

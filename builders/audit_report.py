@@ -85,6 +85,7 @@ class _Check(_Read):
     limit: Number | None
     correlation: bool = False
     validation: Number | None = None
+    half_width: Number | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +142,7 @@ def baselines_of(report: Mapping[str, Any], dataset: str) -> dict[str, float]:
 
 
 def chosen_of(checks: Iterable[Mapping[str, Any]]) -> str:
-    """Return the baseline besides majority that is best on validation, "" if none was fitted."""
+    """Return the baseline besides majority with the best ``validation``, "" if none was fitted."""
     of = {c["what"]: c["validation"] for c in checks if c["validation"] is not None}
     return max((name for name in of if name != MAJORITY), key=of.__getitem__, default="")
 
@@ -150,8 +151,8 @@ def best_baseline(report: Mapping[str, Any], dataset: str) -> tuple[str, float] 
     """Return name and score on test of the baseline that an encoder must beat on a dataset.
 
     It is the highest of chance (1 / number of classes; 0 for correlations), majority, and the
-    trivial baseline that is best on validation (``chosen``), or on test where there is no such
-    choice. None if no baseline besides majority was fitted.
+    trivial baseline that is best on validation and halves of train (``chosen``), or on test where
+    there is no such choice. None if no baseline besides majority was fitted.
     """
     facts, scores = report["datasets"][dataset], baselines_of(report, dataset)
     fitted = {name: score for name, score in scores.items() if name != MAJORITY}
@@ -164,6 +165,14 @@ def best_baseline(report: Mapping[str, Any], dataset: str) -> tuple[str, float] 
         best[MAJORITY] = scores[MAJORITY]
     name = max(best, key=best.__getitem__)
     return name, best[name]
+
+
+def baseline_half_width(report: Mapping[str, Any], dataset: str) -> float:
+    """Return half the width of the interval of ``best_baseline``; 0 of chance and majority."""
+    name, _ = best_baseline(report, dataset) or (CHANCE, 0.0)
+    checks = report["datasets"][dataset]["checks"]
+    widths = {c["what"]: c.get("half_width") for c in checks if c["gate"] == "baselines"}
+    return 0.0 if name == MAJORITY else widths.get(name) or 0.0
 
 
 def detectable_of(facts: Mapping[str, Any]) -> float | None:

@@ -51,6 +51,8 @@ def standard_error(accuracy: float, rows: int) -> float:
     return math.sqrt(accuracy * (1 - accuracy) / rows)
 
 
+# With fewer documents, two that are alike by chance decide how much they differ.
+FEWEST_DOCUMENTS = 3
 # The chance that a difference is seen, and the chance that one is seen that there is not.
 POWER, SIGNIFICANCE = 0.8, 0.05
 
@@ -75,19 +77,42 @@ def detectable_difference(
     """
     from scipy.special import stdtrit
 
-    ids = range(len(shares[0])) if documents is None else documents
-    units = np.unique(np.array(ids), return_inverse=True)[1]
-    sizes = np.bincount(units)
-    count, degrees = len(sizes), effective_number(sizes) - 1
-    if count < 2:
+    units = np.unique(np.array(documents or range(len(shares[0]))), return_inverse=True)[1]
+    degrees = effective_number(np.bincount(units)) - 1
+    if not degrees:
         return largest
-    errors = []
-    for first, second in combinations(shares, 2):
-        document_sums = np.bincount(units, first - second) - sizes * np.mean(first - second)
-        square_sum = np.square(document_sums).sum() + sizes.mean() ** 2
-        errors.append(math.sqrt(square_sum * count / (count - 1)) / sizes.sum())
+    errors = [_mean_error(first - second, units) for first, second in combinations(shares, 2)]
     quantiles = stdtrit(degrees, 1 - SIGNIFICANCE / 2) + stdtrit(degrees, POWER)
     return min(largest, float(quantiles * np.median(errors)))
+
+
+def half_width(shares: Doubles, documents: Sequence[str] | None, n_tried: int = 1) -> float:
+    """Return half the width of the 95 % interval of the mean of shares, of 1 at most.
+
+    With fewer than ``FEWEST_DOCUMENTS``, rows are taken as independent.
+
+    Args:
+        shares, documents: see ``detectable_difference``; shares of one score, [rows].
+        n_tried: number of scores of which this one is the highest: their intervals cover together
+            (Bonferroni).
+    """
+    from scipy.special import stdtrit
+
+    few = documents is None or len({*documents}) < FEWEST_DOCUMENTS
+    units = np.unique(np.array(range(len(shares)) if few else documents), return_inverse=True)[1]
+    degrees = effective_number(np.bincount(units)) - 1
+    if not degrees:
+        return 1.0
+    quantile = stdtrit(degrees, 1 - SIGNIFICANCE / (2 * n_tried))
+    return min(1.0, float(quantile * _mean_error(shares, units)))
+
+
+def _mean_error(shares: Doubles, units: Values) -> float:
+    """Return the standard error of the mean of shares [rows], with a document of ones added."""
+    sizes = np.bincount(units)
+    sums = np.bincount(units, shares) - sizes * np.mean(shares)
+    square_sum = np.square(sums).sum() + sizes.mean() ** 2
+    return math.sqrt(square_sum * len(sizes) / (len(sizes) - 1)) / float(sizes.sum())
 
 
 def correlation_shares(first: Values, second: Values) -> Doubles:

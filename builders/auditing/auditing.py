@@ -428,7 +428,7 @@ def measure(location: Location, boilerplate: Mapping[str, Sequence[Pattern[str]]
     facts = {
         "task": target.task.name if target.task else None,
         "language": target.language,
-        "classes": len(target.labels),
+        "classes": target.n_classes,
         "texts": list(target.texts),
         "answer": target.answer,
         "records": target.records,

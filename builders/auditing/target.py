@@ -151,6 +151,11 @@ class Target:
         return "classes" if self.labels else "nothing"
 
     @property
+    def n_classes(self) -> int:
+        """The number of classes that occur."""
+        return len({label for part in self.parts.values() for label in part.labels.tolist()})
+
+    @property
     def constructed(self) -> bool:
         """Whether its labels come from how rows are built."""
         return self.task is not None and self.task.constructed

@@ -103,7 +103,9 @@ def score_predictions(
             name: float(np.mean([start[name] for start in by_start])) for name in by_start[0]
         },
         majority=measure(metric, gold, _predict_majority(dataset, rows)) if classes else None,
-        chance=1 / len(dataset.labels) if classes else None,
+        chance=1 / len(np.unique(np.concatenate([part.y for part in rows.values()])))
+        if classes
+        else None,
         chosen=chosen or {},
         validation=validation,
         coverage=None,

@@ -73,7 +73,7 @@ class Score(Stored):
             random starts.
         majority: accuracy of always answering with the most frequent class of train; None for
             correlations.
-        chance: 1 / number of classes; None for correlations.
+        chance: 1 / number of classes that occur in the rows; None for correlations.
         chosen: what was chosen on validation, for each fit, by the name of the setting; empty if
             nothing is trained.
         validation: the metric there with that choice, the mean over folds and starts; None if

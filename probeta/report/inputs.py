@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from builders.audit_report import baselines_of, best_baseline, read_audit
+from builders.audit_report import baseline_half_width, baselines_of, best_baseline, read_audit
 from builders.tasks import TASKS
 from builders.tasks.benchmarks import EVALRANK, GROUPS, OF_BENCHMARKS, PARALEX, Group, group_of
 from builders.tasks.examples import RANKING_TASKS
@@ -130,6 +130,10 @@ class Inputs:
         baseline = best_baseline(self.audit_report, dataset)
         assert baseline, "checked by ``read_inputs``"
         return baseline
+
+    def baseline_half_width(self, dataset: str) -> float:
+        """Return half the width of the interval of ``best_baseline``."""
+        return baseline_half_width(self.audit_report, dataset)
 
     def _group(self, score: Score) -> Group:
         """Return the group that a score's dataset is averaged in."""

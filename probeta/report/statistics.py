@@ -189,6 +189,18 @@ class Report:
         """Return the mean of the baselines to beat, see ``audit_report.best_baseline``."""
         return fmean(self.inputs.best_baseline(name)[1] for name in datasets)
 
+    def beats_baseline(self, score: Score | Mean, *datasets: str) -> int:
+        """Return 1 if a score is shown to beat the baseline, -1 if to stay below it, else 0.
+
+        Their difference is shown if it exceeds the root of the sum of the squared half-widths of
+        both, as of independent scores (``mean_score``). Chance and majority have no error.
+        """
+        half_widths = map(self.inputs.baseline_half_width, datasets)
+        error = math.hypot(*half_widths) / len(datasets)
+        gain, (low, high) = score.value - self.baseline_score(*datasets), score.interval
+        beats = gain > math.hypot(score.value - low, error)
+        return beats - (-gain > math.hypot(high - score.value, error))
+
     def chance_score(self, *datasets: str) -> float:
         """Return the mean score without looking at a text: majority, chance; 0 for correlations."""
         scores = map(self.inputs.any_score, datasets)

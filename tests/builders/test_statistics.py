@@ -11,6 +11,7 @@ from builders.statistics import (
     correlation_shares,
     detectable_difference,
     effective_number,
+    half_width,
     pearson,
     standard_error,
 )
@@ -48,6 +49,20 @@ def test_the_difference_that_a_test_detects_by_hand() -> None:
     assert detectable_difference([one, other], ids) == pytest.approx(quantiles * error)
     assert detectable_difference([one, other], ["d"] * 100) == 1
     assert detectable_difference([one[:1], other[:1]], None, largest=2.0) == 2
+
+
+def test_half_the_width_of_the_interval_of_a_mean() -> None:
+    shares = np.repeat([1.0, 0.0], [60, 40])
+    # A row of ones is added: 24 + 1.
+    error = math.sqrt((100 * 0.6 * 0.4 + 1) * 100 / 99) / 100
+    assert half_width(shares, None) == pytest.approx(stats.t.ppf(0.975, 99) * error)
+    assert half_width(shares, None, 5) == pytest.approx(stats.t.ppf(0.995, 99) * error)
+    assert half_width(shares, ["d", "e"] * 50) == half_width(shares, None)
+    # Of 20 documents of five rows, 12 are right: 2 ** 2 or 3 ** 2 each, and one of five rows.
+    error = math.sqrt((12 * 2**2 + 8 * 3**2 + 5**2) * 20 / 19) / 100
+    ids = [f"d{row // 5}" for row in range(100)]
+    assert half_width(shares, ids) == pytest.approx(stats.t.ppf(0.975, 19) * error)
+    assert half_width(shares[:1], None) == 1
 
 
 def test_what_rows_add_to_a_correlation_gives_its_standard_error() -> None:

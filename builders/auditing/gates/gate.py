@@ -29,6 +29,7 @@ class Check:
             data that is not.
         correlation: whether the value is a correlation.
         validation: of a baseline the accuracy that it is chosen by; None of all others.
+        half_width: of a baseline's value half the width of the 95 % interval; None of all others.
         rows: of a miss the first rows concerned, at most ``FIRST``; empty if it concerns no single
             rows.
     """
@@ -40,6 +41,7 @@ class Check:
     verdict: Verdict
     correlation: bool = False
     validation: float | None = None
+    half_width: float | None = None
     rows: list[NamedRow] = field(default_factory=list)
 
 

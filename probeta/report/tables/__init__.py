@@ -134,11 +134,11 @@ def by_dataset(
     return [lay_out(key, subjects, columns, **options)] if subjects else []
 
 
-def mean_cell(mean: Mean | None, baseline: float) -> Cell:
-    """Return the cell of a mean score, marked if it is not above that of trivial baselines."""
+def mean_cell(report: Report, mean: Mean | None, datasets: Sequence[str]) -> Cell:
+    """Return the cell of a mean score, marked if it is not shown to beat the baselines."""
     if mean is None:
         return Cell(NONE)
-    marks = applicable_marks({layout.NOT_SHOWN: mean.interval[0] <= baseline})
+    marks = applicable_marks({layout.NOT_SHOWN: report.beats_baseline(mean, *datasets) < 1})
     return percent_cell(mean.value, layout.bracketed(mean.interval), marks)
 
 

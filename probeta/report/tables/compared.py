@@ -313,7 +313,7 @@ def languages(report: Report) -> list[Table]:
 
     def mean(language: str, encoder: str) -> Cell:
         names = datasets[language]
-        cell = mean_cell(report.mean(names, encoder), report.baseline_score(*names))
+        cell = mean_cell(report, report.mean(names, encoder), names)
         return mark_samples(report, names, cell)
 
     def heading(language: str) -> Cell:
@@ -349,7 +349,7 @@ def tasks_in_languages(report: Report) -> list[Table]:
         dataset = task.datasets[language]
         probed = dataset in report.inputs.datasets
         baseline = report.baseline_score(dataset) if probed else 0.0
-        below = probed and score.interval[0] <= baseline
+        below = probed and report.beats_baseline(score, dataset) < 1
         different = language in task.different
         marks = applicable_marks({layout.NOT_SHOWN: below, layout.DIFFERENT: different})
         cell = layout.percent_cell(score.value, "", marks)

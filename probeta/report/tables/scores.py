@@ -130,8 +130,9 @@ def _describe_best(report: Report, average: Average) -> str:
     if not means:
         return phrase("nobody" if average.datasets else "all_too_small")
     best, *others = means
-    (low, high), baseline = means[best].interval, report.baseline_score(*average.datasets)
-    beats = "it_beats" if low > baseline else "it_is_below" if high < baseline else "it_may_beat"
+    baseline = report.baseline_score(*average.datasets)
+    shown = report.beats_baseline(means[best], *average.datasets)
+    beats = {1: "it_beats", 0: "it_may_beat", -1: "it_is_below"}[shown]
     words = {"best": best, "mean": percent(means[best].value)}
     words["beats"] = phrase(beats, best=best, trivial=percent(baseline))
     if not others:
@@ -203,9 +204,9 @@ def _not_averaged(report: Report, whole: Average) -> list[str]:
 def _mean_cells(report: Report, average: Average) -> dict[str, Cell]:
     """Return encoder to the cell of its mean over the datasets of an average."""
     datasets = average.datasets
-    chance, baseline = report.chance_score(*datasets), report.baseline_score(*datasets)
+    chance = report.chance_score(*datasets)
     means = {name: report.mean(datasets, name) for name in report.names}
-    cells = {name: mean_cell(mean, baseline) for name, mean in means.items()}
+    cells = {name: mean_cell(report, mean, datasets) for name, mean in means.items()}
     beating = {name for name, mean in means.items() if mean and mean.interval[0] > chance}
     return mark_best(report, datasets, cells, average.name, beating)
 
@@ -381,9 +382,9 @@ def _has_random_starts(datasets: Datasets) -> bool:
 
 def _score_cells(report: Report, dataset: str) -> dict[str, Cell]:
     """Return encoder to the cell of its score on a dataset."""
-    scores, baseline = report.inputs.datasets[dataset], report.baseline_score(dataset)
+    scores = report.inputs.datasets[dataset]
     cells = {
-        name: _score_cell(scores[name], baseline) if name in scores else Cell(NONE)
+        name: _score_cell(report, scores[name]) if name in scores else Cell(NONE)
         for name in report.names
     }
     chance = report.chance_score(dataset)
@@ -391,14 +392,14 @@ def _score_cells(report: Report, dataset: str) -> dict[str, Cell]:
     return mark_best(report, [dataset], cells, dataset, beating)
 
 
-def _score_cell(score: Score, baseline: float) -> Cell:
+def _score_cell(report: Report, score: Score) -> Cell:
     spread = "" if score.deviation is None else f" ± {layout.percent(score.deviation)}"
     return Cell(
         layout.percent(score.value) + spread,
         layout.bracketed(score.interval),
-        applicable_marks({layout.NOT_SHOWN: score.interval[0] <= baseline}),
+        applicable_marks({layout.NOT_SHOWN: report.beats_baseline(score, score.dataset) < 1}),
         score.value,
-        strip=(*score.interval, baseline),
+        strip=(*score.interval, report.baseline_score(score.dataset)),
     )
 
 
@@ -640,8 +641,7 @@ def _transfer_table(report: Report, name: str, matrix: Matrix) -> Table:
         score = matrix.transferred[source].get(dataset, target)
         gain = target.value - majority
         share = (score.value - majority) / gain if gain > 0 else None
-        low, _ = score.interval
-        marks = applicable_marks({layout.NOT_SHOWN: low <= report.baseline_score(dataset)})
+        marks = applicable_marks({layout.NOT_SHOWN: report.beats_baseline(score, dataset) < 1})
         detail = layout.bracketed(score.interval)
         cell = layout.percent_cell(score.value, detail, marks, strong=score is target)
         return mark_samples(report, {source, dataset}, replace(cell, shade=share))

@@ -164,11 +164,17 @@ def test_texts_that_tell_are_a_fault_only_in_what_is_constructed(
 
 
 def test_what_solves_the_test_alone_is_not_chosen(monkeypatch, tmp_path, baselines) -> None:
-    """Of 200 rows of test and as many of validation, which are predicted together."""
+    """Of 200 rows of test and as many of validation, which are predicted together.
 
-    def answers(_, asked, __) -> dict[str, np.ndarray]:
-        row = np.arange(len(asked.texts))
-        return {"majority": row % 2 == 0, "lucky": row < 200, "steady": row % 4 > 0}
+    "close" is the best on validation, by a row, but not in the two halves of the 400 rows of train.
+    """
+
+    def answers(train, asked, _) -> dict[str, np.ndarray]:
+        row, rows = np.arange(len(asked.texts)), len(train.texts) + len(asked.texts)
+        assert rows in (800, 400)
+        close = np.where(row < 200, row % 2, row < 351) if rows == 800 else row % 2
+        lucky = row < 200 if rows == 800 else row < 0
+        return {"majority": row % 2 == 0, "lucky": lucky, "close": close > 0, "steady": row % 4 > 0}
 
     monkeypatch.setattr("builders.auditing.gates.baselines.trivial_baselines", answers)
     monkeypatch.setattr("builders.auditing.gates.ALL_GATES", [BASELINES])
@@ -179,7 +185,10 @@ def test_what_solves_the_test_alone_is_not_chosen(monkeypatch, tmp_path, baselin
         for c in found["checks"]
         if c["gate"] == "baselines"
     ]
-    assert figures == [("majority", 0.5, 0.5), ("lucky", 1, 0), ("steady", 0.75, 0.75)]
+    names, values, chosen_by = zip(*figures, strict=True)
+    assert names == ("majority", "lucky", "close", "steady")
+    assert values == (0.5, 1, 0.5, 0.75)
+    assert chosen_by == pytest.approx((0.5, 0, (151 + 200) / 600, 0.75), abs=0.005)
     assert found["chosen"] == "steady"
     named = [(c["what"], c["limit"]) for c in found["checks"] if c["verdict"] == SURFACE_FORM]
     assert named == [("steady", 0.65)]

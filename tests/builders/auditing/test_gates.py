@@ -16,7 +16,7 @@ from test_auditing import baselines as baselines
 from test_auditing import of, sentence
 from test_auditing import quick as quick
 
-from builders.audit_report import GATES, baselines_of, failures_of, undeclared_of
+from builders.audit_report import GATES, SURFACE_FORM, baselines_of, failures_of, undeclared_of
 from builders.auditing.auditing import as_markdown
 from builders.auditing.gates.baselines import BASELINES
 from builders.auditing.gates.text import TEXT
@@ -108,6 +108,40 @@ def test_answers_are_read_where_the_task_asks_for_them(write) -> None:
     assert (target.kind, target.labels, target.folds) == ("classes", LABELS, {})
     assert target.parts["train"].labels.tolist() == [0, 1, 0]
     assert len(target.parts["train"].scores) == 0
+
+
+@pytest.mark.parametrize(
+    ("best", "others", "called"),
+    [(0.55, 0.55, (0, 0.05)), (0.5, 0.5, (0, 0.05)), (0.75, 0.5, (0.9, 1)), (0.8, 0.75, (0.9, 1))],
+)
+def test_how_often_a_dataset_is_called_solved(
+    write, monkeypatch, best: float, others: float, called: tuple[float, float]
+) -> None:
+    """Of ten baselines with these true accuracies, in draws of 60, 40 and 100 rows."""
+    counts = {"train": 60, "validation": 40, "test": 100}
+    rows = {
+        split: [{"sentence": "a", "label": n % 2} for n in range(count)]
+        for split, count in counts.items()
+    }
+    target, drawn = load(write("sentence_classification", rows)), np.random.default_rng(1)
+
+    def fitted(_: object, asked: Any, __: int) -> dict[str, Any]:
+        right = drawn.random((10, len(asked.labels))) < np.array([[best]] + [[others]] * 9)
+        named = {f"b{number}": of_name for number, of_name in enumerate(right)}
+        return {"majority": asked.labels == 0} | named
+
+    monkeypatch.setattr("builders.auditing.gates.baselines.trivial_baselines", fitted)
+    verdicts = [{c.verdict for c in BASELINES.measure(target)} for _ in range(300)]
+    low, high = called
+    assert low <= np.mean([SURFACE_FORM in of_draw for of_draw in verdicts]) <= high
+
+
+def test_chance_counts_the_classes_that_occur(write, tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr("test_gates.LABELS", ["no", "maybe", "yes"])
+    rows = [row | {"label": 2 * row["label"]} for row in opinions(300, folds=3)]
+    report = audit(write("sentence_classification", {"train": rows}), tmp_path / "audit")
+    assert report["datasets"]["ds"]["classes"] == 2
+    assert max(c["limit"] or 0 for c in report["datasets"]["ds"]["checks"]) >= 0.65
 
 
 def test_the_direction_of_relations_is_a_baseline(write, baselines) -> None:

@@ -440,6 +440,39 @@ def test_the_mark_of_what_beats_no_baseline(
     assert f"{100 * value:.1f} ({name})" in text
 
 
+@pytest.mark.parametrize(
+    ("interval", "half_width", "shown"),
+    [
+        # 0.06 above the baseline, which is more than √(.05² + .03²), and less than √(.05² + .04²).
+        ((0.65, 0.75), 0.03, 1),
+        ((0.65, 0.75), 0.04, 0),
+        ((0.65, 0.75), 0.0, 1),
+        # And 0.04 below another, 0.74: more than √(.02² + .03²).
+        ((0.6, 0.72), 0.03, -1),
+        ((0.6, 0.72), 0.04, 0),
+    ],
+)
+def test_the_error_of_the_baseline_counts(
+    tmp_path: Path, interval: tuple[float, float], half_width: float, shown: int
+) -> None:
+    value = 0.64 if interval[0] == 0.65 else 0.74
+    audit = audit_file(tmp_path, {"mc": {"majority": 0.51, "length": value}})
+    change_audit(
+        audit,
+        "mc",
+        gate="baselines",
+        what="length",
+        value=value,
+        half_width=half_width,
+        verdict="pass",
+    )
+    score = replace(MC, interval=interval)
+    report = report_of(tmp_path, replace(ONE, scores=(score,)), audit=audit)
+    assert report.beats_baseline(score, "mc") == shown
+    # Of the mean of two baselines the half-width is √2 times smaller.
+    assert report.beats_baseline(score, "mc", "mc") == (1 if interval[0] == 0.65 else -1)
+
+
 @pytest.mark.parametrize(("documents", "marked"), [(1, True), (2, True), (3, False)])
 def test_the_marks_of_a_test_of_few_documents_and_of_a_source_that_leaks(
     tmp_path: Path, documents: int, marked: bool
