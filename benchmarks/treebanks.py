@@ -54,12 +54,12 @@ def benchmark() -> None:
         n_sentences = next(iter(made.values())).counts["sentences"]["read"]
         print(f"{language}: {n_sentences:,} sentences of {', '.join(treebanks)}")
         few = []
-        for task, (rows, _, counts, fault) in made.items():
-            n_rows = len(rows.get("train", ()))
-            reasons = Counter(counts["sentences"]) - Counter(read=n_sentences, used=n_rows)
+        for task, built in made.items():
+            n_rows = len(built.rows.get("train", ()))
+            reasons = Counter(built.counts["sentences"]) - Counter(read=n_sentences, used=n_rows)
             why = ", ".join(f"{reason} {n:,}" for reason, n in reasons.most_common(3))
             print(f"  {task:24}{n_rows:7,}{n_rows / n_sentences:14.1%}", end="  ")
-            print((fault.found if fault else why) if n_rows < MIN_ROWS else "")
+            print((built.fault.found if built.fault else why) if n_rows < MIN_ROWS else "")
             few += [task] * (n_rows < MIN_ROWS)
         unsupported.append(f"  {language}: {' '.join(sorted(few)) or chr(34) * 2}")
     print("\n".join(["unsupported:", *unsupported]))

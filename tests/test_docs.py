@@ -1,5 +1,6 @@
 """The documentation: its commands run, its examples work, and what it names is there."""
 
+import inspect
 import re
 import shlex
 import shutil
@@ -11,7 +12,7 @@ import pytest
 import yaml
 from conftest import corpus_of, read_blocks
 from documentation import NOTEBOOKS, PAGES, anchors, blocks, without_blocks
-from imports import REPOSITORY
+from imports import PACKAGES, REPOSITORY
 from projects import run
 from test_layout import ROOMS
 
@@ -19,7 +20,6 @@ import probeta
 from builders.tasks import TASKS
 from builders.tasks.benchmarks import DIFFERENCES
 from builders.tasks.task import PassageTask
-from corpora_recipes.running.errors import InputError
 from evaluation.encoders import ENCODERS, make_encoder, options_of
 from evaluation.params import OBJECTIVES, SETTINGS, Training, trained_params
 from evaluation.probing.protocols import PROTOCOLS
@@ -252,13 +252,49 @@ def test_files_and_verbs_are_there(name: str) -> None:
     assert set(re.findall(r"probeta ([a-z]+)", page)) <= VERBS.keys()
 
 
-def test_the_site_has_every_page_and_every_public_name() -> None:
+def test_the_site_has_every_page() -> None:
     listed = re.findall(r"(\S+)\.md$", (REPOSITORY / "mkdocs.yml").read_text("utf-8"), re.MULTILINE)
     pages = {name.removeprefix("docs/").rpartition(".")[0] for name in [*PAGES, *NOTEBOOKS]}
     assert {*listed} == pages | {"CHANGELOG", "sample_report/report"}
-    explained = re.findall(r"^::: probeta\.(\w+)$", PAGES["docs/api.md"], re.MULTILINE)
-    errors = {error.__name__ for error in InputError.__subclasses__()}
-    assert {*explained} == {*dir(probeta)} - errors
+
+
+def test_messages_of_the_page_on_trouble_are_those_of_the_code() -> None:
+    rows = re.findall(r"^\| `(.*?)` \|", PAGES["docs/trouble.md"], re.MULTILINE)
+    files = (path for name in PACKAGES for path in (REPOSITORY / name).rglob("*.py"))
+    code = "\n".join(path.read_text("utf-8") for path in files)
+    assert len(rows) == 10
+    assert {row for row in rows if row.removeprefix("expected: ") not in code} == set()
+
+
+def test_the_page_on_python_has_every_public_name_with_its_signature() -> None:
+    page = PAGES["docs/api.md"]
+    headings = dict(re.findall(r"^### `(\w+)(.*)`$", page, re.MULTILINE))
+    public = {name: getattr(probeta, name) for name in dir(probeta)}
+    for name, thing in public.items():
+        if not isinstance(thing, type):
+            assert headings.pop(name) == in_words(inspect.signature(thing)), name
+        elif not issubclass(thing, Exception):
+            assert headings.pop(name) == ""
+            named = re.findall(r"`(\w+)", page.partition(f"### `{name}`")[2])
+            members = {member for member in vars(thing) if not member.startswith("_")}
+            assert members - {*named} == set(), name
+        else:
+            assert f"`{name}`" in page
+    assert headings == {}
+
+
+def in_words(signature: inspect.Signature) -> str:
+    """Return the parameters of a function with their defaults, without types."""
+    parameters = [
+        parameter.replace(
+            annotation=inspect.Parameter.empty,
+            default=str(parameter.default)
+            if isinstance(parameter.default, Path)
+            else parameter.default,
+        )
+        for parameter in signature.parameters.values()
+    ]
+    return str(inspect.Signature(parameters)).removesuffix(" -> None")
 
 
 def test_the_site_searches_without_a_server_and_loads_nothing_from_elsewhere() -> None:

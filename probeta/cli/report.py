@@ -195,7 +195,7 @@ def run_site(options: argparse.Namespace) -> None:
     for path, todo in _NEEDED_FILES.items():
         if not path.is_file():
             raise InputError(path, "a file", "none", todo)
-    check_packages("site", "material", "mkdocs", "mkdocstrings")
+    check_packages("site", "material", "mkdocs")
     with whole_folder(options.out) as folder:
         command = (sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(folder))
         if subprocess.run(command, env=os.environ | {"NO_MKDOCS_2_WARNING": "1"}).returncode:
