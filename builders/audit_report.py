@@ -213,5 +213,5 @@ def verdict_of(checks: Sequence[Mapping[str, Any]], gate: str) -> Verdict:
 def shown_number(value: float, correlation: bool) -> str:
     """Return a measured value in the form for reports."""
     if correlation:
-        return f"{value:.3f}"
-    return f"{value:,}" if isinstance(value, int) else f"{100 * value:.2f} %"
+        return f"{value:z.3f}"
+    return f"{value:,}" if isinstance(value, int) else f"{100 * value:z.2f} %"

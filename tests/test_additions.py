@@ -79,7 +79,7 @@ def test_a_task_an_encoder_and_a_section(
 ) -> None:
     monkeypatch.setitem(TASKS, "toy_order", TOY_TASK)
     monkeypatch.setitem(ENCODERS, "toy", ToyEncoder)
-    section = formats.Section("toy", "encoders", toy_section)
+    section = formats.Section("toy", toy_section)
     monkeypatch.setattr(formats, "SECTIONS", (*formats.SECTIONS, section))
     documents = repository / "corpora_recipes/corpora/documents/sample/documents.jsonl"
     params = {
@@ -101,7 +101,7 @@ def test_a_task_an_encoder_and_a_section(
     (score,) = json.loads(Path("reports/scores.json").read_bytes())
     assert (score["encoder"], score["dataset"]) == ("toy", "toy_mine")
     assert 0 <= score["score"] <= 1
-    for name in ("index.html", "report.md", "tables.tex"):
+    for name in ("tables.json", "report.md", "tables.tex"):
         text = Path("reports", name).read_text("utf-8")
         assert "A table of the test" in text, name
         assert "mine" in text, name

@@ -150,13 +150,13 @@ def run_study(options: argparse.Namespace) -> None:
 
 
 def _tables_of_run(params: Path) -> "list[Table]":
-    from probeta.report.formats import SECTIONS
+    from probeta.report.tables.compared import levels, measures, sources, study, study_datasets
     from probeta.report.writing import open_report
 
     _, results, rankings, paradigms = find_run_results(params)
     report, _ = open_report(results, PACKAGE, rankings, paradigms)
-    chapter = [section for section in SECTIONS if section.chapter == "study"]
-    return [t for section in chapter if not section.figure for t in section.tables(report)]
+    sections = study, study_datasets, measures, sources, levels
+    return [table for section in sections for table in section(report)]
 
 
 def read_scores(path: Path) -> "Study":

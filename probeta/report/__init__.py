@@ -5,8 +5,11 @@ statistics  ``Report``: inputs, best encoder first, with averages, differences, 
 texts/      all that a reader sees, a file per language
 layout      tables independent of a format, by their columns
 tables/     the tables: cells with marks (``__init__``), scores, encoders, compared, neighbours
-instances   the instances that the page shows, with each encoder's answers
-figures     averages, layers, ranks; picture.svg and picture.css
-formats     ``SECTIONS``, the one list that all formats follow; page, Markdown, LaTeX, JSON
+names       what benchmarks, groups, datasets and languages are called
+sentences   what came out, for the page and for Markdown
+instances   the rows that the page shows, with encoders' answers
+page        the data of the page, which page.js draws
+figures     means, layers, ranks; picture.svg
+formats     ``SECTIONS``, the one list that JSON, Markdown and LaTeX follow; the page
 writing     the files of a report; verifies third-party results
 """

@@ -1,23 +1,17 @@
-"""The figures: averages as an SVG of dots and intervals, layers and ranks by matplotlib."""
+"""The figures: means as an SVG of dots and intervals, layers and ranks by matplotlib."""
 
-import math
-import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from html import escape
 from io import BytesIO
-from itertools import groupby
+from itertools import accumulate, groupby
 from pathlib import Path
-from textwrap import wrap
 from typing import TYPE_CHECKING, Any
-
-from markupsafe import Markup
 
 from builders.tasks.benchmarks import Group
 from corpora_recipes.escaping import render_html
 from evaluation.arrays import Doubles
-from probeta.report.layout import COVERED, bracketed, percent
-from probeta.report.statistics import Average, Mean, Report
+from probeta.report.names import benchmark_name, group_name
+from probeta.report.sentences import FEW
+from probeta.report.statistics import Report
 from probeta.report.tables import people_mean
 from probeta.report.tables.encoders import Profile
 from probeta.report.texts import phrase, translated
@@ -28,139 +22,56 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-# Most encoders that are drawn, the best ones; and most characters of a name.
-MAX_DRAWN, MAX_NAME_LENGTH = 20, 24
-# Pixels: a letter of a name, the plots of all groups and of one group, and what is between two.
-_LETTER, _WIDE, _NARROW, _GAP = 7.8, 190, 120, 32
-# The heights of a row, of a line of a heading, and of the numbers below.
-_ROW, _LINE, _FOOT = 22, 15, 26
-STYLE = Path(__file__).with_name("picture.css")
+# Pixels: a letter, the longest name, what is drawn beside it, a row, what is above and below them.
+_LETTER, _NAME, _WIDTH, _ROW, _TOP, _FOOT = 7.2, 170, 460, 30, 46, 24
+# Lanes of a row, between its encoders.
+_LANE = 8
 
 
-@dataclass(frozen=True, slots=True)
-class Panel:
-    """The means of an average, drawn from ``left`` on, ``width`` pixels wide.
+def draw_scores(report: Report) -> str:
+    """Return the means of the best encoders as an SVG, a row each benchmark, on one scale.
 
-    Attributes:
-        heading: lines of text above it.
-        means: encoder to mean, of those that have one.
-        baseline: the mean without an encoder; ``people``: that of people, if all datasets have one.
-        ends: of the scale, multiples of 0.1.
+    With intervals and the trivial baselines; of a single benchmark, a row each of its groups.
     """
-
-    heading: tuple[str, ...]
-    means: Mapping[str, Mean]
-    baseline: float
-    people: float | None
-    ends: tuple[float, float]
-    left: int
-    width: int
-
-    def x(self, value: float) -> str:
-        """Return the place of a score, in pixels."""
-        low, high = self.ends
-        return f"{self.left + self.width * (value - low) / (high - low):.1f}"
-
-
-@dataclass(frozen=True, slots=True)
-class Picture:
-    """The panels of a benchmark, that of all groups first.
-
-    ``names``: encoder to its name as it is drawn, the best one first; ``more``: number of others.
-    """
-
-    benchmark: str
-    names: Mapping[str, str]
-    more: int
-    panels: tuple[Panel, ...]
-
-    @property
-    def width(self) -> int:
-        """In pixels, as all that follows."""
-        return self.panels[-1].left + self.panels[-1].width + _GAP // 2
-
-    @property
-    def top(self) -> int:
-        """Where its plots begin."""
-        return _LINE // 2 + _LINE * max(len(panel.heading) for panel in self.panels)
-
-    @property
-    def bottom(self) -> int:
-        """Where its plots end."""
-        return self.top + _ROW * len(self.names)
-
-    @property
-    def height(self) -> int:
-        """With the numbers below the plots."""
-        return self.bottom + _FOOT
-
-
-def pictures(report: Report) -> dict[str, Picture]:
-    """Return benchmark to its picture; without one that has no average."""
-    averages = report.benchmark_averages.items()
-    return {name: _picture(report, average) for name, average in averages if average.datasets}
-
-
-def _picture(report: Report, whole: Average) -> Picture:
-    averages = [a for a in report.averages if a.benchmark == whole.benchmark and a.datasets]
-    groups = [average for average in averages if average.group]
-    order = list(dict.fromkeys([*report.means(whole.datasets), *report.names]))
-    names = {name: _cut_name(name) for name in order[:MAX_DRAWN]}
-    panels: list[Panel] = []
-    left = math.ceil(_LETTER * max(map(len, names.values()))) + _GAP // 2
-    # A single group is all of them.
-    for average in [whole, *groups] if len(groups) > 1 else groups:
-        width = _NARROW if panels else _WIDE
-        panels.append(_panel(report, average, [*names], left, width))
-        left += width + _GAP
-    return Picture(translated(whole.benchmark), names, len(order) - len(names), tuple(panels))
-
-
-def _cut_name(name: str) -> str:
-    return name if len(name) <= MAX_NAME_LENGTH else f"{name[: MAX_NAME_LENGTH - 1]}…"
-
-
-def _panel(
-    report: Report, average: Average, encoders: Sequence[str], left: int, width: int
-) -> Panel:
-    datasets = average.datasets
-    means = {name: mean for name in encoders if (mean := report.mean(datasets, name))}
-    baseline = report.baseline_score(*datasets)
-    people = people_mean(report, datasets)
-    drawn = [baseline, *(end for mean in means.values() for end in mean.interval)]
-    drawn += [] if people is None else [people]
-    low, high = math.floor(10 * min(drawn)) / 10, math.ceil(10 * max(drawn)) / 10
-    title = translated(average.group.title) if average.group else phrase("all_groups")
-    heading = (average.heading, *wrap(title, width // 6))
-    return Panel(heading, means, baseline, people, (low, max(high, low + 0.1)), left, width)
-
-
-def draw_averages(drawn: Sequence[Picture], *, alone: bool = False, sample: bool = False) -> Markup:
-    """Return pictures as one SVG element, below each other; ``alone``: as a file.
-
-    A file has its colours, and says so if scores are those of a ``sample``.
-    """
-    first, *_ = drawn
-    label = phrase("picture", benchmarks=", ".join(picture.benchmark for picture in drawn))
-    people = any(panel.people is not None for picture in drawn for panel in picture.panels)
-    return Markup(
-        render_html(
-            Path(__file__).with_name("picture.svg"),
-            pictures=drawn,
-            width=max(picture.width for picture in drawn),
-            row=_ROW,
-            line=_LINE,
-            label=label,
-            people=people,
-            more=first.more,
-            alone=alone,
-            sample=sample,
-            style=Markup(STYLE.read_text("utf-8")),
-            phrase=phrase,
-            percent=percent,
-            bracketed=bracketed,
-            covered=COVERED,
-        )
+    wholes = [average for average in report.benchmark_averages.values() if average.datasets]
+    averages = [a for a in report.averages if a.datasets and (len(wholes) == 1 or not a.group)]
+    encoders = report.names[:FEW]
+    shown: list[dict[str, Any]] = []
+    for average in averages:
+        means = (report.mean(average.datasets, name) for name in encoders)
+        whole = benchmark_name(average.benchmark, report.inputs)
+        row = {
+            "name": group_name(average.group) if average.group else whole,
+            "baseline": report.baseline_score(*average.datasets),
+            "people": people_mean(report, average.datasets),
+            "means": [
+                (mean, report.beats_baseline(mean, *average.datasets) > 0) if mean else None
+                for mean in means
+            ],
+        }
+        shown.append(row)
+    low = min([0.0, *(m.interval[0] for row in shown for m in row["means"] if m)])
+    start = -1.0 if low < -0.5 else -0.5 if low < 0 else 0.0
+    ticks = [start + n * (1 - start) / 4 for n in range(5)]
+    # The names of encoders stand beside each other above the rows.
+    ends = accumulate(_LETTER * len(name) + 30 for name in encoders)
+    return render_html(
+        Path(__file__).with_name("picture.svg"),
+        label=phrase("picture", benchmarks=", ".join(row["name"] for row in shown)),
+        rows=shown,
+        encoders=list(zip([0, *ends], [*encoders, ""], strict=True)),
+        people=any(row["people"] is not None for row in shown),
+        sample=bool(report.inputs.samples),
+        ticks=ticks,
+        x=lambda value: f"{_NAME + _WIDTH * (value - start) / (1 - start):.1f}",
+        sizes={
+            "width": _NAME + _WIDTH + 14,
+            "row": _ROW,
+            "top": _TOP,
+            "foot": _FOOT,
+            "lane": _LANE,
+        },
+        phrase=phrase,
     )
 
 
@@ -338,21 +249,3 @@ def image(figure: "Figure", kind: str) -> bytes:
         dpi = min(150.0, MAX_PIXELS / max(figure.get_size_inches()))
         figure.savefig(stream, format=kind, metadata=metadata, dpi=dpi)
     return stream.getvalue()
-
-
-def inline(figure: "Figure", label: str) -> str:
-    """Return the figure as an SVG element for a page: text is text, black is the page's colour."""
-    import matplotlib
-
-    stream = BytesIO()
-    with matplotlib.rc_context({"svg.hashsalt": "probeta", "svg.fonttype": "none"}):
-        figure.savefig(stream, format="svg", metadata={"Date": None}, transparent=True)
-    svg = stream.getvalue().decode()
-    svg = re.sub(r"<metadata>.*?</metadata>", "", svg[svg.index("<svg") :], flags=re.DOTALL)
-    # The page gives the size and the colours.
-    svg = re.sub(r' (width|height)="[\d.]+pt"', "", svg, count=2)
-    points = f"{72 * figure.get_figwidth():.0f}"
-    svg = svg.replace("#000000", "currentColor").replace("#dddddd", "var(--grid)")
-    svg = svg.replace("#666666", "var(--muted)")
-    attributes = f'role="img" aria-label="{escape(label)}" style="--points: {points}"'
-    return svg.replace("<svg", f"<svg {attributes}", 1)

@@ -1,4 +1,4 @@
-r"""The sections of the report, and its formats, which all follow that one list.
+r"""The formats of the report: JSON, Markdown, LaTeX, which follow one list of sections; the page.
 
 Markdown is as GitHub reads it, LaTeX for ``\input`` into a paper; the page needs no network and no
 other file. A new section is a function from ``Report`` to tables, and a line in ``SECTIONS``.
@@ -7,33 +7,26 @@ other file. A new section is a function from ``Report`` to tables, and a line in
 import json
 from base64 import b64encode
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from hashlib import sha256
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from markupsafe import Markup
 
 from corpora_recipes.escaping import markdown, one_line, render_html
-from evaluation.results.comparison import ALL_PAIRS_LIMIT
-from probeta.report import instances
-from probeta.report.figures import MAX_DEVIATION, draw_averages, draw_groups, inline, pictures
-from probeta.report.layout import TIED, Cell, Row, Table, percent
+from probeta.report.layout import Cell, Row, Table
+from probeta.report.names import benchmark_name
+from probeta.report.sentences import describe_result
 from probeta.report.statistics import Report
 from probeta.report.tables import compared, encoders, neighbours, notes_of, scores
-from probeta.report.tables.compared import FEW_ENCODERS
-from probeta.report.tables.encoders import TONES, about_layers, profiles
-from probeta.report.tables.scores import best_encoders, facts, introduction, warnings
-from probeta.report.texts import all_texts, language, phrase, translated
+from probeta.report.tables.scores import facts, introduction, warnings
+from probeta.report.texts import all_texts, phrase
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-
-Format = Literal["page", "markdown", "latex"]
-# A long table with more numbers than this is in the page only; with still more, a note is.
-MAX_NUMBERS_IN_TEXT, MAX_NUMBERS_IN_PAGE = 60, 10_000
+Format = Literal["json", "markdown", "latex"]
+# A long table with more numbers than this is in tables.json only.
+MAX_NUMBERS_IN_TEXT = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,84 +34,61 @@ class Section:
     """A section of the report.
 
     Attributes:
-        chapter: the part of the page that it is in, of ``CHAPTERS``.
         tables: makes its tables; an empty list if the results have nothing to show.
-        filters: how the page's tables can be filtered besides by text: "group" of tasks, "tone" of
-            a verdict, "pair" of encoders; "text" by text only, "" without filters.
-        long: whether the page folds its tables, and Markdown shows only short ones.
-        folded: whether the page folds its tables, and the other formats show them all.
+        long: whether Markdown shows only those of its tables that are short.
         figure: name of the figure that Markdown shows below its tables.
     """
 
     name: str
-    chapter: str
     tables: Callable[[Report], list[Table]]
-    formats: tuple[Format, ...] = ("page", "markdown", "latex")
-    filters: str = ""
+    formats: tuple[Format, ...] = ("json", "markdown", "latex")
     long: bool = False
-    folded: bool = False
     figure: str = ""
 
 
-PAGE: tuple[Format, ...] = ("page",)
+JSON: tuple[Format, ...] = ("json",)
 TEXTS: tuple[Format, ...] = ("markdown", "latex")
-SCREEN: tuple[Format, ...] = ("page", "markdown")
-CHAPTERS = {
-    "averages": "scoring.md",
-    "scores": "scoring.md",
-    "compared": "scoring.md",
-    "layers": "encoders.md",
-    "languages": "languages.md",
-    "rankings": "rankings.md",
-    "study": "rankings.md",
-    "instances": "datasets.md",
-    "items": "validity.md",
-    "audit": "audit.md",
-    "encoders": "papers.md",
-}
-"""The parts of the page, in their order, with the page of the documentation that says more."""
+SCREEN: tuple[Format, ...] = ("json", "markdown")
 SECTIONS = (
-    Section("averages", "averages", scores.averages, figure="scores"),
-    Section("scores", "scores", scores.scores, PAGE, filters="group"),
-    Section("groups", "scores", scores.group_tables, TEXTS),
-    Section("correlations", "scores", scores.correlations),
-    Section("ablations", "scores", scores.ablations),
-    Section("baselines", "scores", scores.baselines, filters="group", folded=True),
-    Section("pairs", "compared", compared.pairs, PAGE, filters="pair"),
-    Section("best_pairs", "compared", compared.best_pairs, TEXTS),
-    Section("differences", "compared", compared.differences, SCREEN, "group pair", long=True),
-    Section("editions", "compared", compared.editions),
-    Section("heatmaps", "layers", encoders.heatmaps, PAGE),
-    Section("layers", "layers", encoders.layers, TEXTS, figure="layers"),
-    Section("best_layers", "layers", encoders.best_layers, figure="layers_by_group"),
-    Section("languages", "languages", compared.languages),
-    Section("tasks_in_languages", "languages", compared.tasks_in_languages, filters="group"),
-    Section("transfer", "languages", scores.transfer),
-    Section("transfer_layers", "languages", scores.transfer_layers),
-    Section("evalrank", "rankings", neighbours.evalrank),
-    Section("rank_differences", "rankings", neighbours.rank_differences, SCREEN, "pair", long=True),
-    Section("postprocessing", "rankings", neighbours.postprocessing, filters="text", folded=True),
-    Section("paralex", "rankings", neighbours.paralex, filters="text"),
-    Section("word_differences", "rankings", neighbours.word_differences, SCREEN, "pair", long=True),
-    Section("clusters", "rankings", neighbours.clusters, PAGE, "text", long=True),
-    Section("study", "study", compared.study, filters="text", folded=True),
-    Section("scatter", "study", compared.scatter, SCREEN, figure="ranks"),
-    Section("study_datasets", "study", compared.study_datasets, PAGE, "text", long=True),
-    Section("intrinsic", "study", compared.measures, PAGE, "text", long=True),
-    Section("sources", "study", compared.sources, PAGE, "text", long=True),
-    Section("levels", "study", compared.levels, PAGE, "text", long=True),
-    Section("instances", "instances", instances.browser, PAGE),
-    Section("items", "items", encoders.items, SCREEN, filters="group"),
-    Section("examples", "items", encoders.examples, PAGE, filters="group", long=True),
-    Section("verdicts", "audit", encoders.verdicts, PAGE, filters="group"),
-    Section("inherited", "audit", encoders.inherited, PAGE),
-    Section("published", "audit", encoders.published, PAGE),
-    Section("measurements", "audit", encoders.measurements, PAGE, "group tone", long=True),
-    Section("encoders", "encoders", encoders.encoders, SCREEN),
-    Section("verified", "encoders", encoders.verified, SCREEN),
-    Section("vocabulary", "encoders", encoders.vocabulary, SCREEN, filters="group"),
-    Section("papers", "encoders", scores.papers, PAGE, filters="group", folded=True),
-    Section("differs", "encoders", scores.differs, SCREEN, filters="text", folded=True),
+    Section("averages", scores.averages, figure="scores"),
+    Section("scores", scores.scores, JSON),
+    Section("groups", scores.group_tables, TEXTS),
+    Section("correlations", scores.correlations),
+    Section("ablations", scores.ablations),
+    Section("baselines", scores.baselines),
+    Section("pairs", compared.pairs, JSON),
+    Section("best_pairs", compared.best_pairs, TEXTS),
+    Section("differences", compared.differences, SCREEN, long=True),
+    Section("editions", compared.editions),
+    Section("layers", encoders.layers, figure="layers"),
+    Section("best_layers", encoders.best_layers, figure="layers_by_group"),
+    Section("languages", compared.languages),
+    Section("tasks_in_languages", compared.tasks_in_languages),
+    Section("transfer", scores.transfer),
+    Section("transfer_layers", scores.transfer_layers),
+    Section("evalrank", neighbours.evalrank),
+    Section("rank_differences", neighbours.rank_differences, SCREEN, long=True),
+    Section("postprocessing", neighbours.postprocessing),
+    Section("paralex", neighbours.paralex),
+    Section("word_differences", neighbours.word_differences, SCREEN, long=True),
+    Section("clusters", neighbours.clusters, JSON),
+    Section("study", compared.study),
+    Section("scatter", compared.scatter, ("markdown",), figure="ranks"),
+    Section("study_datasets", compared.study_datasets, JSON),
+    Section("intrinsic", compared.measures, JSON),
+    Section("sources", compared.sources, JSON),
+    Section("levels", compared.levels, JSON),
+    Section("items", encoders.items, SCREEN),
+    Section("examples", encoders.examples, JSON),
+    Section("verdicts", encoders.verdicts, JSON),
+    Section("inherited", encoders.inherited, JSON),
+    Section("published", encoders.published, JSON),
+    Section("measurements", encoders.measurements, JSON),
+    Section("encoders", encoders.encoders, SCREEN),
+    Section("verified", encoders.verified, SCREEN),
+    Section("vocabulary", encoders.vocabulary, SCREEN),
+    Section("papers", scores.papers, JSON),
+    Section("differs", scores.differs, SCREEN),
 )
 
 
@@ -126,21 +96,10 @@ def sections_of(report: Report, form: Format) -> Iterator[tuple[Section, list[Ta
     """Yield the sections that a format shows, with their tables; a section has one or more."""
     for section in SECTIONS:
         tables = section.tables(report) if form in section.formats else []
-        if form == "page" and (section.long or section.folded):
-            tables = [_fit_page(table) for table in tables]
-        elif section.long:
+        if section.long and form == "markdown":
             tables = [table for table in tables if _count_numbers(table) <= MAX_NUMBERS_IN_TEXT]
         if tables:
             yield section, tables
-
-
-def _fit_page(table: Table) -> Table:
-    """Return a table; if it has too many numbers, a note in its place."""
-    if (count := _count_numbers(table)) <= MAX_NUMBERS_IN_PAGE:
-        return table
-    return replace(
-        table, rows=(), about=(phrase("too_long", count=count, most=MAX_NUMBERS_IN_PAGE),)
-    )
 
 
 def _count_numbers(table: Table) -> int:
@@ -148,9 +107,6 @@ def _count_numbers(table: Table) -> int:
 
 
 _FOLDER = Path(__file__).parent
-_STYLES = ("page.css", "picture.css")
-# Colours of the heatmap on either side of the middle one.
-_N_SHADES = 5
 # Characters that are markup in LaTeX, and those that its fonts may lack.
 _LATEX = str.maketrans(
     {
@@ -202,7 +158,10 @@ def write_markdown(report: Report) -> str:
 def _summary(report: Report) -> list[str]:
     """Return a line of what was measured, and a line for each benchmark with an answer."""
     measured = "; ".join(f"{name}: {value}" for name, value in facts(report).items())
-    best = (f"{translated(name)}: {text}" for name, text in best_encoders(report).items())
+    best = (
+        f"{benchmark_name(name, report.inputs)}: {describe_result(report, average)}"
+        for name, average in report.benchmark_averages.items()
+    )
     return [f"{measured}.", *best]
 
 
@@ -295,70 +254,28 @@ def _latex_cell(cell: Cell) -> str:
     return rf"{text}\textsuperscript{{{marks}}}" if marks else text
 
 
-def write_html(
-    report: Report,
-    instances: Sequence[dict[str, Any]],
-    ranks: "Figure | None" = None,
-    docs: Mapping[str, str] | None = None,
-) -> str:
-    """Return the page, with the browser's instances and the figure of ranks.
-
-    ``docs``: chapter to the address of a page of the documentation, where there is one.
-    """
+def write_html(data: Mapping[str, Any]) -> str:
+    """Return the page, which draws its data by itself; see ``page.page_data``."""
     script = (_FOLDER / "page.js").read_text("utf-8")
-    shown = list(sections_of(report, "page"))
-    by_chapter = groupby(shown, lambda item: item[0].chapter)
-    chapters = {chapter: list(sections) for chapter, sections in by_chapter}
-    first = (table for _, tables in chapters.pop("averages", []) for table in tables)
-    drawn = {name: draw_averages([picture]) for name, picture in pictures(report).items()}
-    groups, averages = report.inputs.groups, report.benchmark_averages
-    by_layer = profiles(report)
-    curves = inline(draw_groups(by_layer), phrase("curves")) if by_layer else ""
     return render_html(
         _FOLDER / "page.html",
-        report=report,
-        chapters=chapters,
-        about_chapters=all_texts()["chapters"],
-        docs=docs or {},
-        titles={group.abbreviation: translated(group.title) for group in groups.values()},
-        facts=facts(report),
-        warnings=warnings(report),
-        best_encoders=best_encoders(report),
-        pictures=drawn,
-        averages=dict(zip(drawn, first, strict=True)),
-        best={name: next(iter(report.means(a.datasets)), "") for name, a in averages.items()},
-        tied=TIED,
-        few_encoders=FEW_ENCODERS,
-        pairs_limit=ALL_PAIRS_LIMIT,
-        tones={translated(verdict): tone for verdict, tone in TONES.items()},
-        notes=notes_of(table for _, tables in shown for table in tables),
-        profiles=by_layer,
-        curves=Markup(curves),
-        about_layers=about_layers,
-        groupby=groupby,
-        percent=percent,
-        shade=_shade,
-        max_deviation=MAX_DEVIATION,
-        ranks=Markup(inline(ranks, phrase("ranks"))) if ranks else "",
-        instances=Markup(_json(instances)),
-        language=language(),
-        phrase=_phrase,
-        translated=translated,
-        texts=Markup(_json(all_texts()["script"])),
-        style=Markup("".join((_FOLDER / name).read_text("utf-8") for name in _STYLES)),
+        data=data,
+        json=Markup(_json(data)),
+        style=Markup((_FOLDER / "page.css").read_text("utf-8")),
         script=Markup(script),
-        script_hash=b64encode(sha256(script.encode()).digest()).decode(),
+        # A browser reads line ends as one character, and the script from its tag on.
+        script_hash=b64encode(sha256(f"\n{script}\n".encode()).digest()).decode(),
     )
 
 
 def write_json(report: Report) -> str:
-    """Return the page's tables as JSON: name to title, columns and rows of cells.
+    """Return all tables as JSON: name to title, columns and rows of cells.
 
     A cell is a text, or has besides it a value (of a score, as a fraction), a detail, such as an
     interval, or marks.
     """
     tables = {}
-    for table in (table for _, tables in sections_of(report, "page") for table in tables):
+    for table in (table for _, tables in sections_of(report, "json") for table in tables):
         columns = [cell.text for cell in table.header]
         rows = [list(map(_cell_json, row.cells)) for row in table.rows]
         tables[table.name] = {"title": table.title, "columns": columns, "rows": rows}
@@ -373,18 +290,7 @@ def _cell_json(cell: Cell) -> str | dict[str, Any]:
     return {"text": cell.text, **facts} if facts else cell.text
 
 
-def _phrase(key: str, /, **words: object) -> Markup:
-    """Return a phrase as HTML: words are escaped, unless they are HTML."""
-    return Markup.escape(all_texts()["phrases"][key]).format(**words)
-
-
 def _json(content: object) -> str:
     """Return JSON that cannot end the script element that contains it."""
     text = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
     return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
-
-
-def _shade(place: float) -> str:
-    """Return the class of a heatmap's colour, at a place on its scale of -1 … 1."""
-    number = round(max(-1.0, min(1.0, place)) * _N_SHADES)
-    return f"low-{-number}" if number < 0 else f"high-{number}"

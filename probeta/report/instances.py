@@ -1,8 +1,7 @@
-"""The instances that the page shows: a sample of each test, with each encoder's answer."""
+"""The rows that the page shows: a few of each test, with the answers of some encoders."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
-from itertools import islice
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,16 +15,13 @@ from corpora_recipes.parquet import array_of
 from corpora_recipes.running.errors import InputError
 from evaluation.datasets import Dataset
 from evaluation.measures import average_ranks
-from evaluation.results.comparison import ALL_PAIRS_LIMIT
 from evaluation.results.scores import Predictions, Score, read_predictions
-from probeta.report.layout import Table, lay_out
-from probeta.report.statistics import N_EXAMPLES, Report
-from probeta.report.tables import dataset_cell
+from probeta.report.statistics import Report
 from probeta.report.texts import phrase, translated
 
 # Most rows of a dataset, and most characters of a text, that are shown: the page stays small.
-MAX_ROWS = 50
-MAX_TEXT_LENGTH = 4000
+MAX_ROWS = 10
+MAX_TEXT_LENGTH = 420
 # A score is wrong if its rank among the answers and the gold score's rank among the gold scores
 # differ by more than this share of the rows. Cosines and ratings have no scale in common.
 RANK_TOLERANCE = 0.25
@@ -36,32 +32,24 @@ Values = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class ShownText:
-    """A text of an instance in one or more units; ``tag``: its position or role, in a word.
+    """A text of an instance; ``tag``: its role, in a word; ``note``: what was done to it.
 
     ``marked``: whether it was moved, swapped or replaced.
     """
 
-    units: tuple[str, ...]
+    text: str
     tag: str = ""
     note: str = ""
     marked: bool = False
 
 
-def browser_contents(
-    report: Report, datasets: Sequence[Dataset], cards: str = ""
-) -> list[dict[str, Any]]:
-    """Return the content of the browser of instances, as the page's script reads it.
+def find_probed(report: Report, datasets: Sequence[Dataset]) -> dict[str, Dataset]:
+    """Return the datasets that were probed, by name.
 
-    Of each dataset there are ``card`` (its address in the folder ``cards``, or ""), ``labels``
-    (empty for scores), ``encoders`` (those that answered), ``count`` (rows asked), ``columns`` (of
-    provenance), ``rows`` …, and for trees ``trees``, document to its nodes: first and last unit of
-    the left and of the right span, and the class. A row has ``parts`` (``ShownText``), ``told``
-    (the gold answer in words, and a remark), ``values`` (of the columns) …, for trees ``tree`` and
-    ``node``, and ``answers``, one per encoder: the answer, whether it is wrong (or far off), and a
-    remark.
+    Raises:
+        InputError: one is missing, or has other rows.
     """
     by_name = {dataset.name: dataset for dataset in datasets}
-    contents = []
     for name in report.inputs.datasets:
         expected = report.inputs.any_score(name).digest
         found = by_name[name].digest() if name in by_name else "no such dataset"
@@ -69,55 +57,48 @@ def browser_contents(
             where, probed = f"instances of {name}", "the instances that were probed"
             todo = f"pass {probed}, or probe these: `probeta repro`"
             raise InputError(where, f"{probed}, SHA-256 {expected}", found, todo)
-        content = _dataset_content(report, by_name[name])
-        title = dataset_cell(report, name).title
-        contents.append(content | {"title": title, "card": cards and f"{cards}/{name}.md"})
-    return contents
+    return {name: by_name[name] for name in report.inputs.datasets}
 
 
-def _dataset_content(report: Report, dataset: Dataset) -> dict[str, Any]:
-    name, task = dataset.name, TASKS[dataset.task]
+def list_rows(report: Report, dataset: Dataset, answering: Sequence[str]) -> dict[str, Any]:
+    """Return rows of a test as the page shows them: likely label errors, then drawn ones.
+
+    Each of "rows_shown" is its texts, each with 1 if it was moved, swapped or replaced, and its
+    role; the gold answer in words; remarks; and of each encoder of ``answering`` its answer, or
+    None. Answers to classes are numbers of "labels", and the gold one comes last; of scores, they
+    are followed by 1 if they are far off.
+    """
+    name = dataset.name
     rows = _read_rows(dataset)
     ids = rows["id"].to_pylist()
     example_ids = {*report.examples.row[report.examples.dataset == name]}
-    examples = {number for number, row in enumerate(ids) if row in example_ids}
-    drawn = sorted(examples.union(draw_rows(ids, report.inputs.encoders[0].seed, name)))
-    scores = dict(islice(report.inputs.datasets[name].items(), ALL_PAIRS_LIMIT))
-    answers = [
-        _browser_answers(dataset, _read_checked(report.inputs.folders[encoder], score, rows), drawn)
-        for encoder, score in scores.items()
-    ]
-    gold = _describe_gold(dataset, rows, drawn)
-    elsewhere = {"id", "split", "also_in", dataset.target}
-    elsewhere |= {column for text in task.texts for column in (text.natural, text.tokens)}
-    columns = [column for column in dataset.columns if column not in elsewhere]
+    examples = [number for number, row in enumerate(ids) if row in example_ids]
+    drawn = draw_rows(ids, report.inputs.encoders[0].seed, name)
+    drawn = list(dict.fromkeys([*examples, *drawn]))[:MAX_ROWS]
+    scores = report.inputs.datasets[name]
+    answers: list[list[Any]] = []
+    for encoder in answering:
+        column: list[Any] = [None] * len(drawn)
+        if encoder in scores:
+            folder = report.inputs.folders[encoder]
+            column = _list_answers(dataset, _read_checked(folder, scores[encoder], rows), drawn)
+        answers.append(column)
+    labels: list[int] = []
+    if dataset.target == "label":
+        answers.append([int(label) for label in array_of(rows["label"])[drawn]])
+        labels = sorted({label for each in answers for label in each if label is not None})
+        answers = [[None if a is None else labels.index(a) for a in each] for each in answers]
     shown = rows.take(np.array(drawn, np.int64)).to_pylist()
-    content: dict[str, Any] = {
-        "name": name,
-        "group": task.group.abbreviation,
-        "language": report.inputs.any_score(name).language,
-        "question": translated(task.question),
-        "labels": list(dataset.labels) if dataset.target == "label" else [],
-        "encoders": list(scores),
-        "count": len(rows),
-        "columns": columns,
-        "rows": [
-            {
-                "id": row["id"],
-                "parts": [_non_empty(part) for part in shown_texts(dataset, row)],
-                "gold": row[dataset.target],
-                "told": gold[number],
-                "values": [_format_value(dataset, column, row[column]) for column in columns],
-                "answers": [by_row[number] for by_row in answers],
-            }
-            for number, row in enumerate(shown)
-        ],
-    }
-    if "left_first" in dataset.columns:
-        content["trees"] = _trees(rows, {row["document_id"] for row in shown})
-        for row, values in zip(content["rows"], shown, strict=True):
-            row["tree"], row["node"] = values["document_id"], _node(values)
-    return content
+    gold = _describe_gold(dataset, rows, drawn)
+    contents = []
+    for number, (row, (words, remark)) in enumerate(zip(shown, gold, strict=True)):
+        parts = shown_texts(dataset, row)
+        notes = [phrase("stands_out") if number < len(examples) else "", remark]
+        notes += [part.note for part in parts]
+        texts = [_strip_empty(part.text, int(part.marked), part.tag) for part in parts]
+        remarks = "; ".join(filter(None, notes))
+        contents.append([texts, words, remarks, [each[number] for each in answers]])
+    return {"labels": [dataset.labels[label] for label in labels], "rows_shown": contents}
 
 
 def draw_rows(ids: Sequence[str], seed: int, dataset: str) -> list[int]:
@@ -132,8 +113,7 @@ def shown_texts(dataset: Dataset, row: Values) -> list[ShownText]:
     for column in TASKS[dataset.task].texts:
         value = row[column.natural]
         texts += [value] if column.kind == "string" else value
-    tags = map(str, range(1, len(texts) + 1)) if len(texts) > 1 else [""]
-    shown = [ShownText((_cut_text(text),), tag) for text, tag in zip(texts, tags, strict=True)]
+    shown = [ShownText(_cut_text(text)) for text in texts]
     column_of_change, note = _CHANGE_COLUMNS.get(dataset.task, ("", ""))
     if column_of_change and row[column_of_change] is not None:
         return [replace(shown[0], note=phrase(note, **row), marked=True)]
@@ -144,18 +124,13 @@ def shown_texts(dataset: Dataset, row: Values) -> list[ShownText]:
 def _position(dataset: Dataset, row: Values, shown: list[ShownText]) -> list[ShownText]:
     """The first sentence was moved to the front from the position that the class names."""
     first, *others = shown
-    tags = [str(number + 1) for number in range(len(shown)) if number != row["label"]]
     note = phrase("moved") if row["label"] else phrase("not_moved")
-    return [
-        replace(first, tag=str(row["label"] + 1), note=note, marked=True),
-        *(replace(text, tag=tag) for tag, text in zip(tags, others, strict=True)),
-    ]
+    return [replace(first, note=note, marked=row["label"] > 0), *others]
 
 
 def _ordering(dataset: Dataset, row: Values, shown: list[ShownText]) -> list[ShownText]:
-    if dataset.labels[row["label"]] != "swapped":
-        return shown
-    return [replace(text, tag=tag, marked=True) for tag, text in zip("21", shown, strict=True)]
+    swapped = dataset.labels[row["label"]] == "swapped"
+    return [replace(text, marked=swapped) for text in shown]
 
 
 def _coherence(dataset: Dataset, row: Values, shown: list[ShownText]) -> list[ShownText]:
@@ -167,14 +142,15 @@ def _coherence(dataset: Dataset, row: Values, shown: list[ShownText]) -> list[Sh
 
 def _relation(dataset: Dataset, row: Values, shown: list[ShownText]) -> list[ShownText]:
     """The two spans in the order of the text, which ``order`` has the roles of."""
-    parts = []
     sides = sorted(("left", "right"), key=lambda side: row[f"{side}_first"])
-    for number, side in enumerate(sides):
-        first, last = row[f"{side}_first"] + 1, row[f"{side}_last"] + 1
-        units = phrase("unit" if first == last else "units", first=first, last=last)
-        tag = phrase("satellite" if number == row["order"].find("S") else "nucleus")
-        parts.append(ShownText(tuple(map(_cut_text, row[side])), tag, units))
-    return parts
+    satellite = row["order"].find("S")
+    return [
+        ShownText(
+            _cut_text(" ".join(row[side])),
+            phrase("satellite" if number == satellite else "nucleus"),
+        )
+        for number, side in enumerate(sides)
+    ]
 
 
 _MARK_CHANGES: Mapping[str, Callable[[Dataset, Values, list[ShownText]], list[ShownText]]] = {
@@ -195,14 +171,14 @@ _CHANGE_COLUMNS = {
 """Task of one text to the column that tells what was changed, if anything, and its phrase."""
 
 
-def _describe_gold(dataset: Dataset, rows: pa.Table, drawn: Sequence[int]) -> list[list[str]]:
-    """Return for each drawn row the gold answer in words, and a remark beside it."""
+def _describe_gold(dataset: Dataset, rows: pa.Table, drawn: Sequence[int]) -> list[tuple[str, str]]:
+    """Return for each drawn row the gold answer in words, and a remark."""
     gold = array_of(rows[dataset.target])
     if dataset.target == "score":
         ranks = _relative_ranks(gold)
-        return [[f"{gold[i]:g}", phrase("above", share=100 * ranks[i])] for i in drawn]
+        return [(f"{gold[i]:g}", phrase("above", share=100 * ranks[i])) for i in drawn]
     words = translated(TASKS[dataset.task].gold)
-    return [[words.format(dataset.labels[gold[i]])] for i in drawn]
+    return [(words.format(dataset.labels[gold[i]]), "") for i in drawn]
 
 
 def _read_rows(dataset: Dataset) -> pa.Table:
@@ -223,29 +199,25 @@ def _read_checked(folder: Path, score: Score, rows: pa.Table) -> Predictions:
     return predictions
 
 
-def _browser_answers(
-    dataset: Dataset, predictions: Predictions, drawn: Sequence[int]
-) -> list[list[Any]]:
-    """Return for each drawn row the answer, whether it is wrong, and a remark beside it."""
+def _list_answers(dataset: Dataset, predictions: Predictions, drawn: Sequence[int]) -> list[Any]:
+    """Return for each drawn row the answer; a score with 1 if it is far off."""
     gold, predicted = predictions.gold, predictions.predicted
     if dataset.target == "score":
         mean = predicted.mean(axis=0)
-        ranks = _relative_ranks(mean)
-        wrong = np.abs(_relative_ranks(gold) - ranks) > RANK_TOLERANCE
-        above = [phrase("above", share=100 * rank) for rank in ranks]
-        return [_strip_empty(round(float(mean[i]), 3), bool(wrong[i]), above[i]) for i in drawn]
-    starts = len(predicted)
+        far = np.abs(_relative_ranks(gold) - _relative_ranks(mean)) > RANK_TOLERANCE
+        return [_strip_empty(round(float(mean[i]), 2), int(far[i])) for i in drawn]
+    # Of several random starts, what most say; ties go to the first label.
     votes = np.stack([(predicted == label).sum(axis=0) for label in range(len(dataset.labels))])
-    # Ties go to the first label.
     answers = votes.argmax(axis=0)
-    counts = votes.max(axis=0) if starts > 1 else ()
-    most = [phrase("starts", count=n, starts=starts) for n in counts] or [""] * len(answers)
-    return [_strip_empty(int(answers[i]), bool(answers[i] != gold[i]), most[i]) for i in drawn]
+    return [int(answers[i]) for i in drawn]
 
 
-def _strip_empty(answer: float, wrong: bool, remark: str) -> list[Any]:
-    """Return an answer as the page reads it, without empty parts at its end."""
-    return [answer, wrong, remark] if remark else [answer, wrong] if wrong else [answer]
+def _strip_empty(first: Any, *others: Any) -> list[Any]:
+    """Return some values without empty ones at their end."""
+    values = [first, *others]
+    while len(values) > 1 and not values[-1]:
+        values.pop()
+    return values
 
 
 def _relative_ranks(values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
@@ -254,47 +226,8 @@ def _relative_ranks(values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     return ranks
 
 
-def _trees(rows: pa.Table, documents: set[str]) -> dict[str, list[list[int]]]:
-    """Return document to the nodes of its tree, the widest first."""
-    columns = ["document_id", "label", "left_first", "left_last", "right_first", "right_last"]
-    trees: dict[str, list[list[int]]] = {document: [] for document in sorted(documents)}
-    for row in rows.select(columns).to_pylist():
-        if row["document_id"] in documents:
-            trees[row["document_id"]].append([*_node(row), row["label"]])
-    for nodes in trees.values():
-        nodes.sort(key=lambda node: (min(node[0], node[2]) - max(node[1], node[3]), node))
-    return trees
-
-
-def _node(row: Values) -> list[int]:
-    return [row[f"{side}_{end}"] for side in ("left", "right") for end in ("first", "last")]
-
-
-def _non_empty(part: ShownText) -> dict[str, Any]:
-    """Return the fields that are not empty."""
-    return {name: value for name, value in asdict(part).items() if value}
-
-
 def _cut_text(text: str) -> str:
+    """Return a text; of a long one the beginning, up to a space."""
     if len(text) <= MAX_TEXT_LENGTH:
         return text
-    return phrase("cut", text=text[:MAX_TEXT_LENGTH], count=len(text) - MAX_TEXT_LENGTH)
-
-
-def _format_value(dataset: Dataset, column: str, value: Any) -> str:
-    if column == "label":
-        return dataset.labels[int(value)]
-    return "–" if value in (None, "") else str(value)
-
-
-def browser(report: Report) -> list[Table]:
-    """Return the heading of the browser of instances."""
-    table = lay_out(
-        "instances",
-        encoders=ALL_PAIRS_LIMIT,
-        limit=MAX_ROWS,
-        longest=MAX_TEXT_LENGTH,
-        far=100 * RANK_TOLERANCE,
-        examples=N_EXAMPLES,
-    )
-    return [table]
+    return f"{text[:MAX_TEXT_LENGTH].rpartition(' ')[0] or text[:MAX_TEXT_LENGTH]} …"

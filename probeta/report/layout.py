@@ -17,7 +17,6 @@ SMALL, NOT_SHOWN, FEW, OTHERS, LEAKS = "*", "†", "‡", "§", "¶"
 TIED, SAMPLE, DIFFERENT = "≈", "(s)", "(d)"
 
 Kind = Literal["fact", "encoder", "published"]
-Tone = Literal["", "better", "worse", "tie", "pass", "chance", "inherited", "undeclared", "miss"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,14 +26,7 @@ class Cell:
     Attributes:
         detail: further content, shown less visibly beside the text.
         marks: of the notes in the table of texts.
-        value: the sort key of rows; None to sort by the text.
-        tone: its meaning as a colour; the text says the same.
-        shade: -1 … 1, its place on the scale of a heatmap on the page.
-        strip: for a score, the interval's ends and the baseline to beat.
-        unit: of ``value``, in a column of several units; rows are sorted by unit first.
-        title: what the text stands for, shown when it is pointed at.
-        link: the part of the page that says more, and the state to show it in.
-        english: whether the text is English in reports of all languages, as that of data.
+        value: of a score as a fraction, or the number that the text writes; None for a text.
     """
 
     text: str
@@ -42,22 +34,14 @@ class Cell:
     marks: tuple[str, ...] = ()
     value: float | None = None
     strong: bool = False
-    tone: Tone = ""
-    shade: float | None = None
-    strip: tuple[float, float, float] | None = None
-    unit: str = ""
-    title: str = ""
-    link: str = ""
-    english: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A row of a table, the first cell of which names it; ``group``: of tasks, abbreviated."""
+    """A row of a table, the first cell of which names it."""
 
     cells: tuple[Cell, ...]
     kind: Kind = "fact"
-    group: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,14 +87,11 @@ def columns_of(
 
 
 def rows_of(
-    subjects: Iterable[Any],
-    columns: Sequence[Column],
-    kind: Kind = "fact",
-    group: Callable[[Any], str] = lambda subject: "",
+    subjects: Iterable[Any], columns: Sequence[Column], kind: Kind = "fact"
 ) -> tuple[Row, ...]:
-    """Return a row about each subject, of the group that ``group`` returns for it."""
+    """Return a row about each subject."""
     return tuple(
-        Row(tuple(cell_of(column.cell(subject)) for column in columns), kind, group(subject))
+        Row(tuple(cell_of(column.cell(subject)) for column in columns), kind)
         for subject in subjects
     )
 
@@ -124,7 +105,6 @@ def lay_out(
     texts: int = 1,
     more: Sequence[str] = (),
     kind: Kind = "fact",
-    group: Callable[[Any], str] = lambda subject: "",
     last: Iterable[Row] = (),
     **words: object,
 ) -> Table:
@@ -132,7 +112,7 @@ def lay_out(
 
     ``key``: of its title and what explains it (``more``: further paragraphs; ``words``: what stands
     in the braces) in the table of texts. ``name``: of the table, if it is not the key; ``texts``:
-    number of text columns; ``group``: returns a row's group.
+    number of text columns.
     """
     return Table(
         name or key,
@@ -140,7 +120,7 @@ def lay_out(
         tuple(
             h if isinstance(h := column.heading, Cell) else Cell(phrase(h)) for column in columns
         ),
-        (*rows_of(subjects, columns, kind, group), *last),
+        (*rows_of(subjects, columns, kind), *last),
         (*paragraphs(key, **words), *more),
         texts,
         paragraphs(key, "caption", **words),

@@ -1,505 +1,860 @@
-// Sorting and filtering of the page's tables, and the browser of instances.
+// The page: a state, kept in the address (#benchmark/chapter/dataset?pin=…&a=…&b=…), and a function
+// for each chapter that writes its HTML. D is the data, see page.py: a score is [value, low, high]
+// in tenths of a point, a difference likewise, with a 1 if it is tied; 0 stands for none.
 "use strict";
+const D = JSON.parse(document.getElementById("data").textContent);
+const FEW = 4; // encoders that have a colour and a column
+const MOST = 20; // encoders that are shown at once
+const LONG = 24; // datasets of a benchmark, above which groups fold
+const NAMES = D.encoders.map(([name]) => name);
+const PAIRS = new Map(D.pairs.map(([x, y], n) => [`${x},${y}`, n]));
+let state = {};
+let kept = null; // the address that an option has just changed
 
-const NONE = "–";
-const PER_PAGE = 10;
-const MOST_ROWS = 200;
-const collator = new Intl.Collator(document.documentElement.lang, { numeric: true });
-const texts = JSON.parse(document.getElementById("texts").textContent);
+const $ = (id) => document.getElementById(id);
+const ENTITIES = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
+const esc = (text) => String(text).replace(/[&<>"]/g, (character) => ENTITIES[character]);
+const phrase = (key, words = {}) => D.texts[key].replace(/\{(\w+)\}/g, (_, name) => words[name]);
+const points = (value) => (value == null ? "–" : (value / 10).toFixed(1).replace("-", "−"));
+const signed = (value) => (value > 0 ? "+" : "") + points(value);
+const range = ([, low, high], write = points) => `${write(low)} – ${write(high)}`;
+const number = (count) => count.toLocaleString("en");
+const bold = (name) => `<b>${esc(name)}</b>`;
+const link = (to, text) => `<a href="${to}">${text}</a>`;
+const wide = () => innerWidth > 704;
+const cap = (key) => phrase(key).replace(/^./, (letter) => letter.toUpperCase());
+const vh = (text) => `<span class="vh">${text}</span>`;
 
-/* A text of the page's language, with words in its braces. */
-function phrase(key, words = {}) {
-  return texts[key].replace(/\{(\w+)\}/g, (_, name) => words[name]);
+/* The state. */
+
+function read() {
+  const [place, query = ""] = decodeURIComponent(location.hash.slice(1)).split("?");
+  const [key, chapter, dataset] = place.split("/");
+  const benchmark = D.benchmarks.find(({ id }) => id === key) ?? null;
+  const known = chapters(benchmark).includes(chapter) ? chapter : "overview";
+  const options = Object.fromEntries(new URLSearchParams(query));
+  state = { benchmark, chapter: known, options };
+  if (benchmark?.datasets.includes(dataset)) state.dataset = dataset;
 }
 
-/* The state of the page is in its address, behind the place: #scores-title?dataset=mc&scores.find=x
-   A setting is a control with a name; `apply` shows a value, "" for the usual one. */
-
-const settings = new Map();
-const state = new URLSearchParams();
-
-function placeOf(hash) {
-  const [place, query = ""] = decodeURIComponent(hash.slice(1)).split("?");
-  return [place, query];
+function address({ benchmark = state.benchmark, chapter = state.chapter, dataset, ...more } = {}) {
+  const options = Object.entries({ ...state.options, ...more }).filter(([, value]) => value);
+  const query = options.map(([key, value]) => `${key}=${encodeURIComponent(value)}`).join("&");
+  const place = [benchmark?.id ?? "all", chapter, dataset];
+  return `#${place.filter((part) => part && part !== "overview").join("/")}${query && "?" + query}`;
 }
 
-function remember(name, value) {
-  if (value) state.set(name, value);
-  else state.delete(name);
-  showState();
-}
-
-function showState() {
-  const [place] = placeOf(location.hash);
-  const query = String(state);
-  if (place || query) history.replaceState(null, "", `#${place}${query && "?" + query}`);
-}
-
-function readState() {
-  const [place, query] = placeOf(location.hash);
-  for (const [name, value] of new URLSearchParams(query)) {
-    state.set(name, value);
-    settings.get(name)?.(value);
-  }
-  showState();
-  const target = document.getElementById(place);
-  if (target?.tagName === "DETAILS") target.open = true;
-  const chosen = target?.closest(".panel")?.previousElementSibling;
-  if (chosen) chosen.control.checked = true;
-  if (query) target?.scrollIntoView();
-}
-
-/* Sorting: headers become buttons; a third click gives the first order back. Cells without a value
-   stay last, numbers are sorted within their unit. */
-
-function valueOf({ dataset, textContent }) {
-  if (dataset.value !== undefined) return Number(dataset.value);
-  const text = textContent.trim();
-  return text === NONE ? null : text;
-}
-
-function compare(one, other) {
-  if (typeof one === "number" && typeof other === "number") return one - other;
-  return collator.compare(String(one), String(other));
-}
-
-function sorted(rows, column, descending) {
-  const keyed = rows.map((row) => {
-    const cell = row.cells[column];
-    return [row, cell.dataset.unit ?? "", valueOf(cell)];
-  });
-  keyed.sort(([, unit, one], [, otherUnit, other]) => {
-    if (one === null || other === null) return (one === null) - (other === null);
-    const order = collator.compare(unit, otherUnit) || compare(one, other);
-    return descending ? -order : order;
-  });
-  return keyed.map(([row]) => row);
-}
-
-/* Of a long table only the first rows are laid out, until all are asked for. */
-
-const whole = new Set();
-
-function shorten(table) {
-  let count = 0;
-  for (const row of table.tBodies[0].rows) {
-    count += !row.hidden;
-    row.classList.toggle("beyond", count > MOST_ROWS && !whole.has(table));
-  }
-  const frame = table.closest(".frame");
-  const isShort = count > MOST_ROWS && !whole.has(table);
-  if (frame.nextElementSibling?.className === "pages") frame.nextElementSibling.remove();
-  if (!isShort) return;
-  const button = element("button", { type: "button" }, phrase("show_all"));
-  button.addEventListener("click", () => {
-    whole.add(table);
-    shorten(table);
-  });
-  const shown = phrase("rows_shown", { count: MOST_ROWS, all: count });
-  frame.after(element("div", { className: "pages" }, button, shown));
-}
-
-function makeSortable(table) {
-  const headers = [...table.tHead.rows[0].cells];
-  const [body] = table.tBodies;
-  const first = [...body.rows];
-  const name = `${table.id}.sort`;
-  // "2-" is by the second column, descending; "" is the first order.
-  const apply = (order) => {
-    const column = parseInt(order, 10) - 1;
-    const descending = order.endsWith("-");
-    for (const header of headers) header.removeAttribute("aria-sort");
-    headers[column]?.setAttribute("aria-sort", descending ? "descending" : "ascending");
-    body.append(...(headers[column] ? sorted(first, column, descending) : first));
-    shorten(table);
+function chapters(b) {
+  const compared = b?.datasets.some((d) => D.datasets[d].differences.some(Boolean));
+  const has = {
+    overview: true,
+    scores: b?.probed && b.means.length,
+    compare: compared,
+    layers: b?.layers?.length,
+    languages: b ? b.transfer?.length : D.languages,
+    predict: D.predict?.targets[b?.id ?? "all"],
+    data: true,
+    about: true,
   };
-  headers.forEach((header, column) => {
-    const link = header.querySelector("a");
-    const button = element("button", { type: "button" }, ...(link ? [] : header.childNodes));
-    if (link) button.ariaLabel = phrase("sort_by", { column: link.textContent });
-    header.append(button);
-    button.addEventListener("click", () => {
-      // Numbers are first sorted with the largest on top.
-      const orders = ["ascending", "descending"];
-      if (header.classList.contains("number")) orders.reverse();
-      const next = orders[orders.indexOf(header.ariaSort) + 1];
-      const order = next ? `${column + 1}${next === "descending" ? "-" : "+"}` : "";
-      apply(order);
-      remember(name, order);
-    });
+  return Object.keys(has).filter((chapter) => has[chapter]);
+}
+
+/* Encoders: their order on a benchmark, those with a colour, their differences. */
+
+const cellsOf = (b, column) => b.means[column][0];
+const floorOf = (b, column) => b.means[column][3];
+function valueOf(b, e, column) {
+  if (b.means.length) return cellsOf(b, column)[e]?.[0] ?? -2000;
+  const values = b.datasets.map((d) => D.datasets[d].scores[e]?.[0] ?? 0);
+  return values.reduce((sum, value) => sum + value, 0) / values.length;
+}
+function ranked(b, column = 0) {
+  const values = NAMES.map((_, e) => valueOf(b, e, column));
+  return NAMES.map((_, e) => e).sort((x, y) => values[y] - values[x] || x - y);
+}
+function pinned(b) {
+  const asked = (state.options.pin ?? "").split(",").map((name) => NAMES.indexOf(name));
+  const found = asked.filter((e) => e >= 0);
+  const first = ranked(b ?? D.benchmarks[0]).slice(0, NAMES.length <= FEW ? FEW : 2);
+  return (found.length ? found : first).slice(0, FEW).sort((x, y) => x - y);
+}
+const leads = (mark) => mark === "L" || mark === "l";
+const weak = (mark) => mark === "w" || mark === "l";
+const alone = (marks) => marks.replace(/[^Ll]/g, "").length === 1;
+function difference(differences, x, y) {
+  const found = differences[PAIRS.get(`${x},${y}`)];
+  if (found) return found;
+  const turned = differences[PAIRS.get(`${y},${x}`)];
+  return turned ? [-turned[0], -turned[2], -turned[1], turned[3]] : null;
+}
+
+/* Drawn: dots with intervals on a scale, in per cent of its width. */
+
+const at = (value, [low, high] = [0, 1000]) =>
+  (1.5 + (97 * (Math.min(Math.max(value, low), high) - low)) / (high - low)).toFixed(1) + "%";
+const line = (kind, x1, x2, y1, y2 = y1) =>
+  `<line class="${kind}" x1="${x1}" x2="${x2}" y1="${y1}" y2="${y2}"/>`;
+const FORMS = ["", "M-3.6-3.6H3.6V3.6H-3.6z", "M0-5L4.8 4H-4.8z", "M0-5.2L5.2 0 0 5.2-5.2 0z"];
+function shape(slot, x, y, hollow) {
+  const kind = `class="dot e${slot}${hollow ? " hollow" : ""}"`;
+  if (!FORMS[slot]) return `<circle ${kind} cx="${x}" cy="${y}" r="4"/>`;
+  return `<svg x="${x}" y="${y}" overflow="visible"><path ${kind} d="${FORMS[slot]}"/></svg>`;
+}
+const drawing = (height, content, kind = "strip") =>
+  `<svg class="${kind}" height="${height}" aria-hidden="true">${content}</svg>`;
+const quarters = [0, 1, 2, 3, 4];
+function axis([low, high] = [0, 1000]) {
+  const ticks = quarters.map((n) => `<i>${(low + (n * (high - low)) / 4) / 10}</i>`);
+  return `<span class="axis" aria-hidden="true">${ticks.join("")}</span>`;
+}
+// The ends of a scale that fits scores, in steps of ten points, with whole numbers at its quarters.
+function scale(cells, ...others) {
+  const values = [...cells.flatMap((cell) => cell || []), ...others];
+  const low = Math.max(Math.floor(Math.min(...values) / 100) * 100, -1000);
+  const span = [200, 400, 600, 800].find((width) => low + width >= Math.max(...values)) ?? 1000;
+  const start = span === 1000 ? Math.min(low, 0) : Math.min(low, 1000 - span);
+  return [start, Math.max(start + span, Math.max(...values) > start + span ? 1000 : 0)];
+}
+// Encoders of a row on one scale: those in `shown` as dots, the others as grey lines.
+function strip(cells, marks, floor, shown, { slots = shown, ends, people, others = true } = {}) {
+  const height = 10 * Math.max(shown.length, 1) + 8;
+  const parts = [0, 250, 500, 750, 1000].map((v) => line("grid", at(v), at(v), 0, height));
+  cells.forEach((cell, e) => {
+    if (!others || !cell || shown.includes(e)) return;
+    parts.push(line("rest", at(cell[0], ends), at(cell[0], ends), 3, height - 3));
   });
-  settings.set(name, apply);
-  shorten(table);
-}
-
-/* Filters of tables. */
-
-function folded(text) {
-  return text.normalize("NFD").replace(/\p{Mn}/gu, "").toLowerCase();
-}
-
-function hasAll(words, text) {
-  return folded(words).split(/\s+/).every((word) => text.includes(word));
-}
-
-function makeFilterable(controls) {
-  const table = document.getElementById(controls.dataset.table);
-  const [find, group, tone, pair] = [".find", ".group", ".tone", ".pair"].map(
-    (name) => controls.querySelector(name)
-  );
-  const rows = [...table.tBodies[0].rows];
-  const names = rows.map((row) => pair && pairOf(row.cells[0]));
-  let searched;
-  const clear = element("button", { type: "button" }, phrase("show_all"));
-  const empty = element("p", { className: "empty" }, `${phrase("no_row")} `, clear);
-  table.closest(".frame").before(empty);
-  const update = () => {
-    if (find.value) searched ??= rows.map((row) => folded(row.textContent));
-    rows.forEach((row, index) => {
-      row.hidden =
-        Boolean(find.value && !hasAll(find.value, searched[index])) ||
-        Boolean(group?.value && row.dataset.group !== group.value) ||
-        Boolean(tone?.value && !row.querySelector(".tone-" + tone.value)) ||
-        Boolean(pair?.value && names[index] && !names[index].includes(pair.value));
-    });
-    const count = rows.filter((row) => !row.hidden).length;
-    controls.querySelector(".count").textContent =
-      phrase("rows_shown", { count, all: rows.length });
-    empty.hidden = count > 0;
-    if (pair) showPairs(table, pair.value);
-    shorten(table);
-  };
-  const present = [find, group, tone, pair].filter(Boolean);
-  for (const control of present) {
-    const name = `${table.id}.${control.className}`;
-    // What is chosen at first need not be said; "all" is said in a word of its own.
-    const usual = control.value;
-    control.addEventListener("input", () => {
-      update();
-      remember(name, control.value === usual ? "" : control.value || "all");
-    });
-    settings.set(name, (value) => {
-      control.value = value === "all" ? "" : value;
-      update();
-    });
-  }
-  clear.addEventListener("click", () => {
-    for (const control of present) {
-      control.value = "";
-      control.dispatchEvent(new Event("input"));
-    }
+  if (floor != null) parts.push(line("floor", at(floor, ends), at(floor, ends), 0, height));
+  if (people) parts.push(line("people", at(people, ends), at(people, ends), 0, height));
+  shown.forEach((e, lane) => {
+    const cell = cells[e];
+    const slot = slots.indexOf(e) < 0 ? 9 : slots.indexOf(e);
+    if (!cell) return;
+    const y = 9 + 10 * lane;
+    if (cell[1] != null) parts.push(line(`span e${slot}`, at(cell[1], ends), at(cell[2], ends), y));
+    parts.push(shape(slot, at(cell[0], ends), y, weak(marks[e])));
   });
-  controls.hidden = false;
-  update();
+  return drawing(height, parts.join(""));
 }
-
-function pairOf(cell) {
-  const names = cell.textContent.trim().split(" − ");
-  return names.length > 1 ? names : null;
+function forest([value, low, high, tied], reach) {
+  const kind = tied ? "tie" : value > 0 ? "e0" : "e1";
+  const ends = [-reach, reach];
+  const arrow = (x, form) =>
+    `<svg x="${x}" y="9" overflow="visible"><path class="arrow ${kind}" d="${form}"/></svg>`;
+  return drawing(18, [
+    low < -reach ? arrow("1.5%", "M4-4L0 0 4 4") : "",
+    high > reach ? arrow("98.5%", "M-4-4L0 0-4 4") : "",
+    line("zero", "50%", "50%", 0, 18),
+    line(`span ${kind}`, at(low, ends), at(high, ends), 9),
+    `<circle class="dot ${kind}${tied ? " hollow" : ""}" cx="${at(value, ends)}" cy="9" r="4"/>`,
+  ].join(""));
 }
+const swatch = (e, shown) =>
+  shown.includes(e)
+    ? `<svg class="key" width="12" height="12" aria-hidden="true">${shape(shown.indexOf(e), 6, 6)}</svg>`
+    : "";
 
-function showPairs(table, encoder) {
-  const pairs = [...table.tHead.rows[0].cells].map(pairOf);
-  for (const row of table.rows) {
-    [...row.cells].forEach((cell, column) => {
-      cell.hidden = Boolean(encoder && pairs[column] && !pairs[column].includes(encoder));
-    });
-  }
+/* Written: scores, legends, tables. */
+
+// A score as a number: tinted if it leads, bold if alone, grey if not shown to beat the baseline.
+function score(cell, mark, single, floor, ends = true) {
+  if (!cell) return `<span class="none">–</span>`;
+  const interval = cell[1] == null ? "" : phrase("interval_of", { range: range(cell) });
+  const lead = leads(mark) ? phrase(single ? "leads" : "leads_with_others") : "";
+  const below = weak(mark) ? phrase("not_shown", { score: points(floor) }) : "";
+  const kind = leads(mark) ? (single ? "leads alone" : "leads") : weak(mark) ? "weak" : "";
+  const title = [interval, lead, below].filter(Boolean).join("; ");
+  const said = [lead, below].filter(Boolean).map((text) => vh(` ${text}`)).join("");
+  const shown = ends && interval ? `<small class="ends">${range(cell)}</small>` : "";
+  return `<span class="score ${kind}" title="${title}">${points(cell[0])}</span>${said}${shown}`;
 }
-
-/* Every table as CSV and JSON: shares and correlations as fractions, as in the data of the report,
-   the ends of an interval, further content and marks in columns of their own. */
-
-const PARTS = ["value", "low", "high", "note", "mark"];
-
-function factsOf(cell) {
-  const copy = cell.cloneNode(true);
-  const [mark, detail] = ["sup", "small"].map((name) => {
-    const part = copy.querySelector(name);
-    part?.remove();
-    return part?.textContent ?? "";
-  });
-  const [ends = "", low = "", high = ""] = detail.match(/^\[(\S+), (\S+)\] ?/) ?? [];
-  const share = (end) => end && Number((end / 100).toFixed(4));
-  const { value } = cell.dataset;
-  const text = copy.textContent.trim();
-  const note = detail.slice(ends.length);
-  // Of several numbers in a cell, one is what rows are sorted by.
-  const number = value !== undefined && !text.includes(" / ");
-  const content = number ? Number(value) : text === NONE ? "" : text;
-  return { value: content, low: share(low), high: share(high), note, mark };
+function legend(shown, { numbers = true, floors = true, explain = true, people } = {}) {
+  const key = (width, drawn, text) =>
+    `<span><svg width="${width}" height="12" aria-hidden="true">${drawn}</svg>${text}</span>`;
+  const of = (e, slot) =>
+    key(26, line(`span e${slot}`, 0, 26, 6) + shape(slot, 13, 6), esc(NAMES[e]));
+  const example = (kind) => `<span class="score ${kind}">12.3</span>`;
+  const marks = [
+    key(26, line("span tie", 0, 26, 6), phrase("interval")),
+    floors && key(3, line("floor", 1.5, 1.5, 0, 12), phrase("trivial_baseline")),
+    people && key(3, line("people", 1.5, 1.5, 0, 12), phrase("people")),
+    floors &&
+      key(12, shape(9, 6, 6, true), (numbers ? example("weak") : "") + phrase("not_shown_short")),
+    numbers && NAMES.length > 1 && `<span>${example("leads alone")}${phrase("leads")}</span>`,
+    numbers && NAMES.length > 1 && `<span>${example("leads")}${phrase("leads_with_others")}</span>`,
+    NAMES.length > shown.length && key(3, line("rest", 1.5, 1.5, 0, 12), phrase("another_encoder")),
+    link(address({ chapter: "about" }), phrase("more")),
+  ];
+  const how = `<details${wide() ? " open" : ""}><summary>${phrase("how_to_read")}</summary>
+    <p>${marks.filter(Boolean).join("")}</p></details>`;
+  return `<div class="legend"><p>${shown.map(of).join("")}</p>${explain ? how : ""}</div>`;
 }
-
-function linesOf(table) {
-  const [names, ...rows] = [[...table.tHead.rows].at(-1), ...table.tBodies[0].rows].map(
-    (row) => [...row.cells].map(factsOf)
-  );
-  const columns = names.flatMap(({ value: name }, place) =>
-    PARTS.filter((part) => part === "value" || rows.some((row) => row[place][part] !== ""))
-      .map((part) => [part === "value" ? name : `${name} ${phrase(part)}`, place, part]));
-  const values = rows.map((row) => columns.map(([, place, part]) => row[place][part]));
-  return [columns.map(([name]) => name), ...values];
+// A table that scrolls by itself where it must; on narrow screens those of kind "stack" are cards.
+function table(kind, caption, head, body) {
+  const cell = ([text, of = ""]) =>
+    `<th role="columnheader" scope="col" class="${of}">${text}</th>`;
+  return `<div class="scroll ${kind}" role="region" aria-label="${esc(caption)}" tabindex="0">
+    <table role="table"><caption class="vh">${esc(caption)}</caption>
+    <thead role="rowgroup"><tr role="row">${head.map(cell).join("")}</tr></thead>
+    <tbody role="rowgroup">${body}</tbody></table></div>`;
 }
+function row(first, cells, kind = "") {
+  const cell = ([html, of = "", name]) =>
+    `<td role="cell" class="${of}"${name ? ` data-of="${esc(name)}"` : ""}>${html}</td>`;
+  const head = `<th role="rowheader" scope="row">${first}</th>`;
+  return `<tr role="row" class="${kind}">${head}${cells.map(cell).join("")}</tr>`;
+}
+const drawn = (text, ticks) => [`${text}${ticks}`, "plot"];
+const heading = (title, lead) =>
+  `<h2 id="title" tabindex="-1">${title}</h2>${lead ? `<p class="asks">${lead}</p>` : ""}`;
+const folded = (title, content, open) =>
+  `<details${open ? " open" : ""}><summary><h3>${title}</h3></summary>${content}</details>`;
+const pairs = (rows) => `<dl class="groups">${rows
+  .map(([of, text]) => `<div><dt>${of}</dt><dd>${text}</dd></div>`).join("")}</dl>`;
+const choice = (name, label, options, chosen) => `<label>${label}
+  <select data-option="${name}">${options.map(([value, text]) =>
+    `<option value="${esc(value)}"${value === chosen ? " selected" : ""}>${esc(text)}</option>`)
+    .join("")}</select></label>`;
+const groupOf = (b, it) => b.groups.find(([key]) => key === it.group)[1];
+const whole = (b, it) => `${groupOf(b, it)}: ${it.name}`;
+const toDataset = (d, text) => link(address({ chapter: "data", dataset: d }), esc(text));
+const cut = (order, shown) =>
+  state.options.all ? order : order.filter((e, n) => n < MOST || shown.includes(e));
+const showAll = (order, shown) =>
+  shown.length < order.length
+    ? `<p class="under">${link(address({ dataset: state.dataset, all: 1 }),
+      phrase("show_all", { count: number(order.length) }))}</p>`
+    : "";
 
-const formats = {
-  csv(lines) {
-    const quoted = (field) => /[",\n]/.test(field) ? `"${field.replaceAll('"', '""')}"` : field;
-    return lines.map((line) => line.map(String).map(quoted).join(",") + "\n").join("");
+/* Chapters. */
+
+const SHOW = {
+  all() {
+    const shown = pinned(null);
+    const result = (b) => {
+      if (!b.means.length) return `<span class="none">${phrase("no_average")}</span>`;
+      const [cells, marks, , floor, people] = b.means[0];
+      return strip(cells, marks, floor, shown, { people });
+    };
+    const body = D.benchmarks.map((b) => row(
+      `${link(address({ benchmark: b }), esc(b.name))}<small>${esc(b.asks)}</small>`,
+      [[result(b), "plot"], [b.brief, "says"]],
+    ));
+    const people = D.benchmarks.some((b) => b.means[0]?.[4]);
+    const head = [[phrase("benchmark")], drawn(phrase("mean_of_datasets"), axis()),
+      [phrase("result")]];
+    return `${heading(phrase("all_benchmarks"))}<p class="result">${D.result}</p>
+      ${legend(shown, { numbers: false, people })}
+      ${table("stack first", phrase("benchmarks"), head, body.join(""))}`;
   },
-  json([names, ...lines]) {
-    const row = (line) => Object.fromEntries(names.map((name, place) => [name, line[place]]));
-    return JSON.stringify(lines.map(row), null, 1);
+
+  overview(b) {
+    const shown = pinned(b);
+    const body = b.means.length ? means(b, shown) : scoresTable(b, shown);
+    const facts = b.facts.map(([text, chapter]) => `<li>${esc(text)} ${chapters(b).includes(chapter)
+      && chapter !== "about" ? link(address({ chapter }), phrase(chapter)) : ""}</li>`);
+    const asked = b.means.length ? b.groups.map(([key, name]) => {
+      const own = b.datasets.filter((d) => D.datasets[d].group === key);
+      const links = own.map((d) => toDataset(d, D.datasets[d].name)).join(" · ");
+      const question = esc(D.datasets[own[0]].question.match(/^.*?[?.:](?=\s|$)/s)?.[0] ?? "");
+      return [esc(name), `${question.replace(/:$/, "?")} <span class="links">${links}</span>`];
+    }) : [];
+    return `${heading(esc(b.name), esc(b.asks))}<p class="result">${b.result}</p>
+      ${legend(shown, { floors: b.probed, people: b.means[0]?.[4] })}${body}
+      ${facts.length ? `<ul class="facts">${facts.join("")}</ul>` : ""}
+      ${asked.length ? `<h3>${phrase("what_it_asks")}</h3>${pairs(asked)}` : ""}`;
+  },
+
+  scores(b) {
+    const orders = [["group", phrase("in_groups")], ["difference", phrase("largest_first")],
+      ["score", phrase("highest_first")]];
+    const ends = state.options.ends ? " checked" : "";
+    return `${heading(phrase("scores"), `${esc(b.name)}. ${b.leads}`)}<form class="tools">
+      ${choice("order", phrase("order"), orders, state.options.order ?? "group")}
+      <label><input type="checkbox" data-option="ends" value="1"${ends}>
+      ${phrase("intervals_as_numbers")}</label>
+      <button type="button" class="save" data-csv>${phrase("save_csv")}</button></form>
+      ${legend(pinned(b))}${scoresTable(b, pinned(b))}`;
+  },
+
+  compare(b) {
+    const order = ranked(b).filter((e) => b.datasets.some((d) => D.datasets[d].scores[e]));
+    const every = D.pairs.length === (NAMES.length * (NAMES.length - 1)) / 2;
+    const first = every ? order : order.filter((e) => e === D.pairs[0][0]);
+    const asked = (name, among) => among.find((e) => NAMES[e] === state.options[name]);
+    const x = asked("a", first) ?? first[0];
+    const y = asked("b", order.filter((e) => e !== x)) ?? order.find((e) => e !== x);
+    const [p, q] = [bold(NAMES[x]), bold(NAMES[y])];
+    const choose = (name, label, of, among, not) => choice(name, phrase(label),
+      among.filter((e) => e !== not).map((e) => [NAMES[e], NAMES[e]]), NAMES[of]);
+    const found = b.datasets.map((d) => [d, difference(D.datasets[d].differences, x, y)])
+      .filter(([, each]) => each);
+    const far = found.map(([, [, low, high]]) => Math.max(-low, high)).sort((s, t) => s - t);
+    const most = far[Math.floor(far.length * 0.85)];
+    const reach = [100, 200, 400, 600].find((r) => r >= most) ?? 1000;
+    const ticks = `<i>−${reach / 10}</i><i>0</i><i>+${reach / 10}</i>`;
+    const sides = `<i>${phrase("ahead", { name: q })}</i><i></i><i>${phrase("ahead", { name: p })}</i>`;
+    const differences = (title, what, rows, above = "") => table("stack paired", title, [
+      [what],
+      drawn(vh(phrase("drawn")), `<span class="axis three" aria-hidden="true">${above}${ticks}</span>`),
+      [phrase("difference"), "n"], [cap("interval"), "n"],
+    ], rows.filter(([, each]) => each).map(([name, each]) => row(name, [
+      [forest(each, reach), "plot"],
+      [`<span class="score ${each[3] ? "weak" : ""}">${signed(each[0])}</span>`, "n"],
+      [range(each, signed), "n quiet"],
+    ])).join(""));
+    const columns = b.means.length
+      ? [`<b>${phrase("all_of", { name: esc(b.name) })}</b>`, ...b.groups.map(([, name]) => esc(name))]
+      : [];
+    const groups = columns.slice(0, b.groups.length > 1 ? undefined : 1)
+      .map((name, column) => [name, difference(b.means[column][2], x, y)]);
+    const up = found.filter(([, each]) => !each[3] && each[0] > 0);
+    const down = found.filter(([, each]) => !each[3] && each[0] < 0);
+    const tied = found.filter(([, each]) => each[3]);
+    const part = (title, rows, open) => rows.length ? folded(
+      `${title} <small>${phrase("some_datasets", { some: rows.length, count: found.length })}</small>`,
+      differences(title.replace(/<[^>]*>/g, ""), phrase("dataset"),
+        rows.sort(([, s], [, t]) => Math.abs(t[0]) - Math.abs(s[0]))
+          .map(([d, each]) => [toDataset(d, whole(b, D.datasets[d])), each])), open) : "";
+    const editions = (b.editions ?? []).filter(([, , e]) => e === x || e === y)
+      .map(([newer, older, e, ...each]) => row(
+        `${esc(NAMES[e])}: ${toDataset(newer, newer)} − ${toDataset(older, older)}`,
+        each.map((d) => [d ? `${signed(d[0])} <small>${range(d, signed)}</small>` : "–", "n"])));
+    const words = { p, q, up: up.length, down: down.length, tied: tied.length, count: found.length };
+    const few = (rows) => rows.length <= 12;
+    return `${heading(phrase("compare"), phrase("compare_lead", { name: esc(b.name) }))}
+      <form class="tools">${choose("a", "compare_one", x, first, every ? y : -1)}
+      ${choose("b", "compare_with", y, order, x)}</form>
+      <p class="result">${phrase(up.length + down.length ? "compared" : "compared_none", words)}</p>
+      ${groups.length ? differences(phrase("by_group"), phrase("group"), groups, sides) : ""}
+      ${part(phrase("ahead", { name: p }), up, few(up))}
+      ${part(phrase("ahead", { name: q }), down, few(down))}
+      ${part(phrase("tied"), tied, few(found))}
+      ${editions.length ? folded(phrase("editions"), table("stack", phrase("editions"), [
+        [phrase("encoder")], [phrase("newer_less_older"), "n"], [phrase("less_baseline"), "n"],
+      ], editions.join(""))) : ""}
+      <p class="under">${phrase("compare_marks")} ${every ? "" : phrase("first_pairs")}</p>`;
+  },
+
+  layers(b) {
+    const having = b.layers.map(({ encoder }) => encoder);
+    const chosen = pinned(b).filter((e) => having.includes(e));
+    const shown = chosen.length ? chosen : having.slice(0, 2);
+    const profiles = shown.map((e) => b.layers[having.indexOf(e)]);
+    const charts = b.groups.map(([key, name]) => layerChart(b, key, name, profiles));
+    const heat = b.layers.find((p) => NAMES[p.encoder] === state.options.layers) ?? profiles[0];
+    const told = profiles.map((p) => `${bold(NAMES[p.encoder])}: ${esc(p.told)}`).join(" ");
+    const options = having.map((e) => [NAMES[e], NAMES[e]]);
+    return `${heading(phrase("layers"), `${esc(b.name)}. ${phrase("layers_lead")}`)}
+      <p class="result">${told}</p>${legend(shown, { explain: false })}
+      <div class="charts">${charts.join("")}</div>
+      ${folded(phrase("layers_of_one"), `<form class="tools">
+      ${choice("layers", phrase("encoder"), options, NAMES[heat.encoder])}</form>
+      ${heatmap(b, heat)}<p class="under">${phrase("layers_marks")}</p>`, state.options.layers)}`;
+  },
+
+  languages(b) {
+    const shown = pinned(b);
+    const cell = (values) => {
+      if (!values.some(([, value]) => value)) return "–";
+      return values.map(([e, value, quiet]) => `<span class="pair${quiet ? " quiet" : ""}">
+        ${swatch(e, shown)}${points(value?.[0])}</span>`).join(" ");
+    };
+    const legends = legend(shown, { explain: false });
+    if (b) return transfers(b, shown, cell, legends);
+    const { columns, tasks, averaged, counted, means: all, baselines } = D.languages;
+    const body = tasks.map((task) => row(
+      `${esc(task.name)}<small>${esc(task.measure)}</small>`,
+      columns.map((_, column) => [cell(shown.filter((e) => task.scores[e]).map((e) =>
+        [e, task.scores[e][column], task.different.includes(column)])), "n"]),
+    ));
+    const head = (names) => [[phrase("task")], ...names.map((name) => [esc(name), "n"])];
+    const mean = averaged.length ? `<h3>${phrase("languages_mean")} <small>${counted}</small></h3>
+      ${table("stack pairs", phrase("mean"), head(averaged), row(phrase("mean"), averaged.map(
+        (_, n) => [cell(shown.map((e) => [e, all[e][n]])), "n"]), "") + row(
+        `<em>${phrase("trivial_baseline")}</em>`,
+        baselines.map((floor) => [points(floor), "n"]), "base"))}` : "";
+    return `${heading(phrase("languages"), phrase("languages_lead", { count: columns.length }))}
+      ${legends}${mean}<h3>${phrase("languages_tasks")}</h3>
+      ${table("wide", phrase("languages_tasks"), head(columns), body.join(""))}
+      ${tasks.some((t) => t.different.length) ? `<p class="under">${phrase("different")}</p>` : ""}`;
+  },
+
+  predict(b) {
+    const [goal, found] = D.predict.targets[b?.id ?? "all"];
+    const order = D.predict.measures.map((_, n) => n).filter((n) => found[n])
+      .sort((x, y) => Math.abs(found[y][0]) - Math.abs(found[x][0]));
+    const chosen = order.find((n) => D.predict.measures[n][0] === state.options.measure) ?? order[0];
+    const sure = order.filter((n) => found[n][1] > 0 || found[n][2] < 0).length;
+    const what = phrase("mean_of", { name: esc(b?.name ?? phrase("all_tasks")) });
+    const lines = order.slice(0, state.options.all ? undefined : 12).map((n) => {
+      const name = D.predict.measures[n][0];
+      const clear = found[n][1] > 0 || found[n][2] < 0;
+      const each = [found[n][0], found[n][1] ?? found[n][0], found[n][2] ?? found[n][0], !clear];
+      return row(link(address({ measure: name }), esc(name)), [
+        [forest(each, 1000), "plot"],
+        [`<span class="score ${clear ? "" : "weak"}">${points(found[n][0])}</span>`, "n"],
+        [found[n][1] == null ? "–" : range(found[n], signed), "n quiet"]]);
+    });
+    const ticks = `<span class="axis three" aria-hidden="true"><i>−100</i><i>0</i><i>+100</i></span>`;
+    return `${heading(phrase("predict"), phrase("predict_lead", { what }))}
+      <p class="result">${phrase("predicts", { some: sure, count: order.length, what })}</p>
+      ${legend(pinned(b), { explain: false })}
+      ${scatter(D.predict.measures[chosen], goal, what, pinned(b))}
+      ${table("stack paired", phrase("predict"), [[phrase("measure")],
+        drawn(vh(phrase("drawn")), ticks), ["Spearman × 100", "n"], [cap("interval"), "n"],
+      ], lines.join(""))}${showAll(order, lines)}
+      <p class="under">${phrase("predict_marks")}</p>`;
+  },
+
+  data(b) {
+    if (state.dataset) return datasetPage(b, state.dataset);
+    const has = (it, verdict) => it.audit.some(([, , , found]) => found === verdict);
+    const lead = phrase("audit_lead", { checks: D.checks });
+    if (!b) {
+      const found = ["surface", "inherited", "new_faults"].filter((verdict) =>
+        Object.values(D.datasets).some((it) => has(it, verdict)));
+      const body = D.benchmarks.map((of) => {
+        const all = [...new Map(of.datasets.map((d) => [D.datasets[d].key, D.datasets[d]])).values()];
+        const counts = [all, ...found.map((verdict) => all.filter((it) => has(it, verdict))),
+          all.filter((it) => !it.audit.length)];
+        return row(link(address({ benchmark: of }), esc(of.name)),
+          counts.map(({ length }) => [length || "–", "n"]));
+      });
+      return `${heading(phrase("data"), `${lead} ${D.audited}`)}
+        ${table("narrow", phrase("data"), [[phrase("benchmark")], [phrase("datasets"), "n"],
+          ...found.map((verdict) => [phrase(verdict), "n"]), [phrase("nothing_found"), "n"],
+        ], body.join(""))}`;
+    }
+    const flags = (it) => [...new Set(it.audit.map(([, words]) => words))]
+      .map((words) => `<span class="flag">${words}</span>`).join(" ")
+      || `<span class="quiet">${phrase("nothing_found")}</span>`;
+    const body = grouped(b, b.probed ? 5 : 2, (d) => {
+      const it = D.datasets[d];
+      return row(toDataset(d, it.name), [...(b.probed ? [[number(it.rows), "n rows"],
+        [points(it.chance), "n quiet rows"], [points(it.detectable), "n rows"]] : []),
+      [flags(it), "says"]]);
+    });
+    return `${heading(phrase("data"), `${esc(b.name)}. ${lead} ${b.audited}`)}
+      ${table("stack", phrase("data"), [[phrase("dataset")], ...(b.probed ? [
+        [phrase("rows_tested"), "n rows"], [phrase("chance"), "n rows"],
+        [phrase("detectable"), "n rows"]] : []), [phrase("audit")]], body)}`;
+  },
+
+  about() {
+    const { verified, refused, left_out: left, missing, folder, method, differs } = D.about;
+    const part = (title, rows, lead = "") => rows.length ? `<h3>${title}</h3>
+      ${lead && `<p>${lead}</p>`}${pairs(rows.map((each) => each.map(esc)))}` : "";
+    const shown = state.options.all ? D.encoders : D.encoders.slice(0, MOST);
+    const terms = [["score", "about_score"], ["mean", "about_mean"], ["interval", "about_interval"],
+      ["trivial_baseline", "about_trivial"], ["tied", "about_tied"],
+      ["detectable", "about_detectable"]];
+    const words = D.vocabulary.map(([name, share, count]) =>
+      [name, phrase("unknown_words", { share, count })]);
+    return `${heading(phrase("about"), esc(method))}
+      ${verified ? `<h3>${phrase("verified")}</h3><p>${esc(verified)}</p>` : ""}
+      ${part(phrase("refused"), refused)}${part(phrase("left_out"), left,
+        phrase("left_out_folder", { folder: esc(folder) }))}${part(phrase("missing"), missing)}
+      ${folded(`${phrase("encoders")} <small>${D.encoders.length}</small>`, pairs(shown.map((each) =>
+        each.map(esc))) + showAll(D.encoders, shown), D.encoders.length <= FEW)}
+      ${part(phrase("vocabulary"), words)}
+      <h3>${phrase("how_to_read")}</h3>
+      ${pairs(terms.map((each) => each.map(cap)))}
+      <h3>${phrase("files")}</h3><p>${phrase("about_files")}</p>
+      ${differs.length ? folded(`${phrase("differs")} <small>${differs.length}</small>`,
+        pairs(differs.map(([text, of]) => [
+          esc(of.slice(0, 8).join(", ") + (of.length > 8 ? " …" : "")),
+          `<span lang="en">${esc(text)}</span>`]))) : ""}`;
   },
 };
 
-function makeDownloadable(table) {
-  const buttons = Object.entries(formats).map(([kind, write]) => {
-    const title = `${table.id}.${kind}`;
-    const button = element("button", { type: "button", title }, kind.toUpperCase());
-    button.addEventListener("click", () => {
-      const href = URL.createObjectURL(new Blob([write(linesOf(table))]));
-      element("a", { href, download: title }).click();
-      URL.revokeObjectURL(href);
-    });
-    return button;
-  });
-  table.closest(".frame").after(element("p", { className: "downloads" }, ...buttons));
+/* Parts of chapters. */
+
+function means(b, shown) {
+  const by = b.means[state.options.by] ? Number(state.options.by) : 0;
+  const order = ranked(b, by);
+  const lines = cut(order, shown);
+  const groups = b.groups.length > 1 ? b.groups.map((_, n) => n + 1) : [];
+  const columns = [0, ...groups];
+  const title = (column) => (column ? esc(b.groups[column - 1][1]) : phrase("mean"));
+  const sorted = (column) => {
+    if (order.length <= FEW) return title(column);
+    if (column === by) return `<b>${title(column)}&nbsp;↓</b>`;
+    return link(address({ by: column || "" }), title(column));
+  };
+  const ends = scale(cellsOf(b, by), floorOf(b, by));
+  const choose = (e) => order.length > FEW
+    ? `<input type="checkbox" data-pin="${e}"${shown.includes(e) ? " checked" : ""}>` : "";
+  const single = b.means.map(([, marks]) => alone(marks));
+  const body = lines.map((e) => row(
+    `<label class="pin">${choose(e)}${swatch(e, shown)}<span>${esc(NAMES[e])}</span></label>`,
+    [[strip(cellsOf(b, by), b.means[by][1], floorOf(b, by), [e],
+      { slots: shown, others: false, ends, people: b.means[by][4] }), "plot"],
+    ...columns.map((column) => [score(cellsOf(b, column)[e], b.means[column][1][e],
+      single[column], floorOf(b, column), !column || groups.length < 4), "n"])],
+    shown.includes(e) ? "on" : "",
+  ));
+  const base = (name, values) =>
+    row(`<em>${name}</em>`, [["", "plot"], ...values.map((value) => [points(value), "n"])], "base");
+  body.push(base(phrase("trivial_baseline"), columns.map((column) => floorOf(b, column))));
+  if (b.means[0][4]) body.push(base(phrase("people"), columns.map((n) => b.means[n][4])));
+  for (const [name, values] of b.published)
+    body.push(base(esc(name), columns.map((column) => values[column] || null)));
+  const count = phrase("mean_of_some", { count: b.datasets.length });
+  const head = [[phrase("encoder")], drawn(by ? title(by) : count, axis(ends)),
+    ...columns.map((column) => [sorted(column), "n"])];
+  const find = lines.length > MOST ? `<p class="tools"><label>${phrase("find_encoder")}
+    <input type="search" data-find></label></p>` : "";
+  const pins = order.length > FEW ? `<p class="under">${phrase("pins", { few: FEW })}</p>` : "";
+  return find + table("wide", phrase("encoders"), head, body.join("")) + pins + showAll(order, lines);
 }
 
-/* Boxes that scroll sideways show a shadow at an edge with more content beyond it. */
+// The lines of datasets under their groups; `head` may write the line of a group itself.
+function grouped(b, width, write, head) {
+  return b.groups.map(([key, name, correlation]) => {
+    const own = b.datasets.filter((d) => D.datasets[d].group === key);
+    if (!own.length) return "";
+    const folds = head && b.datasets.length > LONG && own.length > 1;
+    const closed = (state.options.fold ?? (wide() ? "" : "all")).split(",");
+    const open = !folds || !(closed.includes("all") || closed.includes(key));
+    const button = `<button type="button" data-fold="${esc(key)}" aria-expanded="${open}">
+      ${esc(name)}</button>`;
+    const about = [own.length > 1 && phrase("many_datasets", { count: own.length }),
+      correlation && phrase("correlation")].filter(Boolean).join(", ");
+    const title = `${folds ? button : esc(name)} <small>${about}</small>`;
+    const first = (own.length > 1 && head?.(key, title)) || `<tr role="row" class="group">
+      <th role="rowheader" scope="rowgroup" colspan="${width}">${title}</th></tr>`;
+    return first + (open ? own.map(write).join("") : "");
+  }).join("");
+}
 
-function hint(frames) {
-  // All are measured before one is changed, or else the page is laid out again for each.
-  const changes = frames.map((frame) => {
-    const scroller = frame.firstElementChild;
-    const left = Math.abs(scroller.scrollLeft);
-    const right = scroller.scrollWidth - scroller.clientWidth - left;
-    const bar = scroller.offsetWidth - scroller.clientWidth - 2 * scroller.clientLeft;
-    const room = frame.parentElement.clientWidth - 2 - scroller.firstElementChild.offsetWidth;
-    return [frame, { "more-left": left > 1, "more-right": right > 1, fits: room >= 0 }, bar];
+function scoresTable(b, shown) {
+  const counted = b.probed;
+  const single = (marks) => alone(marks);
+  const values = (cells, marks, floor, people) => [
+    [strip(cells, marks, floor, shown, { people }), "plot"],
+    ...shown.map((e) => [swatch(e, shown) + score(cells[e], marks[e], single(marks), floor), "n"]),
+  ];
+  const write = (d) => {
+    const it = D.datasets[d];
+    const floor = it.baseline?.[0];
+    return row(toDataset(d, it.name), [...values(it.scores, it.marks, floor, it.people?.[0]),
+      ...(counted ? [[points(floor), "n quiet rows"], [number(it.rows), "n quiet rows"]] : [])]);
+  };
+  const head = (key, title) => {
+    const column = b.groups.findIndex(([of]) => of === key) + 1;
+    if (!b.means.length || !cellsOf(b, column).some(Boolean)) return "";
+    const [cells, marks, , floor, people] = b.means[column];
+    return row(title, [...values(cells, marks, floor, people),
+      [points(floor), "n quiet rows"], ["", "n rows"]], "group");
+  };
+  const order = {
+    difference: (d) => -Math.abs(difference(D.datasets[d].differences, shown[0], shown[1])?.[0] ?? 0),
+    score: (d) => -Math.max(...shown.map((e) => D.datasets[d].scores[e]?.[0] ?? -1000)),
+  }[state.options.order];
+  const body = order
+    ? [...b.datasets].sort((x, y) => order(x) - order(y)).map(write).join("")
+    : grouped(b, shown.length + (counted ? 4 : 2), write, head);
+  return table("stack", phrase("scores"), [[phrase("dataset")], drawn(phrase("score"), axis()),
+    ...shown.map((e) => [swatch(e, shown) + esc(NAMES[e]), "n"]),
+    ...(counted ? [[cap("trivial_baseline"), "n rows"], [phrase("rows"), "n rows"]] : []),
+  ], body);
+}
+
+// A line for each encoder: the mean of a group's datasets by layer, the best layer as a dot.
+function layerChart(b, key, name, profiles) {
+  const series = profiles.map((profile) => {
+    const own = profile.datasets.map((d, n) => (D.datasets[d].group === key ? n : -1))
+      .filter((n) => n >= 0);
+    return own.length ? profile.values.slice(0, profile.numbered).map((values) =>
+      own.reduce((sum, n) => sum + values[n], 0) / own.length) : [];
   });
-  for (const [frame, classes, bar] of changes) {
-    for (const [name, applies] of Object.entries(classes)) frame.classList.toggle(name, applies);
-    frame.style.setProperty("--bar", `${bar}px`);
+  const all = series.flat();
+  if (!all.length) return "";
+  const [low, high] = [Math.floor(Math.min(...all) / 50) * 50, Math.ceil(Math.max(...all) / 50) * 50];
+  const x = (n, count) => 2 + (96 * n) / Math.max(1, count - 1);
+  const y = (value) => 92 - (84 * (value - low)) / Math.max(1, high - low);
+  const lines = series.map((values, slot) => values.length ? `<polyline class="curve e${slot}"
+    points="${values.map((v, n) => `${x(n, values.length)},${y(v)}`).join(" ")}"/>` : "");
+  const dots = series.map((values, slot) => {
+    const best = values.indexOf(Math.max(...values));
+    return values.length ? `<svg x="${x(best, values.length)}%" y="${y(values[best])}%"
+      overflow="visible">${shape(slot, 0, 0)}</svg>` : "";
+  });
+  const said = profiles.map((profile, slot) => series[slot].length ? `${NAMES[profile.encoder]}:
+    ${profile.rows[series[slot].indexOf(Math.max(...series[slot]))]}` : "").join(", ");
+  return `<figure><figcaption>${esc(name)} <small>${points(low)} – ${points(high)}</small></figcaption>
+    <svg class="chart" role="img" aria-label="${phrase("best_layers")} ${esc(said)}">
+    <svg viewBox="0 0 100 100" preserveAspectRatio="none">${lines.join("")}</svg>${dots.join("")}
+    </svg></figure>`;
+}
+
+function heatmap(b, profile) {
+  const { rows, numbered, datasets, values } = profile;
+  const body = grouped({ ...b, datasets }, 4, (d) => {
+    const column = values.map((each) => each[datasets.indexOf(d)]);
+    const own = column.slice(0, numbered);
+    const mean = own.reduce((sum, value) => sum + value, 0) / numbered;
+    const far = Math.max(...own.map((value) => Math.abs(value - mean)), 1);
+    const best = own.indexOf(Math.max(...own));
+    const boxes = column.map((value, n) => {
+      const share = Math.max(-1, Math.min(1, (value - mean) / far));
+      const kind = `${share < 0 ? "minus" : "plus"}${n === best ? " framed" : ""}`;
+      return `<i class="${kind}" style="--s:${Math.abs(share).toFixed(2)}"
+        title="${esc(rows[n])}: ${points(value)}"></i>`;
+    });
+    return row(toDataset(d, D.datasets[d].name), [
+      [`<span class="heat" aria-hidden="true">${boxes.join("")}</span>`, "plot"],
+      [esc(rows[best]), "n"], [points(own[best]), "n"]]);
+  });
+  return table("stack", phrase("layers"), [[phrase("dataset")],
+    drawn(`${phrase("layer")} ${esc(rows[0])} – ${esc(rows.at(-1))}`, ""),
+    [phrase("best_layer"), "n"], [phrase("score"), "n"]], body);
+}
+
+function transfers(b, shown, cell, legends) {
+  const families = new Map();
+  for (const each of b.transfer) {
+    const key = each.targets.join();
+    families.set(key, [...(families.get(key) ?? []), each]);
+  }
+  const name = (d) => esc(D.datasets[d]?.name ?? d);
+  const tables = [...families.values()].map((each) => {
+    const [{ targets, rows, majority }] = each;
+    const of = each.filter(({ encoder }) => shown.includes(encoder));
+    const body = rows.map(([source], n) => row(name(source), targets.map((_, column) =>
+      [cell(of.map((e) => [e.encoder, e.rows[n][1][column]])), "n"])));
+    body.push(row(`<em>${phrase("majority")}</em>`,
+      majority.map((value) => [points(value), "n"]), "base"));
+    return table("stack pairs", phrase("transfer"), [[phrase("trained_on")],
+      ...targets.map((d) => [phrase("tested_on", { name: name(d) }), "n"])], body.join(""));
+  });
+  return `${heading(phrase("languages"), `${esc(b.name)}: ${phrase("transfer")}`)}
+    ${legends}${tables.join("")}`;
+}
+
+function scatter([measure, values], goal, what, shown) {
+  const both = values.map((value, e) => [value, goal[e], e])
+    .filter(([x, y]) => x != null && y != null);
+  const place = (n, value) => {
+    const all = both.map((each) => each[n]);
+    const [low, high] = [Math.min(...all), Math.max(...all)];
+    return 5 + (90 * (value - low)) / (high - low || 1);
+  };
+  const dots = both.map(([x, y, e]) => `<svg x="${place(0, x)}%" y="${100 - place(1, y)}%"
+    overflow="visible">${shape(shown.includes(e) ? shown.indexOf(e) : 9, 0, 0)}
+    <title>${esc(NAMES[e])}: ${x}, ${points(y)}</title></svg>`);
+  return `<figure class="scatter"><figcaption>↑ ${what}</figcaption>
+    <svg class="chart" aria-hidden="true">${dots.join("")}</svg>
+    <p class="under">→ ${esc(measure)}</p></figure>`;
+}
+
+/* A dataset. */
+
+function instance([texts, gold, remark, answers], it, shown) {
+  const label = (answer) => (it.labels.length ? it.labels[answer] : answer[0]);
+  const wrong = (answer) => (it.labels.length ? answer !== answers.at(-1) : answer[1]);
+  const said = shown.filter((e) => answers[e] != null).map((e) => {
+    const bad = wrong(answers[e]);
+    const word = phrase(it.correlation ? (bad ? "far" : "near") : bad ? "wrong" : "right");
+    return `<li>${swatch(e, shown)}${esc(NAMES[e])}: <b>${esc(label(answers[e]))}</b>
+      <span class="${bad ? "wrong" : "quiet"}">${bad ? "✗" : "✓"} ${word}</span></li>`;
+  });
+  const text = ([content, marked, role]) => `<li dir="auto"${marked ? ` class="marked"` : ""}>
+    ${role ? `<small>${esc(role)}</small> ` : ""}${esc(content)}</li>`;
+  return `<div class="card"><ol class="texts" lang="${it.language}">${texts.map(text).join("")}</ol>
+    <p class="gold">${phrase(it.correlation ? "score_by_people" : "right_answer")}:
+    <b>${esc(gold)}</b>${remark ? ` <small>${esc(remark)}</small>` : ""}</p>
+    ${said.length ? `<ul class="answers">${said.join("")}</ul>` : ""}</div>`;
+}
+
+function datasetPage(b, key) {
+  const it = D.datasets[key];
+  const shown = pinned(b);
+  const [floor, by] = it.baseline ?? [];
+  const order = NAMES.map((_, e) => e).filter((e) => it.scores[e])
+    .sort((x, y) => it.scores[y][0] - it.scores[x][0]);
+  const lines = cut(order, shown);
+  const single = alone(it.marks);
+  const facts = [
+    ["rows_tested", it.rows && number(it.rows) + (it.folds ? `, ${phrase("folds", it)}` : "")],
+    ["chance", it.chance != null && points(it.chance)],
+    ["trivial_baseline", floor != null && `${points(floor)} (${esc(by)})`],
+    ["people", it.people && `${points(it.people[0])} <small>${range(it.people)}</small>`],
+    ["detectable", it.detectable != null && points(it.detectable)],
+    ["in_papers", esc(it.papers ?? "")],
+    ["texts_from", esc(it.source)],
+    ["name_in_files", `<code>${esc(it.key)}</code>`],
+  ].filter(([, text]) => text).map(([of, text]) =>
+    `<div><dt>${cap(of)}</dt><dd>${text}</dd></div>`).join("");
+  const body = lines.map((e) => row(swatch(e, shown) + esc(NAMES[e]), [
+    [strip(it.scores, it.marks, floor, [e], { slots: shown, others: false, people: it.people?.[0] }),
+      "plot"],
+    [score(it.scores[e], it.marks[e], single, floor, false), "n"],
+    [it.scores[e][1] == null ? "" : range(it.scores[e]), "n quiet"],
+    ...it.more.map(([name, values]) => [values[e], "n", name]),
+  ]));
+  if (floor != null)
+    body.push(row(`<em>${esc(by)}</em>`, [["", "plot"], [points(floor), "n"],
+      [phrase("trivial_baseline"), "n"], ...it.more.map(() => [""])], "base"));
+  const head = [[phrase("encoder")], drawn(vh(phrase("drawn")), axis()), [phrase("score"), "n"],
+    [cap("interval"), "n"], ...it.more.map(([name]) => [name, "n"])];
+  const others = (it.others ?? []).map(([name, value]) => `${esc(name)} ${points(value)}`);
+  const audit = it.audit.map(([gate, words, why]) => `<li><span class="flag">${words}</span>
+    ${esc(gate)}${why ? `: <span lang="en">${esc(why)}</span>` : ""}</li>`);
+  const differs = D.about.differs.filter(([, of]) => of.includes(it.key)).map(([text]) => text);
+  const place = b.datasets.indexOf(key);
+  const step = (by_, write) => {
+    const other = b.datasets[place + by_];
+    return other ? link(address({ dataset: other }), write(esc(whole(b, D.datasets[other]))))
+      : "<span></span>";
+  };
+  const rows = it.rows_shown ?? [];
+  const crumb = link(address(), phrase("data_of", { name: esc(b.name) }));
+  return `<p class="crumb">${crumb}</p>${heading(esc(whole(b, it)), esc(it.question))}
+    <div class="${rows.length ? "two" : ""}">${rows.length ? `<div><h3>${phrase("one_row")}</h3>
+    ${instance([...rows[0].slice(0, 3), []], it, [])}</div>` : ""}
+    <div><h3>${phrase("in_numbers")}</h3><dl class="plain">${facts}</dl></div></div>
+    <h3>${phrase("scores")}</h3>${legend(shown, { floors: floor != null })}
+    ${table("stack", phrase("scores"), head, body.join(""))}${showAll(order, lines)}
+    ${others.length ? `<p class="under">${phrase("other_answers")}: ${others.join(", ")}.
+      ${phrase("about_others")}</p>` : ""}
+    <h3>${phrase("audit")}</h3>
+    ${audit.length ? `<ul class="facts">${audit.join("")}</ul>` : `<p>${phrase("nothing_found")}.</p>`}
+    ${it.remarks.map((text) => `<p>${esc(text)}</p>`).join("")}
+    ${it.published ? folded(phrase("published_rows"), `<p lang="en">${esc(it.published)}</p>`) : ""}
+    ${differs.length ? folded(phrase("differs"),
+      differs.map((text) => `<p lang="en">${esc(text)}</p>`).join("")) : ""}
+    ${folded(phrase("load"), `<pre><code>${esc(it.load)}</code></pre>`)}
+    ${rows.length ? folded(`${phrase("answered")} <small>${phrase("some_rows",
+      { some: rows.length, count: number(it.rows) })}</small>`, `<div class="cards">
+      ${rows.map((each) => instance(each, it, shown)).join("")}</div>`, state.options.rows) : ""}
+    <p class="steps">${step(-1, (name) => `← ${name}`)}${step(1, (name) => `${name} →`)}</p>`;
+}
+
+/* The frame. */
+
+function frame() {
+  const { benchmark: b, chapter } = state;
+  const of = chapters(b);
+  const every = [null, ...D.benchmarks];
+  const name = (each) => esc(each?.name ?? phrase("all_benchmarks"));
+  const count = (each) => {
+    const here = new Set(each.datasets.map((d) => D.datasets[d].key)).size;
+    return here < each.of ? `${here}/${each.of}` : here;
+  };
+  const to = (each) =>
+    address({ benchmark: each, chapter: chapters(each).includes(chapter) ? chapter : "overview" });
+  const current = (yes, kind) => (yes ? ` aria-current="${kind}"` : "");
+  $("rail").innerHTML = `<p>${phrase("benchmark")}<small>${phrase("datasets")}</small></p>
+    <ul>${every.map((each) => `<li><a href="${to(each)}"${current(each === b, "true")}>${name(each)}
+    <small>${each ? count(each) : ""}</small></a></li>`).join("")}</ul>`;
+  const options = (items, chosen) => items.map(([value, text]) =>
+    `<option value="${value}"${value === chosen ? " selected" : ""}>${text}</option>`).join("");
+  $("bar").innerHTML = `<label class="medium">${vh(phrase("benchmark"))}<select data-go="benchmark">
+    ${options(every.map((each) => [each?.id ?? "all", name(each)]), b?.id ?? "all")}</select></label>
+    <label class="phone">${vh(phrase("chapter"))}<select data-go="chapter">
+    ${options(of.map((key) => [key, phrase(key)]), chapter)}</select></label>
+    <ul>${of.map((key) => `<li><a href="${address({ chapter: key })}"${current(key === chapter, "page")}>
+    ${phrase(key)}</a></li>`).join("")}</ul>`;
+}
+const view = () =>
+  !state.benchmark && state.chapter === "overview" ? SHOW.all() : SHOW[state.chapter](state.benchmark);
+function hints() { // a table that is wider than its place says so
+  for (const box of document.querySelectorAll(".scroll")) {
+    const over = box.scrollWidth > box.clientWidth + 1;
+    box.classList.toggle("over", over);
+    box.dataset.hint = over ? phrase("scrolls") : "";
+    if (over) box.tabIndex = 0;
+    else box.removeAttribute("tabindex");
   }
 }
-
-const observer = new ResizeObserver((resized) => {
-  hint([...new Set(resized.map(({ target }) => target.closest(".frame")))]);
+function show(event) {
+  read();
+  frame();
+  $("main").innerHTML = view();
+  const rest = Math.max(0.06, Math.min(0.55, 9 / NAMES.length));
+  document.body.style.setProperty("--rest", rest);
+  document.body.classList.toggle("with-ends", Boolean(state.options.ends));
+  const { benchmark, chapter, dataset } = state;
+  const title = [dataset && D.datasets[dataset].name, chapter !== "overview" && phrase(chapter),
+    benchmark?.name ?? phrase("all_benchmarks"), "Probeta"];
+  document.title = title.filter(Boolean).join(" · ");
+  hints();
+  if (event && kept !== location.hash) { // a new place, not a changed option
+    scrollTo(0, Math.min(scrollY, $("bar").offsetTop));
+    $("title").focus({ preventScroll: true });
+  }
+  kept = null;
+}
+function option(changes) {
+  const [[key, value] = []] = Object.entries(document.activeElement?.dataset ?? {});
+  history.replaceState(null, "", address({ dataset: state.dataset, ...changes }));
+  kept = location.hash;
+  show(true);
+  if (key) document.querySelector(`[data-${key}="${CSS.escape(value)}"]`)?.focus();
+}
+function saveScores() {
+  const b = state.benchmark;
+  const quote = (value) => `"${String(value).replaceAll('"', '""')}"`;
+  const rows = [["dataset", "group", "encoder", "score", "low", "high", "baseline"]];
+  for (const d of b.datasets)
+    D.datasets[d].scores.forEach((cell, e) => cell && rows.push([
+      d, groupOf(b, D.datasets[d]), NAMES[e], ...cell.map((v) => v / 10),
+      D.datasets[d].baseline[0] / 10]));
+  const text = rows.map((each) => each.map(quote).join(",") + "\n").join("");
+  const anchor = document.createElement("a");
+  anchor.href = URL.createObjectURL(new Blob([text], { type: "text/csv" }));
+  anchor.download = `${b.id}.csv`;
+  anchor.click();
+}
+document.addEventListener("input", ({ target }) => {
+  if (target.dataset.find === undefined) return;
+  const asked = target.value.toLowerCase();
+  for (const each of document.querySelectorAll("#main tbody tr:not(.base)"))
+    each.hidden = !each.cells[0].textContent.toLowerCase().includes(asked);
+});
+document.addEventListener("change", ({ target }) => {
+  const { option: name, pin, go } = target.dataset;
+  if (name) {
+    const value = target.type === "checkbox" && !target.checked ? "" : target.value;
+    option({ [name]: value });
+  }
+  if (go === "benchmark") {
+    const benchmark = D.benchmarks.find(({ id }) => id === target.value) ?? null;
+    location.hash = address({ benchmark });
+  }
+  if (go === "chapter") location.hash = address({ chapter: target.value });
+  if (pin) {
+    const boxes = [...document.querySelectorAll("[data-pin]:checked")];
+    const others = boxes.filter((box) => box !== target).slice(0, FEW - 1);
+    const chosen = target.checked ? [...others, target] : others;
+    option({ pin: chosen.map((box) => NAMES[box.dataset.pin]).join(",") });
+  }
+});
+document.addEventListener("click", ({ target }) => {
+  if (target.dataset.csv !== undefined) saveScores();
+  const key = target.dataset.fold;
+  if (key === undefined) return;
+  const shut = [...document.querySelectorAll("[data-fold][aria-expanded=false]")];
+  const closed = shut.map((button) => button.dataset.fold);
+  const now = closed.includes(key) ? closed.filter((each) => each !== key) : [...closed, key];
+  option({ fold: now.join(",") || "none" });
+});
+addEventListener("hashchange", show);
+addEventListener("resize", hints);
+addEventListener("beforeprint", () => { // on paper, all chapters of the benchmark
+  const { benchmark, chapter, dataset } = state;
+  if (dataset) return;
+  $("main").innerHTML = chapters(benchmark).map((key) => {
+    state.chapter = key;
+    return `<section>${view().replace('id="title"', "")}</section>`;
+  }).join("");
+  state.chapter = chapter;
+});
+addEventListener("afterprint", () => show());
+$("skip").addEventListener("click", (event) => {
+  event.preventDefault();
+  $("main").focus();
 });
 
-function makeHinting(frame) {
-  const scroller = frame.firstElementChild;
-  scroller.addEventListener("scroll", () => hint([frame]), { passive: true });
-  for (const box of [scroller, ...scroller.children]) observer.observe(box);
-}
-
-/* The browser of instances. */
-
-function element(name, properties = {}, ...children) {
-  const made = Object.assign(document.createElement(name), properties);
-  made.append(...children.filter(Boolean));
-  return made;
-}
-
-function drawing(name, attributes, ...children) {
-  const made = document.createElementNS("http://www.w3.org/2000/svg", name);
-  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-  made.append(...children);
-  return made;
-}
-
-function partElement(part, language) {
-  const units = part.units.map((unit) => element("span", { className: "unit" }, unit));
-  return element(
-    "li", { className: part.marked ? "marked" : part.tag ? "" : "plain" },
-    part.tag && element("span", { className: "tag" }, part.tag),
-    element("span", { className: "text", lang: language, dir: "auto" }, ...units),
-    part.note && element("span", { className: "note" }, part.note)
-  );
-}
-
-function answerElement(className, name, answer, beside, ...after) {
-  const small = beside ? [" ", element("small", {}, beside)] : [];
-  return element("li", { className }, ...name, element("b", {}, answer), ...after, ...small);
-}
-
-function answersElement({ labels, encoders }, row) {
-  const [gold, told] = row.told;
-  const answers = row.answers.map(([answer, wrong, beside], index) => {
-    const sign = element("span", { className: "sign", ariaHidden: "true" }, wrong ? "✗" : "✓");
-    const text = labels.length ? labels[answer] : String(answer);
-    const fault = wrong ? `, ${phrase(labels.length ? "wrong" : "far_off")}` : "";
-    const named = [sign, ` ${encoders[index]}: `];
-    return answerElement(wrong ? "wrong" : "right", named, text, beside, fault);
-  });
-  const first = answerElement("gold", [`${phrase("gold")}: `], gold, told);
-  return element("ul", { className: "answers" }, first, ...answers);
-}
-
-/* A tree of spans: the whole text on top, each node with its nucleus and its satellite. */
-function treeElement(dataset, row) {
-  const spans = dataset.trees[row.tree].map((node) => ({
-    node, start: Math.min(node[0], node[2]), end: Math.max(node[1], node[3]),
-  }));
-  spans.sort((one, other) => one.start - other.start || other.end - one.end);
-  const first = Math.min(...spans.map(({ start }) => start));
-  const count = Math.max(...spans.map(({ end }) => end)) - first + 1;
-  const width = Math.max(34, Math.min(110, 860 / count));
-  const height = 26;
-  const open = [];
-  let deepest = 0;
-  const drawn = spans.map(({ node, start, end }) => {
-    while (open.length && open.at(-1) < start) open.pop();
-    const y = open.length * height;
-    deepest = Math.max(deepest, open.length);
-    open.push(end);
-    const isRow = row.node.every((unit, index) => unit === node[index]);
-    const label = dataset.labels[node[4]];
-    const room = Math.floor(((end - start + 1) * width - 10) / 6.4);
-    const short = label.length > room ? label.slice(0, Math.max(1, room - 1)) + "…" : label;
-    const box = (from, to, kind) => drawing("rect", {
-      x: (from - first) * width, y, width: (to - from + 1) * width, height: height - 3, rx: 3,
-      class: isRow ? "shown" : kind,
-    });
-    return drawing(
-      "g", {},
-      drawing("title", {}, phrase("node", { label, first: start + 1, last: end + 1 })),
-      box(node[0], node[1], "nucleus"),
-      box(node[2], node[3], label.startsWith("NN") ? "nucleus" : "satellite"),
-      drawing("text", { x: (start - first) * width + 6, y: y + 16 }, short)
-    );
-  });
-  const bottom = (deepest + 1) * height;
-  const units = Array.from({ length: count }, (_, unit) =>
-    drawing("text", { x: (unit + 0.5) * width, y: bottom + 13 }, String(first + unit + 1)));
-  const described = phrase("tree", { relations: spans.length, units: count });
-  const size = { width: count * width, height: bottom + 20, role: "img", "aria-label": described };
-  return element(
-    "div", { className: "tree", tabIndex: 0 },
-    element("span", { className: "label" }, phrase("tree_legend")),
-    drawing("svg", size, ...drawn, drawing("g", { class: "units" }, ...units))
-  );
-}
-
-function instanceElement(dataset, row) {
-  const facts = [["id", row.id], ...dataset.columns.map((name, index) => [name, row.values[index]])]
-    // Without documents, the id of a row is its document_id.
-    .filter(([name, value]) => value !== NONE && !(name === "document_id" && value === row.id))
-    .map(([name, value]) => element("div", {}, element("dt", {}, name), element("dd", {}, value)));
-  const parts = row.parts.map((part) => partElement(part, dataset.language));
-  return element(
-    "li", { className: "instance" },
-    element("ol", { className: "parts" }, ...parts),
-    answersElement(dataset, row),
-    row.tree === undefined ? "" : treeElement(dataset, row),
-    element("div", { className: "provenance" }, element("dl", {}, ...facts))
-  );
-}
-
-function searched(row) {
-  const texts = row.parts.flatMap((part) => part.units);
-  return folded([row.id, ...row.told, ...texts, ...row.values].join(" "));
-}
-
-function makeBrowser(datasets) {
-  const [dataset, encoder, gold, find, wrong, previous, next] = [
-    "dataset", "encoder", "gold", "find", "wrong", "previous", "next",
-  ].map((id) => document.getElementById(id));
-  const [about, question, list, found, page] = [
-    "about-dataset", "question", "rows", "found", "page",
-  ].map((id) => document.getElementById(id));
-  const option = (value, text = value) => element("option", { value }, text);
-  let number = 0;
-  let current = datasets[0];
-
-  for (const [label, members] of Map.groupBy(datasets, ({ group }) => group)) {
-    dataset.append(element("optgroup", { label }, ...members.map(({ name }) => option(name))));
-  }
-
-  function isWrong({ answers }) {
-    if (encoder.value === "all") return answers.every(([, isWrong]) => isWrong);
-    if (encoder.value === "any") return answers.some(([, isWrong]) => isWrong);
-    return answers[current.encoders.indexOf(encoder.value)][1];
-  }
-
-  function turn(to) {
-    const rows = current.rows.filter((row) =>
-      (!wrong.checked || isWrong(row)) &&
-      (gold.value === "" || String(row.gold) === gold.value) &&
-      hasAll(find.value, searched(row))
-    );
-    const pages = Math.max(1, Math.ceil(rows.length / PER_PAGE));
-    number = Math.min(to, pages - 1);
-    const shown = rows.slice(number * PER_PAGE, (number + 1) * PER_PAGE);
-    list.replaceChildren(...shown.map((row) => instanceElement(current, row)));
-    const asked = current.count.toLocaleString("en");
-    const all = current.rows.length;
-    found.textContent = phrase("rows_found", { count: rows.length, all, asked });
-    page.textContent = phrase("page_of", { page: number + 1, pages });
-    previous.disabled = number === 0;
-    next.disabled = number >= pages - 1;
-  }
-
-  function choose() {
-    current = datasets.find(({ name }) => name === dataset.value);
-    const { encoders, labels, rows, title, card } = current;
-    question.textContent = current.question;
-    const links = [[phrase("audit"), `#verdicts-title?verdicts.find=${current.name}`], [phrase("card"), card]];
-    const shown = links.filter(([, href]) => href)
-      .flatMap(([text, href]) => [" · ", element("a", { href }, text)]);
-    about.replaceChildren(title, ...shown);
-    const before = encoder.value;
-    const all = encoders.length > 1 ? [option("all", phrase("all_encoders"))] : [];
-    const names = encoders.map((name) => option(name));
-    encoder.replaceChildren(option("any", phrase("any_encoder")), ...all, ...names);
-    if ([...encoder.options].some(({ value }) => value === before)) encoder.value = before;
-    const asked = labels.map((label, index) => [String(index), label])
-      .filter(([index]) => rows.some((row) => String(row.gold) === index));
-    gold.replaceChildren(option("", phrase("all")), ...asked.map(([index, label]) => option(index, label)));
-    gold.closest("label").hidden = labels.length === 0;
-    turn(0);
-  }
-
-  dataset.addEventListener("input", () => {
-    choose();
-    for (const name of ["gold", "find", "wrong"]) state.delete(name);
-    remember("dataset", dataset.value);
-  });
-  settings.set("dataset", (value) => {
-    if (!datasets.some(({ name }) => name === value)) return;
-    dataset.value = value;
-    choose();
-  });
-  for (const control of [encoder, gold, find, wrong]) {
-    const key = control === wrong ? "checked" : "value";
-    control.addEventListener("input", () => {
-      turn(0);
-      remember(control.id, String(control[key] || ""));
-    });
-    settings.set(control.id, (value) => {
-      control[key] = control === wrong ? value === "true" : value;
-      turn(0);
-    });
-  }
-  for (const [button, by] of [[previous, -1], [next, 1]]) {
-    button.addEventListener("click", () => {
-      turn(number + by);
-      document.getElementById("instances-title").scrollIntoView();
-    });
-  }
-  document.getElementById("browser").hidden = false;
-  choose();
-}
-
-document.querySelectorAll("table.sortable").forEach(makeSortable);
-document.querySelectorAll("main table").forEach(makeDownloadable);
-document.querySelectorAll(".filters[data-table]").forEach(makeFilterable);
-const nav = document.querySelector("nav");
-new ResizeObserver(() => {
-  document.documentElement.style.setProperty("--nav", `${nav.offsetHeight}px`);
-}).observe(nav);
-document.querySelectorAll(".frame").forEach(makeHinting);
-makeBrowser(JSON.parse(document.getElementById("instances-data").textContent));
-readState();
-addEventListener("hashchange", readState);
+show();

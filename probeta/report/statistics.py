@@ -27,7 +27,7 @@ from evaluation.results.comparison import (
 )
 from evaluation.results.scores import Predictions, Score, read_predictions, read_ranks
 from probeta.report.inputs import OWN, AnyResults, Inputs, group_sort_key
-from probeta.report.texts import phrase, translated
+from probeta.report.texts import phrase
 
 BASELINE_ENCODER = "char_hash"
 """The encoder without any training, which cannot have seen a text."""
@@ -72,19 +72,6 @@ class Average:
         if n_excluded:
             count = phrase("some_of", count=n_averaged, all=n_averaged + n_excluded)
         return f"{self.group.abbreviation if self.group else phrase('all_short')} ({count})"
-
-    @property
-    def title(self) -> str:
-        """The group, its datasets, and the excluded ones by reason, in words."""
-        group = translated(self.group.title) if self.group else phrase("all_groups")
-        excluded = {
-            phrase("of_too_small"): self.too_small,
-            phrase("of_missing"): self.missing,
-            phrase("of_withdrawn"): self.withdrawn,
-        }
-        parts = [f"{group}: {', '.join(self.datasets)}"]
-        parts += [f"{reason}: {', '.join(names)}" for reason, names in excluded.items() if names]
-        return "; ".join(parts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,6 +204,27 @@ class Report:
             *compare_ranks(rankings),
             *compare_paradigms(self.inputs.paradigms),
         ]
+
+    @cached_property
+    def _differences_of(self) -> dict[str, dict[tuple[str, str], Difference]]:
+        """Target to pair of encoders, in both orders, to their difference."""
+        by_target: dict[str, dict[tuple[str, str], Difference]] = {}
+        for each in self.differences:
+            first, second, (low, high) = each.first, each.second, each.interval
+            ends, value = (-high, -low), -each.value
+            turned = replace(each, first=second, second=first, value=value, interval=ends)
+            pairs = by_target.setdefault(each.target, {})
+            pairs |= {(first, second): each, (second, first): turned}
+        return by_target
+
+    def difference(self, target: str, first: str, second: str) -> Difference | None:
+        """Return the first encoder minus the second on a target of ``differences``, if compared."""
+        return self._differences_of.get(target, {}).get((first, second))
+
+    def tied_with(self, best: str, target: str) -> set[str]:
+        """Return the encoders that cannot be distinguished from the best one on a target."""
+        pairs = self._differences_of.get(target, {}).items()
+        return {second for (first, second), each in pairs if first == best and each.tie}
 
     @cached_property
     def shown_differences(self) -> list[Difference]:

@@ -4,27 +4,18 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
-from os.path import relpath
 from pathlib import Path
 from typing import NamedTuple
-from urllib.parse import quote
 
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.outputs import whole_outputs
 from evaluation.datasets import Dataset, find_datasets
 from evaluation.results.scores import ParadigmResults, RankingResults, Results
 from evaluation.results.stored import SCORES
-from probeta.report.figures import (
-    draw_averages,
-    draw_groups,
-    draw_layers,
-    draw_ranks,
-    image,
-    pictures,
-)
-from probeta.report.formats import CHAPTERS, write_html, write_json, write_latex, write_markdown
+from probeta.report.figures import draw_groups, draw_layers, draw_ranks, draw_scores, image
+from probeta.report.formats import write_html, write_json, write_latex, write_markdown
 from probeta.report.inputs import AnyResults, Facts, find_sources, merge_facts, read_inputs
-from probeta.report.instances import browser_contents
+from probeta.report.page import page_data
 from probeta.report.statistics import Report, order_report
 from probeta.report.summary import summarise
 from probeta.report.tables.compared import scattered, study_of
@@ -108,7 +99,7 @@ def write_report(
 ) -> None:
     """Write index.html, report.md, tables.tex, summary.txt, three files of data, and two folders.
 
-    tables.json has the page's tables, see ``write_json``, ``metrics/`` a file with the means of
+    tables.json has all tables, see ``write_json``, ``metrics/`` a file with the means of
     each benchmark, for DVC, scores.json every score; items.csv the rows that three encoders or more
     answered, see ``compare_items``; ``figures/`` scores and, if an encoder was probed on several
     layers, layers and layers_by_group, and with three encoders and scores of both kinds, ranks, as
@@ -131,9 +122,6 @@ def write_report(
     report, datasets = open_report(
         results, instances, rankings, paradigms, skipped, people, refused
     )
-    cards = instances / "docs"
-    address = quote(Path(relpath(cards, out)).as_posix()) if cards.is_dir() else ""
-    browser = browser_contents(report, datasets, address)
     figures = {}
     if by_layer := profiles(report):
         figures["layers"] = draw_layers(by_layer, sample=bool(report.inputs.samples))
@@ -142,7 +130,7 @@ def write_report(
     if ranks := scattered(study):
         figures["ranks"] = draw_ranks(ranks, study.encoders, sample=bool(report.inputs.samples))
     files = {
-        "index.html": write_html(report, browser, figures.get("ranks"), _documented(out)),
+        "index.html": write_html(page_data(report, datasets, instances.as_posix())),
         "report.md": write_markdown(report),
         "tables.tex": write_latex(report),
         "tables.json": write_json(report),
@@ -158,17 +146,10 @@ def write_report(
         for name, figure in figures.items():
             for kind in ("svg", "png"):
                 (folder / f"{name}.{kind}").write_bytes(image(figure, kind))
-        if shown := [*pictures(report).values()]:
-            drawn = draw_averages(shown, alone=True, sample=bool(report.inputs.samples))
-            (folder / "scores.svg").write_text(drawn, "utf-8")
+        if any(average.datasets for average in report.averages):
+            (folder / "scores.svg").write_text(draw_scores(report), "utf-8")
         for page, text in zip(pages, files.values(), strict=True):
             page.write_text(text, "utf-8")
-
-
-def _documented(out: Path) -> dict[str, str]:
-    """Return chapter to the address of its page of the documentation, if that is beside ``out``."""
-    docs = out.parent / "docs"
-    return {name: f"../docs/{page}" for name, page in CHAPTERS.items() if (docs / page).is_file()}
 
 
 def open_report(

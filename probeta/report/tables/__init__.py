@@ -5,15 +5,13 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
 from statistics import fmean
-from typing import Any
+from typing import Any, Literal
 
 from builders.audit_report import DETECTABLE_AT_MOST
-from builders.tasks.benchmarks import Group
 from corpora_recipes.yaml_files import load_yaml
 from evaluation.measures import MIN_DOCUMENTS
 from evaluation.results.comparison import Difference, tied_with
 from probeta.report import layout
-from probeta.report.inputs import OWN
 from probeta.report.layout import NONE, Cell, Column, Row, Table, lay_out, percent_cell
 from probeta.report.statistics import Mean, Report
 from probeta.report.texts import all_texts, phrase, translated
@@ -76,13 +74,8 @@ def notes_of(tables: Iterable[Table]) -> dict[str, str]:
 
 
 def dataset_cell(report: Report, name: str) -> Cell:
-    """Return the cell that names a dataset: what it is, and a link to its instances."""
-    group_title = group_cell(report.inputs.groups[name]).title
-    title = ": ".join(filter(None, (group_title, report.inputs.audit[name].get("title"))))
-    if report.inputs.benchmark(name) == OWN:
-        title = phrase("own_dataset", title=title)
-    link = f"#instances-title?dataset={name}" if name in report.inputs.datasets else ""
-    return mark_samples(report, [name], Cell(name, title=title, link=link))
+    """Return the cell that names a dataset."""
+    return mark_samples(report, [name], Cell(name))
 
 
 def scored_dataset_cell(report: Report, name: str) -> Cell:
@@ -105,11 +98,6 @@ def applicable_marks(marks: Mapping[str, bool]) -> tuple[str, ...]:
     return tuple(mark for mark, applies in marks.items() if applies)
 
 
-def group_cell(group: Group) -> Cell:
-    """Return the cell that names a group of tasks."""
-    return Cell(group.abbreviation, title=translated(group.title))
-
-
 def by_dataset(
     report: Report,
     key: str,
@@ -130,7 +118,6 @@ def by_dataset(
 
     subjects = list(report.inputs.datasets if rows is None else rows)
     columns = [Column("dataset", lambda row: dataset(report, name_of(row))), *columns]
-    options = {"group": lambda row: report.inputs.groups[name_of(row)].abbreviation, **options}
     return [lay_out(key, subjects, columns, **options)] if subjects else []
 
 
@@ -157,7 +144,7 @@ def people_mean(report: Report, datasets: Sequence[str]) -> float | None:
 
 def mark_samples(report: Report, datasets: Iterable[str], cell: Cell) -> Cell:
     """Return a cell, with a mark if one of the datasets that it is about is a sample."""
-    if (cell.value is None and not cell.title) or report.inputs.samples.isdisjoint(datasets):
+    if cell.text == NONE or report.inputs.samples.isdisjoint(datasets):
         return cell
     return replace(cell, marks=(*cell.marks, layout.SAMPLE))
 
@@ -194,10 +181,10 @@ def difference_cell(difference: Difference | None) -> Cell:
     value, tie = difference.value, difference.tie
     ends = layout.bracketed(difference.interval, layout.signed)
     detail = f"{ends} {phrase('tie')}" if tie else ends
-    return Cell(layout.signed(value), detail, value=value, strong=not tie, tone=tone(difference))
+    return Cell(layout.signed(value), detail, value=value, strong=not tie)
 
 
-def tone(difference: Difference) -> layout.Tone:
+def tone(difference: Difference) -> Literal["better", "worse", "tie"]:
     """Return how the first of two encoders compares to the second."""
     if difference.tie:
         return "tie"

@@ -9,11 +9,11 @@ level (Figure 2), ranks by the source of their pairs (Tables 4 and 7), alignment
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain, groupby, product
-from statistics import NormalDist
-from typing import Literal
+from statistics import NormalDist, fmean
+from typing import Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -21,7 +21,6 @@ import pandas as pd
 from builders.statistics import pearson
 from builders.tasks import TASKS
 from builders.tasks.benchmarks import Group
-from corpora_recipes.languages import title_of
 from evaluation.arrays import Doubles
 from evaluation.measures import COVERAGE, average_ranks, spearman
 from evaluation.ranking import measure_ranks
@@ -81,8 +80,7 @@ def pairs(report: Report, among: Iterable[Difference] | None = None) -> list[Tab
             return difference_cell(group_differences.get(pair, {}).get(average.name))
 
         def heading(average: Average) -> Cell:
-            cell = Cell(average.heading, title=average.title)
-            return mark_samples(report, average.datasets, cell)
+            return mark_samples(report, average.datasets, Cell(average.heading))
 
         columns = [
             Column("encoders", " − ".join),
@@ -316,13 +314,10 @@ def languages(report: Report) -> list[Table]:
         cell = mean_cell(report, report.mean(names, encoder), names)
         return mark_samples(report, names, cell)
 
-    def heading(language: str) -> Cell:
-        return Cell(language, title=", ".join(datasets[language]))
-
     table = lay_out(
         "languages",
         report.names,
-        [Column("encoder", layout.name_cell), *columns_of(datasets, mean, heading)],
+        [Column("encoder", layout.name_cell), *columns_of(datasets, mean)],
         kind="encoder",
         last=[baseline_row(report, datasets.values())],
         tasks="; ".join(task.name for task in tasks),
@@ -331,12 +326,7 @@ def languages(report: Report) -> list[Table]:
 
 
 def tasks_in_languages(report: Report) -> list[Table]:
-    """Return each encoder's score on each task in each language, as a heat map.
-
-    A colour is the share of the way from the best trivial baseline to a perfect score. Intervals
-    would make columns too wide for a dozen languages: the page shows them where a score is pointed
-    at.
-    """
+    """Return each encoder's score on each task in each language."""
     tasks = shared_tasks(report)
     if not tasks:
         return []
@@ -352,23 +342,19 @@ def tasks_in_languages(report: Report) -> list[Table]:
         below = probed and report.beats_baseline(score, dataset) < 1
         different = language in task.different
         marks = applicable_marks({layout.NOT_SHOWN: below, layout.DIFFERENT: different})
-        cell = layout.percent_cell(score.value, "", marks)
-        title = f"{dataset} {layout.bracketed(score.interval)}"
-        shade = (score.value - baseline) / (1 - baseline) if baseline < 1 else 0.0
-        return mark_samples(report, [dataset], replace(cell, title=title, shade=shade))
+        return mark_samples(report, [dataset], layout.percent_cell(score.value, "", marks))
 
     columns = [
-        Column("task", lambda row: Cell(row[0].name, title=", ".join(row[0].datasets.values()))),
+        Column("task", lambda row: row[0].name),
         Column("measure", lambda row: translated(row[0].measure)),
         Column("encoder", lambda row: row[1]),
-        *columns_of(languages_of(tasks), score, lambda code: Cell(code, title=title_of(code))),
+        *columns_of(languages_of(tasks), score),
     ]
     table = lay_out(
         "tasks-in-languages",
         [(task, encoder) for task in tasks for encoder in task.scores],
         columns,
         texts=3,
-        group=lambda row: row[0].group.abbreviation,
         more=() if averaged_tasks(tasks, report) else layout.paragraphs("languages", tasks="")[:1],
     )
     return [table]
@@ -407,7 +393,7 @@ class Study:
         return sorted(set.intersection(*(set(chain.from_iterable(k.values())) for k in kinds)))
 
 
-def _values(scores: Mapping[str, float], encoders: Sequence[str]) -> Doubles:
+def values_of(scores: Mapping[str, float], encoders: Sequence[str]) -> Doubles:
     """Return the scores of encoders, float64 [encoders]; NaN for none."""
     return np.array([scores.get(name, math.nan) for name in encoders])
 
@@ -455,7 +441,17 @@ def study_of(report: Report) -> Study:
     return Study(intrinsic, trained, frozenset(processed))
 
 
-def related(first: Doubles, second: Doubles, statistic: Statistic = "Spearman") -> Cell | None:
+class Correlation(NamedTuple):
+    """A correlation over encoders; without an interval if there are too few, or at 1 and -1."""
+
+    value: float
+    interval: tuple[float, float] | None
+    encoders: int
+
+
+def correlate(
+    first: Doubles, second: Doubles, statistic: Statistic = "Spearman"
+) -> Correlation | None:
     """Return the correlation of two scores over the encoders that have both, [encoders].
 
     The interval is by Fisher's z, whose variance is 1 / (n - 3) for Pearson's correlation, and for
@@ -472,15 +468,24 @@ def related(first: Doubles, second: Doubles, statistic: Statistic = "Spearman") 
     measure = spearman if statistic == "Spearman" else pearson
     # Ranks are exact; their correlation has rounding errors.
     correlation = round(measure(*pairs), DECIMALS)
-    number = f"n = {count}"
     if count < MIN_POINTS_OF_INTERVAL or abs(correlation) == 1:
-        return layout.percent_cell(correlation, number)
+        return Correlation(correlation, None, count)
     more = correlation**2 / 2 if statistic == "Spearman" else 0.0
     half_width = _NORMAL * math.sqrt((1 + more) / (count - 3))
     z = math.atanh(correlation)
-    low, high = math.tanh(z - half_width), math.tanh(z + half_width)
-    detail = f"{layout.bracketed((low, high))} {number}"
-    return layout.percent_cell(correlation, detail, strong=not low <= 0 <= high)
+    return Correlation(correlation, (math.tanh(z - half_width), math.tanh(z + half_width)), count)
+
+
+def related(first: Doubles, second: Doubles, statistic: Statistic = "Spearman") -> Cell | None:
+    """Return the cell of ``correlate``."""
+    if (found := correlate(first, second, statistic)) is None:
+        return None
+    number = f"n = {found.encoders}"
+    if found.interval is None:
+        return layout.percent_cell(found.value, number)
+    low, high = found.interval
+    detail = f"{layout.bracketed(found.interval)} {number}"
+    return layout.percent_cell(found.value, detail, strong=not low <= 0 <= high)
 
 
 def relations(
@@ -499,11 +504,11 @@ def relations(
         if len(encoders) < MIN_POINTS:
             continue
         means = [
-            np.mean([_values(study.trained[name], encoders) for name in datasets], axis=0)
+            np.mean([values_of(study.trained[name], encoders) for name in datasets], axis=0)
             for _, datasets in columns
         ]
         correlations = {
-            measure: [related(_values(scores, encoders), mean, statistic) for mean in means]
+            measure: [related(values_of(scores, encoders), mean, statistic) for mean in means]
             for measure, scores in study.intrinsic.items()
         }
         half_width = math.tanh(_NORMAL / math.sqrt(max(1, len(encoders) - 3)))
@@ -560,19 +565,38 @@ def _trained_groups(report: Report, scores: Study) -> dict[str, list[str]]:
     return {group: members for group, members in groups.items() if members}
 
 
+def trained_means(report: Report, study: Study) -> dict[str, dict[str, float]]:
+    """Return "all" and each benchmark to encoder to the mean of its trained tasks.
+
+    Of the encoders that also have scores without a probe; of all tasks those that all of them have.
+    """
+    shared = [name for name, scores in study.trained.items() if {*study.encoders} <= {*scores}]
+    members = {"all": shared} | {
+        benchmark: [name for name in average.datasets if name in study.trained]
+        for benchmark, average in report.benchmark_averages.items()
+    }
+    means = {}
+    for benchmark, datasets in members.items():
+        tables = [study.trained[name] for name in datasets]
+        having = [e for e in study.encoders if all(e in table for table in tables)]
+        if tables and len(having) >= MIN_POINTS:
+            means[benchmark] = {e: fmean(table[e] for table in tables) for e in having}
+    return means
+
+
 def scattered(study: Study) -> dict[str, tuple[Doubles, Doubles]]:
     """Return MRR by cosine and mean similarity to each encoder's rank by it, and by all tasks.
 
     Ranks are float64 [encoders], 1 for the best; empty below three encoders, or if they share no
     task.
     """
-    tasks = [_values(scores, study.encoders) for scores in study.trained.values()]
+    tasks = [values_of(scores, study.encoders) for scores in study.trained.values()]
     shared = [values for values in tasks if not np.isnan(values).any()]
     if len(study.encoders) < MIN_POINTS or not shared:
         return {}
     task_ranks = average_ranks(-np.mean(shared, axis=0))
     return {
-        name: (average_ranks(-_values(scores, study.encoders)), task_ranks)
+        name: (average_ranks(-values_of(scores, study.encoders)), task_ranks)
         for name, scores in study.intrinsic.items()
         if name == phrase("mean_similarity") or name.endswith(f" {phrase('by_cosine')}")
         if scores.keys() >= {*study.encoders}

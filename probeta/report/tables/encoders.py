@@ -9,16 +9,23 @@ from dataclasses import dataclass
 from itertools import chain, product
 from statistics import fmean
 from typing import Any
-from urllib.parse import quote
 
 import numpy as np
 import pandas as pd
 
-from builders.audit_report import GATES, SURFACE_FORM, inherited_of, verdict_of
+from builders.audit_report import (
+    GATES,
+    SURFACE_FORM,
+    VERDICTS,
+    inherited_of,
+    shown_number,
+    verdict_of,
+)
 from builders.tasks import TASKS
 from builders.tasks.benchmarks import Group
 from evaluation.arrays import Doubles
 from evaluation.results.scores import Results
+from evaluation.results.stored import EncoderResults
 from probeta.report import layout
 from probeta.report.layout import NONE, Cell, Column, Table, columns_of, lay_out
 from probeta.report.statistics import Report
@@ -42,6 +49,20 @@ def encoders(report: Report) -> list[Table]:
         Column("dimensions", _dimension),
     ]
     return [lay_out("encoders", report.inputs.encoders, columns, texts=6, kind="encoder")]
+
+
+def describe_encoder(results: EncoderResults) -> str:
+    """Return what an encoder is, in a line."""
+    about = results.encoder
+    parts = [
+        about["encoder"],
+        *([phrase("of_revision", revision=about["revision"])] if about["revision"] else []),
+        *([phrase("of_dimensions", count=about["dimension"])] if about.get("dimension") else []),
+        translated(about["form"]),
+        phrase("of_layer", layer=about["layer"]),
+        *(f"{layout.spaced(key)} {value}" for key, value in about["options"].items()),
+    ]
+    return ", ".join(parts)
 
 
 def verified(report: Report) -> list[Table]:
@@ -244,11 +265,6 @@ def about_layers(profile: Profile) -> str:
     return " ".join(layout.paragraphs("layers", **profile.words(phrase("framed"))))
 
 
-def heatmaps(report: Report) -> list[Table]:
-    """Return the heading of the heatmaps of layers, if an encoder was probed on several."""
-    return [lay_out("by-layer")] if profiles(report) else []
-
-
 def items(report: Report) -> list[Table]:
     """Return how many rows of each dataset stand out."""
     tables = dict(iter(report.items.groupby("dataset")))
@@ -272,7 +288,7 @@ def _share(rows: "pd.Series[bool]") -> Cell:
 def examples(report: Report) -> list[Table]:
     """Return the first rows of each dataset with negative discrimination."""
     columns = [
-        Column("row", lambda item: _row_cell(item.dataset, item.row)),
+        Column("row", lambda item: item.row),
         Column("hits", lambda item: _hits_cell(item.hits, item.encoders)),
         Column("discrimination", lambda item: item.discrimination),
     ]
@@ -284,21 +300,15 @@ def _hits_cell(hits: int, encoders: int) -> Cell:
     return Cell(phrase("counted_of", count=hits, all=encoders), value=hits)
 
 
-def _row_cell(dataset: str, row: str) -> Cell:
-    """Return the id of a row, with a link to it: the page decodes its address twice."""
-    text = quote(quote(row, safe=""))
-    return Cell(row, link=f"#instances-title?dataset={dataset}&find={text}")
-
-
-TONES: Mapping[str, layout.Tone] = {
-    "pass": "pass",
-    "within chance": "chance",
-    SURFACE_FORM: "chance",
-    "inherited": "inherited",
-    "undeclared": "undeclared",
-    "miss": "miss",
+JUDGED = VERDICTS[1:]
+"""The verdicts that a table shows, from the best to the worst."""
+FINDINGS = {
+    SURFACE_FORM: ("surface", "found_surface"),
+    "inherited": ("inherited", "found_inherited"),
+    "undeclared": ("new_faults", "found_new_faults"),
+    "miss": ("new_faults", "found_new_faults"),
 }
-"""Verdict of the audit to its cell's tone."""
+"""Verdict that a reader must know to its kind on the page, and to its phrase."""
 # A trivial baseline is near an encoder, or above chance, by this difference of accuracies.
 BASELINE_MARGIN = 0.05
 
@@ -306,20 +316,25 @@ BASELINE_MARGIN = 0.05
 def verdicts(report: Report) -> list[Table]:
     """Return the audit's verdict on every dataset and gate."""
 
-    def worst(gate: str, dataset: str) -> Cell:
-        checks = report.inputs.audit[dataset]["checks"]
-        judged = any(check["gate"] == gate for check in checks)
-        verdict: str = verdict_of(checks, gate) if judged else NONE
-        if gate == "baselines" and _baseline_is_near(report, dataset):
-            verdict = max(verdict, SURFACE_FORM, key=[*TONES].index)
-        return _verdict(verdict)
+    def verdict(gate: str, dataset: str) -> Cell:
+        return _verdict(verdict_on(report, dataset, gate))
 
-    columns = columns_of(GATES, worst, lambda gate: translated(GATES[gate]))
+    columns = columns_of(GATES, verdict, lambda gate: translated(GATES[gate]))
     return by_dataset(report, "verdicts", columns, report.inputs.groups, texts=1 + len(GATES))
 
 
+def verdict_on(report: Report, dataset: str, gate: str) -> str:
+    """Return the worst verdict of a gate on a dataset; ``NONE`` if it does not apply."""
+    checks = report.inputs.audit[dataset]["checks"]
+    judged = any(check["gate"] == gate for check in checks)
+    verdict: str = verdict_of(checks, gate) if judged else NONE
+    if gate == "baselines" and _baseline_is_near(report, dataset):
+        verdict = max(verdict, SURFACE_FORM, key=JUDGED.index)
+    return verdict
+
+
 def _verdict(verdict: str) -> Cell:
-    return Cell(translated(verdict), tone=TONES[verdict]) if verdict in TONES else Cell(NONE)
+    return Cell(translated(verdict)) if verdict in JUDGED else Cell(NONE)
 
 
 def _baseline_is_near(report: Report, dataset: str) -> bool:
@@ -337,7 +352,7 @@ def _baseline_is_near(report: Report, dataset: str) -> bool:
 def inherited(report: Report) -> list[Table]:
     """Return the declared reasons for the gates that datasets miss because of their source."""
     rows = [
-        (dataset, translated(GATES[gate]), Cell(why, english=True))
+        (dataset, translated(GATES[gate]), why)
         for dataset, facts in report.inputs.audit.items()
         for gate, why in inherited_of(facts).items()
     ]
@@ -349,7 +364,7 @@ def published(report: Report) -> list[Table]:
     """Return remarks on the rows that the sources publish: faults, differences from ours."""
     remarks = {dataset: facts.get("published") for dataset, facts in report.inputs.audit.items()}
     rows = filter(remarks.get, remarks)
-    columns = [Column("published_rows", lambda name: Cell(str(remarks[name]), english=True))]
+    columns = [Column("published_rows", lambda name: str(remarks[name]))]
     return by_dataset(report, "published", columns, rows, texts=2)
 
 
@@ -364,13 +379,12 @@ def measurements(report: Report) -> list[Table]:
     columns = [
         Column("dataset", lambda row: row[0]),
         Column("gate", lambda row: translated(GATES[row[1]["gate"]])),
-        Column("measured", lambda row: Cell(layout.spaced(row[1]["what"]), english=True)),
+        Column("measured", lambda row: layout.spaced(row[1]["what"])),
         Column("verdict", lambda row: _judged(row[1])),
         Column("value", lambda row: _measured(row[1], "value")),
         Column("limit", lambda row: _measured(row[1], "limit")),
     ]
-    group = {dataset: group.abbreviation for dataset, group in report.inputs.groups.items()}
-    return [lay_out("measurements", rows, columns, texts=4, group=lambda row: group[row[0]])]
+    return [lay_out("measurements", rows, columns, texts=4)]
 
 
 def _judged(check: Mapping[str, Any]) -> Cell | None:
@@ -383,8 +397,4 @@ def _measured(check: Mapping[str, Any], key: str) -> Cell | None:
     value = check[key]
     if value is None:
         return None
-    if check["correlation"]:
-        return Cell(f"{value:z.3f}", value=value, unit="correlation")
-    if isinstance(value, int):
-        return Cell(f"{value:,}", value=value, unit="count")
-    return Cell(f"{100 * value:z.2f} %", value=value, unit="%")
+    return Cell(shown_number(value, check["correlation"]), value=value)

@@ -69,7 +69,7 @@ def _rank_table(report: Report, dataset: str, ranks: RankScores, name: str) -> T
     for similarity in _distinct_similarities(ranks):
         scores = {encoder: score for (encoder, by), score in ranks.items() if by == similarity}
         among = alike({encoder: score.background for encoder, score in scores.items()})
-        beating = {name for name in among if scores[name].interval[0] > _chance_mrr(scores[name])}
+        beating = {name for name in among if scores[name].interval[0] > chance_mrr(scores[name])}
         for measure in RANK_MEASURES:
             cells = {
                 encoder: layout.percent_cell(
@@ -113,7 +113,7 @@ def _distinct_similarities(ranks: RankScores) -> list[str]:
     return [similarity for similarity in similarities if similarity != "l2" or not same]
 
 
-def _chance_mrr(score: RankScore) -> float:
+def chance_mrr(score: RankScore) -> float:
     """Return the mean reciprocal rank of a positive at a random place."""
     return sum(1 / rank for rank in range(1, score.background + 1)) / score.background
 

@@ -18,7 +18,7 @@ from corpora_recipes.records import SPLITS
 from corpora_recipes.running.outputs import LEFT_OUT
 from evaluation.probing.protocols import PROTOCOLS
 from evaluation.probing.protocols.problem import ABLATIONS
-from evaluation.results.comparison import ALL_PAIRS_LIMIT, tied_with
+from evaluation.results.comparison import ALL_PAIRS_LIMIT
 from evaluation.results.scores import RankScore, Results, Score
 from probeta.report import layout
 from probeta.report.inputs import Datasets, Inputs
@@ -32,7 +32,6 @@ from probeta.report.layout import (
     cell_of,
     columns_of,
     lay_out,
-    percent,
 )
 from probeta.report.statistics import Average, Report
 from probeta.report.tables import (
@@ -43,7 +42,6 @@ from probeta.report.tables import (
     applicable_marks,
     baseline_row,
     by_dataset,
-    group_cell,
     mark_best,
     mark_samples,
     mean_cell,
@@ -63,12 +61,13 @@ def facts(report: Report) -> dict[str, str]:
     """Return what was measured: what is counted or named, to its number or name."""
     inputs = report.inputs
     rows = sum(inputs.any_score(name).n_rows for name in inputs.datasets)
-    real = inputs.datasets.keys() - inputs.samples
+    real = inputs.groups.keys() - inputs.samples
+    benchmarks = len(report.benchmark_averages) + bool(inputs.rankings) + bool(inputs.paradigms)
     data = "both_data" if real and inputs.samples else "real_data" if real else "sample_data"
     return {
         phrase("fact_encoders"): f"{len(report.names):,}",
-        phrase("fact_benchmarks"): f"{len(report.benchmark_averages):,}",
-        phrase("fact_datasets"): f"{len(report.inputs.datasets):,}",
+        phrase("fact_benchmarks"): f"{benchmarks:,}",
+        phrase("fact_datasets"): f"{len(inputs.groups):,}",
         phrase("fact_rows"): f"{rows:,}",
         phrase("fact_protocol"): report.inputs.protocol["name"],
         phrase("fact_data"): phrase(data),
@@ -90,56 +89,27 @@ def warnings(report: Report) -> dict[str, str]:
     if missing:
         how = " ".join(dict.fromkeys(missing.values()))
         more = phrase("more_incomplete", names=", ".join(missing), how=how)
-        lines[phrase("incomplete", names=_abbreviate([*missing]))] = more
+        lines[phrase("incomplete", names=abbreviate([*missing]))] = more
     if report.inputs.skipped:
-        faults = (f"{name} ({_shorten_error(why)})" for name, why in report.inputs.skipped.items())
+        faults = (f"{name} ({shorten_error(why)})" for name, why in report.inputs.skipped.items())
         more = phrase("more_left_out", faults=", ".join(faults), folder=LEFT_OUT)
-        lines[phrase("left_out", names=_abbreviate([*report.inputs.skipped]))] = more
+        lines[phrase("left_out", names=abbreviate([*report.inputs.skipped]))] = more
     return lines
 
 
-def _shorten_error(why: str) -> str:
+def shorten_error(why: str) -> str:
     """Return the part "found" of the message of an error; of another text its first line."""
     match = re.search(r"^ *found: *(.*)", why, re.MULTILINE)
     text = match[1] if match else why.partition("\n")[0]
     return text if len(text) <= MAX_ERROR_LENGTH else f"{text[:MAX_ERROR_LENGTH]} …"
 
 
-def _abbreviate(names: list[str]) -> str:
+def abbreviate(names: list[str]) -> str:
     """Return some names in words: a few of them, and how many others there are."""
     others = len(names) - MAX_LISTED
     if others < 2:
         return ", ".join(names)
     return phrase("others", names=", ".join(names[:MAX_LISTED]), others=others)
-
-
-def best_encoders(report: Report) -> dict[str, str]:
-    """Return benchmark to which encoder is best on it, and whether that is shown.
-
-    Without those that have samples, which cannot bear an answer.
-    """
-    return {
-        name: _describe_best(report, average)
-        for name, average in report.benchmark_averages.items()
-        if report.inputs.samples.isdisjoint(average.datasets)
-    }
-
-
-def _describe_best(report: Report, average: Average) -> str:
-    means = report.means(average.datasets)
-    if not means:
-        return phrase("nobody" if average.datasets else "all_too_small")
-    best, *others = means
-    baseline = report.baseline_score(*average.datasets)
-    shown = report.beats_baseline(means[best], *average.datasets)
-    beats = {1: "it_beats", 0: "it_may_beat", -1: "it_is_below"}[shown]
-    words = {"best": best, "mean": percent(means[best].value)}
-    words["beats"] = phrase(beats, best=best, trivial=percent(baseline))
-    if not others:
-        return phrase("only", **words)
-    tied = others[0] in tied_with(best, average.name, report.differences)
-    words |= {"next": others[0], "of_next": percent(means[others[0]].value)}
-    return phrase("best_mean", test=phrase("tied" if tied else "distinct"), **words)
 
 
 def averages(report: Report) -> list[Table]:
@@ -153,17 +123,12 @@ def _average_table(report: Report, benchmark: str) -> Table:
     averages = [whole, *groups]
     name = layout.unused_name(benchmark)
 
-    def heading(average: Average) -> Cell:
-        group = f"?scores-{name}.group={average.group.abbreviation}" if average.group else ""
-        link = f"#scores-{name}-title{group}"
-        if len(report.names) > ALL_PAIRS_LIMIT:
-            link = f"#{layout.unused_name(average.name)}-title" if average.group else ""
-        return Cell(average.heading, title=average.title, link=link)
-
     means = {average.name: _mean_cells(report, average) for average in averages}
     people = [people_mean(report, average.datasets) for average in averages]
     titles = [average.group for average in groups if average.group]
-    values = columns_of(averages, lambda average, encoder: means[average.name][encoder], heading)
+    values = columns_of(
+        averages, lambda average, encoder: means[average.name][encoder], attrgetter("heading")
+    )
     return layout.lay_out(
         "averages",
         dict.fromkeys([*report.means(whole.datasets), *report.names]),
@@ -300,7 +265,7 @@ def _benchmark_scores(
     scores = {dataset: _score_cells(report, dataset) for dataset in datasets}
     people = Column("people_column", partial(_people_cell, report))
     columns = [
-        Column("group", lambda dataset: group_cell(report.inputs.groups[dataset])),
+        Column("group", lambda dataset: report.inputs.groups[dataset].abbreviation),
         *columns_of(report.names, lambda encoder, dataset: scores[dataset][encoder]),
         Column("best_trivial", partial(_best_baseline_cell, report)),
         Column("majority", lambda dataset: report.inputs.any_score(dataset).majority),
@@ -399,7 +364,6 @@ def _score_cell(report: Report, score: Score) -> Cell:
         layout.bracketed(score.interval),
         applicable_marks({layout.NOT_SHOWN: report.beats_baseline(score, score.dataset) < 1}),
         score.value,
-        strip=(*score.interval, report.baseline_score(score.dataset)),
     )
 
 
@@ -538,8 +502,8 @@ def papers(report: Report) -> list[Table]:
     return by_dataset(report, "papers", columns, rows, texts=3)
 
 
-def differs(report: Report) -> list[Table]:
-    """Return how the probes and the datasets here depart from those of their papers, and why."""
+def concerned_by(report: Report) -> dict[str, list[str]]:
+    """Return how probes and datasets here depart from those of papers, to which they are."""
     concerned: dict[str, dict[str, None]] = {}
     protocol = report.inputs.protocol["name"]
     if text := DIFFERENCES["protocols"].get(protocol):
@@ -547,9 +511,15 @@ def differs(report: Report) -> list[Table]:
     for name, task in _tasks(report.inputs):
         for text in differences_of(name, task, str(report.inputs.audit[name].get("benchmark", ""))):
             concerned.setdefault(text, {})[name] = None
+    return {text: list(names) for text, names in concerned.items()}
+
+
+def differs(report: Report) -> list[Table]:
+    """Return how the probes and the datasets here depart from those of their papers, and why."""
+    concerned = concerned_by(report)
     columns = [
         Column("differs_of", lambda text: ", ".join(concerned[text])),
-        Column("differs", lambda text: Cell(text, english=True)),
+        Column("differs", lambda text: text),
     ]
     return [lay_out("differs", concerned, columns, texts=2)] if concerned else []
 
@@ -604,17 +574,17 @@ class Matrix(NamedTuple):
     transferred: dict[str, dict[str, Score]]
 
 
-def _matrices(report: Report) -> list[Matrix]:
+def matrices(report: Report) -> list[Matrix]:
     """Return the matrices of all encoders, by family, then by layer."""
-    matrices = []
+    found = []
     for results in report.inputs.encoders:
         families: dict[str, set[str]] = {}
         for transfer in results.transfers:
             target = transfer.score.dataset
             families.setdefault(target, {target}).update(transfer.sources)
         for family in sorted({tuple(sorted(names)) for names in families.values()}):
-            matrices += [_matrix(results, family, layer) for layer in results.encoder["layers"]]
-    return matrices
+            found += [_matrix(results, family, layer) for layer in results.encoder["layers"]]
+    return found
 
 
 def _matrix(results: Results, family: Sequence[str], layer: str) -> Matrix:
@@ -630,21 +600,19 @@ def _matrix(results: Results, family: Sequence[str], layer: str) -> Matrix:
 
 def transfer(report: Report) -> list[Table]:
     """Return a table for each encoder and family, of the main layer."""
-    matrices = [m for m in _matrices(report) if m.layer == m.results.encoder["layer"]]
-    tables = [_transfer_table(report, f"transfer-{i}", m) for i, m in enumerate(matrices)]
+    main = [m for m in matrices(report) if m.layer == m.results.encoder["layer"]]
+    tables = [_transfer_table(report, f"transfer-{i}", m) for i, m in enumerate(main)]
     return [*tables[:1], *(replace(table, about=()) for table in tables[1:])]
 
 
 def _transfer_table(report: Report, name: str, matrix: Matrix) -> Table:
     def score_cell(target: Score, source: str) -> Cell:
-        dataset, majority = target.dataset, target.majority or 0.0
+        dataset = target.dataset
         score = matrix.transferred[source].get(dataset, target)
-        gain = target.value - majority
-        share = (score.value - majority) / gain if gain > 0 else None
         marks = applicable_marks({layout.NOT_SHOWN: report.beats_baseline(score, dataset) < 1})
         detail = layout.bracketed(score.interval)
         cell = layout.percent_cell(score.value, detail, marks, strong=score is target)
-        return mark_samples(report, {source, dataset}, replace(cell, shade=share))
+        return mark_samples(report, {source, dataset}, cell)
 
     targets = matrix.untransferred
     majority = (layout.percent_cell(target.majority) for target in targets)
@@ -661,7 +629,7 @@ def _transfer_table(report: Report, name: str, matrix: Matrix) -> Table:
 
 def transfer_layers(report: Report) -> list[Table]:
     """Return the means over each family by layer, of encoders with several layers."""
-    rows = [matrix for matrix in _matrices(report) if len(matrix.results.encoder["layers"]) > 1]
+    rows = [matrix for matrix in matrices(report) if len(matrix.results.encoder["layers"]) > 1]
 
     def mean(from_all: bool, matrix: Matrix) -> float | None:
         scores = [

@@ -58,7 +58,7 @@ from probeta.cli import main
 from probeta.cli.report import SCORES_COLUMNS
 from probeta.report.formats import write_json, write_latex, write_markdown
 from probeta.report.inputs import OWN, Datasets, find_sources, read_inputs
-from probeta.report.instances import MAX_ROWS, browser_contents
+from probeta.report.instances import MAX_ROWS, find_probed, list_rows
 from probeta.report.layout import Cell
 from probeta.report.statistics import (
     Report,
@@ -133,13 +133,6 @@ def test_the_same_task_stands_side_by_side(tmp_path: Path) -> None:
     for first, source in zip(rows[::2], ("news", "wikipedia"), strict=True):
         assert first[:4] == [f"sentence position: {source}", "accuracy", "other", "60.0"]
     assert rows[-1][-1] == "–"
-    # The way from the best trivial baseline, 30 per cent, to 100; without one, from 0.
-    english = one(tasks_in_languages(report)).rows[0].cells[3]
-    assert english.shade == pytest.approx((0.6 - 0.3) / (1 - 0.3))
-    assert (english.title, english.detail) == ("news_en [58.0, 62.0]", "")
-    assert [cell.title for cell in one(tasks_in_languages(report)).header[3:]] == [
-        *("English", "Spanish", "Portuguese")
-    ]
     # Of the two, only one is in all languages.
     table = one(languages(report))
     assert "Means over the tasks that all these languages have" in table.about[1]
@@ -221,7 +214,7 @@ def test_counts_of_rows_that_stand_out(tmp_path: Path) -> None:
     assert examples(few) == []
 
 
-def test_examples_are_in_the_browser(tmp_path: Path) -> None:
+def test_examples_are_the_first_rows_of_the_page(tmp_path: Path) -> None:
     """A third encoder is right on the first rows only, where the first one is wrong."""
     given = whole_report(tmp_path)
     first = read_results(given["results"][0])
@@ -236,15 +229,16 @@ def test_examples_are_in_the_browser(tmp_path: Path) -> None:
     report = order_report(read_inputs(given["results"], given["instances"] / "audit.json"))
     (row,) = (row for row in one(examples(report)).rows if row.cells[0].text == "mc_x")
     assert [cell.text for cell in row.cells[1:]] == ["mc_x-0", "2 of 3", "-50.0"]
-    assert row.cells[1].link == "#instances-title?dataset=mc_x&find=mc_x-0"
-    contents = browser_contents(report, find_datasets(given["instances"]))
-    shown = {item["name"]: item["rows"] for item in contents}
+    dataset = find_probed(report, find_datasets(given["instances"]))["mc_x"]
+    first, *others = list_rows(report, dataset, report.names)["rows_shown"]
     of_mc = next(
         row for row in json.loads(write_json(report))["items"]["rows"] if "mc_x" in str(row)
     )
     assert of_mc[1] == {"text": "3", "value": 3}
     # That row is not among those that are drawn.
-    assert (len(shown["mc_x"]), shown["mc_x"][0]["id"]) == (MAX_ROWS + 1, "mc_x-0")
+    assert (first[0], len(others)) == ([["Crítica 0."]], MAX_ROWS - 1)
+    assert first[2].startswith("good encoders are wrong here")
+    assert not any(row[2] for row in others)
 
 
 # --- study ---------------------------------------------------------------------------------------
@@ -481,13 +475,12 @@ def test_averages_are_per_benchmark_and_say_what_is_missing() -> None:
         ("own datasets", "All (1)", ("sp_mine",)),
     ]
     assert found[2].missing == ("sp_mlsum", "sp_thesis")
-    assert found[2].title == "Sentence position: sp_wiki; not in this report: sp_mlsum, sp_thesis"
     assert {item.benchmark for item in found} == {"spanish_senteval", "spanish_discoeval", OWN}
     assert (found[0].group, found[1].group) == (benchmarks.SC, None)
     *_, small, _, every, of_users, _ = list_averages(TASKS, SHIPPED, {"sp_wiki", "sp_mine"})
     assert (small.datasets, small.too_small, small.heading) == ((), ("sp_wiki",), "SP (0 of 3)")
     assert (every.datasets, every.heading) == (("dr_rst",), "All (1 of 11)")
-    assert of_users.title == "Sentence position: ; test too small: sp_mine"
+    assert (of_users.datasets, of_users.too_small) == ((), ("sp_mine",))
 
 
 def test_a_whole_benchmark_misses_nothing_not_even_what_is_withdrawn() -> None:
@@ -499,7 +492,6 @@ def test_a_whole_benchmark_misses_nothing_not_even_what_is_withdrawn() -> None:
     tasks = {name: entry["task"] for name, entry in BENCHMARKS["spanish_senteval"].items()}
     *others, probing, every = list_averages(tasks, dict.fromkeys(tasks, "spanish_senteval"))
     assert (probing.heading, probing.missing) == ("LPT (8)", ())
-    assert probing.title.endswith("; withdrawn: somo")
     assert every.heading == "All (20)"
     gone = {"somo": WITHDRAWN["spanish_senteval"]["somo"]["withdrawn"]}
     assert every.withdrawn == probing.withdrawn == gone

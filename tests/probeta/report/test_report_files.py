@@ -6,10 +6,8 @@ import re
 import shutil
 import subprocess
 import xml.etree.ElementTree as ElementTree
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
-from html import escape
-from itertools import chain
 from pathlib import Path
 from statistics import fmean
 from string import Formatter
@@ -20,9 +18,7 @@ from report_files import (
     CLUSTERED,
     DEEP,
     DR,
-    FIVE,
     HOSTILE,
-    LABELS,
     MC,
     ONE,
     RANKED,
@@ -30,60 +26,37 @@ from report_files import (
     SP,
     STS,
     TWO,
-    kept,
     of_encoder,
     report_of,
     whole_report,
-    write_instances,
 )
 
 from builders.audit_report import GATES
-from builders.tasks import TASKS, section_prediction
-from builders.tasks.benchmarks import GROUPS, OF_BENCHMARKS, Group
-from builders.tasks.task import Task, Text, sentences
+from builders.tasks import TASKS
+from builders.tasks.benchmarks import GROUPS, OF_BENCHMARKS
 from corpora_recipes.escaping import markdown
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.yaml_files import load_yaml
-from evaluation.datasets import Dataset, find_datasets
 from evaluation.results.scores import read_results
 from evaluation.results.stored import SCORES, write_stored
 from probeta.annotation import AnnotatorScores
 from probeta.report import formats, texts
-from probeta.report.figures import (
-    MAX_DRAWN,
-    MAX_NAME_LENGTH,
-    MAX_PIXELS,
-    Picture,
-    draw_averages,
-    draw_groups,
-    draw_layers,
-    image,
-    inline,
-    pictures,
-)
+from probeta.report.figures import MAX_PIXELS, draw_groups, draw_layers, draw_scores, image
 from probeta.report.formats import (
-    CHAPTERS,
     SECTIONS,
     Format,
     Section,
     latex,
     sections_of,
-    write_html,
+    write_json,
     write_latex,
     write_markdown,
 )
 from probeta.report.inputs import read_inputs
-from probeta.report.instances import (
-    MAX_ROWS,
-    MAX_TEXT_LENGTH,
-    browser_contents,
-    draw_rows,
-    shown_texts,
-)
 from probeta.report.layout import Cell, Column, Table, rows_of
 from probeta.report.statistics import Report, order_report
 from probeta.report.tables import PAPERS
-from probeta.report.tables.encoders import TONES, profiles
+from probeta.report.tables.encoders import JUDGED, profiles
 from probeta.report.texts import FILES, all_texts, in_language, phrase, translated
 from probeta.report.writing import benchmark_means, list_scores, write_report
 
@@ -103,30 +76,8 @@ def given(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 @pytest.fixture(scope="module")
 def written_report(given: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("report") / "out"
-    (out.parent / "docs").mkdir()
-    (out.parent / "docs" / "audit.md").touch()
     write_report(**given, out=out)
     return out
-
-
-@pytest.fixture(scope="module")
-def report(given: dict[str, Any]) -> Report:
-    return order_report(read_inputs(given["results"], given["instances"] / "audit.json"))
-
-
-@pytest.fixture(scope="module")
-def browser(given: dict[str, Any], report: Report) -> dict[str, dict[str, Any]]:
-    return {
-        item["name"]: item for item in browser_contents(report, find_datasets(given["instances"]))
-    }
-
-
-def parts(browser: dict[str, dict[str, Any]], dataset: str, row: int) -> list[tuple[Any, ...]]:
-    item = browser[dataset]["rows"][row]["parts"]
-    return [
-        (part.get("tag", ""), *part["units"], part.get("note", ""), part.get("marked", False))
-        for part in item
-    ]
 
 
 def test_what_dvc_shows_and_plots(
@@ -159,7 +110,9 @@ def test_what_was_left_out_for_a_fault_stands_first(given: dict[str, Any], tmp_p
     fault = InputError("mine.jsonl", expected="texts", found="<b>none", todo="write some")
     write_report(**given, out=tmp_path, skipped={"read mine": str(fault), "embed all": "lost"})
     warned = "found: read mine (<b>none), embed all (lost). The whole messages are in data/"
-    assert escape(warned) in (tmp_path / "index.html").read_text("utf-8")
+    page = (tmp_path / "index.html").read_text("utf-8")
+    assert "read mine, embed all; averages may be incomplete" in page.split("<nav")[0]
+    assert r'["read mine","\u003cb\u003enone"]' in page
     first, _, _ = (tmp_path / "report.md").read_text("utf-8").partition("\n- ")
     assert markdown(warned) in first
 
@@ -168,7 +121,6 @@ def test_the_same_results_give_the_same_bytes(
     given: dict[str, Any], written_report: Path, tmp_path: Path
 ) -> None:
     again = tmp_path / "again"
-    shutil.copytree(written_report.parent / "docs", tmp_path / "docs")
     (again / "figures").mkdir(parents=True)
     (again / "figures" / "old.svg").touch()
     turned = {name: given[name][::-1] for name in ("results", "rankings", "paradigms")}
@@ -184,191 +136,13 @@ def test_the_same_results_give_the_same_bytes(
     assert b"<dc:date>" not in (again / "figures" / "scores.svg").read_bytes()
 
 
-def test_what_tasks_have_changed_is_marked(
-    browser: dict[str, dict[str, Any]], given: dict[str, Any]
-) -> None:
-    assert parts(browser, "sp_x", 0) == [
-        ("3", FIVE[0], "moved to the front", True),
-        *((tag, text, "", False) for tag, text in zip("1245", FIVE[1:], strict=True)),
-    ]
-    assert browser["sp_x"]["rows"][0]["told"] == ["the first sentence was in position 3"]
-    assert parts(browser, "sp_x", 1)[0] == ("1", FIVE[0], "at the front from the beginning", True)
-    assert [tag for tag, *_ in parts(browser, "sp_x", 1)] == ["1", "2", "3", "4", "5"]
-    texts = ("Tocó fondo.", "Llegó una draga.")
-    assert parts(browser, "bso_x", 0) == [("2", texts[0], "", True), ("1", texts[1], "", True)]
-    assert parts(browser, "bso_x", 1) == [("1", texts[0], "", False), ("2", texts[1], "", False)]
-    incoherent, coherent = (parts(browser, "dc_x", row) for row in (0, 1))
-    assert incoherent[2] == ("3", "Frase 2.", "put in from d9#1", True)
-    assert [marked for *_, marked in incoherent] == [False, False, True, False, False, False]
-    assert not any(marked for *_, marked in coherent)
-    item = browser["dc_x"]
-    assert item["columns"] == ["document_id", "replaced_position", "donor_id", "licence"]
-    assert [row["values"][1:3] for row in item["rows"]] == [["3", "d9#1"], ["–", "–"]]
-    assert parts(browser, "ssp_x", 1) == [("", "Noticia 1.", "", False)]
-    assert browser["ssp_x"]["rows"][1]["told"] == ["from the summary"]
-    pair = [("1", "Llueve 2.", "", False), ("2", "El suelo está mojado.", "", False)]
-    assert parts(browser, "nli_x", 2) == pair
-    (dataset,) = (item for item in find_datasets(given["instances"]) if item.name == "ssp_x")
-    (part,) = shown_texts(dataset, {"sentence": "a" * (MAX_TEXT_LENGTH + 1200)})
-    assert part.units == ("a" * MAX_TEXT_LENGTH + " … (1,200 characters more)",)
-
-
-def test_spans_stand_in_the_order_of_the_text(browser: dict[str, dict[str, Any]]) -> None:
-    item = browser["dr_x"]
-    assert parts(browser, "dr_x", 0) == [
-        ("satellite", "la carretera se cerró.", "unit 1", False),
-        ("nucleus", "Llovió", "y heló,", "units 2 to 3", False),
-    ]
-    assert [tag for tag, *_ in parts(browser, "dr_x", 1)] == ["nucleus", "nucleus"]
-    assert item["trees"] == {"t1": [[1, 2, 0, 0, 1], [1, 1, 2, 2, 0]]}
-    nodes = [(row["tree"], row["node"]) for row in item["rows"]]
-    assert nodes == [("t1", [1, 2, 0, 0]), ("t1", [1, 1, 2, 2])]
-
-
-def test_answers(browser: dict[str, dict[str, Any]]) -> None:
-    item = browser["nli_x"]
-    assert item["encoders"] == ["char_hash", "deep"]
-    assert item["rows"][0]["answers"] == [[1, True], [0, False, "2 of 3 starts"]]
-    assert item["rows"][1]["answers"] == [[1], [1, False, "3 of 3 starts"]]
-    # Scores.
-    item = browser["sts_x"]
-    assert item["labels"] == []
-    first, _, last = item["rows"][::2]
-    assert (first["told"], last["told"]) == (["0", "above 0 %"], ["2", "above 100 %"])
-    assert first["answers"][0] == [0.0, True, "above 100 %"]
-    assert item["rows"][2]["answers"][0] == [-1.0, False, "above 50 %"]
-    assert not any(row["answers"][1][1] for row in item["rows"])
-
-
-def test_where_the_card_and_the_facts_of_a_dataset_are(
-    given: dict[str, Any], report: Report
-) -> None:
-    for card, link in (("../hub/docs", "../hub/docs/mc_x.md"), ("", "")):
-        (first, *_) = browser_contents(report, find_datasets(given["instances"]), card)
-        assert (first["title"], first["card"]) == ("Sentence classification (own dataset)", link)
-
-
-def test_some_instances_are_drawn_by_their_ids(browser: dict[str, dict[str, Any]]) -> None:
-    item = browser["mc_x"]
-    assert (item["count"], len(item["rows"])) == (60, MAX_ROWS)
-    ids = [f"mc_x-{i}" for i in range(60)]
-    drawn = draw_rows(ids, 1111, "mc_x")
-    assert [row["id"] for row in item["rows"]] == [ids[place] for place in drawn]
-    assert drawn == sorted(drawn)
-    assert drawn != draw_rows(ids, 1112, "mc_x")
-    # Which ones does not depend on where they stand.
-    turned = draw_rows(ids[::-1], 1111, "mc_x")
-    assert {ids[::-1][place] for place in turned} == {ids[place] for place in drawn}
-    assert draw_rows(ids[:3], 1111, "mc_x") == [0, 1, 2]
-
-
-def an_instance(task: Task) -> dict[str, Any]:
-    """Return an instance of any task: texts of their column's kind, and a value in the others."""
-    values: dict[str, Any] = {"integer": 1, "number": 1.0, "string": "x"}
-    row = {name: values.get(column.kind) for name, column in task.columns().items()}
-    for text in task.texts:
-        many = [f"{text.natural} {number}" for number in range(text.count or 2)]
-        row[text.natural] = many if text.kind == "strings" else many[0]
-    return row
-
-
-def sentences_of(task: Task, row: Mapping[str, Any]) -> list[str]:
-    """Return all texts of an instance."""
-    values = [row[text.natural] for text in task.texts]
-    return sorted(chain.from_iterable([one] if isinstance(one, str) else one for one in values))
-
-
-@pytest.mark.parametrize("task", [task for task in TASKS.values() if task.target != "neighbours"])
-def test_the_page_shows_all_texts_of_any_task(task: Task) -> None:
-    labels = task.labels or ("a", "b")
-    dataset = Dataset("x", task.name, "x", "es", "1.0.0", labels, tuple(task.columns()), {})
-    row = an_instance(task)
-    shown = shown_texts(dataset, row)
-    assert sorted(chain.from_iterable(text.units for text in shown)) == sentences_of(task, row)
-
-
-@pytest.mark.parametrize(
-    ("task", "change", "note"),
-    [
-        ("bigram_shift", {"position": 3, "swapped": "bajo dejó"}, "from token 3 on: bajo dejó"),
-        ("odd_word", {"position": 4, "original": "fondo"}, "token 4 was fondo"),
-        ("coordination_inversion", {"first_tokens": 5}, "the last 5 words came first"),
-    ],
-)
-def test_the_page_marks_changed_sentences(task: str, change: dict[str, Any], note: str) -> None:
-    dataset = Dataset("x", task, "x", "es", "1.0.0", TASKS[task].labels, (), {})
-    (changed,) = shown_texts(dataset, {"sentence": "Frase.", **change})
-    assert changed.marked
-    assert changed.note.endswith(note)
-    (original,) = shown_texts(dataset, {"sentence": "Frase.", **dict.fromkeys(change)})
-    assert (original.units, original.marked, original.note) == (("Frase.",), False, "")
-
-
-@pytest.mark.parametrize(
-    ("texts", "column"),
-    [
-        (sentences(3), {"sentences": ["Uno.", "Dos.", "Tres."]}),
-        ((Text("sentence", "tokens", "string", "natural text"),), {"sentence": "Solo uno."}),
-    ],
-)
-def test_a_new_task_is_in_the_report_without_a_line_here(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, texts: tuple[Text, ...], column: dict[str, Any]
-) -> None:
-    group = Group("TOY", "Counting of toys")
-    toy = replace(section_prediction.TASK, name="toy", group=group, texts=texts, gold="{} toys")
-    monkeypatch.setitem(TASKS, "toy", toy)
-    monkeypatch.setitem(LABELS, "toy", ["no", "many"])
-    monkeypatch.setitem(ROWS, "toy_x", ("toy", [{**column, "label": i % 2} for i in range(4)]))
-    given = whole_report(tmp_path)
-    write_report(**given, out=tmp_path / "out")
-    text = (tmp_path / "out" / "report.md").read_text("utf-8")
-    assert "## Counting of toys (TOY), own datasets\n" in text
-    report = order_report(read_inputs(given["results"], given["instances"] / "audit.json"))
-    assert list(report.inputs.groups.items())[-1] == ("toy_x", group)
-    shown = browser_contents(report, find_datasets(given["instances"]))[-1]
-    facts = (shown["name"], shown["group"], shown["rows"][1]["told"][0])
-    assert facts == ("toy_x", "TOY", "many toys")
-    (values,) = column.values()
-    units = [part["units"][0] for part in shown["rows"][1]["parts"]]
-    assert units == ([values] if isinstance(values, str) else values)
-
-
-@pytest.mark.parametrize("is_there", [True, False])
-def test_instances_that_were_not_probed(report: Report, tmp_path: Path, is_there: bool) -> None:
-    other = write_instances(tmp_path / "instances")
-    if is_there:
-        for split in ("train", "validation"):
-            name = f"{split}-00000-of-00001.parquet"
-            shutil.copy(other / "bso_x" / "test-00000-of-00001.parquet", other / "bso_x" / name)
-    else:
-        shutil.rmtree(other / "bso_x")
-    with pytest.raises(InputError, match="bso_x") as caught:
-        browser_contents(report, find_datasets(other))
-    assert ("no such dataset" in str(caught.value)) != is_there
-
-
-def test_predictions_of_other_rows(given: dict[str, Any], tmp_path: Path) -> None:
-    results = read_results(given["results"][0])
-    scores = tuple(score for score in results.scores if score.dataset == "sp_x")
-    item = kept(tmp_path, replace(results, scores=scores))
-    report = order_report(read_inputs(item, given["instances"] / "audit.json"))
-    with pytest.raises(InputError, match="predictions for the 2 rows of sp_x"):
-        browser_contents(report, find_datasets(given["instances"]))
-
-
 def test_the_page_asks_for_nothing_and_hostile_texts_stay_texts(written_report: Path) -> None:
     page = (written_report / "index.html").read_text("utf-8")
-    links = re.findall(r"""(?:src|href)=["'](?!#|data:)([^"']*)""", page)
-    assert links == ["../docs/audit.md"], "the one page of the documentation that is there"
+    assert re.findall(r"""(?:src|href)=["'](?!#|data:|\$)([^"']*)""", page) == []
     assert not re.findall(r"url\((?!#)", page)
     assert "@import" not in page
-    assert page.count("<script") == page.count("</script>") == 3
+    assert page.count("<script") == page.count("</script>") == 2
     assert HOSTILE.split("(")[0] not in page
-    data = re.search(r'id="instances-data">(.*?)</script>', page, re.DOTALL)
-    assert data
-    (item,) = (one for one in json.loads(data[1]) if one["name"] == "nli_x")
-    texts = [part["units"][0] for row in item["rows"] for part in row["parts"]]
-    assert HOSTILE in texts
     policy = re.search(r'Content-Security-Policy" content="([^"]*)"', page)
     assert policy
     assert re.sub(r"sha256-[\w+/=]+", "…", policy[1]) == (
@@ -388,38 +162,6 @@ def test_names_are_escaped_and_there_is_no_figure_of_layers_without_layers(
     assert "<b>&amp;</b>" not in page
     assert sorted(path.name for path in (tmp_path / "out" / "figures").iterdir()) == FIGURES[4:]
     assert "layers.svg" not in (tmp_path / "out" / "report.md").read_text("utf-8")
-
-
-def test_the_page_is_well_formed(written_report: Path) -> None:
-    from html.parser import HTMLParser
-
-    open_tags: list[str] = []
-    ids: list[str] = []
-    links: list[str] = []
-
-    class Checker(HTMLParser):
-        def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-            given = dict(attrs)
-            ids.extend(value for name, value in attrs if name == "id" and value)
-            links.extend(v[1:].split("?")[0] for n, v in attrs if n == "href" and v and v[0] == "#")
-            if tag == "th":
-                assert given["scope"] in ("col", "row", "colgroup")
-            if tag not in ("meta", "link", "input"):
-                open_tags.append(tag)
-
-        def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-            pass
-
-        def handle_endtag(self, tag: str) -> None:
-            assert open_tags.pop() == tag
-
-    page = (written_report / "index.html").read_text("utf-8")
-    # What is in the figure has names of its own.
-    without = re.sub(r'<svg role="img".*?</svg>', "", page, flags=re.DOTALL)
-    Checker().feed(without)
-    assert open_tags == []
-    assert len(ids) == len(set(ids))
-    assert set(links) <= set(ids)
 
 
 def test_latex(tmp_path: Path) -> None:
@@ -492,7 +234,7 @@ def test_figures(written_report: Path) -> None:
         ElementTree.fromstring(content)
         comments = [line for line in content.decode().splitlines() if re.search("<!--|<text", line)]
         words = {
-            "scores.svg": ["char_hash", "own datasets", "All (8)", "SP (1)", "Sentence position"],
+            "scores.svg": ["char_hash", "own datasets", "Sentence position"],
             "layers.svg": ["deep, own datasets", "avg", "sp_x", "layer"],
             "layers_by_group.svg": ["deep", "SP, own datasets", "layer"],
         }
@@ -504,9 +246,8 @@ def test_figures(written_report: Path) -> None:
 def test_any_name_stands_in_the_figures_as_it_is(tmp_path: Path, name: str) -> None:
     report = report_of(tmp_path, ONE, replace(DEEP, name=name))
     figure = draw_layers(profiles(report))
-    for drawn in (inline(figure, "layers"), draw_averages([*pictures(report).values()])):
-        texts = ElementTree.fromstring(drawn).iter("{http://www.w3.org/2000/svg}text")
-        assert any((text.text or "").startswith(name) for text in texts)
+    texts = ElementTree.fromstring(draw_scores(report)).iter("{http://www.w3.org/2000/svg}text")
+    assert any(text.text == name for text in texts)
     figure.set_size_inches(4, 500)
     assert int.from_bytes(image(figure, "png")[20:24]) == MAX_PIXELS
 
@@ -543,62 +284,32 @@ def test_groups_by_layer_have_the_means_of_the_datasets_that_all_encoders_have(
     assert [len(axes.lines) for axes in panels] == [1, 1]
 
 
-# --- picture -------------------------------------------------------------------------------------
-
-SVG = "{http://www.w3.org/2000/svg}"
-
-
-def only(report: Report) -> Picture:
-    (picture,) = pictures(report).values()
-    return picture
-
-
 def test_means_baselines_and_people_stand_where_they_are(tmp_path: Path) -> None:
     third = replace(ONE, name="third", scores=(replace(SP, value=0.9, interval=(0.8, 1.0)), DR))
     report = report_of(tmp_path, ONE, TWO, third)
     asked = AnnotatorScores(1, "sp_wiki", SP.digest, 10, (0.7,), 0.7, (0.6, 0.8), None)
     with_people = replace(report.inputs, people={"sp_wiki": asked})
-    picture = only(replace(report, inputs=with_people))
-    assert [*picture.names] == ["third", "char_hash", "use"]
-    whole, position, relations = picture.panels
-    assert whole.heading == ("All (2 of 11)", "All groups")
-    assert position.heading == ("SP (1 of 3)", "Sentence position")
-    assert (whole.people, position.people, relations.people) == (None, 0.7, None)
-    assert (position.ends, relations.ends) == ((0.4, 1.0), (0.2, 0.4))
-    assert float(position.x(0.7)) == position.left + position.width / 2
-    root = ElementTree.fromstring(draw_averages([picture]))
-    # Of the legend, one is full and the other hollow.
-    dots = [dot.attrib for dot in root.iter(f"{SVG}circle")][:-2]
-    drawn = [(dot["cx"], dot["class"] == "dot") for dot in dots]
-    assert drawn == [
-        *((whole.x(value), full) for value, full in ((0.6, True), (0.37605, False))),
-        *((position.x(value), value > 0.5) for value in (0.9, 0.4521, 0.6)),
-        *[(relations.x(0.3), False)] * 2,
+    root = ElementTree.fromstring(draw_scores(replace(report, inputs=with_people)))
+    svg = "{http://www.w3.org/2000/svg}"
+    texts = [text.text for text in root.iter(f"{svg}text")]
+    assert texts[:3] == ["third", "char_hash", "use"]
+    # Of a single benchmark, its groups, and all of them.
+    assert texts[9:] == ["Sentence position", "Discourse relations", "Spanish DiscoEval"]
+    places = [float(line.attrib["x1"]) for line in root.iter(f"{svg}line")]
+    zero, one = places[1], places[5]
+    dots = [dot.attrib for dot in root.iter(f"{svg}circle")][3:]
+    drawn = [
+        ((float(dot["cx"]) - zero) / (one - zero), "hollow" not in dot["class"]) for dot in dots
     ]
-    kinds = [path.get("class") for path in root.iter(f"{SVG}path")]
-    assert (kinds.count("trivial"), kinds.count("people")) == (3 + 1, 1 + 1)
-    texts = [text.text for text in root.iter(f"{SVG}text")]
-    assert texts[-1] == "reached by people"
-    assert "–" in texts, "an encoder without all datasets"
-
-
-@pytest.mark.parametrize("count", [1, MAX_DRAWN, 200])
-def test_the_best_of_many_encoders_are_drawn_and_the_others_counted(
-    tmp_path: Path, count: int
-) -> None:
-    names = [f"{'x' * MAX_NAME_LENGTH}_{number}" for number in range(count)]
-    report = report_of(tmp_path, replace(ONE, scores=(SP,)))
-    encoders = tuple(replace(report.inputs.encoders[0], name=name) for name in names)
-    measured = dict.fromkeys(names, report.jackknife_scores["char_hash"])
-    picture = only(Report(replace(report.inputs, encoders=encoders), measured))
-    assert len(picture.names) == min(count, MAX_DRAWN)
-    # A single group is all of them.
-    assert [panel.heading[0] for panel in picture.panels] == ["SP (1 of 3)"]
-    assert {*picture.names.values()} == {"x" * (MAX_NAME_LENGTH - 1) + "…"}
-    text = draw_averages([picture], alone=True, sample=True)
-    assert (f"has {count - MAX_DRAWN} other encoders" in text) == (count > MAX_DRAWN)
-    assert "Sample data" in text
-    assert f'height="{picture.height + 30 + 44 + 4 + 17 * (5 + (count > MAX_DRAWN))}"' in text
+    expected = [
+        *((0.9, True), (0.4521, False), (0.6, True)),
+        *((0.3, False), (0.3, False)),
+        *((0.6, True), (0.376, False)),
+    ]
+    assert [full for _, full in drawn] == [full for _, full in expected]
+    assert [place for place, _ in drawn] == pytest.approx([p for p, _ in expected], abs=1e-3)
+    kinds = [line.get("class") for line in root.iter(f"{svg}line")]
+    assert (kinds.count("baseline"), kinds.count("people")) == (3 + 1, 1)
 
 
 # --- texts ---------------------------------------------------------------------------------------
@@ -614,8 +325,8 @@ PROSE = re.compile(r"[A-Za-z]{2,}[,:;.]? [a-z]{2,}|^[A-Z][a-z]{2,}$")
 NO_TEXTS = {
     *("Figure", "Axes", "Item", "Date", "Software", "Polyglot"),
     *("Spearman", "Pearson", "best layer", "offset points"),
-    *("outside upper center", "group pair", "group tone", "shared lower", "shared as_is"),
-    *("own lower", "own as_is", "all others", "within chance", "not applicable"),
+    *("outside upper center", "shared lower", "shared as_is"),
+    *("own lower", "own as_is", "all others", "not applicable"),
 }
 
 
@@ -638,7 +349,7 @@ def test_spanish_has_every_key_with_the_same_braces() -> None:
 
 
 def test_every_name_of_the_code_is_translated() -> None:
-    names = {group.title for group in (*GROUPS, *OF_BENCHMARKS)} | {*GATES.values(), *TONES}
+    names = {group.title for group in (*GROUPS, *OF_BENCHMARKS)} | {*GATES.values(), *JUDGED}
     names |= {text for task in TASKS.values() for text in (task.question, task.gold)} - {"{}"}
     names |= {task.replace("_", " ") for task in TASKS}
     names |= {why for paper in PAPERS for why in (paper.about, *paper.refused.values())}
@@ -666,11 +377,11 @@ def test_no_text_is_outside_the_table_of_texts() -> None:
     page = re.sub(r"\{[%#].*?[%#]\}|\{\{.*?\}\}|<style>.*?</style>", "", page, flags=re.S)
     labels = re.findall(r'(?:aria-label|placeholder|title)="([^"]+)"', page)
     shown = re.sub(r'<[^>]*>|[\w-]+=("[^"]*")?', "", page)
-    assert re.findall(r"[A-Za-z]{2,}", shown) + labels == ["Probeta"]
-    script = re.sub(
-        r"^\s*//.*|/\*.*?\*/", "", (FOLDER / "page.js").read_text("utf-8"), flags=re.M | re.S
-    )
-    assert [text for text in re.findall(r'["`]([^"`\n]*)["`]', script) if PROSE.search(text)] == []
+    assert re.findall(r"[A-Za-z]{2,}", shown) + labels == ["Probeta"] * 2
+    script = (FOLDER / "page.js").read_text("utf-8")
+    between_tags = re.findall(r"<\w+(?: [^<>]*)?>([^<>${}]*)<", script)
+    assert between_tags
+    assert [text for text in between_tags if PROSE.search(text)] == []
 
 
 def test_every_phrase_is_used_and_there() -> None:
@@ -681,7 +392,8 @@ def test_every_phrase_is_used_and_there() -> None:
     assert {key for key in keys if not re.search(f"""["']{key}["']""", sources)} == set()
     assert {*re.findall(r"""(?:phrase|Column)\(["'](\w+)["']""", sources)} <= keys
     script = (FOLDER / "page.js").read_text("utf-8")
-    assert {*re.findall(r'phrase\("(\w+)"', script)} <= ENGLISH["script"].keys()
+    assert {*re.findall(r'(?:phrase|cap)\("(\w+)"', script)} <= ENGLISH["script"].keys()
+    script += (FOLDER / "page.html").read_text("utf-8").replace(".texts.", '"').replace(" }}", '"')
     assert {key for key in ENGLISH["script"] if f'"{key}"' not in script} == set()
 
 
@@ -710,21 +422,10 @@ def report_texts(tmp_path_factory: pytest.TempPathFactory) -> Report:
 
 def written(report_texts: Report) -> dict[Format, str]:
     return {
-        "page": write_html(report_texts, []).split("</style>", 1)[1],
+        "json": write_json(report_texts),
         "markdown": write_markdown(report_texts),
         "latex": write_latex(report_texts),
     }
-
-
-def test_sections_have_names_and_chapters_of_their_own() -> None:
-    names = [section.name for section in SECTIONS]
-    assert len(names) == len(set(names))
-    chapters = [section.chapter for section in SECTIONS]
-    assert list(dict.fromkeys(chapters)) == list(CHAPTERS)
-    # A chapter's sections follow each other.
-    assert chapters == sorted(chapters, key=chapters.index)
-    assert all(Path("docs", page).is_file() for page in CHAPTERS.values())
-    assert all(set(section.formats) <= set(FORMATS) and section.formats for section in SECTIONS)
 
 
 def test_every_section_is_in_the_formats_that_it_names(report_texts: Report) -> None:
@@ -737,7 +438,7 @@ def test_every_section_is_in_the_formats_that_it_names(report_texts: Report) -> 
             shown.setdefault(section.name, set()).add(form)
             for table in tables:
                 heading = {
-                    "page": f'id="{table.name}-title"',
+                    "json": f'"{table.name}":',
                     "markdown": f"## {table.title}\n\n",
                     "latex": rf"\label{{tab:{table.name}}}" if table.rows else "",
                 }[form]
@@ -746,6 +447,7 @@ def test_every_section_is_in_the_formats_that_it_names(report_texts: Report) -> 
     missing = {"ablations", "vocabulary", "study_datasets", "languages", "tasks_in_languages"}
     missing |= {"examples", "papers", "scatter", "sources", "transfer", "transfer_layers"}
     expected = {section.name: set(section.formats) for section in SECTIONS}
+    assert len(expected) == len(SECTIONS)
     assert shown == {name: formats for name, formats in expected.items() if name not in missing}
 
 
@@ -759,7 +461,7 @@ def test_in_spanish_nothing_that_the_project_writes_is_english(report_texts: Rep
     assert {text for text in written_out - {*spanish} if text in shown} == set()
 
 
-@pytest.mark.parametrize("shown_in", [FORMATS, ("page",), ("markdown", "latex")])
+@pytest.mark.parametrize("shown_in", [FORMATS, ("json",), ("markdown", "latex")])
 def test_a_new_section_is_a_function_and_a_line(
     report_texts: Report, monkeypatch: pytest.MonkeyPatch, shown_in: tuple[Format, ...]
 ) -> None:
@@ -769,16 +471,9 @@ def test_a_new_section_is_a_function_and_a_line(
         return [Table("toys", "Toys counted", (Cell("Encoder"), Cell("Toys")), rows)]
 
     monkeypatch.setitem(all_texts()["notes"], "mine", "what it means")
-    monkeypatch.setitem(all_texts()["chapters"], "toys", {"name": "Toy", "title": "Toys?"})
-    section = Section("toys", "toys", toys, shown_in)
+    section = Section("toys", toys, shown_in)
     monkeypatch.setattr(formats, "SECTIONS", (*SECTIONS[:3], section, *SECTIONS[3:]))
     texts = written(report_texts)
     for form, text in texts.items():
-        for part in ("Toys counted", "a kite", "what it means"):
+        for part in ("Toys counted", "a kite", *(["what it means"] if form != "json" else [])):
             assert (part in text) == (form in shown_in)
-    for shown in (
-        '<a href="#chapter-toys">Toy</a>',
-        '<h2 id="chapter-toys">Toys?</h2>',
-        '<h3 id="toys-title">Toys counted</h3>',
-    ):
-        assert (shown in texts["page"]) == ("page" in shown_in)

@@ -1,29 +1,50 @@
-"""The page in a browser: it renders, sorts, filters and browses, and asks for nothing."""
+"""The page: its data agree with the other files, its sentences with the rules, and a browser."""
 
 import csv
 import json
 import os
+import re
 import shutil
 from collections.abc import Iterator
+from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 import pytest
 from report_files import (
-    CLUSTERED,
-    DEEP,
     FIVE,
     HOSTILE,
+    LABELS,
     ONE,
-    RANKED,
+    ROWS,
+    SP,
     TWO,
-    of_encoder,
+    kept,
     report_of,
     whole_report,
+    write_instances,
 )
 
-from probeta.report.formats import write_html
+from builders.tasks import TASKS, section_prediction
+from builders.tasks.benchmarks import Group
+from builders.tasks.task import Task, Text, sentences
+from corpora_recipes.running.errors import InputError
+from evaluation.datasets import Dataset, find_datasets
+from evaluation.results.comparison import Difference
+from evaluation.results.scores import read_results
+from probeta.report.inputs import read_inputs
+from probeta.report.instances import (
+    MAX_ROWS,
+    MAX_TEXT_LENGTH,
+    draw_rows,
+    find_probed,
+    list_rows,
+    shown_texts,
+)
+from probeta.report.page import mark_scores
+from probeta.report.sentences import Standing, describe_all, describe_leads, describe_result
+from probeta.report.statistics import Mean, Report, order_report
 from probeta.report.writing import write_report
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser"))), None)
@@ -31,27 +52,281 @@ FLAGS = [
     *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
     *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
 ]
-pytestmark = pytest.mark.skipif(
+needs_browser = pytest.mark.skipif(
     CHROMIUM is None and "CI" not in os.environ, reason="there is no chromium"
 )
-FOLDED = ["differences", "differences-evalrank", "differences-paralex", "clusters-paralex-es"]
-FOLDED += ["baselines", "measurements", "postprocessing"]
-TABLES = ["averages-own-datasets", "scores-own-datasets", "correlations", "layers-deep"]
-TABLES += ["pairs-own-datasets", "evalrank-evalrank-es", "evalrank-evalrank-words-es", "paralex"]
-TABLES += ["inherited", "verdicts", "encoders", *FOLDED]
-SCORES = "scores-own-datasets"
-# What is off the screen has no text for `inner_text` until the browser lays it out, when it likes.
-LAID_OUT = """addEventListener("DOMContentLoaded", () => {
-    const rule = ".frame { content-visibility: visible }";
-    document.head.append(Object.assign(document.createElement("style"), { textContent: rule }));
-})"""
 
 
 @pytest.fixture(scope="module")
-def address(tmp_path_factory: pytest.TempPathFactory) -> str:
-    folder = tmp_path_factory.mktemp("page")
-    write_report(**whole_report(folder), out=folder / "out")
-    return (folder / "out" / "index.html").as_uri()
+def given(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    return whole_report(tmp_path_factory.mktemp("given"))
+
+
+@pytest.fixture(scope="module")
+def report(given: dict[str, Any]) -> Report:
+    return order_report(read_inputs(given["results"], given["instances"] / "audit.json"))
+
+
+@pytest.fixture(scope="module")
+def written(given: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("page") / "out"
+    write_report(**given, out=out)
+    return out
+
+
+def data_of(page: Path) -> Any:
+    found = re.search(r'id="data">(.*?)</script>', page.read_text("utf-8"), re.DOTALL)
+    assert found
+    return json.loads(found[1])
+
+
+# --- data ----------------------------------------------------------------------------------------
+
+
+def test_the_page_says_what_the_other_files_say(written: Path) -> None:
+    """Counts, names and scores of the page are those of report.md, tables.json and scores.json."""
+    data, markdown = data_of(written / "index.html"), (written / "report.md").read_text("utf-8")
+    keys = {each["key"] for each in data["datasets"].values()}
+    counted = [{data["datasets"][d]["key"] for d in b["datasets"]} for b in data["benchmarks"]]
+    encoders, datasets = map(int, re.findall(r"\d+", data["title"]))
+    assert (encoders, datasets) == (len(data["encoders"]), len(keys))
+    assert sum(map(len, counted)) == datasets
+    for what, count in (
+        ("Encoders", encoders),
+        ("Benchmarks", len(counted)),
+        ("Datasets", datasets),
+    ):
+        assert f"{what}: {count};" in markdown
+    assert f"of {datasets} datasets" in data["audited"]
+    tested = sum(each.get("rows", 0) for each in data["datasets"].values())
+    assert data["about"]["method"].startswith(f"{tested} rows")
+    assert f"Test rows: {tested};" in markdown
+    plain = markdown.replace("\\", "")
+    for benchmark in (each for each in data["benchmarks"] if each["probed"]):
+        assert re.sub("<[^>]*>", "", benchmark["result"]) in plain
+    scores = {
+        (each["dataset"], each["encoder"]): each["score"]
+        for each in json.loads((written / "scores.json").read_bytes())
+    }
+    names = [name for name, _ in data["encoders"]]
+    for dataset in (each for each in data["datasets"].values() if "rows" in each):
+        shown = [cell and cell[0] for cell in dataset["scores"]]
+        assert shown == [round(1000 * scores[dataset["key"], name]) for name in names]
+    tables = json.loads((written / "tables.json").read_bytes())
+    rows = {row[0]: row[1:] for row in tables["averages-own-datasets"]["rows"]}
+    means, _, _, baseline, *_ = data["benchmarks"][0]["means"][0]
+    assert [rows[name][0]["text"] for name in names] == [f"{cell[0] / 10:.1f}" for cell in means]
+    assert rows["trivial baselines"][0]["text"] == f"{baseline / 10:.1f}"
+
+
+class Tied(Report):
+    """A report in which the encoders whose names begin with "a" cannot be distinguished."""
+
+    def __init__(self) -> None:
+        pass
+
+    def tied_with(self, best: str, target: str) -> set[str]:
+        return {"a", "aa"} - {best} if best[0] == "a" else set()
+
+
+@pytest.mark.parametrize(
+    ("scores", "baseline", "marks"),
+    [
+        ({"a": (0.9, 0.8), "aa": (0.8, 0.7), "b": (0.6, 0.5)}, 0.6, "LLw"),
+        ({"a": (0.9, 0.8), "aa": (0.7, 0.6), "b": (0.7, 0.65)}, 0.6, "Llb"),
+        ({"a": (0.6, 0.5), "aa": (0.7, 0.6), "b": (0.8, 0.7)}, 0.6, "wwL"),
+        ({"a": (0.6, 0.5), "b": (0.9, 0.6)}, 0.6, "w-w"),
+        ({"a": (0.6, 0.5)}, 0.4, "b--"),
+        ({}, 0.4, "---"),
+    ],
+)
+def test_nobody_leads_below_the_baseline(
+    scores: dict[str, tuple[float, float]], baseline: float, marks: str
+) -> None:
+    given = {name: (value, (low, 1.0)) for name, (value, low) in scores.items()}
+    beating = [name for name, (_, low) in scores.items() if low > baseline]
+    assert mark_scores(Tied(), "x", given, ["a", "aa", "b"], beating) == marks
+
+
+def test_best_is_said_of_whole_real_benchmarks_only() -> None:
+    means = {
+        name: Mean(value, (value - 0.1, value + 0.1))
+        for name, value in (("a", 0.9), ("b", 0.7), ("c", 0.5))
+    }
+    lead = Difference("group", "x", "a", "b", 0.2, (0.1, 0.3))
+    beats = {"a": 1, "b": 0, "c": -1}
+    best = Standing(means, 0.7, beats, lead, (), whole=True, samples=False)
+    assert best.best
+    assert (best.beating, best.below) == (["a"], ["c"])
+    two = {name: means[name] for name in ("a", "b")}
+    for changes in (
+        {"samples": True},
+        {"whole": False},
+        {"tied": ("b",)},
+        {"beats": beats | {"a": 0}},
+        {"means": two},
+    ):
+        assert not replace(best, **changes).best
+
+
+def test_sentences(tmp_path: Path) -> None:
+    """The paired test decides who is ahead, and the interval of the mean what is beaten."""
+    one = replace(ONE, scores=(SP,))
+    for right, lead in (
+        ({"use": 20, "char_hash": 4}, "<b>use</b> is ahead of <b>char_hash</b> by "),
+        ({"use": 11, "char_hash": 10}, "<b>use</b> and <b>char_hash</b> cannot be distinguished"),
+    ):
+        report = report_of(tmp_path / str(right["use"]), one, TWO, right=right)
+        (average,) = report.benchmark_averages.values()
+        told = describe_result(report, average, lambda name: f"<b>{name}</b>")
+        assert told.startswith(lead)
+        baseline = "<b>use</b> beats the trivial baseline (43.7); <b>char_hash</b>"
+        missing = "Only 1 of its 11 datasets are counted: this is not a result of the benchmark."
+        assert f"{baseline} is not shown to beat it. {missing}" in told, repr(told)
+        assert describe_all(report) == describe_result(report, average)
+    assert describe_leads(["a", "b"], ["Lb", "LL", "ww", "Lw"], "of_datasets") == (
+        "Of 4 datasets, a leads on 2, several lead and cannot be distinguished on 1 and none is"
+        " shown to beat the trivial baseline on 1."
+    )
+    assert describe_leads(["a"], ["b", "w"], "of_datasets") == (
+        "The trivial baseline is beaten on 1 of 2 datasets."
+    )
+
+
+# --- instances -----------------------------------------------------------------------------------
+
+
+def shown(report: Report, given: dict[str, Any], dataset: str) -> Any:
+    found = find_probed(report, find_datasets(given["instances"]))
+    return list_rows(report, found[dataset], report.names)
+
+
+def test_rows_show_what_tasks_have_changed(report: Report, given: dict[str, Any]) -> None:
+    first, second = shown(report, given, "sp_x")["rows_shown"]
+    assert first[:3] == [
+        [[FIVE[0], 1], *([text] for text in FIVE[1:])],
+        "the first sentence was in position 3",
+        "moved to the front",
+    ]
+    assert second[0][0] == [FIVE[0]]
+    swapped, ordered, *_ = shown(report, given, "bso_x")["rows_shown"]
+    assert swapped[0] == [["Tocó fondo.", 1], ["Llegó una draga.", 1]]
+    assert ordered[0] == [["Tocó fondo."], ["Llegó una draga."]]
+    changed, whole = shown(report, given, "dc_x")["rows_shown"]
+    assert [len(text) for text in changed[0]] == [1, 1, 2, 1, 1, 1]
+    assert (changed[2], whole[2]) == ("put in from d9#1", "")
+    assert shown(report, given, "dr_x")["rows_shown"][0][0] == [
+        ["la carretera se cerró.", 0, "satellite"],
+        ["Llovió y heló,", 0, "nucleus"],
+    ]
+    (dataset,) = (item for item in find_datasets(given["instances"]) if item.name == "ssp_x")
+    (part,) = shown_texts(dataset, {"sentence": "ab " * MAX_TEXT_LENGTH})
+    assert part.text == "ab " * (MAX_TEXT_LENGTH // 3 - 1) + "ab …"
+
+
+def test_answers_and_what_is_wrong(report: Report, given: dict[str, Any]) -> None:
+    """Classes are numbers of the labels, the gold one last; scores say whether they are far off."""
+    item = shown(report, given, "nli_x")
+    names = [[item["labels"][answer] for answer in row[3]] for row in item["rows_shown"]]
+    assert names[0][0] != names[0][2] == names[0][1]
+    item = shown(report, given, "sts_x")
+    assert item["labels"] == []
+    assert item["rows_shown"][0][1:3] == ["0", "above 0 %"]
+    assert item["rows_shown"][0][3] == [[0.0, 1], [0.0]]
+
+
+def test_rows_are_drawn_by_their_ids(report: Report, given: dict[str, Any]) -> None:
+    ids = [f"mc_x-{i}" for i in range(60)]
+    drawn = draw_rows(ids, 1111, "mc_x")
+    assert len(shown(report, given, "mc_x")["rows_shown"]) == len(drawn) == MAX_ROWS
+    assert drawn == sorted(drawn) != draw_rows(ids, 1112, "mc_x")
+    # Which ones does not depend on where they stand.
+    turned = draw_rows(ids[::-1], 1111, "mc_x")
+    assert {ids[::-1][place] for place in turned} == {ids[place] for place in drawn}
+    assert draw_rows(ids[:3], 1111, "mc_x") == [0, 1, 2]
+
+
+@pytest.mark.parametrize("task", [task for task in TASKS.values() if task.target != "neighbours"])
+def test_all_texts_of_any_task_are_shown(task: Task) -> None:
+    labels = task.labels or ("a", "b")
+    dataset = Dataset("x", task.name, "x", "es", "1.0.0", labels, tuple(task.columns()), {})
+    values: dict[str, Any] = {"integer": 1, "number": 1.0, "string": "x"}
+    row = {name: values.get(column.kind) for name, column in task.columns().items()}
+    for text in task.texts:
+        many = [f"{text.natural} {number}" for number in range(text.count or 2)]
+        row[text.natural] = many if text.kind == "strings" else many[0]
+    given = [row[text.natural] for text in task.texts]
+    expected = chain.from_iterable([one] if isinstance(one, str) else one for one in given)
+    texts = sorted(" ".join(text.text for text in shown_texts(dataset, row)).split())
+    assert texts == sorted(" ".join(expected).split())
+
+
+@pytest.mark.parametrize(
+    ("task", "change", "note"),
+    [
+        ("bigram_shift", {"position": 3, "swapped": "bajo dejó"}, "from token 3 on: bajo dejó"),
+        ("odd_word", {"position": 4, "original": "fondo"}, "token 4 was fondo"),
+        ("coordination_inversion", {"first_tokens": 5}, "the last 5 words came first"),
+    ],
+)
+def test_changed_sentences_are_marked(task: str, change: dict[str, Any], note: str) -> None:
+    dataset = Dataset("x", task, "x", "es", "1.0.0", TASKS[task].labels, (), {})
+    (changed,) = shown_texts(dataset, {"sentence": "Frase.", **change})
+    assert changed.marked
+    assert changed.note.endswith(note)
+    (original,) = shown_texts(dataset, {"sentence": "Frase.", **dict.fromkeys(change)})
+    assert (original.text, original.marked, original.note) == ("Frase.", False, "")
+
+
+@pytest.mark.parametrize(
+    ("texts", "column"),
+    [
+        (sentences(3), {"sentences": ["Uno.", "Dos.", "Tres."]}),
+        ((Text("sentence", "tokens", "string", "natural text"),), {"sentence": "Solo uno."}),
+    ],
+)
+def test_a_new_task_is_in_the_report_without_a_line_here(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, texts: tuple[Text, ...], column: dict[str, Any]
+) -> None:
+    group = Group("TOY", "Counting of toys")
+    toy = replace(section_prediction.TASK, name="toy", group=group, texts=texts, gold="{} toys")
+    monkeypatch.setitem(TASKS, "toy", toy)
+    monkeypatch.setitem(LABELS, "toy", ["no", "many"])
+    monkeypatch.setitem(ROWS, "toy_x", ("toy", [{**column, "label": i % 2} for i in range(4)]))
+    given = whole_report(tmp_path)
+    write_report(**given, out=tmp_path / "out")
+    data = data_of(tmp_path / "out" / "index.html")
+    assert ["TOY", "Counting of toys", 0] in data["benchmarks"][0]["groups"]
+    row = data["datasets"]["toy_x"]["rows_shown"][1]
+    (values,) = column.values()
+    assert [text[0] for text in row[0]] == ([values] if isinstance(values, str) else values)
+    assert row[1] == "many toys"
+
+
+@pytest.mark.parametrize("is_there", [True, False])
+def test_instances_that_were_not_probed(report: Report, tmp_path: Path, is_there: bool) -> None:
+    other = write_instances(tmp_path / "instances")
+    if is_there:
+        for split in ("train", "validation"):
+            name = f"{split}-00000-of-00001.parquet"
+            shutil.copy(other / "bso_x" / "test-00000-of-00001.parquet", other / "bso_x" / name)
+    else:
+        shutil.rmtree(other / "bso_x")
+    with pytest.raises(InputError, match="bso_x") as caught:
+        find_probed(report, find_datasets(other))
+    assert ("no such dataset" in str(caught.value)) != is_there
+
+
+def test_predictions_of_other_rows(given: dict[str, Any], tmp_path: Path) -> None:
+    results = read_results(given["results"][0])
+    scores = tuple(score for score in results.scores if score.dataset == "sp_x")
+    item = kept(tmp_path, replace(results, scores=scores))
+    report = order_report(read_inputs(item, given["instances"] / "audit.json"))
+    with pytest.raises(InputError, match="predictions for the 2 rows of sp_x"):
+        shown(report, given, "sp_x")
+
+
+# --- in a browser --------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -64,418 +339,137 @@ def browser() -> Iterator[Any]:
         item.close()
 
 
-@pytest.fixture(scope="module")
-def context(browser: Any) -> Iterator[Any]:
-    """Return one context: a process of Chromium for each page would take long to start."""
-    item = browser.new_context(viewport={"width": 1280, "height": 900})
-    item.add_init_script(LAID_OUT)
-    yield item
-    item.close()
-
-
 @pytest.fixture
-def page(context: Any, address: str) -> Iterator[Any]:
+def page(browser: Any, written: Path) -> Iterator[Any]:
     """Open the page; at the end there may be no error, and no request but the one for it."""
-    item = context.new_page()
+    item = browser.new_page(viewport={"width": 1280, "height": 900})
     said: list[str] = []
     item.on("console", lambda message: said.append(message.text))
     item.on("pageerror", lambda error: said.append(str(error)))
     item.on("dialog", lambda dialog: said.append(dialog.message))
     asked: list[str] = []
     item.on("request", lambda request: asked.append(request.url))
-    item.goto(address)
+    item.goto((written / "index.html").as_uri())
     yield item
     assert said == []
-    assert asked == [address]
+    assert asked == [(written / "index.html").as_uri()]
     item.close()
 
 
-def column(page: Any, table: str, number: int) -> list[str]:
-    cells = page.locator(f"#{table} tbody tr:visible > :nth-child({number})")
-    return [text.split()[0] for text in cells.all_inner_texts()]
+def go(page: Any, place: str) -> None:
+    page.evaluate("place => { location.hash = place; show(); }", place)
 
 
-def test_it_renders(page: Any) -> None:
-    assert page.title() == "Probeta: scores of sentence encoders"
-    for table in TABLES:
-        assert page.locator(f"#{table} tbody tr").count(), table
-        assert page.locator(f"#{table}").is_visible() != (table in FOLDED)
-    for table in page.locator("table").all():
-        assert table.locator("caption").text_content().strip()
-        assert table.locator("thead th[scope]").count()
-        assert table.locator("tbody tr").count() == table.locator("tbody th[scope=row]").count()
-    for control in page.locator("input, select").all():
-        assert control.evaluate("field => field.labels.length") == 1
-    assert "char_hash" in page.locator("svg.picture").text_content()
-    assert page.locator("#layers-deep td.best").count() == 8
-    links = page.locator("nav a").all_inner_texts()
-    assert links == [
-        *("Averages", "Scores", "Compared", "Layers", "Rankings", "Study", "Instances", "Items"),
-        *("Audit", "Encoders", "Marks"),
-    ]
-    section = page.locator("section:has(#chapter-study)")
-    assert "three probed encoders or more" in section.text_content()
-    assert section.locator("summary").all_inner_texts() == [
-        "Which scores correlate with downstream tasks",
-        *("Scores that need no probe", "Similarity by level"),
-    ]
-    # Nothing is wider than the page but what scrolls by itself.
+VIEWS = """[null, ...D.benchmarks].flatMap((b) => [
+    ...chapters(b).map((chapter) => `#${b?.id ?? "all"}/${chapter}`),
+    ...(b?.datasets ?? []).map((d) => `#${b.id}/data/${d}?rows=1`)])"""
+
+
+@needs_browser
+def test_every_view_is_drawn_at_any_width(page: Any) -> None:
     for width in (1280, 380):
         page.set_viewport_size({"width": width, "height": 800})
-        assert page.evaluate("document.documentElement.scrollWidth") == width
+        for view in page.evaluate(VIEWS):
+            go(page, view)
+            assert page.locator("h2").count() == 1, view
+            assert "undefined" not in page.locator("main").inner_text(), view
+            assert page.evaluate("document.documentElement.scrollWidth") == width, view
+            for table in page.locator("table").all():
+                rows = table.locator("tbody tr").count()
+                assert rows == table.locator("tbody th[scope]").count() > 0, view
+            for control in page.locator("input, select").all():
+                assert control.evaluate("field => field.labels.length") == 1, view
 
 
-def test_a_long_table_shows_its_first_rows_until_all_are_asked_for(page: Any) -> None:
-    page.locator("details:has(#measurements) summary").press("Enter")
-    page.evaluate(
-        """() => {
-            const table = document.getElementById("measurements");
-            const [first] = table.tBodies[0].rows;
-            for (let count = table.tBodies[0].rows.length; count < 230; count += 1)
-                table.tBodies[0].append(first.cloneNode(true));
-            shorten(table);
-        }"""
-    )
-    rows = page.locator("#measurements tbody tr:visible")
-    assert rows.count() == 200
-    more = page.locator(".frame + .pages")
-    assert "200 of 230 rows" in more.inner_text()
-    more.get_by_role("button").click()
-    assert (rows.count(), more.count()) == (230, 0)
+@needs_browser
+def test_the_first_screen_answers(page: Any) -> None:
+    assert page.title() == "All benchmarks · Probeta"
+    assert "cannot be distinguished" in page.locator(".result").inner_text()
+    assert page.evaluate("document.documentElement.scrollHeight") <= 1400
+    assert page.locator("tbody tr").count() == 3
+    signs = re.findall(r"\d[†‡¶§≈*]|\(s\)", page.content().split("<script", 1)[0])
+    assert signs == []
 
 
-def test_the_names_of_columns_stay_above_a_long_table(page: Any) -> None:
-    page.locator("details:has(#measurements) summary").press("Enter")
-    for width, fits in ((1280, True), (380, False)):
-        page.set_viewport_size({"width": width, "height": 400})
-        for table in ("measurements", "scores-own-datasets"):
-            # What is not on the screen is not measured; the observer answers after the next frame.
-            page.locator(f"#{table}").scroll_into_view_if_needed()
-            page.wait_for_timeout(200)
-            fit, above, moved = page.evaluate(
-                """(id) => {
-                    const table = document.getElementById(id);
-                    const box = table.parentElement;
-                    const top = (node) => node.getBoundingClientRect().top;
-                    const fits = box.parentElement.classList.contains("fits");
-                    if (fits) scrollTo({ top: scrollY + top(table) + 150, behavior: "instant" });
-                    else box.scrollTop = 150;
-                    const edge = fits ? document.querySelector("nav").offsetHeight : top(box) + 1;
-                    const header = [...table.tHead.rows[0].cells].map((cell) => top(cell) - edge);
-                    const moved = top(table.tBodies[0].rows[0]) - edge;
-                    return [fits, Math.max(...header.map(Math.abs)), moved];
-                }""",
-                table,
-            )
-            assert fit == fits, table
-            assert (above <= 1, moved < 0) == (True, True), table
-
-
-def test_a_table_shows_that_it_scrolls_sideways(page: Any) -> None:
-    frame = page.locator(".frame:has(#scores-own-datasets)")
-
-    def shows(*expected: bool) -> bool:
-        opacity = "node => getComputedStyle(node, '::after').opacity"
-        shadow = "node => getComputedStyle(node.querySelector('tbody th')).boxShadow"
-        for _ in range(100):
-            # The observer answers after the next frame, or later.
-            page.wait_for_timeout(100)
-            if (frame.evaluate(shadow) != "none", frame.evaluate(opacity) == "1") == expected:
-                return True
-        return False
-
-    assert shows(False, False)
-    page.set_viewport_size({"width": 380, "height": 800})
-    assert shows(False, True)
-    frame.evaluate("node => { node.firstElementChild.scrollLeft = 40; }")
-    assert shows(True, True)
-    frame.evaluate("node => { node.firstElementChild.scrollLeft = 9999; }")
-    assert shows(True, False)
-
-
-def test_the_first_screen_says_which_encoder_is_best(page: Any) -> None:
-    answer = page.locator("#answers .answer").inner_text()
-    assert answer.startswith("char_hash is best, with 49.6 on average. The next, deep, has 45.6")
-    box = page.locator("svg.picture").bounding_box()
-    assert (box["y"] < 450, box["height"] > 100) == (True, True)
-    assert page.locator("#averages-own-datasets").bounding_box()["y"] < 800
-    assert page.locator("#marks ~ dl dt").all_inner_texts().count("†") == 1
-    assert column(page, "averages-own-datasets", 1) == ["char_hash", "deep", "trivial"]
-    assert page.locator("#averages-own-datasets td strong").count() > 0
-    assert page.locator(".warning").count() == 0
-
-
-def test_sorting(page: Any) -> None:
-    before = column(page, SCORES, 1)
-    names = [name.rstrip("*‡¶") for name in before]
-    assert names == ["mc_x", "nli_x", "sts_x", "sp_x", "bso_x", "dc_x", "ssp_x", "dr_x"]
-    header = page.locator(f"#{SCORES} thead th").nth(2)
-    assert header.get_attribute("aria-sort") is None
-    header.get_by_role("button").click()
-    assert header.get_attribute("aria-sort") == "descending"
-    scores = [float(score) for score in column(page, SCORES, 3)]
-    assert scores == sorted(scores, reverse=True)
-    assert scores[0] == 80.0
-    # By the keyboard too.
-    header.get_by_role("button").focus()
-    page.keyboard.press("Enter")
-    assert header.get_attribute("aria-sort") == "ascending"
-    assert [float(score) for score in column(page, SCORES, 3)] == scores[::-1]
-    # The third time, the first order is back.
-    page.keyboard.press("Enter")
-    assert header.get_attribute("aria-sort") is None
-    assert column(page, SCORES, 1) == before
-    header.get_by_role("button").click()
-    page.locator(f"#{SCORES} thead th").first.get_by_role("button").click()
-    assert header.get_attribute("aria-sort") is None
-    assert column(page, SCORES, 1) == sorted(before)
-
-
-def test_a_table_is_saved_with_its_numbers(page: Any) -> None:
-    saved = page.locator(f".frame:has(#{SCORES}) + .downloads")
-    texts = []
-    for kind in ("CSV", "JSON"):
-        with page.expect_download() as download:
-            saved.get_by_role("button", name=kind).click()
-        texts.append(Path(download.value.path()).read_text("utf-8"))
-    rows, objects = list(csv.DictReader(texts[0].splitlines())), json.loads(texts[1])
-    assert download.value.suggested_filename == f"{SCORES}.json"
-    assert [{name: str(value) for name, value in row.items()} for row in objects] == rows
-    (mc,) = (row for row in objects if row["Dataset"] == "mc_x")
-    written = json.loads(Path(urlsplit(page.url).path).with_name("tables.json").read_text("utf-8"))
-    ((_, _, cell, *_),) = (row for row in written[SCORES]["rows"] if "mc_x" in str(row[0]))
-    name = written[SCORES]["columns"][2]
-    assert mc[name] == cell["value"]
-    ends = [f"{100 * mc[f'{name} {end}']:.1f}" for end in ("low", "high")]
-    assert f"[{', '.join(ends)}]" == cell["detail"]
-    assert mc.get(f"{name} mark", "") == " ".join(cell.get("marks", ()))
-
-
-def test_the_state_is_in_the_address(page: Any, context: Any) -> None:
-    page.locator(f"#{SCORES} thead th").nth(2).get_by_role("button").click()
-    filters = page.locator(f".filters[data-table={SCORES}]")
-    filters.get_by_label("Find").fill("x SP")
-    page.locator("#dataset").select_option("sp_x")
-    page.locator("#wrong").check()
-    page.locator("nav a", has_text="Scores").click()
-    shown = column(page, SCORES, 1)
-    other = context.new_page()
+@needs_browser
+def test_the_state_is_in_the_address(page: Any, browser: Any) -> None:
+    page.locator("#rail a", has_text="Own datasets").click()
+    page.locator("#bar a", has_text="Scores").click()
+    page.get_by_label("Order").select_option("score")
+    page.get_by_label("intervals as numbers").check()
+    page.get_by_label("intervals as numbers").is_checked()
+    assert page.locator(".ends").first.is_visible()
+    assert page.url.endswith("#own_datasets/scores?order=score&ends=1")
+    rows = page.locator("tbody th").all_inner_texts()
+    assert rows[0] == "sts_x"
+    other = browser.new_page()
     other.goto(page.url)
-    assert column(other, SCORES, 1) == shown
-    header = other.locator(f"#{SCORES} thead th").nth(2)
-    assert header.get_attribute("aria-sort") == "descending"
-    assert other.locator("#dataset").input_value() == "sp_x"
-    assert other.locator("#wrong").is_checked()
+    assert other.locator("tbody th").all_inner_texts() == rows
     other.close()
-    # What is as it was at first is not in it.
-    filters.get_by_label("Find").fill("")
-    for _ in range(2):
-        page.locator(f"#{SCORES} thead th").nth(2).get_by_role("button").click()
-    page.locator("#wrong").uncheck()
-    assert page.url.endswith("#chapter-scores?dataset=sp_x")
+    page.locator("tbody a", has_text="ssp_x").click()
+    assert page.locator("h2").inner_text() == "Section of a sentence: ssp_x"
+    assert page.evaluate("document.activeElement.id") == "title"
+    page.go_back()
+    assert page.locator("h2").inner_text() == "Scores"
 
 
-def test_names_lead_to_instances_and_groups_to_their_scores(page: Any) -> None:
-    link = page.locator(f"#{SCORES} tbody th a", has_text="ssp_x")
-    assert link.get_attribute("title") == "Section prediction (own dataset)"
-    link.click()
-    assert page.locator("#dataset").input_value() == "ssp_x"
-    about = page.locator("#about-dataset")
-    assert about.inner_text() == "Section prediction (own dataset) · audit"
-    about.get_by_role("link", name="audit").click()
-    assert column(page, "verdicts", 1) == ["ssp_x"]
-    page.locator("#averages-own-datasets thead a", has_text="SPC").click()
-    assert [name.rstrip("*‡¶") for name in column(page, SCORES, 1)] == ["nli_x"]
-
-
-def test_numbers_are_sorted_unit_by_unit(page: Any) -> None:
-    page.locator("details:has(#measurements) summary").press("Enter")
-    header = page.locator("#measurements thead th").nth(4)
-    assert header.inner_text().strip() == "Value"
-    cells = page.locator("#measurements tbody tr > :nth-child(5)")
-
-    def found() -> list[str]:
-        header.get_by_role("button").click()
-        return [str(text) for text in cells.all_inner_texts()]
-
-    descending, ascending = found(), found()
-    shares = ["20.00 %"] * 7 + ["40.00 %"] * 8 + ["51.00 %"] * 8
-    # The three datasets that nothing is probed on have a count of 0.
-    assert ascending == [*shares, "0.300", "0", "0", "0", "1"]
-    assert descending == ascending[::-1]
-
-
-def test_what_has_no_value_is_sorted_to_the_end(page: Any) -> None:
-    page.locator("details:has(#baselines) summary").press("Enter")
-    header = page.locator("#baselines thead th").nth(1)
-    assert column(page, "baselines", 2)[2] == "–"
-    for _ in range(2):
-        header.get_by_role("button").click()
-        assert column(page, "baselines", 1)[-1] == "sts_x"
-
-
-def test_filtering(page: Any) -> None:
-    filters = page.locator(f".filters[data-table={SCORES}]")
-    assert page.locator(".empty:visible").count() == 0
-    filters.get_by_label("Find").fill("SP_X bag")
-    assert column(page, SCORES, 1) == []
-    assert page.locator(".empty:visible").inner_text() == "No row has all of this. Show all rows"
-    page.get_by_role("button", name="Show all rows").click()
-    assert page.locator(".empty:visible").count() == 0
-    assert len(column(page, SCORES, 1)) == 8
-    filters.get_by_label("Find").fill("SP_x")
-    assert [name.rstrip("*‡¶") for name in column(page, SCORES, 1)] == ["sp_x", "ssp_x"]
-    assert filters.locator("output").inner_text() == "2 of 8 rows"
-    filters.get_by_label("Group").select_option("SP")
-    assert filters.locator("output").inner_text() == "1 of 8 rows"
-    filters.get_by_label("Find").fill("")
-    filters.get_by_label("Group").select_option("")
-    assert len(column(page, SCORES, 1)) == 8
-    page.locator("details:has(#measurements) summary").press("Enter")
-    filters = page.locator(".filters[data-table=measurements]")
-    filters.get_by_label("Verdict").select_option("inherited")
-    assert column(page, "measurements", 1) == ["mc_x"]
-
-
-def test_clusters_unfold_and_are_found_by_the_terms_left_out(page: Any) -> None:
-    page.locator("summary", has_text="Clusters of paralex_es").press("Enter")
-    assert page.locator("#clusters-paralex-es").is_visible()
-    assert column(page, "clusters-paralex-es", 1) == ["capitals", "weekdays"] * 2
-    filters = page.locator(".filters[data-table=clusters-paralex-es]")
-    filters.get_by_label("Find").fill("berlin lower")
-    assert column(page, "clusters-paralex-es", 1) == ["capitals"]
-    header = page.locator("#paralex thead th").nth(4)
-    header.get_by_role("button").click()
-    assert column(page, "paralex", 5) == ["37.5", "25.0"]
-
-
-def test_the_pairs_with_an_encoder(browser: Any, tmp_path: Path) -> None:
-    """What names a row stays, however many columns that is."""
-    results = (DEEP, ONE, TWO)
-    ranked, clustered = zip(*(of_encoder(item, RANKED, CLUSTERED) for item in results), strict=True)
-    report = report_of(tmp_path, *results, rankings=ranked, paradigms=clustered)
-    path = tmp_path / "index.html"
-    path.write_text(write_html(report, []), "utf-8")
-    page = browser.new_page()
-    page.goto(path.as_uri())
-    for table, texts in zip(FOLDED[:3], (1, 3, 4), strict=True):
-        folded = page.locator(f"details:has(#{table}) summary")
-        if folded.count():
-            folded.click()
-        headers = page.locator(f"#{table} thead th:visible")
-        assert headers.count() == texts + 3
-        pairs = page.locator(f".filters[data-table={table}]").get_by_label("Pairs with")
-        pairs.select_option("deep")
-        shown = [text.strip() for text in headers.all_inner_texts()]
-        assert shown[texts:] == ["deep − char_hash", "deep − use"]
-    assert page.locator(".filters[data-table=clusters-paralex-es] .pair").count() == 0
-    page.close()
-
-
-def test_browsing_instances(page: Any) -> None:
-    rows = page.locator(".instance")
-    page.locator("#dataset").select_option("sp_x")
-    moved = rows.first.locator("li.marked")
-    assert moved.locator("[lang=es]").inner_text() == FIVE[0]
-    assert moved.locator(".tag").inner_text() == "3"
-    assert rows.first.locator(".gold").inner_text() == "gold: the first sentence was in position 3"
-    answers = rows.first.locator(".answers li").all_inner_texts()[1:]
-    answers = [" ".join(text.split()) for text in answers]
-    assert answers == ["✗ char_hash: 4, wrong", "✓ deep: 3 2 of 3 starts"]
-    counts = [rows.count()]
-    for narrow in (
-        page.locator("#wrong").check,
-        lambda: page.locator("#encoder").select_option("deep"),
-        page.locator("#wrong").uncheck,
-        lambda: page.locator("#gold").select_option("1"),
-    ):
-        narrow()
-        counts.append(rows.count())
-    assert counts == [2, 1, 0, 2, 1]
-    page.locator("#dataset").select_option("dc_x")
-    assert rows.first.locator("li.marked .note").inner_text() == "put in from d9#1"
-    # The encoder stays, the class does not.
-    assert page.locator("#encoder").input_value() == "deep"
-    assert rows.count() == 2
-    page.locator("#dataset").select_option("sts_x")
-    assert not page.locator("#gold-label").is_visible()
-    assert "char_hash: 0, far off" in rows.first.inner_text()
-
-
-def test_pages_and_hostile_texts(page: Any) -> None:
-    page.locator("#dataset").select_option("mc_x")
-    assert page.locator("#found").inner_text() == "50 of 50 rows on this page; 60 test rows in all"
-    assert page.locator(".instance").count() == 10
-    first = page.locator(".instance").first.inner_text()
-    page.get_by_role("button", name="Next").click()
-    assert page.locator("#page").inner_text() == "page 2 of 5"
-    assert page.locator(".instance").first.inner_text() != first
-    page.locator("#dataset").select_option("nli_x")
-    page.locator("#find").fill("ALERT ¿que?")
-    assert page.locator(".instance").count() == 1
-    assert page.locator(".instance [lang=es]").first.inner_text() == HOSTILE
-
-
-@pytest.mark.parametrize("tag", ["1", ""])
-@pytest.mark.parametrize(
-    ("text", "direction", "side"), [("שלום עולם.", "rtl", "right"), ("¿Qué?", "ltr", "left")]
-)
-def test_texts_run_in_their_own_direction(
-    page: Any, text: str, direction: str, side: str, tag: str
-) -> None:
-    found = page.evaluate(
-        """([text, tag]) => {
-            const part = { units: [text, text], tag, note: "", marked: false };
-            const item = partElement(part, "x");
-            document.querySelector(".parts").append(item);
-            const text_ = item.querySelector("[lang]");
-            const range = document.createRange();
-            range.selectNodeContents(text_);
-            const [box, letters] = [text_.getBoundingClientRect(), range.getBoundingClientRect()];
-            const side = letters.left - box.left < box.right - letters.right ? "left" : "right";
-            return [text_.dir, getComputedStyle(text_).direction, side];
-        }""",
-        [text, tag],
+@needs_browser
+def test_two_encoders_are_compared(page: Any) -> None:
+    go(page, "#own_datasets/compare")
+    result = page.locator(".result").inner_text()
+    first, second = (page.locator(f"[data-option={name}]").input_value() for name in "ab")
+    assert (first, second) == ("char_hash", "deep")
+    differences = page.locator("main tbody td:nth-child(3)").all_inner_texts()
+    go(page, "#own_datasets/compare?a=deep&b=char_hash")
+    turned = page.locator("main tbody td:nth-child(3)").all_inner_texts()
+    assert sorted(turned) == sorted(
+        text.translate(str.maketrans("+−", "−+")) for text in differences
     )
-    assert found == ["auto", direction, side]
+    assert page.locator(".result").inner_text() != result or "none" in result
 
 
-def test_the_tree(page: Any) -> None:
-    page.locator("#dataset").select_option("dr_x")
-    tree = page.locator(".instance").first.locator(".tree svg")
-    assert tree.get_attribute("aria-label") == "Tree of the text, 2 relations over 3 units"
-    assert tree.locator("rect.shown").count() == 2
-    titles = tree.locator("title").all_text_contents()
-    assert titles == ["NS-Causa, units 1 to 3", "NN-Lista, units 2 to 3"]
-    # The satellite stands first in the text, the nucleus, of two units, after it.
-    places = [
-        [float(item.get_attribute(what)) for what in ("x", "y", "width")]
-        for item in tree.locator("rect").all()
+@needs_browser
+def test_scores_are_saved_as_csv(page: Any) -> None:
+    go(page, "#own_datasets/scores")
+    with page.expect_download() as download:
+        page.get_by_role("button", name="CSV").click()
+    rows = list(csv.DictReader(Path(download.value.path()).read_text("utf-8").splitlines()))
+    assert len(rows) == 2 * 8
+    (row,) = (row for row in rows if (row["dataset"], row["encoder"]) == ("sts_x", "char_hash"))
+    assert (row["group"], row["score"], row["baseline"]) == ("Similarity", "80", "40")
+
+
+@needs_browser
+def test_hostile_texts_stay_texts(page: Any) -> None:
+    go(page, "#own_datasets/data/nli_x?rows=1")
+    assert HOSTILE in page.locator(".texts li").first.inner_text()
+    go(page, "#own_datasets/data/sp_x?rows=1")
+    moved = page.locator(".cards .marked")
+    assert moved.inner_text() == FIVE[0]
+    answers = page.locator(".cards .card").first.locator(".answers li").all_inner_texts()
+    assert [" ".join(text.split()) for text in answers] == [
+        "char_hash: 4 ✗ wrong",
+        "deep: 3 ✓ right",
     ]
-    unit = places[1][2]
-    assert places[:2] == [[unit, 0.0, 2 * unit], [0.0, 0.0, unit]]
-    assert places[2:] == [[unit, 26.0, unit], [2 * unit, 26.0, unit]]
 
 
-def test_dark_and_light(page: Any) -> None:
-    def luminance(what: str, of: str) -> float:
-        colour = page.locator(of).first.evaluate(f"node => getComputedStyle(node).{what}")
-        return sum(float(part) for part in colour.split("(")[1].rstrip(")").split(",")[:3]) / 3
+@needs_browser
+def test_dark_print_and_without_javascript(browser: Any, page: Any, written: Path) -> None:
+    def luminance(what: str) -> float:
+        colour = page.evaluate(f"getComputedStyle(document.body).{what}")
+        return sum(float(part) for part in re.findall(r"[\d.]+", colour)[:3]) / 3
 
-    shown = [("backgroundColor", "body"), ("color", "body"), ("fill", ".figure svg text")]
     for scheme, dark in (("light", False), ("dark", True)):
         page.emulate_media(color_scheme=scheme)
-        assert [luminance(*each) > 125 for each in shown] == [not dark, dark, dark]
-
-
-def test_without_javascript(browser: Any, address: str) -> None:
+        assert [luminance(each) > 125 for each in ("backgroundColor", "color")] == [not dark, dark]
+    go(page, "#own_datasets")
+    chapters = page.locator("#bar li").count()
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert page.locator("main section h2").count() == chapters
     context = browser.new_context(java_script_enabled=False)
-    page = context.new_page()
-    page.goto(address)
-    for table in TABLES:
-        assert page.locator(f"#{table} tbody tr").count(), table
-    assert page.locator(f"#{SCORES}").is_visible()
-    assert page.locator(".figure svg").first.is_visible()
-    assert page.locator(".filters:visible, #browser:visible, th button").count() == 0
-    assert "need JavaScript" in page.locator("#instances-title ~ noscript").inner_text()
+    plain = context.new_page()
+    plain.goto((written / "index.html").as_uri())
+    assert plain.locator("noscript tbody th").all_inner_texts() == [
+        *("char_hash", "deep", "trivial baseline")
+    ]
     context.close()

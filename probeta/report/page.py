@@ -1,0 +1,657 @@
+"""The data of the page, one JSON object that page.js draws, see ``page_data``.
+
+Scores, their ends and differences are in tenths of a point. A score is [value, low, high], a
+difference likewise; 0 stands for none.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
+from typing import Any
+
+from markupsafe import Markup
+
+from builders.audit_report import CHANCE, GATES, detectable_of, inherited_of, shown_number
+from builders.tasks import TASKS
+from corpora_recipes.running.outputs import LEFT_OUT
+from evaluation.datasets import Dataset
+from evaluation.measures import MIN_DOCUMENTS
+from evaluation.probing.protocols.problem import ABLATIONS
+from evaluation.results.comparison import Difference
+from evaluation.results.scores import PARADIGM_MEASURES, RANK_MEASURES, RankScore
+from probeta.report import layout
+from probeta.report.instances import find_probed, list_rows
+from probeta.report.names import (
+    benchmark_name,
+    benchmark_question,
+    dataset_names,
+    group_name,
+    language_name,
+)
+from probeta.report.sentences import (
+    describe_all,
+    describe_audit,
+    describe_briefly,
+    describe_detectable,
+    describe_groups,
+    describe_leads,
+    describe_result,
+)
+from probeta.report.statistics import Average, Mean, Report
+from probeta.report.tables import people_mean
+from probeta.report.tables.compared import (
+    SETTINGS,
+    averaged_tasks,
+    correlate,
+    languages_of,
+    shared_tasks,
+    study_of,
+    trained_means,
+    values_of,
+)
+from probeta.report.tables.encoders import FINDINGS, describe_encoder, profiles, verdict_on
+from probeta.report.tables.neighbours import chance_mrr
+from probeta.report.tables.scores import (
+    ALL_OTHERS,
+    abbreviate,
+    concerned_by,
+    matrices,
+    published_means,
+    published_ranges,
+    shorten_error,
+)
+from probeta.report.texts import all_texts, language, phrase, translated
+
+# Most encoders whose answers, layers and transfers are in the page.
+MAX_DETAILED = 20
+Scored = Mapping[str, tuple[float, tuple[float, float] | None]]
+"""Encoder to score and interval."""
+Data = dict[str, Any]
+
+
+def page_data(report: Report, datasets: Sequence[Dataset], folder: str) -> Data:
+    """Return the data of the page; ``folder``: where the datasets are, as a user would type it.
+
+    ``encoders`` are name and description, in the order of scores; ``pairs`` the pairs of them that
+    are compared, in the order of differences; ``benchmarks`` see ``_benchmark``; ``datasets``: of a
+    key, see ``_dataset``. Scores have ``marks``, a letter an encoder, see ``mark_scores``.
+    """
+    names, inputs = report.names, report.inputs
+    others = {r.name: r for r in chain(inputs.rankings, inputs.paradigms) if r.name not in names}
+    encoders = [*inputs.encoders, *others.values()]
+    page = _Page(report, [results.name for results in encoders], datasets, folder)
+    benchmarks = [
+        *(page.benchmark(name, average) for name, average in report.benchmark_averages.items()),
+        *filter(None, [page.evalrank(), page.paralex()]),
+    ]
+    return {
+        "language": language(),
+        "texts": all_texts()["script"],
+        "title": phrase(
+            "heading_samples" if inputs.samples else "heading",
+            encoders=_count("one_encoder", "many_encoders", len(encoders)),
+            datasets=_count("one_dataset", "many_datasets", len(inputs.groups)),
+        ),
+        "bands": _bands(report),
+        "result": describe_all(report, _bold),
+        "encoders": [[results.name, describe_encoder(results)] for results in encoders],
+        "pairs": page.pairs,
+        "benchmarks": benchmarks,
+        "datasets": page.datasets,
+        "audited": describe_audit(report, list(inputs.groups)),
+        "checks": len(GATES),
+        "languages": page.languages(),
+        "predict": page.predict(),
+        "about": _about(report),
+        "vocabulary": page.vocabulary(),
+    }
+
+
+def tenths(value: float | None) -> int | None:
+    """Return a score in tenths of a point."""
+    return None if value is None else round(1000 * value)
+
+
+def _cell(value: float | None, interval: tuple[float, float] | None = None) -> list[int] | int:
+    """Return a score with the ends of its interval, or 0 for none."""
+    if value is None:
+        return 0
+    return [round(1000 * number) for number in (value, *(interval or ()))]
+
+
+def _mean_cell(mean: Mean | None) -> list[int] | int:
+    return _cell(mean.value, mean.interval) if mean else 0
+
+
+def _difference(difference: Difference) -> list[int]:
+    """Return a difference with the ends of its interval, and with 1 if it is tied."""
+    numbers = (difference.value, *difference.interval)
+    return [round(1000 * number) for number in numbers] + [1] * difference.tie
+
+
+def _bold(name: str) -> str:
+    return str(Markup("<b>{}</b>").format(name))
+
+
+def _count(one: str, many: str, count: int) -> str:
+    return phrase(one if count == 1 else many, count=count)
+
+
+def mark_scores(
+    report: Report, target: str, scores: Scored, names: Iterable[str], beating: Collection[str]
+) -> str:
+    """Return a letter for each encoder: how its score stands.
+
+    "L" leads: it is the highest, or cannot be distinguished from it; "l" leads, but is not shown to
+    beat the baseline itself. "b" is another score that beats the baseline, "w" one that is not
+    shown to, "-" stands for no score. Nobody leads if the highest score is not shown to beat the
+    baseline, nor with a single encoder. ``beating``: the encoders that are shown to beat it.
+    """
+    best = max(scores, key=lambda name: scores[name][0], default="")
+    leading = set[str]()
+    if len(scores) > 1 and best in beating:
+        leading = {best} | report.tied_with(best, target)
+    kinds = {(True, True): "L", (True, False): "l", (False, True): "b", (False, False): "w"}
+    return "".join(kinds[name in leading, name in beating] if name in scores else "-" for name in names)
+
+
+class _Page:
+    """The parts of the page's data; fills ``datasets`` as it goes through the benchmarks."""
+
+    def __init__(
+        self, report: Report, names: list[str], datasets: Sequence[Dataset], folder: str
+    ) -> None:
+        self.report, self.names, self.folder = report, names, folder
+        self.probed = find_probed(report, datasets)
+        shown = dict.fromkeys((each.first, each.second) for each in report.shown_differences)
+        self.named_pairs = list(shown)
+        self.pairs = [[names.index(first), names.index(second)] for first, second in shown]
+        self.datasets: dict[str, Data] = {}
+        self.dataset_names = dataset_names(report.inputs)
+        self.profiles = [p for p in profiles(report) if p.encoder in names[:MAX_DETAILED]]
+        self.matrices = [
+            matrix
+            for matrix in matrices(report)
+            if matrix.layer == matrix.results.encoder["layer"]
+            and matrix.results.name in names[:MAX_DETAILED]
+        ]
+
+    def differences(self, target: str) -> list[list[int] | int]:
+        """Return the differences of the pairs on a target."""
+        found = (self.report.difference(target, *pair) for pair in self.named_pairs)
+        return [_difference(each) if each else 0 for each in found]
+
+    def scored(
+        self, target: str, scores: Scored, beating: Collection[str]
+    ) -> tuple[list[list[int] | int], str, list[list[int] | int]]:
+        """Return scores, marks and differences on a target."""
+        cells = [_cell(*scores[name]) if name in scores else 0 for name in self.names]
+        marks = mark_scores(self.report, target, scores, self.names, beating)
+        return cells, marks, self.differences(target)
+
+    def benchmark(self, name: str, whole: Average) -> Data:
+        """Return a benchmark: its averages, all groups first, its groups and its datasets.
+
+        Without an average, ``means`` is empty.
+        """
+        report = self.report
+        groups = [a for a in report.averages if a.benchmark == name and a.group]
+        averages = [whole, *groups] if whole.datasets else []
+        columns = []
+        for average in averages:
+            means = report.means(average.datasets)
+            baseline = report.baseline_score(*average.datasets) if average.datasets else None
+            scores = {encoder: (mean.value, mean.interval) for encoder, mean in means.items()}
+            beats = [n for n, m in means.items() if report.beats_baseline(m, *average.datasets) > 0]
+            cells, marks, differences = self.scored(average.name, scores, beats)
+            column = [cells, marks, differences, tenths(baseline)]
+            people = people_mean(report, average.datasets) if average.datasets else None
+            columns.append([*column, tenths(people)] if people is not None else column)
+        here = [*whole.datasets, *whole.too_small]
+        here = [dataset for dataset in report.inputs.datasets if dataset in here]
+        for dataset in here:
+            self.datasets[dataset] = self.dataset(dataset)
+        led = [self.datasets[dataset]["marks"] for dataset in here]
+        facts = [
+            [describe_groups(report, name), "compare"],
+            [describe_audit(report, here), "data"],
+            [describe_detectable(report, here), "data"],
+            *([text, "about"] for text in _not_counted(report, whole)),
+        ]
+        published = published_means(report, averages) if averages else []
+        return {
+            "id": name.replace(" ", "_"),
+            "name": benchmark_name(name, report.inputs),
+            "asks": benchmark_question(name),
+            "result": describe_result(report, whole, _bold),
+            "brief": describe_briefly(report, whole, _bold),
+            "leads": describe_leads(self.names, led, "of_datasets", _bold),
+            "audited": describe_audit(report, here),
+            "facts": [fact for fact in facts if fact[0]],
+            "groups": [
+                [
+                    a.group.abbreviation,
+                    group_name(a.group),
+                    int(self.correlated([*a.datasets, *a.too_small])),
+                ]
+                for a in groups
+                if a.group
+            ],
+            "datasets": here,
+            "of": len(here) + len(whole.missing),
+            "probed": 1,
+            "means": columns,
+            "published": [
+                [row.cells[0].text, [tenths(cell.value) or 0 for cell in row.cells[1:]]]
+                for row in published
+            ],
+            "layers": self.layers(name),
+            "transfer": self.transfer(name),
+            "editions": self.editions(name),
+        }
+
+    def correlated(self, datasets: Sequence[str]) -> bool:
+        """Return whether the scores on some datasets are correlations."""
+        scores = map(self.report.inputs.any_score, datasets)
+        return {score.metric for score in scores} == {"pearson"}
+
+    def dataset(self, name: str) -> Data:
+        """Return a probed dataset: its scores, what they are measured against, audit and rows."""
+        report, inputs = self.report, self.report.inputs
+        score, facts = inputs.any_score(name), inputs.audit[name]
+        by, baseline = inputs.best_baseline(name)
+        by_name = layout.spaced(by) if score.chance or by != CHANCE else phrase("no_relation")
+        scores = {e: (s.value, s.interval) for e, s in inputs.datasets[name].items()}
+        beats = [e for e, s in inputs.datasets[name].items() if report.beats_baseline(s, name) > 0]
+        cells, marks, differences = self.scored(name, scores, beats)
+        task = TASKS[score.task]
+        people = inputs.people.get(name)
+        papers = {
+            layout.cell_of(column.heading).text: layout.cell_of(column.cell(name)).text
+            for column in published_ranges(report, inputs.benchmark(name), [name])
+        }
+        return {
+            **self.about_dataset(name),
+            "question": translated(task.question),
+            "language": score.language,
+            "correlation": int(score.metric == "pearson"),
+            "scores": cells,
+            "marks": marks,
+            "differences": differences,
+            "baseline": [tenths(baseline), by_name],
+            "others": [
+                [layout.spaced(other), tenths(value)]
+                for other, value in sorted(
+                    inputs.baselines[name].items(), key=lambda item: -item[1]
+                )
+                if other != by
+            ],
+            "chance": tenths(score.chance),
+            "detectable": tenths(detectable_of(facts)),
+            "small": int(name in report.too_small),
+            "rows": score.n_rows,
+            "folds": score.folds,
+            "people": _cell(people.value, people.interval) if people else 0,
+            "papers": "; ".join(f"{scores} ({paper})" for paper, scores in papers.items()),
+            "more": list(self.further_measures(name)),
+            "remarks": list(self.remarks(name)),
+            **list_rows(report, self.probed[name], self.names[:MAX_DETAILED]),
+        }
+
+    def about_dataset(self, name: str) -> Data:
+        """Return what all datasets have: names, source, audit."""
+        inputs, facts = self.report.inputs, self.report.inputs.audit[name]
+        group = inputs.groups[name]
+        return {
+            "name": self.dataset_names[name].short,
+            "key": name,
+            "group": group.abbreviation,
+            "source": facts.get("title", ""),
+            "published": facts.get("published") or "",
+            "audit": list(_findings(self.report, name)),
+            "load": f'load_dataset("{self.folder}", "{name}")',
+        }
+
+    def further_measures(self, name: str) -> Iterator[list[Any]]:
+        """Yield further columns of a dataset's scores: heading, and the score of each encoder."""
+        scores = self.report.inputs.datasets[name]
+        ablation = ABLATIONS.get(self.report.inputs.any_score(name).task)
+        names = {"spearman": "Spearman", **({ablation.name: phrase("ablated")} if ablation else {})}
+        for measure, heading in names.items():
+            values = {e: s.measures[measure] for e, s in scores.items() if measure in s.measures}
+            if values:
+                yield [heading, [layout.percent(values.get(encoder)) for encoder in self.names]]
+        if any(score.deviation is not None for score in scores.values()):
+            found = {encoder: score.deviation for encoder, score in scores.items()}
+            yield ["±", [layout.percent(found.get(encoder)) for encoder in self.names]]
+
+    def remarks(self, name: str) -> Iterator[str]:
+        """Yield what a reader must know of a dataset besides its numbers."""
+        report = self.report
+        checks = report.inputs.audit[name]["checks"]
+        if report.inputs.any_score(name).test_documents < MIN_DOCUMENTS:
+            yield phrase("few_documents", least=MIN_DOCUMENTS)
+        if {"inherited", "undeclared"} & {c["verdict"] for c in checks if c["gate"] == "leakage"}:
+            yield phrase("leaks")
+        if name in report.too_small:
+            yield phrase("in_no_average")
+        table = report.items[report.items.dataset == name]
+        if len(table):
+            encoders = int(table.encoders.iloc[0])
+            yield phrase(
+                "row_counts",
+                encoders=encoders,
+                nobody=int((table.hits == 0).sum()),
+                everybody=int((table.hits == encoders).sum()),
+                negative=int((table.discrimination < 0).sum()),
+            )
+
+    def layers(self, benchmark: str) -> list[Data]:
+        """Return the layers of encoders: their scores on each dataset, and the best of each."""
+        return [
+            {
+                "encoder": self.names.index(profile.encoder),
+                "rows": profile.rows,
+                "numbered": len(profile.layers),
+                "datasets": profile.datasets,
+                "values": [[round(1000 * value) for value in row] for row in profile.values],
+                "told": profile.best_layer,
+            }
+            for profile in self.profiles
+            if profile.benchmark == benchmark
+        ]
+
+    def transfer(self, benchmark: str) -> list[Data]:
+        """Return the probes that were tested on other datasets of their family."""
+        tables = []
+        for matrix in self.matrices:
+            targets = [score.dataset for score in matrix.untransferred]
+            if self.report.inputs.benchmark(targets[0]) != benchmark:
+                continue
+            rows = []
+            for source, by_target in matrix.transferred.items():
+                scores = [by_target.get(s.dataset, s) for s in matrix.untransferred]
+                cells = [_cell(score.value, score.interval) for score in scores]
+                rows.append([translated(source) if source == ALL_OTHERS else source, cells])
+            encoder = self.names.index(matrix.results.name)
+            majority = [tenths(score.majority) for score in matrix.untransferred]
+            tables.append(
+                {"encoder": encoder, "targets": targets, "rows": rows, "majority": majority}
+            )
+        return tables
+
+    def editions(self, benchmark: str) -> list[list[Any]]:
+        """Return newer, older edition, encoder, newer minus older, and that less the baseline's."""
+        return [
+            [
+                e.new,
+                e.old,
+                self.names.index(e.encoder),
+                *(_difference(d) if d else 0 for d in (e.difference, e.difference_to_baseline)),
+            ]
+            for e in self.report.editions
+            if self.report.inputs.benchmark(e.new) == benchmark
+        ]
+
+    def evalrank(self) -> Data | None:
+        """Return EvalRank: the reciprocal ranks by cosine; hits and median rank beside them."""
+        report = self.report
+        ranks: dict[str, dict[str, RankScore]] = {}
+        for results in report.inputs.rankings:
+            for score in results.plain:
+                if score.similarity == "cosine":
+                    ranks.setdefault(score.dataset, {})[results.name] = score
+        for name, scores in sorted(ranks.items()):
+            first = next(iter(scores.values()))
+            values = {e: (score.mrr, score.interval) for e, score in scores.items()}
+            beats = [e for e, score in scores.items() if score.interval[0] > chance_mrr(score)]
+            cells, marks, differences = self.scored(first.key("MRR"), values, beats)
+            more = [
+                [
+                    m,
+                    [
+                        layout.percent(scores[e].measures[m]) if e in scores else "–"
+                        for e in self.names
+                    ],
+                ]
+                for m in RANK_MEASURES[1:]
+            ]
+            medians = [f"{scores[e].median_rank:,.1f}" if e in scores else "–" for e in self.names]
+            self.datasets[name] = {
+                **self.about_dataset(name),
+                "group": "evalrank",
+                "question": translated(TASKS[first.task].question),
+                "scores": cells,
+                "marks": marks,
+                "differences": differences,
+                "more": [*more, [phrase("median"), medians]],
+                "remarks": [
+                    phrase(
+                        "ranked",
+                        texts=max(s.background for s in scores.values()),
+                        queries=first.queries,
+                        pairs=first.pairs,
+                    )
+                ],
+            }
+        groups = [["evalrank", phrase("reciprocal_rank"), 0]]
+        return self.measured("evalrank", groups, sorted(ranks)) if ranks else None
+
+    def paralex(self) -> Data | None:
+        """Return ParaLex: suggestion and coherence, in the first setting that languages share."""
+        report, keys = self.report, []
+        found: dict[tuple[str, str], Data] = {}
+        for results in report.inputs.paradigms:
+            for score in results.main:
+                setting = f"{score.vocabulary} {score.casing}"
+                found.setdefault((setting, score.dataset), {})[results.name] = score
+        setting = next((s for s in SETTINGS if any(key[0] == s for key in found)), "")
+        for measure in PARADIGM_MEASURES:
+            for (_, name), scores in sorted(
+                item for item in found.items() if item[0][0] == setting
+            ):
+                values = {
+                    e: (getattr(s, measure), getattr(s, f"{measure}_interval"))
+                    for e, s in scores.items()
+                }
+                target = next(iter(scores.values())).key(measure)
+                beats = [e for e, (_, (low, _)) in values.items() if low > 0]
+                cells, marks, differences = self.scored(target, values, beats)
+                keys.append(f"{name}-{measure}")
+                self.datasets[keys[-1]] = {
+                    **self.about_dataset(name),
+                    "group": measure,
+                    "question": translated(TASKS["paradigms"].question),
+                    "scores": cells,
+                    "marks": marks,
+                    "differences": differences,
+                    "more": [],
+                    "remarks": [phrase("words_of", setting=translated(layout.spaced(setting)))],
+                }
+        about = {"suggestion": "about_suggestion", "coherence": "about_coherence"}
+        groups = [[measure, phrase(about[measure]), 0] for measure in PARADIGM_MEASURES]
+        return self.measured("paralex", groups, keys) if keys else None
+
+    def measured(self, key: str, groups: list[Any], datasets: list[str]) -> Data:
+        """Return a benchmark without an average."""
+        marks = [self.datasets[name]["marks"] for name in datasets]
+        leads = describe_leads(self.names, marks, "of_measures", _bold)
+        audited = dict.fromkeys(self.datasets[name]["key"] for name in datasets)
+        return {
+            "id": key,
+            "name": benchmark_name(key, self.report.inputs),
+            "asks": benchmark_question(key),
+            "result": f"{leads} {phrase('no_mean')}",
+            "brief": leads,
+            "leads": leads,
+            "audited": describe_audit(self.report, list(audited)),
+            "facts": [],
+            "groups": groups,
+            "datasets": datasets,
+            "of": len(audited),
+            "probed": 0,
+            "means": [],
+        }
+
+    def languages(self) -> Data | None:
+        """Return the tasks in two languages or more, and means over those in all languages."""
+        tasks = shared_tasks(self.report)
+        codes = languages_of(tasks)
+        averaged = averaged_tasks(tasks, self.report)
+        shared = languages_of(averaged)
+        by_language = {code: [task.datasets[code] for task in averaged] for code in shared}
+        if not tasks:
+            return None
+        return {
+            "columns": [language_name(code) for code in codes],
+            "tasks": [
+                {
+                    "name": ": ".join([group_name(task.group), task.name.rpartition(": ")[2]]),
+                    "measure": translated(task.measure),
+                    "different": [codes.index(code) for code in task.different],
+                    "scores": {
+                        self.names.index(encoder): [_mean_cell(scores.get(code)) for code in codes]
+                        for encoder, scores in task.scores.items()
+                    },
+                }
+                for task in tasks
+            ],
+            "averaged": [language_name(code) for code in shared],
+            "counted": len(averaged),
+            "means": [
+                [_mean_cell(self.report.mean(names, encoder)) for names in by_language.values()]
+                for encoder in self.names
+            ],
+            "baselines": [
+                tenths(self.report.baseline_score(*names)) for names in by_language.values()
+            ],
+        }
+
+    def predict(self) -> Data | None:
+        """Return how measures without a probe go with the mean of tasks, over encoders.
+
+        ``targets`` has, for all benchmarks ("all") and each, the mean of tasks by encoder, and of
+        each measure its correlation: [r, low, high] or [r] in tenths of a point, or 0.
+        """
+        study = study_of(self.report)
+        means = trained_means(self.report, study)
+        if not means:
+            return None
+        values = list(study.intrinsic.values())
+        targets = {}
+        for name, mean in means.items():
+            goal = values_of(mean, self.names)
+            found = [correlate(values_of(scores, self.names), goal) for scores in values]
+            if any(found):
+                cells = [_cell(each.value, each.interval) if each else 0 for each in found]
+                goals = [tenths(mean.get(encoder)) for encoder in self.names]
+                targets[name.replace(" ", "_")] = [goals, cells]
+        shown = [[scores.get(encoder) for encoder in self.names] for scores in values]
+        rounded = [[None if v is None else float(f"{v:.4g}") for v in row] for row in shown]
+        measures = list(zip(map(self.in_words, study.intrinsic), rounded, strict=True))
+        return {"measures": measures, "targets": targets} if targets else None
+
+    def in_words(self, measure: str) -> str:
+        """Return a measure of ``Study.intrinsic`` with the name of its dataset in words."""
+        dataset, space, rest = measure.partition(" ")
+        names = self.dataset_names
+        return f"{names[dataset].whole}{space}{rest}" if dataset in names else measure
+
+    def vocabulary(self) -> list[list[str]]:
+        """Return the share of words without a vector, of encoders with a vocabulary."""
+        rows = []
+        for results in self.report.inputs.encoders:
+            counts = [score.coverage for score in results.main if score.coverage]
+            if counts:
+                unknown = sum(count["out_of_vocabulary"] for count in counts)
+                words = sum(count["tokens"] for count in counts)
+                rows.append([results.name, layout.percent(unknown / max(1, words)), f"{words:,}"])
+        return rows
+
+
+def _findings(report: Report, dataset: str) -> Iterator[list[str]]:
+    """Yield what the audit found that a reader must know: gate, verdict, why, and its tone."""
+    facts = report.inputs.audit[dataset]
+    reasons = inherited_of(facts)
+    for gate, title in GATES.items():
+        verdict = verdict_on(report, dataset, gate)
+        if verdict not in FINDINGS:
+            continue
+        measured = [
+            f"{layout.spaced(check['what'])}: {shown_number(check['value'], check['correlation'])}"
+            + (
+                f" ({phrase('limit')} {shown_number(check['limit'], check['correlation'])})"
+                if check["limit"] is not None
+                else ""
+            )
+            for check in facts["checks"]
+            if check["gate"] == gate and check["verdict"] == verdict
+        ]
+        why = reasons.get(gate, "") if verdict == "inherited" else ""
+        name = translated(title).partition(". ")[2]
+        kind, words = FINDINGS[verdict]
+        yield [name, phrase(words), "; ".join(filter(None, [why, *measured])), kind]
+
+
+def _not_counted(report: Report, whole: Average) -> Iterator[str]:
+    """Yield which datasets are in no mean, and which an encoder lacks."""
+    if whole.missing:
+        yield phrase("missing", names=abbreviate([*whole.missing]))
+    if whole.too_small:
+        yield phrase("too_small", names=abbreviate([*whole.too_small]))
+    for name, why in whole.withdrawn.items():
+        yield phrase("withdrawn", name=name, why=why)
+    scores = report.inputs.datasets
+    for encoder in report.names:
+        missing = [name for name in whole.datasets if encoder not in scores[name]]
+        if missing:
+            yield phrase("lacks", name=encoder, datasets=abbreviate(missing))
+
+
+def _bands(report: Report) -> list[list[str]]:
+    """Return the warnings that stand above all: what is to be known, and more about it."""
+    inputs, bands = report.inputs, []
+    if inputs.refused is not None:
+        results = chain(inputs.encoders, inputs.rankings, inputs.paradigms)
+        verified = len({each.name for each in results})
+        words = {"verified": verified, "refused": len(inputs.refused)}
+        bands.append([phrase("band_verified"), phrase("band_verified_how", **words)])
+    if inputs.samples:
+        which = phrase("all_of", all=len(inputs.groups))
+        if len(inputs.samples) < len(inputs.groups):
+            which = phrase("some_of", count=len(inputs.samples), all=len(inputs.groups))
+        bands.append([phrase("band_samples"), phrase("band_samples_why", which=which)])
+    elif {*inputs.datasets} == report.too_small:
+        rows = [inputs.any_score(name).n_rows for name in inputs.datasets]
+        words = {"low": min(rows), "high": max(rows)}
+        bands.append([phrase("band_small"), phrase("band_small_why", **words)])
+    if inputs.skipped:
+        names = abbreviate([*inputs.skipped])
+        bands.append([phrase("band_left_out"), phrase("band_left_out_what", names=names)])
+    if missing := inputs.audit_report.get("missing", {}):
+        bands.append(
+            [phrase("band_missing"), phrase("band_missing_what", names=", ".join(missing))]
+        )
+    return bands
+
+
+def _about(report: Report) -> Data:
+    """Return what was measured and how, and what is missing, each as name and text."""
+    inputs, first = report.inputs, report.inputs.encoders[0]
+    options = {k: v for k, v in inputs.protocol.items() if k != "name"}
+    shown = "".join(layout.spaced(f", {name} {value}") for name, value in options.items())
+    left_out = {name: shorten_error(why) for name, why in inputs.skipped.items()}
+    return {
+        "verified": "" if inputs.refused is None else " ".join(layout.paragraphs("verified")),
+        "refused": [[path, why] for path, why in (inputs.refused or {}).items()],
+        "left_out": [[name, why] for name, why in left_out.items()],
+        "missing": [[name, how] for name, how in inputs.audit_report.get("missing", {}).items()],
+        "folder": str(LEFT_OUT),
+        "method": phrase(
+            "method",
+            rows=sum(inputs.any_score(name).n_rows for name in inputs.datasets),
+            protocol=f"{inputs.protocol['name']}{shown}",
+            seed=first.seed,
+            version=first.versions.get("probeta", ""),
+        ),
+        "differs": [[text, names] for text, names in concerned_by(report).items()],
+    }
