@@ -50,7 +50,7 @@ def draw_scores(report: Report) -> str:
             ],
         }
         shown.append(row)
-    low = min([0.0, *(m.interval[0] for row in shown for m in row["means"] if m)])
+    low = min([0.0, *(m[0].interval[0] for row in shown for m in row["means"] if m)])
     start = -1.0 if low < -0.5 else -0.5 if low < 0 else 0.0
     ticks = [start + n * (1 - start) / 4 for n in range(5)]
     # The names of encoders stand beside each other above the rows.

@@ -151,7 +151,9 @@ def mark_scores(
     if len(scores) > 1 and best in beating:
         leading = {best} | report.tied_with(best, target)
     kinds = {(True, True): "L", (True, False): "l", (False, True): "b", (False, False): "w"}
-    return "".join(kinds[name in leading, name in beating] if name in scores else "-" for name in names)
+    return "".join(
+        kinds[name in leading, name in beating] if name in scores else "-" for name in names
+    )
 
 
 class _Page:

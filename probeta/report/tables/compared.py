@@ -338,7 +338,6 @@ def tasks_in_languages(report: Report) -> list[Table]:
             return None
         dataset = task.datasets[language]
         probed = dataset in report.inputs.datasets
-        baseline = report.baseline_score(dataset) if probed else 0.0
         below = probed and report.beats_baseline(score, dataset) < 1
         different = language in task.different
         marks = applicable_marks({layout.NOT_SHOWN: below, layout.DIFFERENT: different})
