@@ -240,6 +240,8 @@ def _contradiction(corpus: Corpus, unit: str, drops: Drops, n_held: int) -> Inpu
 ROW_GROUP = 1000
 # Below this many bytes of raw files, one process has read them before others have started.
 SMALL = 1_000_000
+# Below this many, they are read in seconds: to the end even after a fault, to find all faults.
+SOON_READ = 50_000_000
 
 
 def read(
@@ -277,8 +279,7 @@ def read(
     blocks = recipe.blocks(raw.absolute(), corpus)
     window = recipe.window(blocks, corpus)
     size = sum(path.stat().st_size for path in raw.rglob("*") if path.is_file())
-    is_small = size < SMALL
-    if workers is None and executor == "local" and is_small:
+    if workers is None and executor == "local" and size < SMALL:
         workers = 1
     schema = record_schema(corpus.facts.records)
     if window is not None:
@@ -293,7 +294,7 @@ def read(
     ):
         rows: list[dict[str, Any]] = []
         max_in_flight = 2 * pool.at_once if pool else 1
-        max_faults = MAX_FAULTS if is_small else 1
+        max_faults = MAX_FAULTS if size < SOON_READ else 1
         for records, drops in read_corpus(blocks, corpus, pool, max_in_flight, max_faults):
             total.add(drops)
             for record in records:

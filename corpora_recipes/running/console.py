@@ -190,7 +190,7 @@ def progress(total: int | None, activity: str, unit: str) -> AbstractContextMana
 
 class _Log(AbstractContextManager["_Log"]):
     def __init__(self, total: int | None, activity: str, unit: str) -> None:
-        self.total, self.n = total, 0
+        self.total, self.n, self._updates = total, 0, 0
         self._activity, self._unit = activity, unit
         self._logged_at = time.monotonic() - SILENCE + min(SILENCE, FIRST_SILENCE)
         self.refresh()
@@ -204,12 +204,14 @@ class _Log(AbstractContextManager["_Log"]):
 
     def update(self, n: int = 1) -> None:
         self.n += n
+        self._updates += 1
         now = time.monotonic()
         if quiet or self.n == self.total or now - self._logged_at < SILENCE:
             return
         self._logged_at = now
         left = ""
-        if self.total and self.n > self._before:
+        # The first batch also loads what works.
+        if self.total and self.n > self._before and self._updates > 1:
             rest = (now - self._begin) / (self.n - self._before) * (self.total - self.n)
             left = f", about {clock(rest)} left"
         print(f"{self._activity}: {self._amount()}{left}", file=sys.stderr, flush=True)

@@ -67,8 +67,9 @@ class RawErrors(RawError):
         lines = []
         for (expected, todo), found_of in alike.items():
             for found, (first, *others) in found_of.items():
-                more = f", and {len(others)} more with the same" if others else ""
-                lines += [f"{first}{more}", f"  found:    {found}"]
+                same = f"{first.rpartition(', ')[0]}, "
+                places = [first, *(other.removeprefix(same) for other in others)]
+                lines += [", ".join(places), f"  found:    {found}"]
             lines += [f"  expected: {expected}", f"  to do:    {todo}"]
         if len(self.faults) == MAX_FAULTS:
             lines.append(f"These are the first {MAX_FAULTS} faults; there may be more.")

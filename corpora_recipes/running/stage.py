@@ -106,15 +106,15 @@ def run_entries(
         try:
             key = entries[name].key()
             facts = cache.get(name, key)
-            if facts is None or (strict and _skipped_parts(facts)):
+            if facts is None or (strict and _stated(facts, "left_out")):
                 again = cache.has(name)
                 facts = entries[name].make()
                 cache.put(name, key, entries[name].outputs, facts)
                 made[name] = again
             results[name] = facts
-            for part, why in _skipped_parts(facts).items():
-                reason = Skipped(why, sample=part in facts.get("too_small", ()))
-                skipped[f"{name}: {part}"] = reason
+            for part, why in _stated(facts, "left_out").items():
+                small = part in _stated(facts, "too_small")
+                skipped[f"{name}: {part}"] = Skipped(why, sample=small)
         except Exception as error:
             fault = _local_fault(error, any_fault=any_fault)
             if fault is None or strict:
@@ -221,17 +221,16 @@ def _add_work(results: Mapping[str, Any], made: Collection[str]) -> dict[str, tu
     """Return unit to how much was made now, and how much there is, of the facts on entries."""
     work: dict[str, tuple[int, int]] = {}
     for name, facts in results.items():
-        stated = facts.get("work", {}) if isinstance(facts, Mapping) else {}
-        for unit, (now, total) in stated.items():
+        for unit, (now, total) in _stated(facts, "work").items():
             before = work.get(unit, (0, 0))
             is_new = name in made or unit == "dropped"
             work[unit] = before[0] + (now if is_new else 0), before[1] + total
     return work
 
 
-def _skipped_parts(facts: Any) -> Mapping[str, str]:
-    """Return the skipped parts of an entry, name to reason, of the facts on it."""
-    return facts.get("left_out", {}) if isinstance(facts, Mapping) else {}
+def _stated(facts: Any, key: str) -> Any:
+    """Return one of the facts on an entry; an empty mapping without it."""
+    return facts.get(key, {}) if isinstance(facts, Mapping) else {}
 
 
 def _local_fault(error: Exception, *, any_fault: bool) -> InputError | None:

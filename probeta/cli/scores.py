@@ -164,8 +164,8 @@ def run_verify(options: argparse.Namespace) -> None:
     lines, n_differing, n_recomputed = [], 0, 0
     for path in paths:
         verification = verify_results(path, folder, datasets, options.datasets)
-        name, count = verification.results.name, f"{verification.recomputed:,} scores recomputed"
-        lines.append(f"{path}: {verification.kind} of {name}: {count}")
+        what = f"{verification.kind} of {verification.results.name}"
+        lines.append(f"{path}: {what}: {plural(verification.recomputed, 'scores')} recomputed")
         if options.encode and not verification.differences:
             verify_vectors(verification, options.params, options.encode)
         lines += [f"  differs: {difference}" for difference in verification.differences]

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from builders.audit_report import DETECTABLE_AT_MOST, detectable_of
 from evaluation.results.scores import Score
 from probeta.report.inputs import OWN
-from probeta.report.layout import bracketed, percent
+from probeta.report.layout import NONE, bracketed, percent
 from probeta.report.statistics import Average, Mean, Report
 from probeta.report.texts import phrase
 
@@ -69,20 +69,11 @@ def _table(
     scores: Mapping[str, Mapping[str, Mean | Score]],
 ) -> Iterator[str]:
     """Yield a table, of as many blocks below each other as its encoders need."""
-    cells = {
-        encoder: [
-            f"{percent(score.value)} {bracketed(score.interval)}"
-            if (score := scores[row].get(encoder))
-            else "–"
-            for row in rows
-        ]
-        for encoder in encoders
-    }
     names = list(map(_shorten, [heading[0], *rows]))
     facts = [[name, *(facts[n] for facts in rows.values())] for n, name in enumerate(heading[1:])]
     blocks = [[names, *facts]]
     for encoder in encoders:
-        column = [_shorten(encoder), *cells[encoder]]
+        column = [_shorten(encoder), *(_cell(scores[row].get(encoder)) for row in rows)]
         if sum(_width(shown) + 2 for shown in [*blocks[-1], column]) - 2 > MAX_COLUMNS:
             blocks.append([names])
         blocks[-1].append(column)
@@ -90,6 +81,10 @@ def _table(
         for number, name in enumerate(left):
             shown = [f"{column[number]:>{_width(column)}}" for column in others]
             yield "  ".join([f"{name:{_width(left)}}", *shown])
+
+
+def _cell(score: Mean | Score | None) -> str:
+    return f"{percent(score.value)} {bracketed(score.interval)}" if score else NONE
 
 
 def _width(column: Sequence[str]) -> int:

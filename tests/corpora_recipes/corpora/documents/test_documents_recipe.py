@@ -160,13 +160,13 @@ def test_all_bad_rows_in_one_message(tmp_path: Path) -> None:
         "/d.jsonl, line 2",
         "/d.jsonl, line 3",
         "/d.jsonl, line 5",
-        "/d.jsonl, line 4, and 1 more with the same",
+        "/d.jsonl, line 4, line 6",
     ]
     assert said.count("  expected: ") == said.count("  to do:    ") == 3
     assert said.count("  found:    ") == 4
     write(tmp_path, *["{"] * 30)
     with pytest.raises(
-        RawErrors, match=r"line 1, and 19 more.*\n.*\n.*\n.*\nThese are the first 20"
+        RawErrors, match=r"line 1, line 2, .*, line 20\n.*\n.*\n.*\nThese are the first 20"
     ):
         read(tmp_path)
     table = write(tmp_path / "table", "id,text", "1,Una,frase.", "2,Una frase.", "3", name="d.csv")
