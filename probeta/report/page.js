@@ -1,4 +1,4 @@
-// The page: a state, kept in the address (#benchmark/chapter/dataset?pin=…&a=…&b=…), and a function
+// The page: a state, kept in the address (#benchmark/chapter/dataset?pin=…&a=…), and a function
 // for each chapter that writes its HTML. D is the data, see page.py: a score is [value, low, high]
 // in tenths of a point, a difference likewise, with a 1 if it is tied; 0 stands for none.
 "use strict";
@@ -148,10 +148,9 @@ function forest([value, low, high, tied], reach) {
     `<circle class="dot ${kind}${tied ? " hollow" : ""}" cx="${at(value, ends)}" cy="9" r="4"/>`,
   ].join(""));
 }
-const swatch = (e, shown) =>
-  shown.includes(e)
-    ? `<svg class="key" width="12" height="12" aria-hidden="true">${shape(shown.indexOf(e), 6, 6)}</svg>`
-    : "";
+const swatch = (e, shown) => shown.includes(e)
+  ? `<svg class="key" width="12" height="12" aria-hidden="true">
+    ${shape(shown.indexOf(e), 6, 6)}</svg>` : "";
 
 /* Written: scores, legends, tables. */
 
@@ -203,6 +202,7 @@ function row(first, cells, kind = "") {
   const head = `<th role="rowheader" scope="row">${first}</th>`;
   return `<tr role="row" class="${kind}">${head}${cells.map(cell).join("")}</tr>`;
 }
+const around = (ticks) => `<span class="axis three" aria-hidden="true">${ticks}</span>`;
 const drawn = (text, ticks) => [`${text}${ticks}`, "plot"];
 const heading = (title, lead) =>
   `<h2 id="title" tabindex="-1">${title}</h2>${lead ? `<p class="asks">${lead}</p>` : ""}`;
@@ -292,10 +292,11 @@ const SHOW = {
     const most = far[Math.floor(far.length * 0.85)];
     const reach = [100, 200, 400, 600].find((r) => r >= most) ?? 1000;
     const ticks = `<i>−${reach / 10}</i><i>0</i><i>+${reach / 10}</i>`;
-    const sides = `<i>${phrase("ahead", { name: q })}</i><i></i><i>${phrase("ahead", { name: p })}</i>`;
+    const sides = [phrase("ahead", { name: q }), "", phrase("ahead", { name: p })]
+      .map((text) => `<i>${text}</i>`).join("");
     const differences = (title, what, rows, above = "") => table("stack paired", title, [
       [what],
-      drawn(vh(phrase("drawn")), `<span class="axis three" aria-hidden="true">${above}${ticks}</span>`),
+      drawn(vh(phrase("drawn")), around(above + ticks)),
       [phrase("difference"), "n"], [cap("interval"), "n"],
     ], rows.filter(([, each]) => each).map(([name, each]) => row(name, [
       [forest(each, reach), "plot"],
@@ -303,7 +304,8 @@ const SHOW = {
       [range(each, signed), "n quiet"],
     ])).join(""));
     const columns = b.means.length
-      ? [`<b>${phrase("all_of", { name: esc(b.name) })}</b>`, ...b.groups.map(([, name]) => esc(name))]
+      ? [`<b>${phrase("all_of", { name: esc(b.name) })}</b>`,
+        ...b.groups.map(([, name]) => esc(name))]
       : [];
     const groups = columns.slice(0, b.groups.length > 1 ? undefined : 1)
       .map((name, column) => [name, difference(b.means[column][2], x, y)]);
@@ -311,20 +313,22 @@ const SHOW = {
     const down = found.filter(([, each]) => !each[3] && each[0] < 0);
     const tied = found.filter(([, each]) => each[3]);
     const part = (title, rows, open) => rows.length ? folded(
-      `${title} <small>${phrase("some_datasets", { some: rows.length, count: found.length })}</small>`,
-      differences(title.replace(/<[^>]*>/g, ""), phrase("dataset"),
+      `${title} <small>${phrase("some_datasets",
+        { some: rows.length, count: found.length })}</small>`, differences(
+        title.replace(/<[^>]*>/g, ""), phrase("dataset"),
         rows.sort(([, s], [, t]) => Math.abs(t[0]) - Math.abs(s[0]))
           .map(([d, each]) => [toDataset(d, whole(b, D.datasets[d])), each])), open) : "";
     const editions = (b.editions ?? []).filter(([, , e]) => e === x || e === y)
       .map(([newer, older, e, ...each]) => row(
         `${esc(NAMES[e])}: ${toDataset(newer, newer)} − ${toDataset(older, older)}`,
         each.map((d) => [d ? `${signed(d[0])} <small>${range(d, signed)}</small>` : "–", "n"])));
-    const words = { p, q, up: up.length, down: down.length, tied: tied.length, count: found.length };
+    const words = { p, q, up: up.length, down: down.length, tied: tied.length };
     const few = (rows) => rows.length <= 12;
     return `${heading(phrase("compare"), phrase("compare_lead", { name: esc(b.name) }))}
       <form class="tools">${choose("a", "compare_one", x, first, every ? y : -1)}
       ${choose("b", "compare_with", y, order, x)}</form>
-      <p class="result">${phrase(up.length + down.length ? "compared" : "compared_none", words)}</p>
+      <p class="result">${phrase(up.length + down.length ? "compared" : "compared_none",
+        { ...words, count: found.length })}</p>
       ${groups.length ? differences(phrase("by_group"), phrase("group"), groups, sides) : ""}
       ${part(phrase("ahead", { name: p }), up, few(up))}
       ${part(phrase("ahead", { name: q }), down, few(down))}
@@ -376,14 +380,16 @@ const SHOW = {
     return `${heading(phrase("languages"), phrase("languages_lead", { count: columns.length }))}
       ${legends}${mean}<h3>${phrase("languages_tasks")}</h3>
       ${table("wide", phrase("languages_tasks"), head(columns), body.join(""))}
-      ${tasks.some((t) => t.different.length) ? `<p class="under">${phrase("different")}</p>` : ""}`;
+      ${tasks.some((each) => each.different.length)
+        ? `<p class="under">${phrase("different")}</p>` : ""}`;
   },
 
   predict(b) {
     const [goal, found] = D.predict.targets[b?.id ?? "all"];
     const order = D.predict.measures.map((_, n) => n).filter((n) => found[n])
       .sort((x, y) => Math.abs(found[y][0]) - Math.abs(found[x][0]));
-    const chosen = order.find((n) => D.predict.measures[n][0] === state.options.measure) ?? order[0];
+    const chosen = order.find((n) => D.predict.measures[n][0] === state.options.measure)
+      ?? order[0];
     const sure = order.filter((n) => found[n][1] > 0 || found[n][2] < 0).length;
     const what = phrase("mean_of", { name: esc(b?.name ?? phrase("all_tasks")) });
     const lines = order.slice(0, state.options.all ? undefined : 12).map((n) => {
@@ -395,7 +401,7 @@ const SHOW = {
         [`<span class="score ${clear ? "" : "weak"}">${points(found[n][0])}</span>`, "n"],
         [found[n][1] == null ? "–" : range(found[n], signed), "n quiet"]]);
     });
-    const ticks = `<span class="axis three" aria-hidden="true"><i>−100</i><i>0</i><i>+100</i></span>`;
+    const ticks = around("<i>−100</i><i>0</i><i>+100</i>");
     return `${heading(phrase("predict"), phrase("predict_lead", { what }))}
       <p class="result">${phrase("predicts", { some: sure, count: order.length, what })}</p>
       ${legend(pinned(b), { explain: false })}
@@ -414,7 +420,8 @@ const SHOW = {
       const found = ["surface", "inherited", "new_faults"].filter((verdict) =>
         Object.values(D.datasets).some((it) => has(it, verdict)));
       const body = D.benchmarks.map((of) => {
-        const all = [...new Map(of.datasets.map((d) => [D.datasets[d].key, D.datasets[d]])).values()];
+        const keyed = of.datasets.map((d) => [D.datasets[d].key, D.datasets[d]]);
+        const all = [...new Map(keyed).values()];
         const counts = [all, ...found.map((verdict) => all.filter((it) => has(it, verdict))),
           all.filter((it) => !it.audit.length)];
         return row(link(address({ benchmark: of }), esc(of.name)),
@@ -454,8 +461,9 @@ const SHOW = {
       ${verified ? `<h3>${phrase("verified")}</h3><p>${esc(verified)}</p>` : ""}
       ${part(phrase("refused"), refused)}${part(phrase("left_out"), left,
         phrase("left_out_folder", { folder: esc(folder) }))}${part(phrase("missing"), missing)}
-      ${folded(`${phrase("encoders")} <small>${D.encoders.length}</small>`, pairs(shown.map((each) =>
-        each.map(esc))) + showAll(D.encoders, shown), D.encoders.length <= FEW)}
+      ${folded(`${phrase("encoders")} <small>${D.encoders.length}</small>`,
+        pairs(shown.map((each) => each.map(esc)))
+          + showAll(D.encoders, shown), D.encoders.length <= FEW)}
       ${part(phrase("vocabulary"), words)}
       <h3>${phrase("how_to_read")}</h3>
       ${pairs(terms.map((each) => each.map(cap)))}
@@ -505,7 +513,8 @@ function means(b, shown) {
   const find = lines.length > MOST ? `<p class="tools"><label>${phrase("find_encoder")}
     <input type="search" data-find></label></p>` : "";
   const pins = order.length > FEW ? `<p class="under">${phrase("pins", { few: FEW })}</p>` : "";
-  return find + table("wide", phrase("encoders"), head, body.join("")) + pins + showAll(order, lines);
+  return find + table("wide", phrase("encoders"), head, body.join("")) + pins
+    + showAll(order, lines);
 }
 
 // The lines of datasets under their groups; `head` may write the line of a group itself.
@@ -548,7 +557,8 @@ function scoresTable(b, shown) {
       [points(floor), "n quiet rows"], ["", "n rows"]], "group");
   };
   const order = {
-    difference: (d) => -Math.abs(difference(D.datasets[d].differences, shown[0], shown[1])?.[0] ?? 0),
+    difference: (d) =>
+      -Math.abs(difference(D.datasets[d].differences, shown[0], shown[1])?.[0] ?? 0),
     score: (d) => -Math.max(...shown.map((e) => D.datasets[d].scores[e]?.[0] ?? -1000)),
   }[state.options.order];
   const body = order
@@ -570,7 +580,8 @@ function layerChart(b, key, name, profiles) {
   });
   const all = series.flat();
   if (!all.length) return "";
-  const [low, high] = [Math.floor(Math.min(...all) / 50) * 50, Math.ceil(Math.max(...all) / 50) * 50];
+  const low = Math.floor(Math.min(...all) / 50) * 50;
+  const high = Math.ceil(Math.max(...all) / 50) * 50;
   const x = (n, count) => 2 + (96 * n) / Math.max(1, count - 1);
   const y = (value) => 92 - (84 * (value - low)) / Math.max(1, high - low);
   const lines = series.map((values, slot) => values.length ? `<polyline class="curve e${slot}"
@@ -582,7 +593,8 @@ function layerChart(b, key, name, profiles) {
   });
   const said = profiles.map((profile, slot) => series[slot].length ? `${NAMES[profile.encoder]}:
     ${profile.rows[series[slot].indexOf(Math.max(...series[slot]))]}` : "").join(", ");
-  return `<figure><figcaption>${esc(name)} <small>${points(low)} – ${points(high)}</small></figcaption>
+  return `<figure>
+    <figcaption>${esc(name)} <small>${points(low)} – ${points(high)}</small></figcaption>
     <svg class="chart" role="img" aria-label="${phrase("best_layers")} ${esc(said)}">
     <svg viewBox="0 0 100 100" preserveAspectRatio="none">${lines.join("")}</svg>${dots.join("")}
     </svg></figure>`;
@@ -661,7 +673,8 @@ function instance([texts, gold, remark, answers], it, shown) {
   });
   const text = ([content, marked, role]) => `<li dir="auto"${marked ? ` class="marked"` : ""}>
     ${role ? `<small>${esc(role)}</small> ` : ""}${esc(content)}</li>`;
-  return `<div class="card"><ol class="texts" lang="${it.language}">${texts.map(text).join("")}</ol>
+  return `<div class="card">
+    <ol class="texts" lang="${esc(it.language)}">${texts.map(text).join("")}</ol>
     <p class="gold">${phrase(it.correlation ? "score_by_people" : "right_answer")}:
     <b>${esc(gold)}</b>${remark ? ` <small>${esc(remark)}</small>` : ""}</p>
     ${said.length ? `<ul class="answers">${said.join("")}</ul>` : ""}</div>`;
@@ -687,8 +700,8 @@ function datasetPage(b, key) {
   ].filter(([, text]) => text).map(([of, text]) =>
     `<div><dt>${cap(of)}</dt><dd>${text}</dd></div>`).join("");
   const body = lines.map((e) => row(swatch(e, shown) + esc(NAMES[e]), [
-    [strip(it.scores, it.marks, floor, [e], { slots: shown, others: false, people: it.people?.[0] }),
-      "plot"],
+    [strip(it.scores, it.marks, floor, [e],
+      { slots: shown, others: false, people: it.people?.[0] }), "plot"],
     [score(it.scores[e], it.marks[e], single, floor, false), "n"],
     [it.scores[e][1] == null ? "" : range(it.scores[e]), "n quiet"],
     ...it.more.map(([name, values]) => [values[e], "n", name]),
@@ -719,7 +732,8 @@ function datasetPage(b, key) {
     ${others.length ? `<p class="under">${phrase("other_answers")}: ${others.join(", ")}.
       ${phrase("about_others")}</p>` : ""}
     <h3>${phrase("audit")}</h3>
-    ${audit.length ? `<ul class="facts">${audit.join("")}</ul>` : `<p>${phrase("nothing_found")}.</p>`}
+    ${audit.length ? `<ul class="facts">${audit.join("")}</ul>`
+      : `<p>${phrase("nothing_found")}.</p>`}
     ${it.remarks.map((text) => `<p>${esc(text)}</p>`).join("")}
     ${it.published ? folded(phrase("published_rows"), `<p lang="en">${esc(it.published)}</p>`) : ""}
     ${differs.length ? folded(phrase("differs"),
@@ -751,14 +765,15 @@ function frame() {
   const options = (items, chosen) => items.map(([value, text]) =>
     `<option value="${value}"${value === chosen ? " selected" : ""}>${text}</option>`).join("");
   $("bar").innerHTML = `<label class="medium">${vh(phrase("benchmark"))}<select data-go="benchmark">
-    ${options(every.map((each) => [each?.id ?? "all", name(each)]), b?.id ?? "all")}</select></label>
+    ${options(every.map((each) => [each?.id ?? "all", name(each)]), b?.id ?? "all")}
+    </select></label>
     <label class="phone">${vh(phrase("chapter"))}<select data-go="chapter">
     ${options(of.map((key) => [key, phrase(key)]), chapter)}</select></label>
-    <ul>${of.map((key) => `<li><a href="${address({ chapter: key })}"${current(key === chapter, "page")}>
-    ${phrase(key)}</a></li>`).join("")}</ul>`;
+    <ul>${of.map((key) => `<li><a href="${address({ chapter: key })}"
+    ${current(key === chapter, "page")}>${phrase(key)}</a></li>`).join("")}</ul>`;
 }
-const view = () =>
-  !state.benchmark && state.chapter === "overview" ? SHOW.all() : SHOW[state.chapter](state.benchmark);
+const view = () => !state.benchmark && state.chapter === "overview"
+  ? SHOW.all() : SHOW[state.chapter](state.benchmark);
 function hints() { // a table that is wider than its place says so
   for (const box of document.querySelectorAll(".scroll")) {
     const over = box.scrollWidth > box.clientWidth + 1;

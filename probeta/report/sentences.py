@@ -194,10 +194,9 @@ def describe_all(report: Report, write: Write = str) -> str:
         return phrase("no_average")
     kind = "whole_benchmarks" if len(compared) < len(averages) else "benchmarks"
     words = {"count": len(compared), "benchmarks": phrase(kind)}
-    beaten = [
-        benchmark_name(name, report.inputs) for name, stands in compared.items() if stands.beating
-    ]
-    which = f": {listed(beaten)}" if 0 < len(beaten) < FEW else ""
+    beaten = [name for name, stands in compared.items() if stands.beating]
+    named = [write(benchmark_name(name, report.inputs)) for name in beaten]
+    which = f": {listed(named)}" if 0 < len(beaten) < FEW else ""
     beats = phrase("beaten_on", some=len(beaten), which=which, **words)
     leads = Counter(stands.first for stands in compared.values() if stands.ahead)
     if len(report.names) == 1:

@@ -441,6 +441,10 @@ def test_scores_are_saved_as_csv(page: Any) -> None:
 
 @needs_browser
 def test_hostile_texts_stay_texts(page: Any) -> None:
+    page.evaluate("text => { D.benchmarks[0].name = NAMES[0] = D.encoders[0][0] = text; }", HOSTILE)
+    for view in page.evaluate(VIEWS):
+        go(page, view)
+        assert page.locator("main script").count() == 0, view
     go(page, "#own_datasets/data/nli_x?rows=1")
     assert HOSTILE in page.locator(".texts li").first.inner_text()
     go(page, "#own_datasets/data/sp_x?rows=1")
@@ -448,7 +452,7 @@ def test_hostile_texts_stay_texts(page: Any) -> None:
     assert moved.inner_text() == FIVE[0]
     answers = page.locator(".cards .card").first.locator(".answers li").all_inner_texts()
     assert [" ".join(text.split()) for text in answers] == [
-        "char_hash: 4 ✗ wrong",
+        f"{HOSTILE}: 4 ✗ wrong",
         "deep: 3 ✓ right",
     ]
 
