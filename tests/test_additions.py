@@ -101,7 +101,7 @@ def test_a_task_an_encoder_and_a_section(
     (score,) = json.loads(Path("reports/scores.json").read_bytes())
     assert (score["encoder"], score["dataset"]) == ("toy", "toy_mine")
     assert 0 <= score["score"] <= 1
-    for name in ("tables.json", "report.md", "tables.tex"):
+    for name in ("tables.json", "tables.tex"):
         text = Path("reports", name).read_text("utf-8")
         assert "A table of the test" in text, name
         assert "mine" in text, name

@@ -215,7 +215,7 @@ def test_what_is_left_out_for_a_fault_is_told_from_it(
     audit = json.loads(Path("dist/hub/audit.json").read_bytes())
     assert (list(audit["missing"]), list(audit["left_out"])) == (["tass1"], ["sp_other"])
     page = Path("reports/report.md").read_text("utf-8")
-    assert "What was found: read other (" in page
+    assert "\n- read other: " in page
 
 
 @pytest.mark.slow

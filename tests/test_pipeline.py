@@ -83,7 +83,9 @@ def test_the_report_has_every_dataset_and_encoder(project: Path) -> None:
     made = {path.relative_to(reports).as_posix() for path in reports.rglob("*") if path.is_file()}
     pages = {"figures/scores.svg", "index.html", "report.md", "tables.json", "tables.tex"}
     made -= {f"metrics/{benchmark}.json" for benchmark in metrics}
-    assert made == pages | {"items.csv", "scores.json", "summary.txt"}
+    # With two encoders, no row stands out.
+    assert made == pages | {"scores.json", "summary.txt"}
+    assert len(report.splitlines()) <= 300
 
 
 def test_a_long_sentence_is_in_one_part_of_those_that_are_dealt_here(project: Path) -> None:

@@ -10,6 +10,7 @@ sentences   what came out, for the page and for Markdown
 instances   the rows that the page shows, with encoders' answers
 page        the data of the page, which page.js draws
 figures     means, layers, ranks; picture.svg
-formats     ``SECTIONS``, the one list that JSON, Markdown and LaTeX follow; the page
+formats     ``SECTIONS``, the one list that tables.json and LaTeX follow; the page
+markdown    report.md, of the data of the page
 writing     the files of a report; verifies third-party results
 """

@@ -1,7 +1,7 @@
 r"""The formats of the report: JSON, Markdown, LaTeX, which follow one list of sections; the page.
 
-Markdown is as GitHub reads it, LaTeX for ``\input`` into a paper; the page needs no network and no
-other file. A new section is a function from ``Report`` to tables, and a line in ``SECTIONS``.
+LaTeX is for ``\input`` into a paper; the page needs no network and no other file; report.md is in
+``markdown.py``. A new section is a function from ``Report`` to tables, and a line in ``SECTIONS``.
 """
 
 import json
@@ -22,73 +22,61 @@ from probeta.report.sentences import describe_result
 from probeta.report.statistics import Report
 from probeta.report.tables import compared, encoders, neighbours, notes_of, scores
 from probeta.report.tables.scores import facts, introduction, warnings
-from probeta.report.texts import all_texts, phrase
+from probeta.report.texts import phrase
 
-Format = Literal["json", "markdown", "latex"]
-# A long table with more numbers than this is in tables.json only.
-MAX_NUMBERS_IN_TEXT = 60
+Format = Literal["json", "latex"]
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A section of the report.
-
-    Attributes:
-        tables: makes its tables; an empty list if the results have nothing to show.
-        long: whether Markdown shows only those of its tables that are short.
-        figure: name of the figure that Markdown shows below its tables.
-    """
+    """A section of the report; ``tables`` returns none if the results have nothing to show."""
 
     name: str
     tables: Callable[[Report], list[Table]]
-    formats: tuple[Format, ...] = ("json", "markdown", "latex")
-    long: bool = False
-    figure: str = ""
+    formats: tuple[Format, ...] = ("json", "latex")
 
 
 JSON: tuple[Format, ...] = ("json",)
-TEXTS: tuple[Format, ...] = ("markdown", "latex")
-SCREEN: tuple[Format, ...] = ("json", "markdown")
+LATEX: tuple[Format, ...] = ("latex",)
 SECTIONS = (
-    Section("averages", scores.averages, figure="scores"),
+    Section("averages", scores.averages),
     Section("scores", scores.scores, JSON),
-    Section("groups", scores.group_tables, TEXTS),
+    Section("groups", scores.group_tables, LATEX),
     Section("correlations", scores.correlations),
     Section("ablations", scores.ablations),
     Section("baselines", scores.baselines),
     Section("pairs", compared.pairs, JSON),
-    Section("best_pairs", compared.best_pairs, TEXTS),
-    Section("differences", compared.differences, SCREEN, long=True),
+    Section("best_pairs", compared.best_pairs, LATEX),
+    Section("differences", compared.differences, JSON),
     Section("editions", compared.editions),
-    Section("layers", encoders.layers, figure="layers"),
-    Section("best_layers", encoders.best_layers, figure="layers_by_group"),
+    Section("layers", encoders.layers),
+    Section("best_layers", encoders.best_layers),
     Section("languages", compared.languages),
     Section("tasks_in_languages", compared.tasks_in_languages),
     Section("transfer", scores.transfer),
     Section("transfer_layers", scores.transfer_layers),
     Section("evalrank", neighbours.evalrank),
-    Section("rank_differences", neighbours.rank_differences, SCREEN, long=True),
+    Section("rank_differences", neighbours.rank_differences, JSON),
     Section("postprocessing", neighbours.postprocessing),
     Section("paralex", neighbours.paralex),
-    Section("word_differences", neighbours.word_differences, SCREEN, long=True),
+    Section("word_differences", neighbours.word_differences, JSON),
     Section("clusters", neighbours.clusters, JSON),
     Section("study", compared.study),
-    Section("scatter", compared.scatter, ("markdown",), figure="ranks"),
     Section("study_datasets", compared.study_datasets, JSON),
     Section("intrinsic", compared.measures, JSON),
     Section("sources", compared.sources, JSON),
     Section("levels", compared.levels, JSON),
-    Section("items", encoders.items, SCREEN),
+    Section("items", encoders.items, JSON),
     Section("examples", encoders.examples, JSON),
     Section("verdicts", encoders.verdicts, JSON),
     Section("inherited", encoders.inherited, JSON),
     Section("published", encoders.published, JSON),
     Section("measurements", encoders.measurements, JSON),
-    Section("encoders", encoders.encoders, SCREEN),
-    Section("verified", encoders.verified, SCREEN),
-    Section("vocabulary", encoders.vocabulary, SCREEN),
+    Section("encoders", encoders.encoders, JSON),
+    Section("verified", encoders.verified, JSON),
+    Section("vocabulary", encoders.vocabulary, JSON),
     Section("papers", scores.papers, JSON),
-    Section("differs", scores.differs, SCREEN),
+    Section("differs", scores.differs, JSON),
 )
 
 
@@ -96,14 +84,8 @@ def sections_of(report: Report, form: Format) -> Iterator[tuple[Section, list[Ta
     """Yield the sections that a format shows, with their tables; a section has one or more."""
     for section in SECTIONS:
         tables = section.tables(report) if form in section.formats else []
-        if section.long and form == "markdown":
-            tables = [table for table in tables if _count_numbers(table) <= MAX_NUMBERS_IN_TEXT]
         if tables:
             yield section, tables
-
-
-def _count_numbers(table: Table) -> int:
-    return len(table.rows) * (len(table.header) - table.texts)
 
 
 _FOLDER = Path(__file__).parent
@@ -132,27 +114,6 @@ _LATEX = str.maketrans(
 )
 # A table that is wider than the text is scaled to fit.
 _FIT = r"\resizebox{\ifdim\width>\textwidth\textwidth\else\width\fi}{!}{%"
-
-
-def write_markdown(report: Report) -> str:
-    """Return the report as Markdown."""
-    warned = (f"**{markdown(line)}** {markdown(more)}" for line, more in warnings(report).items())
-    measured, *best = _summary(report)
-    lines = [f"# {phrase('scores')}", "", markdown(measured), ""]
-    lines += [f"> {text}\n" for text in warned] + [f"- {markdown(text)}" for text in best] + [""]
-    for paragraph in introduction(report):
-        lines += [markdown(paragraph), ""]
-    for section, tables in sections_of(report, "markdown"):
-        for table in tables:
-            lines += table_lines(table)
-        for mark, note in notes_of(tables).items():
-            lines += [markdown(f"{mark} {note}"), ""]
-        if section.figure:
-            lines += [
-                f"![{all_texts()['figures'][section.figure]}](figures/{section.figure}.svg)",
-                "",
-            ]
-    return "\n".join(lines)
 
 
 def _summary(report: Report) -> list[str]:

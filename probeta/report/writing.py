@@ -13,8 +13,9 @@ from evaluation.datasets import Dataset, find_datasets
 from evaluation.results.scores import ParadigmResults, RankingResults, Results
 from evaluation.results.stored import SCORES
 from probeta.report.figures import draw_groups, draw_layers, draw_ranks, draw_scores, image
-from probeta.report.formats import write_html, write_json, write_latex, write_markdown
+from probeta.report.formats import write_html, write_json, write_latex
 from probeta.report.inputs import AnyResults, Facts, find_sources, merge_facts, read_inputs
+from probeta.report.markdown import write_markdown
 from probeta.report.page import page_data
 from probeta.report.statistics import Report, order_report
 from probeta.report.summary import summarise
@@ -24,6 +25,7 @@ from probeta.verifying import verify_results
 
 # Most characters of a reason.
 MAX_REASON_LENGTH = 300
+ITEMS = "items.csv"
 
 
 class Submissions(NamedTuple):
@@ -97,13 +99,13 @@ def write_report(
     people: Sequence[Path] = (),
     refused: Mapping[str, str] | None = None,
 ) -> None:
-    """Write index.html, report.md, tables.tex, summary.txt, three files of data, and two folders.
+    """Write index.html, report.md, tables.tex, summary.txt, further data, and two folders.
 
     tables.json has all tables, see ``write_json``, ``metrics/`` a file with the means of
-    each benchmark, for DVC, scores.json every score; items.csv the rows that three encoders or more
-    answered, see ``compare_items``; ``figures/`` scores and, if an encoder was probed on several
-    layers, layers and layers_by_group, and with three encoders and scores of both kinds, ranks, as
-    SVG and PNG. All appear together. The same results give the same bytes.
+    each benchmark, for DVC, scores.json every score; items.csv, if there are any, the rows that
+    three encoders or more answered, see ``compare_items``; ``figures/`` scores and, if an encoder
+    was probed on several layers, layers and layers_by_group, and with three encoders and scores of
+    both kinds, ranks, as SVG and PNG. All appear together. The same results give the same bytes.
 
     Args:
         results: the folders that ``probe`` wrote, one per encoder.
@@ -129,15 +131,18 @@ def write_report(
     study = study_of(report)
     if ranks := scattered(study):
         figures["ranks"] = draw_ranks(ranks, study.encoders, sample=bool(report.inputs.samples))
+    data = page_data(report, datasets, instances.as_posix())
+    drawn = ["scores"] if any(average.datasets for average in report.averages) else []
     files = {
-        "index.html": write_html(page_data(report, datasets, instances.as_posix())),
-        "report.md": write_markdown(report),
+        "index.html": write_html(data),
+        "report.md": write_markdown(data, [*drawn, *figures]),
         "tables.tex": write_latex(report),
         "tables.json": write_json(report),
-        "items.csv": report.items.to_csv(index=False, lineterminator="\n"),
         "summary.txt": summarise(report),
         "scores.json": json.dumps(list_scores(report), indent=2) + "\n",
     }
+    if len(report.items):
+        files[ITEMS] = report.items.to_csv(index=False, lineterminator="\n")
     folders = [out / "figures", out / "metrics"]
     with whole_outputs([out / name for name in files], folders) as (*pages, folder, metrics):
         for benchmark, means in benchmark_means(report).items():
@@ -146,10 +151,12 @@ def write_report(
         for name, figure in figures.items():
             for kind in ("svg", "png"):
                 (folder / f"{name}.{kind}").write_bytes(image(figure, kind))
-        if any(average.datasets for average in report.averages):
+        if drawn:
             (folder / "scores.svg").write_text(draw_scores(report), "utf-8")
         for page, text in zip(pages, files.values(), strict=True):
             page.write_text(text, "utf-8")
+    if ITEMS not in files:
+        (out / ITEMS).unlink(missing_ok=True)
 
 
 def open_report(

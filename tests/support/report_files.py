@@ -15,6 +15,7 @@ from builders.store import instance_schema
 from builders.tasks import TASKS
 from builders.tasks.benchmarks import BENCHMARKS
 from builders.tasks.task import Column
+from corpora_recipes.escaping import markdown
 from evaluation.datasets import find_datasets
 from evaluation.results.scores import PARADIGMS_FORMAT as PARADIGMS
 from evaluation.results.scores import PROBES_FORMAT as PROBES
@@ -36,9 +37,11 @@ from evaluation.results.scores import (
     write_results,
 )
 from evaluation.results.stored import write_stored
+from probeta.report.formats import SECTIONS, table_lines
 from probeta.report.inputs import read_inputs
 from probeta.report.layout import Table
 from probeta.report.statistics import Report, order_report
+from probeta.report.tables import notes_of
 
 OF_SP: dict[str, Any] = {"rows": {"train": 10000, "validation": 4000, "test": 4000}, "folds": 0}
 OF_SP |= {"test_documents": 4000, "layer": "output", "metric": "accuracy", "value": 0.4521}
@@ -225,6 +228,16 @@ def kept_paradigms(folder: Path, *paradigms: ParadigmResults) -> list[Path]:
     for results, path in zip(paradigms, paths, strict=True):
         write_stored(results, path)
     return paths
+
+
+def tables_text(report: Report) -> str:
+    """Return the tables of all sections as Markdown, below each section the notes of its marks."""
+    lines = []
+    for section in SECTIONS:
+        tables = section.tables(report)
+        lines += [line for table in tables for line in table_lines(table)]
+        lines += [f"{markdown(f'{mark} {note}')}\n" for mark, note in notes_of(tables).items()]
+    return "\n".join(lines)
 
 
 def report_of(

@@ -602,11 +602,6 @@ def scattered(study: Study) -> dict[str, tuple[Doubles, Doubles]]:
     }
 
 
-def scatter(report: Report) -> list[Table]:
-    """Return what stands above the figure of ranks."""
-    return [lay_out("scatter")] if scattered(study_of(report)) else []
-
-
 def levels(report: Report) -> list[Table]:
     """Return how similarity agrees with people's scores at parts of their scale."""
     inputs = report.inputs

@@ -89,7 +89,7 @@ def test_a_fault_is_local(capsys: Capsys) -> None:
         assert outcomes(said.out)["package"].startswith("1 dataset ")
         assert said.out.count("skipped by read: mine\n") == 1
         assert "1 skipped for a fault" in said.err
-        assert "What was found: read mine (" in Path("reports/report.md").read_text("utf-8")
+        assert "\n- read mine: " in Path("reports/report.md").read_text("utf-8")
     Path("params.yaml").write_text(PARAMS % "")
     assert main(["repro"]) == 0
     assert "mine" not in Path("reports/report.md").read_text("utf-8")

@@ -111,14 +111,16 @@ def test_ranks_and_their_differences(here: Path, capsys: Capsys) -> None:
     names = sorted(path.name for path in Path("data/rankings/char_hash").iterdir())
     assert names == ["ranks.parquet", "scores.json"]
     assert main(["report"]) == 0
-    text = Path("reports/report.md").read_text("utf-8")
-    assert "| Dataset | Similarity | Measure | char_hash − use_multilingual |" in text
-    assert len(re.findall(r"^\| words \| (?:cosine|l2) \| MRR \| ", text, re.MULTILINE)) == 2
+    table = json.loads(Path("reports/tables.json").read_bytes())["differences-evalrank"]
+    assert table["columns"] == ["Dataset", "Similarity", "Measure", "char_hash − use_multilingual"]
+    assert [row[:3] for row in table["rows"] if row[2] == "MRR"] == [
+        ["words", similarity, "MRR"] for similarity in ("cosine", "l2")
+    ]
     # What an older version wrote.
     Path("old.json").write_text("{}")
     assert main(["report", "data/results/char_hash", "old.json", "--out", "board"]) == 0
     assert "refused: old.json: expected what `probeta paradigms` wrote" in capsys.readouterr().out
-    assert "| old.json | expected what" in Path("board/report.md").read_text("utf-8")
+    assert "\n- old.json: expected what" in Path("board/report.md").read_text("utf-8")
 
 
 @pytest.mark.parametrize(

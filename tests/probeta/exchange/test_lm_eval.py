@@ -59,10 +59,11 @@ def test_a_model_and_an_encoder_are_compared_and_reported(
     for scores in (model, encoder):
         scores.save(f"results/{scores.results.name}")
     assert main(["report", "results/Large-2B", "results/char_hash", "--out", "report"]) == 0
+    tables = Path("report/tables.tex").read_text("utf-8")
+    assert "asked in lm-evaluation-harness without a probe: Large-2B." in tables
+    assert "Probe protocol standard, version" in tables
     page = Path("report/report.md").read_text("utf-8")
-    assert "asked in lm-evaluation-harness without a probe: Large-2B." in page
-    assert "Probe protocol standard, version" in page
-    assert "| **Large-2B** | lm-eval | – | answers | natural | model org/Large-2B" in page
+    assert "\n- **Large-2B**: lm-eval" in page
 
 
 def test_the_command(logged: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -34,6 +34,7 @@ from report_files import (
     one,
     report_of,
     say_of_dataset,
+    tables_text,
     whole_report,
 )
 from scipy import stats
@@ -56,7 +57,7 @@ from evaluation.results.scores import (
 )
 from probeta.cli import main
 from probeta.cli.report import SCORES_COLUMNS
-from probeta.report.formats import write_json, write_latex, write_markdown
+from probeta.report.formats import write_json, write_latex
 from probeta.report.inputs import OWN, Datasets, find_sources, read_inputs
 from probeta.report.instances import MAX_ROWS, find_probed, list_rows
 from probeta.report.layout import Cell
@@ -144,7 +145,7 @@ def test_the_same_task_stands_side_by_side(tmp_path: Path) -> None:
     assert (
         one(languages(report_of_languages(tmp_path / "more", made))).header[1:] == table.header[1:]
     )
-    text = write_markdown(report)
+    text = tables_text(report)
     for title in ("Across languages", "Tasks across languages"):
         assert f"## {title}\n" in text
         assert title in write_latex(report)
@@ -598,7 +599,7 @@ def test_the_report_has_a_table_for_each_edition(tmp_path: Path) -> None:
         ["char_hash", "50.0", "50.0", "0.0", "–"],
         ["other", "75.0", "75.0", "0.0", "0.0"],
     ]
-    text = write_markdown(report)
+    text = tables_text(report)
     assert "Editions: sp_new and sp_old" in text
     assert "it may have seen them" in text
 

@@ -50,7 +50,6 @@ from probeta.report.formats import (
     sections_of,
     write_json,
     write_latex,
-    write_markdown,
 )
 from probeta.report.inputs import read_inputs
 from probeta.report.layout import Cell, Column, Table, rows_of
@@ -109,12 +108,12 @@ def test_what_dvc_shows_and_plots(
 def test_what_was_left_out_for_a_fault_stands_first(given: dict[str, Any], tmp_path: Path) -> None:
     fault = InputError("mine.jsonl", expected="texts", found="<b>none", todo="write some")
     write_report(**given, out=tmp_path, skipped={"read mine": str(fault), "embed all": "lost"})
-    warned = "found: read mine (<b>none), embed all (lost). The whole messages are in data/"
     page = (tmp_path / "index.html").read_text("utf-8")
     assert "read mine, embed all; averages may be incomplete" in page.split("<nav")[0]
     assert r'["read mine","\u003cb\u003enone"]' in page
-    first, _, _ = (tmp_path / "report.md").read_text("utf-8").partition("\n- ")
-    assert markdown(warned) in first
+    text = (tmp_path / "report.md").read_text("utf-8")
+    assert "**Left out for a fault.** read mine, embed all; averages may be" in text.split("##")[0]
+    assert markdown("read mine: <b>none") in text
 
 
 def test_the_same_results_give_the_same_bytes(
@@ -128,7 +127,7 @@ def test_the_same_results_give_the_same_bytes(
     names = sorted(str(path.relative_to(again)) for path in again.rglob("*") if path.is_file())
     assert names == [
         *(f"figures/{name}" for name in FIGURES),
-        *("index.html", "items.csv", "metrics/own_datasets.json", "report.md", "scores.json"),
+        *("index.html", "metrics/own_datasets.json", "report.md", "scores.json"),
         *("summary.txt", "tables.json", "tables.tex"),
     ]
     for name in names:
@@ -372,11 +371,11 @@ def test_no_text_is_outside_the_table_of_texts() -> None:
     modules = [module for module in MODULES if module.name != "inputs.py"]
     found = {text for module in modules for text in literals(module) if PROSE.search(text)}
     assert found == NO_TEXTS
-    written = (FOLDER / name for name in ("page.html", "picture.svg"))
+    written = (FOLDER / name for name in ("page.html", "picture.svg", "report.md.jinja"))
     page = "".join(path.read_text("utf-8") for path in written)
     page = re.sub(r"\{[%#].*?[%#]\}|\{\{.*?\}\}|<style>.*?</style>", "", page, flags=re.S)
     labels = re.findall(r'(?:aria-label|placeholder|title)="([^"]+)"', page)
-    shown = re.sub(r'<[^>]*>|[\w-]+=("[^"]*")?', "", page)
+    shown = re.sub(r'<[^>]*>|[\w-]+=("[^"]*")?|\(figures/\.svg\)', "", page)
     assert re.findall(r"[A-Za-z]{2,}", shown) + labels == ["Probeta"] * 2
     script = (FOLDER / "page.js").read_text("utf-8")
     between_tags = re.findall(r"<\w+(?: [^<>]*)?>([^<>${}]*)<", script)
@@ -387,7 +386,10 @@ def test_no_text_is_outside_the_table_of_texts() -> None:
 def test_every_phrase_is_used_and_there() -> None:
     """``phrase("key")`` and ``Column("key", …)`` name what is there; nothing else is there."""
     sources = "".join(path.read_text("utf-8") for path in MODULES)
-    sources += "".join((FOLDER / name).read_text("utf-8") for name in ("page.html", "picture.svg"))
+    sources += "".join(
+        (FOLDER / name).read_text("utf-8")
+        for name in ("page.html", "picture.svg", "report.md.jinja")
+    )
     keys = ENGLISH["phrases"].keys()
     assert {key for key in keys if not re.search(f"""["']{key}["']""", sources)} == set()
     assert {*re.findall(r"""(?:phrase|Column)\(["'](\w+)["']""", sources)} <= keys
@@ -421,11 +423,7 @@ def report_texts(tmp_path_factory: pytest.TempPathFactory) -> Report:
 
 
 def written(report_texts: Report) -> dict[Format, str]:
-    return {
-        "json": write_json(report_texts),
-        "markdown": write_markdown(report_texts),
-        "latex": write_latex(report_texts),
-    }
+    return {"json": write_json(report_texts), "latex": write_latex(report_texts)}
 
 
 def test_every_section_is_in_the_formats_that_it_names(report_texts: Report) -> None:
@@ -439,13 +437,12 @@ def test_every_section_is_in_the_formats_that_it_names(report_texts: Report) -> 
             for table in tables:
                 heading = {
                     "json": f'"{table.name}":',
-                    "markdown": f"## {table.title}\n\n",
                     "latex": rf"\label{{tab:{table.name}}}" if table.rows else "",
                 }[form]
                 assert heading in texts[form], (section.name, form)
     # These have nothing to show here.
     missing = {"ablations", "vocabulary", "study_datasets", "languages", "tasks_in_languages"}
-    missing |= {"examples", "papers", "scatter", "sources", "transfer", "transfer_layers"}
+    missing |= {"examples", "papers", "sources", "transfer", "transfer_layers"}
     expected = {section.name: set(section.formats) for section in SECTIONS}
     assert len(expected) == len(SECTIONS)
     assert shown == {name: formats for name, formats in expected.items() if name not in missing}
@@ -461,7 +458,7 @@ def test_in_spanish_nothing_that_the_project_writes_is_english(report_texts: Rep
     assert {text for text in written_out - {*spanish} if text in shown} == set()
 
 
-@pytest.mark.parametrize("shown_in", [FORMATS, ("json",), ("markdown", "latex")])
+@pytest.mark.parametrize("shown_in", [FORMATS, ("json",), ("latex",)])
 def test_a_new_section_is_a_function_and_a_line(
     report_texts: Report, monkeypatch: pytest.MonkeyPatch, shown_in: tuple[Format, ...]
 ) -> None:

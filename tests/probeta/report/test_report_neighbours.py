@@ -30,12 +30,13 @@ from report_files import (
     of_encoder,
     one,
     report_of,
+    tables_text,
 )
 
 from builders.tasks import benchmarks
 from corpora_recipes.running.errors import InputError
 from probeta.report import formats
-from probeta.report.formats import write_json, write_latex, write_markdown
+from probeta.report.formats import write_json, write_latex
 from probeta.report.inputs import read_inputs
 from probeta.report.layout import Cell, Table
 from probeta.report.statistics import Report
@@ -77,7 +78,7 @@ def test_no_sections_without_results(tmp_path: Path) -> None:
     none = (replace(CLUSTERED, scores=(), left_out={}),)
     for rankings, paradigms in (((), ()), (empty, none)):
         report = report_of(tmp_path, rankings=rankings, paradigms=paradigms)
-        for text in (write_markdown(report), write_latex(report), write_json(report)):
+        for text in (tables_text(report), write_latex(report), write_json(report)):
             assert not re.search("evalrank|paralex|correlate with", text, re.I)
         assert [*values(report, "char_hash")] == ["sp_wiki", "dr_rst"]
 
@@ -203,22 +204,6 @@ def test_differences_on_clusters(tmp_path: Path) -> None:
     assert [cell[-1] for cell in shared[4:]] == ["+", "+", "0", "]", "≈", "0"]
 
 
-def test_only_short_differences_stand_in_markdown(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    report = report_of(tmp_path, rankings=[RANKED, OTHER_RANKED], paradigms=[CLUSTERED])
-    title = "## EvalRank: encoders compared\n"
-    rows = len(one(rank_differences(report)).rows)
-    assert rows == 9
-    for short, count in ((rows, 1), (rows - 1, 0)):
-        monkeypatch.setattr(formats, "MAX_NUMBERS_IN_TEXT", short)
-        assert write_markdown(report).count(title) == count
-        tables = write_json(report)
-        assert tables.count("EvalRank: encoders compared") == 1
-        assert "ParaLex: encoders compared" not in tables
-        assert "encoders compared" not in write_latex(report)
-
-
 def test_other_layers_are_not_shown(tmp_path: Path) -> None:
     deep, clustered = of_encoder(DEEP, RANKED, CLUSTERED)
     lower = replace(deep, scores=(*deep.scores, replace(RANK, layer="0", mrr=0.9)))
@@ -309,7 +294,7 @@ def test_why_nothing_was_scored_is_said_without_a_table(tmp_path: Path) -> None:
     reason = {"paralex_fi": "because", "paralex_de": "because", "paralex_x": "therefore"}
     none = replace(CLUSTERED, scores=(), left_out=reason)
     report = report_of(tmp_path, paradigms=[none])
-    text = write_markdown(report)
+    text = tables_text(report)
     reasons = "paralex_fi, paralex_de with char_hash, because; paralex_x with char_hash, therefore."
     assert text.split("## ParaLex\n\n")[1].split("\n\n## ")[0].endswith(f"Not scored: {reasons}")
     assert "ParaLex" not in write_latex(report)
@@ -333,7 +318,7 @@ def test_clusters(tmp_path: Path) -> None:
         ["capitals", "shared", "lower", "0.0 ± 0.0", "0.0", lost, "–", "–", "–"],
         ["weekdays", "shared", "lower", *week, "–", "–", "–"],
     ]
-    assert "capitals" not in write_markdown(report_of(tmp_path, paradigms=[CLUSTERED]))
+    assert "capitals" not in write_latex(report_of(tmp_path, paradigms=[CLUSTERED]))
 
 
 SIX = [
@@ -391,14 +376,14 @@ def test_downstream_needs_three_encoders_and_scores_of_both_kinds(tmp_path: Path
         (sentence,) = table.about
         assert not table.rows
         assert sentence.endswith(f"probed encoders or more; this report has {word}.")
-        assert f"## {title}\n\n{sentence}\n\n## " in write_markdown(report)
+        assert f"## {title}\n\n{sentence}\n\n## " in tables_text(report)
         assert title not in write_latex(report)
     for item in (STS, SP):
         report = report_of(tmp_path / item.task, *(replace(one, scores=(item,)) for one in SIX))
         assert study(report) == study_datasets(report) == []
 
 
-def test_markdown_and_latex_have_the_same_tables(tmp_path: Path) -> None:
+def test_latex_has_the_tables_of_neighbours(tmp_path: Path) -> None:
     ranked, clustered = of_encoder(SIX[0], RANKED, CLUSTERED)
     report = report_of(tmp_path, *SIX, rankings=[ranked], paradigms=[clustered])
     sections = ("evalrank", "postprocessing", "paralex", "study")
@@ -407,7 +392,7 @@ def test_markdown_and_latex_have_the_same_tables(tmp_path: Path) -> None:
         *("evalrank", "evalrank-evalrank-es", "evalrank-evalrank-words-es", "postprocessing"),
         *("paralex", "study-spearman", "study-pearson"),
     ]
-    markdown, latex = write_markdown(report), write_latex(report)
+    markdown, latex = tables_text(report), write_latex(report)
     for table in chain.from_iterable(shown):
         assert markdown.count(f"## {table.title}\n\n") == 1
         assert latex.count(rf"\label{{tab:{table.name}}}") == bool(table.rows)

@@ -27,6 +27,7 @@ from report_files import (
     one,
     report_of,
     say_of_dataset,
+    tables_text,
 )
 
 from builders.audit_report import DETECTABLE, DETECTABLE_AT_MOST, SURFACE_FORM
@@ -35,7 +36,7 @@ from builders.tasks.benchmarks import BENCHMARKS, DIFFERENCES, WITHDRAWN, differ
 from corpora_recipes.running.errors import InputError
 from evaluation.probing.protocols import PROTOCOLS
 from evaluation.results.scores import Results, Score
-from probeta.report.formats import table_lines, write_latex, write_markdown
+from probeta.report.formats import table_lines, write_latex
 from probeta.report.inputs import read_inputs
 from probeta.report.layout import Cell, Row, Table, percent, unused_name
 from probeta.report.sentences import describe_result
@@ -62,7 +63,7 @@ AVERAGES = "Averages: spanish_discoeval"
 
 
 def markdown_of(folder: Path, *results: Results, **how: Any) -> str:
-    return write_markdown(report_of(folder, *results, **how))
+    return tables_text(report_of(folder, *results, **how))
 
 
 def section(text: str, title: str) -> str:
@@ -78,13 +79,6 @@ def without_papers(text: str) -> str:
 
 def test_tables(tmp_path: Path) -> None:
     text = markdown_of(tmp_path, TWO, ONE)
-    assert text.startswith(
-        "# Scores\n\nEncoders: 2; Benchmarks: 1; Datasets: 2; Test rows: 4,130; Probe protocol: "
-        "standard; Data: real corpora.\n\n- Spanish DiscoEval: char_hash, the only encoder with "
-        "all of its datasets, has 37.6 on average. char_hash is not shown to beat the trivial "
-        "baseline (34.4). Only 2 of its 11 datasets are counted: this is not a result of the "
-        "benchmark.\n\nTest accuracy in per "
-    )
     _, missing, lacking, table, *_ = section(text, AVERAGES).split("\n\n")
     assert missing.startswith("Not in this report, so not in the means: bso_wiki, dc_wiki, bso_mls")
     assert lacking == "use lacks dr_rst."
@@ -174,9 +168,8 @@ def test_scores_of_samples_are_marked_and_no_papers_stand_beside_them(tmp_path: 
     how: dict[str, Any] = {"baselines": ALL_BASELINES, "samples": ["sp_wiki", "sts14_es", "word"]}
     mbert = replace(ONE, name="mbert", scores=(MC, STS, SP))
     report = report_of(tmp_path, mbert, TWO, **how)
-    text = write_markdown(report)
+    text = tables_text(report)
     warned = "Sample data, do not report: 2 of 3 datasets are small samples"
-    assert f"\n\n> **{warned}" in text
     assert rf"\textbf{{{warned}" in write_latex(report)
     assert "Araujo" in section(text, "Sentence classification (SC)")
     for title in ("Sentence position (SP)", "Semantic similarity (SS)"):
@@ -192,7 +185,7 @@ def test_scores_of_samples_are_marked_and_no_papers_stand_beside_them(tmp_path: 
     table = averages(report)[0]
     marks = dict(zip(names(table), (cell.marks for cell in table.rows[0].cells), strict=True))
     assert [("(s)" in marks[name]) for name in ("All (2 of 20)", "SC (1 of 5)")] == [True, False]
-    real = write_markdown(report_of(tmp_path / "real", ONE, TWO))
+    real = tables_text(report_of(tmp_path / "real", ONE, TWO))
     assert "Sample data" not in real
     assert "(s)" not in real
 
@@ -303,8 +296,8 @@ def test_layers(tmp_path: Path) -> None:
     expected = [[-0.1, 0.1], [0.0, 0.0], [0.1, -0.1], [0.05, 0.15]]
     assert profile.standard == pytest.approx(np.array(expected) / spread)
     assert profile.average_best == 1.0
-    text = write_markdown(report)
-    about, table, figure = section(text, "Layers of deep on spanish_discoeval").split("\n\n")
+    text = tables_text(report)
+    about, table = section(text, "Layers of deep on spanish_discoeval").split("\n\n")
     assert "before rounding). avg, the mean of all layers' vectors, is separate" in about
     assert "Average best layer, of 0 to 2: 1.0. Where" in about
     assert table.splitlines()[2:] == [
@@ -313,7 +306,6 @@ def test_layers(tmp_path: Path) -> None:
         "| 2 | **50.0** | 10.0 |",
         "| avg | 45.0 | 35.0 |",
     ]
-    assert figure == "![Layers](figures/layers.svg)"
     # The tables of scores show the main layer alone.
     assert "| **deep** | 45.0 ± 1.2 [43.7, 46.8] † ≈ |" in text
     assert "| avg (probed: 0, 1, 2, avg) |" in text
@@ -342,17 +334,13 @@ def test_all_layers_that_share_the_best_score_are_best(tmp_path: Path) -> None:
     assert bold == [[True, False], [False, True], [True, True], [False, False]]
     assert even.standard.tolist() == [[0.0, 0.0]] * 4
     assert even.best == ((0, 1, 2), (0, 1, 2))
-    # The figure of layers stands once, below the last table.
-    text = write_markdown(report)
-    assert text.count("figures/layers.svg") == 1
-    assert "figures/layers.svg" in section(text, "Layers of even on spanish_discoeval")
 
 
 @pytest.mark.parametrize("protocol", ["standard", "senteval"])
 def test_scores_that_depend_on_the_scale(tmp_path: Path, protocol: str) -> None:
     item = replace(ONE, protocol=ONE.protocol | {"name": protocol})
     report = report_of(tmp_path, item)
-    for text in (write_markdown(report), write_latex(report)):
+    for text in (tables_text(report), write_latex(report)):
         warning = "does not standardise features, so that probe scores depend on the scale"
         assert (warning in text) == (protocol == "senteval")
 
@@ -480,7 +468,8 @@ def test_the_marks_of_a_test_of_few_documents_and_of_a_source_that_leaks(
     text = markdown_of(tmp_path, replace(ONE, scores=scores), audit=audit)
     assert ("|  | sp_wiki ‡ |" in text) == ("‡ The test has fewer than 3" in text) == marked
     assert "|  | mc ¶ |" in text
-    assert text.count("¶") == 2
+    # In the tables of all scores and of the group, with its explanation each.
+    assert text.count("¶") == 4
 
 
 @pytest.mark.parametrize(("detectable", "sample"), [(0.121, False), (0.12, False), (0.121, True)])
