@@ -474,3 +474,21 @@ def test_a_new_section_is_a_function_and_a_line(
     for form, text in texts.items():
         for part in ("Toys counted", "a kite", *(["what it means"] if form != "json" else [])):
             assert (part in text) == (form in shown_in)
+
+
+# --- all tables ----------------------------------------------------------------------------------
+
+
+def test_the_tables_are_those_that_were_read(written_report: Path, tmp_path: Path) -> None:
+    """tables.txt has all tables of the fixture as lines: read its difference before it is copied."""
+    lines = []
+    for name, table in json.loads((written_report / "tables.json").read_bytes()).items():
+        lines += ["", f"## {name}: {table['title']}", " | ".join(table["columns"])]
+        for row in table["rows"]:
+            cells = [{"text": cell} if isinstance(cell, str) else cell for cell in row]
+            shown = [[c["text"], c.get("detail", ""), *c.get("marks", ())] for c in cells]
+            lines.append(" | ".join(" ".join(filter(None, parts)) for parts in shown))
+    made = tmp_path / "tables.txt"
+    made.write_text("\n".join(lines[1:]) + "\n", "utf-8")
+    expected = Path(__file__).with_name("tables.txt")
+    assert made.read_text("utf-8") == expected.read_text("utf-8"), f"if it is right: {made}"
