@@ -7,9 +7,10 @@ import gc
 import json
 import socket
 from collections import Counter, deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor, Future
 from dataclasses import asdict
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar
@@ -73,10 +74,12 @@ def read_corpus(
     left = corpus.documents
     seen: set[int] = set()
     faults: list[RawError] = []
-    for result in _results(order, corpus, executor, max_in_flight):
-        if isinstance(result, RawError):
-            faults.append(result)
-            if len(faults) >= max_faults:
+    for get_result in _results(order, corpus, executor, max_in_flight):
+        try:
+            result = get_result()
+        except RawError as fault:
+            faults.append(fault)
+            if len(faults) == max_faults:
                 break
             continue
         new_records: dict[str, Record] = {}
@@ -127,13 +130,10 @@ def _read(recipe: str, block: Block, corpus: Corpus) -> BlockResult:
 
 def _results(
     order: Sequence[Block], corpus: Corpus, executor: Executor | None, max_in_flight: int
-) -> Iterator[BlockResult | RawError]:
+) -> Iterator[Callable[[], BlockResult]]:
+    """Yield what returns the result of each block, or raises its error."""
     if executor is None:
-        for block in order:
-            try:
-                yield _read(corpus.recipe, block, corpus)
-            except RawError as fault:
-                yield fault
+        yield from (partial(_read, corpus.recipe, block, corpus) for block in order)
         return
     in_flight: deque[Future[BlockResult]] = deque()
     rest = iter(order)
@@ -144,10 +144,9 @@ def _results(
             if not in_flight:
                 return
             future = in_flight.popleft()
-            try:
-                yield executor.result(future) if isinstance(executor, Cluster) else future.result()
-            except RawError as fault:
-                yield fault
+            yield (
+                partial(executor.result, future) if isinstance(executor, Cluster) else future.result
+            )
     finally:
         for future in in_flight:
             future.cancel()

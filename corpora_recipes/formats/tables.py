@@ -49,6 +49,17 @@ class Line:
         where = f"{self.path}, line {n_before + self.number}"
         return RawError(where, expected, found, self.todo or todo)
 
+    def parse(self, line: bytes) -> Any:
+        """Return the JSON of this line."""
+        try:
+            text = line.decode("utf-8-sig" if self.number == 1 and not self.start else "utf-8")
+            return json.loads(text)
+        except UnicodeDecodeError as error:
+            raise self.error("UTF-8", str(error), "convert the file to UTF-8") from None
+        except (ValueError, RecursionError) as error:
+            found = f"{text[:60]!r} … ({error})"
+            raise self.error("a line that is one JSON object", found) from None
+
 
 def line_ranges(path: Path, name: str) -> list[LineRange]:
     """Cut a file into ranges of ``BLOCK_BYTES``; ``name`` is its name in the corpus."""
@@ -70,40 +81,28 @@ def range_lines(block: LineRange) -> Iterator[bytes]:
         yield from _until(lines, block.end - file.tell())
 
 
-def parse_lines(
-    lines: Iterable[bytes],
-    path: Path,
-    start: int = 0,
-    todo: str | None = None,
-    faults: list[RawError] | None = None,
-) -> Iterator[tuple[Line, Any]]:
-    """Yield the place and the value of each line that is not empty.
+def locate_lines(
+    lines: Iterable[bytes], path: Path, start: int = 0, todo: str | None = None
+) -> Iterator[tuple[Line, bytes]]:
+    """Yield each line that is not empty, with its place.
 
     Args:
         lines: of the file ``path``, from byte ``start`` on.
         path: the file, for messages.
         start: 0 for the beginning of the file, which may have a byte order mark.
         todo: the advice in messages; None for correcting the line.
-        faults: gets the errors of lines that are skipped; None to raise the first.
     """
     for number, line in enumerate(lines, 1):
-        if not line.strip():
-            continue
-        where = Line(path, number, start, todo)
-        try:
-            text = line.decode("utf-8-sig" if number == 1 and not start else "utf-8")
-            value = json.loads(text)
-        except UnicodeDecodeError as error:
-            fault = where.error("UTF-8", str(error), "convert the file to UTF-8")
-        except (ValueError, RecursionError) as error:
-            found = f"{text[:60]!r} … ({error})"
-            fault = where.error("a line that is one JSON object", found)
-        else:
-            yield where, value
-            continue
-        if faults is None:
-            raise fault
-        faults.append(fault)
+        if line.strip():
+            yield Line(path, number, start, todo), line
+
+
+def parse_lines(
+    lines: Iterable[bytes], path: Path, start: int = 0, todo: str | None = None
+) -> Iterator[tuple[Line, Any]]:
+    """Yield the place and the value of each line of JSON, see ``locate_lines``."""
+    for place, line in locate_lines(lines, path, start, todo):
+        yield place, place.parse(line)
 
 
 def _until(lines: Iterable[bytes], end: int) -> Iterator[bytes]:

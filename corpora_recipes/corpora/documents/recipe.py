@@ -24,7 +24,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from corpora_recipes.fetching.sources import download, find_on_hub
-from corpora_recipes.formats.tables import Line, LineRange, line_ranges, parse_lines, range_lines
+from corpora_recipes.formats.tables import Line, LineRange, line_ranges, locate_lines, range_lines
 from corpora_recipes.hashing import keyed_hash
 from corpora_recipes.recipe import BlockResult, Corpus, Dropped, Finding, no_files
 from corpora_recipes.records import SPLITS, Document, Drops, split_at_drops
@@ -63,11 +63,6 @@ class Part:
     path: Path
     group: int = 0
 
-    @property
-    def name(self) -> Path:
-        """The file's name in the corpus: the path may lead to a name without an ending."""
-        return Path(self.key.rpartition(":")[0])
-
 
 @dataclass(frozen=True, slots=True)
 class Row:
@@ -81,7 +76,8 @@ class Row:
 
 
 Location = Line | Row
-Rows = Iterator[tuple[Location, Any]]
+Contents = Iterator[tuple[Location, Any]]
+"""Locations and contents of rows: a line of JSON, an object, or the error of what is none."""
 
 
 Key = Literal["id", "title", "summary", "text", "paragraphs", "sections", "topics", "split"]
@@ -122,17 +118,20 @@ def blocks(raw: Path, corpus: Corpus) -> Sequence[LineRange | Part]:
 def read_block(block: LineRange | Part, corpus: Corpus) -> BlockResult:
     """Read one part; of bad rows, the first are raised together."""
     result, faults = BlockResult(), list[RawError]()
-    for location, row in rows_of(block, _columns(corpus), faults):
-        if len(faults) >= MAX_FAULTS:
-            break
+    # Texts have no columns.
+    columns = {} if _file_of(block).suffix in TEXTS else _columns(corpus)
+    for location, content in contents_of(block, columns):
         if len(result.records) == MOST_RECORDS and isinstance(block, Part):
             found, todo = "more", "cut it up, or write it as .jsonl, which is read in parts"
             raise RawError(block.path, f"at most {MOST_RECORDS:,} documents", found, todo)
         with result.counting("documents"):
             try:
+                row = _parse(content, columns, location)
                 document = document_of(row, location, corpus.language, result.drops)
             except RawError as fault:
                 faults.append(fault)
+                if len(faults) == MAX_FAULTS:
+                    break
                 continue
             if not document.sections:
                 raise Dropped("no_sentences")
@@ -162,6 +161,11 @@ def _patterns(corpus: Corpus) -> list[str]:
 def _columns(corpus: Corpus) -> Columns:
     where = f"{corpus.where}.corpus.columns"
     return validate(dict[Key, str], corpus.options.get("columns", {}), where)
+
+
+def _file_of(block: LineRange | Part) -> Path:
+    """Return a file's name in the corpus: its path may lead to a name without an ending."""
+    return Path(block.key.rpartition(":")[0])
 
 
 # --- the document of a row -----------------------------------------------------------------------
@@ -304,25 +308,33 @@ def parts_of(path: Path, name: str) -> Sequence[LineRange | Part]:
     return [Part(f"{name}:{group}", path, group) for group in range(count)]
 
 
-def rows_of(block: LineRange | Part, columns: Columns, faults: list[RawError]) -> Rows:
-    """Yield the location and the value of each row of a block; a good one has our keys.
-
-    Lines that cannot be read are skipped, and their errors added to ``faults``.
-    """
+def contents_of(block: LineRange | Part, columns: Columns) -> Contents:
+    """Yield the location and the content of each row of a block, for ``_parse``."""
     if isinstance(block, LineRange):
-        lines = parse_lines(range_lines(block), block.path, block.start, faults=faults)
-        return _rename_keys(lines, columns, faults)
-    return _READERS[block.name.suffix](block, columns, faults)
+        return locate_lines(range_lines(block), block.path, block.start)
+    return _READERS[_file_of(block).suffix](block, columns)
 
 
-def _text(block: Part, *_: Any) -> Rows:
+def _parse(content: Any, columns: Columns, location: Location) -> Any:
+    """Return a row with our keys: objects may lack what documents may lack."""
+    if isinstance(content, RawError):
+        raise content
+    row = location.parse(content) if isinstance(location, Line) else content
+    if not (columns and isinstance(row, dict)):
+        return row
+    needed = {key: name for key, name in columns.items() if key in _NEEDED}
+    _check(row, needed, location)
+    return {key: row[name] for key, name in columns.items() if name in row}
+
+
+def _text(block: Part, _: Columns) -> Contents:
     text = _decode(read_whole(block.path, LARGEST_TEXT), block.path)
-    yield Row(str(block.path)), {"id": block.name.with_suffix("").as_posix(), "text": text}
+    yield Row(str(block.path)), {"id": _file_of(block).with_suffix("").as_posix(), "text": text}
 
 
-def _markdown(block: Part, *_: Any) -> Rows:
+def _markdown(block: Part, _: Columns) -> Contents:
     """Yield a text cut into sections at its headings; the first one of level 1 is the title."""
-    ((location, row),) = _text(block)
+    ((location, row),) = _text(block, _)
     preamble, *pieces = _HEADING.split(row.pop("text"))
     headed = [("#", "", preamble), *zip(pieces[::3], pieces[1::3], pieces[2::3], strict=True)]
     row["title"] = next((heading for marks, heading, _ in headed if heading and marks == "#"), "")
@@ -338,7 +350,7 @@ def paragraphs(text: str) -> list[str]:
     return re.split(r"\n\s*\n", text)
 
 
-def _separated(block: Part, columns: Columns, faults: list[RawError]) -> Rows:
+def _separated(block: Part, columns: Columns) -> Contents:
     """Yield the rows of a table with a header, quoted if necessary (RFC 4180)."""
     csv.field_size_limit(LONGEST_LINE)
     with block.path.open("rb") as file:
@@ -347,7 +359,7 @@ def _separated(block: Part, columns: Columns, faults: list[RawError]) -> Rows:
         )
         header = next(lines, "")
         commas = ";" if header.count(";") > header.count(",") else ","
-        delimiter = "\t" if block.name.suffix == ".tsv" else commas
+        delimiter = "\t" if _file_of(block).suffix == ".tsv" else commas
         reader = csv.reader(chain([header], lines), delimiter=delimiter, strict=True)
         names: list[str] = []
         try:
@@ -362,23 +374,19 @@ def _separated(block: Part, columns: Columns, faults: list[RawError]) -> Rows:
                         "correct the row: a text with a comma or a line end needs quotation marks"
                     )
                     found = f"{len(row)} that begin {row[:2]!r}"[:200]
-                    faults.append(location.error(expected, found, todo))
-                    if len(faults) >= MAX_FAULTS:
-                        return
+                    yield location, location.error(expected, found, todo)
                 else:
-                    yield location, _select_columns(dict(zip(names, row, strict=True)), columns)
+                    yield location, dict(zip(names, row, strict=True))
         except csv.Error as error:
             location = Row(f"{block.path}, line {reader.line_num}")
             expected = f"fields of at most {LONGEST_LINE:,} bytes, separated by {delimiter!r}"
             raise location.error(expected, str(error), "correct the row") from None
 
 
-def _packed(block: Part, columns: Columns, faults: list[RawError]) -> Rows:
+def _packed(block: Part, _: Columns) -> Contents:
     todo = "unpack it: a plain .jsonl file, of any size, is read in parts"
     with _refuse_damage(block.path), gzip.open(block.path, "rb") as packed:
-        lines = _limit_lines(packed, block.path, todo)
-        parsed = parse_lines(lines, block.path, faults=faults)
-        yield from _rename_keys(parsed, columns, faults)
+        yield from locate_lines(_limit_lines(packed, block.path, todo), block.path)
 
 
 def _limit_lines(file: Any, path: Path, todo: str) -> Iterator[bytes]:
@@ -405,7 +413,7 @@ def _decode(data: bytes, path: Path) -> str:
     return text
 
 
-def _parquet(block: Part, columns: Columns, *_: Any) -> Rows:
+def _parquet(block: Part, columns: Columns) -> Contents:
     with _refuse_damage(block.path):
         file = pq.ParquetFile(block.path)
         where = f"{block.path}, row group {block.group}"
@@ -414,12 +422,10 @@ def _parquet(block: Part, columns: Columns, *_: Any) -> Rows:
         size = file.metadata.row_group(block.group).total_byte_size
         selection = {"row_groups": [block.group], "columns": [*columns.values()] or None}
         at_once = _rows_at_once(size)
-        yield from _iter_columnar_rows(
-            lambda: file.iter_batches(at_once, **selection), columns, where
-        )
+        yield from _iter_columnar_rows(lambda: file.iter_batches(at_once, **selection), where)
 
 
-def _arrow(block: Part, columns: Columns, *_: Any) -> Rows:
+def _arrow(block: Part, columns: Columns) -> Contents:
     """Yield the rows of a batch of a file that ``Dataset.save_to_disk`` wrote."""
     with _refuse_damage(block.path):
         batch = next(b for number, b in enumerate(_batches(block.path)) if number == block.group)
@@ -428,9 +434,7 @@ def _arrow(block: Part, columns: Columns, *_: Any) -> Rows:
         batch.validate(full=True)
         step = _rows_at_once(batch.nbytes)
         slices = [batch.slice(start, step) for start in range(0, batch.num_rows, step)]
-        yield from _iter_columnar_rows(
-            lambda: slices, columns, f"{block.path}, batch {block.group}"
-        )
+        yield from _iter_columnar_rows(lambda: slices, f"{block.path}, batch {block.group}")
 
 
 def _batches(path: Path) -> Iterator[pa.RecordBatch]:
@@ -448,9 +452,7 @@ def _rows_at_once(size: int) -> int:
     return max(1, min(1000, LARGEST_FILE // max(1, size)))
 
 
-def _iter_columnar_rows(
-    batches: Callable[[], Iterable[pa.RecordBatch]], columns: Columns, where: str
-) -> Rows:
+def _iter_columnar_rows(batches: Callable[[], Iterable[pa.RecordBatch]], where: str) -> Contents:
     characters = number = 0
     for batch in batches():
         characters += sum(map(_characters, batch.to_pylist()))
@@ -461,7 +463,7 @@ def _iter_columnar_rows(
     for batch in batches():
         for row in batch.to_pylist():
             number += 1
-            yield Row(f"{where}, row {number}"), _select_columns(row, columns)
+            yield Row(f"{where}, row {number}"), row
 
 
 def _characters(value: Any) -> int:
@@ -482,28 +484,6 @@ def _refuse_damage(path: Path) -> Iterator[None]:
         raise RawError(path, expected, str(error), "write or copy it again") from None
 
 
-def _rename_keys(
-    lines: Iterable[tuple[Line, Any]], columns: Columns, faults: list[RawError]
-) -> Rows:
-    """Yield JSON with our keys: objects may lack what documents may lack."""
-    needed = {key: name for key, name in columns.items() if key in _NEEDED}
-    for location, row in lines:
-        if columns and isinstance(row, dict):
-            try:
-                _check(row, needed, location)
-            except RawError as fault:
-                faults.append(fault)
-                continue
-            row = _select_columns(row, columns)
-        yield location, row
-
-
-def _select_columns(row: Mapping[str, Any], columns: Columns) -> Mapping[str, Any]:
-    if not columns:
-        return row
-    return {key: row[name] for key, name in columns.items() if name in row}
-
-
 def _check(names: Iterable[str], columns: Columns, location: Location) -> None:
     """Refuse a table that lacks a column, or has two of a name."""
     names = list(names)
@@ -517,7 +497,7 @@ def _check(names: Iterable[str], columns: Columns, location: Location) -> None:
 
 
 _NEEDED = ("id", "text", "paragraphs", "sections")
-_READERS: Mapping[str, Callable[[Part, Columns, list[RawError]], Rows]] = {
+_READERS: Mapping[str, Callable[[Part, Columns], Contents]] = {
     ".txt": _text,
     ".md": _markdown,
     ".csv": _separated,
