@@ -4,8 +4,6 @@ In another language than the shipped one, the names of the datasets have its cod
 """
 
 import argparse
-import math
-import os
 import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -24,7 +22,7 @@ from builders.audit_report import DETECTABLE_AT_MOST
 from builders.building import build
 from builders.packaging.hub import dataset_changes
 from builders.statistics import detectable_difference
-from builders.store import read_records, record_batches, shards_in
+from builders.store import read_records, shards_in
 from builders.tasks import TASKS
 from builders.tasks.benchmarks import BENCHMARKS
 from builders.tasks.connective import OPENINGS
@@ -266,15 +264,14 @@ def documents_text(
     """
     if language:
         corpora_in(language)
-    entry: dict[str, Any] = {"recipe": "documents", "path": path}
-    entry |= {"columns": dict(columns)} if columns else {}
+    entry = {"path": path, **({"columns": dict(columns)} if columns else {})}
 
     def corpus_in(code: str) -> Corpus:
-        corpora = {name: {"corpus": entry | {"language": code}}}
+        corpora = {name: {"corpus": {"recipe": "documents", "language": code, **entry}}}
         return corpus_of(vars(validate(Params, {"corpora": corpora}, PARAMS)), PARAMS, name)
 
     with TemporaryDirectory() as folder:
-        raw, records = Path(folder, "raw"), Path(folder, "records.parquet")
+        raw, records, built = (Path(folder, part) for part in ("raw", "records.parquet", "built"))
         corpus = corpus_in(language or "es")
         fetch(corpus, "sample", raw)
         counts = read(corpus, raw, records, workers=None, executor="local")
@@ -283,14 +280,7 @@ def documents_text(
             corpus = corpus_in(code)
             counts = read(corpus, raw, records, workers=None, executor="local")
         n_documents = counts.kept("documents")
-        options: dict[str, Any] = {"folds": True} if _needs_folds(corpus, records) else {}
-        datasets = {
-            f"{task.group.abbreviation.lower()}_{name}": {"task": task.name} | options
-            for task in _passage_tasks()
-        }
-        if _share_topics(records):
-            datasets[f"dc_{name}"]["donors"] = "same_topic"
-        built = Path(folder, "built")
+        datasets = _datasets(corpus, records)
         report, faults = _build_rows(replace(corpus, datasets=datasets), records, built)
         detectable = {key: _detectable(built / key, report[key]) for key in report}
     if not report:
@@ -350,27 +340,37 @@ def guess_language(path: str, records: Path) -> str:
     return code
 
 
-def _needs_folds(corpus: Corpus, records: Path) -> bool:
-    """Return whether the documents are few, and none has a split of its source."""
-    decided = [
-        split == decide_split(corpus.seed, corpus.name, document_id)
-        for batch in record_batches(records, "documents", ["id", "split"])
-        for document_id, split in zip(*(batch[c].to_pylist() for c in ("id", "split")), strict=True)
-    ]
-    return len(decided) < MIN_DOCUMENTS_TO_SPLIT and all(decided)
+def _datasets(corpus: Corpus, records: Path) -> dict[str, dict[str, Any]]:
+    """Return entries of all tasks on documents, that which needs most of them last.
+
+    They have folds if the documents are few and none has a split of its source; and donors of the
+    same topic if most documents have one that another document has too.
+    """
+    rows = pq.read_table(records, columns=["id", "split", "topics"]).to_pylist()
+    passage_tasks = [task for task in TASKS.values() if isinstance(task, PassageTask)]
+    tasks = [task for task in passage_tasks if "documents" in task.records]
+    dealt = all(r["split"] == decide_split(corpus.seed, corpus.name, r["id"]) for r in rows)
+    options = {"folds": True} if dealt and len(rows) < MIN_DOCUMENTS_TO_SPLIT else {}
+    datasets = {
+        f"{task.group.abbreviation.lower()}_{corpus.name}": {"task": task.name, **options}
+        for task in sorted(tasks, key=lambda task: (task.documents_per_row, task.group))
+    }
+    n_documents = Counter(topic for row in rows for topic in row["topics"])
+    if sum(any(n_documents[t] > 1 for t in row["topics"]) for row in rows) > len(rows) / 2:
+        datasets[f"dc_{corpus.name}"]["donors"] = "same_topic"
+    return datasets
 
 
 def _detectable(dataset: Path, report: Mapping[str, Any]) -> float:
     """Return the difference that a test detects between encoders that guess; cf. gate 4."""
     split: Split = "train" if report["folds"] else "test"
-    table = pq.read_table(shards_in(dataset)[split], columns=["id", "document_id"])
+    rows = pq.read_table(shards_in(dataset)[split], columns=["id", "document_id"]).to_pydict()
     n_classes = len(report["labels"][split])
-    ids, documents = (table[name].to_pylist() for name in ("id", "document_id"))
     guesses = [
-        np.array([keyed_hash(encoder, row, "guess") % n_classes == 0 for row in ids], np.float64)
+        np.array([keyed_hash(encoder, row, "guess") % n_classes == 0 for row in rows["id"]], float)
         for encoder in range(N_GUESSING_ENCODERS)
     ]
-    return detectable_difference(guesses, documents)
+    return detectable_difference(guesses, rows["document_id"])
 
 
 def _describe_size(report: Mapping[str, Any], detectable: float) -> str:
@@ -386,41 +386,16 @@ def _describe_size(report: Mapping[str, Any], detectable: float) -> str:
 def _what_helps(detectable: Sequence[float], n_documents: int) -> list[str]:
     """Return lines on the datasets that are too small for an average; none without any."""
     small = sorted(value for value in detectable if value > DETECTABLE_AT_MOST)
-    needed = []
-    for value in small:
-        # What is detected falls with the square root of the rows; two digits count.
-        number = n_documents * (value / DETECTABLE_AT_MOST) ** 2
-        unit = 10.0 ** (math.floor(math.log10(number)) - 1)
-        needed.append(f"{math.ceil(number / unit) * unit:,.0f}")
     if not small:
         return []
+    # What is detected falls with the square root of the rows; two digits count.
+    needed = [f"{n_documents * (value / DETECTABLE_AT_MOST) ** 2:.2g}" for value in small]
+    ends = dict.fromkeys(f"{float(needed[end]):,.0f}" for end in (0, -1))
     return [
         f"{len(small)} of {len(detectable)} are too small for an average, which takes tests that "
         f"detect differences of {100 * DETECTABLE_AT_MOST:.0f} points.",
-        f"What helps: {' to '.join(dict.fromkeys((needed[0], needed[-1])))} such documents, "
-        "longer ones, or fewer datasets.",
+        f"What helps: {' to '.join(ends)} such documents, longer ones, or fewer datasets.",
     ]
-
-
-def _passage_tasks() -> list[PassageTask]:
-    """Return the tasks on documents, that which needs most of them last."""
-    tasks = [task for task in TASKS.values() if isinstance(task, PassageTask)]
-    of_documents = [task for task in tasks if "documents" in task.records]
-    return sorted(of_documents, key=lambda task: (task.documents_per_row, task.group))
-
-
-def _share_topics(records: Path) -> bool:
-    """Return whether most documents have a topic that another one has too."""
-    topics = [
-        topics
-        for batch in record_batches(records, "documents", ["topics"])
-        for topics in batch["topics"].to_pylist()
-    ]
-    counts = Counter(topic for document_topics in topics for topic in document_topics)
-    return (
-        sum(any(counts[t] > 1 for t in document_topics) for document_topics in topics)
-        > len(topics) / 2
-    )
 
 
 def _build_rows(
@@ -441,11 +416,10 @@ def _build_rows(
 
 def add_init_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `probeta init`."""
-    choice = parser.add_mutually_exclusive_group()
     help_text = "of the benchmark, such as ca or pt-BR; of documents, if it is not to be guessed"
-    choice.add_argument("--language", metavar="CODE", help=help_text)
+    parser.add_argument("--language", metavar="CODE", help=help_text)
     help_text = f"{', '.join(PAPERS)}: a paper to do again, instead of a language"
-    choice.add_argument("--paper", choices=PAPERS, metavar="NAME", help=help_text)
+    parser.add_argument("--paper", choices=PAPERS, metavar="NAME", help=help_text)
     help_text = "a file, a folder or hf://datasets/ORG/NAME: write a params.yaml for these alone"
     parser.add_argument("--documents", metavar="PATH", help=help_text)
     help_text = (
@@ -460,58 +434,43 @@ def add_init_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run_init(options: argparse.Namespace) -> None:
-    """Write a params.yaml, and print what it asks for."""
+    """Write a params.yaml, and say what it asks for."""
     out = Path(options.out)
-    # The shell has made the file of `probeta init > params.yaml`.
-    prints = options.out == "-" or _is_standard_output(out)
+    # The shell has made an empty file of `probeta init > params.yaml`.
     if options.out != "-" and not options.force and out.exists() and out.stat().st_size:
         todo = "name another file with -o, or replace it with --force"
         raise ParamsError(out, "no such file, or an empty one", "a file with content", todo)
     text, summary = _text_and_summary(options)
-    if prints:
+    if options.out == "-":
         print(text)
     else:
         with whole_file(out) as temporary:
             temporary.write_text(f"{text}\n", "utf-8")
         summary[0] = f"{out}: {summary[0]}"
     if not console.quiet:
-        name = "" if prints or out == PARAMS else f" --params {out}"
-        print(*summary, f"Next: probeta repro{name}", sep="\n", file=sys.stderr if prints else None)
-
-
-def _is_standard_output(path: Path) -> bool:
-    try:
-        return os.path.samestat(os.fstat(sys.stdout.fileno()), path.stat())
-    except (OSError, ValueError):
-        return False
+        name = "" if options.out == "-" or out == PARAMS else f" --params {out}"
+        # The shell has sent what is printed to the file that is replaced.
+        print(*summary, f"Next: probeta repro{name}", sep="\n", file=sys.stderr)
 
 
 def _text_and_summary(options: argparse.Namespace) -> tuple[str, list[str]]:
     """Return the params.yaml that is asked for, and lines that say what it has."""
-    if options.paper and options.documents:
-        todo = "leave --paper out, or --documents"
-        raise ParamsError("--documents", "no --paper", f"--paper {options.paper}", todo)
-    if options.columns and not options.documents:
-        todo = "add --documents PATH, or leave --columns out"
-        raise ParamsError("--columns", "documents whose columns they are", "none", todo)
-    if options.documents:
-        columns = dict(_key_and_column(text) for text in options.columns)
-        return documents_text(options.documents, options.language, options.name, columns)
-    if not (options.language or options.paper):
-        expected = "what to write it for: --documents, --language or --paper"
+    names = ("documents", "language", "paper", "columns")
+    asked = {name for name in names if getattr(options, name)}
+    if asked - {"language", "columns"} != {"documents"} and asked not in ({"language"}, {"paper"}):
+        expected = "--documents, with --language and --columns or without; --language; or --paper"
         todo = "name your documents, as in `probeta init --documents FOLDER`, or a language"
-        raise ParamsError("probeta init", expected, "none of them", todo)
+        found = ", ".join(f"--{name}" for name in sorted(asked)) or "none of them"
+        raise ParamsError("probeta init", expected, found, todo)
+    if options.documents:
+        columns = dict(text.partition("=")[::2] for text in options.columns)
+        if not all((*columns, *columns.values())):
+            todo = "write it as in --columns text=content id=number"
+            raise ParamsError("--columns", "KEY=COLUMN", " ".join(options.columns), todo)
+        return documents_text(options.documents, options.language, options.name, columns)
     text = paper_text(options.paper) if options.paper else params_text(options.language)
     corpora = yaml.safe_load(text)["corpora"]
     n_datasets = sum(len(entry.get("datasets") or ()) for entry in corpora.values())
     subject = options.paper or title_of(options.language) or options.language
     summary = f"{n_datasets} datasets of {len(corpora)} corpora: {subject}"
     return text, [summary, "`probeta list` checks it, `probeta doctor` asks the servers."]
-
-
-def _key_and_column(text: str) -> tuple[str, str]:
-    key, _, column = text.partition("=")
-    if not (key and column):
-        todo = "write it as in --columns text=content id=number"
-        raise ParamsError("--columns", "KEY=COLUMN", repr(text), todo)
-    return key, column

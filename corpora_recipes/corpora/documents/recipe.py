@@ -77,7 +77,7 @@ class Row:
 
 Location = Line | Row
 Contents = Iterator[tuple[Location, Any]]
-"""Locations and contents of rows: a line of JSON, an object, or the error of what is none."""
+"""Locations and contents of rows: a line of JSON, an object, or the error that says why not."""
 
 
 Key = Literal["id", "title", "summary", "text", "paragraphs", "sections", "topics", "split"]

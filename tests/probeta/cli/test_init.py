@@ -192,7 +192,7 @@ OF_PAPERS = {
 def test_the_params_of_papers(paper: str, tmp_path: Path, capsys: Capsys) -> None:
     path = tmp_path / "params.yaml"
     assert main(["init", "--paper", paper, "--out", str(path)]) == 0
-    assert f"Next: probeta repro --params {path}" in capsys.readouterr().out
+    assert f"Next: probeta repro --params {path}" in capsys.readouterr().err
     text = path.read_text("utf-8")
     benchmarks, encoders = OF_PAPERS[paper]
     language = "es" if paper == "araujo2022" else "en"
@@ -225,8 +225,9 @@ def test_the_params_of_papers(paper: str, tmp_path: Path, capsys: Capsys) -> Non
 @pytest.mark.parametrize(
     ("asked", "message"),
     [
-        ("--paper chen2019 --documents mine", "leave --paper out, or --documents"),
-        ("--language es --columns text=body", "add --documents PATH"),
+        ("--paper chen2019 --documents mine", "found:    --documents, --paper"),
+        ("--paper chen2019 --language en", "found:    --language, --paper"),
+        ("--language es --columns text=body", "found:    --columns, --language"),
         ("--documents mine --columns body", "--columns text=content"),
         ("", "name your documents"),
     ],
@@ -289,7 +290,7 @@ def test_the_datasets_of_documents(
     columns = ["--columns", "id=number", "text=body", *topics]
     asked = ["init", "--documents", "texts.jsonl", "--name", "days", *columns]
     assert main(asked) == 0
-    said, text = capsys.readouterr().out, Path("params.yaml").read_text("utf-8")
+    said, text = capsys.readouterr().err, Path("params.yaml").read_text("utf-8")
     assert said.startswith("params.yaml: 3 datasets of 120 documents, in Spanish (es, guessed: ")
     assert "\nDropped: 1 document (duplicate id)\n" in said
     assert "\n3 of 3 are too small for an average, " in said
