@@ -147,7 +147,7 @@ def scaled_along_axes(x: Floats, scales: Floats) -> tuple[Floats, Floats]:
     """Return rows [n, d] that are divided by each of ``scales`` [k, d], along their own axes.
 
     They are [k, n, n], with the mean squares of the rows along each axis [k, 1, n]. Rows are as far
-    apart as before, so that regressions with such a penalty predict the same, but for axes with
+    apart as before, so that regressions with such a penalty predict the same, except axes with
     less than ``VARIANCE_SHARE`` of the variance, along which rows become 0.
     """
     from scipy.linalg import eigh
