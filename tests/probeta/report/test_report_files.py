@@ -480,7 +480,7 @@ def test_a_new_section_is_a_function_and_a_line(
 
 
 def test_the_tables_are_those_that_were_read(written_report: Path, tmp_path: Path) -> None:
-    """tables.txt has all tables of the fixture as lines: read its difference before it is copied."""
+    """tables.txt has all tables of the fixture: read its difference before it is copied."""
     lines = []
     for name, table in json.loads((written_report / "tables.json").read_bytes()).items():
         lines += ["", f"## {name}: {table['title']}", " | ".join(table["columns"])]
