@@ -83,7 +83,7 @@ def dataset_rows(runs: Sequence[Datasets], report: Mapping[str, Any]) -> Iterato
     for name in (name for name in runs[0] if name in report["datasets"]):
         with_dataset = [run[name] for run in runs if name in run]
         scores = [score for run in with_dataset for score in run.values()]
-        baseline, baseline_score = best_baseline(report, name) or ("", math.nan)
+        baseline, baseline_score = best_baseline(report["datasets"][name]) or ("", math.nan)
         chance = max(scores[0].chance or 0.0, scores[0].majority or 0.0)
         yield (
             name,

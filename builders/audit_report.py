@@ -132,13 +132,13 @@ def read_audit(path: Path) -> dict[str, Any]:
     return report
 
 
-def baselines_of(report: Mapping[str, Any], dataset: str) -> dict[str, float]:
+def baselines_of(facts: Mapping[str, Any]) -> dict[str, float]:
     """Return the scores of the trivial baselines on a dataset's test, by name.
 
-    Accuracies 0 … 1, or correlations -1 … 1 where the answer is a score.
+    ``facts``: of the dataset in the report. They are accuracies 0 … 1, or correlations -1 … 1.
     """
-    checks = report["datasets"][dataset]["checks"]
-    return {c["what"]: c["value"] for c in checks if c["gate"] == "baselines" and c["what"]}
+    checks = (check for check in facts["checks"] if check["gate"] == "baselines")
+    return {check["what"]: check["value"] for check in checks if check["what"]}
 
 
 def chosen_of(checks: Iterable[Mapping[str, Any]]) -> str:
@@ -147,14 +147,14 @@ def chosen_of(checks: Iterable[Mapping[str, Any]]) -> str:
     return max((name for name in of if name != MAJORITY), key=of.__getitem__, default="")
 
 
-def best_baseline(report: Mapping[str, Any], dataset: str) -> tuple[str, float] | None:
+def best_baseline(facts: Mapping[str, Any]) -> tuple[str, float] | None:
     """Return name and score on test of the baseline that an encoder must beat on a dataset.
 
     It is the highest of chance (1 / number of classes; 0 for correlations), majority, and the
     trivial baseline that is best on validation and halves of train (``chosen``), or on test where
     there is no such choice. None if no baseline besides majority was fitted.
     """
-    facts, scores = report["datasets"][dataset], baselines_of(report, dataset)
+    scores = baselines_of(facts)
     fitted = {name: score for name, score in scores.items() if name != MAJORITY}
     if not fitted:
         return None
@@ -167,11 +167,11 @@ def best_baseline(report: Mapping[str, Any], dataset: str) -> tuple[str, float] 
     return name, best[name]
 
 
-def baseline_half_width(report: Mapping[str, Any], dataset: str) -> float:
+def baseline_half_width(facts: Mapping[str, Any]) -> float:
     """Return half the width of the interval of ``best_baseline``; 0 of chance and majority."""
-    name, _ = best_baseline(report, dataset) or (CHANCE, 0.0)
-    checks = report["datasets"][dataset]["checks"]
-    widths = {c["what"]: c.get("half_width") for c in checks if c["gate"] == "baselines"}
+    name, _ = best_baseline(facts) or (CHANCE, 0.0)
+    checks = (check for check in facts["checks"] if check["gate"] == "baselines")
+    widths = {check["what"]: check.get("half_width") for check in checks}
     return 0.0 if name == MAJORITY else widths.get(name) or 0.0
 
 

@@ -1,7 +1,6 @@
 """The verbs of this package: `probeta fetch` and `probeta read`."""
 
 import argparse
-from collections import Counter
 from collections.abc import Mapping
 from functools import partial
 from typing import Any
@@ -126,7 +125,7 @@ def _read(corpus: Corpus, options: argparse.Namespace) -> Mapping[str, Any]:
         executor=options.executor,
         strict=options.strict,
     )
-    texts, n_records = Counter[str](), dict[str, int]()
+    n_texts = n_used_texts = 0
     for unit, counts in drops.as_dict().items():
         n_read, n_used = counts["seen"], counts["kept"]
         reasons = ", ".join(f"{reason} {n:,}" for reason, n in counts["dropped"].items() if n)
@@ -134,12 +133,11 @@ def _read(corpus: Corpus, options: argparse.Namespace) -> Mapping[str, Any]:
         log(f"{corpus.name}: {n_read:,} {unit.replace('_', ' ')}{share}")
         # All of some units are dropped, such as boilerplate: texts are cleaned of them.
         if n_used:
-            texts.update(n_dropped=n_read - n_used, n_read=n_read)
-            n_records[unit] = n_used
+            n_texts, n_used_texts = n_texts + n_read, n_used_texts + n_used
     # Documents have sentences; records are the largest unit.
-    n = next((n_records[unit] for unit in _RECORDS if unit in n_records), 0)
+    n = next(filter(None, map(drops.kept, _RECORDS)), 0)
     return {
         "counts": drops.as_dict(),
         "notes": above_limits(corpus, drops),
-        "work": {"records": (n, n), "dropped": (texts["n_dropped"], texts["n_read"])},
+        "work": {"records": (n, n), "dropped": (n_texts - n_used_texts, n_texts)},
     }

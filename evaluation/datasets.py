@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from builders.audit_report import SURFACE_FORM, best_baseline, detectable_of, read_audit, verdict_of
+from builders.audit_report import read_audit
 from builders.store import MTEB_FACTS, about_of, labels_of
 from builders.tasks import TASKS
 from builders.tasks.benchmarks import groupings_of
@@ -21,8 +21,7 @@ from builders.tasks.task import Answer
 from corpora_recipes.hashing import sha256_of
 from corpora_recipes.records import SPLITS, Split
 from corpora_recipes.running.console import names
-from corpora_recipes.running.errors import InputError, OutputError, suggest
-from corpora_recipes.running.outputs import PACKAGE
+from corpora_recipes.running.errors import InputError, OutputError, check_names
 from corpora_recipes.validation import check_choice
 
 _SHARD = re.compile(r"(train|validation|test)-(\d{5})-of-(\d{5})\.parquet")
@@ -225,24 +224,6 @@ AUDIT = "audit.json"
 
 
 @dataclass(frozen=True, slots=True)
-class Audited:
-    """What the audit says of a dataset that a score on it needs.
-
-    Attributes:
-        baseline: name and score of the best trivial baseline besides majority; None if none was
-            fitted.
-        benchmark: that the dataset belongs to, "" if it is another one.
-        detectable: the difference of two encoders that its test detects, None if not measured.
-        solved: whether surface form gives the answers away.
-    """
-
-    baseline: tuple[str, float] | None
-    benchmark: str = ""
-    detectable: float | None = None
-    solved: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class Data:
     """Datasets to score an encoder on, sorted by name.
 
@@ -250,7 +231,7 @@ class Data:
         all_names: of the datasets that the folder has.
         seed: with which they were built.
         samples: the names of those that are built from a shipped sample.
-        audited: name to what the folder's audit says, if it is of the same rows.
+        audited: name to the facts of the folder's audit, if it is of the same rows.
     """
 
     folder: Path
@@ -258,7 +239,7 @@ class Data:
     all_names: tuple[str, ...]
     seed: int
     samples: frozenset[str]
-    audited: dict[str, Audited]
+    audited: dict[str, dict[str, Any]]
 
 
 Names = Collection[str] | str | None
@@ -271,12 +252,12 @@ def as_list(chosen: Names) -> list[str] | None:
     return result or None
 
 
-def find_data(data: str | Path | None, datasets: Names, groups: Names) -> Data:
+def find_data(data: str | Path, datasets: Names, groups: Names) -> Data:
     """Find the datasets with a label or a score that a user means.
 
     Args:
         data: a folder such as dist/hub, or the id of a dataset on the Hugging Face Hub that
-            `probeta publish` uploaded; None for dist/hub.
+            `probeta publish` uploaded.
         datasets: names.
         groups: abbreviations, such as "SP". All datasets if there are neither names nor groups.
     """
@@ -291,28 +272,29 @@ def find_data(data: str | Path | None, datasets: Names, groups: Names) -> Data:
         found = ", ".join(f"{name} {seed}" for name, seed in seeds.items())
         todo = "score those of one seed at a time: name them with `datasets`"
         raise InputError(folder, "datasets that were built with one seed", found, todo)
+    audit = read_audit(folder / AUDIT)["datasets"] if (folder / AUDIT).is_file() else {}
     return Data(
         folder,
         tuple(selected),
         tuple(by_name),
         next(iter(seeds.values())),
         frozenset(name for name, about in facts.items() if about["sample"]),
-        _read_audited(folder / AUDIT, facts) if (folder / AUDIT).is_file() else {},
+        {
+            name: audit[name]
+            for name, about in facts.items()
+            if audit.get(name, {}).get("rows") == about["rows"]
+        },
     )
 
 
-def data_folder(data: str | Path | None, datasets: Collection[str] | None) -> Path:
+def data_folder(data: str | Path, datasets: Collection[str] | None) -> Path:
     """Return the folder of the data; that of a repository is downloaded.
 
     Args:
         data: as of ``find_data``.
         datasets: the names of those that are needed; None for all.
     """
-    if data is None and not PACKAGE.is_dir():
-        expected = f"a folder of datasets, an id of the Hugging Face Hub, or {PACKAGE} right here"
-        todo = f"name the data (data=, --data), or make {PACKAGE} with `probeta repro`"
-        raise InputError("data", expected, f"neither, in {Path.cwd()}", todo)
-    folder = PACKAGE if data is None else Path(data)
+    folder = Path(data)
     if folder.is_dir():
         return folder
     if folder.exists() or not re.fullmatch(r"[\w-][\w.-]*/[\w.-]+", str(data)):
@@ -377,13 +359,6 @@ def select_names(
     ]
 
 
-def check_names(where: str, requested: Collection[str] | None, present: Collection[str]) -> None:
-    """Refuse names that are not present, and suggest the most similar ones."""
-    if unknown := [name for name in requested or () if name not in present]:
-        found = ", ".join(map(repr, unknown))
-        raise InputError(where, "names that are there", found, suggest(unknown, present))
-
-
 def _read_facts(dataset: Dataset) -> dict[str, Any]:
     """Return the facts in a dataset's files, with defaults for those that older files lack."""
     files = dataset.files[dataset.tested]
@@ -393,19 +368,3 @@ def _read_facts(dataset: Dataset) -> dict[str, Any]:
         for split, files in dataset.files.items()
     }
     return {"seed": 1111, "sample": False} | facts | {"rows": rows}
-
-
-def _read_audited(audit: Path, facts: dict[str, dict[str, Any]]) -> dict[str, Audited]:
-    """Return what the audit says of each dataset that was audited as it is."""
-    report = read_audit(audit)
-    audited = {}
-    for name, about in facts.items():
-        entry = report["datasets"].get(name, {})
-        if entry.get("rows") == about["rows"]:
-            audited[name] = Audited(
-                best_baseline(report, name),
-                entry.get("benchmark") or "",
-                detectable_of(entry),
-                verdict_of(entry["checks"], "baselines") == SURFACE_FORM,
-            )
-    return audited

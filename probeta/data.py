@@ -19,7 +19,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from corpora_recipes.running import console
-from corpora_recipes.running.errors import MODULES, check_packages
+from corpora_recipes.running.errors import MODULES, check_names, check_packages
 from corpora_recipes.running.outputs import PACKAGE, locked_folder, whole_file
 
 if TYPE_CHECKING:
@@ -93,14 +93,13 @@ def _say(text: str) -> None:
 def _samples_key(params: Path) -> str:
     """Return what changes with all that decides the samples: code, parameters, libraries."""
     from corpora_recipes.recipe import recipe_names
-    from corpora_recipes.running.code import LIBRARIES, code_digest, versions_of
+    from corpora_recipes.running.code import code_digest, stage_versions
 
     stages = ("corpora_recipes.reading", "builders.building", "builders.packaging.hub")
     auditing = ("builders.auditing.auditing", "builders.auditing.instances")
     recipes = (f"corpora_recipes.corpora.{name}.recipe" for name in recipe_names())
-    libraries = {name for stage in ("read", "build", "audit") for name in LIBRARIES[stage]}
     code = code_digest(__name__, *stages, *auditing, *recipes)
-    facts = [code, params.read_text("utf-8"), versions_of(sorted(libraries))]
+    facts = [code, params.read_text("utf-8"), *map(stage_versions, ("read", "build", "audit"))]
     return sha256(json.dumps(facts).encode()).hexdigest()[:16]
 
 
@@ -195,7 +194,7 @@ def load(dataset: str, data: str | Path | None = None) -> "dict[str, pa.Table]":
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    from evaluation.datasets import check_names, data_folder, find_datasets
+    from evaluation.datasets import data_folder, find_datasets
 
     folder = data_folder(locate_data(data, [dataset]), [dataset])
     by_name = {entry.name: entry for entry in find_datasets(folder)}

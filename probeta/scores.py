@@ -5,9 +5,10 @@ It is light to import: what reads files and computes is imported when it is call
 
 import csv
 import io
+import math
 import textwrap
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from html import escape
@@ -15,6 +16,15 @@ from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
+from builders.audit_report import (
+    DETECTABLE_AT_MOST,
+    SURFACE_FORM,
+    baseline_half_width,
+    best_baseline,
+    detectable_of,
+    verdict_of,
+)
+from corpora_recipes.running.console import plural
 from corpora_recipes.running.errors import InputError, list_names, load_packages, suggest
 from corpora_recipes.running.outputs import PROBED, whole_file
 
@@ -22,7 +32,6 @@ if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
 
-    from evaluation.datasets import Audited
     from evaluation.results.comparison import Difference, ReadPredictions
     from evaluation.results.scores import Predictions, Results, Score
 
@@ -36,18 +45,30 @@ class ScoreTable(ABC):
 
     _text_columns: ClassVar[Sequence[int]]
     """Positions of the columns of text, which are aligned left."""
+    _key: ClassVar[str]
+    _number: ClassVar[str]
+    """The columns with what a number is about, and with the number."""
 
-    @abstractmethod
     def to_dict(self) -> dict[str, float]:
-        """Return the numbers of the main layer as one flat mapping, for loggers and JSON."""
+        """Return the numbers of the main layer as one flat mapping, for loggers and JSON.
+
+        "NAME/score" (of a comparison "NAME/difference"), "NAME/low" and "NAME/high" to fractions:
+        ``wandb.log(scores.to_dict())``, ``mlflow.log_metrics(scores.to_dict())``.
+        """
+        return {
+            f"{record[self._key]}/{column}": record[column]
+            for record in self._records()
+            for column in (self._number, "low", "high")
+            if record.get("main", True)
+        }
 
     @abstractmethod
     def _records(self) -> list[dict[str, Any]]:
         """Return rows for programs: column to value, None if missing."""
 
     @abstractmethod
-    def _table(self) -> list[tuple[str, ...]]:
-        """Return rows for people, the header first."""
+    def _table(self, *, narrow: bool = False) -> list[tuple[str, ...]]:
+        """Return rows for people, the header first; ``narrow``: with fewer characters."""
 
     @abstractmethod
     def _notes(self) -> list[str]:
@@ -83,27 +104,13 @@ class ScoreTable(ABC):
 
     def format(self, width: int | None = None) -> str:
         """Return the table as lines, in per cent; ``width``: of the terminal, in characters."""
-        rows = self._table()
-        lines = self._lines(rows)
+        tables = ([*zip(*self._table(narrow=narrow), strict=True)] for narrow in (False, True))
+        lines, narrow_lines = (align(columns, self._text_columns) for columns in tables)
         if width and max(map(len, lines)) > width:
-            lines = self._lines(self._narrow(rows))
+            lines = narrow_lines
         for note in self._notes():
             lines += textwrap.wrap(note, width) if width else [note]
         return "\n".join(lines)
-
-    def _narrow(self, rows: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
-        """Return the rows with fewer characters, for a terminal that is too narrow."""
-        return rows
-
-    def _lines(self, rows: Sequence[tuple[str, ...]]) -> list[str]:
-        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        return [
-            "  ".join(
-                cell.ljust(width) if number in self._text_columns else cell.rjust(width)
-                for number, (cell, width) in enumerate(zip(row, widths, strict=True))
-            ).rstrip()
-            for row in rows
-        ]
 
     def _repr_html_(self) -> str:
         """Return the same table for a notebook."""
@@ -121,9 +128,18 @@ class ScoreTable(ABC):
         return f"<tr>{''.join(cells)}</tr>"
 
 
+def align(columns: Sequence[Sequence[str]], left: Container[int]) -> list[str]:
+    """Return a table as lines; the columns whose numbers are in ``left`` are aligned left."""
+    padded = []
+    for number, column in enumerate(columns):
+        width = max(map(len, column))
+        padded.append([f"{cell:{'<' if number in left else '>'}{width}}" for cell in column])
+    return ["  ".join(row).rstrip() for row in zip(*padded, strict=True)]
+
+
 def format_percent(value: float | None) -> str:
     """Return a fraction as people read it, such as "69.5"; "–" without one."""
-    return "–" if value is None else f"{100 * value:.1f}"
+    return "–" if value is None else f"{100 * value:z.1f}"
 
 
 def format_interval(ends: tuple[float, float]) -> str:
@@ -152,17 +168,18 @@ class Scores(ScoreTable):
     Attributes:
         results: all numbers, and what they depend on.
         predictions: for each of ``results.scores``, a row for each test row.
-        audited: dataset to what the audit says of it; datasets without an audit are not in it.
+        audited: dataset to its facts in the audit; datasets without an audit are not in it.
         samples: the datasets that are built from a shipped sample: their scores mean nothing.
         store: folder of the vectors; None if they were not kept.
     """
 
     results: "Results"
     predictions: "tuple[pa.Table, ...]"
-    audited: "Mapping[str, Audited]"
+    audited: Mapping[str, Mapping[str, Any]]
     samples: frozenset[str]
     store: Path | None
     _text_columns: ClassVar = (0, 1, 5, 7)
+    _key, _number = "dataset", "score"
 
     def __getitem__(self, dataset: str) -> "Score":
         """Return the score of the main layer on a dataset.
@@ -173,39 +190,27 @@ class Scores(ScoreTable):
         scores: dict[str, Score] = {score.dataset: score for score in self.results.main}
         return scores[dataset]
 
-    def to_dict(self) -> dict[str, float]:
-        """Return "DATASET/score", "DATASET/low" and "DATASET/high" to fractions.
-
-        One call logs it: ``wandb.log(scores.to_dict())``, ``mlflow.log_metrics(scores.to_dict())``.
-        """
-        return {
-            f"{score.dataset}/{key}": value
-            for score in self.results.main
-            for key, value in zip(
-                ("score", "low", "high"), (score.value, *score.interval), strict=True
-            )
-        }
-
     def baseline(self, dataset: str) -> tuple[str, float]:
         """Return name and score of the baseline to beat: of the audit, or chance or majority."""
-        if (audited := self.audited.get(dataset)) and audited.baseline:
-            return audited.baseline
+        if best := best_baseline(self.audited.get(dataset, _NO_FACTS)):
+            return best
         chance, majority = self[dataset].chance or 0.0, self[dataset].majority or 0.0
         return ("majority", majority) if majority > chance else ("chance", chance)
 
     @cached_property
     def _too_small(self) -> list[str]:
         """The datasets whose tests detect large differences only."""
-        from builders.audit_report import DETECTABLE_AT_MOST
-
-        facts = {score.dataset: self.audited.get(score.dataset) for score in self.results.main}
-        return [n for n, of in facts.items() if of and (of.detectable or 0) > DETECTABLE_AT_MOST]
+        names = [score.dataset for score in self.results.main if score.dataset in self.audited]
+        return [n for n in names if (detectable_of(self.audited[n]) or 0) > DETECTABLE_AT_MOST]
 
     def _mark(self, score: "Score") -> str:
         """Return the one mark of a score, "" for none; what holds for all is said once."""
         if score.dataset in self._too_small and len(self._too_small) < len(self.results.main):
             return FEW_ROWS
-        return NOT_SHOWN if score.interval[0] <= self.baseline(score.dataset)[1] else ""
+        # As in the report: the baseline has an error, too.
+        error = baseline_half_width(self.audited.get(score.dataset, _NO_FACTS))
+        gain = score.value - self.baseline(score.dataset)[1]
+        return "" if gain > math.hypot(score.value - score.interval[0], error) else NOT_SHOWN
 
     def _means(self) -> list[tuple[str, float, int]]:
         """Return each benchmark whose datasets are all scored, the mean, and their number.
@@ -217,7 +222,8 @@ class Scores(ScoreTable):
         of_benchmark: dict[str, dict[str, float]] = {}
         for score in self.results.main:
             if audited := self.audited.get(score.dataset):
-                of_benchmark.setdefault(audited.benchmark, {})[score.dataset] = score.value
+                benchmark = audited.get("benchmark") or ""
+                of_benchmark.setdefault(benchmark, {})[score.dataset] = score.value
         excluded = {*self._too_small} - self.samples
         means = []
         for benchmark, official in BENCHMARKS.items():
@@ -227,13 +233,12 @@ class Scores(ScoreTable):
                 means.append((benchmark, fmean(averaged), len(averaged)))
         return means
 
-    def _table(self) -> list[tuple[str, ...]]:
+    def _table(self, *, narrow: bool = False) -> list[tuple[str, ...]]:
         header = ("dataset", "group", "score", "95 % interval", "chance", "baseline", "n", "")
-        return [header, *map(self._row, self.results.main)]
-
-    def _narrow(self, rows: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
+        rows = [header, *map(self._row, self.results.main)]
         # Chance is one of the baselines, whose names need no room.
-        return [(*row[:4], "", row[5].partition(" ")[0], *row[6:]) for row in rows]
+        short = [(*row[:4], "", row[5].partition(" ")[0], *row[6:]) for row in rows]
+        return short if narrow else rows
 
     def _notes(self) -> list[str]:
         from builders.tasks.benchmarks import GROUPS, OF_BENCHMARKS
@@ -253,10 +258,11 @@ class Scores(ScoreTable):
             "; ".join(f"{mark} {MARKS[mark]}" for mark in MARKS if mark in marks),
         ]
         for benchmark, mean, count in self._means():
-            lines.append(f"{benchmark}: mean of its {count} datasets {format_percent(mean)}")
+            lines.append(f"{benchmark}: mean of {plural(count, 'datasets')} {format_percent(mean)}")
         if len(self._too_small) == len(scores):
             lines.append(f"All have {MARKS[FEW_ROWS]}.")
-        if solved := [name for name in names if name in self.audited and self.audited[name].solved]:
+        checks = {name: self.audited[name]["checks"] for name in names if name in self.audited}
+        if solved := [n for n in checks if verdict_of(checks[n], "baselines") == SURFACE_FORM]:
             lines.append(f"Solved by surface form, without an encoder: {list_names(solved)}.")
         coverage = [score.coverage for score in scores if score.coverage]
         if tokens := sum(of["tokens"] for of in coverage):
@@ -274,8 +280,8 @@ class Scores(ScoreTable):
     def _records(self) -> list[dict[str, Any]]:
         rows = []
         for score in self.results.scores:
-            audited = self.audited.get(score.dataset)
-            trivial, trivial_score = (audited and audited.baseline) or (None, None)
+            facts = self.audited.get(score.dataset, _NO_FACTS)
+            trivial, trivial_score = best_baseline(facts) or (None, None)
             rows.append(
                 {
                     "dataset": score.dataset,
@@ -345,6 +351,7 @@ class Scores(ScoreTable):
         )
 
 
+_NO_FACTS: Mapping[str, Any] = {"checks": ()}
 NOT_SHOWN, FEW_ROWS = "†", "*"
 MARKS = {
     NOT_SHOWN: "not shown to beat the baseline",
@@ -398,14 +405,7 @@ class Comparison(ScoreTable):
     other: str
     differences: "tuple[Difference, ...]"
     _text_columns: ClassVar = (0, 1, 4)
-
-    def to_dict(self) -> dict[str, float]:
-        """Return "NAME/difference", "NAME/low" and "NAME/high" to fractions, by ``what``."""
-        return {
-            f"{record['what']}/{key}": record[key]
-            for record in self._records()
-            for key in ("difference", "low", "high")
-        }
+    _key, _number = "what", "difference"
 
     def _records(self) -> list[dict[str, Any]]:
         return [
@@ -420,21 +420,13 @@ class Comparison(ScoreTable):
             for difference in self.differences
         ]
 
-    def _table(self) -> list[tuple[str, ...]]:
+    def _table(self, *, narrow: bool = False) -> list[tuple[str, ...]]:
         header = ("level", "what", "difference", "95 % interval", "")
-        return [
-            header,
-            *(
-                (
-                    difference.level,
-                    difference.target,
-                    format_percent(difference.value),
-                    format_interval(difference.interval),
-                    "tie" if difference.tie else "",
-                )
-                for difference in self.differences
-            ),
-        ]
+        return [header, *map(self._row, self.differences)]
+
+    def _row(self, of: "Difference") -> tuple[str, ...]:
+        value, interval = format_percent(of.value), format_interval(of.interval)
+        return of.level, of.target, value, interval, "tie" if of.tie else ""
 
     def _notes(self) -> list[str]:
         return [f"{self.one} minus {self.other}, x 100. A tie may be due to chance."]

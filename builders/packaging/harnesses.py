@@ -107,12 +107,12 @@ class Config:
     @property
     def majority(self) -> float:
         """The test accuracy of the most frequent class, 0 … 1; 0 without classes."""
-        return baselines_of({"datasets": {"": self.audit}}, "").get(MAJORITY, 0.0)
+        return baselines_of(self.audit).get(MAJORITY, 0.0)
 
     @property
     def best_baseline(self) -> tuple[str, float] | None:
         """The best trivial baseline besides, see ``builders.audit_report.best_baseline``."""
-        return best_baseline({"datasets": {"": self.audit}}, "")
+        return best_baseline(self.audit)
 
     @property
     def asked(self) -> int:

@@ -137,6 +137,17 @@ def suggest(unknown: Iterable[str], candidates: Collection[str]) -> str:
     return f"did you mean {like}? Or {names}" if like else names
 
 
+def check_names(
+    where: str,
+    requested: Collection[str] | None,
+    present: Collection[str],
+    expected: str = "names that are there",
+) -> None:
+    """Refuse names that are not present, and suggest the most similar ones."""
+    if unknown := [name for name in requested or () if name not in present]:
+        raise InputError(where, expected, ", ".join(unknown), suggest(unknown, present))
+
+
 def _shown(text: str, most: int) -> str:
     """Return a text that can be printed: cut, with escapes in place of control characters."""
     if len(text) > most:

@@ -10,7 +10,7 @@ from typing import Any
 from corpora_recipes.running import console
 from corpora_recipes.running.cache import Cache, Key
 from corpora_recipes.running.console import end_stage, explain, plural
-from corpora_recipes.running.errors import InputError, LostWorkers, NoWorkers, suggest
+from corpora_recipes.running.errors import InputError, LostWorkers, NoWorkers, check_names
 from corpora_recipes.running.outputs import LEFT_OUT, whole_file
 
 
@@ -59,7 +59,7 @@ class Entry:
     Attributes:
         outputs: the files and folders that are made.
         key: returns all that decides them, see ``Cache``; or raises.
-        make: makes them, and returns facts on them, JSON that is not None; or raises. If the facts
+        make: makes them, and returns facts on them, an object of JSON; or raises. If the facts
             have ``left_out``, these parts of the entry were skipped, name to reason; those of
             them in ``too_small`` as a sample is too small. If they have ``work``, the line of the
             stage has it: unit to the number made now, and that of all.
@@ -67,7 +67,7 @@ class Entry:
 
     outputs: Sequence[Path]
     key: Callable[[], Key]
-    make: Callable[[], Any]
+    make: Callable[[], Mapping[str, Any]]
 
 
 def run_entries(
@@ -106,14 +106,14 @@ def run_entries(
         try:
             key = entries[name].key()
             facts = cache.get(name, key)
-            if facts is None or (strict and _stated(facts, "left_out")):
+            if facts is None or (strict and facts.get("left_out", {})):
                 again = cache.has(name)
                 facts = entries[name].make()
                 cache.put(name, key, entries[name].outputs, facts)
                 made[name] = again
             results[name] = facts
-            for part, why in _stated(facts, "left_out").items():
-                small = part in _stated(facts, "too_small")
+            for part, why in facts.get("left_out", {}).items():
+                small = part in facts.get("too_small", {})
                 skipped[f"{name}: {part}"] = Skipped(why, sample=small)
         except Exception as error:
             fault = _local_fault(error, any_fault=any_fault)
@@ -135,9 +135,7 @@ def run_entries(
 
 def select_entries(entries: Collection[str], only: Collection[str] | None, unit: str) -> list[str]:
     """Return the names of the entries that ``--only`` names, in their order; all without it."""
-    if unknown := [name for name in only or () if name not in entries]:
-        where, expected = f"--only {','.join(only or ())}", f"{unit} that there are"
-        raise InputError(where, expected, ", ".join(unknown), suggest(unknown, entries))
+    check_names(f"--only {','.join(only or ())}", only, entries, f"{unit} that there are")
     return [name for name in entries if only is None or name in only]
 
 
@@ -221,16 +219,11 @@ def _add_work(results: Mapping[str, Any], made: Collection[str]) -> dict[str, tu
     """Return unit to how much was made now, and how much there is, of the facts on entries."""
     work: dict[str, tuple[int, int]] = {}
     for name, facts in results.items():
-        for unit, (now, total) in _stated(facts, "work").items():
+        for unit, (now, total) in facts.get("work", {}).items():
             before = work.get(unit, (0, 0))
             is_new = name in made or unit == "dropped"
             work[unit] = before[0] + (now if is_new else 0), before[1] + total
     return work
-
-
-def _stated(facts: Any, key: str) -> Any:
-    """Return one of the facts on an entry; an empty mapping without it."""
-    return facts.get(key, {}) if isinstance(facts, Mapping) else {}
 
 
 def _local_fault(error: Exception, *, any_fault: bool) -> InputError | None:

@@ -301,7 +301,7 @@ def documents_text(
     sizes |= {key: f"none: a row needs {material}" for key, material in needs.items()}
     width = max(map(len, sizes))
     return text, [
-        f"{len(report)} datasets of {n_documents:,} documents, "
+        f"{console.plural(len(report), 'datasets')} of {console.plural(n_documents, 'documents')}, "
         f"in {title_of(code) or code}{guessed}:",
         *(f"  {key:{width}}  {size}" for key, size in sizes.items()),
         *(
@@ -472,5 +472,6 @@ def _text_and_summary(options: argparse.Namespace) -> tuple[str, list[str]]:
     corpora = yaml.safe_load(text)["corpora"]
     n_datasets = sum(len(entry.get("datasets") or ()) for entry in corpora.values())
     subject = options.paper or title_of(options.language) or options.language
-    summary = f"{n_datasets} datasets of {len(corpora)} corpora: {subject}"
+    datasets = console.plural(n_datasets, "datasets")
+    summary = f"{datasets} of {console.plural(len(corpora), 'corpora')}: {subject}"
     return text, [summary, "`probeta list` checks it, `probeta doctor` asks the servers."]

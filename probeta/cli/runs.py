@@ -14,9 +14,8 @@ from corpora_recipes.running.errors import (
     MODULES,
     InputError,
     OutputError,
-    ParamsError,
+    check_names,
     check_packages,
-    suggest,
 )
 from corpora_recipes.running.outputs import LEFT_OUT, PROBED, REPORT
 from corpora_recipes.running.stage import Skipped, describe_skipped, read_skipped
@@ -68,9 +67,8 @@ def run_repro(options: argparse.Namespace) -> None:
         copyfile(shipped_params(), PARAMS)
         print(f"{PARAMS}: written, with the samples of the project")
     known_names = listing.validate_params(options.params)
-    if unknown := [name for name in options.only or () if name not in known_names]:
-        expected = f"corpora, rankings and encoders of {options.params}"
-        raise ParamsError("--only", expected, ", ".join(unknown), suggest(unknown, known_names))
+    expected = f"corpora, rankings and encoders of {options.params}"
+    check_names("--only", options.only, known_names, expected)
     skipped: dict[str, Mapping[str, Skipped]] = {}
     try:
         with open_cache(verify=options.check):

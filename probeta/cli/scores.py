@@ -3,6 +3,7 @@
 import argparse
 import shutil
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,7 +16,7 @@ from corpora_recipes.running.console import (
     plural,
     positive,
 )
-from corpora_recipes.running.errors import InputError, load_packages
+from corpora_recipes.running.errors import InputError, check_names, load_packages
 from corpora_recipes.running.outputs import PEOPLE
 from probeta.data import data_of_results, locate_data
 
@@ -49,10 +50,8 @@ def add_score_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run_score(options: argparse.Namespace) -> None:
     """Score the encoder, print a table, and write the results."""
-    if (options.encoder is None) == (options.from_lm_eval is None):
-        found = "neither" if options.encoder is None else "both"
-        todo = "name what to score, see `probeta score --help`"
-        raise InputError("probeta score", "ENCODER, or --from-lm-eval DIR", found, todo)
+    subjects = options.encoder, options.from_lm_eval
+    _check_one("probeta score", "ENCODER, or --from-lm-eval DIR", subjects)
     scores = _score_language_model(options) if options.encoder is None else _score_encoder(options)
     out = options.out or Path("results", scores.results.name)
     scores.save(out)
@@ -62,6 +61,13 @@ def run_score(options: argparse.Namespace) -> None:
         announce(f"vectors: {scores.store}")
     announce(f"results: {out}")
     announce(_next_command(out))
+
+
+def _check_one(verb: str, expected: str, arguments: Iterable[object]) -> None:
+    """Refuse arguments of a verb unless exactly one of them is there."""
+    if (count := sum(map(bool, arguments))) != 1:
+        todo = f"name one of the two, see `{verb} --help`"
+        raise InputError(verb, expected, "both" if count else "neither", todo)
 
 
 def _next_command(out: Path) -> str:
@@ -153,7 +159,7 @@ def add_verify_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run_verify(options: argparse.Namespace) -> None:
     """Verify results: print the verdict, what differs, and what is proved."""
-    from evaluation.datasets import check_names, find_datasets
+    from evaluation.datasets import find_datasets
     from probeta.scores import find_results
     from probeta.verifying import verify_results, verify_vectors
 
@@ -205,19 +211,14 @@ def run_sheet(options: argparse.Namespace) -> None:
     from probeta.annotation import read_form, score_forms, write_form
     from probeta.scores import format_interval, format_percent
 
-    if (options.dataset is None) == (options.score is None):
-        found = "neither" if options.dataset is None else "both"
-        todo = "name one of the two, see `probeta sheet --help`"
-        raise InputError("probeta sheet", "DATASET, or --score FILE", found, todo)
+    _check_one("probeta sheet", "DATASET, or --score FILE", (options.dataset, options.score))
+    forms = [read_form(path) for path in options.score or ()]
+    name = options.dataset or forms[0].dataset
+    data = find_data(locate_data(options.data, name), name, None)
     if options.dataset:
-        folder = locate_data(options.data, options.dataset)
-        data = find_data(folder, [options.dataset], None)
         count = write_form(data.datasets[0], data.seed, options.rows, PEOPLE)
         print(f"{PEOPLE / options.dataset}.html, .csv: {count} rows")
         return
-    forms = [read_form(path) for path in options.score]
-    folder = locate_data(options.data, forms[0].dataset)
-    data = find_data(folder, [forms[0].dataset], None)
     people = score_forms(forms, data.datasets[0])
     write_stored(people, out := PEOPLE / f"{people.dataset}.json")
     mean = f"{format_percent(people.value)} {format_interval(people.interval)}"
@@ -242,9 +243,8 @@ def add_export_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run_export(options: argparse.Namespace) -> None:
     """Export the results, or the datasets."""
-    if bool(options.results) == bool(options.mteb_tasks):
-        found = "both" if options.results else "neither"
-        raise InputError("export", "folders of results, or --mteb-tasks", found, "name one of them")
+    expected = "folders of results, or --mteb-tasks DATA"
+    _check_one("probeta export", expected, (options.results, options.mteb_tasks))
     if options.mteb_tasks:
         load_packages("export --mteb-tasks", "mteb")
         # Only with mteb, from whose classes it makes others.

@@ -38,7 +38,7 @@ from builders.tasks import TASKS
 from corpora_recipes.escaping import render
 from corpora_recipes.running.errors import InputError, ParamsError
 from corpora_recipes.running.limits import read_whole
-from corpora_recipes.running.outputs import PACKAGE, whole_folder
+from corpora_recipes.running.outputs import whole_folder
 from corpora_recipes.text.language import writing_of
 from evaluation.datasets import Dataset, data_folder, find_data, find_datasets
 from evaluation.embedding.embedding import embed_datasets
@@ -47,6 +47,7 @@ from evaluation.encoders.mteb_model import TASK_TYPES, encode_with, instruction
 from evaluation.features import text_columns
 from evaluation.probing.probing import METRICS, probe_datasets
 from evaluation.probing.protocols import PROTOCOLS, Probing
+from probeta.data import locate_data
 from probeta.exchange import mteb_forms
 from probeta.exchange.export import mteb_scores
 
@@ -143,16 +144,16 @@ def make_benchmark(
     """Return ``probeta.benchmark``; mteb is installed."""
     if protocol not in PROTOCOLS:
         raise ParamsError("protocol", f"one of {', '.join(PROTOCOLS)}", repr(protocol))
+    data = locate_data(data, datasets, groups)
     selected = find_data(data, datasets, groups)
     probing = Probing(protocol, engine=PROTOCOLS[protocol].engines[0])
-    path = str(PACKAGE if data is None else data)
     facts = read_mteb_facts(selected.folder)
     tasks = []
     for dataset in selected.datasets:
         metadata = metadata_of(
             dataset,
             facts.get(dataset.name, {}),
-            {"path": path, "revision": dataset.version},
+            {"path": str(data), "revision": dataset.version},
             name=mteb_task_name(dataset.name),
             type=TASK_TYPES[TASKS[dataset.task].group.abbreviation],
             eval_splits=[dataset.tested],

@@ -104,7 +104,7 @@ class Inputs:
     @cached_property
     def baselines(self) -> dict[str, dict[str, float]]:
         """Probed dataset to trivial baseline to its score on test."""
-        return {name: baselines_of(self.audit_report, name) for name in self.datasets}
+        return {name: baselines_of(self.audit_report["datasets"][name]) for name in self.datasets}
 
     @cached_property
     def score_table(self) -> pd.DataFrame:
@@ -127,13 +127,13 @@ class Inputs:
 
     def best_baseline(self, dataset: str) -> tuple[str, float]:
         """Return name and score of the baseline to beat, see ``audit_report.best_baseline``."""
-        baseline = best_baseline(self.audit_report, dataset)
+        baseline = best_baseline(self.audit_report["datasets"][dataset])
         assert baseline, "checked by ``read_inputs``"
         return baseline
 
     def baseline_half_width(self, dataset: str) -> float:
         """Return half the width of the interval of ``best_baseline``."""
-        return baseline_half_width(self.audit_report, dataset)
+        return baseline_half_width(self.audit_report["datasets"][dataset])
 
     def _group(self, score: Score) -> Group:
         """Return the group that a score's dataset is averaged in."""
@@ -252,7 +252,7 @@ def _check_audited(inputs: Inputs, path: Path) -> None:
         if audited[name]["rows"] != rows:
             expected = f"the numbers of rows that were probed, {rows}"
             raise InputError(where, expected, str(audited[name]["rows"]), todo)
-        if not best_baseline(inputs.audit_report, name):
+        if not best_baseline(audited[name]):
             raise InputError(where, "trivial baselines besides majority", "no other", todo)
 
 

@@ -8,6 +8,7 @@ from probeta.report.inputs import OWN
 from probeta.report.layout import NONE, bracketed, percent
 from probeta.report.statistics import Average, Mean, Report
 from probeta.report.texts import phrase
+from probeta.scores import align
 
 MAX_COLUMNS = 80
 # Characters that are shown of a name.
@@ -74,21 +75,15 @@ def _table(
     blocks = [[names, *facts]]
     for encoder in encoders:
         column = [_shorten(encoder), *(_cell(scores[row].get(encoder)) for row in rows)]
-        if sum(_width(shown) + 2 for shown in [*blocks[-1], column]) - 2 > MAX_COLUMNS:
+        if max(map(len, align([*blocks[-1], column], {0}))) > MAX_COLUMNS:
             blocks.append([names])
         blocks[-1].append(column)
-    for left, *others in blocks:
-        for number, name in enumerate(left):
-            shown = [f"{column[number]:>{_width(column)}}" for column in others]
-            yield "  ".join([f"{name:{_width(left)}}", *shown])
+    for block in blocks:
+        yield from align(block, {0})
 
 
 def _cell(score: Mean | Score | None) -> str:
     return f"{percent(score.value)} {bracketed(score.interval)}" if score else NONE
-
-
-def _width(column: Sequence[str]) -> int:
-    return max(map(len, column))
 
 
 def _shorten(name: str) -> str:

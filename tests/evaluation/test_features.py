@@ -16,7 +16,7 @@ from instance_files import row, write_dataset
 
 from builders.tasks import TASKS
 from corpora_recipes.running.errors import InputError
-from evaluation.datasets import Audited, Dataset, find_data, find_datasets
+from evaluation.datasets import Dataset, find_data, find_datasets
 from evaluation.encoders import make_encoder
 from evaluation.features import (
     FEATURES,
@@ -295,7 +295,7 @@ def test_a_null(tmp_path: Path, sentences: list[str | None] | None) -> None:
         find_datasets(tmp_path)[0].read("test", ["sentences"])
 
 
-def names(data: str | None = None, **chosen: list[str]) -> list[str]:
+def names(data: str = "dist/hub", **chosen: list[str] | str) -> list[str]:
     found = find_data(data, chosen.get("datasets"), chosen.get("groups"))
     return [dataset.name for dataset in found.datasets]
 
@@ -308,10 +308,8 @@ def test_all_names_groups(hub_folder: Path) -> None:
     found = find_data(hub_folder, None, None)
     assert (found.seed, found.samples) == (7, frozenset())
     # Not majority; and not of other rows.
-    assert found.audited == {"bso_own": Audited(("majority", 0.9))}
-    assert [d.name for d in find_data(None, "sts_own, bso_own", None).datasets] == names(
-        groups=["SS", "BSO"]
-    )
+    assert [*found.audited] == ["bso_own"]
+    assert names(datasets="sts_own, bso_own") == ["bso_own", "sts_own"]
 
 
 @pytest.mark.parametrize(
@@ -321,9 +319,9 @@ def test_all_names_groups(hub_folder: Path) -> None:
             ["dist/hub", ["tas_own", "bso-own"], None],
             ["did you mean tass_own, sts_own, bso_own? Or"],
         ),
-        (["dist/hub", ["wikipedia"], None], ["'wikipedia'", "choose from bso_own, sts_own, tass_"]),
+        (["dist/hub", ["wikipedia"], None], ["wikipedia", "choose from bso_own, sts_own, tass_"]),
         (["dist/hub", None, ["bso"]], ["did you mean BSO? Or choose from BSO, SC, SS"]),
-        (["dist/hub", "bso_own,sts", None], ["found:    'sts'\n", "did you mean sts_own?"]),
+        (["dist/hub", "bso_own,sts", None], ["found:    sts\n", "did you mean sts_own?"]),
         (["dist/hub", ["words"], None], ["words, where neighbours", "probeta rank"]),
         (["dist/hub/words", None, None], ["train-00000-of-00001.parquet", "no such file"]),
         (["./nowhere", None, None], ["nowhere", "no such folder", "correct the path"]),
@@ -367,14 +365,6 @@ def test_an_audit_of_others_is_checked(
         find_data("dist/hub", ["bso_own"], None)
 
 
-def test_without_data_it_says_how_to_get_some(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    with pytest.raises(InputError, match=r"Hugging Face Hub(.|\n)*--data(.|\n)*probeta repro"):
-        find_data(None, None, None)
-
-
 @pytest.fixture
 def endpoint(hub_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
     """Serve the datasets as org/name; yield the requests."""
@@ -388,7 +378,7 @@ def endpoint(hub_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list
 def test_data_of_the_hub(hub_folder: Path, endpoint: list[str]) -> None:
     found = find_data("org/name", ["bso_own"], None)
     assert [dataset.name for dataset in found.datasets] == ["bso_own"]
-    assert found.audited == {"bso_own": Audited(("majority", 0.9))}
+    assert [*found.audited] == ["bso_own"]
     # Only the requested files were downloaded.
     assert not [request for request in endpoint if "tass_own" in request]
     assert names("org/name") == ["bso_own", "sts_own", "tass_own"]

@@ -295,7 +295,11 @@ def test_our_instances_pass(instances, tmp_path, baselines) -> None:
     assert failures_of(report) == []
     assert of(report, "dc_mine", "donors") == of(report, "sp_mine", "documents") == "pass"
     assert read_audit(tmp_path / "audit" / "audit.json") == report
-    assert set(baselines_of(report, "sp_mine")) >= {"majority", "length", "bag_of_words"}
+    assert set(baselines_of(report["datasets"]["sp_mine"])) >= {
+        "majority",
+        "length",
+        "bag_of_words",
+    }
 
 
 def test_boilerplate_of_the_corpus_is_found(instances, tmp_path, make_corpus) -> None:

@@ -177,7 +177,7 @@ def test_clean_folds_pass_and_every_row_is_tested(write, tmp_path, baselines) ->
     assert (failures_of(report), report["datasets"]["ds"]["rows"]) == ([], {"train": 400})
     assert check(report, "leakage", "instances")["what"] == "instances in two folds"
     assert check(report, "size", "rows, each tested in one fold")["value"] == 400
-    figures = baselines_of(report, "ds")
+    figures = baselines_of(report["datasets"]["ds"])
     texts = {"character_ngrams", "bag_of_words", "word_endings", "punctuation"}
     assert set(figures) == {"majority", "length", *texts}
     # In folds, the rows that are scored choose the baseline too.
@@ -195,7 +195,7 @@ def test_baselines_are_fitted_on_the_other_folds_and_counted_together(
         telling = row["label"] != (row["fold"] == 3)
         row["sentence"] = row["sentence"].replace(" con ", " gozosa " if telling else " amarga ")
     report = audit(write("sentence_classification", {"train": rows}), tmp_path / "audit")
-    assert baselines_of(report, "ds")["bag_of_words"] == pytest.approx(0.9, abs=0.03)
+    assert baselines_of(report["datasets"]["ds"])["bag_of_words"] == pytest.approx(0.9, abs=0.03)
 
 
 def test_a_text_in_two_folds_is_found(write, tmp_path) -> None:
@@ -233,7 +233,7 @@ def test_what_is_flagged_is_stated_and_still_counts(write, tmp_path) -> None:
 def test_scores_are_correlated_with_what_is_alike_on_the_surface(write, tmp_path) -> None:
     report = audit(write("similarity", {"test": pairs(300)}), tmp_path / "audit")
     assert (failures_of(report), report["datasets"]["ds"]["classes"]) == ([], 0)
-    found = baselines_of(report, "ds")
+    found = baselines_of(report["datasets"]["ds"])
     assert list(found) == ["overlap", "length", "character_ngrams", "bag_of_words"]
     assert found["overlap"] > 0.9
     assert abs(found["length"]) < 0.2

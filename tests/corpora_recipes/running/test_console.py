@@ -25,8 +25,6 @@ from corpora_recipes.running.outputs import whole_file, whole_folder
 
 # --- console -------------------------------------------------------------------------------------
 
-# --- console -------------------------------------------------------------------------------------
-
 
 def test_details_and_headings(capsys, monkeypatch) -> None:
     log("sqc: 10 rows")

@@ -201,15 +201,6 @@ def test_help_lists_every_verb(capsys: Capsys) -> None:
     assert [line.split()[0] for line in lines[: len(VERBS)]] == [*VERBS]
 
 
-@pytest.mark.parametrize(
-    ("command", "words"), [("prbe", "'prbe'"), ("embed --workers 0", "not 1 or more")]
-)
-def test_what_the_command_line_refuses(capsys: Capsys, command: str, words: str) -> None:
-    with pytest.raises(SystemExit, match="2"):
-        main(command.split())
-    assert words in capsys.readouterr().err
-
-
 def test_score_and_list_start_light() -> None:
     heavy = {"sklearn", "matplotlib", "spacy", "pandas", "torch"}
     light = {"score": heavy | {"numpy", "pyarrow", "scipy"}, "list": heavy}
@@ -417,13 +408,13 @@ def test_how_long_a_slow_encoder_takes_is_seen_early(
             "unknown arguments: --datset fac: did you mean --datasets",
         ),
         ("scor char_hash", "'scor': did you mean score"),
+        ("embed --workers 0", "not 1 or more"),
         ("report --language fr", "'fr': choose from en, es"),
     ],
 )
 def test_misspelt_arguments(command: str, words: str, capsys: Capsys) -> None:
-    with pytest.raises(SystemExit) as ended:
+    with pytest.raises(SystemExit, match="2"):
         main(command.split())
-    assert ended.value.code == 2
     assert words in capsys.readouterr().err
 
 
