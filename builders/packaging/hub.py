@@ -306,10 +306,10 @@ def _missed_gates(configs: Sequence[Config]) -> dict[tuple[str, Verdict], dict[s
         for config in configs:
             verdict = verdict_of(config.audit["checks"], gate)
             if verdict in VERDICTS[VERDICTS.index(SURFACE_FORM) :]:
-                solved = verdict == SURFACE_FORM and config.best_baseline
-                what, value = solved or ("", 0.0)
-                note = f" ({what.replace('_', ' ')} {100 * value:.1f}, majority "
-                note = f"{note}{100 * config.majority:.1f})" if what else ""
+                note = ""
+                if verdict == SURFACE_FORM and (best := config.best_baseline):
+                    note = f" ({best[0].replace('_', ' ')} {100 * best[1]:.1f}, "
+                    note += f"majority {100 * config.majority:.1f})"
                 names.setdefault((gate, verdict), {})[config.dataset.name] = note
     return names
 
@@ -448,11 +448,7 @@ def package(
             if isinstance(dataset, ExampleDataset) and dataset.facts.published:
                 audits[dataset.name]["published"] = dataset.facts.published
     missing, failed = (
-        {
-            config: fate.why
-            for config, fate in (left_out or {}).items()
-            if fate.asked_for == asked_for
-        }
+        {key: fate.why for key, fate in (left_out or {}).items() if fate.asked_for == asked_for}
         for asked_for in (True, False)
     )
     new: dict[str, Content] = {}

@@ -484,21 +484,18 @@ def choose_classes(
         bound = bounds[n_classes]
         if bound <= least_share * best:
             break
-        asked = [candidate for candidate in candidates if candidate.label in ranked[:n_classes]]
-        limit = limit_folds(bound, n_classes)
+        labels, limit = ranked[:n_classes], limit_folds(bound, n_classes)
+        asked = [candidate for candidate in candidates if candidate.label in labels]
+        left = 0
         # More folds than are useful, if fewer of them leave no rows.
         for n_folds in (*range(limit, MIN_FOLDS - 1, -1), *range(limit + 1, N_FOLDS + 1)):
-            if n_folds > limit and any(number == n_classes for number, _ in n_rows):
+            if left >= NEARLY_ALL * bound or (left and n_folds > limit):
                 break
-            dealt = deal_to_folds(asked, n_folds, draw)
-            remaining = balance_classes(dealt, ranked[:n_classes], draw)
-            if len({candidate.fold for candidate in remaining}) >= MIN_FOLDS:
-                n_rows[n_classes, n_folds] = len(remaining)
-                is_enough = len(remaining) >= NEARLY_ALL * bound
-                best = max(best, bound if is_enough else len(remaining))
-                if is_enough:
-                    break
-    enough = (chosen for chosen, rows in n_rows.items() if rows >= least_share * best)
+            rows = balance_classes(deal_to_folds(asked, n_folds, draw), labels, draw)
+            if len({candidate.fold for candidate in rows}) >= MIN_FOLDS:
+                left = n_rows[n_classes, n_folds] = len(rows)
+                best = max(best, bound if left >= NEARLY_ALL * bound else left)
+    enough = (numbers for numbers, left in n_rows.items() if left >= least_share * best)
     n_classes, n_folds = max(enough, default=(2, MIN_FOLDS))
     return sorted(ranked[:n_classes]), n_folds
 

@@ -159,9 +159,7 @@ def choose_held_out(
     return frozenset(chosen)
 
 
-def carve_splits(
-    keys: Collection[str], corpus: Corpus, edus: Mapping[str, Sequence[str]] = MappingProxyType({})
-) -> dict[str, Split]:
+def carve_splits(keys: Collection[str], corpus: Corpus, edus: Edus = NO_EDUS) -> dict[str, Split]:
     """Return key to split for texts without official splits: a fifth, one or more, for each test.
 
     Validation and test have a fifth of the texts each (60/20/20, as Araujo et al. 2022, appendix

@@ -175,11 +175,11 @@ def _label(row: Row, block: Texts, corpus: Corpus) -> str:
     if label not in classes and "rel_type" not in row.fields and not path.is_file():
         todo = f"put {MAPPING} of the shared task of 2025 beside its folder data"
         raise row.error("one of the 17 classes of 2025 as the label", repr(label[:60]), todo)
-    # The first of several relations; of a hierarchy, the last level.
-    annotated = row.fields["orig_label"].partition(";")[0].strip().lower()
-    names = (annotated, annotated.rpartition(".")[2], label.lower())
-    mapping = _mapping(path) if label not in classes and path.is_file() else {}
-    label = next((mapping[name] for name in names if name in mapping), label)
+    if label not in classes and path.is_file():
+        # The first of several relations; of a hierarchy, the last level.
+        annotated = row.fields["orig_label"].partition(";")[0].strip().lower()
+        names, mapping = (annotated, annotated.rpartition(".")[2], label.lower()), _mapping(path)
+        label = next((mapping[name] for name in names if name in mapping), label)
     if label not in classes:
         raise Dropped("unknown_label")
     return classes[label]

@@ -147,8 +147,8 @@ def scaled_along_axes(x: Floats, scales: Floats) -> tuple[Floats, Floats]:
     """Return rows [n, d] that are divided by each of ``scales`` [k, d], along their own axes.
 
     They are [k, n, n], with the mean squares of the rows along each axis [k, 1, n]. Rows are as far
-    apart as before, so that regressions with such a penalty predict the same, except axes with
-    less than ``VARIANCE_SHARE`` of the variance, along which rows become 0.
+    apart as before, so that regressions with such a penalty predict the same. Axes with less than
+    ``VARIANCE_SHARE`` of the variance are left out: rows are 0 along them.
     """
     from scipy.linalg import eigh
 
