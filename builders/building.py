@@ -480,10 +480,11 @@ def _validate_row(row: Mapping[str, Any], dataset: PassageDataset) -> None:
     texts = {text.natural: text.count for text in dataset.task.texts}
     needed = ["passage", "label", *texts]
     found = [f"no {name}" for name in needed if name not in row]
-    found += [f"{name}" for name in sorted(row.keys() - {"passage", *dataset.columns()})]
-    for name, count in texts.items():
-        n_texts = len(row[name]) if isinstance(row.get(name), list) else 1
-        found += [f"{n_texts} texts in {name}"] if count not in (None, n_texts) else []
+    undeclared = sorted(row.keys() - {"passage", *dataset.columns()})
+    found += [f"{name}, which is not declared" for name in undeclared]
+    for name in sorted(texts.keys() & row.keys()):
+        n_texts = 1 if isinstance(row[name], str) else len(row[name])
+        found += [f"{n_texts} texts in {name}"] if texts[name] not in (None, n_texts) else []
     if found:
         expected = f"rows of `instances` with {', '.join(needed)}, and what its task declares"
         todo = f"mend builders/tasks/{dataset.task.name}.py: `instances`, `texts` or `provenance`"

@@ -355,9 +355,8 @@ def link_groups(
             groups_of_key.setdefault(key, set()).add(number)
     merged = {number: [number] for number in range(len(groups))}
     for _, numbers in sorted(groups_of_key.items(), key=lambda entry: (len(entry[1]), entry[0])):
-        parts = {id(merged[number]): merged[number] for number in numbers}
-        joined = sorted(number for part in parts.values() for number in part)
-        if len(parts) > 1 and sum(len(groups[number]) for number in joined) <= max_size:
+        joined = sorted({member for number in numbers for member in merged[number]})
+        if sum(len(groups[number]) for number in joined) <= max_size:
             merged |= dict.fromkeys(joined, joined)
     return [
         [item for number in numbers for item in groups[number]]

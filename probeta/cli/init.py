@@ -8,7 +8,7 @@ import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -21,6 +21,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from builders.audit_report import DETECTABLE_AT_MOST
 from builders.building import build
 from builders.packaging.hub import dataset_changes
+from builders.sampling.passages import sentences_in
 from builders.statistics import detectable_difference
 from builders.store import read_records, shards_in
 from builders.tasks import TASKS
@@ -327,8 +328,7 @@ def guess_language(path: str, records: Path) -> str:
     languages: Counter[str] = Counter()
     for record in islice(read_records(records, "documents"), N_IDENTIFIED):
         assert isinstance(record, Document)
-        paragraphs = (paragraph for section in record.sections for paragraph in section.paragraphs)
-        text = " ".join(sentence for paragraph in paragraphs for sentence in paragraph)
+        text = " ".join(chain.from_iterable(map(sentences_in, record.sections)))
         if not is_too_short(text):
             languages[identify(text)] += 1
     (code, count), *_ = languages.most_common(1) or [("", 0)]

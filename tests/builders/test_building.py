@@ -401,8 +401,9 @@ def test_published_splits_are_not_replaced_by_folds(make) -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
+        (lambda row: row.pop("sentences"), "found:    no sentences\n"),
         (lambda row: row.pop("passage"), "found:    no passage\n.*builders/tasks/toy.py"),
-        (lambda row: row.update(place=3), "found:    place\n"),
+        (lambda row: row.update(place=3), "found:    place, which is not declared\n"),
         (lambda row: row["sentences"].pop(), "found:    1 texts in sentences\n"),
         (lambda row: row.update(id="a"), "two with the id a\n.*give each an `id`"),
         (lambda row: row.update(label="none"), "declared: swapped, original\n.*found:    'none'"),
