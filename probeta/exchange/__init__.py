@@ -28,8 +28,7 @@ def benchmark(
     so are the numbers, for the same vectors.
 
     Args:
-        data: a folder of datasets such as dist/hub, or the id of a dataset on the Hugging Face Hub
-            that `probeta publish` uploaded. Without it, dist/hub in the current folder.
+        data: see ``score``.
         datasets: names of datasets.
         groups: abbreviations of groups, such as "SP". Without names or groups, all datasets that
             have a label or a score.
