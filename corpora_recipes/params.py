@@ -65,7 +65,10 @@ def load_params(path: Path) -> dict[str, Any]:
     try:
         content = load_yaml(path)
     except FileNotFoundError:
-        todo = "run from the project's folder, or name the file with --params"
+        todo = "run from the project's folder, name the file with --params, or write it with "
+        todo += (
+            "`probeta init`; `probeta report results/*` needs none, and shows what `score` wrote"
+        )
         raise ParamsError(path, "the parameters of the run", "no such file", todo) from None
     if content is None:
         todo = "write it with `probeta init`, such as `probeta init --documents FOLDER`; "

@@ -365,12 +365,15 @@ RESULTS = (Path("results"), PROBED)
 def find_results(name: str | Path) -> Path:
     """Return the folder (or file) of results: a path, or a name under ``RESULTS``.
 
+    What is no results, such as the encoder's own folder or file, gives way to what is.
+
     Raises:
         InputError: neither is there.
     """
-    for path in (Path(name), *(root / name for root in RESULTS)):
-        if path.exists():
-            return path
+    paths = [path for path in (Path(name), *(r / name for r in RESULTS)) if path.exists()]
+    with_scores = [p for p in paths if p.suffix == ".json" or (p / "scores.json").is_file()]
+    if paths:
+        return [*with_scores, *paths][0]
     names = {path.name for root in RESULTS if root.is_dir() for path in root.iterdir()}
     expected = f"a path, or a name under {' or '.join(map(str, RESULTS))}"
     todo = suggest([str(name)], names) if names else "score an encoder first: `probeta score`"
@@ -452,7 +455,7 @@ def compare(one: ScoresOrPath, other: ScoresOrPath) -> Comparison:
 
     results = [_load_results(one), _load_results(other)]
     (first, _), (second, _) = results
-    _validate_comparable(first, second)
+    validate_comparable(first, second)
     groups: dict[str, set[str]] = {}
     for score in (*first.main, *second.main):
         groups.setdefault(group_of(score), set()).add(score.dataset)
@@ -472,8 +475,8 @@ def _load_results(scores: ScoresOrPath) -> "tuple[Results, ReadPredictions]":
     return read_results(folder), partial(read_predictions, folder)
 
 
-def _validate_comparable(first: "Results", second: "Results") -> None:
-    """Refuse results that differ in more than their encoder, or share no dataset."""
+def validate_comparable(first: "Results", second: "Results") -> None:
+    """Refuse results that differ in more than their encoder, or share no dataset: InputError."""
     if first.name == second.name:
         todo = "score one of them again with another name (`name=`, or --name in the shell)"
         found = f"{first.name!r} twice"
@@ -493,5 +496,5 @@ def _validate_comparable(first: "Results", second: "Results") -> None:
         if first_value != second_value:
             raise InputError(where, f"the same {fact}", f"{first_value} and {second_value}", todo)
     if not shared:
-        names = f"{list(first_scores)} and {list(second_scores)}"
+        names = f"{list_names(first_scores)}; and {list_names(second_scores)}"
         raise InputError(where, "a dataset that both were scored on", names, todo)

@@ -195,7 +195,7 @@ class ScoresFolder(Generic[Read]):
             InputError: the file is missing, or not in the present layout.
         """
         if folder.is_file():
-            todo = f"remove it, if it is old, or name the folder that {self.command} wrote"
+            todo = f"name the folder that {self.command} wrote"
             raise InputError(folder, "a folder of results", "a file", todo)
         return read_stored(folder / SCORES, self.number, self.make, self.command)
 

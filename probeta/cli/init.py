@@ -299,7 +299,10 @@ def documents_text(
         left_out=needs.items(),
     )
     guessed = "" if language else f" ({code}, guessed: name another with --language)"
-    sizes |= {key: f"none: a row needs {material}" for key, material in needs.items()}
+    sizes |= {
+        key: f"none beside the others, which share the documents: a row needs {material}"
+        for key, material in needs.items()
+    }
     width = max(map(len, sizes))
     return text, [
         f"{console.plural(len(report), 'datasets')} of {console.plural(n_documents, 'documents')}, "

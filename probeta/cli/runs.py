@@ -127,7 +127,8 @@ def run_check(options: argparse.Namespace) -> None:
         todo = "mend them, and run it again: all else is reused"
         raise InputError("the run", "nothing to be skipped", found, todo)
     names = encoders_params(params, options.params)
-    probed = [name for name in names if (PROBED / name).is_dir()]
+    # A name alone might mean what `score` wrote.
+    probed = [str(PROBED / name) for name in names if (PROBED / name).is_dir()]
     verb = " ".join(["compare", *probed[:2]]) if len(probed) > 1 else "list"
     print(f"next:   probeta {verb}")
 

@@ -4,6 +4,7 @@ import argparse
 import shutil
 import sys
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,6 +22,7 @@ from corpora_recipes.running.outputs import PEOPLE
 from probeta.data import data_of_results, locate_data
 
 if TYPE_CHECKING:
+    from evaluation.results.scores import Results
     from probeta.scores import Scores
 
 
@@ -54,13 +56,14 @@ def run_score(options: argparse.Namespace) -> None:
     _check_one("probeta score", "ENCODER, or --from-lm-eval DIR", subjects)
     scores = _score_language_model(options) if options.encoder is None else _score_encoder(options)
     out = options.out or Path("results", scores.results.name)
+    replaced = _lost_by(out, scores)
     scores.save(out)
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
     print(scores.format(width))
     if scores.store:
         announce(f"vectors: {scores.store}")
-    announce(f"results: {out}")
-    announce(_next_command(out))
+    announce(f"results: {out}{replaced}")
+    announce(_next_command(out, scores.results))
 
 
 def _check_one(verb: str, expected: str, arguments: Iterable[object]) -> None:
@@ -70,14 +73,30 @@ def _check_one(verb: str, expected: str, arguments: Iterable[object]) -> None:
         raise InputError(verb, expected, "both" if count else "neither", todo)
 
 
-def _next_command(out: Path) -> str:
-    """Return what to do with results: compare them with others beside them, if there are any."""
+def _lost_by(out: Path, scores: "Scores") -> str:
+    """Return what to say of the scores of other datasets that are replaced, "" without any."""
+    from evaluation.results.scores import read_results
+
+    with suppress(InputError):
+        before = {score.dataset for score in read_results(out).main}
+        if before - {score.dataset for score in scores.results.main}:
+            return f", in place of those of {plural(len(before), 'datasets')} (--out keeps both)"
+    return ""
+
+
+def _next_command(out: Path, results: "Results") -> str:
+    """Return what to do with results: compare them with others beside them, if they fit."""
+    from evaluation.results.scores import read_results
+    from probeta.scores import validate_comparable
+
     in_results = out.parent == Path("results")
     others = sorted({path.parent for path in out.parent.glob("*/scores.json")} - {out})
-    names = [path.name if in_results else str(path) for path in (out, *others)]
-    if not others:
-        return f"next: score another encoder, OTHER, and `probeta compare {names[0]} OTHER`"
-    return f"next: probeta compare {names[0]} {names[1]}"
+    name, *names = (path.name if in_results else str(path) for path in (out, *others))
+    for other, path in zip(names, others, strict=True):
+        with suppress(InputError):
+            validate_comparable(results, read_results(path))
+            return f"next: probeta compare {name} {other}"
+    return f"next: score another encoder, OTHER, and `probeta compare {name} OTHER`"
 
 
 def _score_encoder(options: argparse.Namespace) -> "Scores":

@@ -88,7 +88,16 @@ def test_verbs_find_results_and_the_samples_that_they_are_of(capsys: Output) -> 
     for name in ("one", "v.two"):
         assert main(["score", "char_hash", "--name", name, "--datasets", "fac"]) == 0
     assert capsys.readouterr().out.endswith("next: probeta compare v.two one\n")
+    # Neither a file of vectors of this name, nor scores of other datasets, are compared.
+    Path("one").touch()
+    assert main(["score", "char_hash", "--name", "a", "--datasets", "sqc"]) == 0
+    assert "`probeta compare a OTHER`" in capsys.readouterr().out
+    assert main(["score", "char_hash", "--name", "a", "--datasets", "fac"]) == 0
+    said = capsys.readouterr().out
+    assert "results: results/a, in place of those of 1 dataset (--out keeps both)\n" in said
+    assert said.endswith("next: probeta compare a one\n")
     assert main(["compare", "one", "v.two"]) == 0
+    Path("one").unlink()
     assert main(["compare", "one", "v-two"]) == 1
     assert "did you mean v.two?" in capsys.readouterr().err
     assert main(["verify", "one"]) == 0

@@ -299,8 +299,14 @@ def test_the_datasets_of_documents(
     assert f"# {size}\n      sp_days: {{task: sentence_position, folds: true}}\n" in text
     donors = ", donors: same_topic" if with_topics else ""
     assert f"dc_days: {{task: discourse_coherence, folds: true{donors}}}\n" in text
-    assert "\n  ssp_days   none: a row needs a finished sentence" in said
-    assert "# Not ssp_days, with too few rows. A row needs a finished sentence" in text
+    assert (
+        "\n  ssp_days   none beside the others, which share the documents: a row needs a finished"
+        in said
+    )
+    assert (
+        "# Not ssp_days, with too few rows beside the others, which share the documents. A row"
+        in text
+    )
     assert main(["list"]) == 0
     assert [path.name for path in tmp_path.iterdir()] == ["texts.jsonl", "params.yaml"]
     # Documents with a split of their source have no folds.
