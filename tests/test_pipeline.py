@@ -10,7 +10,6 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 import yaml
-from documentation import blocks
 from projects import entries_made, run
 
 # What `probeta digest dist/hub` prints.
@@ -126,10 +125,11 @@ def test_every_gate_is_met(project: Path) -> None:
 
 @pytest.fixture(scope="module")
 def entry() -> dict[str, Any]:
-    """Return the domain of one's own that the README adds to `corpora`."""
-    (text,) = [b.text for b in blocks("yaml", page="README.md") if "recipe: documents" in b.text]
-    found: dict[str, Any] = yaml.safe_load(text)["corpora"]
-    return found
+    """Return a domain of one's own, for `corpora`."""
+    path = "corpora_recipes/corpora/documents/sample/documents.jsonl"
+    corpus = {"recipe": "documents", "path": path, "language": "es"}
+    tasks = {"sp_reviews": "sentence_position", "bso_reviews": "sentence_ordering"}
+    return {"reviews": {"corpus": corpus, "datasets": {n: {"task": t} for n, t in tasks.items()}}}
 
 
 @pytest.fixture(scope="module")

@@ -251,7 +251,8 @@ def list_local_files(
         files = [(p.relative_to(sample).as_posix(), p) for p in sample.rglob("*") if p.is_file()]
         if not files:
             raise InputError(sample, "the raw files of the recipe's sample", "none", "add them")
-        listed = list_sources(corpus)
+        # A sample of "es" is that of "es-CL" too, under the name of its own language.
+        listed = list_sources(replace(corpus, language=corpus.language.partition("-")[0]))
         date = _newest(sample, listed)
         for source in listed:
             if not (source.optional or source.is_pattern or _in_mirror(source, sample, date)):
