@@ -178,6 +178,11 @@ def spaced(name: str) -> str:
     return translated(name.replace("_", " "))
 
 
+def in_words(parts: Iterable[object]) -> str:
+    """Return a name of the data and its values in words, each one translated."""
+    return " ".join(spaced(str(part)) for part in parts)
+
+
 def unused_name(text: str, used: Container[str] = ()) -> str:
     """Return a name of letters, digits and hyphens like a text, and not one of those in use."""
     plain = re.sub("[^A-Za-z0-9]+", "-", text).strip("-") or "encoder"

@@ -68,7 +68,7 @@ def _cells(scores: Sequence[Any], marks: str) -> list[str]:
     for score, mark in zip(scores, marks, strict=True):
         value, *interval = map(_number, score or [None])
         text = f"{value} [{', '.join(interval)}]" if interval else value or NONE
-        cells.append(_bold(text) if mark == "L" else Markup(f"*{text}*") if mark in "lw" else text)
+        cells.append(_bold(text) if mark in "Ll" else Markup(f"*{text}*") if mark in "ws" else text)
     return cells
 
 

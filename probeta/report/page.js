@@ -16,8 +16,10 @@ const ENTITIES = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
 const esc = (text) => String(text).replace(/[&<>"]/g, (character) => ENTITIES[character]);
 const phrase = (key, words = {}) => D.texts[key].replace(/\{(\w+)\}/g, (_, name) => words[name]);
 const points = (value) => (value == null ? "–" : (value / 10).toFixed(1).replace("-", "−"));
+const shows = (value) => (value < 1000 ? points(value) : phrase("none"));
 const signed = (value) => (value > 0 ? "+" : "") + points(value);
-const range = ([, low, high], write = points) => `${write(low)} – ${write(high)}`;
+const range = ([, low, high], write = points) => // of a few equal answers, an interval says nothing
+  low === high ? "–" : `${write(low)} – ${write(high)}`;
 const number = (count) => count.toLocaleString("en");
 const bold = (name) => `<b>${esc(name)}</b>`;
 const link = (to, text) => `<a href="${to}">${text}</a>`;
@@ -78,9 +80,7 @@ function pinned(b) {
   const first = ranked(b ?? D.benchmarks[0]).slice(0, NAMES.length <= FEW ? FEW : 2);
   return (found.length ? found : first).slice(0, FEW).sort((x, y) => x - y);
 }
-const leads = (mark) => mark === "L" || mark === "l";
-const weak = (mark) => mark === "w" || mark === "l";
-const alone = (marks) => marks.replace(/[^Ll]/g, "").length === 1;
+const weak = (mark) => mark === "w" || mark === "s";
 function difference(differences, x, y) {
   const found = differences[PAIRS.get(`${x},${y}`)];
   if (found) return found;
@@ -104,7 +104,8 @@ const drawing = (height, content, kind = "strip") =>
   `<svg class="${kind}" height="${height}" aria-hidden="true">${content}</svg>`;
 const quarters = [0, 1, 2, 3, 4];
 function axis([low, high] = [0, 1000]) {
-  const ticks = quarters.map((n) => `<i>${(low + (n * (high - low)) / 4) / 10}</i>`);
+  const ticks = quarters.map((n) => `<i>${String((low + (n * (high - low)) / 4) / 10)
+    .replace("-", "−")}</i>`);
   return `<span class="axis" aria-hidden="true">${ticks.join("")}</span>`;
 }
 // The ends of a scale that fits scores, in steps of ten points, with whole numbers at its quarters.
@@ -115,6 +116,8 @@ function scale(cells, ...others) {
   const start = span === 1000 ? Math.min(low, 0) : Math.min(low, 1000 - span);
   return [start, Math.max(start + span, Math.max(...values) > start + span ? 1000 : 0)];
 }
+const arrow = (x, y, of, form) =>
+  `<svg x="${x}" y="${y}" overflow="visible"><path class="arrow e${of}" d="${form}"/></svg>`;
 // Encoders of a row on one scale: those in `shown` as dots, the others as grey lines.
 function strip(cells, marks, floor, shown, { slots = shown, ends, people, others = true } = {}) {
   const height = 10 * Math.max(shown.length, 1) + 8;
@@ -131,21 +134,19 @@ function strip(cells, marks, floor, shown, { slots = shown, ends, people, others
     if (!cell) return;
     const y = 9 + 10 * lane;
     if (cell[1] != null) parts.push(line(`span e${slot}`, at(cell[1], ends), at(cell[2], ends), y));
-    parts.push(shape(slot, at(cell[0], ends), y, weak(marks[e])));
+    parts.push(cell[0] < (ends?.[0] ?? 0) ? arrow("1.5%", y, slot, "M4-4L0 0 4 4")
+      : shape(slot, at(cell[0], ends), y, weak(marks[e])));
   });
   return drawing(height, parts.join(""));
 }
 function forest([value, low, high, tied], reach) {
-  const kind = tied ? "tie" : value > 0 ? "e0" : "e1";
+  const of = tied ? 9 : value > 0 ? 0 : 1;
   const ends = [-reach, reach];
-  const arrow = (x, form) =>
-    `<svg x="${x}" y="9" overflow="visible"><path class="arrow ${kind}" d="${form}"/></svg>`;
   return drawing(18, [
-    low < -reach ? arrow("1.5%", "M4-4L0 0 4 4") : "",
-    high > reach ? arrow("98.5%", "M-4-4L0 0-4 4") : "",
-    line("zero", "50%", "50%", 0, 18),
-    line(`span ${kind}`, at(low, ends), at(high, ends), 9),
-    `<circle class="dot ${kind}${tied ? " hollow" : ""}" cx="${at(value, ends)}" cy="9" r="4"/>`,
+    low < -reach ? arrow("1.5%", 9, of, "M4-4L0 0 4 4") : "",
+    high > reach ? arrow("98.5%", 9, of, "M-4-4L0 0-4 4") : "",
+    line("zero", "50%", "50%", 0, 18), line(`span e${of}`, at(low, ends), at(high, ends), 9),
+    `<circle class="dot e${of}${tied ? " hollow" : ""}" cx="${at(value, ends)}" cy="9" r="4"/>`,
   ].join(""));
 }
 const swatch = (e, shown) => shown.includes(e)
@@ -155,16 +156,17 @@ const swatch = (e, shown) => shown.includes(e)
 /* Written: scores, legends, tables. */
 
 // A score as a number: tinted if it leads, bold if alone, grey if not shown to beat the baseline.
-function score(cell, mark, single, floor, ends = true) {
+const KINDS = { L: "leads alone", l: "leads", w: "weak", s: "weak" };
+const SAID = { L: "leads", l: "leads_with_others", w: "not_shown", s: "stays_below" };
+function score(cell, mark, floor, ends = true) {
   if (!cell) return `<span class="none">–</span>`;
   const interval = cell[1] == null ? "" : phrase("interval_of", { range: range(cell) });
-  const lead = leads(mark) ? phrase(single ? "leads" : "leads_with_others") : "";
-  const below = weak(mark) ? phrase("not_shown", { score: points(floor) }) : "";
-  const kind = leads(mark) ? (single ? "leads alone" : "leads") : weak(mark) ? "weak" : "";
-  const title = [interval, lead, below].filter(Boolean).join("; ");
-  const said = [lead, below].filter(Boolean).map((text) => vh(` ${text}`)).join("");
+  const beside = floor == null ? "" : `, ${points(floor)}`;
+  const said = SAID[mark] ? phrase(SAID[mark], { score: beside }) : "";
+  const title = [interval, said].filter(Boolean).join("; ");
   const shown = ends && interval ? `<small class="ends">${range(cell)}</small>` : "";
-  return `<span class="score ${kind}" title="${title}">${points(cell[0])}</span>${said}${shown}`;
+  return `<span class="score ${KINDS[mark] ?? ""}" title="${title}">${points(cell[0])}</span>
+    ${said && vh(` ${said}`)}${shown}`;
 }
 function legend(shown, { numbers = true, floors = true, explain = true, people } = {}) {
   const key = (width, drawn, text) =>
@@ -253,10 +255,17 @@ const SHOW = {
     const facts = b.facts.map(([text, chapter]) => `<li>${esc(text)} ${chapters(b).includes(chapter)
       && chapter !== "about" ? link(address({ chapter }), phrase(chapter)) : ""}</li>`);
     const asked = b.means.length ? b.groups.map(([key, name]) => {
-      const own = b.datasets.filter((d) => D.datasets[d].group === key);
-      const links = own.map((d) => toDataset(d, D.datasets[d].name)).join(" · ");
-      const question = esc(D.datasets[own[0]].question.match(/^.*?[?.:](?=\s|$)/s)?.[0] ?? "");
-      return [esc(name), `${question.replace(/:$/, "?")} <span class="links">${links}</span>`];
+      const asking = new Map(); // question to links; of many questions, the names say enough
+      for (const d of b.datasets.filter((each) => D.datasets[each].group === key)) {
+        const [question] = D.datasets[d].question.match(/^[^?]*\?|^.*/s);
+        const links = asking.get(question) ?? [];
+        asking.set(question, [...links, toDataset(d, D.datasets[d].name)]);
+      }
+      const all = [...asking.values()].flat().join(" · ");
+      const text = asking.size > FEW ? `<span class="links">${all}</span>` : [...asking]
+        .map(([question, links]) =>
+          `${esc(question)} <span class="links">${links.join(" · ")}</span>`).join("");
+      return [esc(name), text];
     }) : [];
     return `${heading(esc(b.name), esc(b.asks))}<p class="result">${b.result}</p>
       ${legend(shown, { floors: b.probed, people: b.means[0]?.[4] })}${body}
@@ -284,6 +293,7 @@ const SHOW = {
     const x = asked("a", first) ?? first[0];
     const y = asked("b", order.filter((e) => e !== x)) ?? order.find((e) => e !== x);
     const [p, q] = [bold(NAMES[x]), bold(NAMES[y])];
+    const what = phrase(b.probed ? "datasets" : "measures");
     const choose = (name, label, of, among, not) => choice(name, phrase(label),
       among.filter((e) => e !== not).map((e) => [NAMES[e], NAMES[e]]), NAMES[of]);
     const found = b.datasets.map((d) => [d, difference(D.datasets[d].differences, x, y)])
@@ -294,8 +304,8 @@ const SHOW = {
     const ticks = `<i>−${reach / 10}</i><i>0</i><i>+${reach / 10}</i>`;
     const sides = [phrase("ahead", { name: q }), "", phrase("ahead", { name: p })]
       .map((text) => `<i>${text}</i>`).join("");
-    const differences = (title, what, rows, above = "") => table("stack paired", title, [
-      [what],
+    const differences = (title, of, rows, above = "") => table("stack paired", title, [
+      [of],
       drawn(vh(phrase("drawn")), around(above + ticks)),
       [phrase("difference"), "n"], [cap("interval"), "n"],
     ], rows.filter(([, each]) => each).map(([name, each]) => row(name, [
@@ -313,8 +323,8 @@ const SHOW = {
     const down = found.filter(([, each]) => !each[3] && each[0] < 0);
     const tied = found.filter(([, each]) => each[3]);
     const part = (title, rows, open) => rows.length ? folded(
-      `${title} <small>${phrase("some_datasets",
-        { some: rows.length, count: found.length })}</small>`, differences(
+      `${title} <small>${phrase("some_of",
+        { some: rows.length, count: found.length, what })}</small>`, differences(
         title.replace(/<[^>]*>/g, ""), phrase("dataset"),
         rows.sort(([, s], [, t]) => Math.abs(t[0]) - Math.abs(s[0]))
           .map(([d, each]) => [toDataset(d, whole(b, D.datasets[d])), each])), open) : "";
@@ -328,7 +338,7 @@ const SHOW = {
       <form class="tools">${choose("a", "compare_one", x, first, every ? y : -1)}
       ${choose("b", "compare_with", y, order, x)}</form>
       <p class="result">${phrase(up.length + down.length ? "compared" : "compared_none",
-        { ...words, count: found.length })}</p>
+        { ...words, what, count: found.length })}</p>
       ${groups.length ? differences(phrase("by_group"), phrase("group"), groups, sides) : ""}
       ${part(phrase("ahead", { name: p }), up, few(up))}
       ${part(phrase("ahead", { name: q }), down, few(down))}
@@ -361,7 +371,7 @@ const SHOW = {
     const cell = (values) => {
       if (!values.some(([, value]) => value)) return "–";
       return values.map(([e, value, quiet]) => `<span class="pair${quiet ? " quiet" : ""}">
-        ${swatch(e, shown)}${points(value?.[0])}</span>`).join(" ");
+        ${swatch(e, shown)}${vh(esc(NAMES[e]))} ${points(value?.[0])}</span>`).join(" ");
     };
     const legends = legend(shown, { explain: false });
     if (b) return transfers(b, shown, cell, legends);
@@ -372,11 +382,12 @@ const SHOW = {
         [e, task.scores[e][column], task.different.includes(column)])), "n"]),
     ));
     const head = (names) => [[phrase("task")], ...names.map((name) => [esc(name), "n"])];
-    const mean = averaged.length ? `<h3>${phrase("languages_mean")} <small>${counted}</small></h3>
+    const mean = averaged.length && counted > 1 ? `<h3>${phrase("languages_mean")}
+      <small>${counted}</small></h3>
       ${table("stack pairs", phrase("mean"), head(averaged), row(phrase("mean"), averaged.map(
-        (_, n) => [cell(shown.map((e) => [e, all[e][n]])), "n"]), "") + row(
+        (name, n) => [cell(shown.map((e) => [e, all[e][n]])), "n", name])) + row(
         `<em>${phrase("trivial_baseline")}</em>`,
-        baselines.map((floor) => [points(floor), "n"]), "base"))}` : "";
+        baselines.map((floor, n) => [points(floor), "n", averaged[n]]), "base"))}` : "";
     return `${heading(phrase("languages"), phrase("languages_lead", { count: columns.length }))}
       ${legends}${mean}<h3>${phrase("languages_tasks")}</h3>
       ${table("wide", phrase("languages_tasks"), head(columns), body.join(""))}
@@ -438,7 +449,7 @@ const SHOW = {
     const body = grouped(b, b.probed ? 5 : 2, (d) => {
       const it = D.datasets[d];
       return row(toDataset(d, it.name), [...(b.probed ? [[number(it.rows), "n rows"],
-        [points(it.chance), "n quiet rows"], [points(it.detectable), "n rows"]] : []),
+        [points(it.chance), "n quiet rows"], [shows(it.detectable), "n rows"]] : []),
       [flags(it), "says"]]);
     });
     return `${heading(phrase("data"), `${esc(b.name)}. ${lead} ${b.audited}`)}
@@ -447,8 +458,10 @@ const SHOW = {
         [phrase("detectable"), "n rows"]] : []), [phrase("audit")]], body)}`;
   },
 
-  about() {
-    const { verified, refused, left_out: left, missing, folder, method, differs } = D.about;
+  about(b) {
+    const { verified, refused, left_out: left, missing, folder, differs: every } = D.about;
+    const differs = b ? every.filter(([, of]) => b.datasets.some((d) =>
+      of.includes(D.datasets[d].key) || !D.datasets[of[0]])) : every;
     const part = (title, rows, lead = "") => rows.length ? `<h3>${title}</h3>
       ${lead && `<p>${lead}</p>`}${pairs(rows.map((each) => each.map(esc)))}` : "";
     const shown = state.options.all ? D.encoders : D.encoders.slice(0, MOST);
@@ -457,7 +470,7 @@ const SHOW = {
       ["detectable", "about_detectable"]];
     const words = D.vocabulary.map(([name, share, count]) =>
       [name, phrase("unknown_words", { share, count })]);
-    return `${heading(phrase("about"), esc(method))}
+    return `${heading(phrase("about"))}
       ${verified ? `<h3>${phrase("verified")}</h3><p>${esc(verified)}</p>` : ""}
       ${part(phrase("refused"), refused)}${part(phrase("left_out"), left,
         phrase("left_out_folder", { folder: esc(folder) }))}${part(phrase("missing"), missing)}
@@ -492,13 +505,13 @@ function means(b, shown) {
   const ends = scale(cellsOf(b, by), floorOf(b, by));
   const choose = (e) => order.length > FEW
     ? `<input type="checkbox" data-pin="${e}"${shown.includes(e) ? " checked" : ""}>` : "";
-  const single = b.means.map(([, marks]) => alone(marks));
+  const tag = order.length > FEW ? "label" : "span";
   const body = lines.map((e) => row(
-    `<label class="pin">${choose(e)}${swatch(e, shown)}<span>${esc(NAMES[e])}</span></label>`,
+    `<${tag} class="pin">${choose(e)}${swatch(e, shown)}<span>${esc(NAMES[e])}</span></${tag}>`,
     [[strip(cellsOf(b, by), b.means[by][1], floorOf(b, by), [e],
       { slots: shown, others: false, ends, people: b.means[by][4] }), "plot"],
     ...columns.map((column) => [score(cellsOf(b, column)[e], b.means[column][1][e],
-      single[column], floorOf(b, column), !column || groups.length < 4), "n"])],
+      floorOf(b, column), !column || groups.length < 4), "n"])],
     shown.includes(e) ? "on" : "",
   ));
   const base = (name, values) =>
@@ -538,10 +551,9 @@ function grouped(b, width, write, head) {
 
 function scoresTable(b, shown) {
   const counted = b.probed;
-  const single = (marks) => alone(marks);
   const values = (cells, marks, floor, people) => [
     [strip(cells, marks, floor, shown, { people }), "plot"],
-    ...shown.map((e) => [swatch(e, shown) + score(cells[e], marks[e], single(marks), floor), "n"]),
+    ...shown.map((e) => [swatch(e, shown) + score(cells[e], marks[e], floor), "n"]),
   ];
   const write = (d) => {
     const it = D.datasets[d];
@@ -633,12 +645,13 @@ function transfers(b, shown, cell, legends) {
   const tables = [...families.values()].map((each) => {
     const [{ targets, rows, majority }] = each;
     const of = each.filter(({ encoder }) => shown.includes(encoder));
-    const body = rows.map(([source], n) => row(name(source), targets.map((_, column) =>
-      [cell(of.map((e) => [e.encoder, e.rows[n][1][column]])), "n"])));
+    const heads = targets.map((d) => phrase("tested_on", { name: D.datasets[d]?.name ?? d }));
+    const body = rows.map(([source], n) => row(name(source), heads.map((head, column) =>
+      [cell(of.map((e) => [e.encoder, e.rows[n][1][column]])), "n", head])));
     body.push(row(`<em>${phrase("majority")}</em>`,
-      majority.map((value) => [points(value), "n"]), "base"));
-    return table("stack pairs", phrase("transfer"), [[phrase("trained_on")],
-      ...targets.map((d) => [phrase("tested_on", { name: name(d) }), "n"])], body.join(""));
+      majority.map((value, n) => [points(value), "n", heads[n]]), "base"));
+    return table("stack pairs", phrase("transfer"),
+      [[phrase("trained_on")], ...heads.map((head) => [esc(head), "n"])], body.join(""));
   });
   return `${heading(phrase("languages"), `${esc(b.name)}: ${phrase("transfer")}`)}
     ${legends}${tables.join("")}`;
@@ -687,13 +700,12 @@ function datasetPage(b, key) {
   const order = NAMES.map((_, e) => e).filter((e) => it.scores[e])
     .sort((x, y) => it.scores[y][0] - it.scores[x][0]);
   const lines = cut(order, shown);
-  const single = alone(it.marks);
   const facts = [
     ["rows_tested", it.rows && number(it.rows) + (it.folds ? `, ${phrase("folds", it)}` : "")],
     ["chance", it.chance != null && points(it.chance)],
     ["trivial_baseline", floor != null && `${points(floor)} (${esc(by)})`],
     ["people", it.people && `${points(it.people[0])} <small>${range(it.people)}</small>`],
-    ["detectable", it.detectable != null && points(it.detectable)],
+    ["detectable", it.detectable != null && shows(it.detectable)],
     ["in_papers", esc(it.papers ?? "")],
     ["texts_from", esc(it.source)],
     ["name_in_files", `<code>${esc(it.key)}</code>`],
@@ -702,7 +714,7 @@ function datasetPage(b, key) {
   const body = lines.map((e) => row(swatch(e, shown) + esc(NAMES[e]), [
     [strip(it.scores, it.marks, floor, [e],
       { slots: shown, others: false, people: it.people?.[0] }), "plot"],
-    [score(it.scores[e], it.marks[e], single, floor, false), "n"],
+    [score(it.scores[e], it.marks[e], floor, false), "n"],
     [it.scores[e][1] == null ? "" : range(it.scores[e]), "n quiet"],
     ...it.more.map(([name, values]) => [values[e], "n", name]),
   ]));

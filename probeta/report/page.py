@@ -4,7 +4,7 @@ Scores, their ends and differences are in tenths of a point. A score is [value, 
 difference likewise; 0 stands for none.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
@@ -137,23 +137,23 @@ def _count(one: str, many: str, count: int) -> str:
 
 
 def mark_scores(
-    report: Report, target: str, scores: Scored, names: Iterable[str], beating: Collection[str]
+    report: Report, target: str, scores: Scored, names: Iterable[str], beats: Mapping[str, int]
 ) -> str:
     """Return a letter for each encoder: how its score stands.
 
-    "L" leads: it is the highest, or cannot be distinguished from it; "l" leads, but is not shown to
-    beat the baseline itself. "b" is another score that beats the baseline, "w" one that is not
-    shown to, "-" stands for no score. Nobody leads if the highest score is not shown to beat the
-    baseline, nor with a single encoder. ``beating``: the encoders that are shown to beat it.
+    Of those that beat the baseline, "L" leads, ahead of all others; "l" is the highest, or cannot
+    be distinguished from it; "b" is another one. "w" is not shown to beat the baseline, "s" stays
+    below it, "-" stands for no score. Nobody leads if the highest score is not shown to beat the
+    baseline, nor with a single encoder. ``beats``: see ``Report.beats_baseline``, of each encoder.
     """
     best = max(scores, key=lambda name: scores[name][0], default="")
-    leading = set[str]()
-    if len(scores) > 1 and best in beating:
-        leading = {best} | report.tied_with(best, target)
-    kinds = {(True, True): "L", (True, False): "l", (False, True): "b", (False, False): "w"}
-    return "".join(
-        kinds[name in leading, name in beating] if name in scores else "-" for name in names
-    )
+    tied = report.tied_with(best, target) if scores else set[str]()
+    leading = {best} | tied if len(scores) > 1 and beats[best] > 0 else set[str]()
+    marks = []
+    for name in names:
+        mark = {1: "b", 0: "w", -1: "s"}[beats[name]] if name in scores else "-"
+        marks.append(("l" if tied else "L") if mark == "b" and name in leading else mark)
+    return "".join(marks)
 
 
 class _Page:
@@ -183,11 +183,11 @@ class _Page:
         return [_difference(each) if each else 0 for each in found]
 
     def scored(
-        self, target: str, scores: Scored, beating: Collection[str]
+        self, target: str, scores: Scored, beats: Mapping[str, int]
     ) -> tuple[list[list[int] | int], str, list[list[int] | int]]:
         """Return scores, marks and differences on a target."""
         cells = [_cell(*scores[name]) if name in scores else 0 for name in self.names]
-        marks = mark_scores(self.report, target, scores, self.names, beating)
+        marks = mark_scores(self.report, target, scores, self.names, beats)
         return cells, marks, self.differences(target)
 
     def benchmark(self, name: str, whole: Average) -> Data:
@@ -203,7 +203,7 @@ class _Page:
             means = report.means(average.datasets)
             baseline = report.baseline_score(*average.datasets) if average.datasets else None
             scores = {encoder: (mean.value, mean.interval) for encoder, mean in means.items()}
-            beats = [n for n, m in means.items() if report.beats_baseline(m, *average.datasets) > 0]
+            beats = {n: report.beats_baseline(m, *average.datasets) for n, m in means.items()}
             cells, marks, differences = self.scored(average.name, scores, beats)
             column = [cells, marks, differences, tenths(baseline)]
             people = people_mean(report, average.datasets) if average.datasets else None
@@ -263,7 +263,7 @@ class _Page:
         by, baseline = inputs.best_baseline(name)
         by_name = layout.spaced(by) if score.chance or by != CHANCE else phrase("no_relation")
         scores = {e: (s.value, s.interval) for e, s in inputs.datasets[name].items()}
-        beats = [e for e, s in inputs.datasets[name].items() if report.beats_baseline(s, name) > 0]
+        beats = {e: report.beats_baseline(s, name) for e, s in inputs.datasets[name].items()}
         cells, marks, differences = self.scored(name, scores, beats)
         task = TASKS[score.task]
         people = inputs.people.get(name)
@@ -321,7 +321,8 @@ class _Page:
         for measure, heading in names.items():
             values = {e: s.measures[measure] for e, s in scores.items() if measure in s.measures}
             if values:
-                yield [heading, [layout.percent(values.get(encoder)) for encoder in self.names]]
+                shown = (layout.percent(values.get(encoder)) for encoder in self.names)
+                yield [heading, [text.replace("-", "−") for text in shown]]
         if any(score.deviation is not None for score in scores.values()):
             found = {encoder: score.deviation for encoder, score in scores.items()}
             yield ["±", [layout.percent(found.get(encoder)) for encoder in self.names]]
@@ -405,7 +406,10 @@ class _Page:
         for name, scores in sorted(ranks.items()):
             first = next(iter(scores.values()))
             values = {e: (score.mrr, score.interval) for e, score in scores.items()}
-            beats = [e for e, score in scores.items() if score.interval[0] > chance_mrr(score)]
+            beats = {
+                e: (s.interval[0] > chance_mrr(s)) - (s.interval[1] < chance_mrr(s))
+                for e, s in scores.items()
+            }
             cells, marks, differences = self.scored(first.key("MRR"), values, beats)
             more = [
                 [
@@ -447,6 +451,7 @@ class _Page:
                 setting = f"{score.vocabulary} {score.casing}"
                 found.setdefault((setting, score.dataset), {})[results.name] = score
         setting = next((s for s in SETTINGS if any(key[0] == s for key in found)), "")
+        about = {"suggestion": "about_suggestion", "coherence": "about_coherence"}
         for measure in PARADIGM_MEASURES:
             for (_, name), scores in sorted(
                 item for item in found.items() if item[0][0] == setting
@@ -456,21 +461,20 @@ class _Page:
                     for e, s in scores.items()
                 }
                 target = next(iter(scores.values())).key(measure)
-                beats = [e for e, (_, (low, _)) in values.items() if low > 0]
+                beats = {e: int(low > 0) for e, (_, (low, _)) in values.items()}
                 cells, marks, differences = self.scored(target, values, beats)
                 keys.append(f"{name}-{measure}")
                 self.datasets[keys[-1]] = {
                     **self.about_dataset(name),
                     "group": measure,
-                    "question": translated(TASKS["paradigms"].question),
+                    "question": phrase(about[measure]),
                     "scores": cells,
                     "marks": marks,
                     "differences": differences,
                     "more": [],
-                    "remarks": [phrase("words_of", setting=translated(layout.spaced(setting)))],
+                    "remarks": [phrase("words_of", setting=layout.in_words(setting.split()))],
                 }
-        about = {"suggestion": "about_suggestion", "coherence": "about_coherence"}
-        groups = [[measure, phrase(about[measure]), 0] for measure in PARADIGM_MEASURES]
+        groups = [[measure, translated(measure).capitalize(), 0] for measure in PARADIGM_MEASURES]
         return self.measured("paralex", groups, keys) if keys else None
 
     def measured(self, key: str, groups: list[Any], datasets: list[str]) -> Data:
@@ -588,6 +592,11 @@ def _findings(report: Report, dataset: str) -> Iterator[list[str]]:
             for check in facts["checks"]
             if check["gate"] == gate and check["verdict"] == verdict
         ]
+        if gate == "baselines" and not measured:  # it is not far from the best encoder
+            by, baseline = report.inputs.best_baseline(dataset)
+            best = max(score.value for score in report.inputs.datasets[dataset].values())
+            reached = {"baseline": layout.percent(baseline), "best": layout.percent(best)}
+            measured.append(phrase("near_baseline", by=layout.spaced(by), **reached))
         why = reasons.get(gate, "") if verdict == "inherited" else ""
         name = translated(title).partition(". ")[2]
         kind, words = FINDINGS[verdict]
@@ -640,7 +649,7 @@ def _about(report: Report) -> Data:
     """Return what was measured and how, and what is missing, each as name and text."""
     inputs, first = report.inputs, report.inputs.encoders[0]
     options = {k: v for k, v in inputs.protocol.items() if k != "name"}
-    shown = "".join(layout.spaced(f", {name} {value}") for name, value in options.items())
+    shown = "".join(f", {layout.in_words([*each])}" for each in options.items())
     left_out = {name: shorten_error(why) for name, why in inputs.skipped.items()}
     return {
         "verified": "" if inputs.refused is None else " ".join(layout.paragraphs("verified")),

@@ -197,7 +197,9 @@ def describe_all(report: Report, write: Write = str) -> str:
     beaten = [name for name, stands in compared.items() if stands.beating]
     named = [write(benchmark_name(name, report.inputs)) for name in beaten]
     which = f": {listed(named)}" if 0 < len(beaten) < FEW else ""
-    beats = phrase("beaten_on", some=len(beaten), which=which, **words)
+    beats = phrase(
+        "beaten_on" if beaten else "beaten_nowhere", some=len(beaten), which=which, **words
+    )
     leads = Counter(stands.first for stands in compared.values() if stands.ahead)
     if len(report.names) == 1:
         return beats
@@ -219,17 +221,19 @@ def describe_leads(
     ``what``: the phrase of what is counted.
     """
     words = {"count": len(marks), "what": phrase(what)}
+    some = sum(any(mark in ("L", "l", "b") for mark in each) for each in marks)
+    if not some:
+        return phrase("none_beaten", **words)
     if all(len(each) == 1 for each in marks):
-        return phrase("only_beats", some=sum(each == "b" for each in marks), **words)
-    leaders = [[n for n, mark in enumerate(each) if mark in "Ll"] for each in marks]
-    alone = Counter(names[each[0]] for each in leaders if len(each) == 1)
+        return phrase("only_beats", some=some, **words)
+    alone = Counter(names[each.index("L")] for each in marks if "L" in each)
     parts = [
         phrase("led_by", name=write(name), some=count) for name, count in alone.most_common(FEW)
     ]
     if len(alone) > FEW:
         parts = [phrase("led_alone", some=alone.total())]
-    together = sum(len(each) > 1 for each in leaders)
-    counts = {"led_together": together, "led_none": leaders.count([])}
+    together = sum("l" in each for each in marks)
+    counts = {"led_together": together, "led_none": len(marks) - together - alone.total()}
     parts += [phrase(key, some=count) for key, count in counts.items() if count]
     return phrase("led", parts=listed(parts), **words)
 
@@ -239,14 +243,18 @@ def describe_audit(report: Report, datasets: Sequence[str]) -> str:
     solved = sum(
         any(verdict_on(report, name, gate) == SURFACE_FORM for gate in GATES) for name in datasets
     )
-    return phrase("audited", solved=solved, count=len(datasets))
+    key = {0: "audited_none", 1: "audited_one"}.get(solved, "audited")
+    return phrase(key, solved=solved, count=len(datasets))
 
 
 def describe_detectable(report: Report, datasets: Sequence[str]) -> str:
-    """Return the differences that half of some datasets can show; "" if none was measured."""
+    """Return the differences that half of some datasets show; "" if none was measured."""
     found = [detectable_of(report.inputs.audit[name]) for name in datasets]
     measured = [value for value in found if value is not None]
-    return phrase("half_detect", points=percent(median(measured))) if measured else ""
+    if not measured:
+        return ""
+    half = median(measured)
+    return phrase("half_detect" if half < 1 else "half_detect_none", points=percent(half))
 
 
 def describe_groups(report: Report, benchmark: str) -> str:

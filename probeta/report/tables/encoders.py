@@ -59,8 +59,8 @@ def describe_encoder(results: EncoderResults) -> str:
         *([phrase("of_revision", revision=about["revision"])] if about["revision"] else []),
         *([phrase("of_dimensions", count=about["dimension"])] if about.get("dimension") else []),
         translated(about["form"]),
-        phrase("of_layer", layer=about["layer"]),
-        *(f"{layout.spaced(key)} {value}" for key, value in about["options"].items()),
+        phrase("of_layer", layer=translated(about["layer"])),
+        *(layout.in_words(each) for each in about["options"].items()),
     ]
     return ", ".join(parts)
 

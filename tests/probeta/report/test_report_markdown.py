@@ -50,7 +50,7 @@ def test_a_few_encoders_are_the_columns(data: dict[str, Any]) -> None:
         dataset = data["datasets"][key]
         for cell, mark, text_of in zip(dataset["scores"], dataset["marks"], row[3:], strict=True):
             value = f"{cell[0] / 10:.1f}".replace("-", "−")
-            form = {"L": "**{}", "b": "{}", "l": "*{}", "w": "*{}"}[mark]
+            form = {"L": "**{}", "b": "{}", "l": "**{}", "w": "*{}", "s": "*{}"}[mark]
             assert text_of.startswith(form.format(value + " ["))
     assert "![Scores](figures/scores.svg)" in text
     assert "![Ranks](figures/ranks.svg)" in text

@@ -113,6 +113,10 @@ def test_the_page_says_what_the_other_files_say(written: Path) -> None:
     means, _, _, baseline, *_ = data["benchmarks"][0]["means"][0]
     assert [rows[name][0]["text"] for name in names] == [f"{cell[0] / 10:.1f}" for cell in means]
     assert rows["trivial baselines"][0]["text"] == f"{baseline / 10:.1f}"
+    told = [json.dumps(data["benchmarks"]), data["result"], data["audited"], markdown]
+    assert not re.search(r"\b(0 of|on 0|1 of \d+ datasets are)\b|above 100\.0", " ".join(told))
+    findings = [found for each in data["datasets"].values() for found in each["audit"]]
+    assert all(re.search(r"\d", why) for *_, why, kind in findings if kind == "surface")
 
 
 class Tied(Report):
@@ -128,10 +132,10 @@ class Tied(Report):
 @pytest.mark.parametrize(
     ("scores", "baseline", "marks"),
     [
-        ({"a": (0.9, 0.8), "aa": (0.8, 0.7), "b": (0.6, 0.5)}, 0.6, "LLw"),
-        ({"a": (0.9, 0.8), "aa": (0.7, 0.6), "b": (0.7, 0.65)}, 0.6, "Llb"),
+        ({"a": (0.9, 0.8), "aa": (0.8, 0.7), "b": (0.6, 0.5)}, 0.6, "llw"),
+        ({"a": (0.9, 0.8), "aa": (0.7, 0.6), "b": (0.7, 0.65)}, 0.6, "lwb"),
         ({"a": (0.6, 0.5), "aa": (0.7, 0.6), "b": (0.8, 0.7)}, 0.6, "wwL"),
-        ({"a": (0.6, 0.5), "b": (0.9, 0.6)}, 0.6, "w-w"),
+        ({"a": (0.5, 0.4), "b": (0.9, 0.6)}, 0.6, "s-w"),
         ({"a": (0.6, 0.5)}, 0.4, "b--"),
         ({}, 0.4, "---"),
     ],
@@ -140,8 +144,8 @@ def test_nobody_leads_below_the_baseline(
     scores: dict[str, tuple[float, float]], baseline: float, marks: str
 ) -> None:
     given = {name: (value, (low, 1.0)) for name, (value, low) in scores.items()}
-    beating = [name for name, (_, low) in scores.items() if low > baseline]
-    assert mark_scores(Tied(), "x", given, ["a", "aa", "b"], beating) == marks
+    beats = {n: (low > baseline) - (value < baseline) for n, (value, low) in scores.items()}
+    assert mark_scores(Tied(), "x", given, ["a", "aa", "b"], beats) == marks
 
 
 def test_best_is_said_of_whole_real_benchmarks_only() -> None:
@@ -180,12 +184,15 @@ def test_sentences(tmp_path: Path) -> None:
         missing = "Only 1 of its 11 datasets are counted: this is not a result of the benchmark."
         assert f"{baseline} is not shown to beat it. {missing}" in told, repr(told)
         assert describe_all(report) == describe_result(report, average)
-    assert describe_leads(["a", "b"], ["Lb", "LL", "ww", "Lw"], "of_datasets") == (
-        "Of 4 datasets, a leads on 2, several lead and cannot be distinguished on 1 and none is"
-        " shown to beat the trivial baseline on 1."
+    assert describe_leads(["a", "b"], ["Lb", "ll", "ww", "Ls"], "of_datasets") == (
+        "Of 4 datasets, a leads on 2, the highest score cannot be distinguished from others on 1"
+        " and none is shown to beat the trivial baseline on 1."
     )
     assert describe_leads(["a"], ["b", "w"], "of_datasets") == (
         "The trivial baseline is beaten on 1 of 2 datasets."
+    )
+    assert describe_leads(["a", "b"], ["ww", "s-"], "of_datasets") == (
+        "On none of 2 datasets is an encoder shown to beat the trivial baseline."
     )
 
 
@@ -356,6 +363,10 @@ def go(page: Any, place: str) -> None:
     page.evaluate("place => { location.hash = place; show(); }", place)
 
 
+# Numbers of several columns whose heads are hidden, and that do not say what they are of.
+NAMELESS = """[...document.querySelectorAll(".pairs td.n")].filter((td) =>
+    getComputedStyle(td.closest("table").querySelector("thead th.n")).clipPath !== "none"
+    && getComputedStyle(td, "::before").content === "none").length"""
 VIEWS = """[null, ...D.benchmarks].flatMap((b) => [
     ...chapters(b).map((chapter) => `#${b?.id ?? "all"}/${chapter}`),
     ...(b?.datasets ?? []).map((d) => `#${b.id}/data/${d}?rows=1`)])"""
@@ -370,11 +381,24 @@ def test_every_view_is_drawn_at_any_width(page: Any) -> None:
             assert page.locator("h2").count() == 1, view
             assert "undefined" not in page.locator("main").inner_text(), view
             assert page.evaluate("document.documentElement.scrollWidth") == width, view
+            assert not page.evaluate(NAMELESS), view
             for table in page.locator("table").all():
                 rows = table.locator("tbody tr").count()
                 assert rows == table.locator("tbody th[scope]").count() > 0, view
             for control in page.locator("input, select").all():
                 assert control.evaluate("field => field.labels.length") == 1, view
+
+
+@needs_browser
+def test_a_question_is_asked_of_the_datasets_beside_it(page: Any) -> None:
+    go(page, "#own_datasets")
+    asked = page.evaluate(
+        """[...document.querySelectorAll(".groups .links")].flatMap((links) =>
+        [...links.querySelectorAll("a")].map((a) => [links.previousSibling?.textContent.trim(),
+        D.datasets[a.hash.split("/")[2].split("?")[0]].question]))"""
+    )
+    assert len(asked) == len({*ROWS} & {*page.evaluate("Object.keys(D.datasets)")})
+    assert all(whole.startswith(question) and question for question, whole in asked)
 
 
 @needs_browser

@@ -9,7 +9,7 @@ from report_files import BASELINES, ONE, SP, TWO, audit_file, change_audit, repo
 from builders.audit_report import DETECTABLE
 from probeta.report.summary import MAX_COLUMNS, summarise
 
-UNITS = "points of 100 [95 % interval]; baseline: the best of chance and trivial rules\n\n"
+UNITS = "points of 100 [95 % interval]; baseline: chance, or best trivial in validation\n\n"
 
 
 def test_averages_are_one_table(tmp_path: Path) -> None:
