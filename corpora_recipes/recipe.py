@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal, Protocol
 
-from pydantic import Strict, StrictBool, StrictInt, model_validator
+from pydantic import Field, Strict, StrictBool, StrictInt, model_validator
 
 from corpora_recipes.records import Drops, Kind, Record, Window
 from corpora_recipes.running.errors import InputError, RawError
@@ -95,12 +95,19 @@ class Cost(Checked):
     minutes: StrictInt = 0
 
 
+# As mteb has them in `TaskDomain`.
+DOMAINS = (
+    "Academic|Activity|Animation|AudioScene|Bioacoustics|Blog|Chemistry|Constructed|E-commerce|"
+    "Egocentric|Encyclopaedic|Engineering|Entertainment|Fiction|Financial|Government|Instructional|"
+    "Legal|Medical|Music|Nature|News|Non-fiction|Poetry|Programming|Religious|Reviews|Robotics|"
+    "Scene|Social|Speech|Spoken|Sport|Subtitles|Web|Written"
+)
 _Domain = Annotated[
     str,
-    described(
-        "a domain of mteb",
-        pattern="^(Academic|Constructed|Encyclopaedic|Fiction|Government|Medical|News|Non-fiction|"
-        "Reviews|Social|Spoken|Subtitles|Web|Written)$",
+    Field(
+        description="a domain of mteb",
+        pattern=f"^({DOMAINS})$",
+        json_schema_extra={"enum": DOMAINS.split("|")},
     ),
 ]
 _Translated = Literal["human-translated", "human-translated and localized"]

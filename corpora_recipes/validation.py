@@ -21,7 +21,7 @@ from pydantic import (
     WrapValidator,
 )
 
-from corpora_recipes.running.errors import MOST_NAMES, ParamsError, list_names, nearest
+from corpora_recipes.running.errors import MOST_NAMES, ParamsError, list_names, nearest, suggest
 
 # Looking for plug-ins of pydantic among all packages takes a third of its time.
 os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
@@ -120,6 +120,8 @@ def validate(kind: Callable[..., T], value: object, where: Path | str) -> T:
     found, todo = repr(value), schema.get("todo", "")
     if is_key and not isinstance(value, str):
         found, todo = f"{found}, which YAML reads as {type(value).__name__}", "put it in quotes"
+    if len(choices := schema.get("enum", ())) > MOST_NAMES:
+        todo = suggest([str(value)], choices)
     if fault["type"] == "missing":
         found, todo = "nothing", "add it"
     raise ParamsError(_locate(where, keys), _describe_schema(schema, whole), found, todo)

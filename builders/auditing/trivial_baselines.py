@@ -16,6 +16,7 @@ with the score.
 """
 
 import re
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
@@ -352,7 +353,10 @@ def _dense(train: Doubles, y: Labels, test: Doubles) -> Labels:
         model = GaussianNB(var_smoothing=NAIVE_SMOOTHING)
     else:
         model = HistGradientBoostingClassifier(early_stopping=False, random_state=0, **TREES)
-    model.fit(x, y)
+    with warnings.catch_warnings():
+        # Many classes of a few rows each are no mistake.
+        warnings.filterwarnings("ignore", "The number of unique classes", UserWarning)
+        model.fit(x, y)
     parts = [model.predict(x_test[at : at + CHUNK]) for at in range(0, len(x_test), CHUNK)]
     return np.concatenate(parts)
 

@@ -81,7 +81,7 @@ def publish(
         version: of these datasets as a whole, such as "1.0.0"; the tag is ``v<version>``.
         name: see ``package``.
         packaged: the package whose rows are cached; unchanged ones are taken from there.
-        dry_run: do not contact the Hub; return what would be published.
+        dry_run: check all that needs no Hub, and return what would be published.
         include_restricted: publish also corpora whose corpus.yaml says ``redistributable: false``,
             and the rankings made of them.
     """
@@ -109,10 +109,10 @@ def publish(
     tag = f"v{version}"
     tags: list[str] = []
     present: list[str] = []
+    _check_pyarrow()
+    _check_no_samples(published, params)
+    _check_audit(report, audit)
     if not dry_run:
-        _check_pyarrow()
-        _check_no_samples(published, params)
-        _check_audit(report, audit)
         _check_token()
         tags, present, is_private = _inspect_repository(repo)
         if tag in tags:
@@ -127,8 +127,7 @@ def publish(
         hub = (repo, tag)
         package(published, instances, audit, folder, name=name, earlier=packaged, hub=hub)
         check_card(folder)
-        if not dry_run:
-            _check_complete(published, instances)
+        _check_complete(published, instances)
         paths = sorted(path for path in folder.rglob("*") if path.is_file())
         files = {path.relative_to(folder).as_posix(): path.stat().st_size for path in paths}
         removed = sorted(set(present) - set(files) - {".gitattributes"})
@@ -180,7 +179,7 @@ def _check_no_samples(groups: Sequence[BuildGroup], params: Path) -> None:
     samples = [group.name for group in groups if any(origin.sample for origin in group.origins)]
     if samples:
         found = f"the samples that are part of Probeta: {', '.join(samples)}"
-        todo = "set sources to upstream or a mirror, run `probeta repro`; or try --dry-run"
+        todo = "set sources to upstream or a mirror, and run `probeta repro`"
         raise InputError(f"{params}: sources", "corpora", found, todo)
 
 

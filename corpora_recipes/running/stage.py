@@ -135,7 +135,7 @@ def run_entries(
 
 def select_entries(entries: Collection[str], only: Collection[str] | None, unit: str) -> list[str]:
     """Return the names of the entries that ``--only`` names, in their order; all without it."""
-    check_names(f"--only {','.join(only or ())}", only, entries, f"{unit} that there are")
+    check_names(f"--only {','.join(only or ())}", only, entries, f"{unit} in params.yaml")
     return [name for name in entries if only is None or name in only]
 
 

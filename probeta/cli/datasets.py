@@ -221,7 +221,7 @@ def run_publish(options: argparse.Namespace) -> None:
 
     groups = load_groups(options.params)
     skipped = skipped_datasets(groups, "read", "build", "compose")
-    if faults := [name for name, why in skipped.items() if not why.asked_for]:
+    if faults := [name for name, why in skipped.items() if not (why.asked_for or why.sample)]:
         found = f"{', '.join(faults)}: left out, see `probeta check`"
         todo = "mend the faults, or remove the datasets, and run all stages again"
         raise InputError(options.params, "datasets without a fault", found, todo)

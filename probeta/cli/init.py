@@ -354,9 +354,15 @@ def _datasets(corpus: Corpus, records: Path) -> dict[str, dict[str, Any]]:
     tasks = [task for task in passage_tasks if "documents" in task.records]
     dealt = all(r["split"] == decide_split(corpus.seed, corpus.name, r["id"]) for r in rows)
     options = {"folds": True} if dealt and len(rows) < MIN_DOCUMENTS_TO_SPLIT else {}
+    prefixed: dict[str, PassageTask] = {}
+    for task in tasks:
+        prefix = task.group.abbreviation.lower()
+        prefixed[task.name if prefix in prefixed else prefix] = task
     datasets = {
-        f"{task.group.abbreviation.lower()}_{corpus.name}": {"task": task.name, **options}
-        for task in sorted(tasks, key=lambda task: (task.documents_per_row, task.group))
+        f"{prefix}_{corpus.name}": {"task": task.name, **options}
+        for prefix, task in sorted(
+            prefixed.items(), key=lambda item: (item[1].documents_per_row, item[1].group)
+        )
     }
     n_documents = Counter(topic for row in rows for topic in row["topics"])
     if sum(any(n_documents[t] > 1 for t in row["topics"]) for row in rows) > len(rows) / 2:

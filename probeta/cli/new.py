@@ -14,19 +14,21 @@ from probeta.cli.init import TEMPLATES, render_template
 _NEXT = {
     "corpus": """\
 next: mend each line with TODO, and put a small corpus in the source's format into sample/
-  probeta repro --params {name}.yaml
+  mkdir ../{name} && cp {name}.yaml ../{name}/params.yaml
+  (cd ../{name} && probeta repro)
   make samples
   pytest tests/corpora_recipes -k {name}""",
     "task": """\
 next: mend each line with TODO, and try it on documents of your own, see docs/own_domain.md
-  pytest tests/builders/tasks/test_{name}.py tests/probeta/report/test_report_files.py
-  probeta schema --out docs/params.schema.json""",
+  pytest tests/builders/tasks/test_{name}.py tests/probeta/report/test_report_files.py""",
 }
 # What makes the tests of all corpora, and of all tasks, pass with the new one too.
 _FINISH = {
     "corpus": ("-c", "import test_every_recipe as t; t.write_golden({name!r})"),
     "task": ("-m", "probeta", "schema", "--out", "docs/params.schema.json"),
 }
+# What that writes.
+_MADE = {"corpus": "tests/corpora_recipes/corpora/samples.json", "task": "docs/params.schema.json"}
 
 
 def add_new_arguments(parser: argparse.ArgumentParser) -> None:
@@ -68,7 +70,7 @@ def write_files(kind: str, name: str, root: Path) -> list[Path]:
             raise ParamsError(path, f"a name that no {kind} has yet", name, "choose another name")
     for path, template in files.items():
         _write(path, render_template(template, **values) + "\n")
-    changed = [*files, *(_list_task(values, root) if kind == "task" else ())]
+    changed = [*files, *(_list_task(values, root) if kind == "task" else ()), root / _MADE[kind]]
     paths = (root, root / "tests", root / "tests" / "support")
     subprocess.run(
         [sys.executable, *(word.format(name=name) for word in _FINISH[kind])],

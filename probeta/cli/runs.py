@@ -130,7 +130,8 @@ def run_check(options: argparse.Namespace) -> None:
     # A name alone might mean what `score` wrote.
     probed = [str(PROBED / name) for name in names if (PROBED / name).is_dir()]
     verb = " ".join(["compare", *probed[:2]]) if len(probed) > 1 else "list"
-    print(f"next:   probeta {verb}")
+    of_file = "" if options.params == PARAMS else f" --params {options.params}"
+    print(f"next:   probeta {verb}{of_file}")
 
 
 def _print_skipped(skipped: Mapping[str, Mapping[str, Skipped]]) -> None:

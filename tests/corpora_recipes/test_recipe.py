@@ -55,6 +55,12 @@ def test_every_recipe_has_facts_and_code(name) -> None:
     assert load_recipe(name).read_block.__module__.startswith(f"corpora_recipes.corpora.{name}.")
 
 
+def test_a_domain_that_mteb_lacks(tmp_path) -> None:
+    provenance = "provenance: {domains: [Poetri], annotations: derived, creation: found}"
+    with refused("domains[0]", "a domain of mteb", "Poetri", "did you mean Poetry?"):
+        read_facts(written(tmp_path, with_least(provenance)))
+
+
 def test_a_recipe_without_its_functions_says_so(tmp_path, monkeypatch) -> None:
     monkeypatch.setattr(recipe, "RECIPES", tmp_path)
     with pytest.raises(InputError, match=r"read_block(.|\n)*no such file"):

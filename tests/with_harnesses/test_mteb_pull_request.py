@@ -6,14 +6,17 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import get_args
 
 import mteb
 import pytest
 from documentation import blocks
 from instance_files import write_dataset
+from mteb.abstasks.task_metadata import TaskDomain
 from test_mteb_tasks import write_more
 
 from builders.store import MTEB_FACTS
+from corpora_recipes.recipe import DOMAINS
 from probeta.cli import main
 
 RANDOM = "mteb/baseline-random-encoder"
@@ -42,6 +45,10 @@ print(json.dumps({{
     for task, result in zip(tasks, found.task_results)
 }}))
 """
+
+
+def test_the_domains_are_those_of_mteb() -> None:
+    assert set(DOMAINS.split("|")) == set(get_args(TaskDomain))
 
 
 @pytest.fixture

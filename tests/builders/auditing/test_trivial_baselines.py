@@ -251,6 +251,13 @@ def test_many_classes_are_told_by_their_word() -> None:
     assert found["length"] < 0.1
 
 
+def test_many_classes_of_few_rows_give_no_warning() -> None:
+    def plant(g: Generator, label: int) -> list[str]:
+        return [sentence(g, 4 + int(g.integers(9)))]
+
+    scores(plant, MANY_CLASSES - 10, train=MANY_CLASSES)
+
+
 def small(texts: int, rows: int, classes: int) -> Texts:
     return part(lambda g, _: [sentence(g, 4) for _ in range(texts)], rows, classes, 3)
 

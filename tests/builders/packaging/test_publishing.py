@@ -189,21 +189,25 @@ def test_a_ranking_is_published_if_all_its_corpora_may_be(
     ]
     entry = {"task": "sentence_ranking", "language": "es", "pairs": ["open/plain"]}
     rankings = {"free": entry, "held": entry | {"pairs": ["open/plain", "closed/plain"]}}
-    for name in names:
-        write_records([pair(1, ("El faro.", f"La luz {name}."), collection="plain")], name)
-    for ranking in rankings_of(rankings, corpora, "upstream"):
-        name = ranking.name
-        compose(ranking, tmp_path, tmp_path / "instances" / "rankings" / name, "upstream")
-    write_audit(tmp_path, verdict="pass")
     given = {"corpora": corpora, "rankings": rankings}
+    for n_pairs in (1, 2):
+        for name in names:
+            texts = [(f"El faro {n}.", f"La luz {name} {n}.") for n in range(n_pairs)]
+            pairs = [pair(n, two, collection="plain") for n, two in enumerate(texts)]
+            write_records(pairs, name)
+        for ranking in rankings_of(rankings, corpora, "upstream"):
+            folder = tmp_path / "instances" / "rankings" / ranking.name
+            compose(ranking, tmp_path, folder, "upstream")
+        write_audit(tmp_path, verdict="pass")
+        if n_pairs == 1:
+            # Officially there are two pairs.
+            refused(r"far fewer in open/plain \(all\)", **given)
     publication = publish_to("", dry_run=True, **given)
     assert publication.left_out == ["held"]
     assert "free/test-00000-of-00001.parquet" in publication.files
     assert "held/test-00000-of-00001.parquet" not in publication.files
     everything = publish_to("", dry_run=True, include_restricted=True, **given)
     assert "held/test-00000-of-00001.parquet" in everything.files
-    # Officially there are two pairs.
-    refused(r"far fewer in open/plain \(all\)", **given)
     refused("samples that are part of Probeta: free\n", sources="sample", **given)
 
 
@@ -278,9 +282,7 @@ def test_a_dry_run_contacts_nothing_and_changes_nothing(tmp_path, publish_to) ->
     assert shown[-1].startswith("dry run: nothing was uploaded.")
 
 
-def test_samples_are_refused_but_in_a_dry_run(
-    tmp_path, corpora, publish_to, refused, write_records
-) -> None:
+def test_samples_are_refused(tmp_path, corpora, publish_to, refused, write_records) -> None:
     of_user = [replace(corpora[0], options={"path": "mine.jsonl"})]
     with hub(tmp_path / "user", REPO) as endpoint:
         # Documents of users are no sample, whatever the sources.
@@ -290,13 +292,15 @@ def test_samples_are_refused_but_in_a_dry_run(
     write_audit(tmp_path, verdict="pass")
     refused("samples that are part of Probeta: mine\n", sources="sample")
     assert not (tmp_path / "repo").exists()
-    assert publish_to(endpoint, sources="sample", dry_run=True).files
+    with pytest.raises(InputError, match="samples that are part of Probeta: mine\n"):
+        publish_to("", sources="sample", dry_run=True)
 
 
 def test_a_missed_gate_is_refused(tmp_path, corpora, publish_to, refused) -> None:
     write_audit(tmp_path, verdict="miss")
     assert refused("\n    bso_mine, gate 1\n    sp_mine, gate 1\n") == []
-    assert publish_to("", dry_run=True).files
+    with pytest.raises(InputError, match="sp_mine, gate 1"):
+        publish_to("", dry_run=True)
 
 
 def test_an_undeclared_miss_of_the_source_is_published_and_shown(
@@ -347,7 +351,8 @@ def test_another_pyarrow_than_the_locked_one_publishes_nothing(
 ) -> None:
     monkeypatch.setattr(pa, "__version__", "25.0.0")
     assert refused(rf"^pyarrow\n.*pyarrow {PYARROW},.*\n.*25\.0\.0\n.*pyarrow=={PYARROW}`") == []
-    assert publish_to("", dry_run=True).files
+    with pytest.raises(InputError, match="pyarrow"):
+        publish_to("", dry_run=True)
 
 
 def test_what_is_not_built_is_refused_before_anything_is_sent(make_corpus, refused) -> None:

@@ -246,7 +246,7 @@ def test_an_unknown_name(only: list[str], found: str, todo: str) -> None:
         stage.run(only=only)
     error = caught.value
     assert (error.where, error.found, error.todo) == (f"--only {','.join(only)}", found, todo)
-    assert error.expected == "meals that there are"
+    assert error.expected == "meals in params.yaml"
     assert stage.made == []
     with pytest.raises(InputError, match="choose from none"):
         Stage().run(only=only)

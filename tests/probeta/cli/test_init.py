@@ -7,12 +7,14 @@ import json
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from builders.plan.datasets import Dataset, check_tokens
 from builders.plan.groups import benchmark_of, load_groups
+from builders.tasks import TASKS
 from builders.tasks.benchmarks import BENCHMARKS
 from corpora_recipes.languages import corpora_by_language
 from corpora_recipes.params import load_params
@@ -311,6 +313,13 @@ def test_the_datasets_of_documents(
     assert [path.name for path in tmp_path.iterdir()] == ["texts.jsonl", "params.yaml"]
     # Documents with a split of their source have no folds.
     assert main([*asked, "split=split", "--force"]) == 1
+    # A task in the group of another displaces none.
+    twin = replace(TASKS["sentence_position"], name="sentence_gap")
+    monkeypatch.setitem(TASKS, "sentence_gap", twin)
+    assert main([*asked, "--force"]) == 0
+    text = Path("params.yaml").read_text("utf-8")
+    assert "sp_days: {task: sentence_position," in text
+    assert "sentence_gap_days: {task: sentence_gap," in text
 
 
 def test_the_language_of_documents_is_guessed_or_asked_for(tmp_path: Path, capsys: Capsys) -> None:

@@ -15,9 +15,11 @@ CORPUS, TASK = "haikus", "sentence_gap"
 def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a clone with a new corpus and a new task."""
     folder = copy_of_project(tmp_path_factory.mktemp("new") / "probeta")
-    for kind, name in (("corpus", CORPUS), ("task", TASK)):
+    made = ("tests/corpora_recipes/corpora/samples.json", "docs/params.schema.json")
+    for (kind, name), file in zip((("corpus", CORPUS), ("task", TASK)), made, strict=True):
         printed = succeed(f"probeta new {kind} {name}", folder)
         assert f"/{name}" in printed
+        assert f"wrote {file}\n" in printed
         assert "next: mend each line with TODO" in printed
     return folder
 

@@ -125,6 +125,8 @@ def test_a_sample_that_is_too_small_is_no_fault(capsys: Capsys) -> None:
     Path("reports").mkdir()
     Path("reports/summary.txt").write_text("")
     assert main(["check"]) == 0
+    assert main(["publish", "--repo", "a/b", "--version", "1.0.0"]) == 1
+    assert "left out" not in capsys.readouterr().err
 
 
 def test_a_whole_run(reported: None, capsys: Capsys) -> None:
@@ -137,6 +139,9 @@ def test_a_whole_run(reported: None, capsys: Capsys) -> None:
     )
     assert main(["check"]) == 0
     assert "from the small samples of the project: do not report" in capsys.readouterr().out
+    Path("params.yaml").rename("other.yaml")
+    assert main(["check", "--params", "other.yaml"]) == 0
+    assert capsys.readouterr().out.endswith("next:   probeta list --params other.yaml\n")
 
 
 def test_a_corpus_that_must_be_asked_for_is_no_fault(reported: None, capsys: Capsys) -> None:
