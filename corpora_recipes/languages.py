@@ -30,9 +30,7 @@ def corpora_in(language: str) -> dict[str, str]:
     corpora = {name: code for name, code in codes.items() if code is not None}
     if not corpora:
         near = ", ".join(f"{code} ({title})" if title else code for code, title in _near(language))
-        expected = "the code of a language that a corpus has" + (
-            f", such as {near}" if near else ""
-        )
+        expected = "a known code of a language" + (f", such as {near}" if near else "")
         todo = "`probeta list --languages` shows all of them"
         raise ParamsError(f"language {language!r}", expected, repr(language), todo)
     return corpora

@@ -19,9 +19,11 @@ from builders.tasks import TASKS
 from builders.tasks.benchmarks import groupings_of
 from builders.tasks.task import Answer
 from corpora_recipes.hashing import sha256_of
+from corpora_recipes.params import load_params, shipped_params
 from corpora_recipes.records import SPLITS, Split
 from corpora_recipes.running.console import names
-from corpora_recipes.running.errors import InputError, OutputError, check_names
+from corpora_recipes.running.errors import InputError, OutputError, check_names, suggest
+from corpora_recipes.running.outputs import PACKAGE
 from corpora_recipes.validation import check_choice
 
 _SHARD = re.compile(r"(train|validation|test)-(\d{5})-of-(\d{5})\.parquet")
@@ -338,16 +340,21 @@ def select_names(
     """
     datasets, groups = as_list(datasets), as_list(groups)
     probed = [name for name, task in tasks.items() if TASKS[task].target != "neighbours"]
-    groupings: dict[str, list[str]] = {}
-    if groups:
-        groupings = {name: groupings_of(name, TASKS[tasks[name]].group) for name in probed}
-        check_names(f"groups of {where}", groups, {*chain.from_iterable(groupings.values())})
+    groupings = {name: groupings_of(name, TASKS[tasks[name]].group) for name in probed}
+    all_groups = {*chain.from_iterable(groupings.values())}
+    check_names(f"groups of {where}", groups, all_groups)
     expected = "datasets with a label or a score"
     if ranked := sorted({*(datasets or ())} & (tasks.keys() - {*probed})):
         found = f"{', '.join(ranked)}, where neighbours are looked for"
         todo = "use `probeta rank` (EvalRank) or `probeta paradigms` (ParaLex) for these"
         raise InputError(f"datasets of {where}", expected, found, todo)
-    check_names(f"datasets of {where}", datasets, probed)
+    if unknown := {*(datasets or ())} - {*probed}:
+        found, todo = ", ".join(sorted(unknown)), suggest(unknown, probed)
+        if unknown <= all_groups:
+            todo = "these are groups or benchmarks: name them with `--groups` (`groups=`)"
+        elif Path(where) == PACKAGE and unknown <= _names_of_samples():
+            todo += "; or add `--data samples` (`data=`): the shipped samples have these"
+        raise InputError(f"datasets of {where}", "names that are there", found, todo)
     if not probed:
         raise InputError(where, expected, f"only {', '.join(tasks)}", "name another folder")
     if not (datasets or groups):
@@ -357,6 +364,12 @@ def select_names(
         for name in probed
         if name in (datasets or ()) or not {*groupings.get(name, ())}.isdisjoint(groups or ())
     ]
+
+
+def _names_of_samples() -> set[str]:
+    """Return the names of the datasets that the shipped samples give."""
+    corpora = load_params(shipped_params())["corpora"].values()
+    return {name for entry in corpora for name in entry.get("datasets") or ()}
 
 
 def _read_facts(dataset: Dataset) -> dict[str, Any]:

@@ -66,11 +66,13 @@ class RawErrors(RawError):
             found_of.setdefault(fault.found, []).append(fault.where)
         lines = []
         for (expected, todo), found_of in alike.items():
+            expectation = [f"  expected: {expected}"]
             for found, (first, *others) in found_of.items():
                 same = f"{first.rpartition(', ')[0]}, "
                 places = [first, *(other.removeprefix(same) for other in others)]
-                lines += [", ".join(places), f"  found:    {found}"]
-            lines += [f"  expected: {expected}", f"  to do:    {todo}"]
+                lines += [", ".join(places), *expectation, f"  found:    {found}"]
+                expectation = []
+            lines.append(f"  to do:    {todo}")
         if len(self.faults) == MAX_FAULTS:
             lines.append(f"These are the first {MAX_FAULTS} faults; there may be more.")
         return "\n".join(lines)

@@ -82,7 +82,7 @@ class CheckedFunction:
         except InputError:
             raise
         except _USER_ERRORS as error:
-            todo = "correct the function; the vectors encoded before are kept"
+            todo = "correct the function, and run it again"
             raise InputError(
                 self.label, "vectors", f"{_format_exception(error)}, {batch}", todo
             ) from error

@@ -152,7 +152,7 @@ def encode_checked(
     def wrong(expected: str, found: str) -> InputError:
         names = (encoder.options.get(key) for key in ("function", "model"))
         where = ", ".join([f"encoder {encoder.name}", *filter(None, names)])
-        todo = "correct the encoder; the vectors encoded before are kept"
+        todo = "correct the encoder, and run it again"
         return InputError(where, expected, found, todo)
 
     if prompt is None:

@@ -14,8 +14,8 @@ from corpora_recipes.running.cache import Cache, digest_files, open_cache
 from corpora_recipes.running.code import code_digest, stage_versions
 from corpora_recipes.running.console import add_params, add_stage, add_workers
 from corpora_recipes.running.errors import InputError, check_packages
-from corpora_recipes.running.outputs import AUDIT, INSTANCES, PACKAGE
-from corpora_recipes.running.stage import Skipped, log_outcome, write_skipped
+from corpora_recipes.running.outputs import AUDIT, INSTANCES, LEFT_OUT, PACKAGE
+from corpora_recipes.running.stage import Skipped, log_outcome, read_skipped, write_skipped
 
 if TYPE_CHECKING:
     from builders.auditing.target import Columns
@@ -109,7 +109,9 @@ def _audit_own(options: argparse.Namespace) -> None:
         if (folder := INSTANCES / group.folder / dataset.name).is_dir()
     }
     if not folders:
-        todo = "run `probeta build` first; read the messages of the stages before"
+        todo = "run `probeta build` first"
+        if read_skipped("read") or read_skipped("build"):
+            todo = f"mend what was skipped, see {LEFT_OUT}: one fault skips a corpus as a whole"
         raise InputError(INSTANCES, "at least one dataset", "none that could be made", todo)
     inherited = inherited_of(load_params(options.params), options.params, groups)
     recipes = {origin.corpus.recipe for group in groups for origin in group.origins}

@@ -401,8 +401,8 @@ def _what_helps(detectable: Sequence[float], n_documents: int) -> list[str]:
     needed = [f"{n_documents * (value / DETECTABLE_AT_MOST) ** 2:.2g}" for value in small]
     ends = dict.fromkeys(f"{float(needed[end]):,.0f}" for end in (0, -1))
     return [
-        f"{len(small)} of {len(detectable)} are too small for an average, which takes tests that "
-        f"detect differences of {100 * DETECTABLE_AT_MOST:.0f} points.",
+        f"Too small for an average: {len(small)} of {console.plural(len(detectable), 'datasets')}; "
+        f"it takes tests that detect differences of {100 * DETECTABLE_AT_MOST:.0f} points.",
         f"What helps: {' to '.join(ends)} such documents, longer ones, or fewer datasets.",
     ]
 

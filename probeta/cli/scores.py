@@ -152,10 +152,12 @@ proved: these are the data; scores recomputed, and their intervals, follow from 
 proved: of the datasets with a score, no layer, row or answer is missing or there twice"""
 _NOT_PROVED = """\
 not proved: that this encoder, or any, gave these answers: who has the data can write right ones
-not proved: its name, revision, options; protocol, seed, versions, code: the results only say so
-not proved: probes: what was chosen on validation, ablations, the share of known words
-not proved: rankings: other layers, post-processed vectors, correlations, ties, unknown words
-not proved: paradigms: the scores of single clusters"""
+not proved: its name, revision, options; protocol, seed, versions, code: the results only say so"""
+_NOT_PROVED_OF = {
+    "probes": "what was chosen on validation, ablations, the share of known words",
+    "rankings": "other layers, post-processed vectors, correlations, ties, unknown words",
+    "paradigms": "the scores of single clusters",
+}
 _OF_VECTORS = "not proved: the digests of vectors (--encode compares them with data/embeddings)"
 # Characters of a line: what results say may be of any length.
 _MAX_LINE_LENGTH = 1000
@@ -186,9 +188,10 @@ def run_verify(options: argparse.Namespace) -> None:
     folder = data_of_results(options.data, paths, options.datasets)
     datasets = {dataset.name: dataset for dataset in find_datasets(folder)}
     check_names(f"datasets of {folder}", options.datasets, datasets)
-    lines, n_differing, n_recomputed = [], 0, 0
+    lines, kinds, n_differing, n_recomputed = [], set(), 0, 0
     for path in paths:
         verification = verify_results(path, folder, datasets, options.datasets)
+        kinds.add(verification.kind)
         what = f"{verification.kind} of {verification.results.name}"
         lines.append(f"{path}: {what}: {plural(verification.recomputed, 'scores')} recomputed")
         if options.encode and not verification.differences:
@@ -201,7 +204,8 @@ def run_verify(options: argparse.Namespace) -> None:
     for line in [f"{verdict}: {plural(n_recomputed, 'scores')} recomputed", *lines]:
         _print_safely(line)
     proved = [] if n_differing else [_PROVED]
-    print(*proved, _NOT_PROVED, *([] if options.encode else [_OF_VECTORS]), sep="\n")
+    of_kinds = [f"not proved: {k}: {what}" for k, what in _NOT_PROVED_OF.items() if k in kinds]
+    print(*proved, _NOT_PROVED, *of_kinds, *([] if options.encode else [_OF_VECTORS]), sep="\n")
     if n_differing:
         expected = "scores that the stored answers give on this data"
         todo = "score the encoder again, or name the data that it was scored on with --data"

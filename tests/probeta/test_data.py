@@ -101,7 +101,10 @@ def test_verbs_find_results_and_the_samples_that_they_are_of(capsys: Output) -> 
     assert main(["compare", "one", "v-two"]) == 1
     assert "did you mean v.two?" in capsys.readouterr().err
     assert main(["verify", "one"]) == 0
-    assert capsys.readouterr().out.startswith("nothing differs: 1 score recomputed\n")
+    said = capsys.readouterr().out
+    assert said.startswith("nothing differs: 1 score recomputed\n")
+    assert "not proved: probes: " in said
+    assert "rankings" not in said
     assert main(["export", "v.two", "--repo", "org/name", "--out", "exported"]) == 0
     Path("data").mkdir()
     shutil.move("results", "data/results")

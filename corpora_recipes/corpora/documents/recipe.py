@@ -491,7 +491,8 @@ def _check(names: Iterable[str], columns: Columns, location: Location) -> None:
         expected = f"the columns that `columns` names, among {', '.join(names)}"
         near = nearest(missing, names)
         todo = f"did you mean {near}? " if near else ""
-        raise location.error(expected, f"no {', '.join(missing)}", f"{todo}correct `columns`")
+        todo += "correct `columns` (`--columns` of `probeta init`)"
+        raise location.error(expected, f"no {', '.join(missing)}", todo)
     if len(set(names)) < len(names):
         raise location.error("columns that differ in their names", ", ".join(names))
 

@@ -295,7 +295,7 @@ def test_the_datasets_of_documents(
     said, text = capsys.readouterr().err, Path("params.yaml").read_text("utf-8")
     assert said.startswith("params.yaml: 3 datasets of 120 documents, in Spanish (es, guessed: ")
     assert "\nDropped: 1 document (duplicate id)\n" in said
-    assert "\n3 of 3 are too small for an average, " in said
+    assert "\nToo small for an average: 3 of 3 datasets; " in said
     size = "60 rows, each tested in a fold; detects 21 points"
     assert f"\n  sp_days    {size}\n" in said
     assert f"# {size}\n      sp_days: {{task: sentence_position, folds: true}}\n" in text

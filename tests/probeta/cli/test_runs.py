@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -90,6 +91,11 @@ def test_a_fault_is_local(capsys: Capsys) -> None:
         assert said.out.count("skipped by read: mine\n") == 1
         assert "1 skipped for a fault" in said.err
         assert "\n- read mine: " in Path("reports/report.md").read_text("utf-8")
+    # Of a run with nothing else, the reason is named.
+    Path("params.yaml").write_text(f"corpora:\n  {MINE}\n")
+    shutil.rmtree("data/instances")
+    assert main(["audit"]) == 1
+    assert "mend what was skipped, see data/left_out" in capsys.readouterr().err
     Path("params.yaml").write_text(PARAMS % "")
     assert main(["repro"]) == 0
     assert "mine" not in Path("reports/report.md").read_text("utf-8")
