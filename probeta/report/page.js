@@ -12,8 +12,7 @@ let state = {};
 let kept = null; // the address that an option has just changed
 
 const $ = (id) => document.getElementById(id);
-const ENTITIES = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
-const esc = (text) => String(text).replace(/[&<>"]/g, (character) => ENTITIES[character]);
+const esc = (text) => String(text).replace(/[&<>"]/g, (sign) => `&#${sign.charCodeAt(0)};`);
 const phrase = (key, words = {}) => D.texts[key].replace(/\{(\w+)\}/g, (_, name) => words[name]);
 const points = (value) => (value == null ? "–" : (value / 10).toFixed(1).replace("-", "−"));
 const shows = (value) => (value < 1000 ? points(value) : phrase("none"));
@@ -47,16 +46,11 @@ function address({ benchmark = state.benchmark, chapter = state.chapter, dataset
 }
 
 function chapters(b) {
-  const compared = b?.datasets.some((d) => D.datasets[d].differences.some(Boolean));
   const has = {
-    overview: true,
-    scores: b?.probed && b.means.length,
-    compare: compared,
-    layers: b?.layers?.length,
-    languages: b ? b.transfer?.length : D.languages,
-    predict: D.predict?.targets[b?.id ?? "all"],
-    data: true,
-    about: true,
+    overview: true, scores: b?.probed && b.means.length,
+    compare: b?.datasets.some((d) => D.datasets[d].differences.some(Boolean)),
+    layers: b?.layers?.length, languages: b ? b.transfer?.length : D.languages,
+    predict: D.predict?.targets[b?.id ?? "all"], data: true, about: true,
   };
   return Object.keys(has).filter((chapter) => has[chapter]);
 }
@@ -146,7 +140,7 @@ function forest([value, low, high, tied], reach) {
     low < -reach ? arrow("1.5%", 9, of, "M4-4L0 0 4 4") : "",
     high > reach ? arrow("98.5%", 9, of, "M-4-4L0 0-4 4") : "",
     line("zero", "50%", "50%", 0, 18), line(`span e${of}`, at(low, ends), at(high, ends), 9),
-    `<circle class="dot e${of}${tied ? " hollow" : ""}" cx="${at(value, ends)}" cy="9" r="4"/>`,
+    shape(of, at(value, ends), 9, tied),
   ].join(""));
 }
 const swatch = (e, shown) => shown.includes(e)
