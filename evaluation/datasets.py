@@ -340,7 +340,10 @@ def select_names(
     """
     datasets, groups = as_list(datasets), as_list(groups)
     probed = [name for name, task in tasks.items() if TASKS[task].target != "neighbours"]
-    groupings = {name: groupings_of(name, TASKS[tasks[name]].group) for name in probed}
+    unknown = [name for name in datasets or () if name not in probed]
+    groupings = {
+        name: groupings_of(name, TASKS[tasks[name]].group) for name in probed if groups or unknown
+    }
     all_groups = {*chain.from_iterable(groupings.values())}
     check_names(f"groups of {where}", groups, all_groups)
     expected = "datasets with a label or a score"
@@ -348,11 +351,11 @@ def select_names(
         found = f"{', '.join(ranked)}, where neighbours are looked for"
         todo = "use `probeta rank` (EvalRank) or `probeta paradigms` (ParaLex) for these"
         raise InputError(f"datasets of {where}", expected, found, todo)
-    if unknown := {*(datasets or ())} - {*probed}:
-        found, todo = ", ".join(sorted(unknown)), suggest(unknown, probed)
-        if unknown <= all_groups:
+    if unknown:
+        found, todo = ", ".join(unknown), suggest(unknown, probed)
+        if all_groups.issuperset(unknown):
             todo = "these are groups or benchmarks: name them with `--groups` (`groups=`)"
-        elif Path(where) == PACKAGE and unknown <= _names_of_samples():
+        elif Path(where) == PACKAGE and _names_of_samples().issuperset(unknown):
             todo += "; or add `--data samples` (`data=`): the shipped samples have these"
         raise InputError(f"datasets of {where}", "names that are there", found, todo)
     if not probed:
