@@ -56,7 +56,7 @@ class Source:
 
 def audit(
     target: Path | str,
-    out: Path,
+    out: str | Path,
     *,
     task: str | None = None,
     language: str | None = None,
@@ -100,7 +100,7 @@ def audit(
     pickles = [] if source else pickles_in(Path(target))
     return auditing.audit(
         locations,
-        out,
+        Path(out),
         target=str(target),
         source=asdict(source) if source else None,
         not_read=[path.relative_to(target).as_posix() for path in pickles],

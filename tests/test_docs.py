@@ -162,7 +162,7 @@ def test_the_ranking_is_composed(copy: Path, tmp_path: Path) -> None:
     path = tmp_path / "params.yaml"
     path.write_text(yaml.safe_dump(params, allow_unicode=True), "utf-8")
     (name,) = yaml.safe_load(entry)["rankings"]
-    done = run(f"probeta compose --only {name} --params {path}", copy)
+    done = run(f"probeta compose --verbose --only {name} --params {path}", copy)
     assert done.returncode == 0, done.stderr
     assert "used 10" in done.stdout
 
