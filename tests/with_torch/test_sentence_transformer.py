@@ -13,6 +13,7 @@ from corpora_recipes.records import Example
 from evaluation.encoders import make_encoder
 from evaluation.measures import spearman
 from probeta import score
+from probeta.data import cache_folder
 
 # --- sentence transformer ------------------------------------------------------------------------
 
@@ -71,7 +72,8 @@ def test_a_folder_and_the_object_have_one_score(
     assert folder.results.encoder["encoder"] == "sentence_transformers"
     assert folder["sts_own"].value == pytest.approx(given["sts_own"].value, abs=1e-5)
     assert (folder.results.name, given.results.name) == ("model", "SentenceTransformer")
-    assert folder.store == Path("data/embeddings/model")
+    assert folder.store
+    assert folder.store.parent == cache_folder() / "vectors"
     plain = score(minilm, data="dist/hub", datasets=["sts_own"], name="plain")
     assert (folder["sts_own"].value == plain["sts_own"].value) == (prompts is None)
 
