@@ -95,7 +95,9 @@ def test_mteb_reads_what_is_exported(hub_folder: Path) -> None:
 
 
 def test_mteb_reads_eval_yaml() -> None:
-    found = HFEvalMeta.model_validate(yaml.safe_load(eval_yaml({"fac": "train", "sp": "test"})))
+    found = HFEvalMeta.model_validate(
+        yaml.safe_load(eval_yaml({"fac": "train", "sp": "test"}, "Probeta"))
+    )
     assert [(task.id, task.config, task.split) for task in found.tasks] == [
         ("probeta_fac", "fac", "train"),
         ("probeta_sp", "sp", "test"),
