@@ -10,7 +10,7 @@ from corpora_recipes.params import load_corpora, load_params
 from corpora_recipes.recipe import Corpus, MissingCorpus
 from corpora_recipes.running.cache import Cache, Key, open_cache
 from corpora_recipes.running.code import code_digest, stage_versions, write_environment
-from corpora_recipes.running.console import add_executor, add_stage, log
+from corpora_recipes.running.console import add_executor, add_stage, announce, log
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.outputs import RAW, RECORDS, records_of
 from corpora_recipes.running.stage import Entry, run_entries, select_entries
@@ -125,12 +125,14 @@ def _read(corpus: Corpus, options: argparse.Namespace) -> Mapping[str, Any]:
         executor=options.executor,
         strict=options.strict,
     )
+    # Of a few that are named, the reasons; of all, the share alone.
+    show = announce if options.only else log
     n_texts = n_used_texts = 0
     for unit, counts in drops.as_dict().items():
         n_read, n_used = counts["seen"], counts["kept"]
         reasons = ", ".join(f"{reason} {n:,}" for reason, n in counts["dropped"].items() if n)
         share = f", {1 - n_used / n_read:.1%} dropped: {reasons}" if reasons else ""
-        log(f"{corpus.name}: {n_read:,} {unit.replace('_', ' ')}{share}")
+        show(f"{corpus.name}: {n_read:,} {unit.replace('_', ' ')}{share}")
         # All of some units are dropped, such as boilerplate: texts are cleaned of them.
         if n_used:
             n_texts, n_used_texts = n_texts + n_read, n_used_texts + n_used

@@ -424,6 +424,16 @@ def test_a_file_that_is_put_into_a_mirror_is_seen(stage: Stage) -> None:
         assert stage() == "read: 1 corpus reused\n"
 
 
+def test_reasons_of_a_corpus_that_is_named(stage: Stage) -> None:
+    write("texts/a.jsonl", "1", "2")
+    Path("texts/b.jsonl").write_text('{"id": "3", "text": "…"}\n', "utf-8")
+    ask_for(mine=texts(), other=texts())
+    assert stage("--only", "mine").splitlines()[0] == (
+        "mine: 3 documents, 33.3% dropped: no_sentences 1"
+    )
+    assert "no_sentences" not in stage()
+
+
 def test_fetch_alone(stage: Stage) -> None:
     write("texts/a.jsonl", "1")
     write("texts/b.jsonl", "2")
