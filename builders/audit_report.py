@@ -3,6 +3,7 @@
 Light to import: no gate, no dataset, no numpy.
 """
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -173,6 +174,24 @@ def baseline_half_width(facts: Mapping[str, Any]) -> float:
     checks = (check for check in facts["checks"] if check["gate"] == "baselines")
     widths = {check["what"]: check.get("half_width") for check in checks}
     return 0.0 if name == MAJORITY else widths.get(name) or 0.0
+
+
+def compare_to_baseline(
+    value: float, interval: tuple[float, float], baseline: float, error: float
+) -> int:
+    """Return 1 if a score is shown to beat a baseline, -1 if to stay below it, else 0.
+
+    Their difference is shown if it exceeds the root of the sum of the squared half-widths of both,
+    as of independent scores; ``error``: half the width of the baseline's interval.
+    """
+    gain, (low, high) = value - baseline, interval
+    beats = gain > math.hypot(value - low, error)
+    return beats - (-gain > math.hypot(high - value, error))
+
+
+def detects_little(facts: Mapping[str, Any]) -> bool:
+    """Return whether the test of a dataset does not detect ``DETECTABLE_AT_MOST``."""
+    return (detectable_of(facts) or 0.0) > DETECTABLE_AT_MOST
 
 
 def detectable_of(facts: Mapping[str, Any]) -> float | None:

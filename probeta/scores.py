@@ -5,7 +5,6 @@ It is light to import: what reads files and computes is imported when it is call
 
 import csv
 import io
-import math
 import textwrap
 from abc import ABC, abstractmethod
 from collections.abc import Container, Mapping, Sequence
@@ -17,11 +16,11 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from builders.audit_report import (
-    DETECTABLE_AT_MOST,
     SURFACE_FORM,
     baseline_half_width,
     best_baseline,
-    detectable_of,
+    compare_to_baseline,
+    detects_little,
     verdict_of,
 )
 from corpora_recipes.running.console import plural
@@ -201,16 +200,16 @@ class Scores(ScoreTable):
     def _too_small(self) -> list[str]:
         """The datasets whose tests detect large differences only."""
         names = [score.dataset for score in self.results.main if score.dataset in self.audited]
-        return [n for n in names if (detectable_of(self.audited[n]) or 0) > DETECTABLE_AT_MOST]
+        return [name for name in names if detects_little(self.audited[name])]
 
     def _mark(self, score: "Score") -> str:
         """Return the one mark of a score, "" for none; what holds for all is said once."""
         if score.dataset in self._too_small and len(self._too_small) < len(self.results.main):
             return FEW_ROWS
-        # As in the report: the baseline has an error, too.
         error = baseline_half_width(self.audited.get(score.dataset, _NO_FACTS))
-        gain = score.value - self.baseline(score.dataset)[1]
-        return "" if gain > math.hypot(score.value - score.interval[0], error) else NOT_SHOWN
+        _, baseline = self.baseline(score.dataset)
+        beats = compare_to_baseline(score.value, score.interval, baseline, error)
+        return "" if beats > 0 else NOT_SHOWN
 
     def _means(self) -> list[tuple[str, float, int]]:
         """Return each benchmark whose datasets are all scored, the mean, and their number.

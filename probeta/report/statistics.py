@@ -9,7 +9,7 @@ from statistics import fmean
 import numpy as np
 import pandas as pd
 
-from builders.audit_report import DETECTABLE_AT_MOST, detectable_of
+from builders.audit_report import compare_to_baseline, detects_little
 from builders.tasks import TASKS
 from builders.tasks.benchmarks import BENCHMARKS, WITHDRAWN, Group, group_of
 from evaluation.arrays import Counts, Doubles, Flags
@@ -149,7 +149,7 @@ class Report:
 
     def detects_little(self, dataset: str) -> bool:
         """Return whether the test of a dataset detects large differences only."""
-        return (detectable_of(self.inputs.audit[dataset]) or 0.0) > DETECTABLE_AT_MOST
+        return detects_little(self.inputs.audit[dataset])
 
     def benchmark_datasets(self, names: Iterable[str]) -> list[str]:
         """Return those of some datasets that belong to a benchmark, or all if none does.
@@ -179,14 +179,14 @@ class Report:
     def beats_baseline(self, score: Score | Mean, *datasets: str) -> int:
         """Return 1 if a score is shown to beat the baseline, -1 if to stay below it, else 0.
 
-        Their difference is shown if it exceeds the root of the sum of the squared half-widths of
-        both, as of independent scores (``mean_score``). Chance and majority have no error.
+        See ``audit_report.compare_to_baseline``; the baselines of several datasets have the error
+        of independent scores (``mean_score``), and chance and majority have none.
         """
         half_widths = map(self.inputs.baseline_half_width, datasets)
         error = math.hypot(*half_widths) / len(datasets)
-        gain, (low, high) = score.value - self.baseline_score(*datasets), score.interval
-        beats = gain > math.hypot(score.value - low, error)
-        return beats - (-gain > math.hypot(high - score.value, error))
+        return compare_to_baseline(
+            score.value, score.interval, self.baseline_score(*datasets), error
+        )
 
     def chance_score(self, *datasets: str) -> float:
         """Return the mean score without looking at a text: majority, chance; 0 for correlations."""
