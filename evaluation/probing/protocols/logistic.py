@@ -148,7 +148,7 @@ def scaled_along_axes(x: Floats, scales: Floats) -> tuple[Floats, Floats]:
 
     They are [k, n, n], with the mean squares of the rows along each axis [k, 1, n]. Rows are as far
     apart as before, so that regressions with such a penalty predict the same. Axes with less than
-    ``VARIANCE_SHARE`` of the variance are left out: rows are 0 along them.
+    ``VARIANCE_SHARE`` of the variance are dropped: rows are 0 along them.
     """
     from scipy.linalg import eigh
 

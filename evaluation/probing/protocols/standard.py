@@ -51,13 +51,14 @@ difference beyond the error. All was measured with 450 to 1,500 rows to learn fr
 10,000 of the papers, and the kept features only see what cosines show.
 
 Version 4 changes how the regressions are computed, and of folds all at once; scores are those of
-version 3, except for a row here and there. Version 5 rotates the few rows
-of folds to axes of each regression: the same problem, but that axes with less than a millionth of
-the variance are left out, as those of train are since version 4. Scores can differ where rows are
-nearly the same: of predictions, with random rows 1 of 3,300, with twins that differ by a thousandth
-one in nine. (Strengths that bring validation nothing are not left
-out: over 46 datasets, ending the search for one after the third that brought nothing better would
-have changed the choice in 10.)
+version 3, except for a row here and there. (All strengths are tried: over 46 datasets, ending the
+search for one after the third that brought nothing better on validation would have changed the
+choice in 10.)
+
+Version 5 rotates the few rows of folds to axes of each regression: the same problem, but that axes
+with less than a millionth of the variance are dropped, as those of train are since version 4.
+Scores can differ where rows are nearly the same: of predictions, with random rows 1 of 3,300, with
+twins that differ by a thousandth one in nine.
 """
 
 from collections.abc import Sequence
