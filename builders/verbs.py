@@ -169,8 +169,15 @@ def run_package(options: argparse.Namespace) -> None:
         if cache.get("all", key) is None:
             from builders.packaging.hub import package
 
-            further: Any = {"name": params["name"], "left_out": skipped, "earlier": PACKAGE}
-            new = package(built, INSTANCES, AUDIT / "audit.json", PACKAGE, **further)
+            new = package(
+                built,
+                INSTANCES,
+                AUDIT / "audit.json",
+                PACKAGE,
+                name=params["name"],
+                left_out=skipped,
+                earlier=PACKAGE,
+            )
             cache.put("all", key, [PACKAGE])
         n_datasets = sum(len(group.datasets) for group in built)
         log_outcome("package", "datasets", n_datasets, [again] * new, {})

@@ -260,16 +260,12 @@ def _lengths(part: Texts) -> Doubles:
 def _by_place(vectorizer: Any, train: Texts, test: Texts) -> list[TrainTestFeatures]:
     """Return the counts of the vectorizer for the first, second … text of the rows."""
     places, parts = range(len(train.texts[0])), (train.texts, test.texts)
-    if len(places) * sum(map(len, parts)) > CACHED_TEXTS:
-
-        def transform(texts: list[str]) -> Sparse:
-            return vectorizer.transform(texts)
-
-    else:
+    is_cached = len(places) * sum(map(len, parts)) <= CACHED_TEXTS
+    if is_cached:
         rows, counts = _counts(vectorizer, frozenset(t for part in parts for r in part for t in r))
 
-        def transform(texts: list[str]) -> Sparse:
-            return counts[[rows[text] for text in texts]]
+    def transform(texts: list[str]) -> Sparse:
+        return counts[[rows[text] for text in texts]] if is_cached else vectorizer.transform(texts)
 
     transformed = ([transform([row[place] for row in part]) for place in places] for part in parts)
     return list(zip(*transformed, strict=True))

@@ -111,7 +111,7 @@ class Config:
 
     @property
     def best_baseline(self) -> tuple[str, float] | None:
-        """The best trivial baseline besides, see ``builders.audit_report.best_baseline``."""
+        """The baseline to beat, see ``builders.audit_report.best_baseline``."""
         return best_baseline(self.audit)
 
     @property

@@ -254,8 +254,7 @@ def draw_baselines(configs: Sequence[Config]) -> str:
     groups: dict[str, list[tuple[float, float]]] = {}
     for config in configs:
         if best := config.best_baseline:
-            values = config.majority, max(config.majority, best[1])
-            groups.setdefault(config.task.group.title, []).append(values)
+            groups.setdefault(config.task.group.title, []).append((config.majority, best[1]))
     lines = {
         title: [fmean(of) for of in zip(*pairs, strict=True)] for title, pairs in groups.items()
     }

@@ -148,8 +148,13 @@ def remove_others(folder: Path, outputs: Collection[Path]) -> None:
 
 
 # What a stage has done with an entry; "again" if it was there before.
-_DONE = {"read": "read", "build": "built", "embed": "applied", "rank": "scored"}
-_DONE["paradigms"] = "scored"
+_DONE = {
+    "read": "read",
+    "build": "built",
+    "embed": "applied",
+    "rank": "scored",
+    "paradigms": "scored",
+}
 # Names that a line has of those skipped for one cause.
 _MAX_NAMES = 3
 

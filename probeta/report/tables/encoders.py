@@ -260,11 +260,6 @@ def layer_table(profile: Profile) -> Table:
     )
 
 
-def about_layers(profile: Profile) -> str:
-    """Return an explanation of the layers' scores on the page."""
-    return " ".join(layout.paragraphs("layers", **profile.words(phrase("framed"))))
-
-
 def items(report: Report) -> list[Table]:
     """Return how many rows of each dataset stand out."""
     tables = dict(iter(report.items.groupby("dataset")))
