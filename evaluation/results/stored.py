@@ -9,7 +9,7 @@ import json
 import platform
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -213,10 +213,10 @@ class ScoresFolder(Generic[Read]):
         schema, path = self.schema, folder / self.file
         expected = f"rows of {', '.join(schema.names)}"
         try:
-            with pq.ParquetFile(path) as file:
-                for number in range(file.num_row_groups):
-                    if wanted and _key_by_statistics(file, number) != wanted:
-                        continue
+            metadata, numbers = _read_metadata(path, path.stat().st_mtime_ns, path.stat().st_size)
+            every = range(metadata.num_row_groups)
+            with pq.ParquetFile(path, metadata=metadata) as file:
+                for number in every if wanted is None else numbers.get(wanted, []):
                     table = file.read_row_group(number)
                     table.validate(full=True)
                     names = [column.unique().to_pylist() for column in table.columns[:2]]
@@ -233,11 +233,20 @@ class ScoresFolder(Generic[Read]):
         return f"run `probeta {self.command}` again"
 
 
-def _key_by_statistics(file: pq.ParquetFile, number: int) -> tuple[Any, ...]:
-    """Return the first two columns by statistics: reading a corrupt file can crash Python."""
-    group = file.metadata.row_group(number)
-    statistics = (group.column(column).statistics for column in range(2))
-    return tuple(of_column and of_column.min for of_column in statistics)
+@lru_cache(maxsize=256)
+def _read_metadata(path: Path, modified: int, size: int) -> tuple[Any, dict[Any, list[int]]]:
+    """Return a file's metadata, and the first two columns of row groups to their numbers.
+
+    By statistics, since reading a corrupt file can crash Python. ``modified``, ``size``: of the
+    file, which is read again if it has changed.
+    """
+    metadata = pq.read_metadata(path)
+    numbers: dict[Any, list[int]] = {}
+    for number in range(metadata.num_row_groups):
+        group = metadata.row_group(number)
+        statistics = (group.column(column).statistics for column in range(2))
+        numbers.setdefault(tuple(each and each.min for each in statistics), []).append(number)
+    return metadata, numbers
 
 
 def _has_null(table: pa.Table) -> bool:
