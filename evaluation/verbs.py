@@ -25,7 +25,7 @@ from corpora_recipes.running.outputs import (
 )
 from corpora_recipes.running.stage import Entry, read_skipped, run_entries
 from evaluation.datasets import Dataset, find_datasets, find_probed, parquet_files
-from evaluation.embedding.store import HEADER, fingerprint, made_by
+from evaluation.embedding.store import HEADER, changed_files, fingerprint, made_by, read_header
 from evaluation.encoders.encoder import Encoder
 from evaluation.features import check_prompt_names
 from evaluation.params import (
@@ -207,6 +207,10 @@ def run_embed(options: argparse.Namespace) -> None:
             if stores[name] == name
         }
         only = options.only and [stores.get(name, name) for name in options.only]
+        for name in only or entries:
+            if changed := changed_files(read_header(EMBEDDINGS / name)):
+                log(f"{name}: {changed[0]} has changed, its texts are encoded again")
+                Cache("embed").delete(name)
         strict = options.strict
         run_entries("embed", entries, unit="encoders", only=only, strict=strict, any_fault=True)
 

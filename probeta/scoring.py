@@ -352,12 +352,11 @@ def _store_of(encoder: "Encoder", name: str, origin: str, cache: str | Path | No
 
 def _link_vectors(run: Path, store: Path, encoder: "Encoder") -> None:
     """Link into a store the vectors that the stage `embed` has made with its encoder."""
-    from evaluation.embedding.store import fingerprint, made_by, read_header
+    from evaluation.embedding.store import is_current, read_header
 
-    wanted = {**fingerprint(encoder), "made_by": made_by(encoder)}.items()
-    if not wanted <= read_header(run).items():
+    if not is_current(read_header(run), encoder):
         return
-    if not wanted <= read_header(store).items():
+    if not is_current(read_header(store), encoder):
         shutil.rmtree(store, ignore_errors=True)
     # Those that are there stay; on a system without links, all are encoded again.
     with suppress(OSError):

@@ -45,6 +45,7 @@ from evaluation.embedding.store import (
     NO_KEYS,
     EmbeddingStore,
     EncodedDataset,
+    add_files,
     describe_datasets,
     fingerprint,
     prepare_store,
@@ -282,6 +283,7 @@ def embed_texts(
                 found = f"dimension {vectors.shape[2]} of {encoder.name} {encoder.revision}"
                 todo = "remove the folder; an encoder of other vectors has another revision"
                 raise OutputError(folder, expected, found, todo)
+            add_files(folder, encoder)
             write_chunk(folder, chunks[number], encoder.layers, vectors)
             if pool is not None:
                 bar.update(len(chunks[number]))

@@ -2,7 +2,8 @@
 
 Each text is encoded once. The folder of an encoder has these files:
 
-    encoder.json                the encoder, its code and libraries, the dimension
+    encoder.json                the encoder, its code and libraries, the dimension; of a user's
+                                function, the files that it has opened, see ``opened_files``
     datasets.json               what is encoded of each dataset, see ``EncodedDataset``
     CHUNK.keys.npy              the keys of some thousand texts
     CHUNK.vectors.LAYER.npy     their vectors
@@ -18,7 +19,7 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property, lru_cache
 from hashlib import blake2b, sha256
@@ -34,6 +35,7 @@ from corpora_recipes.running.errors import OutputError
 from corpora_recipes.running.outputs import clear, locked_folder, whole_file, whole_folder
 from evaluation.arrays import Counts, Doubles, Flags, Floats, Values
 from evaluation.datasets import Dataset
+from evaluation.encoders.callable import FunctionEncoder, digest_opened
 from evaluation.encoders.encoder import Described, Encoder, HasWords
 from evaluation.features import prompt_of, unique_texts
 from evaluation.measures import norms_of
@@ -66,12 +68,38 @@ def made_by(encoder: Encoder) -> dict[str, Any]:
 
 
 def read_header(folder: Path) -> dict[str, Any]:
-    """Return fingerprint, ``made_by`` and ``dimension`` of a store; empty without a store."""
+    """Return fingerprint, ``made_by``, ``dimension`` and ``files``; empty without a store."""
     try:
         header = json.loads((folder / HEADER).read_bytes())
     except (OSError, ValueError):
         return {}
     return header if isinstance(header, dict) else {}
+
+
+def changed_files(header: Mapping[str, Any]) -> list[str]:
+    """Return the files of a header that are not as when the encoder opened them."""
+    files = header.get("files", {})
+    if not isinstance(files, dict):
+        return [HEADER]
+    return [path for path, digest in files.items() if digest_opened(path) != digest]
+
+
+def is_current(header: Mapping[str, Any], encoder: Encoder) -> bool:
+    """Return whether the vectors of a store are those that an encoder would make now."""
+    made = {key: value for key, value in header.items() if key not in ("dimension", "files")}
+    wanted = {**fingerprint(encoder), "made_by": made_by(encoder)}
+    return made == wanted and not changed_files(header)
+
+
+def add_files(folder: Path, encoder: Encoder) -> None:
+    """Add the files that an encoder has opened to the header of its store, before the vectors."""
+    if isinstance(encoder, FunctionEncoder):
+        header = read_header(folder)
+        stored = header.get("files", {})
+        # Of a file that has changed meanwhile, the first digest stays: it is that of other vectors.
+        files = dict(sorted({**encoder.opened_files(), **stored}.items()))
+        if files != stored:
+            _write_whole(folder / HEADER, json.dumps(header | {"files": files}, indent=2).encode())
 
 
 def text_keys(texts: Sequence[str], prompt: str | None = None) -> Keys:
@@ -235,15 +263,14 @@ def prepare_store(folder: Path, encoder: Encoder) -> None:
     """
     folder.mkdir(parents=True, exist_ok=True)
     header = read_header(folder)
-    dimension = header.pop("dimension", None)
-    wanted = {**fingerprint(encoder), "made_by": made_by(encoder)}
-    if header != wanted or type(dimension) is not int or dimension < 1:
+    dimension = header.get("dimension")
+    if not is_current(header, encoder) or type(dimension) is not int or dimension < 1:
         for path in folder.glob("*.npy"):
             path.unlink()
         shutil.rmtree(folder / VOCABULARY, ignore_errors=True)
         # Only for a new store: the encoder may have to load a model for it.
         dimension = encoder.dimension
-        header = {**wanted, "dimension": dimension}
+        header = {**fingerprint(encoder), "made_by": made_by(encoder), "dimension": dimension}
         _write_whole(folder / HEADER, json.dumps(header, indent=2).encode())
     sound: dict[str, set[str]] = {}
     for name in _chunk_names(folder):

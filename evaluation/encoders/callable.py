@@ -2,19 +2,27 @@
 
 import ast
 import importlib
+import os
+import re
 import sys
+import sysconfig
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from hashlib import sha256
-from importlib.util import find_spec
+from importlib.util import find_spec, source_from_cache
 from inspect import signature
 from pathlib import Path
-from traceback import extract_tb, format_exception_only
+from tempfile import gettempdir
+from traceback import extract_tb, format_exception_only, walk_stack
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from corpora_recipes.running.cache import digest_file
+from corpora_recipes.running.code import PACKAGES, ROOT
 from corpora_recipes.running.errors import InputError
 from evaluation.encoders.encoder import Form, Postprocessed, Prompts, check_prompts
 
@@ -77,7 +85,8 @@ class CheckedFunction:
         if texts == [SHORT_TEXT]:
             batch = f"when tried on {SHORT_TEXT!r}"
         try:
-            returned = self.function(texts, **({} if prompt is None else {"prompt": prompt}))
+            with _noting_files(self.label):
+                returned = self.function(texts, **({} if prompt is None else {"prompt": prompt}))
             vectors: np.ndarray[Any, Any] = np.asarray(returned)
         except InputError:
             raise
@@ -119,8 +128,8 @@ class FunctionEncoder(Postprocessed):
     Attributes:
         function: "module:function" or "module:object.attribute"; the module may be in the current
             directory. Of an object with a method `encode`, that is called.
-        revision: to be changed whenever the function returns other vectors although its file and
-            the modules beside it are the same: with another model, or another installed package.
+        revision: to be changed whenever the function returns other vectors although its file, the
+            modules beside it and the files that it opens are the same, see ``opened_files``.
         form: the texts it takes, "natural", or "tokens" joined by spaces.
         prompts: for a function that has an argument `prompt`, see ``Prompts``.
     """
@@ -163,6 +172,23 @@ class FunctionEncoder(Postprocessed):
     def options(self) -> dict[str, Any]:
         """Function, form, and a digest of the function's module and what it imports there."""
         return {"function": self.function, "form": self.form, "file": _digest_module(self.function)}
+
+    def opened_files(self) -> dict[str, str | None]:
+        """Return the files that the function has opened so far in this process, and not written.
+
+        Their paths, from the current folder on if they are in it, to their SHA-256 when they were
+        opened, None of a file that was missing. Without those of which ``options`` has a digest,
+        and those of Python, installed packages and the system; neither temporary nor hidden ones.
+        """
+        sources = {*map(str, _find_sources(self.function)[1] if "file" in self.options else ())}
+        files, queue = set[str](), [self.checked_function.label, *sources]
+        while queue:
+            new = _opened[queue.pop()] - files
+            files |= new
+            queue += new
+        here = f"{Path.cwd()}{os.sep}"
+        paths = sorted(files - sources - _written)
+        return {path.removeprefix(here): _digests[path] for path in paths}
 
     def check(self) -> None:
         """See ``Encoder.check``."""
@@ -219,17 +245,22 @@ def _format_exception(error: BaseException) -> str:
 @cache
 def _digest_module(name: str) -> str:
     """Return 16 hexadecimal digits that change with a function's module; "" without a file."""
-    file = _module_file(name)
-    if not file:
-        return ""
-    root = Path(file).parents[name.partition(":")[0].count(".")]
-    digests = {
-        path: sha256(path.read_bytes()).hexdigest() for path in _imported_files(Path(file), root)
-    }
-    if len(digests) == 1:
-        return digests[Path(file)][:16]
+    root, files = _find_sources(name)
+    digests = {path: sha256(path.read_bytes()).hexdigest() for path in files}
+    if len(digests) <= 1:
+        return "".join(digests.values())[:16]
     lines = [f"{path.relative_to(root)} {digest}" for path, digest in digests.items()]
     return sha256("\n".join(lines).encode()).hexdigest()[:16]
+
+
+@cache
+def _find_sources(name: str) -> tuple[Path, list[Path]]:
+    """Return the folder of imports, the file of a function's module, and those it imports there."""
+    file = _module_file(name)
+    if not file:
+        return Path(), []
+    root = Path(file).parents[name.partition(":")[0].count(".")]
+    return root, _imported_files(Path(file), root)
 
 
 def _imported_files(file: Path, root: Path) -> list[Path]:
@@ -289,7 +320,8 @@ def _import_function(name: str) -> CheckedFunction:
     module_name, _, path = name.partition(":")
     folder = _add_current_folder()
     try:
-        target: Any = importlib.import_module(module_name)
+        with _noting_files(label):
+            target: Any = importlib.import_module(module_name)
     except _USER_ERRORS as error:
         expected = f"a module {module_name}, in {folder} or installed"
         todo = "correct the name of the module, or install the missing package"
@@ -316,3 +348,80 @@ def _add_current_folder() -> str:
     if folder not in sys.path:
         sys.path.append(folder)
     return folder
+
+
+# What libraries open in native code, which Python does not see: all of these in the folder of a
+# file that it sees, such as the configuration of a model.
+_NATIVE = re.compile(r".+\.(bin|ftz|gguf|h5|model|onnx|pb|pth?|safetensors)|tokenizer\.json")
+# Folders of what decides no vector, or has a version; and the files with tokens of the Hub.
+_SYSTEM = [*map(Path, ("/dev", "/etc", "/proc", "/sys", sysconfig.get_path("stdlib")))]
+_SYSTEM += [ROOT / package for package in PACKAGES]
+_TOKENS = {"token", "stored_tokens"}
+# Of this process: the labels of the functions that run now; label or file of code to the files that
+# were opened while it ran; their digests just before; and the files that were written.
+_running: list[str] = []
+_opened: defaultdict[str, set[str]] = defaultdict(set)
+_digests: dict[str, str | None] = {}
+_written: set[str] = set()
+
+
+@contextmanager
+def _noting_files(label: str) -> Iterator[None]:
+    """Note the files that a function opens, also in threads of its own."""
+    _add_hook()
+    _running.append(label)
+    try:
+        yield
+    finally:
+        _running.remove(label)
+
+
+@cache
+def _add_hook() -> None:
+    sys.addaudithook(_note_event)
+
+
+def _note_event(event: str, arguments: tuple[Any, ...]) -> None:
+    """Note the file of an event of Python's audit (PEP 578)."""
+    if not _running or event not in ("open", "os.rename") or isinstance(arguments[0], int):
+        return
+    # The user's code meets the error itself, if it is one.
+    with suppress(OSError, ValueError, TypeError):
+        path = Path(os.path.normpath(Path.cwd() / os.fsdecode(arguments[event == "os.rename"])))
+        if event == "os.rename" or arguments[2] & (os.O_WRONLY | os.O_RDWR | os.O_CREAT):
+            _written.add(str(path))
+            return
+        if path.suffix == ".pyc":
+            path = Path(source_from_cache(path))
+        if not _may_decide(path):
+            return
+        names = {*_running, *(frame.f_code.co_filename for frame, _ in walk_stack(None))}
+        for file in (str(path), *_native_files(path.parent)):
+            for name in names:
+                _opened[name].add(file)
+            if file not in _digests:
+                # First, as the digest opens the file, too.
+                _digests[file] = None
+                _digests[file] = digest_opened(file)
+
+
+@cache
+def _native_files(folder: Path) -> list[str]:
+    return [str(file) for file in folder.glob("*") if _NATIVE.fullmatch(file.name)]
+
+
+def _may_decide(path: Path) -> bool:
+    """Return whether a file may decide vectors: one of the user's, not hidden, not temporary."""
+    ignored = _SYSTEM if path.is_relative_to(Path.cwd()) else [*_SYSTEM, Path(gettempdir())]
+    return not (
+        path.name.startswith(".")
+        or path.name in _TOKENS
+        or _INSTALLED.intersection(path.parts)
+        or any(path.is_relative_to(folder) for folder in ignored)
+    )
+
+
+def digest_opened(path: str) -> str | None:
+    """Return the SHA-256 of a file; None if it is missing, or cannot be read."""
+    file = Path(path)
+    return digest_file(file) if file.is_file() and os.access(file, os.R_OK) else None

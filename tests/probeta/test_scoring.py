@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from contents import another_hash_seed
+from functions import forget_functions
 from imports import REPOSITORY
 
 from builders.audit_report import DETECTABLE, SURFACE_FORM
@@ -118,6 +119,23 @@ def test_vectors_of_a_function_are_kept_if_it_has_a_revision(
     assert store.parent == cache_of_the_user / "vectors"
     assert json.loads((store / "encoder.json").read_bytes())["revision"] == "2"
     assert [path.name for path in Path().iterdir()] == ["dist"]
+
+
+def test_vectors_of_a_function_are_kept_while_its_files_are_the_same(hub_folder: Path) -> None:
+    calls = []
+
+    def reading(texts: list[str]) -> Any:
+        calls.append(len(texts))
+        return encode(texts) + float(Path("weight.txt").read_text())
+
+    def count_encoded(weight: str) -> int:
+        calls.clear()
+        forget_functions()
+        Path("weight.txt").write_text(weight)
+        score(reading, datasets=["bso_own"], revision="1")
+        return sum(calls) - 2 * (len(calls) > 1)
+
+    assert [count_encoded(weight) for weight in ("1", "1", "2", "2")] == [31, 1, 31, 1]
 
 
 @pytest.mark.slow

@@ -1,12 +1,15 @@
 """The stage `embed`: with nothing to do it does nothing, and it misses no change of anything."""
 
+import json
 import shutil
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 from contents import contents, flip_bit
+from functions import forget_functions
 from instance_files import row, write_dataset
 from paradigm_files import write_paradigms_dataset
 from stage_lines import untimed
@@ -15,7 +18,6 @@ from stores import forge_vectors
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.outputs import EMBEDDINGS, PACKAGE
 from corpora_recipes.running.stage import read_skipped
-from evaluation.encoders import callable
 from evaluation.encoders.static import load_model
 from evaluation.verbs import digest_vectors
 from probeta.cli import main
@@ -47,10 +49,9 @@ def write(name: str, *sentences: str) -> None:
 
 def forget_function() -> None:
     """As in another process."""
-    for name in ("own_function", "own_helper"):
-        sys.modules.pop(name, None)
-    for cached in (callable._import_function, callable._digest_module):
-        cached.cache_clear()
+    for name in [name for name in sys.modules if name.startswith("own_")]:
+        del sys.modules[name]
+    forget_functions()
 
 
 @pytest.fixture(autouse=True)
@@ -104,6 +105,136 @@ def test_a_change_is_seen(
     assert f"{name}: {encoded} text" in (printed := capsys.readouterr().out)
     some = f"{6 - encoded} of 6 vectors reused" if encoded else "6 vectors reused"
     assert ("6 vectors" if encoded == 6 else some) in printed
+
+
+# It opens files when it is imported and when it is called, in a thread, in another folder and in
+# native code; tries one that is missing; writes and reads one of its own; and imports a module
+# late.
+OPENING = """\
+import ctypes, importlib, os, threading
+import numpy
+import own_shared
+
+WEIGHTS = numpy.load("weights.npy")
+found = []
+
+
+def read(path):
+    with open(path) as file:
+        found.append(float(file.read()))
+
+
+def encode(texts):
+    found.clear()
+    thread = threading.Thread(target=open, args=["thread.txt"])
+    thread.start()
+    thread.join()
+    os.chdir("folder")
+    read("there.txt")
+    os.chdir("..")
+    read("model/config.json")
+    ctypes.CDLL(None).fopen(b"model/model.safetensors", b"r")
+    try:
+        read("optional.txt")
+    except OSError:
+        pass
+    with open("own.part", "w") as file:
+        file.write("1")
+    os.replace("own.part", "own.txt")
+    read("own.txt")
+    number = importlib.import_module("own_late").NUMBER + own_shared.load() + sum(found)
+    return numpy.full((len(texts), 2), number) + WEIGHTS
+"""
+SHARED = """\
+from functools import cache
+
+
+@cache
+def load():
+    with open("shared.txt") as file:
+        return float(file.read())
+"""
+OTHER = """\
+import numpy, own_shared
+encode = lambda texts: numpy.full((len(texts), 2), own_shared.load())
+"""
+OPENED = [
+    *("folder/there.txt", "model/config.json", "model/model.safetensors", "optional.txt"),
+    *("own_late.py", "shared.txt", "thread.txt", "weights.npy"),
+]
+
+
+def write_weights(value: float) -> None:
+    np.save("weights.npy", np.full(2, value))
+
+
+@pytest.fixture
+def opening() -> None:
+    Path("params.yaml").write_text(
+        "seed: 3\nencoders:\n"
+        '  other: {encoder: callable, function: "own_other:encode"}\n'
+        '  own: {encoder: callable, function: "own_opening:encode"}\n'
+    )
+    texts = {"own_opening": OPENING, "own_shared": SHARED, "own_other": OTHER}
+    for name, code in (texts | {"own_late": "NUMBER = 1"}).items():
+        Path(f"{name}.py").write_text(code)
+    for folder in ("folder", "model"):
+        Path(folder).mkdir()
+    for name in ("folder/there.txt", "model/config.json", "model/model.safetensors"):
+        Path(name).write_text("1")
+    for name in ("shared.txt", "thread.txt", "unused.txt"):
+        Path(name).write_text("1")
+    write_weights(1)
+
+
+@pytest.mark.usefixtures("opening")
+def test_the_files_that_a_function_opens_decide_its_vectors(capsys: Capsys) -> None:
+    assert main(["embed"]) == 0
+    files = json.loads((EMBEDDINGS / "own" / "encoder.json").read_bytes())["files"]
+    assert list(files) == OPENED
+    assert [path for path in files if files[path] is None] == ["optional.txt"]
+    # The other one had loaded it, in this process.
+    of_other = json.loads((EMBEDDINGS / "other" / "encoder.json").read_bytes())["files"]
+    assert list(of_other) == ["shared.txt"]
+    before = contents(EMBEDDINGS)
+    Path("unused.txt").write_text("2")
+    forget_function()
+    capsys.readouterr()
+    assert main(["embed"]) == 0
+    assert untimed(capsys.readouterr().out) == "embed: 2 encoders reused\n"
+    # Elsewhere too.
+    shutil.copytree(Path.cwd(), "copy", ignore=shutil.ignore_patterns("copy"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir("copy")
+        assert main(["embed"]) == 0
+        assert untimed(capsys.readouterr().out) == "embed: 2 encoders reused\n"
+    assert contents(EMBEDDINGS) == before
+
+
+@pytest.mark.usefixtures("opening")
+@pytest.mark.parametrize(
+    "change",
+    [
+        *(lambda name=name: Path(name).write_text("2") for name in OPENED[:4] + OPENED[5:7]),
+        lambda: Path("own_late.py").write_text("NUMBER = 2"),
+        lambda: write_weights(2),
+        lambda: Path("model/model.safetensors").unlink(),
+    ],
+    ids=[*OPENED[:4], *OPENED[5:7], "own_late.py", "weights.npy", "none"],
+)
+def test_a_changed_file_of_a_function_is_seen(capsys: Capsys, change: Callable[[], object]) -> None:
+    assert main(["embed"]) == 0
+    change()
+    forget_function()
+    capsys.readouterr()
+    assert main(["embed", "--verbose"]) == 0
+    lines = untimed(capsys.readouterr().out)
+    assert "own: 6 texts encoded now" in lines
+    assert "has changed, its texts are encoded again" in lines
+    assert ("other: 6 texts encoded now" in lines) == ("other: shared.txt has changed" in lines)
+    forget_function()
+    assert main(["embed"]) == 0
+    assert untimed(capsys.readouterr().out) == "embed: 2 encoders reused\n"
 
 
 @pytest.mark.slow

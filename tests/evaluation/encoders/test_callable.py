@@ -1,5 +1,7 @@
 """Functions of the user as encoders: where they are found, layers, errors; the two examples."""
 
+import ast
+import py_compile
 import sys
 from collections.abc import Iterator
 from hashlib import sha256
@@ -10,8 +12,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from functions import forget_functions
 
-import evaluation.encoders.callable as functions
 from corpora_recipes.running.errors import InputError
 from evaluation.encoders import make_encoder
 from evaluation.encoders.callable import SHORT_TEXT
@@ -87,10 +89,9 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", list(sys.path))
     yield
-    for name in ("mine", "faulty", "ended"):
+    for name in ("mine", "faulty", "ended", "opens", "late"):
         sys.modules.pop(name, None)
-    functions._import_function.cache_clear()
-    functions._digest_module.cache_clear()
+    forget_functions()
 
 
 def made(function: str, **options: Any) -> Any:
@@ -187,7 +188,7 @@ def test_another_module_that_it_imports_is_another_encoder(tmp_path: Path) -> No
         (tmp_path / name).write_text(text)
 
     def digest() -> str:
-        functions._digest_module.cache_clear()
+        forget_functions()
         return str(made("made:f").options["file"])
 
     before = digest()
@@ -200,6 +201,41 @@ def test_another_module_that_it_imports_is_another_encoder(tmp_path: Path) -> No
     assert digest() == before
     (tmp_path / "helpers/deeper.py").write_text("(")
     assert digest() != before
+
+
+OPENS = """
+import importlib, tempfile
+import numpy as np
+
+def f(texts):
+    for path in PATHS:
+        with open(path) as file:
+            file.read()
+    with tempfile.NamedTemporaryFile() as file:
+        file.write(b"1")
+        open(file.name).close()
+    importlib.import_module("late")
+    return np.ones((len(texts), 2))
+"""
+
+
+def test_opened_files_are_those_of_the_user(tmp_path: Path) -> None:
+    """Neither hidden, temporary nor installed ones; of what is compiled, the source."""
+    others = [".hidden", "token", "../temporary.txt", pytest.__file__, ast.__file__, "/etc/hosts"]
+    for name in ("mine.txt", *others[:3]):
+        (tmp_path / name).write_text("1")
+    (tmp_path / "opens.py").write_text(OPENS.replace("PATHS", repr(["mine.txt", *others])))
+    (tmp_path / "late.py").write_text("")
+    py_compile.compile(str(tmp_path / "late.py"))
+    encoder = made("opens:f")
+    encoder.encode(TEXTS)
+    contents = {"late.py": b"", "mine.txt": b"1"}
+    digests = {name: sha256(content).hexdigest() for name, content in contents.items()}
+    assert encoder.opened_files() == digests
+    # Its digest is that of when it was opened.
+    (tmp_path / "mine.txt").write_text("2")
+    encoder.encode(TEXTS)
+    assert encoder.opened_files() == digests
 
 
 def test_an_input_error_of_the_function_is_kept(tmp_path: Path) -> None:
