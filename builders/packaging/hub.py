@@ -406,8 +406,8 @@ def package(
 
     Each dataset is a folder of Parquet files alone, so that pandas reads it, and has a page in the
     folder docs. Beside the card (README.md) there are LICENSE.md, with licences and sources;
-    audit.json, with the corpora and benchmarks of the datasets, the versions of what made the files
-    ("made_by"), and the skipped datasets with the reason: their corpora must be asked for
+    audit.json, with ``name``, the corpora and benchmarks of the datasets, the versions of what made
+    the files ("made_by"), and the skipped datasets with the reason: their corpora must be asked for
     ("missing"), or they have a fault ("left_out"); eval.yaml, for the leaderboards of the Hub;
     mteb.json, from which tasks of mteb are made; baselines.svg, the card's picture; and the folder
     lm_eval with the datasets as tasks of lm-evaluation-harness. The misses of the audit are shown
@@ -465,7 +465,8 @@ def package(
         configs = _configs(groups, instances, digests, audits, folder)
         n_asked = write_tasks(configs, folder, hub)
         made_by = {library: version(library) for library in ("probeta", "pyarrow", "spacy")}
-        further = {"datasets": audits, "missing": missing, "left_out": failed, "made_by": made_by}
+        further = {"name": name, "datasets": audits, "missing": missing, "left_out": failed}
+        further["made_by"] = made_by
         picture = draw_baselines(configs)
         card = render_card(configs, list(missing), list(failed), n_asked, name, bool(picture))
         pages = {

@@ -16,6 +16,7 @@ from corpora_recipes.running.errors import InputError
 from evaluation.datasets import Dataset
 from evaluation.measures import average_ranks
 from evaluation.results.scores import Predictions, Score, read_predictions
+from probeta.report.names import class_names
 from probeta.report.statistics import Report
 from probeta.report.texts import phrase, translated
 
@@ -32,13 +33,12 @@ Values = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class ShownText:
-    """A text of an instance; ``tag``: its role, in a word; ``note``: what was done to it.
+    """A text of an instance; ``note``: what was done to it, or its role.
 
     ``marked``: whether it was moved, swapped or replaced.
     """
 
     text: str
-    tag: str = ""
     note: str = ""
     marked: bool = False
 
@@ -63,10 +63,10 @@ def find_probed(report: Report, datasets: Sequence[Dataset]) -> dict[str, Datase
 def list_rows(report: Report, dataset: Dataset, answering: Sequence[str]) -> dict[str, Any]:
     """Return rows of a test as the page shows them: likely label errors, then drawn ones.
 
-    Each of "rows_shown" is its texts, each with 1 if it was moved, swapped or replaced, and its
-    role; the gold answer in words; remarks; and of each encoder of ``answering`` its answer, or
-    None. Answers to classes are numbers of "labels", and the gold one comes last; of scores, they
-    are followed by 1 if they are far off.
+    Each of "rows_shown" is its texts, each with 1 if it was moved, swapped or replaced; the gold
+    answer in words; remarks; and of each encoder of ``answering`` its answer, or None. Answers to
+    classes are numbers of "labels", and the gold one comes last; of scores, they are the score, 1
+    if it is far off, and the share of lower ones in per cent.
     """
     name = dataset.name
     rows = _read_rows(dataset)
@@ -95,10 +95,11 @@ def list_rows(report: Report, dataset: Dataset, answering: Sequence[str]) -> dic
         parts = shown_texts(dataset, row)
         notes = [phrase("stands_out") if number < len(examples) else "", remark]
         notes += [part.note for part in parts]
-        texts = [_strip_empty(part.text, int(part.marked), part.tag) for part in parts]
+        texts = [[part.text, 1] if part.marked else [part.text] for part in parts]
         remarks = "; ".join(filter(None, notes))
         contents.append([texts, words, remarks, [each[number] for each in answers]])
-    return {"labels": [dataset.labels[label] for label in labels], "rows_shown": contents}
+    names = class_names(dataset.labels)
+    return {"labels": [names[label] for label in labels], "rows_shown": contents}
 
 
 def draw_rows(ids: Sequence[str], seed: int, dataset: str) -> list[int]:
@@ -144,12 +145,10 @@ def _relation(dataset: Dataset, row: Values, shown: list[ShownText]) -> list[Sho
     """The two spans in the order of the text, which ``order`` has the roles of."""
     sides = sorted(("left", "right"), key=lambda side: row[f"{side}_first"])
     satellite = row["order"].find("S")
+    roles = [phrase("satellite" if n == satellite else "nucleus") for n in range(2)]
     return [
-        ShownText(
-            _cut_text(" ".join(row[side])),
-            phrase("satellite" if number == satellite else "nucleus"),
-        )
-        for number, side in enumerate(sides)
+        ShownText(_cut_text(" ".join(row[side])), f"{number}: {role}")
+        for number, (side, role) in enumerate(zip(sides, roles, strict=True), 1)
     ]
 
 
@@ -175,10 +174,11 @@ def _describe_gold(dataset: Dataset, rows: pa.Table, drawn: Sequence[int]) -> li
     """Return for each drawn row the gold answer in words, and a remark."""
     gold = array_of(rows[dataset.target])
     if dataset.target == "score":
-        ranks = _relative_ranks(gold)
-        return [(f"{gold[i]:g}", phrase("above", share=100 * ranks[i])) for i in drawn]
-    words = translated(TASKS[dataset.task].gold)
-    return [(words.format(dataset.labels[gold[i]]), "") for i in drawn]
+        ranks, ends = _relative_ranks(gold), {"low": gold.min(), "high": gold.max()}
+        above = (phrase("above", share=100 * ranks[i], **ends) for i in drawn)
+        return [(f"{gold[i]:g}", remark) for i, remark in zip(drawn, above, strict=True)]
+    words, names = translated(TASKS[dataset.task].gold), class_names(dataset.labels)
+    return [(words.format(names[gold[i]]), "") for i in drawn]
 
 
 def _read_rows(dataset: Dataset) -> pa.Table:
@@ -200,24 +200,17 @@ def _read_checked(folder: Path, score: Score, rows: pa.Table) -> Predictions:
 
 
 def _list_answers(dataset: Dataset, predictions: Predictions, drawn: Sequence[int]) -> list[Any]:
-    """Return for each drawn row the answer; a score with 1 if it is far off."""
+    """Return for each drawn row the answer; of a score, see ``list_rows``."""
     gold, predicted = predictions.gold, predictions.predicted
     if dataset.target == "score":
         mean = predicted.mean(axis=0)
-        far = np.abs(_relative_ranks(gold) - _relative_ranks(mean)) > RANK_TOLERANCE
-        return [_strip_empty(round(float(mean[i]), 2), int(far[i])) for i in drawn]
+        ranks = _relative_ranks(mean)
+        far = np.abs(_relative_ranks(gold) - ranks) > RANK_TOLERANCE
+        return [[round(float(mean[i]), 2), int(far[i]), round(100 * ranks[i])] for i in drawn]
     # Of several random starts, what most say; ties go to the first label.
     votes = np.stack([(predicted == label).sum(axis=0) for label in range(len(dataset.labels))])
     answers = votes.argmax(axis=0)
     return [int(answers[i]) for i in drawn]
-
-
-def _strip_empty(first: Any, *others: Any) -> list[Any]:
-    """Return some values without empty ones at their end."""
-    values = [first, *others]
-    while len(values) > 1 and not values[-1]:
-        values.pop()
-    return values
 
 
 def _relative_ranks(values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:

@@ -1,6 +1,7 @@
 """What benchmarks, groups of tasks, languages and datasets are called, in the report's language."""
 
 from collections import Counter
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from builders.tasks.benchmarks import Group
@@ -34,15 +35,33 @@ def language_name(code: str) -> str:
 
 
 def benchmark_name(benchmark: str, inputs: Inputs) -> str:
-    """Return what a benchmark is called; the user's own datasets, after their corpus if it is one.
+    """Return what a benchmark is called, a name of ``BENCHMARKS`` or ``OWN``.
 
-    ``benchmark``: a name of ``BENCHMARKS``, or ``OWN``.
+    The user's own datasets have the name in params.yaml if there are no others, else that of their
+    corpus if it is one.
     """
     if benchmark != OWN:
         return str(all_texts()["benchmarks"][benchmark]["name"])
-    users = (entry for entry in inputs.audit.values() if not entry.get("benchmark"))
+    users = [entry for entry in inputs.audit.values() if not entry.get("benchmark")]
     titles = {str(entry.get("title", OWN)) for entry in users}
-    return titles.pop() if len(titles) == 1 else translated(OWN)
+    name = inputs.audit_report.get("name") if len(users) == len(inputs.audit) else ""
+    return name or (titles.pop() if len(titles) == 1 else translated(OWN))
+
+
+def class_names(labels: Sequence[str]) -> list[str]:
+    """Return what the classes of a dataset are called.
+
+    Where a class has no name, all stay as they are, with spaces: they may be words of the texts.
+    """
+    names = all_texts()["classes"]
+    if not all(label in names for label in labels):
+        return [label.replace("_", " ") for label in labels]
+    return [str(names[label]) for label in labels]
+
+
+def baseline_name(baseline: str) -> str:
+    """Return what the page calls a trivial baseline."""
+    return str(all_texts()["trivial"].get(baseline) or spaced(baseline))
 
 
 def benchmark_question(benchmark: str) -> str:

@@ -8,6 +8,8 @@ const MOST = 20; // encoders that are shown at once
 const LONG = 24; // datasets of a benchmark, above which groups fold
 const NAMES = D.encoders.map(([name]) => name);
 const PAIRS = new Map(D.pairs.map(([x, y], n) => [`${x},${y}`, n]));
+const HOME = D.benchmarks.length > 1 ? null : D.benchmarks[0]; // null: all benchmarks
+const PLACES = HOME && !D.languages ? D.benchmarks : [null, ...D.benchmarks];
 let state = {};
 let kept = null; // the address that an option has just changed
 
@@ -15,10 +17,10 @@ const $ = (id) => document.getElementById(id);
 const esc = (text) => String(text).replace(/[&<>"]/g, (sign) => `&#${sign.charCodeAt(0)};`);
 const phrase = (key, words = {}) => D.texts[key].replace(/\{(\w+)\}/g, (_, name) => words[name]);
 const points = (value) => (value == null ? "–" : (value / 10).toFixed(1).replace("-", "−"));
-const shows = (value) => (value < 1000 ? points(value) : phrase("none"));
+const shows = (value) => (value >= 1000 ? phrase("none") : points(value));
 const signed = (value) => (value > 0 ? "+" : "") + points(value);
 const range = ([, low, high], write = points) => // of a few equal answers, an interval says nothing
-  low === high ? "–" : `${write(low)} – ${write(high)}`;
+  low === high ? "–" : phrase("to", { low: write(low), high: write(high) });
 const number = (count) => count.toLocaleString("en");
 const bold = (name) => `<b>${esc(name)}</b>`;
 const link = (to, text) => `<a href="${to}">${text}</a>`;
@@ -26,12 +28,16 @@ const wide = () => innerWidth > 704;
 const cap = (key) => phrase(key).replace(/^./, (letter) => letter.toUpperCase());
 const vh = (text) => `<span class="vh">${text}</span>`;
 
+const idOf = (b) => b?.id ?? "all";
+const nameOf = (b) => esc(b?.name ?? phrase("all_benchmarks"));
+
 /* The state. */
 
 function read() {
   const [place, query = ""] = decodeURIComponent(location.hash.slice(1)).split("?");
   const [key, chapter, dataset] = place.split("/");
-  const benchmark = D.benchmarks.find(({ id }) => id === key) ?? null;
+  const found = PLACES.findIndex((b) => idOf(b) === key);
+  const benchmark = found < 0 ? HOME : PLACES[found];
   const known = chapters(benchmark).includes(chapter) ? chapter : "overview";
   const options = Object.fromEntries(new URLSearchParams(query));
   state = { benchmark, chapter: known, options };
@@ -41,16 +47,16 @@ function read() {
 function address({ benchmark = state.benchmark, chapter = state.chapter, dataset, ...more } = {}) {
   const options = Object.entries({ ...state.options, ...more }).filter(([, value]) => value);
   const query = options.map(([key, value]) => `${key}=${encodeURIComponent(value)}`).join("&");
-  const place = [benchmark?.id ?? "all", chapter, dataset];
+  const place = [idOf(benchmark), chapter, dataset];
   return `#${place.filter((part) => part && part !== "overview").join("/")}${query && "?" + query}`;
 }
 
 function chapters(b) {
   const has = {
-    overview: true, scores: b?.probed && b.means.length,
+    overview: true, scores: b?.means.length,
     compare: b?.datasets.some((d) => D.datasets[d].differences.some(Boolean)),
     layers: b?.layers?.length, languages: b ? b.transfer?.length : D.languages,
-    predict: D.predict?.targets[b?.id ?? "all"], data: true, about: true,
+    predict: D.predict?.targets[idOf(b)], data: true, about: true,
   };
   return Object.keys(has).filter((chapter) => has[chapter]);
 }
@@ -85,7 +91,7 @@ function difference(differences, x, y) {
 /* Drawn: dots with intervals on a scale, in per cent of its width. */
 
 const at = (value, [low, high] = [0, 1000]) =>
-  (1.5 + (97 * (Math.min(Math.max(value, low), high) - low)) / (high - low)).toFixed(1) + "%";
+  (5 + (90 * (Math.min(Math.max(value, low), high) - low)) / (high - low)).toFixed(1) + "%";
 const line = (kind, x1, x2, y1, y2 = y1) =>
   `<line class="${kind}" x1="${x1}" x2="${x2}" y1="${y1}" y2="${y2}"/>`;
 const FORMS = ["", "M-3.6-3.6H3.6V3.6H-3.6z", "M0-5L4.8 4H-4.8z", "M0-5.2L5.2 0 0 5.2-5.2 0z"];
@@ -96,10 +102,10 @@ function shape(slot, x, y, hollow) {
 }
 const drawing = (height, content, kind = "strip") =>
   `<svg class="${kind}" height="${height}" aria-hidden="true">${content}</svg>`;
-const quarters = [0, 1, 2, 3, 4];
-function axis([low, high] = [0, 1000]) {
-  const ticks = quarters.map((n) => `<i>${String((low + (n * (high - low)) / 4) / 10)
-    .replace("-", "−")}</i>`);
+function axis(ends = [0, 1000], write = (value) => String(value / 10), parts = 4) {
+  const value = (n) => ends[0] + (n * (ends[1] - ends[0])) / parts;
+  const ticks = Array.from({ length: parts + 1 }, (_, n) =>
+    `<i style="left:${at(value(n), ends)}">${write(value(n)).replace("-", "−")}</i>`);
   return `<span class="axis" aria-hidden="true">${ticks.join("")}</span>`;
 }
 // The ends of a scale that fits scores, in steps of ten points, with whole numbers at its quarters.
@@ -128,7 +134,7 @@ function strip(cells, marks, floor, shown, { slots = shown, ends, people, others
     if (!cell) return;
     const y = 9 + 10 * lane;
     if (cell[1] != null) parts.push(line(`span e${slot}`, at(cell[1], ends), at(cell[2], ends), y));
-    parts.push(cell[0] < (ends?.[0] ?? 0) ? arrow("1.5%", y, slot, "M4-4L0 0 4 4")
+    parts.push(cell[0] < (ends?.[0] ?? 0) ? arrow("5%", y, slot, "M4-4L0 0 4 4")
       : shape(slot, at(cell[0], ends), y, weak(marks[e])));
   });
   return drawing(height, parts.join(""));
@@ -137,8 +143,8 @@ function forest([value, low, high, tied], reach) {
   const of = tied ? 9 : value > 0 ? 0 : 1;
   const ends = [-reach, reach];
   return drawing(18, [
-    low < -reach ? arrow("1.5%", 9, of, "M4-4L0 0 4 4") : "",
-    high > reach ? arrow("98.5%", 9, of, "M-4-4L0 0-4 4") : "",
+    low < -reach ? arrow("5%", 9, of, "M4-4L0 0 4 4") : "",
+    high > reach ? arrow("95%", 9, of, "M-4-4L0 0-4 4") : "",
     line("zero", "50%", "50%", 0, 18), line(`span e${of}`, at(low, ends), at(high, ends), 9),
     shape(of, at(value, ends), 9, tied),
   ].join(""));
@@ -146,6 +152,8 @@ function forest([value, low, high, tied], reach) {
 const swatch = (e, shown) => shown.includes(e)
   ? `<svg class="key" width="12" height="12" aria-hidden="true">
     ${shape(shown.indexOf(e), 6, 6)}</svg>` : "";
+const named = (e, shown) =>
+  `<span class="pin">${swatch(e, shown)}<span>${esc(NAMES[e])}</span></span>`;
 
 /* Written: scores, legends, tables. */
 
@@ -162,7 +170,7 @@ function score(cell, mark, floor, ends = true) {
   return `<span class="score ${KINDS[mark] ?? ""}" title="${title}">${points(cell[0])}</span>
     ${said && vh(` ${said}`)}${shown}`;
 }
-function legend(shown, { numbers = true, floors = true, explain = true, people } = {}) {
+function legend(shown, { numbers = true, explain = true, people } = {}) {
   const key = (width, drawn, text) =>
     `<span><svg width="${width}" height="12" aria-hidden="true">${drawn}</svg>${text}</span>`;
   const of = (e, slot) =>
@@ -170,10 +178,9 @@ function legend(shown, { numbers = true, floors = true, explain = true, people }
   const example = (kind) => `<span class="score ${kind}">12.3</span>`;
   const marks = [
     key(26, line("span tie", 0, 26, 6), phrase("interval")),
-    floors && key(3, line("floor", 1.5, 1.5, 0, 12), phrase("trivial_baseline")),
+    key(3, line("floor", 1.5, 1.5, 0, 12), phrase("trivial_short")),
     people && key(3, line("people", 1.5, 1.5, 0, 12), phrase("people")),
-    floors &&
-      key(12, shape(9, 6, 6, true), (numbers ? example("weak") : "") + phrase("not_shown_short")),
+    key(12, shape(9, 6, 6, true), (numbers ? example("weak") : "") + phrase("not_shown_short")),
     numbers && NAMES.length > 1 && `<span>${example("leads alone")}${phrase("leads")}</span>`,
     numbers && NAMES.length > 1 && `<span>${example("leads")}${phrase("leads_with_others")}</span>`,
     NAMES.length > shown.length && key(3, line("rest", 1.5, 1.5, 0, 12), phrase("another_encoder")),
@@ -198,7 +205,7 @@ function row(first, cells, kind = "") {
   const head = `<th role="rowheader" scope="row">${first}</th>`;
   return `<tr role="row" class="${kind}">${head}${cells.map(cell).join("")}</tr>`;
 }
-const around = (ticks) => `<span class="axis three" aria-hidden="true">${ticks}</span>`;
+const around = (reach) => axis([-reach, reach], (value) => (value > 0 ? "+" : "") + value / 10, 2);
 const drawn = (text, ticks) => [`${text}${ticks}`, "plot"];
 const heading = (title, lead) =>
   `<h2 id="title" tabindex="-1">${title}</h2>${lead ? `<p class="asks">${lead}</p>` : ""}`;
@@ -248,6 +255,7 @@ const SHOW = {
     const body = b.means.length ? means(b, shown) : scoresTable(b, shown);
     const facts = b.facts.map(([text, chapter]) => `<li>${esc(text)} ${chapters(b).includes(chapter)
       && chapter !== "about" ? link(address({ chapter }), phrase(chapter)) : ""}</li>`);
+    const leads = b.means.length ? "" : b.leads;
     const asked = b.means.length ? b.groups.map(([key, name]) => {
       const asking = new Map(); // question to links; of many questions, the names say enough
       for (const d of b.datasets.filter((each) => D.datasets[each].group === key)) {
@@ -261,8 +269,8 @@ const SHOW = {
           `${esc(question)} <span class="links">${links.join(" · ")}</span>`).join("");
       return [esc(name), text];
     }) : [];
-    return `${heading(esc(b.name), esc(b.asks))}<p class="result">${b.result}</p>
-      ${legend(shown, { floors: b.probed, people: b.means[0]?.[4] })}${body}
+    return `${heading(esc(b.name), esc(b.asks))}<p class="result">${leads} ${b.result}</p>
+      ${legend(shown, { people: b.means[0]?.[4] })}${body}
       ${facts.length ? `<ul class="facts">${facts.join("")}</ul>` : ""}
       ${asked.length ? `<h3>${phrase("what_it_asks")}</h3>${pairs(asked)}` : ""}`;
   },
@@ -295,12 +303,10 @@ const SHOW = {
     const far = found.map(([, [, low, high]]) => Math.max(-low, high)).sort((s, t) => s - t);
     const most = far[Math.floor(far.length * 0.85)];
     const reach = [100, 200, 400, 600].find((r) => r >= most) ?? 1000;
-    const ticks = `<i>−${reach / 10}</i><i>0</i><i>+${reach / 10}</i>`;
-    const sides = [phrase("ahead", { name: q }), "", phrase("ahead", { name: p })]
-      .map((text) => `<i>${text}</i>`).join("");
+    const sides = [q, p].map((name) => `<span>${phrase("ahead", { name })}</span>`).join("");
     const differences = (title, of, rows, above = "") => table("stack paired", title, [
       [of],
-      drawn(vh(phrase("drawn")), around(above + ticks)),
+      drawn(`${vh(phrase("drawn"))}<span class="sides">${above}</span>`, around(reach)),
       [phrase("difference"), "n"], [cap("interval"), "n"],
     ], rows.filter(([, each]) => each).map(([name, each]) => row(name, [
       [forest(each, reach), "plot"],
@@ -313,30 +319,29 @@ const SHOW = {
       : [];
     const groups = columns.slice(0, b.groups.length > 1 ? undefined : 1)
       .map((name, column) => [name, difference(b.means[column][2], x, y)]);
-    const up = found.filter(([, each]) => !each[3] && each[0] > 0);
-    const down = found.filter(([, each]) => !each[3] && each[0] < 0);
-    const tied = found.filter(([, each]) => each[3]);
-    const part = (title, rows, open) => rows.length ? folded(
+    const part = (title, rows, most = 12) => rows.length ? folded(
       `${title} <small>${phrase("some_of",
         { some: rows.length, count: found.length, what })}</small>`, differences(
         title.replace(/<[^>]*>/g, ""), phrase("dataset"),
         rows.sort(([, s], [, t]) => Math.abs(t[0]) - Math.abs(s[0]))
-          .map(([d, each]) => [toDataset(d, whole(b, D.datasets[d])), each])), open) : "";
+          .map(([d, each]) => [toDataset(d, whole(b, D.datasets[d])), each])),
+      rows.length <= most) : "";
+    const up = found.filter(([, each]) => !each[3] && each[0] > 0);
+    const down = found.filter(([, each]) => !each[3] && each[0] < 0);
+    const tied = found.filter(([, each]) => each[3]);
     const editions = (b.editions ?? []).filter(([, , e]) => e === x || e === y)
       .map(([newer, older, e, ...each]) => row(
         `${esc(NAMES[e])}: ${toDataset(newer, newer)} − ${toDataset(older, older)}`,
         each.map((d) => [d ? `${signed(d[0])} <small>${range(d, signed)}</small>` : "–", "n"])));
     const words = { p, q, up: up.length, down: down.length, tied: tied.length };
-    const few = (rows) => rows.length <= 12;
     return `${heading(phrase("compare"), phrase("compare_lead", { name: esc(b.name) }))}
       <form class="tools">${choose("a", "compare_one", x, first, every ? y : -1)}
       ${choose("b", "compare_with", y, order, x)}</form>
       <p class="result">${phrase(up.length + down.length ? "compared" : "compared_none",
         { ...words, what, count: found.length })}</p>
       ${groups.length ? differences(phrase("by_group"), phrase("group"), groups, sides) : ""}
-      ${part(phrase("ahead", { name: p }), up, few(up))}
-      ${part(phrase("ahead", { name: q }), down, few(down))}
-      ${part(phrase("tied"), tied, few(found))}
+      ${part(phrase("ahead", { name: p }), up)}${part(phrase("ahead", { name: q }), down)}
+      ${part(phrase("tied"), tied, found.length <= 12 ? 12 : 0)}
       ${editions.length ? folded(phrase("editions"), table("stack", phrase("editions"), [
         [phrase("encoder")], [phrase("newer_less_older"), "n"], [phrase("less_baseline"), "n"],
       ], editions.join(""))) : ""}
@@ -406,20 +411,19 @@ const SHOW = {
         [`<span class="score ${clear ? "" : "weak"}">${points(found[n][0])}</span>`, "n"],
         [found[n][1] == null ? "–" : range(found[n], signed), "n quiet"]]);
     });
-    const ticks = around("<i>−100</i><i>0</i><i>+100</i>");
     return `${heading(phrase("predict"), phrase("predict_lead", { what }))}
       <p class="result">${phrase("predicts", { some: sure, count: order.length, what })}</p>
       ${legend(pinned(b), { explain: false })}
       ${scatter(D.predict.measures[chosen], goal, what, pinned(b))}
       ${table("stack paired", phrase("predict"), [[phrase("measure")],
-        drawn(vh(phrase("drawn")), ticks), ["Spearman × 100", "n"], [cap("interval"), "n"],
+        drawn(vh(phrase("drawn")), around(1000)), ["Spearman × 100", "n"], [cap("interval"), "n"],
       ], lines.join(""))}${showAll(order, lines)}
       <p class="under">${phrase("predict_marks")}</p>`;
   },
 
   data(b) {
     if (state.dataset) return datasetPage(b, state.dataset);
-    const has = (it, verdict) => it.audit.some(([, , , found]) => found === verdict);
+    const has = (it, verdict) => it.audit.some(([, , found]) => found === verdict);
     const lead = phrase("audit_lead", { checks: D.checks });
     if (!b) {
       const found = ["surface", "inherited", "new_faults"].filter((verdict) =>
@@ -433,23 +437,23 @@ const SHOW = {
           counts.map(({ length }) => [length || "–", "n"]));
       });
       return `${heading(phrase("data"), `${lead} ${D.audited}`)}
-        ${table("narrow", phrase("data"), [[phrase("benchmark")], [phrase("datasets"), "n"],
+        ${table("narrow", phrase("data"), [[phrase("benchmark")], [cap("datasets"), "n"],
           ...found.map((verdict) => [phrase(verdict), "n"]), [phrase("nothing_found"), "n"],
         ], body.join(""))}`;
     }
-    const flags = (it) => [...new Set(it.audit.map(([, words]) => words))]
+    const flags = (it) => [...new Set(it.audit.map(([words]) => words)),
+      ...(it.small ? [phrase("in_no_mean")] : [])]
       .map((words) => `<span class="flag">${words}</span>`).join(" ")
       || `<span class="quiet">${phrase("nothing_found")}</span>`;
-    const body = grouped(b, b.probed ? 5 : 2, (d) => {
+    const body = grouped(b, 5, (d) => {
       const it = D.datasets[d];
-      return row(toDataset(d, it.name), [...(b.probed ? [[number(it.rows), "n rows"],
-        [points(it.chance), "n quiet rows"], [shows(it.detectable), "n rows"]] : []),
-      [flags(it), "says"]]);
+      return row(toDataset(d, it.name), [[number(it.rows), "n rows"],
+        [points(it.chance), "n quiet rows"], [shows(it.detectable), "n rows"],
+        [flags(it), "says"]]);
     });
     return `${heading(phrase("data"), `${esc(b.name)}. ${lead} ${b.audited}`)}
-      ${table("stack", phrase("data"), [[phrase("dataset")], ...(b.probed ? [
-        [phrase("rows_tested"), "n rows"], [phrase("chance"), "n rows"],
-        [phrase("detectable"), "n rows"]] : []), [phrase("audit")]], body)}`;
+      ${table("stack", phrase("data"), [[phrase("dataset")], [phrase("rows_tested"), "n rows"],
+        [phrase("chance"), "n rows"], [phrase("detectable"), "n rows"], [phrase("audit")]], body)}`;
   },
 
   about(b) {
@@ -497,11 +501,10 @@ function means(b, shown) {
     return link(address({ by: column || "" }), title(column));
   };
   const ends = scale(cellsOf(b, by), floorOf(b, by));
-  const choose = (e) => order.length > FEW
-    ? `<input type="checkbox" data-pin="${e}"${shown.includes(e) ? " checked" : ""}>` : "";
-  const tag = order.length > FEW ? "label" : "span";
-  const body = lines.map((e) => row(
-    `<${tag} class="pin">${choose(e)}${swatch(e, shown)}<span>${esc(NAMES[e])}</span></${tag}>`,
+  const choose = (e) => order.length > FEW ? `<label class="pin"><input type="checkbox"
+    data-pin="${e}"${shown.includes(e) ? " checked" : ""}>${named(e, shown)}</label>`
+    : named(e, shown);
+  const body = lines.map((e) => row(choose(e),
     [[strip(cellsOf(b, by), b.means[by][1], floorOf(b, by), [e],
       { slots: shown, others: false, ends, people: b.means[by][4] }), "plot"],
     ...columns.map((column) => [score(cellsOf(b, column)[e], b.means[column][1][e],
@@ -512,8 +515,10 @@ function means(b, shown) {
     row(`<em>${name}</em>`, [["", "plot"], ...values.map((value) => [points(value), "n"])], "base");
   body.push(base(phrase("trivial_baseline"), columns.map((column) => floorOf(b, column))));
   if (b.means[0][4]) body.push(base(phrase("people"), columns.map((n) => b.means[n][4])));
-  for (const [name, values] of b.published)
+  for (const [name, values] of state.options.papers ? b.published : [])
     body.push(base(esc(name), columns.map((column) => values[column] || null)));
+  const papers = b.published.length && !state.options.papers ? `<p class="under">${link(
+    address({ papers: 1 }), phrase("show_papers", { count: b.published.length }))}</p>` : "";
   const count = phrase("mean_of_some", { count: b.datasets.length });
   const head = [[phrase("encoder")], drawn(by ? title(by) : count, axis(ends)),
     ...columns.map((column) => [sorted(column), "n"])];
@@ -521,7 +526,7 @@ function means(b, shown) {
     <input type="search" data-find></label></p>` : "";
   const pins = order.length > FEW ? `<p class="under">${phrase("pins", { few: FEW })}</p>` : "";
   return find + table("wide", phrase("encoders"), head, body.join("")) + pins
-    + showAll(order, lines);
+    + showAll(order, lines) + papers;
 }
 
 // The lines of datasets under their groups; `head` may write the line of a group itself.
@@ -544,16 +549,15 @@ function grouped(b, width, write, head) {
 }
 
 function scoresTable(b, shown) {
-  const counted = b.probed;
   const values = (cells, marks, floor, people) => [
     [strip(cells, marks, floor, shown, { people }), "plot"],
     ...shown.map((e) => [swatch(e, shown) + score(cells[e], marks[e], floor), "n"]),
   ];
   const write = (d) => {
     const it = D.datasets[d];
-    const floor = it.baseline?.[0];
+    const [floor] = it.baseline;
     return row(toDataset(d, it.name), [...values(it.scores, it.marks, floor, it.people?.[0]),
-      ...(counted ? [[points(floor), "n quiet rows"], [number(it.rows), "n quiet rows"]] : [])]);
+      [points(floor), "n quiet rows"], [number(it.rows), "n quiet rows"]]);
   };
   const head = (key, title) => {
     const column = b.groups.findIndex(([of]) => of === key) + 1;
@@ -569,11 +573,10 @@ function scoresTable(b, shown) {
   }[state.options.order];
   const body = order
     ? [...b.datasets].sort((x, y) => order(x) - order(y)).map(write).join("")
-    : grouped(b, shown.length + (counted ? 4 : 2), write, head);
+    : grouped(b, shown.length + 4, write, head);
   return table("stack", phrase("scores"), [[phrase("dataset")], drawn(phrase("score"), axis()),
     ...shown.map((e) => [swatch(e, shown) + esc(NAMES[e]), "n"]),
-    ...(counted ? [[cap("trivial_baseline"), "n rows"], [phrase("rows"), "n rows"]] : []),
-  ], body);
+    [cap("trivial_baseline"), "n rows"], [phrase("rows"), "n rows"]], body);
 }
 
 // A line for each encoder: the mean of a group's datasets by layer, the best layer as a dot.
@@ -670,16 +673,17 @@ function scatter([measure, values], goal, what, shown) {
 /* A dataset. */
 
 function instance([texts, gold, remark, answers], it, shown) {
-  const label = (answer) => (it.labels.length ? it.labels[answer] : answer[0]);
+  const label = (answer) => (it.labels.length ? esc(it.labels[answer]) : `${answer[0].toFixed(2)
+    .replace("-", "−")}</b> <small>${phrase("above", { share: answer[2] })}</small><b>`);
   const wrong = (answer) => (it.labels.length ? answer !== answers.at(-1) : answer[1]);
   const said = shown.filter((e) => answers[e] != null).map((e) => {
     const bad = wrong(answers[e]);
     const word = phrase(it.correlation ? (bad ? "far" : "near") : bad ? "wrong" : "right");
-    return `<li>${swatch(e, shown)}${esc(NAMES[e])}: <b>${esc(label(answers[e]))}</b>
+    return `<li>${swatch(e, shown)}${esc(NAMES[e])}: <b>${label(answers[e])}</b>
       <span class="${bad ? "wrong" : "quiet"}">${bad ? "✗" : "✓"} ${word}</span></li>`;
   });
-  const text = ([content, marked, role]) => `<li dir="auto"${marked ? ` class="marked"` : ""}>
-    ${role ? `<small>${esc(role)}</small> ` : ""}${esc(content)}</li>`;
+  const text = ([content, marked]) =>
+    `<li dir="auto"${marked ? ` class="marked"` : ""}>${esc(content)}</li>`;
   return `<div class="card">
     <ol class="texts" lang="${esc(it.language)}">${texts.map(text).join("")}</ol>
     <p class="gold">${phrase(it.correlation ? "score_by_people" : "right_answer")}:
@@ -690,14 +694,14 @@ function instance([texts, gold, remark, answers], it, shown) {
 function datasetPage(b, key) {
   const it = D.datasets[key];
   const shown = pinned(b);
-  const [floor, by] = it.baseline ?? [];
+  const [floor, by] = it.baseline;
   const order = NAMES.map((_, e) => e).filter((e) => it.scores[e])
     .sort((x, y) => it.scores[y][0] - it.scores[x][0]);
   const lines = cut(order, shown);
   const facts = [
     ["rows_tested", it.rows && number(it.rows) + (it.folds ? `, ${phrase("folds", it)}` : "")],
     ["chance", it.chance != null && points(it.chance)],
-    ["trivial_baseline", floor != null && `${points(floor)} (${esc(by)})`],
+    ["trivial_baseline", `${points(floor)} (${esc(by)})`],
     ["people", it.people && `${points(it.people[0])} <small>${range(it.people)}</small>`],
     ["detectable", it.detectable != null && shows(it.detectable)],
     ["in_papers", esc(it.papers ?? "")],
@@ -705,21 +709,25 @@ function datasetPage(b, key) {
     ["name_in_files", `<code>${esc(it.key)}</code>`],
   ].filter(([, text]) => text).map(([of, text]) =>
     `<div><dt>${cap(of)}</dt><dd>${text}</dd></div>`).join("");
-  const body = lines.map((e) => row(swatch(e, shown) + esc(NAMES[e]), [
+  const body = lines.map((e) => row(named(e, shown), [
     [strip(it.scores, it.marks, floor, [e],
       { slots: shown, others: false, people: it.people?.[0] }), "plot"],
     [score(it.scores[e], it.marks[e], floor, false), "n"],
     [it.scores[e][1] == null ? "" : range(it.scores[e]), "n quiet"],
     ...it.more.map(([name, values]) => [values[e], "n", name]),
   ]));
-  if (floor != null)
-    body.push(row(`<em>${esc(by)}</em>`, [["", "plot"], [points(floor), "n"],
-      [phrase("trivial_baseline"), "n"], ...it.more.map(() => [""])], "base"));
+  body.push(row(`<em>${phrase("trivial_baseline")}</em>`, [["", "plot"], [points(floor), "n"],
+    [esc(by), "n"], ...it.more.map(() => [""])], "base"));
   const head = [[phrase("encoder")], drawn(vh(phrase("drawn")), axis()), [phrase("score"), "n"],
     [cap("interval"), "n"], ...it.more.map(([name]) => [name, "n"])];
   const others = (it.others ?? []).map(([name, value]) => `${esc(name)} ${points(value)}`);
-  const audit = it.audit.map(([gate, words, why]) => `<li><span class="flag">${words}</span>
-    ${esc(gate)}${why ? `: <span lang="en">${esc(why)}</span>` : ""}</li>`);
+  const audit = it.audit.map(([words, told]) =>
+    `<li><span class="flag">${words}</span> ${esc(told)}</li>`);
+  const [first, ...rest] = order.filter((e) => shown.includes(e));
+  const compared = rest.map((e) => [e, difference(it.differences, first, e)])
+    .filter(([, each]) => each).map(([e, each]) => `<p>${phrase("compared_here", {
+      p: bold(NAMES[first]), q: bold(NAMES[e]), difference: signed(each[0]),
+      range: range(each, signed), said: phrase(each[3] ? "not_clear" : "clear") })}</p>`);
   const differs = D.about.differs.filter(([, of]) => of.includes(it.key)).map(([text]) => text);
   const place = b.datasets.indexOf(key);
   const step = (by_, write) => {
@@ -732,21 +740,23 @@ function datasetPage(b, key) {
   return `<p class="crumb">${crumb}</p>${heading(esc(whole(b, it)), esc(it.question))}
     <div class="${rows.length ? "two" : ""}">${rows.length ? `<div><h3>${phrase("one_row")}</h3>
     ${instance([...rows[0].slice(0, 3), []], it, [])}</div>` : ""}
-    <div><h3>${phrase("in_numbers")}</h3><dl class="plain">${facts}</dl></div></div>
-    <h3>${phrase("scores")}</h3>${legend(shown, { floors: floor != null })}
+    <div><h3>${phrase("in_numbers")}</h3><dl class="plain">${facts}</dl>
+    ${it.remarks.map((text) => `<p class="under">${esc(text)}</p>`).join("")}</div></div>
+    <h3>${phrase("scores")}</h3>${legend(shown)}
     ${table("stack", phrase("scores"), head, body.join(""))}${showAll(order, lines)}
+    ${compared.join("")}
     ${others.length ? `<p class="under">${phrase("other_answers")}: ${others.join(", ")}.
       ${phrase("about_others")}</p>` : ""}
     <h3>${phrase("audit")}</h3>
     ${audit.length ? `<ul class="facts">${audit.join("")}</ul>`
       : `<p>${phrase("nothing_found")}.</p>`}
-    ${it.remarks.map((text) => `<p>${esc(text)}</p>`).join("")}
     ${it.published ? folded(phrase("published_rows"), `<p lang="en">${esc(it.published)}</p>`) : ""}
     ${differs.length ? folded(phrase("differs"),
       differs.map((text) => `<p lang="en">${esc(text)}</p>`).join("")) : ""}
     ${folded(phrase("load"), `<pre><code>${esc(it.load)}</code></pre>`)}
     ${rows.length ? folded(`${phrase("answered")} <small>${phrase("some_rows",
-      { some: rows.length, count: number(it.rows) })}</small>`, `<div class="cards">
+      { some: rows.length, count: number(it.rows) })}</small>`, `${it.correlation
+      ? `<p class="under">${phrase("answers_as_ranks")}</p>` : ""}<div class="cards">
       ${rows.map((each) => instance(each, it, shown)).join("")}</div>`, state.options.rows) : ""}
     <p class="steps">${step(-1, (name) => `← ${name}`)}${step(1, (name) => `${name} →`)}</p>`;
 }
@@ -755,28 +765,26 @@ function datasetPage(b, key) {
 
 function frame() {
   const { benchmark: b, chapter } = state;
-  const of = chapters(b);
-  const every = [null, ...D.benchmarks];
-  const name = (each) => esc(each?.name ?? phrase("all_benchmarks"));
-  const count = (each) => {
-    const here = new Set(each.datasets.map((d) => D.datasets[d].key)).size;
-    return here < each.of ? `${here}/${each.of}` : here;
-  };
   const to = (each) =>
     address({ benchmark: each, chapter: chapters(each).includes(chapter) ? chapter : "overview" });
-  const current = (yes, kind) => (yes ? ` aria-current="${kind}"` : "");
+  const count = (each) => {
+    const some = new Set(each.datasets.map((d) => D.datasets[d].key)).size;
+    const words = { some, count: each.of, what: phrase("datasets") };
+    return some < each.of ? `<small title="${phrase("some_of", words)}">${some}/${each.of}</small>`
+      : `<small>${some}</small>`;
+  };
+  const places = PLACES.map((each) => [to(each), nameOf(each), each === b, each && count(each)]);
+  const parts = chapters(b).map((key) => [address({ chapter: key }), phrase(key), key === chapter]);
+  const links = (items, kind) => `<ul>${items.map(([place, text, here, more]) => `<li><a
+    href="${place}"${here ? ` aria-current="${kind}"` : ""}>${text} ${more ?? ""}</a></li>`)
+    .join("")}</ul>`;
+  const select = (kind, items) => `<label class="${kind}">${vh(phrase(kind))}<select data-go>
+    ${items.map(([place, text, here]) => `<option value="${place}"${here ? " selected" : ""}>${text}
+    </option>`).join("")}</select></label>`;
   $("rail").innerHTML = `<p>${phrase("benchmark")}<small>${phrase("datasets")}</small></p>
-    <ul>${every.map((each) => `<li><a href="${to(each)}"${current(each === b, "true")}>${name(each)}
-    <small>${each ? count(each) : ""}</small></a></li>`).join("")}</ul>`;
-  const options = (items, chosen) => items.map(([value, text]) =>
-    `<option value="${value}"${value === chosen ? " selected" : ""}>${text}</option>`).join("");
-  $("bar").innerHTML = `<label class="medium">${vh(phrase("benchmark"))}<select data-go="benchmark">
-    ${options(every.map((each) => [each?.id ?? "all", name(each)]), b?.id ?? "all")}
-    </select></label>
-    <label class="phone">${vh(phrase("chapter"))}<select data-go="chapter">
-    ${options(of.map((key) => [key, phrase(key)]), chapter)}</select></label>
-    <ul>${of.map((key) => `<li><a href="${address({ chapter: key })}"
-    ${current(key === chapter, "page")}>${phrase(key)}</a></li>`).join("")}</ul>`;
+    ${links(places, "true")}`;
+  $("bar").innerHTML = select("benchmark", places) + select("chapter", parts)
+    + links(parts, "page");
 }
 const view = () => !state.benchmark && state.chapter === "overview"
   ? SHOW.all() : SHOW[state.chapter](state.benchmark);
@@ -836,15 +844,11 @@ document.addEventListener("input", ({ target }) => {
 });
 document.addEventListener("change", ({ target }) => {
   const { option: name, pin, go } = target.dataset;
+  if (go !== undefined) location.hash = target.value;
   if (name) {
     const value = target.type === "checkbox" && !target.checked ? "" : target.value;
     option({ [name]: value });
   }
-  if (go === "benchmark") {
-    const benchmark = D.benchmarks.find(({ id }) => id === target.value) ?? null;
-    location.hash = address({ benchmark });
-  }
-  if (go === "chapter") location.hash = address({ chapter: target.value });
   if (pin) {
     const boxes = [...document.querySelectorAll("[data-pin]:checked")];
     const others = boxes.filter((box) => box !== target).slice(0, FEW - 1);

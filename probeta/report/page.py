@@ -21,6 +21,7 @@ from evaluation.results.scores import PARADIGM_MEASURES, RANK_MEASURES, RankScor
 from probeta.report import layout
 from probeta.report.instances import find_probed, list_rows
 from probeta.report.names import (
+    baseline_name,
     benchmark_name,
     benchmark_question,
     dataset_names,
@@ -40,6 +41,7 @@ from probeta.report.statistics import Average, Mean, Report
 from probeta.report.tables import people_mean
 from probeta.report.tables.compared import (
     SETTINGS,
+    SharedTask,
     averaged_tasks,
     correlate,
     languages_of,
@@ -217,7 +219,7 @@ class _Page:
             [describe_groups(report, name), "compare"],
             [describe_audit(report, here), "data"],
             [describe_detectable(report, here), "data"],
-            *([text, "about"] for text in _not_counted(report, whole)),
+            *([text, "about"] for text in self.not_counted(whole)),
         ]
         published = published_means(report, averages) if averages else []
         return {
@@ -251,6 +253,21 @@ class _Page:
             "editions": self.editions(name),
         }
 
+    def not_counted(self, whole: Average) -> Iterator[str]:
+        """Yield which datasets are in no mean, and which an encoder lacks."""
+        if whole.missing:
+            yield phrase("missing", names=abbreviate([*whole.missing]))
+        if whole.too_small:
+            names = [self.dataset_names[name].whole for name in whole.too_small]
+            yield phrase("small_tests", names=abbreviate(names))
+        for name, why in whole.withdrawn.items():
+            yield phrase("withdrawn", name=name, why=why)
+        scores = self.report.inputs.datasets
+        for encoder in self.report.names:
+            missing = [name for name in whole.datasets if encoder not in scores[name]]
+            if missing:
+                yield phrase("lacks", name=encoder, datasets=abbreviate(missing))
+
     def correlated(self, datasets: Sequence[str]) -> bool:
         """Return whether the scores on some datasets are correlations."""
         scores = map(self.report.inputs.any_score, datasets)
@@ -261,7 +278,7 @@ class _Page:
         report, inputs = self.report, self.report.inputs
         score, facts = inputs.any_score(name), inputs.audit[name]
         by, baseline = inputs.best_baseline(name)
-        by_name = layout.spaced(by) if score.chance or by != CHANCE else phrase("no_relation")
+        by_name = baseline_name(by) if score.chance or by != CHANCE else phrase("no_relation")
         scores = {e: (s.value, s.interval) for e, s in inputs.datasets[name].items()}
         beats = {e: report.beats_baseline(s, name) for e, s in inputs.datasets[name].items()}
         cells, marks, differences = self.scored(name, scores, beats)
@@ -281,7 +298,7 @@ class _Page:
             "differences": differences,
             "baseline": [tenths(baseline), by_name],
             "others": [
-                [layout.spaced(other), tenths(value)]
+                [baseline_name(other), tenths(value)]
                 for other, value in sorted(
                     inputs.baselines[name].items(), key=lambda item: -item[1]
                 )
@@ -307,7 +324,7 @@ class _Page:
             "name": self.dataset_names[name].short,
             "key": name,
             "group": group.abbreviation,
-            "source": facts.get("title", ""),
+            "source": facts.get("title", "").replace("(sample)", phrase("of_sample")),
             "published": facts.get("published") or "",
             "audit": list(_findings(self.report, name)),
             "load": f'load_dataset("{self.folder}", "{name}")',
@@ -330,11 +347,8 @@ class _Page:
     def remarks(self, name: str) -> Iterator[str]:
         """Yield what a reader must know of a dataset besides its numbers."""
         report = self.report
-        checks = report.inputs.audit[name]["checks"]
         if report.inputs.any_score(name).test_documents < MIN_DOCUMENTS:
             yield phrase("few_documents", least=MIN_DOCUMENTS)
-        if {"inherited", "undeclared"} & {c["verdict"] for c in checks if c["gate"] == "leakage"}:
-            yield phrase("leaks")
         if name in report.too_small:
             yield phrase("in_no_average")
         table = report.items[report.items.dataset == name]
@@ -429,6 +443,8 @@ class _Page:
                 "scores": cells,
                 "marks": marks,
                 "differences": differences,
+                "baseline": [tenths(max(map(chance_mrr, scores.values()))), translated("chance")],
+                "rows": first.pairs,
                 "more": [*more, [phrase("median"), medians]],
                 "remarks": [
                     phrase(
@@ -471,6 +487,8 @@ class _Page:
                     "scores": cells,
                     "marks": marks,
                     "differences": differences,
+                    "baseline": [0, phrase("no_word")],
+                    "rows": len(next(iter(scores.values())).clusters),
                     "more": [],
                     "remarks": [phrase("words_of", setting=layout.in_words(setting.split()))],
                 }
@@ -511,7 +529,7 @@ class _Page:
             "columns": [language_name(code) for code in codes],
             "tasks": [
                 {
-                    "name": ": ".join([group_name(task.group), task.name.rpartition(": ")[2]]),
+                    "name": self.in_all_languages(task),
                     "measure": translated(task.measure),
                     "different": [codes.index(code) for code in task.different],
                     "scores": {
@@ -531,6 +549,14 @@ class _Page:
                 tenths(self.report.baseline_score(*names)) for names in by_language.values()
             ],
         }
+
+    def in_all_languages(self, task: SharedTask) -> str:
+        """Return what a task is called, with the names of its datasets without their languages."""
+        names = [
+            self.dataset_names[name].short.removesuffix(f" ({language_name(code)})")
+            for code, name in task.datasets.items()
+        ]
+        return f"{group_name(task.group)}: {', '.join(dict.fromkeys(names))}"
 
     def predict(self) -> Data | None:
         """Return how measures without a probe go with the mean of tasks, over encoders.
@@ -575,47 +601,33 @@ class _Page:
 
 
 def _findings(report: Report, dataset: str) -> Iterator[list[str]]:
-    """Yield what the audit found that a reader must know: gate, verdict, why, and its tone."""
+    """Yield what the audit found that a reader must know: verdict, what failed, and its kind."""
     facts = report.inputs.audit[dataset]
     reasons = inherited_of(facts)
-    for gate, title in GATES.items():
+    for gate in GATES:
         verdict = verdict_on(report, dataset, gate)
         if verdict not in FINDINGS:
             continue
-        measured = [
-            f"{layout.spaced(check['what'])}: {shown_number(check['value'], check['correlation'])}"
-            + (
-                f" ({phrase('limit')} {shown_number(check['limit'], check['correlation'])})"
-                if check["limit"] is not None
-                else ""
-            )
-            for check in facts["checks"]
-            if check["gate"] == gate and check["verdict"] == verdict
-        ]
-        if gate == "baselines" and not measured:  # it is not far from the best encoder
+        words = {"why": f": {translated(reasons[gate])}" if verdict == "inherited" else ""}
+        if gate == "baselines":
             by, baseline = report.inputs.best_baseline(dataset)
             best = max(score.value for score in report.inputs.datasets[dataset].values())
-            reached = {"baseline": layout.percent(baseline), "best": layout.percent(best)}
-            measured.append(phrase("near_baseline", by=layout.spaced(by), **reached))
-        why = reasons.get(gate, "") if verdict == "inherited" else ""
-        name = translated(title).partition(". ")[2]
-        kind, words = FINDINGS[verdict]
-        yield [name, phrase(words), "; ".join(filter(None, [why, *measured])), kind]
+            words |= {"by": baseline_name(by), "baseline": layout.percent(baseline)}
+            words["best"] = layout.percent(best)
+        else:
+            checks = (c for c in facts["checks"] if (c["gate"], c["verdict"]) == (gate, verdict))
+            words["measured"] = "; ".join(map(_describe_check, checks))
+        kind, called = FINDINGS[verdict]
+        yield [phrase(called), all_texts()["faults"][gate].format(**words), kind]
 
 
-def _not_counted(report: Report, whole: Average) -> Iterator[str]:
-    """Yield which datasets are in no mean, and which an encoder lacks."""
-    if whole.missing:
-        yield phrase("missing", names=abbreviate([*whole.missing]))
-    if whole.too_small:
-        yield phrase("too_small", names=abbreviate([*whole.too_small]))
-    for name, why in whole.withdrawn.items():
-        yield phrase("withdrawn", name=name, why=why)
-    scores = report.inputs.datasets
-    for encoder in report.names:
-        missing = [name for name in whole.datasets if encoder not in scores[name]]
-        if missing:
-            yield phrase("lacks", name=encoder, datasets=abbreviate(missing))
+def _describe_check(check: Mapping[str, Any]) -> str:
+    value, limit = (
+        None if check[key] is None else shown_number(check[key], check["correlation"])
+        for key in ("value", "limit")
+    )
+    allowed = phrase("of_limit", limit=limit) if limit else ""
+    return f"{layout.spaced(check['what'])}: {value}{allowed}"
 
 
 def _bands(report: Report) -> list[list[str]]:
@@ -633,8 +645,10 @@ def _bands(report: Report) -> list[list[str]]:
         bands.append([phrase("band_samples"), phrase("band_samples_why", which=which)])
     elif {*inputs.datasets} == report.too_small:
         rows = [inputs.any_score(name).n_rows for name in inputs.datasets]
-        words = {"low": min(rows), "high": max(rows)}
-        bands.append([phrase("band_small"), phrase("band_small_why", **words)])
+        folded = all(inputs.any_score(name).folds for name in inputs.datasets)
+        todo = phrase("more_documents" if folded else "ask_for_folds")
+        why = phrase("band_small_why", low=min(rows), high=max(rows), todo=todo)
+        bands.append([phrase("band_small"), why])
     if inputs.skipped:
         names = abbreviate([*inputs.skipped])
         bands.append([phrase("band_left_out"), phrase("band_left_out_what", names=names)])
@@ -651,11 +665,14 @@ def _about(report: Report) -> Data:
     options = {k: v for k, v in inputs.protocol.items() if k != "name"}
     shown = "".join(f", {layout.in_words([*each])}" for each in options.items())
     left_out = {name: shorten_error(why) for name, why in inputs.skipped.items()}
+    missing: dict[str, list[str]] = {}
+    for name, how in inputs.audit_report.get("missing", {}).items():
+        missing.setdefault(how, []).append(name)
     return {
         "verified": "" if inputs.refused is None else " ".join(layout.paragraphs("verified")),
         "refused": [[path, why] for path, why in (inputs.refused or {}).items()],
         "left_out": [[name, why] for name, why in left_out.items()],
-        "missing": [[name, how] for name, how in inputs.audit_report.get("missing", {}).items()],
+        "missing": [[", ".join(names), how] for how, names in missing.items()],
         "folder": str(LEFT_OUT),
         "method": phrase(
             "method",

@@ -144,14 +144,17 @@ def _describe_baseline(stands: Standing, write: Write) -> str:
         return phrase(key, some=len(beating), count=count, what=what)
     unclear = [name for name in stands.means if name not in (*beating, *below)]
     parts = []
-    for one, many, names in (
-        ("beat_one", "beat_many", beating),
-        ("unclear_one", "unclear_many", unclear),
-        ("below_one", "below_many", below),
+    for one, many, everybody, names in (
+        ("beat_one", "beat_many", "beat_all", beating),
+        ("unclear_one", "unclear_many", "unclear_all", unclear),
+        ("below_one", "below_many", "below_all", below),
     ):
         if names:
-            words = {"names": listed([*map(write, names)]), "what": what}
-            parts.append(phrase(many if names[1:] else one, **words))
+            key = everybody if len(names) == count > 1 else many if names[1:] else one
+            written = listed([*map(write, names)]) if count > 1 else phrase("it_alone")
+            words = {"names": written, "all": phrase("both" if count == 2 else "all_of_them")}
+            words["none"] = phrase("neither" if count == 2 else "none_of_them")
+            parts.append(phrase(key, what=what, **words))
             what = phrase("it")
     return "; ".join(parts) + "."
 
@@ -165,14 +168,17 @@ def _describe_missing(average: Average, key: str = "not_whole") -> str:
 def describe_briefly(report: Report, average: Average, write: Write = str) -> str:
     """Return the result on a benchmark in a line of a table of all benchmarks."""
     stands = standing(report, average)
-    if stands is None or stands.lead is None:
+    if stands is None:
         return describe_result(report, average, write)
-    words = {"best": write(stands.first), "count": len(stands.means), **_points(stands.lead)}
+    words: dict[str, object] = {"best": write(stands.first), "count": len(stands.means)}
+    words |= _points(stands.lead) if stands.lead else {}
+    words["mean"] = percent(stands.means[stands.first].value)
     level = [stands.first, *stands.tied]
     beating = sum(name in stands.beating for name in level)
-    if stands.ahead:
+    if not stands.tied:
         below = "it_stays_below" if stands.first in stands.below else "it_may_beat"
-        text = phrase("brief_ahead", **words, beats=phrase("it_beats" if beating else below))
+        words["beats"] = phrase("it_beats" if beating else below)
+        text = phrase("brief_ahead" if stands.lead else "brief_only", **words)
     else:
         some = "brief_everybody" if beating == len(level) else "brief_some"
         beats = phrase(some if beating else "brief_nobody", some=beating)

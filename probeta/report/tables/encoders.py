@@ -58,7 +58,7 @@ def describe_encoder(results: EncoderResults) -> str:
         about["encoder"],
         *([phrase("of_revision", revision=about["revision"])] if about["revision"] else []),
         *([phrase("of_dimensions", count=about["dimension"])] if about.get("dimension") else []),
-        translated(about["form"]),
+        translated(f"{about['form']} text"),
         phrase("of_layer", layer=translated(about["layer"])),
         *(layout.in_words(each) for each in about["options"].items()),
     ]

@@ -32,9 +32,11 @@ from report_files import (
 )
 
 from builders.audit_report import GATES
+from builders.plan.groups import inherited_of, load_groups
 from builders.tasks import TASKS
 from builders.tasks.benchmarks import GROUPS, OF_BENCHMARKS
 from corpora_recipes.escaping import markdown
+from corpora_recipes.params import shipped_params
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.yaml_files import load_yaml
 from evaluation.results.scores import read_results
@@ -53,6 +55,7 @@ from probeta.report.formats import (
 )
 from probeta.report.inputs import read_inputs
 from probeta.report.layout import Cell, Column, Table, rows_of
+from probeta.report.names import class_names
 from probeta.report.statistics import Report, order_report
 from probeta.report.tables import PAPERS
 from probeta.report.tables.encoders import JUDGED, profiles
@@ -342,7 +345,7 @@ def braces(text: str) -> list[tuple[str | None, str | None]]:
 
 
 def test_spanish_has_every_key_with_the_same_braces() -> None:
-    found = [dict(flat({**table, "names": {}})) for table in (ENGLISH, SPANISH)]
+    found = [dict(flat({**table, "names": {}, "classes": {}})) for table in (ENGLISH, SPANISH)]
     english, spanish = ({place: braces(text) for place, text in of.items()} for of in found)
     assert spanish == english
 
@@ -352,7 +355,21 @@ def test_every_name_of_the_code_is_translated() -> None:
     names |= {text for task in TASKS.values() for text in (task.question, task.gold)} - {"{}"}
     names |= {task.replace("_", " ") for task in TASKS}
     names |= {why for paper in PAPERS for why in (paper.about, *paper.refused.values())}
+    groups = load_groups(shipped_params())
+    declared = inherited_of({"audit": {}}, shipped_params(), groups).values()
+    names |= {miss["because"] for gates in declared for miss in gates.values()}
     assert names - SPANISH["names"].keys() == set()
+    classes = {label for task in TASKS.values() for label in task.labels if label.isalpha()}
+    classes -= {label for label in classes if label.isupper()}
+    assert classes - SPANISH["classes"].keys() == set()
+    assert [*ENGLISH["faults"]] == [*GATES]
+
+
+def test_classes_that_are_words_of_the_texts_are_not_translated() -> None:
+    with in_language("es"):
+        assert class_names(("not_paraphrase", "paraphrase")) == ["no es paráfrasis", "paráfrasis"]
+        assert class_names(("number", "river")) == ["number", "river"]
+    assert class_names(("very_negative", "neutral")) == ["very negative", "neutral"]
 
 
 def literals(module: Path) -> set[str]:

@@ -19,7 +19,7 @@ from probeta.report.names import (
 from probeta.report.texts import FILES, all_texts, in_language
 
 
-def inputs_of(datasets: dict[str, tuple[dict[str, Any], Group]]) -> Inputs:
+def inputs_of(datasets: dict[str, tuple[dict[str, Any], Group]], name: str = "") -> Inputs:
     """Return what the names are made of: each dataset's entry in the audit, and its group."""
     return cast(
         "Inputs",
@@ -27,6 +27,7 @@ def inputs_of(datasets: dict[str, tuple[dict[str, Any], Group]]) -> Inputs:
             audit={name: entry for name, (entry, _) in datasets.items()},
             groups={name: group for name, (_, group) in datasets.items()},
             benchmark=lambda name: datasets[name][0].get("benchmark") or OWN,
+            audit_report={"name": name},
         ),
     )
 
@@ -98,6 +99,10 @@ def test_own_datasets_are_called_after_their_corpus_and_told_apart() -> None:
         "old": "old",
     }
     assert benchmark_name(OWN, several) == OWN
+    named = {"x": (notes, SP)}
+    assert benchmark_name(OWN, inputs_of(named, "Letters")) == "Letters"
+    shared = {**named, "sp_wiki": ({"benchmark": "spanish_discoeval"}, SP)}
+    assert benchmark_name(OWN, inputs_of(shared, "Letters and benchmarks")) == "notas"
     assert language_name("es-MX") == "Spanish"
     assert language_name("tlh") == "tlh"
     assert group_name(Group("X", "Mine")) == "Mine"

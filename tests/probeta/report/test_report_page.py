@@ -93,7 +93,8 @@ def test_the_page_says_what_the_other_files_say(written: Path) -> None:
     assert sum(map(len, counted)) == datasets
     assert markdown.startswith(f"# {data['title']}\n")
     assert f"of {datasets} datasets" in data["audited"]
-    tested = sum(each.get("rows", 0) for each in data["datasets"].values())
+    probed = [each for each in data["datasets"].values() if "rows_shown" in each]
+    tested = sum(each["rows"] for each in probed)
     assert data["about"]["method"].startswith(f"{tested} rows")
     plain = re.sub(r"\\|\*\*", "", markdown)
     assert data["about"]["method"] in plain
@@ -105,7 +106,7 @@ def test_the_page_says_what_the_other_files_say(written: Path) -> None:
         for each in json.loads((written / "scores.json").read_bytes())
     }
     names = [name for name, _ in data["encoders"]]
-    for dataset in (each for each in data["datasets"].values() if "rows" in each):
+    for dataset in probed:
         shown = [cell and cell[0] for cell in dataset["scores"]]
         assert shown == [round(1000 * scores[dataset["key"], name]) for name in names]
     tables = json.loads((written / "tables.json").read_bytes())
@@ -116,7 +117,7 @@ def test_the_page_says_what_the_other_files_say(written: Path) -> None:
     told = [json.dumps(data["benchmarks"]), data["result"], data["audited"], markdown]
     assert not re.search(r"\b(0 of|on 0|1 of \d+ datasets are)\b|above 100\.0", " ".join(told))
     findings = [found for each in data["datasets"].values() for found in each["audit"]]
-    assert all(re.search(r"\d", why) for *_, why, kind in findings if kind == "surface")
+    assert all(re.search(r"\d", told) for _, told, kind in findings if kind == "surface")
 
 
 class Tied(Report):
@@ -218,10 +219,9 @@ def test_rows_show_what_tasks_have_changed(report: Report, given: dict[str, Any]
     changed, whole = shown(report, given, "dc_x")["rows_shown"]
     assert [len(text) for text in changed[0]] == [1, 1, 2, 1, 1, 1]
     assert (changed[2], whole[2]) == ("put in from d9#1", "")
-    assert shown(report, given, "dr_x")["rows_shown"][0][0] == [
-        ["la carretera se cerró.", 0, "satellite"],
-        ["Llovió y heló,", 0, "nucleus"],
-    ]
+    texts, _, remark, _ = shown(report, given, "dr_x")["rows_shown"][0]
+    assert texts == [["la carretera se cerró."], ["Llovió y heló,"]]
+    assert remark == "1: satellite; 2: nucleus"
     (dataset,) = (item for item in find_datasets(given["instances"]) if item.name == "ssp_x")
     (part,) = shown_texts(dataset, {"sentence": "ab " * MAX_TEXT_LENGTH})
     assert part.text == "ab " * (MAX_TEXT_LENGTH // 3 - 1) + "ab …"
@@ -234,8 +234,11 @@ def test_answers_and_what_is_wrong(report: Report, given: dict[str, Any]) -> Non
     assert names[0][0] != names[0][2] == names[0][1]
     item = shown(report, given, "sts_x")
     assert item["labels"] == []
-    assert item["rows_shown"][0][1:3] == ["0", "above 0 %"]
-    assert item["rows_shown"][0][3] == [[0.0, 1], [0.0]]
+    assert item["rows_shown"][0][1:3] == [
+        "0",
+        "of 0 to 2 in this test; higher than 0 % of its rows",
+    ]
+    assert item["rows_shown"][0][3] == [[0.0, 1, 100], [0.0, 0, 0]]
 
 
 def test_rows_are_drawn_by_their_ids(report: Report, given: dict[str, Any]) -> None:
