@@ -69,6 +69,10 @@ class ScoreTable(ABC):
     def _table(self, *, narrow: bool = False) -> list[tuple[str, ...]]:
         """Return rows for people, the header first; ``narrow``: with fewer characters."""
 
+    def _layer_table(self) -> list[tuple[str, ...]]:
+        """Return a second table for people, with a row for each layer; empty without layers."""
+        return []
+
     @abstractmethod
     def _notes(self) -> list[str]:
         """Return the sentences below the table."""
@@ -107,20 +111,24 @@ class ScoreTable(ABC):
         lines, narrow_lines = (align(columns, self._text_columns) for columns in tables)
         if width and max(map(len, lines)) > width:
             lines = narrow_lines
+        if layers := self._layer_table():
+            lines += ["", *align([*zip(*layers, strict=True)], (0,)), ""]
         for note in self._notes():
             lines += textwrap.wrap(note, width) if width else [note]
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
         """Return the same table for a notebook."""
-        header, *rows = self._table()
-        lines = [self._html(header, "th"), *(self._html(row, "td") for row in rows)]
-        notes = "".join(f"<p>{escape(note)}</p>" for note in self._notes())
-        return f"<table>{''.join(lines)}</table>{notes}"
+        tables = ""
+        for table, left in ((self._table(), self._text_columns), (self._layer_table(), (0,))):
+            rows = [self._html(row, "td" if n else "th", left) for n, row in enumerate(table)]
+            tables += f"<table>{''.join(rows)}</table>" if rows else ""
+        return tables + "".join(f"<p>{escape(note)}</p>" for note in self._notes())
 
-    def _html(self, row: Sequence[str], tag: str) -> str:
+    @staticmethod
+    def _html(row: Sequence[str], tag: str, left: Container[int]) -> str:
         cells = (
-            f'<{tag} style="text-align:{"left" if number in self._text_columns else "right"}">'
+            f'<{tag} style="text-align:{"left" if number in left else "right"}">'
             f"{escape(cell)}</{tag}>"
             for number, cell in enumerate(row)
         )
@@ -162,7 +170,7 @@ class Scores(ScoreTable):
     task, language, layer, main (whether it is the main layer), metric ("accuracy" or "pearson"),
     score, low and high (the ends of the 95 % interval), chance, majority, trivial (name of the
     baseline to beat: chance, majority or the best trivial one), trivial_score, n (number of rows
-    tested), sample.
+    tested), validation (the metric there, to choose a layer by), sample.
 
     Attributes:
         results: all numbers, and what they depend on.
@@ -239,6 +247,23 @@ class Scores(ScoreTable):
         short = [(*row[:4], "", row[5].partition(" ")[0], *row[6:]) for row in rows]
         return short if narrow else rows
 
+    def _layer_table(self) -> list[tuple[str, ...]]:
+        """Return the mean score of each group by layer, with the best layer on validation."""
+        layers = self.results.encoder.get("layers", ())
+        columns = [("layer", *layers)]
+        for group in dict.fromkeys(map(group_of, self.results.scores)) if len(layers) > 1 else ():
+            scores = [score for score in self.results.scores if group_of(score) == group]
+            of_layers = [[score for score in scores if score.layer == layer] for layer in layers]
+            means = [fmean(score.value for score in of_layer) for of_layer in of_layers]
+            validations = [
+                fmean(score.validation or 0 for score in of_layer) for of_layer in of_layers
+            ]
+            best = validations.index(max(validations)) if any(validations) else None
+            marks = [BEST_LAYER if number == best else " " for number in range(len(layers))]
+            cells = (format_percent(mean) + mark for mean, mark in zip(means, marks, strict=True))
+            columns.append((f"{group} ", *cells))
+        return [*zip(*columns, strict=True)] if len(columns) > 1 else []
+
     def _notes(self) -> list[str]:
         from builders.tasks.benchmarks import GROUPS, OF_BENCHMARKS
 
@@ -256,6 +281,10 @@ class Scores(ScoreTable):
             f"groups: {titles}",
             "; ".join(f"{mark} {MARKS[mark]}" for mark in MARKS if mark in marks),
         ]
+        if self._layer_table():
+            lines.append(
+                f"layers: means of the groups; {BEST_LAYER} best layer, chosen on validation"
+            )
         for benchmark, mean, count in self._means():
             lines.append(f"{benchmark}: mean of {plural(count, 'datasets')} {format_percent(mean)}")
         if len(self._too_small) == len(scores):
@@ -298,6 +327,7 @@ class Scores(ScoreTable):
                     "trivial": trivial,
                     "trivial_score": trivial_score,
                     "n": score.n_rows,
+                    "validation": score.validation,
                     "sample": score.dataset in self.samples,
                 }
             )
@@ -351,7 +381,7 @@ class Scores(ScoreTable):
 
 
 _NO_FACTS: Mapping[str, Any] = {"checks": ()}
-NOT_SHOWN, FEW_ROWS = "†", "*"
+NOT_SHOWN, FEW_ROWS, BEST_LAYER = "†", "*", "‡"
 MARKS = {
     NOT_SHOWN: "not shown to beat the baseline",
     FEW_ROWS: "too few rows to tell encoders apart",

@@ -476,6 +476,33 @@ def test_a_notebook_shows_the_printed_cells(floor: Scores) -> None:
     assert [note.text for note in page.iter("p")] == lines[len(cells) :]
 
 
+def test_layers_have_a_table_and_the_main_one_is_compared(hub_folder: Path) -> None:
+    Path("params.yaml").write_text("encoders: {deep: {encoder: use_multilingual, layer: all}}")
+    deep, flat = (score(name) for name in ("deep", "use_multilingual"))
+    # The three layers of the hub's datasets, one a group; STS is not trained, and has no best one.
+    frame = deep.to_pandas()
+    cells = {}
+    for (group, layer), row in frame.set_index(["group", "layer"]).iterrows():
+        best = frame[frame.group == group].set_index("layer").validation
+        mark = "‡" if layer == best.fillna(-1).idxmax() and group != "SS" else ""
+        cells[layer, group] = f"{100 * row.score:.1f}{mark}"
+    groups = frame.group.unique().tolist()
+    lines = str(deep).splitlines()
+    start = lines.index("") + 1
+    table = [re.split(r" +", line.strip()) for line in lines[start : start + 4]]
+    assert table[0] == ["layer", *groups]
+    assert table[1:] == [[n, *(cells[n, group] for group in groups)] for n in ("0", "1", "2")]
+    assert "layers: means of the groups; ‡ best layer, chosen on validation" in lines
+    page = ElementTree.fromstring(f"<div>{deep._repr_html_()}</div>")
+    of_layers = list(page.iter("table"))[1]
+    assert [[(c.text or "").strip() for c in row] for row in of_layers.iter("tr")] == table
+    assert "‡" not in str(flat)
+    # Without layers it has the same main scores.
+    assert [s.value for s in deep.results.main] == [s.value for s in flat.results.main]
+    comparison = deep.compare(flat).to_pandas()
+    assert comparison.difference.tolist() == [0] * len(comparison)
+
+
 def test_compared_as_in_the_report(floor: Scores, capsys: pytest.CaptureFixture[str]) -> None:
     other = score("use_multilingual", datasets=["bso_own", "sts_own"])
     comparison = floor.compare(other)
