@@ -335,8 +335,9 @@ def above_limits(corpus: Corpus, drops: Drops) -> list[str]:
 def _check(corpus: Corpus, raw: Path, drops: Drops, count: int, *, strict: bool) -> None:
     counts = json.dumps(drops.as_dict(), ensure_ascii=False)
     advice = "inspect the raw files, and check that `language` fits them"
-    if drops.dropped:
-        (unit, reason), n_dropped = max(drops.dropped.items(), key=lambda drop: drop[1])
+    units = {record_unit(corpus.facts.records), *CONTENTS[corpus.facts.records]}
+    if of_texts := [drop for drop in drops.dropped.items() if drop[0][0] in units]:
+        (unit, reason), n_dropped = max(of_texts, key=lambda drop: drop[1])
         share = f"{n_dropped:,} of {drops.seen[unit]:,} {unit}"
         advice = f"most were dropped as {reason} ({share}); {advice}: if they are right, the "
         advice += "rules of the recipe do not fit this language"

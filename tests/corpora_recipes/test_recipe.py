@@ -173,7 +173,7 @@ def test_numbers_of_languages() -> None:
     assert {name: len(load_facts(name).spoken) for name in counts} == counts
     assert load_facts("paralex").spoken == tuple(load_facts("paralex").collections)
     # Links to other Wikipedias are to more than can be read: closed ones, and those like zh-yue.
-    assert len(load_wiki("es").interlanguage) == 362
+    assert len(load_wiki("es").interlanguage) == 363
 
 
 def test_the_corpora_of_a_language() -> None:

@@ -139,7 +139,8 @@ def read_block(block: DumpBlock, corpus: Corpus) -> BlockResult:
     """Read the articles of a block.
 
     Documents dropped: created_before, redirect, other_namespace, not_wikitext, invalid_utf8,
-    disambiguation, no_prose (no whole sentence is left). Sentences dropped: see prose.fault.
+    disambiguation, no_prose (no whole sentence is left). Sentences dropped: see prose.fault. Lines
+    dropped, of articles: those that readers see, but that are no prose, such as lists.
 
     Returns:
         Documents with the page id as id, the categories as topics, and sections with prose.
@@ -217,7 +218,11 @@ def _documents(
 def sections_of(
     articles: Sequence[Article], language: str, drops: Drops
 ) -> Iterator[list[Section]]:
-    """Yield for each article the sections with prose."""
+    """Yield for each article the sections with prose; lines that are no prose are counted."""
+    for article in articles:
+        for kind, n_lines in article.lines.items():
+            drops.seen["lines"] += n_lines
+            drops.dropped["lines", kind] += n_lines
     parts = [part for article in articles for part in article.blocks]
     texts = [paragraph for part in parts for paragraph in part.paragraphs]
     split = iter(prose.sentences(texts, language, drops))
@@ -262,7 +267,12 @@ def extract_with_wikiextractor(
             with output.open(encoding="utf-8") as lines:
                 texts = {row["id"]: row["text"] for row in map(json.loads, lines)}
     for page_id, title, text, article in originals:
-        yield page_id, title, text, replace(article, blocks=_parse_html(texts.get(page_id, "")))
+        yield (
+            page_id,
+            title,
+            text,
+            replace(article, blocks=_parse_html(texts.get(page_id, "")), lines={}),
+        )
 
 
 def _export_header(site: Site, language: str) -> str:

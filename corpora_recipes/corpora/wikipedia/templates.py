@@ -16,6 +16,7 @@ NOTHING = "\ufdd2"  # markup that shows nothing in a sentence
 SILENT = "\ufdd3"  # a pronunciation, a sound, coordinates
 MARKS = HOLE + FORMULA + NOTHING + SILENT
 DISAMBIGUATION = "\ufdd9"  # returned by render for a template that marks a disambiguation page
+BOX = "\ufdda"  # returned by render for one that is shown apart at the start of a line, else a HOLE
 
 SUPERSCRIPT = str.maketrans("0123456789+-−=()ni", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁼⁽⁾ⁿⁱ")
 _MISSING = "\ufdd4"
@@ -29,6 +30,8 @@ _RANGES = frozenset(
 )
 _SLOT = re.compile(r"\{([^{}]*)\}")
 _OPTIONAL = re.compile(r"\[([^\[\]]*)\]")
+# Words of templates of dates that add an age to the date.
+_AGES = frozenset(("age", "âge", "edad", "edade", "edat", "idade"))
 _METRIC_POWER = re.compile(r"\b([cdhkm]?m)([23])\b")
 
 
@@ -40,7 +43,7 @@ class Wiki:
         file: names of the file namespace, as ``category`` and ``template`` of theirs; lower case.
         no_topics: matches categories that are not about the subject of a page, if there are any.
         framed: matches an option of a file link that sets the image apart from the text.
-        rules: template name, lower case, to its rule: ("nothing", ""), ("silent", ""),
+        rules: template name, lower case, to its rule: ("nothing", ""), ("box", ""), ("silent", ""),
             ("disambiguation", ""), ("title", ""), ("measure", ""), ("show", format) or
             ("date", order).
         prefixes: the same for names that end in *, the longest first.
@@ -84,7 +87,7 @@ def load_wiki(language: str) -> Wiki:
     facts: dict[str, Any] = {**shared, **special}
     rules: dict[str, tuple[str, str]] = {}
     for entry in (shared, special):
-        for kind in ("nothing", "silent", "disambiguation", "title"):
+        for kind in ("nothing", "box", "silent", "disambiguation", "title"):
             rules.update((name.lower(), (kind, "")) for name in entry.get(kind, ()))
         rules.update((name, ("measure", "")) for name in entry.get("measures", ()))
         for order, names in entry.get("dates", {}).items():
@@ -132,10 +135,10 @@ def _compile_holes(entries: list[dict[str, str]]) -> re.Pattern[str] | None:
 
 
 def render(content: str, title: str, wiki: Wiki) -> str:
-    """Return what a template shows inside a sentence: text, HOLE, NOTHING, SILENT, DISAMBIGUATION.
+    """Return what a template shows: text, HOLE, NOTHING, SILENT, BOX or DISAMBIGUATION.
 
     ``content`` is what stands between ``{{`` and ``}}``, with its templates and links rendered. A
-    template that is not in the tables is a HOLE on one line, and NOTHING (a box) on several.
+    template that is not in the tables is a HOLE on one line, and a BOX on several.
     """
     # Most pages use the same few thousand templates.
     rendered = _render(content, wiki) if len(content) < 100 else _render.__wrapped__(content, wiki)
@@ -154,10 +157,10 @@ def _render(content: str, wiki: Wiki) -> str | None:
             return _render(argument, wiki)
         return _parser_function(head, argument, wiki)
     if rule is None:
-        return NOTHING if "\n" in content else HOLE
+        return BOX if "\n" in content else HOLE
     kind, form = rule
-    if kind == "nothing":
-        return NOTHING
+    if kind in ("nothing", "box"):
+        return NOTHING if kind == "nothing" else BOX
     if kind == "title":
         return None
     if kind == "show":
@@ -216,7 +219,7 @@ def _parser_function(head: str, argument: str, wiki: Wiki) -> str:
     # {{#tag:ref|…}} shows a footnote mark; other tags, #switch, #expr, #invoke show unknown text.
     if head == "#tag":
         return NOTHING if parts[0].lower() == "ref" else HOLE
-    return NOTHING if "\n" in argument else HOLE
+    return BOX if "\n" in argument else HOLE
 
 
 def _arguments(parts: list[str]) -> dict[str, str]:
@@ -233,14 +236,24 @@ def _arguments(parts: list[str]) -> dict[str, str]:
 
 
 def _show(form: str, parts: list[str], star: str, wiki: Wiki) -> str:
-    if "{" not in form:
-        return form or NOTHING
     arguments = _arguments(parts)
+    # A parameter without a name that the format does not mention may be shown.
+    if any(
+        key.isdecimal() and value.strip(NOTHING) and key not in _positions(form)
+        for key, value in arguments.items()
+    ):
+        return HOLE
     for alternative in form.split(" // "):
         rendered = _fill(alternative, arguments, star, wiki)
         if _MISSING not in rendered:
             return rendered or NOTHING
     return HOLE
+
+
+@cache
+def _positions(form: str) -> frozenset[str]:
+    """Return the numbers of the parameters that a format mentions."""
+    return frozenset(re.findall(r"\d+", " ".join(_SLOT.findall(form))))
 
 
 def _fill(form: str, arguments: dict[str, str], star: str, wiki: Wiki) -> str:
@@ -252,6 +265,8 @@ def _fill(form: str, arguments: dict[str, str], star: str, wiki: Wiki) -> str:
             return wiki.languages.get(star.strip(), _MISSING)
         if keys[0] == "@":
             return wiki.languages.get(arguments.get(keys[1:], ""), _MISSING)
+        if keys[0] == "~":
+            return ""
         if keys[0] == "!":
             return _MISSING if arguments.get(keys[1:]) else ""
         if ":" in keys:
@@ -318,8 +333,10 @@ def _date(parts: list[str], order: str, wiki: Wiki) -> str:
             break
         values.append(value)
     remaining = parameters[len(values) :]
-    # A word may follow ("edad"), but no number that belongs to the date.
-    incomplete = any(remaining) if in_one else any(value.isdecimal() for value in remaining)
+    # A word may follow, such as a subject, but no number that belongs to the date, and no age.
+    further = [*remaining, *(value for key, value in arguments.items() if key in "456")]
+    incomplete = any(remaining) if in_one else any(value.isdecimal() for value in further)
+    incomplete = incomplete or not _AGES.isdisjoint([*further, *arguments])
     if not values or incomplete or not wiki.months or not wiki.date:
         return single if " " in single else HOLE
     # A number of three digits or more is a year in any position.
@@ -340,6 +357,8 @@ def _date(parts: list[str], order: str, wiki: Wiki) -> str:
     if values and not day:
         return HOLE
     form = wiki.date[0 if day and year else 1 if year else 2]
+    if day and year and arguments.get("df"):
+        form = "{day} {month} {year}"
     rendered = form.format(day=wiki.first_day if day == "1" else day, month=month, year=year)
     if wiki.elides:
         rendered = re.sub(r"\bde (?=[aeiou])", "d'", rendered)
@@ -349,7 +368,7 @@ def _date(parts: list[str], order: str, wiki: Wiki) -> str:
 def _month(value: str, wiki: Wiki) -> str:
     """Return the name of a month, given as name or number; "" if there is no such month."""
     if not value.isdecimal():
-        return value
+        return next((name for name in wiki.months if name.lower() == value.lower()), value)
     number = int(value) if _is_short_number(value) else 0
     return wiki.months[number - 1] if 1 <= number <= len(wiki.months) else ""
 

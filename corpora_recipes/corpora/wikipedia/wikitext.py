@@ -8,12 +8,15 @@ prose.py splits into sentences.
 """
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import islice
+from urllib.parse import unquote
 
 from corpora_recipes.corpora.wikipedia.templates import (
+    BOX,
     DISAMBIGUATION,
     FORMULA,
     HOLE,
@@ -32,7 +35,9 @@ from corpora_recipes.text.cleaning import unescape
 _MAX_DEPTH = 100
 
 _TOKEN = re.compile(
-    r"\[\[([^\[\]{}<>|\n]++)(?:\|([^\[\]{}<>|\n]*+))?+\]\]"  # 1, 2: a link without markup in it
+    # 1, 2: a link without markup in it, whose words open no block at the start of a line
+    r"\[\[([^\[\]{}<>|\n% *#:;=][^\[\]{}<>|\n%]*+)"
+    r"(?:\|((?:[^\[\]{}<>|\n *#:;=][^\[\]{}<>|\n]*+)?+))?+\]\]"
     r"|\{\{([^{}\[\]<]++)\}\}"  # 3: a template without markup in it
     r"|\[\[|\]\]|\{\{++|\}\}++"
     r"|<!--"
@@ -53,11 +58,18 @@ _BRACES = re.compile(
 )
 _FORMULAS = frozenset({"math", "chem", "ce"})
 _SHOW_NOTHING = frozenset(
-    {"ref", "references", "templatestyles", "section", "includeonly", "indicator", "gallery"}
-    | {"timeline", "imagemap", "inputbox", "mapframe", "templatedata", "categorytree", "graph"}
-    | {"poem", "pre"}
+    {"ref", "references", "templatestyles", "section", "includeonly", "indicator", "templatedata"}
 )
-_MARKUP_CHARACTER = re.compile(r"[\[\]{}<>|=*#:;'~_\n]")
+_SHOWN_APART = frozenset(
+    {"gallery", "timeline", "imagemap", "inputbox", "mapframe", "categorytree", "graph", "poem"}
+    | {"pre"}
+)
+# Characters of markup, as references that are resolved when no markup is left.
+_LITERAL = str.maketrans({"\n": " "} | {c: f"&#{ord(c)};" for c in "[]{}<>|=*#:;'~_"})
+# What opens a list, a preformatted line, a heading or a row at the start of a line.
+_OPENS_BLOCK = " *#:;=|"
+_APART = f"\n{NOTHING}\n{NOTHING}"  # text after it opens no block
+_MAX_PARTS = 20  # of a line, that are searched for text
 
 # A table starts at the beginning of a line; "|}}" ends a template, not a table; "|}}}" ends both.
 _TABLE = re.compile(r"\n[ \t:*#]*+(?:(\{\|)|(\|\})(?!\}(?!\}))|(?===[^\n]*==[ \t]*+(?:\n|\Z)))")
@@ -70,6 +82,13 @@ _MARK = re.compile(f"[{MARKS}]")
 _AROUND_PREFIX = MARKS + " \t\n"
 _PIPE_TRICK = re.compile(r"\s*\([^()]*\)\s*$|,\s.*$")
 _AFTER_HEADING = "".join(filter(str.isspace, map(chr, range(0x3001)))) + MARKS
+# First character of a line, or a mark that stands alone on it, to its kind; others are lists.
+_KINDS = {" ": "preformatted", "|": "table", "{": "table"} | {
+    HOLE: "unrendered_template",
+    FORMULA: "formula",
+    SILENT: "audio_or_coordinates",
+}
+_SHOWN_MARK = re.compile(f"[{HOLE}{FORMULA}{SILENT}]")
 _EMPTY_LINE = re.compile(rf"[\s{MARKS}.,;:()·•*|-]*")
 
 
@@ -90,11 +109,13 @@ class Article:
     """A page without its markup.
 
     ``topics`` are its categories that are about its subject, without prefix and sort key.
+    ``lines`` are how many lines were left out, that readers see but that are no prose, by kind.
     """
 
     blocks: list[Block]
     topics: list[str]
     disambiguation: bool
+    lines: dict[str, int]
 
 
 class Parser:
@@ -122,7 +143,8 @@ class Parser:
             text = text.replace(mark, "\ufffd")
         text, body = _split_lead(text) if lead_only else (text, "")
         page = _Page(self, title)
-        blocks = _blocks(plain(page.flatten(_remove_tables(text))))
+        lines = page.lines
+        blocks = _blocks(plain(page.flatten(_remove_tables(text, lines)), lines), lines)
         if body:
             page.search(body)
         marked = page.disambiguation or not self.wiki.disambiguation_categories.isdisjoint(
@@ -130,7 +152,7 @@ class Parser:
         )
         no_topics = self.wiki.no_topics
         topics = [t for t in page.topics if not (no_topics and no_topics.fullmatch(t))]
-        return Article(blocks[:1] if lead_only else blocks, topics, marked)
+        return Article(blocks[:1] if lead_only else blocks, topics, marked, dict(lines))
 
 
 class _Page:
@@ -140,6 +162,7 @@ class _Page:
         self.parser = parser
         self.title = title
         self.topics: dict[str, None] = {}
+        self.lines: dict[str, int] = defaultdict(int)
         self.disambiguation = False
         self.plain_boxes = True
         self.unclosed_box = False
@@ -162,7 +185,10 @@ class _Page:
                 character = text[begin]
                 if character == "<":
                     mark, position = _skip_comments(text, begin)
-                    out.append(mark)
+                    if mark is not None:
+                        out.append(mark)
+                    elif out:  # a line of its own goes with the blanks before it
+                        out[-1] = out[-1].rstrip(" \t")
                 elif character == "[":
                     if len(stack) < _MAX_DEPTH:
                         stack.append(("[[", out))
@@ -187,15 +213,17 @@ class _Page:
                         out.append("]]")
                 else:
                     out = self._close(end - begin, stack, out)
-            elif group < 3:
-                target, label = match.group(1, 2)
-                plain_link = label if group == 2 else target
+            elif group == 2:
                 # Most links; others, and those without a label, are looked at.
-                out.append(plain_link if plain_link and ":" not in target else link(target, label))
+                target, label = match.group(1, 2)
+                out.append(label if label and ":" not in target else link(target, label))
+            elif group == 1:
+                target = match[1]
+                out.append(link(target, None) if ":" in target or "''" in target else target)
             elif group == 3:
-                out.append(template(match[3]))
+                out.append(template(match[3], out))
             else:
-                mark, position = _skip_tag(text, match, unclosed)
+                mark, position = _skip_tag(text, match, unclosed, self.lines)
                 out.append(mark)
         out.append(text[position:])
         # Unclosed markup is literal text, as in MediaWiki.
@@ -257,7 +285,7 @@ class _Page:
             content = "".join(out)
             opening, out = stack.pop()
             if opening == "{{":
-                out.append(self._template(content))
+                out.append(self._template(content, out))
                 count -= 2
             elif count > 2:
                 # A template's parameter, which has no value in an article.
@@ -265,14 +293,21 @@ class _Page:
                 out.append(default if bar else HOLE)
                 count -= 3
             else:
-                out += ["{", self._template(content)]
+                out.append("{")
+                out.append(self._template(content, out))
                 count -= 2
         if count:
             out.append("}" * count)
         return out
 
-    def _template(self, content: str) -> str:
+    def _template(self, content: str, out: list[str]) -> str:
+        """Return what a template shows after the text in ``out``."""
         rendered = render(content, self.title, self.parser.wiki)
+        if rendered == BOX:
+            if "".join(out[-_MAX_PARTS:]).rpartition("\n")[2].strip(_AROUND_PREFIX):
+                return HOLE
+            self.lines["box"] += 1 + content.count("\n")
+            return NOTHING
         if rendered == DISAMBIGUATION:
             self.disambiguation = True
             return NOTHING
@@ -286,7 +321,9 @@ class _Page:
             if prefix == "":
                 target = name
             elif prefix in ("http", "https") and name.startswith("//"):
-                return f"[{target}]"  # shown like an external link, in brackets
+                # An external link in brackets, whose words stand after a blank.
+                words = target if label is None else f"{target}|{label}"
+                return f"[[{words}]]" if " " in words else NOTHING if label is None else HOLE
             elif prefix in self.parser.category:
                 self._add_topic(name)
                 return NOTHING
@@ -302,14 +339,21 @@ class _Page:
         if "\n" in target:
             return f"[[{target}{'' if label is None else '|' + label}]]"
         if label is None:
-            return target
+            if "%" in target or "''" in target:
+                target = unquote(target).translate(_LITERAL)
+            return _inline(target)
         # The pipe trick: [[Mercurio (planeta)|]] shows "Mercurio".
-        return label or _PIPE_TRICK.sub("", target.rpartition(":")[2])
+        return _inline(label or _PIPE_TRICK.sub("", target.rpartition(":")[2]))
 
     def _add_topic(self, name: str) -> None:
         topic = " ".join(name.replace("_", " ").split())
         if topic and not _MARK.search(topic):
             self.topics.setdefault(topic)
+
+
+def _inline(text: str) -> str:
+    """Return text that opens no block at the start of a line."""
+    return NOTHING + text if text[:1] in _OPENS_BLOCK else text  # "" is in any string
 
 
 def _namespace(prefix: str) -> str:
@@ -348,8 +392,11 @@ def _split_lead(text: str) -> tuple[str, str]:
     return text, ""
 
 
-def _skip_comments(text: str, begin: int) -> tuple[str, int]:
-    """Return the remaining text of comments at ``begin``, and the position after them."""
+def _skip_comments(text: str, begin: int) -> tuple[str | None, int]:
+    """Return the remaining text of comments at ``begin``, and the position after them.
+
+    None stands for comments alone on a line, which goes with them.
+    """
     match = _COMMENTS.match(text, begin)
     assert match is not None
     blanks, newline = match[1], match[2]
@@ -357,11 +404,13 @@ def _skip_comments(text: str, begin: int) -> tuple[str, int]:
     while before and text[before - 1] in " \t":
         before -= 1
     if newline and (before == 0 or text[before - 1] == "\n"):
-        return "", match.end()
+        return None, match.end()
     return blanks, match.end() - len(newline)
 
 
-def _skip_tag(text: str, match: re.Match[str], unclosed: set[str]) -> tuple[str, int]:
+def _skip_tag(
+    text: str, match: re.Match[str], unclosed: set[str], lines: dict[str, int]
+) -> tuple[str, int]:
     """Return the replacement of a tag and its content, and the position after it."""
     tag = match[4].lower()
     content = ""
@@ -377,9 +426,12 @@ def _skip_tag(text: str, match: re.Match[str], unclosed: set[str]) -> tuple[str,
         content = text[end : closing.start()]
         end = closing.end()
     if tag == "nowiki":
-        return (HOLE if _MARKUP_CHARACTER.search(content) else content), end
+        return _inline(content).translate(_LITERAL), end
     if tag in _FORMULAS:
         return FORMULA, end
+    if tag in _SHOWN_APART:
+        lines[tag] += 1 + content.count("\n")
+        return _APART, end
     return (NOTHING if tag in _SHOW_NOTHING else HOLE), end
 
 
@@ -388,35 +440,36 @@ def _closing(tag: str) -> re.Pattern[str]:
     return re.compile(rf"</{tag}\s*+>", re.IGNORECASE)
 
 
-def _remove_tables(text: str) -> str:
+def _remove_tables(text: str, lines: dict[str, int]) -> str:
     """Remove tables before their content is parsed; unclosed ones end at a heading."""
     if "{|" not in text:
         return text
     text = "\n" + text
     out = []
     depth = 0
-    position = 0
+    position = begin = 0
     for match in _TABLE.finditer(text):
         opens, closes = match.groups()
         if opens:
             if depth == 0:
-                out.append(text[position : match.start()])
+                begin = match.start()
+                out.append(text[position:begin])
             depth += 1
-        elif depth and closes:
-            depth -= 1
-            if depth == 0:
-                out.append("\n" + NOTHING)
-                position = match.end()
         elif depth:
-            depth = 0
-            position = match.start()
-    if depth == 0:
+            depth = depth - 1 if closes else 0
+            if depth == 0:
+                out.append("\n" + NOTHING if closes else "")
+                position = match.end() if closes else match.start()
+                lines["table"] += text.count("\n", begin, position)
+    if depth:
+        lines["table"] += text.count("\n", begin)
+    else:
         out.append(text[position:])
     return "".join(out)[1:]
 
 
-def _blocks(text: str) -> list[Block]:
-    """Sort lines into headings, paragraphs and others."""
+def _blocks(text: str, left_out: dict[str, int]) -> list[Block]:
+    """Sort lines into headings, paragraphs and others, which are counted in ``left_out``."""
     block = Block("", 1)
     blocks = [block]
     lines: list[str] = []
@@ -424,16 +477,25 @@ def _blocks(text: str) -> list[Block]:
     for line in text.split("\n"):
         first = line[:1]
         if first.isalpha() or not (
-            first in " \t=*#:;|{•·" or line == NOTHING or is_empty(line)  # "" is in any string
+            first in " *#:;|{•·"  # "" is in any string
+            or (first == "=" and _heading(line))
+            or line == NOTHING
+            or is_empty(line)
         ):
             lines.append(line)
             continue
         if lines:
             block.paragraphs.append("\n".join(lines))
             lines = []
+        if not line or line == NOTHING:
+            continue
         if first == "=" and (heading := _heading(line)):
             block = Block(*heading)
             blocks.append(block)
+        elif first in " *#:;|{•·":
+            left_out[_KINDS.get(first, "list")] += 1
+        elif mark := _SHOWN_MARK.search(line):
+            left_out[_KINDS[mark[0]]] += 1
     if lines:
         block.paragraphs.append("\n".join(lines))
     return blocks
@@ -463,26 +525,29 @@ _LOWERED_DIGITS = re.compile(r"[₀₁₂₃₄₅₆₇₈₉₊₋₌₍₎]+"
 _BREAKS = re.compile(r"<br\s*+/?\s*+>(?:\s*+<br\s*+/?\s*+>)++", re.IGNORECASE)
 
 _APOSTROPHES = re.compile(r"'{2,}+")
+# The address ends at a tag, a quotation mark or two apostrophes too.
 _EXTERNAL = re.compile(
-    r"\[(?:https?:|ftps?:|irc:|news:|mailto:|//)[^\s\[\]]++(?:[ \t]++([^\[\]\n]*+))?+\]"
+    r"\[(?i:(?:(?:https?|ftps?|sftp|ssh|ircs?|git|svn|gopher|telnet|nntp|mms|redis|worldwind):)?//"
+    r"|(?:mailto|news|tel|sips?|sms|urn|geo|magnet|xmpp|bitcoin|matrix):)"
+    r"[^\s\[\]<>\"']++(?:'(?!')[^\s\[\]<>\"']*+)*+[ \t]*+([^\[\]\n]*+)\]"
 )
 _VARIANT = re.compile(r"-\{([^{}|:;\n]*+)\}-")
 _MAGIC_WORD = re.compile(r"__[^\W\d]{3,40}?__")
 
 
-def plain(text: str) -> str:
+def plain(text: str, lines: dict[str, int]) -> str:
     """Remove tags, quote marks, external links and magic words, and resolve entities."""
+    if "[" in text:
+        text = _EXTERNAL.sub(lambda match: _inline(match[1]), text)
     if "<" in text:
         if "<br" in text or "<BR" in text:
             text = _BREAKS.sub("\n\n", text)
         text = _RAISED.sub(_render_raised, text)
-        text = _remove_tags(text)
+        text = _remove_tags(text, lines)
     if "''" in text:
         text = _remove_quotes(text)
-    if "[" in text:
-        text = _EXTERNAL.sub(lambda match: match[1] or NOTHING, text)
-    if "__" in text:
-        text = _MAGIC_WORD.sub(NOTHING, text)
+    if "__" in text:  # not __init__: magic words are in capitals
+        text = _MAGIC_WORD.sub(lambda m: NOTHING if m[0] == m[0].upper() else m[0], text)
     if "-{" in text:
         text = _VARIANT.sub(r"\1", text)
     if "&" in text:
@@ -505,65 +570,88 @@ def _render_raised(match: re.Match[str]) -> str:
     return content if content.isalpha() and len(content) < 4 else FORMULA
 
 
-def _remove_tags(text: str) -> str:
-    out = []
-    position = 0
+def _remove_tags(text: str, lines: dict[str, int]) -> str:
+    out: list[str] = []
+    position = begin = depth = 0
     region = ""
-    depth = 0
-    for match in _TAG.finditer(text):
-        name = match[2]
-        if name is None:
-            # A heading: unclosed elements end here.
+    unclosed: set[str] = set()
+    tags = _TAG.finditer(text)
+    while True:
+        match = next(tags, None)
+        name = match[2].lower() if match and match[2] else ""
+        if match is None or not name:
+            # A heading, or the end: what is not closed here is a line, except a table.
+            end = match.start() if match else len(text)
             if depth:
                 depth = 0
-                position = match.start()
+                position = end if region == "table" else _end_of_line(text, begin)
+                lines[region] += 1 + text.count("\n", begin, position)
+                if position < end:
+                    # Not searched for again in this section: time stays linear.
+                    unclosed.add(region)
+                    tags = _TAG.finditer(text, position)
+                    continue
+            unclosed.clear()
+            if match is None:
+                break
             continue
-        name = name.lower()
         if depth:
             if name == region:
                 depth += -1 if match[1] else 1
                 if depth == 0:
-                    out.append(f"\n{NOTHING}\n")
+                    out.append(_APART)
                     position = match.end()
+                    lines[region] += 1 + text.count("\n", begin, position)
             continue
         if name in REGIONS:
             out.append(text[position : match.start()])
-            position = match.end()
-            if not match[1] and not match[0].endswith("/>"):
+            begin = position = match.end()
+            if match[1] or match[0].endswith("/>"):
+                out.append(_APART)
+            elif name in unclosed:
+                position = _end_of_line(text, begin)
+                lines[name] += 1
+                tags = _TAG.finditer(text, position)
+            else:
                 region = name
                 depth = 1
-            else:
-                out.append("\n")
             continue
+        before = text[match.start() - 1 : match.start()]
         if _FORMATTING.fullmatch(name):
             replacement = '"' if name == "q" else ""
+            # At the start of a line, or after another tag there, what follows opens no block.
+            if before in "\n>'" and text[match.end() : match.end() + 1] in _OPENS_BLOCK:
+                replacement += NOTHING
         elif name == "br":
-            replacement = " "
             # At the start of a line a space would make it preformatted text.
-            if text[match.start() - 1 : match.start()] in ("", "\n"):
-                replacement = NOTHING
+            replacement = NOTHING if before in "\n" else " "
         elif name in ("p", "div", "hr"):
             replacement = "\n\n" + NOTHING
         else:
             continue
         out += [text[position : match.start()], replacement]
         position = match.end()
-    if depth == 0:
-        out.append(text[position:])
+    out.append(text[position:])
     return "".join(out)
+
+
+def _end_of_line(text: str, begin: int) -> int:
+    end = text.find("\n", begin)
+    return len(text) if end < 0 else end
 
 
 def _remove_quotes(text: str) -> str:
     """Remove ''italics'' and '''bold''', and keep apostrophes, by MediaWiki's rules."""
     if "'''" not in text:
-        return text.replace("''", "")
+        return text.replace("\n'' ", f"\n{NOTHING}'' ").replace("''", "")
     out = []
     position = 0
     while (quotes := text.find("''", position)) >= 0:
         begin = text.rfind("\n", position, quotes) + 1 or position
         end = text.find("\n", quotes)
         end = len(text) if end < 0 else end
-        out += [text[position:begin], _remove_line_quotes(text[begin:end])]
+        line = _remove_line_quotes(text[begin:end])
+        out += [text[position:begin], _inline(line) if quotes == begin else line]
         position = end
     out.append(text[position:])
     return "".join(out)

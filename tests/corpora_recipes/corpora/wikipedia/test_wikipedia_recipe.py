@@ -78,6 +78,7 @@ def test_documents_and_counts(tmp_path: Path) -> None:
     assert result.drops.as_dict() == {
         "documents": {"seen": 9, "kept": 3, "dropped": dropped},
         "sentences": {"seen": 9, "kept": 8, "dropped": {"unrendered_template": 1}},
+        "lines": {"seen": 3, "kept": 0, "dropped": {"list": 3}},
     }
 
 
