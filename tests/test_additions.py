@@ -5,7 +5,7 @@ entries in params.yaml. Everything else must work as it is.
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
@@ -21,8 +21,8 @@ from evaluation.encoders import ENCODERS
 from evaluation.encoders.encoder import OneVector
 from probeta.cli import main
 from probeta.report import formats
-from probeta.report.layout import Cell, Row, Table
 from probeta.report.statistics import Report
+from probeta.report.texts import all_texts
 
 
 def passages(document: Any, draw: Any) -> list[Passage]:
@@ -69,9 +69,8 @@ class ToyEncoder(OneVector):
 ToyEncoder.__module__ = "evaluation.encoders.char_hash"
 
 
-def toy_section(report: Report) -> list[Table]:
-    rows = tuple(Row((Cell(results.name), Cell("seen"))) for results in report.inputs.encoders)
-    return [Table("toy", "A table of the test", (Cell("Encoder"), Cell("Toy")), rows)]
+def toy_table(report: Report) -> Iterator[dict[str, Any]]:
+    yield from ({"encoder": name, "toy": "seen", "value": 0.5} for name in report.names)
 
 
 def test_a_task_an_encoder_and_a_section(
@@ -79,7 +78,9 @@ def test_a_task_an_encoder_and_a_section(
 ) -> None:
     monkeypatch.setitem(TASKS, "toy_order", TOY_TASK)
     monkeypatch.setitem(ENCODERS, "toy", ToyEncoder)
-    section = formats.Section("toy", toy_section)
+    section = (toy_table, formats.Layout("toy_table", "encoder", "toy"))
+    monkeypatch.setitem(all_texts(), "toy_table", {"title": "A table of the test"})
+    monkeypatch.setattr(formats, "TABLES", {**formats.TABLES, "toy_table": toy_table})
     monkeypatch.setattr(formats, "SECTIONS", (*formats.SECTIONS, section))
     documents = repository / "corpora_recipes/corpora/documents/sample/documents.jsonl"
     params = {
@@ -101,8 +102,7 @@ def test_a_task_an_encoder_and_a_section(
     (score,) = json.loads(Path("reports/scores.json").read_bytes())
     assert (score["encoder"], score["dataset"]) == ("toy", "toy_mine")
     assert 0 <= score["score"] <= 1
-    for name in ("tables.json", "tables.tex"):
-        text = Path("reports", name).read_text("utf-8")
-        assert "A table of the test" in text, name
-        assert "mine" in text, name
+    toys = json.loads(Path("reports/tables.json").read_bytes())["toy_table"]
+    assert toys["data"] == [["toy", "seen", 0.5]]
+    assert "A table of the test" in Path("reports/tables.tex").read_text("utf-8")
     assert TOY_TASK.question in Path("reports/index.html").read_text("utf-8")

@@ -33,7 +33,7 @@ from probeta.scores import find_results
 
 if TYPE_CHECKING:
     from probeta.report.layout import Table
-    from probeta.report.tables.compared import Study
+    from probeta.report.tables.study import Study
 
 
 def add_report_arguments(parser: argparse.ArgumentParser) -> None:
@@ -133,13 +133,14 @@ def add_study_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run_study(options: argparse.Namespace) -> None:
     """Print the tables."""
-    from probeta.report.formats import table_lines
-    from probeta.report.layout import Cell
-    from probeta.report.tables.compared import relations
+    from probeta.report.formats import CORRELATIONS, table_lines
+    from probeta.report.layout import lay_out
+    from probeta.report.tables.study import correlations
 
     if options.scores:
         study = read_scores(options.scores)
-        tables = relations(study, [(Cell(task), [task]) for task in study.trained])
+        frame = correlations(study, {task: [task] for task in study.trained})
+        tables = lay_out(CORRELATIONS, frame)
     else:
         tables = _tables_of_run(options.params)
     if not tables:
@@ -150,19 +151,19 @@ def run_study(options: argparse.Namespace) -> None:
 
 
 def _tables_of_run(params: Path) -> "list[Table]":
-    from probeta.report.tables.compared import levels, measures, sources, study, study_datasets
+    from probeta.report.formats import STUDY
+    from probeta.report.layout import lay_out
     from probeta.report.writing import open_report
 
     _, results, rankings, paradigms = find_run_results(params)
     report, _ = open_report(results, PACKAGE, rankings, paradigms)
-    sections = study, study_datasets, measures, sources, levels
-    return [table for section in sections for table in section(report)]
+    return [table for make, layout in STUDY for table in lay_out(layout, make(report))]
 
 
 def read_scores(path: Path) -> "Study":
     """Read a file of scores, see `probeta study --help`."""
     from corpora_recipes.formats.tables import parse_number, table_rows
-    from probeta.report.tables.compared import Study
+    from probeta.report.tables.study import Study
 
     intrinsic: dict[str, dict[str, float]] = {}
     trained: dict[str, dict[str, float]] = {}

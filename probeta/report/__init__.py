@@ -3,14 +3,14 @@
 inputs      what was read: results, audit; checks that they are comparable
 statistics  ``Report``: inputs, best encoder first, with averages, differences, editions, items
 texts/      all that a reader sees, a file per language
-layout      tables independent of a format, by their columns
-tables/     the tables: cells with marks (``__init__``), scores, encoders, compared, neighbours
+tables/     the tables, each yields rows: papers (``__init__``), scores, encoders, compared, …
+layout      numbers as texts; how rows stand as a table of a paper
 names       what benchmarks, groups, datasets and languages are called
 sentences   what came out, for the page and for Markdown
 instances   the rows that the page shows, with encoders' answers
 page        the data of the page, which page.js draws
 figures     means, layers, ranks; picture.svg
-formats     ``SECTIONS``, the one list that tables.json and LaTeX follow; the page
+formats     ``TABLES`` of tables.json, ``SECTIONS`` of tables.tex; the page
 markdown    report.md, of the data of the page
 writing     the files of a report; verifies third-party results
 """

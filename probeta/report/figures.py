@@ -12,7 +12,6 @@ from evaluation.arrays import Doubles
 from probeta.report.names import benchmark_name, group_name
 from probeta.report.sentences import FEW
 from probeta.report.statistics import Report
-from probeta.report.tables import people_mean
 from probeta.report.tables.encoders import Profile
 from probeta.report.texts import phrase, translated
 
@@ -43,7 +42,7 @@ def draw_scores(report: Report) -> str:
         row = {
             "name": group_name(average.group) if average.group else whole,
             "baseline": report.baseline_score(*average.datasets),
-            "people": people_mean(report, average.datasets),
+            "people": report.people_mean(average.datasets),
             "means": [
                 (mean, report.beats_baseline(mean, *average.datasets) > 0) if mean else None
                 for mean in means

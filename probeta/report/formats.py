@@ -1,91 +1,91 @@
-r"""The formats of the report: JSON, Markdown, LaTeX, which follow one list of sections; the page.
+r"""The formats of the report: tables.json, tables.tex and the page.
 
 LaTeX is for ``\input`` into a paper; the page needs no network and no other file; report.md is in
-``markdown.py``. A new section is a function from ``Report`` to tables, and a line in ``SECTIONS``.
+``markdown.py``. A new table is a function that yields rows, and a line in ``TABLES``; one that
+papers want has another in ``SECTIONS``.
 """
 
 import json
 from base64 import b64encode
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from functools import partial
 from hashlib import sha256
-from itertools import groupby
+from itertools import chain, groupby
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from markupsafe import Markup
 
+from builders.audit_report import DETECTABLE_AT_MOST
 from corpora_recipes.escaping import markdown, one_line, render_html
-from probeta.report.layout import Cell, Row, Table
-from probeta.report.names import benchmark_name
-from probeta.report.sentences import describe_result
+from evaluation.measures import MIN_DOCUMENTS
+from probeta.report.layout import Cell, Layout, Number, Table, lay_out
+from probeta.report.sentences import plain_text
 from probeta.report.statistics import Report
-from probeta.report.tables import compared, encoders, neighbours, notes_of, scores
-from probeta.report.tables.scores import facts, introduction, warnings
-from probeta.report.texts import phrase
+from probeta.report.tables import PAPERS, compared, encoders, neighbours, scores, study
+from probeta.report.texts import all_texts, phrase, translated
 
-Format = Literal["json", "latex"]
-
-
-@dataclass(frozen=True, slots=True)
-class Section:
-    """A section of the report; ``tables`` returns none if the results have nothing to show."""
-
-    name: str
-    tables: Callable[[Report], list[Table]]
-    formats: tuple[Format, ...] = ("json", "latex")
-
-
-JSON: tuple[Format, ...] = ("json",)
-LATEX: tuple[Format, ...] = ("latex",)
+TABLES: Mapping[str, Callable[[Report], Iterator[Number]]] = {
+    "encoders": encoders.encoders,
+    "datasets": scores.datasets,
+    "scores": scores.scores,
+    "means": scores.means,
+    "measures": scores.measures,
+    "baselines": scores.baselines,
+    "differences": compared.differences,
+    "editions": compared.editions,
+    "layers": encoders.layers,
+    "best_layers": encoders.best_layers,
+    "transfer": encoders.transfer,
+    "transfer_layers": encoders.transfer_layers,
+    "languages": compared.languages,
+    "tasks_in_languages": compared.tasks_in_languages,
+    "evalrank": neighbours.ranks,
+    "postprocessing": neighbours.postprocessing,
+    "paralex": neighbours.words,
+    "clusters": neighbours.clusters,
+    "not_scored": neighbours.not_scored,
+    "study": study.study,
+    "study_datasets": study.study_datasets,
+    "intrinsic": study.measures,
+    "sources": study.sources,
+    "levels": study.levels,
+    "verdicts": encoders.verdicts,
+    "measurements": encoders.measurements,
+    "vocabulary": encoders.vocabulary,
+    "refused": encoders.refused,
+    "papers": scores.papers,
+    "differs": scores.differs,
+}
+"""Name in tables.json to what yields its rows."""
+CORRELATIONS = Layout("study", "score", "tasks", "statistic apart")
 SECTIONS = (
-    Section("averages", scores.averages),
-    Section("scores", scores.scores, JSON),
-    Section("groups", scores.group_tables, LATEX),
-    Section("correlations", scores.correlations),
-    Section("ablations", scores.ablations),
-    Section("baselines", scores.baselines),
-    Section("pairs", compared.pairs, JSON),
-    Section("best_pairs", compared.best_pairs, LATEX),
-    Section("differences", compared.differences, JSON),
-    Section("editions", compared.editions),
-    Section("layers", encoders.layers),
-    Section("best_layers", encoders.best_layers),
-    Section("languages", compared.languages),
-    Section("tasks_in_languages", compared.tasks_in_languages),
-    Section("transfer", scores.transfer),
-    Section("transfer_layers", scores.transfer_layers),
-    Section("evalrank", neighbours.evalrank),
-    Section("rank_differences", neighbours.rank_differences, JSON),
-    Section("postprocessing", neighbours.postprocessing),
-    Section("paralex", neighbours.paralex),
-    Section("word_differences", neighbours.word_differences, JSON),
-    Section("clusters", neighbours.clusters, JSON),
-    Section("study", compared.study),
-    Section("study_datasets", compared.study_datasets, JSON),
-    Section("intrinsic", compared.measures, JSON),
-    Section("sources", compared.sources, JSON),
-    Section("levels", compared.levels, JSON),
-    Section("items", encoders.items, JSON),
-    Section("examples", encoders.examples, JSON),
-    Section("verdicts", encoders.verdicts, JSON),
-    Section("inherited", encoders.inherited, JSON),
-    Section("published", encoders.published, JSON),
-    Section("measurements", encoders.measurements, JSON),
-    Section("encoders", encoders.encoders, JSON),
-    Section("verified", encoders.verified, JSON),
-    Section("vocabulary", encoders.vocabulary, JSON),
-    Section("papers", scores.papers, JSON),
-    Section("differs", scores.differs, JSON),
+    (scores.averages, Layout("averages", "encoder", "heading", "benchmark")),
+    (scores.groups, Layout("group", "encoder", "dataset", "benchmark group")),
+    (scores.measures, Layout("measures", "dataset measure", "encoder")),
+    (scores.baselines, Layout("baselines", "dataset", "baseline")),
+    (compared.pairs, Layout("pairs", "encoders", "heading", "benchmark")),
+    (compared.editions, Layout("editions", "encoder", "heading", "new old")),
+    (encoders.layers, Layout("layers", "layer", "dataset", "encoder benchmark")),
+    (encoders.best_layers, Layout("best-layers", "encoder layers", "benchmark")),
+    (compared.languages, Layout("languages", "encoder", "language")),
+    (compared.tasks_in_languages, Layout("tasks-in-languages", "task measure encoder", "language")),
+    (encoders.main_transfer, Layout("transfer", "trained_on", "dataset", "family task encoder")),
+    (encoders.transfer_layers, Layout("transfer-layers", "encoder task layer", "probe", "family")),
+    (neighbours.ranks, Layout("evalrank", "encoder", "measure similarity", "dataset")),
+    (neighbours.postprocessing, Layout("postprocessing", "encoder similarity vectors", "heading")),
+    (neighbours.words, Layout("paralex", "dataset vocabulary casing encoder", "measure")),
+    (study.study, CORRELATIONS),
 )
-
-
-def sections_of(report: Report, form: Format) -> Iterator[tuple[Section, list[Table]]]:
-    """Yield the sections that a format shows, with their tables; a section has one or more."""
-    for section in SECTIONS:
-        tables = section.tables(report) if form in section.formats else []
-        if tables:
-            yield section, tables
+"""The tables of tables.tex: what yields their numbers, and how these stand."""
+STUDY = (
+    (study.study, CORRELATIONS),
+    (study.study_datasets, CORRELATIONS),
+    (study.measures, Layout("intrinsic", "score", "encoder")),
+    (study.sources, Layout("sources", "encoder", "source", "dataset")),
+    (study.levels, Layout("levels", "dataset encoder", "level")),
+)
+"""The tables that ``probeta study`` prints."""
 
 
 _FOLDER = Path(__file__).parent
@@ -109,21 +109,10 @@ _LATEX = str.maketrans(
         "‡": r"\textdaggerdbl{}",
         "§": r"\S{}",
         "¶": r"\P{}",
-        "≈": r"$\approx$",
     }
 )
 # A table that is wider than the text is scaled to fit.
 _FIT = r"\resizebox{\ifdim\width>\textwidth\textwidth\else\width\fi}{!}{%"
-
-
-def _summary(report: Report) -> list[str]:
-    """Return a line of what was measured, and a line for each benchmark with an answer."""
-    measured = "; ".join(f"{name}: {value}" for name, value in facts(report).items())
-    best = (
-        f"{benchmark_name(name, report.inputs)}: {describe_result(report, average)}"
-        for name, average in report.benchmark_averages.items()
-    )
-    return [f"{measured}.", *best]
 
 
 def table_lines(table: Table) -> list[str]:
@@ -131,44 +120,60 @@ def table_lines(table: Table) -> list[str]:
     lines = [f"## {markdown(table.title)}", ""]
     for paragraph in table.about:
         lines += [markdown(paragraph), ""]
-    if not table.rows:
-        return lines
     sides = ["---"] * table.texts + ["---:"] * (len(table.header) - table.texts)
-    cells = (table.header, *(row.cells for row in table.rows))
-    header, *rows = ([_markdown_cell(cell) for cell in row] for row in cells)
+    header, *rows = ([_markdown_cell(cell) for cell in row] for row in (table.header, *table.rows))
     lines += ["| " + " | ".join(row) + " |" for row in (header, sides, *rows)]
     return [*lines, ""]
 
 
 def _markdown_cell(cell: Cell) -> str:
     text = markdown(cell.text)
-    parts = (markdown(part) for part in (cell.detail, *cell.marks) if part)
+    parts = (markdown(part) for part in (cell.detail, cell.marks) if part)
     return " ".join([f"**{text}**" if cell.strong else text, *parts])
 
 
-def write_latex(report: Report) -> str:
-    """Return the tables as LaTeX, one after the other, each a float with its notes."""
-    about = (*phrase("latex").splitlines(), *_summary(report), *introduction(report))
-    parts = ["".join(f"% {one_line(text)}\n" for text in about)]
-    if lines := warnings(report):
-        bold = " ".join(rf"\textbf{{{latex(line)}}} {latex(more)}" for line, more in lines.items())
+def notes_of(table: Table) -> dict[str, str]:
+    """Return mark to explanation, for the marks that a table uses."""
+    cells = [cell for row in (table.header, *table.rows) for cell in row]
+    used = {mark for cell in cells for mark in cell.marks.split()}
+    named = [paper for paper in PAPERS if any(cell.text.endswith(paper.paper) for cell in cells)]
+    papers = ". ".join(f"{paper.paper} {translated(paper.about)}" for paper in named)
+    values = {"detectable": 100 * DETECTABLE_AT_MOST, "least_documents": MIN_DOCUMENTS}
+    notes = all_texts()["notes"].items()
+    return {mark: note.format(papers=papers, **values) for mark, note in notes if mark in used}
+
+
+def write_latex(report: Report, data: Mapping[str, Any]) -> str:
+    """Return the tables as LaTeX, one after the other, each a float with its notes.
+
+    ``data``: that of the page, which says above them what was measured, and what is missing.
+    """
+    about = data["about"]
+    results = (f"{each['name']}: {plain_text(each['result'])}" for each in data["benchmarks"])
+    reasons = (f"{name}: {why}" for key in ("missing", "left_out") for name, why in about[key])
+    head = (*phrase("latex").splitlines(), f"{data['title']}.", *results, about["method"], *reasons)
+    parts = ["".join(f"% {one_line(text)}\n" for text in head)]
+    if data["bands"]:
+        bold = " ".join(rf"\textbf{{{latex(line)}}} {latex(more)}" for line, more in data["bands"])
         parts.append(rf"\par\noindent\fbox{{\parbox{{0.95\linewidth}}{{{bold}}}}}\par")
-    tables = (table for _, tables in sections_of(report, "latex") for table in tables)
-    return "\n".join([*parts, *(latex_table(table) for table in tables if table.rows)])
+    marks = partial(scores.dataset_marks, report)
+    for numbers, layout in SECTIONS:
+        parts += map(latex_table, lay_out(layout, numbers(report), marks))
+    return "\n".join(parts)
 
 
 def latex_table(table: Table) -> str:
     """Return a table as a float."""
     sides = "l" * table.texts + "r" * (len(table.header) - table.texts)
-    body = [_latex_line(table.header), r"\midrule"]
-    for kind, rows in groupby(table.rows, lambda row: row.kind):
+    body = [*_latex_lines(table.header), r"\midrule"]
+    rows = zip(table.kinds, table.rows, strict=True)
+    for kind, group in groupby(rows, lambda row: row[0]):
         # Encoders below other facts stand apart.
         if kind == "encoder" and body[-1] != r"\midrule":
             body.append(r"\midrule")
-        for row in rows:
-            body += _latex_lines(row)
-    caption = " ".join((f"{table.title}.", *table.caption, *table.about))
-    notes = (f"{latex(mark)} {latex(note)}" for mark, note in notes_of([table]).items())
+        body += [line for _, row in group for line in _latex_lines(row)]
+    caption = " ".join((f"{table.title}.", *table.about))
+    notes = (f"{latex(mark)} {latex(note)}" for mark, note in notes_of(table).items())
     return "\n".join(
         [
             r"\begin{table*}",
@@ -193,22 +198,17 @@ def latex(text: str) -> str:
     return one_line(text).translate(_LATEX)
 
 
-def _latex_lines(row: Row) -> list[str]:
-    """Return a row, and below it a smaller one of its details if it has some."""
-    lines = [_latex_line(row.cells)]
-    if any(cell.detail for cell in row.cells):
-        details = (latex(cell.detail) for cell in row.cells)
+def _latex_lines(row: Sequence[Cell]) -> Iterator[str]:
+    """Yield a row, and below it a smaller one of its details if it has some."""
+    yield " & ".join(map(_latex_cell, row)) + r" \\"
+    if any(cell.detail for cell in row):
+        details = (latex(cell.detail) for cell in row)
         small = " & ".join(rf"{{\scriptsize {detail}}}" if detail else "" for detail in details)
-        lines.append(rf"{small} \\")
-    return lines
-
-
-def _latex_line(cells: Sequence[Cell]) -> str:
-    return " & ".join(map(_latex_cell, cells)) + r" \\"
+        yield rf"{small} \\"
 
 
 def _latex_cell(cell: Cell) -> str:
-    text, marks = latex(cell.text), " ".join(map(latex, cell.marks))
+    text, marks = latex(cell.text), latex(cell.marks)
     text = rf"\textbf{{{text}}}" if cell.strong else text
     # LaTeX reads a bracket at the beginning of a line as an option of the line before.
     text = f"{{}}{text}" if text.startswith("[") else text
@@ -230,25 +230,17 @@ def write_html(data: Mapping[str, Any]) -> str:
 
 
 def write_json(report: Report) -> str:
-    """Return all tables as JSON: name to title, columns and rows of cells.
+    """Return all tables as JSON: name to columns and rows of values.
 
-    A cell is a text, or has besides it a value (of a score, as a fraction), a detail, such as an
-    interval, or marks.
+    ``pandas.DataFrame(**table)`` reads one; see ``probeta.report.tables`` for what the columns are.
     """
     tables = {}
-    for table in (table for _, tables in sections_of(report, "json") for table in tables):
-        columns = [cell.text for cell in table.header]
-        rows = [list(map(_cell_json, row.cells)) for row in table.rows]
-        tables[table.name] = {"title": table.title, "columns": columns, "rows": rows}
+    for name, make in TABLES.items():
+        if rows := list(make(report)):
+            columns = list(dict.fromkeys(chain.from_iterable(rows)))
+            data = [[row.get(column) for column in columns] for row in rows]
+            tables[name] = {"columns": columns, "data": data}
     return json.dumps(tables, ensure_ascii=False, separators=(",", ":")) + "\n"
-
-
-def _cell_json(cell: Cell) -> str | dict[str, Any]:
-    # Some are of numpy, which JSON does not know.
-    value = None if cell.value is None else float(cell.value)
-    facts = {"value": value, "detail": cell.detail or None, "marks": cell.marks or None}
-    facts = {key: fact for key, fact in facts.items() if fact is not None}
-    return {"text": cell.text, **facts} if facts else cell.text
 
 
 def _json(content: object) -> str:

@@ -1,11 +1,10 @@
-"""Tables independent of a format: their cells, their marks, and the format of numbers."""
+"""Tables as they are read: numbers and names as texts, lines and columns of a data frame."""
 
 import re
-from collections.abc import Callable, Container, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import chain, count
-from typing import Any, Literal, TypeVar
+from typing import Any
 
 from evaluation.measures import COVERAGE
 from probeta.report.texts import all_texts, phrase, translated
@@ -14,130 +13,164 @@ NONE = "–"
 # The coverage of all intervals.
 COVERED = f"{100 * COVERAGE:.0f} %"
 SMALL, NOT_SHOWN, FEW, OTHERS, LEAKS = "*", "†", "‡", "§", "¶"
-TIED, SAMPLE, DIFFERENT = "≈", "(s)", "(d)"
+SAMPLE, DIFFERENT = "(s)", "(d)"
+# Most names that a sentence lists, if there are two others or more.
+MAX_LISTED = 3
+# Most characters of an error that a list quotes.
+MAX_ERROR_LENGTH = 80
+KINDS = ("fact", "encoder", "published", "reported", "baseline", "people")
+"""What a number is of, in the order of lines; of an encoder if it is not said."""
+# Columns whose values are shown as they are, and those whose values are names in code.
+_USERS = {"encoder", "dataset", "new", "old"}
+_CODE = {"baseline", "casing", "layers", "measure", "probe", "similarity", "task", "vectors"}
+_CODE |= {"vocabulary"}
 
-Kind = Literal["fact", "encoder", "published"]
+
+Number = dict[str, Any]
+"""A row of a table: column to value."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A cell of a table.
-
-    Attributes:
-        detail: further content, shown less visibly beside the text.
-        marks: of the notes in the table of texts.
-        value: of a score as a fraction, or the number that the text writes; None for a text.
-    """
+    """A cell: its text, further content shown less visibly, marks of "notes", and whether bold."""
 
     text: str
     detail: str = ""
-    marks: tuple[str, ...] = ()
-    value: float | None = None
+    marks: str = ""
     strong: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
-    """A row of a table, the first cell of which names it."""
-
-    cells: tuple[Cell, ...]
-    kind: Kind = "fact"
-
-
-@dataclass(frozen=True, slots=True)
 class Table:
-    """A table independent of a format; without rows, only ``about`` is shown.
+    """A table independent of a format.
 
     Attributes:
         name: of letters, digits and hyphens, unique in a report.
         about: paragraphs that explain it.
         texts: number of text columns at the left; the others are numbers.
-        caption: the explanation that a table in a paper needs.
+        header, rows: of cells.
+        kinds: of the rows, see ``KINDS``.
     """
 
     name: str
     title: str
+    about: tuple[str, ...]
+    texts: int
     header: tuple[Cell, ...]
-    rows: tuple[Row, ...]
-    about: tuple[str, ...] = ()
-    texts: int = 1
-    caption: tuple[str, ...] = ()
+    rows: tuple[tuple[Cell, ...], ...]
+    kinds: tuple[str, ...]
 
 
-Content = Cell | str | float | None
-"""What stands in a cell: a text; a share or a correlation, shown × 100; or nothing."""
-Item = TypeVar("Item")
+class Layout:
+    """How numbers stand as tables.
 
+    Attributes:
+        key: of the title and the paragraphs in the table of texts.
+        rows, columns, tables: the columns of the numbers that name a line, a column, and a table;
+            given as words of one text.
+    """
 
-@dataclass(frozen=True, slots=True)
-class Column:
-    """A column: its heading or the key of its phrase; ``cell`` returns the content about a row."""
-
-    heading: Cell | str
-    cell: Callable[[Any], Content]
-
-
-def columns_of(
-    items: Iterable[Item],
-    cell: Callable[[Item, Any], Content],
-    heading: Callable[[Item], Cell | str] = str,
-) -> list[Column]:
-    """Return a column for each item; ``cell`` takes the item, and what a row is about."""
-    return [Column(cell_of(heading(item)), partial(cell, item)) for item in items]
-
-
-def rows_of(
-    subjects: Iterable[Any], columns: Sequence[Column], kind: Kind = "fact"
-) -> tuple[Row, ...]:
-    """Return a row about each subject."""
-    return tuple(
-        Row(tuple(cell_of(column.cell(subject)) for column in columns), kind)
-        for subject in subjects
-    )
+    def __init__(self, key: str, rows: str, columns: str, tables: str = "") -> None:
+        self.key, self.rows = key, rows.split()
+        self.columns, self.tables = columns.split(), tables.split()
 
 
 def lay_out(
-    key: str,
-    subjects: Iterable[Any] = (),
-    columns: Sequence[Column] = (),
-    *,
-    name: str = "",
-    texts: int = 1,
-    more: Sequence[str] = (),
-    kind: Kind = "fact",
-    last: Iterable[Row] = (),
-    **words: object,
-) -> Table:
-    """Return a table with a row about each subject, of a ``kind``, and the ``last`` rows.
+    layout: Layout, numbers: Iterable[Number], marks: Callable[[str], str] = lambda dataset: ""
+) -> list[Table]:
+    """Return the tables of some numbers; without any, none.
 
-    ``key``: of its title and what explains it (``more``: further paragraphs; ``words``: what stands
-    in the braces) in the table of texts. ``name``: of the table, if it is not the key; ``texts``:
-    number of text columns.
+    The braces of the texts are filled from the first number of a table.
+
+    Args:
+        layout: how they stand.
+        numbers: see ``probeta.report.tables``.
+        marks: returns those of a dataset.
     """
-    return Table(
-        name or key,
-        all_texts()[key].get("title", "").format(**words),
-        tuple(
-            h if isinstance(h := column.heading, Cell) else Cell(phrase(h)) for column in columns
-        ),
-        (*rows_of(subjects, columns, kind), *last),
-        (*paragraphs(key, **words), *more),
-        texts,
-        paragraphs(key, "caption", **words),
+    parts: dict[tuple[Any, ...], list[Number]] = {}
+    for each in numbers:
+        parts.setdefault(tuple(each[key] for key in layout.tables), []).append(each)
+    tables: list[Table] = []
+    for values, part in parts.items():
+        labels = map(label, layout.tables, values)
+        words = part[0] | dict(zip(layout.tables, labels, strict=True))
+        name = unused_name(" ".join(map(str, (layout.key, *values))), [t.name for t in tables])
+        title = all_texts()[layout.key]["title"].format(**words)
+        # What holds for all tables is said with the first one.
+        written = paragraphs(layout.key, "caption", **words)
+        written += () if tables else paragraphs(layout.key, "about", **words)
+        tables.append(_pivot(layout, part, marks, name, title, written))
+    return tables
+
+
+def _pivot(
+    layout: Layout,
+    part: Sequence[Number],
+    marks: Callable[[str], str],
+    name: str,
+    title: str,
+    about: tuple[str, ...],
+) -> Table:
+    cells: dict[tuple[Any, ...], dict[tuple[Any, ...], Cell]] = {}
+    columns: dict[tuple[Any, ...], None] = {}
+    for each in part:
+        line = (each.get("kind", "encoder"), *(each[key] for key in layout.rows))
+        column = tuple(each[key] for key in layout.columns)
+        columns[column] = None
+        cells.setdefault(line, {})[column] = _number_cell(each)
+
+    def names(keys: Sequence[str], values: Sequence[Any], kind: str = "encoder") -> Iterator[Cell]:
+        for key, value in zip(keys, values, strict=True):
+            mark = OTHERS if kind == "published" and key == "encoder" else ""
+            yield Cell(label(key, value, kind), marks=marks(value) if key == "dataset" else mark)
+
+    header = [Cell(phrase(key)) for key in layout.rows]
+    for column in columns:
+        named = list(names(layout.columns, column))
+        text, mark = ", ".join(c.text for c in named), " ".join(c.marks for c in named).strip()
+        header.append(Cell(text, marks=mark))
+    lines = sorted(cells, key=lambda line: KINDS.index(line[0]))
+    rows = (
+        (*names(layout.rows, key, kind), *(cells[kind, *key].get(c, Cell(NONE)) for c in columns))
+        for kind, *key in lines
     )
+    kinds = tuple(line[0] for line in lines)
+    return Table(name, title, about, len(layout.rows), tuple(header), tuple(rows), kinds)
+
+
+def _number_cell(number: Number) -> Cell:
+    value, note, unit = number["value"], number.get("note", ""), number.get("unit", "")
+    if value is None:
+        return Cell(note or NONE)
+    text = _UNITS[unit](value)
+    if (deviation := number.get("deviation")) is not None:
+        text += f" ± {percent(deviation)}"
+    if "low" in number:
+        ends = (number["low"], number["high"])
+        note = f"{bracketed(ends, signed if unit == 'points' else percent)} {note}".rstrip()
+    mark = number.get("mark", "")
+    marks = {
+        NOT_SHOWN: mark in ("w", "s"),
+        SAMPLE: number.get("sample", False),
+        DIFFERENT: number.get("different", False),
+    }
+    shown = " ".join(each for each, applies in marks.items() if applies)
+    return Cell(text, note, shown, number.get("strong", mark in ("L", "l")))
+
+
+def label(key: str, value: Any, kind: str = "encoder") -> str:
+    """Return what a line or column is called by a value in a column of a data frame."""
+    if kind in ("fact", "baseline", "people") and key in ("encoder", "trained_on"):
+        return phrase(str(value))
+    if key in _USERS:
+        return str(value)
+    return spaced(str(value)) if key in _CODE else translated(str(value))
 
 
 def paragraphs(key: str, part: str = "about", /, **words: object) -> tuple[str, ...]:
     """Return what explains a table, "about" it or as its "caption"."""
     written = (text.format(covered=COVERED, **words) for text in all_texts()[key].get(part, ()))
     return tuple(filter(None, written))
-
-
-def cell_of(content: Content) -> Cell:
-    """Return the cell with some content."""
-    if isinstance(content, Cell):
-        return content
-    return Cell(content) if isinstance(content, str) else percent_cell(content)
 
 
 def percent(value: float | None) -> str:
@@ -156,21 +189,14 @@ def bracketed(ends: tuple[float, float], write: Callable[[float], str] = percent
     return f"[{', '.join(map(write, ends))}]"
 
 
-def name_cell(encoder: str) -> Cell:
-    """Return the cell that names an encoder in a row."""
-    return Cell(encoder, strong=True)
-
-
-def percent_cell(
-    value: float | None, detail: str = "", marks: tuple[str, ...] = (), strong: bool = False
-) -> Cell:
-    """Return the cell of a share or a correlation; None if there is no value."""
-    return Cell(percent(value), detail, marks, value, strong)
-
-
-def count_cell(value: float, text: str = "{:,}", detail: str = "") -> Cell:
-    """Return the cell of a number, as ``text`` formats it."""
-    return Cell(text.format(value), detail, value=value)
+_UNITS: Mapping[str, Callable[[float], str]] = {
+    "": percent,
+    "points": signed,
+    "number": "{:,.1f}".format,
+    "fraction": "{:,.3f}".format,
+    "count": "{:,.0f}".format,
+}
+"""Unit of a number to the function that writes it."""
 
 
 def spaced(name: str) -> str:
@@ -181,6 +207,21 @@ def spaced(name: str) -> str:
 def in_words(parts: Iterable[object]) -> str:
     """Return a name of the data and its values in words, each one translated."""
     return " ".join(spaced(str(part)) for part in parts)
+
+
+def abbreviate(names: Sequence[str]) -> str:
+    """Return some names in words: a few of them, and how many others there are."""
+    others = len(names) - MAX_LISTED
+    if others < 2:
+        return ", ".join(names)
+    return phrase("others", names=", ".join(names[:MAX_LISTED]), others=others)
+
+
+def shorten_error(why: str) -> str:
+    """Return the part "found" of the message of an error; of another text its first line."""
+    match = re.search(r"^ *found: *(.*)", why, re.MULTILINE)
+    text = match[1] if match else why.partition("\n")[0]
+    return text if len(text) <= MAX_ERROR_LENGTH else f"{text[:MAX_ERROR_LENGTH]} …"
 
 
 def unused_name(text: str, used: Container[str] = ()) -> str:

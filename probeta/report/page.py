@@ -4,7 +4,7 @@ Scores, their ends and differences are in tenths of a point. A score is [value, 
 difference likewise; 0 stands for none.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
@@ -36,31 +36,27 @@ from probeta.report.sentences import (
     describe_groups,
     describe_leads,
     describe_result,
+    describe_uncounted,
 )
 from probeta.report.statistics import Average, Mean, Report
-from probeta.report.tables import people_mean
+from probeta.report.tables import published_means, published_ranges
 from probeta.report.tables.compared import (
     SETTINGS,
     SharedTask,
     averaged_tasks,
-    correlate,
     languages_of,
     shared_tasks,
-    study_of,
-    trained_means,
-    values_of,
 )
-from probeta.report.tables.encoders import FINDINGS, describe_encoder, profiles, verdict_on
-from probeta.report.tables.neighbours import chance_mrr
-from probeta.report.tables.scores import (
-    ALL_OTHERS,
-    abbreviate,
-    concerned_by,
-    matrices,
-    published_means,
-    published_ranges,
-    shorten_error,
+from probeta.report.tables.encoders import (
+    FINDINGS,
+    describe_encoder,
+    profiles,
+    transfer,
+    verdict_on,
 )
+from probeta.report.tables.neighbours import chance_mrr, rank_marks, word_marks
+from probeta.report.tables.scores import concerned_by
+from probeta.report.tables.study import correlate, study_of, trained_means, values_of
 from probeta.report.texts import all_texts, language, phrase, translated
 
 # Most encoders whose answers, layers and transfers are in the page.
@@ -75,7 +71,7 @@ def page_data(report: Report, datasets: Sequence[Dataset], folder: str) -> Data:
 
     ``encoders`` are name and description, in the order of scores; ``pairs`` the pairs of them that
     are compared, in the order of differences; ``benchmarks`` see ``_benchmark``; ``datasets``: of a
-    key, see ``_dataset``. Scores have ``marks``, a letter an encoder, see ``mark_scores``.
+    key, see ``_dataset``. Scores have ``marks``, a letter an encoder, see ``Report.marks``.
     """
     names, inputs = report.names, report.inputs
     others = {r.name: r for r in chain(inputs.rankings, inputs.paradigms) if r.name not in names}
@@ -138,26 +134,6 @@ def _count(one: str, many: str, count: int) -> str:
     return phrase(one if count == 1 else many, count=count)
 
 
-def mark_scores(
-    report: Report, target: str, scores: Scored, names: Iterable[str], beats: Mapping[str, int]
-) -> str:
-    """Return a letter for each encoder: how its score stands.
-
-    Of those that beat the baseline, "L" leads, ahead of all others; "l" is the highest, or cannot
-    be distinguished from it; "b" is another one. "w" is not shown to beat the baseline, "s" stays
-    below it, "-" stands for no score. Nobody leads if the highest score is not shown to beat the
-    baseline, nor with a single encoder. ``beats``: see ``Report.beats_baseline``, of each encoder.
-    """
-    best = max(scores, key=lambda name: scores[name][0], default="")
-    tied = report.tied_with(best, target) if scores else set[str]()
-    leading = {best} | tied if len(scores) > 1 and beats[best] > 0 else set[str]()
-    marks = []
-    for name in names:
-        mark = {1: "b", 0: "w", -1: "s"}[beats[name]] if name in scores else "-"
-        marks.append(("l" if tied else "L") if mark == "b" and name in leading else mark)
-    return "".join(marks)
-
-
 class _Page:
     """The parts of the page's data; fills ``datasets`` as it goes through the benchmarks."""
 
@@ -172,12 +148,15 @@ class _Page:
         self.datasets: dict[str, Data] = {}
         self.dataset_names = dataset_names(report.inputs)
         self.profiles = [p for p in profiles(report) if p.encoder in names[:MAX_DETAILED]]
-        self.matrices = [
-            matrix
-            for matrix in matrices(report)
-            if matrix.layer == matrix.results.encoder["layer"]
-            and matrix.results.name in names[:MAX_DETAILED]
+        self.transferred = [
+            row
+            for row in transfer(report)
+            if row["main"] and row["encoder"] in names[:MAX_DETAILED]
         ]
+
+    def whole_name(self, dataset: str) -> str:
+        """Return what a dataset is called, with its group."""
+        return self.dataset_names[dataset].whole
 
     def differences(self, target: str) -> list[list[int] | int]:
         """Return the differences of the pairs on a target."""
@@ -185,12 +164,12 @@ class _Page:
         return [_difference(each) if each else 0 for each in found]
 
     def scored(
-        self, target: str, scores: Scored, beats: Mapping[str, int]
+        self, target: str, scores: Scored, marks: Mapping[str, str]
     ) -> tuple[list[list[int] | int], str, list[list[int] | int]]:
         """Return scores, marks and differences on a target."""
         cells = [_cell(*scores[name]) if name in scores else 0 for name in self.names]
-        marks = mark_scores(self.report, target, scores, self.names, beats)
-        return cells, marks, self.differences(target)
+        letters = "".join(marks.get(name, "-") for name in self.names)
+        return cells, letters, self.differences(target)
 
     def benchmark(self, name: str, whole: Average) -> Data:
         """Return a benchmark: its averages, all groups first, its groups and its datasets.
@@ -205,10 +184,10 @@ class _Page:
             means = report.means(average.datasets)
             baseline = report.baseline_score(*average.datasets) if average.datasets else None
             scores = {encoder: (mean.value, mean.interval) for encoder, mean in means.items()}
-            beats = {n: report.beats_baseline(m, *average.datasets) for n, m in means.items()}
-            cells, marks, differences = self.scored(average.name, scores, beats)
+            letters = report.mean_marks(average)
+            cells, marks, differences = self.scored(average.name, scores, letters)
             column = [cells, marks, differences, tenths(baseline)]
-            people = people_mean(report, average.datasets) if average.datasets else None
+            people = report.people_mean(average.datasets)
             columns.append([*column, tenths(people)] if people is not None else column)
         here = [*whole.datasets, *whole.too_small]
         here = [dataset for dataset in report.inputs.datasets if dataset in here]
@@ -219,9 +198,11 @@ class _Page:
             [describe_groups(report, name), "compare"],
             [describe_audit(report, here), "data"],
             [describe_detectable(report, here), "data"],
-            *([text, "about"] for text in self.not_counted(whole)),
+            *(
+                [text, "about"]
+                for text in describe_uncounted(report, whole, name_of=self.whole_name)
+            ),
         ]
-        published = published_means(report, averages) if averages else []
         return {
             "id": name.replace(" ", "_"),
             "name": benchmark_name(name, report.inputs),
@@ -244,29 +225,20 @@ class _Page:
             "of": len(here) + len(whole.missing),
             "probed": 1,
             "means": columns,
-            "published": [
-                [row.cells[0].text, [tenths(cell.value) or 0 for cell in row.cells[1:]]]
-                for row in published
-            ],
+            "published": self.published(averages),
             "layers": self.layers(name),
             "transfer": self.transfer(name),
             "editions": self.editions(name),
         }
 
-    def not_counted(self, whole: Average) -> Iterator[str]:
-        """Yield which datasets are in no mean, and which an encoder lacks."""
-        if whole.missing:
-            yield phrase("missing", names=abbreviate([*whole.missing]))
-        if whole.too_small:
-            names = [self.dataset_names[name].whole for name in whole.too_small]
-            yield phrase("small_tests", names=abbreviate(names))
-        for name, why in whole.withdrawn.items():
-            yield phrase("withdrawn", name=name, why=why)
-        scores = self.report.inputs.datasets
-        for encoder in self.report.names:
-            missing = [name for name in whole.datasets if encoder not in scores[name]]
-            if missing:
-                yield phrase("lacks", name=encoder, datasets=abbreviate(missing))
+    def published(self, averages: Sequence[Average]) -> list[list[Any]]:
+        """Return the encoders of papers with their means on averages."""
+        found: dict[str, list[int]] = {}
+        for place, average in enumerate(averages):
+            for each in published_means(self.report, average):
+                means = found.setdefault(each["encoder"], [0] * len(averages))
+                means[place] = round(1000 * each["value"])
+        return [[encoder, means] for encoder, means in found.items()]
 
     def correlated(self, datasets: Sequence[str]) -> bool:
         """Return whether the scores on some datasets are correlations."""
@@ -280,14 +252,10 @@ class _Page:
         by, baseline = inputs.best_baseline(name)
         by_name = baseline_name(by) if score.chance or by != CHANCE else phrase("no_relation")
         scores = {e: (s.value, s.interval) for e, s in inputs.datasets[name].items()}
-        beats = {e: report.beats_baseline(s, name) for e, s in inputs.datasets[name].items()}
-        cells, marks, differences = self.scored(name, scores, beats)
+        cells, marks, differences = self.scored(name, scores, report.dataset_marks(name))
         task = TASKS[score.task]
         people = inputs.people.get(name)
-        papers = {
-            layout.cell_of(column.heading).text: layout.cell_of(column.cell(name)).text
-            for column in published_ranges(report, inputs.benchmark(name), [name])
-        }
+        papers = published_ranges(report, name)
         return {
             **self.about_dataset(name),
             "question": translated(task.question),
@@ -379,21 +347,22 @@ class _Page:
 
     def transfer(self, benchmark: str) -> list[Data]:
         """Return the probes that were tested on other datasets of their family."""
+        families: dict[tuple[str, int], dict[tuple[str, str], list[int] | int]] = {}
+        for row in self.transferred:
+            if self.report.inputs.benchmark(row["dataset"]) == benchmark:
+                cells = families.setdefault((row["encoder"], row["family"]), {})
+                place = (row["trained_on"], row["dataset"])
+                cells[place] = _cell(row["value"], (row["low"], row["high"]))
         tables = []
-        for matrix in self.matrices:
-            targets = [score.dataset for score in matrix.untransferred]
-            if self.report.inputs.benchmark(targets[0]) != benchmark:
-                continue
-            rows = []
-            for source, by_target in matrix.transferred.items():
-                scores = [by_target.get(s.dataset, s) for s in matrix.untransferred]
-                cells = [_cell(score.value, score.interval) for score in scores]
-                rows.append([translated(source) if source == ALL_OTHERS else source, cells])
-            encoder = self.names.index(matrix.results.name)
-            majority = [tenths(score.majority) for score in matrix.untransferred]
-            tables.append(
-                {"encoder": encoder, "targets": targets, "rows": rows, "majority": majority}
-            )
+        for (encoder, _), cells in families.items():
+            sources, targets = (dict.fromkeys(names) for names in zip(*cells, strict=True))
+            rows = [
+                [translated(source), [cells.get((source, t), cells[t, t]) for t in targets]]
+                for source in sources
+            ]
+            majority = [tenths(self.report.inputs.any_score(target).majority) for target in targets]
+            facts = {"targets": list(targets), "rows": rows, "majority": majority}
+            tables.append({"encoder": self.names.index(encoder), **facts})
         return tables
 
     def editions(self, benchmark: str) -> list[list[Any]]:
@@ -420,11 +389,8 @@ class _Page:
         for name, scores in sorted(ranks.items()):
             first = next(iter(scores.values()))
             values = {e: (score.mrr, score.interval) for e, score in scores.items()}
-            beats = {
-                e: (s.interval[0] > chance_mrr(s)) - (s.interval[1] < chance_mrr(s))
-                for e, s in scores.items()
-            }
-            cells, marks, differences = self.scored(first.key("MRR"), values, beats)
+            letters = rank_marks(report, scores, "MRR")
+            cells, marks, differences = self.scored(first.key("MRR"), values, letters)
             more = [
                 [
                     m,
@@ -477,8 +443,8 @@ class _Page:
                     for e, s in scores.items()
                 }
                 target = next(iter(scores.values())).key(measure)
-                beats = {e: int(low > 0) for e, (_, (low, _)) in values.items()}
-                cells, marks, differences = self.scored(target, values, beats)
+                letters = word_marks(report, scores, measure)
+                cells, marks, differences = self.scored(target, values, letters)
                 keys.append(f"{name}-{measure}")
                 self.datasets[keys[-1]] = {
                     **self.about_dataset(name),
@@ -531,7 +497,7 @@ class _Page:
                 {
                     "name": self.in_all_languages(task),
                     "measure": translated(task.measure),
-                    "different": [codes.index(code) for code in task.different],
+                    "different": sorted(codes.index(code) for code in task.different),
                     "scores": {
                         self.names.index(encoder): [_mean_cell(scores.get(code)) for code in codes]
                         for encoder, scores in task.scores.items()
@@ -650,7 +616,7 @@ def _bands(report: Report) -> list[list[str]]:
         why = phrase("band_small_why", low=min(rows), high=max(rows), todo=todo)
         bands.append([phrase("band_small"), why])
     if inputs.skipped:
-        names = abbreviate([*inputs.skipped])
+        names = layout.abbreviate([*inputs.skipped])
         bands.append([phrase("band_left_out"), phrase("band_left_out_what", names=names)])
     if missing := inputs.audit_report.get("missing", {}):
         bands.append(
@@ -664,22 +630,25 @@ def _about(report: Report) -> Data:
     inputs, first = report.inputs, report.inputs.encoders[0]
     options = {k: v for k, v in inputs.protocol.items() if k != "name"}
     shown = "".join(f", {layout.in_words([*each])}" for each in options.items())
-    left_out = {name: shorten_error(why) for name, why in inputs.skipped.items()}
+    left_out = {name: layout.shorten_error(why) for name, why in inputs.skipped.items()}
     missing: dict[str, list[str]] = {}
     for name, how in inputs.audit_report.get("missing", {}).items():
         missing.setdefault(how, []).append(name)
+    method = phrase(
+        "method",
+        rows=sum(inputs.any_score(name).n_rows for name in inputs.datasets),
+        protocol=f"{inputs.protocol['name']}{shown}",
+        seed=first.seed,
+        version=first.versions.get("probeta", ""),
+    )
+    if models := [results.name for results in inputs.encoders if not results.probed]:
+        method = f"{method} {phrase('models', names=', '.join(models))}"
     return {
         "verified": "" if inputs.refused is None else " ".join(layout.paragraphs("verified")),
         "refused": [[path, why] for path, why in (inputs.refused or {}).items()],
         "left_out": [[name, why] for name, why in left_out.items()],
         "missing": [[", ".join(names), how] for how, names in missing.items()],
         "folder": str(LEFT_OUT),
-        "method": phrase(
-            "method",
-            rows=sum(inputs.any_score(name).n_rows for name in inputs.datasets),
-            protocol=f"{inputs.protocol['name']}{shown}",
-            seed=first.seed,
-            version=first.versions.get("probeta", ""),
-        ),
+        "method": method,
         "differs": [[text, names] for text, names in concerned_by(report).items()],
     }

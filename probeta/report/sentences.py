@@ -6,14 +6,16 @@ whole benchmark and three encoders or more, of one that is ahead of all others a
 baseline.
 """
 
+import html
+import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
 from builders.audit_report import GATES, SURFACE_FORM, detectable_of
 from evaluation.results.comparison import Difference
-from probeta.report.layout import percent, signed
+from probeta.report.layout import abbreviate, percent, signed
 from probeta.report.names import benchmark_name
 from probeta.report.statistics import MIN_ENCODERS, Average, Mean, Report
 from probeta.report.tables.encoders import verdict_on
@@ -223,7 +225,7 @@ def describe_leads(
 ) -> str:
     """Return on how many datasets who leads, several lead, or none does.
 
-    ``marks``: of each dataset or measure, a letter for each of ``names``; see ``page.mark_scores``.
+    ``marks``: of each dataset or measure, a letter for each of ``names``; see ``Report.marks``.
     ``what``: the phrase of what is counted.
     """
     words = {"count": len(marks), "what": phrase(what)}
@@ -272,3 +274,28 @@ def describe_groups(report: Report, benchmark: str) -> str:
     clear = sum(d is not None and not d.tie for d in differences.values())
     key = "groups_clear" if clear else "no_group_clear"
     return phrase(key, some=clear, count=len(averages)) if averages[1:] else ""
+
+
+def describe_uncounted(
+    report: Report,
+    whole: Average,
+    write: Callable[[list[str]], str] = abbreviate,
+    name_of: Callable[[str], str] = str,
+) -> Iterator[str]:
+    """Yield which datasets are in no mean of a benchmark, and which an encoder lacks."""
+    if whole.missing:
+        yield phrase("missing", names=write([*whole.missing]))
+    if whole.too_small:
+        yield phrase("small_tests", names=write([*map(name_of, whole.too_small)]))
+    for name, why in whole.withdrawn.items():
+        yield phrase("withdrawn", name=name, why=why)
+    scores = report.inputs.datasets
+    for encoder in report.names:
+        missing = [name for name in whole.datasets if encoder not in scores[name]]
+        if missing:
+            yield phrase("lacks", name=encoder, datasets=write(missing))
+
+
+def plain_text(sentence: str) -> str:
+    """Return a sentence of the page, HTML in which names may be bold, as a text."""
+    return html.unescape(re.sub("</?b>", "", sentence))

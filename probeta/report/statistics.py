@@ -37,6 +37,8 @@ MIN_ENCODERS = 3
 N_EXAMPLES = 3
 ITEM_COLUMNS = ("dataset", "row", "hits", "encoders", "discrimination")
 _DECIMALS = 3
+LETTERS = {1: "b", 0: "w", -1: "s"}
+"""Of ``Report.beats_baseline``, the letter of ``Report.marks``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,10 +190,53 @@ class Report:
             score.value, score.interval, self.baseline_score(*datasets), error
         )
 
-    def chance_score(self, *datasets: str) -> float:
-        """Return the mean score without looking at a text: majority, chance; 0 for correlations."""
-        scores = map(self.inputs.any_score, datasets)
-        return fmean(max(score.majority or 0.0, score.chance or 0.0) for score in scores)
+    def people_mean(self, datasets: Sequence[str]) -> float | None:
+        """Return the mean score of people; None if a dataset has no score of people."""
+        people = self.inputs.people
+        scores = [people[name].value for name in datasets if name in people]
+        return fmean(scores) if scores and len(scores) == len(datasets) else None
+
+    def marks(
+        self,
+        target: str,
+        scores: Mapping[str, Mean | Score],
+        beats: Mapping[str, int],
+        among: Collection[str] | None = None,
+    ) -> dict[str, str]:
+        """Return how each encoder's score stands on a target of ``differences``, a letter each.
+
+        Of those that beat the baseline, "L" leads, ahead of all others; "l" is the highest, or
+        cannot be distinguished from it; "b" is another one. "w" is not shown to beat the baseline,
+        "s" stays below it. Nobody leads if the highest score is not shown to beat the baseline, nor
+        with a single encoder.
+
+        Args:
+            target: what is compared.
+            scores: encoder to score.
+            beats: encoder to 1, -1 or 0, see ``beats_baseline``.
+            among: the encoders that may lead, by default all.
+        """
+        values = {name: s.value for name, s in scores.items() if among is None or name in among}
+        best = max(values, key=values.__getitem__, default="")
+        tied = self.tied_with(best, target) & values.keys() if values else set[str]()
+        leading = {best, *tied} if len(values) > 1 and beats[best] > 0 else set[str]()
+        letters = {name: LETTERS[beats[name]] for name in scores}
+        return {
+            name: ("l" if tied else "L") if letter == "b" and name in leading else letter
+            for name, letter in letters.items()
+        }
+
+    def mean_marks(self, average: Average) -> dict[str, str]:
+        """Return ``marks`` of an average."""
+        means = self.means(average.datasets)
+        beats = {name: self.beats_baseline(m, *average.datasets) for name, m in means.items()}
+        return self.marks(average.name, means, beats)
+
+    def dataset_marks(self, dataset: str) -> dict[str, str]:
+        """Return ``marks`` of a probed dataset."""
+        scores = self.inputs.datasets[dataset]
+        beats = {name: self.beats_baseline(score, dataset) for name, score in scores.items()}
+        return self.marks(dataset, scores, beats)
 
     @cached_property
     def differences(self) -> list[Difference]:

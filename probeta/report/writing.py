@@ -19,8 +19,8 @@ from probeta.report.markdown import write_markdown
 from probeta.report.page import page_data
 from probeta.report.statistics import Report, order_report
 from probeta.report.summary import summarise
-from probeta.report.tables.compared import scattered, study_of
 from probeta.report.tables.encoders import profiles
+from probeta.report.tables.study import scattered, study_of
 from probeta.verifying import verify_results
 
 # Most characters of a reason.
@@ -136,7 +136,7 @@ def write_report(
     files = {
         "index.html": write_html(data),
         "report.md": write_markdown(data, [*drawn, *figures]),
-        "tables.tex": write_latex(report),
+        "tables.tex": write_latex(report, data),
         "tables.json": write_json(report),
         "summary.txt": summarise(report),
         "scores.json": json.dumps(list_scores(report), indent=2) + "\n",

@@ -10,13 +10,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 from instance_files import row, write_dataset
-from report_files import SP, TWO, cells, names, report_of
+from report_files import SP, TWO, cells, report_of, tables_of
 
 from evaluation.datasets import find_datasets
 from evaluation.results.stored import write_stored
 from probeta.annotation import AnnotatorScores, cohen_kappa, read_annotator_scores
 from probeta.cli import main
-from probeta.report.tables.scores import group_tables, scores
 
 Capsys = pytest.CaptureFixture[str]
 HOSTILE = '</p><script>alert(1)</script> "&amp;"\u202e\n=1+1'
@@ -133,10 +132,8 @@ def test_the_report_shows_people_of_the_same_rows(tmp_path: Path, capsys: Capsys
     write_stored(replace(of, digest="0" * 64), files[1])
     report = report_of(tmp_path, TWO, people=files)
     assert "other.json: not shown" in capsys.readouterr().out
-    (table,) = scores(report)
-    cell = table.rows[0].cells[names(table).index("People (n)")]
-    assert (cell.text, cell.detail) == ("85.0", "[75.0, 92.0] (2 × 50 rows)")
-    assert cells(group_tables(report)[0])[4] == ["People (n)", "85.0"]
+    (table,) = tables_of(report, "group")
+    assert cells(table)[4] == ["People (n)", "85.0 [75.0, 92.0] (2 × 50 rows)"]
 
 
 @pytest.mark.slow

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -37,11 +38,11 @@ from evaluation.results.scores import (
     write_results,
 )
 from evaluation.results.stored import write_stored
-from probeta.report.formats import SECTIONS, table_lines
+from probeta.report.formats import SECTIONS, notes_of, table_lines
 from probeta.report.inputs import read_inputs
-from probeta.report.layout import Table
+from probeta.report.layout import Cell, Table, lay_out
 from probeta.report.statistics import Report, order_report
-from probeta.report.tables import notes_of
+from probeta.report.tables.scores import dataset_marks
 
 OF_SP: dict[str, Any] = {"rows": {"train": 10000, "validation": 4000, "test": 4000}, "folds": 0}
 OF_SP |= {"test_documents": 4000, "layer": "output", "metric": "accuracy", "value": 0.4521}
@@ -169,12 +170,6 @@ CLUSTERED = ParadigmResults(
 NEIGHBOURS = ("evalrank_es", "evalrank_words_es", "paralex_es")
 
 
-def one(tables: list[Table]) -> Table:
-    """Return the only table of a section."""
-    (table,) = tables
-    return table
-
-
 def of_encoder(
     results: Results, rankings: RankingResults, paradigms: ParadigmResults
 ) -> tuple[RankingResults, ParadigmResults]:
@@ -230,13 +225,20 @@ def kept_paradigms(folder: Path, *paradigms: ParadigmResults) -> list[Path]:
     return paths
 
 
+def tables_of(report: Report, key: str) -> list[Table]:
+    """Return the tables of tables.tex with this key in the table of texts."""
+    marks = partial(dataset_marks, report)
+    ((numbers, layout),) = (section for section in SECTIONS if section[1].key == key)
+    return lay_out(layout, numbers(report), marks)
+
+
 def tables_text(report: Report) -> str:
-    """Return the tables of all sections as Markdown, below each section the notes of its marks."""
+    """Return the tables of tables.tex as Markdown, below each the notes of its marks."""
     lines = []
-    for section in SECTIONS:
-        tables = section.tables(report)
-        lines += [line for table in tables for line in table_lines(table)]
-        lines += [f"{markdown(f'{mark} {note}')}\n" for mark, note in notes_of(tables).items()]
+    for _, layout in SECTIONS:
+        for table in tables_of(report, layout.key):
+            notes = (markdown(f"{mark} {note}") for mark, note in notes_of(table).items())
+            lines += [*table_lines(table), *(f"{note}\n" for note in notes)]
     return "\n".join(lines)
 
 
@@ -267,7 +269,13 @@ def report_of(
 
 
 def cells(table: Table) -> list[list[str]]:
-    return [[cell.text for cell in row.cells] for row in table.rows]
+    """Return the rows' texts, with details, a plus if bold, and marks."""
+
+    def shown(cell: Cell) -> str:
+        strong = "+" if cell.strong else ""
+        return " ".join(filter(None, (cell.text, cell.detail, strong, cell.marks)))
+
+    return [list(map(shown, row)) for row in table.rows]
 
 
 def names(table: Table) -> list[str]:

@@ -1,54 +1,36 @@
-"""The encoders, the scores over their layers; rows of datasets that stand out; the audit.
+"""The encoders, their scores over layers and on other datasets; the audit of the datasets.
 
 Layers are shown as in Figure 8 of Chen et al. (2019): the scores of each dataset are standardised
 over the layers, and its best layer is marked, or all layers that share the best score.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import chain, product
+from itertools import product
+from operator import itemgetter
 from statistics import fmean
-from typing import Any
 
 import numpy as np
-import pandas as pd
 
-from builders.audit_report import (
-    GATES,
-    SURFACE_FORM,
-    VERDICTS,
-    inherited_of,
-    shown_number,
-    verdict_of,
-)
+from builders.audit_report import GATES, SURFACE_FORM, VERDICTS, inherited_of, verdict_of
 from builders.tasks import TASKS
 from builders.tasks.benchmarks import Group
 from evaluation.arrays import Doubles
 from evaluation.results.scores import Results
 from evaluation.results.stored import EncoderResults
 from probeta.report import layout
-from probeta.report.layout import NONE, Cell, Column, Table, columns_of, lay_out
-from probeta.report.statistics import Report
-from probeta.report.tables import by_dataset
-from probeta.report.tables.scores import metric_of
+from probeta.report.layout import NONE, Number
+from probeta.report.statistics import LETTERS, Report
+from probeta.report.tables import number
 from probeta.report.texts import phrase, translated
 
 # Scores that differ by less are equal: they are means over random starts.
 _TOLERANCE = 1e-9
 
 
-def encoders(report: Report) -> list[Table]:
-    """Return the encoders with their layers and options."""
-    columns = [
-        Column("name", lambda results: layout.name_cell(results.name)),
-        Column("encoder", lambda results: results.encoder["encoder"]),
-        Column("revision", lambda results: results.encoder["revision"] or layout.NONE),
-        Column("layer", _layers),
-        Column("text", lambda results: translated(results.encoder["form"])),
-        Column("options", _options),
-        Column("dimensions", _dimension),
-    ]
-    return [lay_out("encoders", report.inputs.encoders, columns, texts=6, kind="encoder")]
+def encoders(report: Report) -> Iterator[Number]:
+    """Yield the encoders with their layers and options."""
+    yield from ({"name": each.name, **each.encoder} for each in report.inputs.encoders)
 
 
 def describe_encoder(results: EncoderResults) -> str:
@@ -65,45 +47,18 @@ def describe_encoder(results: EncoderResults) -> str:
     return ", ".join(parts)
 
 
-def verified(report: Report) -> list[Table]:
-    """Return the third-party results that were refused, and why, if some were verified."""
-    if report.inputs.refused is None:
-        return []
-    columns = [Column("results", lambda item: item[0]), Column("reason", lambda item: item[1])]
-    return [lay_out("verified", report.inputs.refused.items(), columns, texts=2)]
+def refused(report: Report) -> Iterator[Number]:
+    """Yield the third-party results that were refused, and why."""
+    for path, reason in (report.inputs.refused or {}).items():
+        yield {"results": path, "reason": reason}
 
 
-def _layers(results: Results) -> str:
-    main, layers = str(results.encoder["layer"]), results.encoder["layers"]
-    several = len(layers) > 1
-    return phrase("probed_layers", layer=main, layers=", ".join(layers)) if several else main
-
-
-def _options(results: Results) -> str:
-    options = results.encoder["options"].items()
-    return ", ".join(f"{layout.spaced(key)} {value}" for key, value in options) or layout.NONE
-
-
-def _dimension(results: Results) -> Cell | None:
-    dimension = results.encoder.get("dimension")  # a language model has none
-    return None if dimension is None else layout.count_cell(dimension)
-
-
-def vocabulary(report: Report) -> list[Table]:
-    """Return the share of out-of-vocabulary words by dataset and encoder with a vocabulary."""
-
-    def unknown(encoder: str, dataset: str) -> Cell | None:
-        score = report.inputs.datasets[dataset].get(encoder)
-        if score is None or not score.coverage:
-            return None
-        words, tokens = score.coverage["out_of_vocabulary"], score.coverage["tokens"]
-        detail = phrase("counted_of", count=words, all=tokens)
-        return layout.percent_cell(words / max(1, tokens), f"({detail})")
-
-    encoders = report.inputs.encoders
-    names = [results.name for results in encoders if any(s.coverage for s in results.main)]
-    rows = report.inputs.datasets if names else ()
-    return by_dataset(report, "vocabulary", columns_of(names, unknown), rows)
+def vocabulary(report: Report) -> Iterator[Number]:
+    """Yield the numbers of words, and of those out of vocabulary, by dataset and encoder."""
+    for dataset, by_encoder in report.inputs.datasets.items():
+        for encoder, score in by_encoder.items():
+            if score.coverage:
+                yield {"dataset": dataset, "encoder": encoder, **score.coverage}
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,11 +66,9 @@ class Profile:
     """The scores of an encoder's layers on the datasets of a benchmark, or ``OWN``.
 
     Attributes:
-        name: the encoder's in letters, digits and hyphens, unique in a report.
         layers: the numbered layers, the lowest first.
         apart: the other vectors that were probed, such as the layers' average.
         datasets: those that every layer was probed on; ``groups``: those of each.
-        metric: what their scores measure.
         values: scores, float64 [layers, then apart; datasets].
         standard: ``values`` minus the mean of the numbered layers, divided by their standard
             deviation (0 where they do not differ).
@@ -124,12 +77,10 @@ class Profile:
 
     encoder: str
     benchmark: str
-    name: str
     layers: tuple[str, ...]
     apart: tuple[str, ...]
     datasets: tuple[str, ...]
     groups: tuple[Group, ...]
-    metric: str
     values: Doubles
     standard: Doubles
     best: tuple[tuple[int, ...], ...]
@@ -153,32 +104,15 @@ class Profile:
         first, *_, last = self.layers
         return phrase("best_layer", first=first, last=last, mean=f"{self.average_best:.1f}")
 
-    def words(self, marked: str) -> dict[str, Any]:
-        """Return the words of the explanation of the layers; ``marked``: how the best ones are."""
-        mean = {"avg": phrase("mean_of_layers")}
-        return {
-            "encoder": self.encoder,
-            "benchmark": translated(self.benchmark),
-            "metric": self.metric,
-            "marked": marked,
-            "apart": "".join(
-                phrase("of_averages", name=name, mean=mean.get(name, "")) for name in self.apart
-            ),
-            "best_layer": self.best_layer,
-        }
-
 
 def profiles(report: Report) -> list[Profile]:
     """Return the profiles of every encoder that was probed on two numbered layers or more."""
-    by_name: dict[str, Profile] = {}
-    for results, benchmark in product(report.inputs.encoders, report.benchmark_averages):
-        name = layout.unused_name(results.name, by_name)
-        if profile := _profile(results, benchmark, name, report):
-            by_name[name] = profile
-    return list(by_name.values())
+    pairs = product(report.inputs.encoders, report.benchmark_averages)
+    found = (_profile(results, benchmark, report) for results, benchmark in pairs)
+    return [profile for profile in found if profile]
 
 
-def _profile(results: Results, benchmark: str, name: str, report: Report) -> Profile | None:
+def _profile(results: Results, benchmark: str, report: Report) -> Profile | None:
     names = results.encoder["layers"]
     layers = tuple(sorted((name for name in names if name.isdecimal()), key=int))
     if len(layers) < 2:
@@ -201,102 +135,105 @@ def _profile(results: Results, benchmark: str, name: str, report: Report) -> Pro
     return Profile(
         encoder=results.name,
         benchmark=benchmark,
-        name=name,
         layers=layers,
         apart=apart,
         datasets=datasets,
         groups=tuple(report.inputs.groups[dataset] for dataset in datasets),
-        metric=metric_of(report, datasets),
         values=values,
         standard=(values - numbered.mean(axis=0)) / spread,
         best=tuple(tuple(map(int, np.flatnonzero(best))) for best in shared.T),
     )
 
 
-def best_layers(report: Report) -> list[Table]:
-    """Return the average best layer of every encoder by benchmark."""
-    by_encoder: dict[str, dict[str, Profile]] = {}
+def layers(report: Report) -> Iterator[Number]:
+    """Yield the scores of every layer, of encoders that were probed on several."""
     for profile in profiles(report):
-        by_encoder.setdefault(profile.encoder, {})[profile.benchmark] = profile
-
-    def best(benchmark: str, encoder: str) -> Cell | None:
-        if (profile := by_encoder[encoder].get(benchmark)) is None:
-            return None
-        return Cell(f"{profile.average_best:.1f}", value=profile.average_best)
-
-    def numbers(encoder: str) -> str:
-        first, *_, last = next(iter(by_encoder[encoder].values())).layers
-        return phrase("range", first=first, last=last)
-
-    probed = set(chain.from_iterable(by_encoder.values()))
-    benchmarks = [name for name in report.benchmark_averages if name in probed]
-    first = [Column("encoder", layout.name_cell), Column("layers", numbers)]
-    columns = [*first, *columns_of(benchmarks, best, translated)]
-    table = lay_out("best-layers", by_encoder, columns, texts=2, kind="encoder")
-    return [table] if benchmarks else []
+        about = {"encoder": profile.encoder, "benchmark": profile.benchmark}
+        for row, column in np.ndindex(profile.values.shape):
+            place = {"layer": profile.rows[row], "dataset": profile.datasets[column]}
+            best = row in profile.best[column]
+            yield number(about | place, profile.values[row, column].item(), strong=best)
 
 
-def layers(report: Report) -> list[Table]:
-    """Return a table for every encoder that was probed on several layers."""
-    return [layer_table(profile) for profile in profiles(report)]
+def best_layers(report: Report) -> Iterator[Number]:
+    """Yield the average best layer of every encoder by benchmark."""
+    for profile in profiles(report):
+        first, *_, last = profile.layers
+        layers = phrase("range", first=first, last=last)
+        about = {"encoder": profile.encoder, "benchmark": profile.benchmark, "layers": layers}
+        yield number(about, profile.average_best, unit="number")
 
 
-def layer_table(profile: Profile) -> Table:
-    """Return the scores of an encoder's layers, the best layers of each dataset in bold."""
-
-    def score(column: int, row: int) -> Cell:
-        return layout.percent_cell(
-            float(profile.values[row, column]), strong=row in profile.best[column]
-        )
-
-    columns = columns_of(range(len(profile.datasets)), score, profile.datasets.__getitem__)
-    return lay_out(
-        "layers",
-        range(len(profile.rows)),
-        [Column("layer", profile.rows.__getitem__), *columns],
-        name=f"layers-{profile.name}",
-        kind="encoder",
-        **profile.words(phrase("bold_marks")),
-    )
+ALL_OTHERS = "all others"
+"""In the place of a source: probes that are trained on all other datasets of the family."""
 
 
-def items(report: Report) -> list[Table]:
-    """Return how many rows of each dataset stand out."""
-    tables = dict(iter(report.items.groupby("dataset")))
-    if not tables:
-        return [lay_out("few-items", name="items")]
-    columns = [
-        Column("encoders", lambda name: layout.count_cell(tables[name].encoders.iloc[0])),
-        Column("rows", lambda name: layout.count_cell(len(tables[name]))),
-        Column("nobody_column", lambda name: _share(tables[name].hits == 0)),
-        Column("everybody", lambda name: _share(tables[name].hits == tables[name].encoders)),
-        Column("negative", lambda name: _share(tables[name].discrimination < 0)),
-    ]
-    names = [name for name in report.inputs.datasets if name in tables]
-    return by_dataset(report, "items", columns, names)
+def transfer(report: Report) -> Iterator[Number]:
+    """Yield the scores of probes on datasets of a family, on each trained on one or all others.
+
+    ``family``: a number for an encoder. ``strong``: whether the probe is the dataset's own;
+    ``main``: whether the layer is the main one.
+    """
+    for results in report.inputs.encoders:
+        probes = [(score.dataset, score) for score in results.scores]
+        probes += [
+            (each.sources[0] if len(each.sources) == 1 else ALL_OTHERS, each.score)
+            for each in results.transfers
+        ]
+        for place, family in enumerate(_families(results)):
+            for source, score in probes:
+                if score.dataset in family:
+                    about = {
+                        "encoder": results.name,
+                        "family": place,
+                        "task": score.task,
+                        "layer": score.layer,
+                        "main": score.layer == results.encoder["layer"],
+                        "trained_on": source,
+                        "dataset": score.dataset,
+                        "mark": LETTERS[report.beats_baseline(score, score.dataset)],
+                    }
+                    strong = source == score.dataset
+                    yield number(about, score.value, score.interval, strong=strong)
 
 
-def _share(rows: "pd.Series[bool]") -> Cell:
-    return layout.percent_cell(float(rows.mean()), f"({rows.sum():,})")
+def _families(results: Results) -> list[tuple[str, ...]]:
+    """Return the datasets whose probes are tested on each other."""
+    families: dict[str, set[str]] = {}
+    for each in results.transfers:
+        target = each.score.dataset
+        families.setdefault(target, {target}).update(each.sources)
+    return sorted({tuple(sorted(names)) for names in families.values()})
 
 
-def examples(report: Report) -> list[Table]:
-    """Return the first rows of each dataset with negative discrimination."""
-    columns = [
-        Column("row", lambda item: item.row),
-        Column("hits", lambda item: _hits_cell(item.hits, item.encoders)),
-        Column("discrimination", lambda item: item.discrimination),
-    ]
-    rows = report.examples.itertuples(index=False)
-    return by_dataset(report, "examples", columns, rows, texts=2)
+def main_transfer(report: Report) -> Iterator[Number]:
+    """Yield ``transfer`` of the main layers, with the majority's accuracies."""
+    for row in filter(itemgetter("main"), transfer(report)):
+        yield row
+        if row["strong"]:
+            majority = report.inputs.any_score(row["dataset"]).majority
+            keys = ("encoder", "family", "task", "dataset")
+            about = {key: row[key] for key in keys} | {"kind": "baseline"}
+            yield number(about, majority, trained_on="majority_row")
 
 
-def _hits_cell(hits: int, encoders: int) -> Cell:
-    return Cell(phrase("counted_of", count=hits, all=encoders), value=hits)
+def transfer_layers(report: Report) -> Iterator[Number]:
+    """Yield the means over each family by layer, of encoders with several layers."""
+    several = {each.name for each in report.inputs.encoders if len(each.encoder["layers"]) > 1}
+    names = ("encoder", "family", "task", "layer")
+    values: dict[tuple[object, ...], list[float]] = {}
+    for row in transfer(report):
+        other = "all_others" if row["trained_on"] == ALL_OTHERS else "another"
+        probe = "itself" if row["strong"] else other
+        if row["encoder"] in several:
+            key = tuple(row[name] for name in names)
+            values.setdefault((*key, probe), []).append(row["value"])
+    for (*family, kind), found in values.items():
+        yield number(dict(zip(names, family, strict=True)), fmean(found), probe=kind)
 
 
 JUDGED = VERDICTS[1:]
-"""The verdicts that a table shows, from the best to the worst."""
+"""The verdicts on gates that apply, from the best to the worst."""
 FINDINGS = {
     SURFACE_FORM: ("surface", "found_surface"),
     "inherited": ("inherited", "found_inherited"),
@@ -308,14 +245,13 @@ FINDINGS = {
 BASELINE_MARGIN = 0.05
 
 
-def verdicts(report: Report) -> list[Table]:
-    """Return the audit's verdict on every dataset and gate."""
-
-    def verdict(gate: str, dataset: str) -> Cell:
-        return _verdict(verdict_on(report, dataset, gate))
-
-    columns = columns_of(GATES, verdict, lambda gate: translated(GATES[gate]))
-    return by_dataset(report, "verdicts", columns, report.inputs.groups, texts=1 + len(GATES))
+def verdicts(report: Report) -> Iterator[Number]:
+    """Yield the verdict on every dataset and gate that applies, with the reason of the source."""
+    for dataset, gate in product(report.inputs.groups, GATES):
+        verdict = verdict_on(report, dataset, gate)
+        if verdict in JUDGED:
+            reason = inherited_of(report.inputs.audit[dataset]).get(gate)
+            yield {"dataset": dataset, "gate": gate, "verdict": verdict, "inherited": reason}
 
 
 def verdict_on(report: Report, dataset: str, gate: str) -> str:
@@ -326,10 +262,6 @@ def verdict_on(report: Report, dataset: str, gate: str) -> str:
     if gate == "baselines" and _baseline_is_near(report, dataset):
         verdict = max(verdict, SURFACE_FORM, key=JUDGED.index)
     return verdict
-
-
-def _verdict(verdict: str) -> Cell:
-    return Cell(translated(verdict)) if verdict in JUDGED else Cell(NONE)
 
 
 def _baseline_is_near(report: Report, dataset: str) -> bool:
@@ -344,52 +276,10 @@ def _baseline_is_near(report: Report, dataset: str) -> bool:
     return baseline >= max(best - BASELINE_MARGIN, first.chance + BASELINE_MARGIN)
 
 
-def inherited(report: Report) -> list[Table]:
-    """Return the declared reasons for the gates that datasets miss because of their source."""
-    rows = [
-        (dataset, translated(GATES[gate]), why)
-        for dataset, facts in report.inputs.audit.items()
-        for gate, why in inherited_of(facts).items()
-    ]
-    columns = [Column("gate", lambda row: row[1]), Column("reason", lambda row: row[2])]
-    return by_dataset(report, "inherited", columns, rows, texts=3)
-
-
-def published(report: Report) -> list[Table]:
-    """Return remarks on the rows that the sources publish: faults, differences from ours."""
-    remarks = {dataset: facts.get("published") for dataset, facts in report.inputs.audit.items()}
-    rows = filter(remarks.get, remarks)
-    columns = [Column("published_rows", lambda name: str(remarks[name]))]
-    return by_dataset(report, "published", columns, rows, texts=2)
-
-
-def measurements(report: Report) -> list[Table]:
-    """Return everything that the audit measured."""
-    rows = [
-        (dataset, check)
-        for dataset, facts in report.inputs.audit.items()
-        for check in facts["checks"]
-        if check["verdict"] != "not applicable"
-    ]
-    columns = [
-        Column("dataset", lambda row: row[0]),
-        Column("gate", lambda row: translated(GATES[row[1]["gate"]])),
-        Column("measured", lambda row: layout.spaced(row[1]["what"])),
-        Column("verdict", lambda row: _judged(row[1])),
-        Column("value", lambda row: _measured(row[1], "value")),
-        Column("limit", lambda row: _measured(row[1], "limit")),
-    ]
-    return [lay_out("measurements", rows, columns, texts=4)]
-
-
-def _judged(check: Mapping[str, Any]) -> Cell | None:
-    """Return the cell of a measurement's verdict; None if it has no limit."""
-    return None if check["limit"] is None else _verdict(check["verdict"])
-
-
-def _measured(check: Mapping[str, Any], key: str) -> Cell | None:
-    """Return the cell of a measurement's "value" or "limit"."""
-    value = check[key]
-    if value is None:
-        return None
-    return Cell(shown_number(value, check["correlation"]), value=value)
+def measurements(report: Report) -> Iterator[Number]:
+    """Yield everything that the audit measured."""
+    for dataset, facts in report.inputs.audit.items():
+        for check in facts["checks"]:
+            if check["verdict"] != "not applicable":
+                columns = ("gate", "what", "verdict", "value", "limit")
+                yield {"dataset": dataset, **{column: check[column] for column in columns}}

@@ -1,45 +1,179 @@
 """EvalRank and ParaLex: ranks of paraphrases, and words of a paradigm as neighbours."""
 
-from collections.abc import Iterable, Mapping
-from functools import partial
-from itertools import chain, groupby, product
-from math import isnan, nan
+from collections.abc import Iterator, Mapping
 from statistics import fmean
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-import numpy as np
-import pandas as pd
-
-from builders.tasks.benchmarks import EVALRANK, PARALEX
 from evaluation.results.scores import (
     PARADIGM_MEASURES,
     PLAIN,
     RANK_MEASURES,
-    ClusterScore,
     ParadigmScore,
     RankScore,
-    SimilarityScore,
 )
 from probeta.report import layout
 from probeta.report.inputs import OWN
-from probeta.report.layout import Cell, Column, Content, Table, columns_of, lay_out
-from probeta.report.statistics import Report
+from probeta.report.layout import Number
+from probeta.report.statistics import Mean, Report
 from probeta.report.tables import (
     PARALEX_ENGLISH_SCORES,
     PARALEX_SCORES,
     VECTORS,
-    dataset_cell,
-    mark_best,
-    mark_samples,
+    number,
+    published_ranks,
 )
-from probeta.report.tables.compared import about_differences, alike, measure_differences
-from probeta.report.tables.scores import about_bold, published_ranks
-from probeta.report.texts import phrase, translated
+from probeta.report.texts import phrase
 
-RankScores = Mapping[tuple[str, str], RankScore]
-"""Encoder and similarity to the score on a dataset of the vectors as they are."""
-COUNTS = "word_counts"
-CLUSTER_COLUMNS = (*PARADIGM_MEASURES, "terms_left")
+# As a share of the largest number of texts, or words, with vectors. An encoder with fewer has an
+# easier task, so that its higher score is not better.
+MIN_SHARE = 0.9
+UNCLEAR_MEASURE = "suggestion_or_coherence"
+
+
+def alike(counts: Mapping[str, int]) -> list[str]:
+    """Return the encoders with almost as many texts as any, by their counts."""
+    return [name for name, count in counts.items() if count >= MIN_SHARE * max(counts.values())]
+
+
+def chance_mrr(score: RankScore) -> float:
+    """Return the mean reciprocal rank of a positive at a random place."""
+    return sum(1 / rank for rank in range(1, score.background + 1)) / score.background
+
+
+def rank_marks(report: Report, scores: Mapping[str, RankScore], measure: str) -> dict[str, str]:
+    """Return ``Report.marks`` by a measure of ranks, which has to be above that of chance."""
+    chance = {name: chance_mrr(score) for name, score in scores.items()}
+    beats = {
+        name: (score.interval[0] > chance[name]) - (score.interval[1] < chance[name])
+        for name, score in scores.items()
+    }
+    means = {name: Mean(score.measures[measure], score.interval) for name, score in scores.items()}
+    among = alike({name: score.background for name, score in scores.items()})
+    return report.marks(next(iter(scores.values())).key(measure), means, beats, among)
+
+
+def ranks(report: Report) -> Iterator[Number]:
+    """Yield the ranks of the positives by each similarity, with what is ranked; those of papers.
+
+    By l2 only where it does not rank as cosine does, for all encoders.
+    """
+    for dataset, by_similarity in plain_ranks(report).items():
+        for similarity, scores in by_similarity.items():
+            about = {"dataset": dataset, "similarity": similarity}
+            yield from _ranks(report, about, scores)
+            if similarity == "cosine":
+                published = published_ranks(report, next(iter(scores.values())))
+                yield from (about | each for each in published)
+
+
+def plain_ranks(report: Report) -> dict[str, dict[str, dict[str, RankScore]]]:
+    """Return dataset to similarity to encoder to score; datasets of the user come last."""
+    found: dict[str, dict[str, dict[str, RankScore]]] = {}
+    tasks = {}
+    for name in report.sort_names(ranked.name for ranked in report.inputs.rankings):
+        (ranked,) = (each for each in report.inputs.rankings if each.name == name)
+        for score in ranked.plain:
+            found.setdefault(score.dataset, {}).setdefault(score.similarity, {})[name] = score
+            tasks[score.dataset] = score.task
+    for by_similarity in found.values():
+        if _rank_alike(by_similarity):
+            del by_similarity["l2"]
+    of_user = {name: report.inputs.benchmark(name) == OWN for name in found}
+    order = sorted(found, key=lambda name: (of_user[name], tasks[name], name))
+    return {name: found[name] for name in order}
+
+
+def _rank_alike(by_similarity: Mapping[str, Mapping[str, RankScore]]) -> bool:
+    """Return whether l2 gives all encoders the ranks of cosine."""
+    if not {"cosine", "l2"} <= by_similarity.keys():
+        return False
+    cosine, l2 = (
+        {name: (score.measures, score.median_rank) for name, score in by_similarity[by].items()}
+        for by in ("cosine", "l2")
+    )
+    return all(cosine.get(name) == measured for name, measured in l2.items())
+
+
+def _ranks(report: Report, about: Number, scores: Mapping[str, RankScore]) -> Iterator[Number]:
+    marks = {measure: rank_marks(report, scores, measure) for measure in RANK_MEASURES}
+    for encoder, score in scores.items():
+        about = about | {"encoder": encoder, "kind": "encoder"}
+        for measure, value in score.measures.items():
+            interval = score.interval if measure == "MRR" else None
+            yield number(about, value, interval, measure=measure, mark=marks[measure][encoder])
+        yield number(about, score.median_rank, measure="median_rank", unit="number")
+        ranked = ["background", "queries", "pairs"] if score.similarity == "cosine" else []
+        for count in (*ranked, "without_vector", "ties"):
+            if value := getattr(score, count):
+                yield number(about, value, measure=count, unit="count")
+
+
+def rated_datasets(report: Report) -> list[str]:
+    """Return the datasets of similarity that post-processing is measured on."""
+    similarities = (each for ranked in report.inputs.rankings for each in ranked.similarities)
+    return report.benchmark_datasets(sorted({each.dataset for each in similarities}))
+
+
+def postprocessing(report: Report) -> Iterator[Number]:
+    """Yield the effect of post-processing on similarity and on ranks, if any was done.
+
+    ``change``: from the vectors as they are; the mean changes come last. Wang, Kuo and Li (2022)
+    find that it improves similarity and not ranks.
+    """
+    values = dict(_processed(report))
+    similar = ", ".join(rated_datasets(report)) or phrase("none")
+    changes: dict[tuple[str, str], list[float]] = {}
+    if all(vectors == PLAIN for _, _, vectors, _ in values):
+        return
+    for (encoder, similarity, vectors, heading), value in values.items():
+        about = {"encoder": encoder, "similarity": similarity, "vectors": vectors}
+        about |= {"similar": similar}
+        plain = values.get((encoder, similarity, PLAIN, heading))
+        if vectors == PLAIN or plain is None:
+            yield number(about, value, heading=heading)
+        else:
+            change = value - plain
+            changes.setdefault((vectors, heading), []).append(change)
+            note = f"({layout.signed(change)})"
+            yield number(about, value, heading=heading, change=change, note=note)
+    for (vectors, heading), found in changes.items():
+        about = {"encoder": "mean_change", "similarity": "", "vectors": vectors}
+        about |= {"kind": "baseline", "unit": "points"}
+        yield number(about, fmean(found), heading=heading)
+
+
+def _processed(report: Report) -> Iterator[tuple[tuple[str, str, str, str], float]]:
+    """Yield encoder, similarity, post-processing and what is measured, and the value."""
+    rated = rated_datasets(report)
+    for ranked in report.inputs.rankings:
+        similar: dict[tuple[str, str], list[float]] = {}
+        for each in ranked.similarities:
+            if each.dataset in rated:
+                setting = (each.similarity, each.postprocessing)
+                similar.setdefault(setting, []).append(each.spearman)
+        for setting, values in similar.items():
+            if len(values) == len(rated):
+                heading = phrase("similarity_datasets", count=len(rated))
+                yield (ranked.name, *setting, heading), fmean(values)
+        for score in ranked.main:
+            key = (ranked.name, score.similarity, score.postprocessing, score.dataset)
+            yield key, score.mrr
+
+
+def word_marks(report: Report, scores: Mapping[str, ParadigmScore], measure: str) -> dict[str, str]:
+    """Return ``Report.marks`` by a measure of words; by chance, almost nothing is found.
+
+    With vocabularies of their own, encoders search among different words: none leads.
+    """
+    first = next(iter(scores.values()))
+    counts = {name: score.words for name, score in scores.items()}
+    among = alike(counts) if first.vocabulary == "shared" else ()
+    means = {
+        name: Mean(getattr(score, measure), getattr(score, f"{measure}_interval"))
+        for name, score in scores.items()
+    }
+    beats = {name: int(mean.interval[0] > 0) for name, mean in means.items()}
+    return report.marks(first.key(measure), means, beats, among)
 
 
 class Setting(NamedTuple):
@@ -51,335 +185,76 @@ class Setting(NamedTuple):
     casing: str
 
 
-def evalrank(report: Report) -> list[Table]:
-    """Return how highly positives are ranked: an explanation, then a table for each dataset.
-
-    Encoders are in rows, MRR and hits by each similarity in columns.
-    """
-    tables = [lay_out("evalrank")] if report.inputs.rankings else []
-    for dataset, ranks in _scores_by_dataset(report).items():
-        name = layout.unused_name(f"evalrank-{dataset}", {table.name for table in tables})
-        tables.append(_rank_table(report, dataset, ranks, name))
-    return tables if len(tables) > 1 else []
-
-
-def _rank_table(report: Report, dataset: str, ranks: RankScores, name: str) -> Table:
-    encoders = report.sort_names({encoder for encoder, _ in ranks})
-    columns, measured = [Column("encoder", layout.name_cell)], list[tuple[str, str]]()
-    for similarity in _distinct_similarities(ranks):
-        scores = {encoder: score for (encoder, by), score in ranks.items() if by == similarity}
-        among = alike({encoder: score.background for encoder, score in scores.items()})
-        beating = {name for name in among if scores[name].interval[0] > chance_mrr(scores[name])}
-        for measure in RANK_MEASURES:
-            cells = {
-                encoder: layout.percent_cell(
-                    score.measures[measure],
-                    layout.bracketed(score.interval) if measure == "MRR" else "",
-                )
-                for encoder, score in scores.items()
-            }
-            key = f"{dataset} {measure.lower()} {similarity}"
-            marked = mark_best(report, [dataset], cells, key, beating, among)
-            columns.append(Column(Cell(f"{measure}, {translated(similarity)}"), marked.get))
-        measured += [(measure, similarity) for measure in (*RANK_MEASURES, "median")]
-        medians = {e: layout.count_cell(s.median_rank, "{:,.1f}") for e, s in scores.items()}
-        marked = {e: mark_samples(report, [dataset], cell) for e, cell in medians.items()}
-        median = phrase("median_rank", similarity=translated(similarity))
-        columns.append(Column(Cell(median), marked.get))
-    bold = about_bold(encoders, phrase("encoder_of_column"))
-    of_user = f", {translated(OWN)}" if report.inputs.benchmark(dataset) == OWN else ""
-    return lay_out(
-        "ranks",
-        encoders,
-        columns,
-        name=name,
-        kind="encoder",
-        last=published_ranks(report, next(iter(ranks.values())), measured),
-        dataset=f"{dataset}{of_user}",
-        counts=_about_ranks(ranks),
-        bold=f"{bold} {phrase('alike', what=phrase('of_texts'))}." if bold else "",
-    )
-
-
-def _distinct_similarities(ranks: RankScores) -> list[str]:
-    """Return the similarities, without l2 if it ranks as cosine does, for all encoders."""
-    same = all(
-        (cosine := ranks.get((encoder, "cosine"))) is not None
-        and (cosine.measures, cosine.median_rank) == (score.measures, score.median_rank)
-        for (encoder, similarity), score in ranks.items()
-        if similarity == "l2"
-    )
-    similarities = dict.fromkeys(similarity for _, similarity in ranks)
-    return [similarity for similarity in similarities if similarity != "l2" or not same]
-
-
-def chance_mrr(score: RankScore) -> float:
-    """Return the mean reciprocal rank of a positive at a random place."""
-    return sum(1 / rank for rank in range(1, score.background + 1)) / score.background
-
-
-def _about_ranks(ranks: RankScores) -> str:
-    """Return the number of texts that are ranked, and the encoders' exceptions."""
-    first, texts = next(iter(ranks.values())), max(score.background for score in ranks.values())
-    ties = {
-        phrase("by_similarity", encoder=name, similarity=translated(similarity)): score.ties
-        for (name, similarity), score in ranks.items()
-        if score.ties
-    }
-    remarks = {
-        "unknown": {n: s.without_vector for (n, _), s in ranks.items() if s.without_vector},
-        "fewer": {n: s.background for (n, _), s in ranks.items() if s.background < texts},
-        "ties": ties,
-    }
-    parts = [phrase("ranked", texts=texts, queries=first.queries, pairs=first.pairs)]
-    for key, counts in remarks.items():
-        if counts:
-            listed = ", ".join(f"{name} {count:,}" for name, count in counts.items())
-            parts.append(phrase(key, counts=listed))
-    return " ".join(parts)
-
-
-def rank_differences(report: Report) -> list[Table]:
-    """Return the differences of every two encoders' ranks."""
-    rows = {
-        score.key(measure): (dataset, translated(similarity), measure)
-        for dataset, ranks in _scores_by_dataset(report).items()
-        for (_, similarity), score in ranks.items()
-        for measure in RANK_MEASURES
-        if similarity in _distinct_similarities(ranks)
-    }
-    about = about_differences(phrase("group_of_texts"))
-    texts = (phrase("dataset"), phrase("similarity"), phrase("measure"))
-    return measure_differences(report, EVALRANK, texts, rows, about)
-
-
-def postprocessing(report: Report) -> list[Table]:
-    """Return the effect of post-processing on similarity and on ranks, if any was done.
-
-    Wang, Kuo and Li (2022) find that it improves similarity and not ranks.
-    """
-    ranked = list(_scores_by_dataset(report))
-    index = ["encoder", "similarity", "done"]
-    measured = [
-        (results.name, score, score.mrr if isinstance(score, RankScore) else score.spearman)
-        for results in report.inputs.rankings
-        for score in chain[RankScore | SimilarityScore](results.main, results.similarities)
-    ]
-    rows = [(n, s.similarity, s.postprocessing, s.dataset, value) for n, s, value in measured]
-    scores = pd.DataFrame(rows, columns=[*index, "dataset", "value"])
-    ranks = scores[scores.dataset.isin(ranked)]
-    settings = pd.MultiIndex.from_frame(ranks[index].drop_duplicates())
-    if not ranked or {*settings.get_level_values("done")} == {PLAIN}:
-        return []
-    wide = scores.pivot(index=index, columns="dataset", values="value").reindex(settings)
-    rated = sorted(report.benchmark_datasets(set(scores.dataset) - set(ranked)))
-    similar = wide[rated].apply(lambda row: fmean(row) if rated else nan, axis=1)
-    means = wide[ranked].assign(similar=similar)
-    plain = means.xs(PLAIN, level="done").reindex(settings.droplevel("done")).to_numpy()
-    changes = (means - plain).drop(PLAIN, level="done")
-    mean_of: dict[Any, dict[Any, float]] = means.to_dict()
-    change_of: dict[Any, dict[Any, float]] = changes.to_dict()
-
-    def cell(column: str, setting: tuple[str, ...]) -> Cell:
-        value, change = mean_of[column][setting], change_of[column].get(setting, nan)
-        detail = "" if isnan(change) else f"({layout.signed(change)})"
-        return layout.percent_cell(None if isnan(value) else value, detail)
-
-    on_average = []
-    for done, frame in changes.groupby(level="done", sort=False):
-        parts = {phrase("spearman"): frame[["similar"]], phrase("the_mrr"): frame[ranked]}
-        values_of = {measure: part.to_numpy().ravel() for measure, part in parts.items()}
-        defined = {measure: values[~np.isnan(values)] for measure, values in values_of.items()}
-        changed = [
-            phrase("changed_by", measure=measure, difference=layout.signed(fmean(values)))
-            for measure, values in defined.items()
-            if len(values)
-        ]
-        if changed:
-            words = {"done": layout.spaced(str(done)), "measures": phrase("and").join(changed)}
-            on_average.append(phrase("changes", **words))
-    similar_heading = Cell(phrase("similarity_datasets", count=len(rated)))
-    columns = [
-        Column("encoder", lambda setting: layout.name_cell(setting[0])),
-        Column("similarity", lambda setting: translated(setting[1])),
-        Column("vectors", lambda setting: layout.spaced(setting[2])),
-        Column(similar_heading, partial(cell, "similar")),
-        *columns_of(ranked, cell, partial(dataset_cell, report)),
-    ]
-    facts: dict[str, Any] = {"similar": ", ".join(rated) or phrase("none")}
-    facts["on_average"] = "; ".join(on_average)
-    return [lay_out("postprocessing", settings, columns, texts=3, kind="encoder", **facts)]
-
-
-def _scores_by_dataset(report: Report) -> dict[str, dict[tuple[str, str], RankScore]]:
-    """Return dataset to encoder and similarity to the score of the vectors as they are."""
-    datasets: dict[str, dict[tuple[str, str], RankScore]] = {}
-    for ranked in report.inputs.rankings:
-        for score in ranked.plain:
-            datasets.setdefault(score.dataset, {})[ranked.name, score.similarity] = score
-    tasks = {name: next(iter(ranks.values())).task for name, ranks in datasets.items()}
-    of_user = {name: report.inputs.benchmark(name) == OWN for name in datasets}
-    order = sorted(datasets, key=lambda name: (of_user[name], tasks[name], name))
-    return {name: datasets[name] for name in order}
-
-
-def paralex(report: Report) -> list[Table]:
-    """Return ParaLex over languages, as Table 2 of Sumbler et al. (2018)."""
-    scores, not_scored = _scores_by_setting(report), _about_not_scored(report)
-    if not scores and not not_scored:
-        return []
-    names = [results.name for results in report.inputs.paradigms if results.main]
-    cells = {
-        (setting, measure): _measure_cells(report, by_encoder, measure)
-        for setting, by_encoder in scores.items()
-        for measure in (*PARADIGM_MEASURES, COUNTS)
-    }
-    fewer = phrase("fewer_words", alike=phrase("alike", what=phrase("of_words")))
-    bold = about_bold(names, phrase("encoder_of_row"))
-
-    def cell(column: tuple[str, str], setting: Setting) -> Cell | None:
-        encoder, measure = column
-        return cells[setting, measure].get(encoder)
-
-    columns = [
-        Column("dataset", lambda setting: dataset_cell(report, setting.dataset)),
-        Column("language", lambda setting: setting.language),
-        Column("vocabulary", lambda setting: translated(setting.vocabulary)),
-        Column("casing", lambda setting: layout.spaced(setting.casing)),
-        *columns_of(product(names, (*PARADIGM_MEASURES, COUNTS)), cell, _heading),
-    ]
-    languages = [s.language for s in scores if s.dataset not in report.inputs.samples]
-    table = lay_out(
-        "paralex",
-        scores,
-        columns,
-        texts=4,
-        threshold=report.inputs.paradigms[0].coherence_threshold,
-        bold=f"{bold} {fewer}" if bold else "",
-        papers=_about_paper(dict.fromkeys(languages)),
-        not_scored=not_scored,
-    )
-    return [table]
-
-
-def word_differences(report: Report) -> list[Table]:
-    """Return the differences of every two encoders on clusters."""
-    rows = {
-        next(iter(scores.values())).key(measure): (name, *map(layout.spaced, (*words, measure)))
-        for (name, _, *words), scores in _scores_by_setting(report).items()
-        for measure in PARADIGM_MEASURES
-    }
-    texts = (phrase("dataset"), phrase("vocabulary"), phrase("casing"), phrase("measure"))
-    about = f"{about_differences(phrase('one_cluster'))} {phrase('other_words')}"
-    return measure_differences(report, PARALEX, texts, rows, about)
-
-
-def clusters(report: Report) -> list[Table]:
-    """Return a table for each dataset of ParaLex: its clusters, with the excluded terms."""
-    tables: list[Table] = []
-    scores = _scores_by_setting(report).items()
-    for dataset, by_setting in groupby(scores, key=lambda item: item[0].dataset):
-        name = layout.unused_name(f"clusters-{dataset}", {table.name for table in tables})
-        tables.append(_cluster_table(report, dataset, dict(by_setting), name))
-    return tables
-
-
-def _cluster_table(
-    report: Report, dataset: str, scores: Mapping[Setting, Mapping[str, ParadigmScore]], name: str
-) -> Table:
-    rows: dict[tuple[str, str, str], dict[tuple[str, str], Content]] = {}
-    for setting, by_encoder in scores.items():
-        clusters = [(encoder, c) for encoder, score in by_encoder.items() for c in score.clusters]
-        for encoder, cluster in sorted(clusters, key=lambda item: item[1].cluster):
-            row = (cluster.cluster, setting.vocabulary, setting.casing)
-            cells = rows.setdefault(row, {})
-            cells |= {(encoder, key): cell for key, cell in _cluster_cells(cluster).items()}
-    encoders = report.sort_names({encoder for cells in rows.values() for encoder, _ in cells})
-    cell_columns = product(encoders, CLUSTER_COLUMNS)
-    columns = [
-        Column("cluster", lambda row: row[0]),
-        Column("vocabulary", lambda row: translated(row[1])),
-        Column("casing", lambda row: layout.spaced(row[2])),
-        *columns_of(cell_columns, lambda column, row: rows[row].get(column), _heading),
-    ]
-    return lay_out("clusters", rows, columns, name=name, texts=3, dataset=dataset)
-
-
-def _heading(column: tuple[str, str]) -> str:
-    encoder, measure = column
-    return f"{encoder}: {translated(measure) if measure in PARADIGM_MEASURES else phrase(measure)}"
-
-
-def _cluster_cells(cluster: ClusterScore) -> dict[str, Content]:
-    """Return the cells of an encoder's score on a cluster, by ``CLUSTER_COLUMNS``."""
-    suggestion = f"{layout.percent(cluster.suggestion)} ± {layout.percent(cluster.deviation)}"
-    reasons = {why: ", ".join(terms) for why, terms in cluster.left_out.items() if terms}
-    left = phrase("counted_of", count=cluster.left, all=cluster.terms)
-    terms = Cell(left, _reasons(reasons), value=cluster.left)
-    cells = (Cell(suggestion, value=cluster.suggestion), cluster.coherence, terms)
-    return dict(zip(CLUSTER_COLUMNS, cells, strict=True))
-
-
-def _scores_by_setting(report: Report) -> dict[Setting, dict[str, ParadigmScore]]:
+def scores_by_setting(report: Report) -> dict[Setting, dict[str, ParadigmScore]]:
     """Return setting to encoder to score; datasets of the user come last."""
-    scores: dict[Setting, dict[str, ParadigmScore]] = {}
+    found: dict[Setting, dict[str, ParadigmScore]] = {}
     for results in report.inputs.paradigms:
         for score in results.main:
             setting = Setting(score.dataset, score.language, score.vocabulary, score.casing)
-            scores.setdefault(setting, {})[results.name] = score
-    order = sorted(scores, key=lambda s: (report.inputs.benchmark(s.dataset) == OWN, s))
-    return {setting: scores[setting] for setting in order}
+            found.setdefault(setting, {})[results.name] = score
+    order = sorted(found, key=lambda s: (report.inputs.benchmark(s.dataset) == OWN, s))
+    return {setting: found[setting] for setting in order}
 
 
-def _about_not_scored(report: Report) -> str:
-    """Return which datasets of ParaLex an encoder has no scores for, and why, in a paragraph."""
-    reasons: dict[str, list[str]] = {}
+def words(report: Report) -> Iterator[Number]:
+    """Yield ParaLex over languages, as Table 2 of Sumbler et al. (2018), and counts of words."""
+    threshold = next((each.coherence_threshold for each in report.inputs.paradigms), None)
+    found = scores_by_setting(report)
+    for setting, scores in found.items():
+        marks = {measure: word_marks(report, scores, measure) for measure in PARADIGM_MEASURES}
+        for encoder, score in scores.items():
+            about = {**setting._asdict(), "encoder": encoder, "threshold": threshold}
+            for measure in PARADIGM_MEASURES:
+                value, interval = getattr(score, measure), getattr(score, f"{measure}_interval")
+                facts = {"measure": measure, "mark": marks[measure][encoder]}
+                yield number(about, value, interval, **facts)
+            yield from _word_counts(about | {"unit": "count"}, score)
+    for setting in dict.fromkeys(each._replace(vocabulary="own", casing="as_is") for each in found):
+        if setting.dataset not in report.inputs.samples:
+            yield from _published(setting._asdict())
+
+
+def _word_counts(about: Number, score: ParadigmScore) -> Iterator[Number]:
+    reasons = {layout.spaced(why): count for why, count in score.words_left_out.items() if count}
+    note = "; ".join(f"{why}: {count:,}" for why, count in reasons.items())
+    yield number(about, score.words, measure="words", note=note)
+    yield number(about, score.skipped, measure="clusters_skipped")
+    terms = sum(cluster.terms - cluster.left for cluster in score.clusters)
+    yield number(about, terms, measure="terms_skipped")
+
+
+def clusters(report: Report) -> Iterator[Number]:
+    """Yield the clusters of each dataset of ParaLex, with the terms that are skipped."""
+    for setting, scores in scores_by_setting(report).items():
+        for encoder, score in scores.items():
+            for each in score.clusters:
+                yield {
+                    **setting._asdict(),
+                    "encoder": encoder,
+                    "cluster": each.cluster,
+                    "suggestion": each.suggestion,
+                    "deviation": each.deviation,
+                    "coherence": each.coherence,
+                    "terms": each.terms,
+                    "terms_left": each.left,
+                    "skipped": {why: terms for why, terms in each.left_out.items() if terms},
+                }
+
+
+def not_scored(report: Report) -> Iterator[Number]:
+    """Yield which datasets of ParaLex an encoder has no scores for, and why."""
     for results in report.inputs.paradigms:
         for dataset, reason in results.left_out.items():
-            why = phrase("with_encoder", encoder=results.name, reason=reason)
-            reasons.setdefault(why, []).append(dataset)
-    parts = (f"{', '.join(datasets)} {reason}" for reason, datasets in reasons.items())
-    return phrase("not_scored", datasets="; ".join(parts)) if reasons else ""
+            yield {"dataset": dataset, "encoder": results.name, "reason": reason}
 
 
-def _measure_cells(
-    report: Report, scores: Mapping[str, ParadigmScore], measure: str
-) -> dict[str, Cell]:
-    """Return encoder to the cell of a measure, or of ``COUNTS``, in one vocabulary and casing."""
-    if measure == COUNTS:
-        return {name: _word_counts(score) for name, score in scores.items()}
-    intervals = {name: getattr(score, f"{measure}_interval") for name, score in scores.items()}
-    cells = {
-        name: layout.percent_cell(getattr(score, measure), layout.bracketed(intervals[name]))
-        for name, score in scores.items()
-    }
-    first, among = next(iter(scores.values())), list[str]()
-    if first.vocabulary == "shared":
-        among = alike({name: score.words for name, score in scores.items()})
-    # By chance, almost nothing is found.
-    beating = {name for name in among if intervals[name][0] > 0}
-    return mark_best(report, [first.dataset], cells, first.key(measure), beating, among)
-
-
-def _word_counts(score: ParadigmScore) -> Cell:
-    terms = sum(cluster.terms - cluster.left for cluster in score.clusters)
-    reasons = {why: f"{count:,}" for why, count in score.words_left_out.items() if count}
-    text = f"{{:,}} / {score.skipped} / {terms}"
-    return layout.count_cell(score.words, text, _reasons(reasons))
-
-
-def _reasons(excluded: Mapping[str, str]) -> str:
-    return "; ".join(f"{layout.spaced(reason)}: {words}" for reason, words in excluded.items())
-
-
-def _about_paper(languages: Iterable[str]) -> str:
-    """Return the paper's scores of some languages, in words."""
-    parts = []
-    for language in languages:
-        scores = zip(VECTORS, PARALEX_SCORES.get(language, ()), strict=False)
-        if published := [f"{name} {score}" for name, score in scores if score is not None]:
-            parts.append(f"{language}: {', '.join(published)}")
-        if language == "en":
-            table = ", ".join(f"{name} {score:g}" for name, score in PARALEX_ENGLISH_SCORES.items())
-            parts.append(phrase("by_table_1", scores=table))
-    return phrase("reported", languages="; ".join(parts)) if parts else ""
+def _published(about: Number) -> Iterator[Number]:
+    """Yield the scores of Sumbler et al. (2018), who do not say of which of the two measures."""
+    language = about["language"]
+    scores = zip(VECTORS, PARALEX_SCORES.get(language, ()), strict=False)
+    found = [(vectors, UNCLEAR_MEASURE, score) for vectors, score in scores if score is not None]
+    if language == "en":
+        found += [(name, "suggestion", score) for name, score in PARALEX_ENGLISH_SCORES.items()]
+    for vectors, measure, score in found:
+        facts = {"encoder": f"{vectors}, Sumbler et al. (2018)", "kind": "reported"}
+        yield number(about | facts, score / 100, measure=measure)

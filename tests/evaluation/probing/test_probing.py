@@ -14,7 +14,6 @@ import pyarrow.parquet as pq
 import pytest
 from contents import contents
 from instance_files import LABELS, row, sentence, write_dataset
-from report_files import DEEP, ONE, report_of
 from scipy import stats
 from stage_lines import untimed
 from stores import in_project
@@ -35,10 +34,8 @@ from evaluation.probing.probing import probe_datasets
 from evaluation.probing.protocols import Probing, standard
 from evaluation.probing.protocols.problem import ABLATIONS, ProbeOutput, Problem, Protocol
 from evaluation.probing.transfer import add_transfers, find_families
-from evaluation.results.scores import Results, Score, Transfer, read_results, write_results
+from evaluation.results.scores import Results, Score, read_results, write_results
 from probeta.cli import main
-from probeta.report.tables.scores import transfer as tables_of
-from probeta.report.tables.scores import transfer_layers
 
 # --- probing -------------------------------------------------------------------------------------
 
@@ -667,30 +664,3 @@ def test_cached_transfers_are_reused_until_rows_change(
     assert len(calls) == 10
     write_results(results, [], Path("r"))
     assert read_results(Path("r")) == results
-
-
-def carried(source: str, target: str, value: float, layer: str = "output") -> Transfer:
-    (score,) = (each for each in ONE.scores if each.dataset == target)
-    return Transfer((source,), replace(score, layer=layer, value=value))
-
-
-def test_the_tables(tmp_path: Path) -> None:
-    pairs = [("dr_rst", "sp_wiki", 0.3), ("sp_wiki", "dr_rst", 0.25)]
-    main = replace(ONE, transfers=tuple(carried(*pair) for pair in pairs))
-    deep = [carried(*pair, layer) for layer in DEEP.encoder["layers"] for pair in pairs]
-    report = report_of(tmp_path, main, replace(DEEP, transfers=tuple(deep)))
-    table, other = tables_of(report)
-    assert [table.title, other.title] == [
-        f"Transfer: discourse relations, {name}" for name in report.names
-    ]
-    assert table.about
-    assert not other.about
-    (of_one,) = (each for each in (table, other) if each.title.endswith("char_hash"))
-    cells = {row.cells[0].text: row.cells[1:] for row in of_one.rows}
-    _, sp = ONE.scores
-    assert [cell.text for cell in cells["sp_wiki"]] == ["25.0", f"{100 * sp.value:.1f}"]
-    assert [cell.strong for cell in cells["sp_wiki"]] == [False, True]
-    (layers,) = transfer_layers(report)
-    assert [cell.text for cell in layers.rows[0].cells] == [
-        *("deep", "discourse relations", "0", "30.0", "27.5", "–")
-    ]

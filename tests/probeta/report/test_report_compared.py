@@ -1,6 +1,5 @@
 """Averages, editions, languages, items and the study: what is compared, and how surely."""
 
-import json
 import math
 from collections.abc import Sequence
 from dataclasses import replace
@@ -17,7 +16,6 @@ from instance_files import row, write_dataset
 from report_files import (
     ALL_BASELINES,
     CLUSTERED,
-    DEEP,
     DR,
     MC,
     ONE,
@@ -26,15 +24,14 @@ from report_files import (
     RANKED,
     SP,
     STS,
-    TWO,
     audit_file,
     cells,
     kept,
     names,
-    one,
+    of_encoder,
     report_of,
     say_of_dataset,
-    tables_text,
+    tables_of,
     whole_report,
 )
 from scipy import stats
@@ -57,10 +54,8 @@ from evaluation.results.scores import (
 )
 from probeta.cli import main
 from probeta.cli.report import SCORES_COLUMNS
-from probeta.report.formats import write_json, write_latex
 from probeta.report.inputs import OWN, Datasets, find_sources, read_inputs
 from probeta.report.instances import MAX_ROWS, find_probed, list_rows
-from probeta.report.layout import Cell
 from probeta.report.statistics import (
     Report,
     compare_editions,
@@ -70,17 +65,8 @@ from probeta.report.statistics import (
     mean_score,
     order_report,
 )
-from probeta.report.tables.compared import (
-    editions,
-    languages,
-    levels,
-    measures,
-    related,
-    shared_tasks,
-    sources,
-    tasks_in_languages,
-)
-from probeta.report.tables.encoders import examples, items
+from probeta.report.tables.compared import languages, shared_tasks, tasks_in_languages
+from probeta.report.tables.study import correlate, levels, measures, sources, study, study_datasets
 
 # --- report languages ----------------------------------------------------------------------------
 
@@ -128,27 +114,14 @@ def test_the_same_task_stands_side_by_side(tmp_path: Path) -> None:
     assert news.datasets == {"en": "news_en", "es": "news_es", "pt": "news_pt"}
     assert wikipedia.datasets == {"en": "sp_en", "es": "sp_es"}
     assert news.different == wikipedia.different == frozenset()
-    rows = cells(one(tasks_in_languages(report)))
-    header = names(one(tasks_in_languages(report)))
-    assert header == ["Task", "Measure", "Encoder", "en", "es", "pt"]
-    for first, source in zip(rows[::2], ("news", "wikipedia"), strict=True):
-        assert first[:4] == [f"sentence position: {source}", "accuracy", "other", "60.0"]
-    assert rows[-1][-1] == "–"
     # Of the two, only one is in all languages.
-    table = one(languages(report))
-    assert "Means over the tasks that all these languages have" in table.about[1]
-    assert table.about[1].count("sentence position") == 1
-    means = {"char_hash": "45.2", "other": "60.0", "trivial baselines": "30.0"}
-    assert {row[0]: row[1:] for row in cells(table)} == {n: [mean] * 3 for n, mean in means.items()}
+    assert {(row["language"], row["tasks"]) for row in languages(report)} == {
+        (language, "sentence position: news") for language in ("en", "es", "pt")
+    }
     # A language that has other tasks alone takes nothing away from the others' means.
     made["ssp_fr"] = ("fr", {"from": ["theses"], "options": {"a": "b"}})
-    assert (
-        one(languages(report_of_languages(tmp_path / "more", made))).header[1:] == table.header[1:]
-    )
-    text = tables_text(report)
-    for title in ("Across languages", "Tasks across languages"):
-        assert f"## {title}\n" in text
-        assert title in write_latex(report)
+    more = report_of_languages(tmp_path / "more", made)
+    assert list(languages(more)) == list(languages(report))
 
 
 def test_what_is_made_otherwise_is_in_no_mean(tmp_path: Path) -> None:
@@ -157,9 +130,9 @@ def test_what_is_made_otherwise_is_in_no_mean(tmp_path: Path) -> None:
     report = report_of_languages(tmp_path, made)
     (task,) = shared_tasks(report)
     assert task.different == {"en"}
-    assert languages(report) == []
-    row = one(tasks_in_languages(report)).rows[0].cells[3:]
-    assert [("(d)" in cell.marks) for cell in row] == [True, False, False]
+    assert list(languages(report)) == []
+    different = {row["language"]: row["different"] for row in tasks_in_languages(report)}
+    assert different == {"en": True, "es": False, "pt": False}
     # With two, neither is as the other.
     made.pop("dc_pt")
     (task,) = shared_tasks(report_of_languages(tmp_path / "two", made))
@@ -184,7 +157,7 @@ def test_a_report_in_one_language_has_no_such_table(
     report = report_of_languages(
         tmp_path, {"sp_a": ("es", making or {}), "sp_b": ("es", making or {})}
     )
-    assert languages(report) == tasks_in_languages(report) == []
+    assert list(tasks_in_languages(report)) == []
 
 
 def test_clusters_stand_side_by_side_by_the_shared_words(tmp_path: Path) -> None:
@@ -203,18 +176,6 @@ def test_clusters_stand_side_by_side_by_the_shared_words(tmp_path: Path) -> None
 # --- report items --------------------------------------------------------------------------------
 
 
-def test_counts_of_rows_that_stand_out(tmp_path: Path) -> None:
-    """Of the 20 rows, encoders are right on the first 5, 10 or 15."""
-    three = [replace(ONE, name=name, scores=(SP, STS)) for name in "abc"]
-    right = {"a": 15, "b": 10, "c": 5}
-    table = one(items(report_of(tmp_path, *three, replace(ONE, scores=(DR,)), right=right)))
-    assert cells(table) == [["sp_wiki", "3", "20", "25.0", "25.0", "0.0"]]
-    assert [cell.detail for cell in table.rows[0].cells[3:]] == ["(5)", "(5)", "(0)"]
-    few = report_of(tmp_path / "few", ONE, TWO)
-    assert one(items(few)).about[0].startswith("This table needs a dataset of classes on which")
-    assert examples(few) == []
-
-
 def test_examples_are_the_first_rows_of_the_page(tmp_path: Path) -> None:
     """A third encoder is right on the first rows only, where the first one is wrong."""
     given = whole_report(tmp_path)
@@ -228,14 +189,12 @@ def test_examples_are_the_first_rows_of_the_page(tmp_path: Path) -> None:
     write_results(replace(first, name="worse"), tables, tmp_path / "worse")
     given["results"].append(tmp_path / "worse")
     report = order_report(read_inputs(given["results"], given["instances"] / "audit.json"))
-    (row,) = (row for row in one(examples(report)).rows if row.cells[0].text == "mc_x")
-    assert [cell.text for cell in row.cells[1:]] == ["mc_x-0", "2 of 3", "-50.0"]
+    found = report.examples[report.examples.dataset == "mc_x"].to_dict("records")
+    assert [(row["row"], row["hits"], row["discrimination"]) for row in found] == [
+        ("mc_x-0", 2, -0.5)
+    ]
     dataset = find_probed(report, find_datasets(given["instances"]))["mc_x"]
     first, *others = list_rows(report, dataset, report.names)["rows_shown"]
-    of_mc = next(
-        row for row in json.loads(write_json(report))["items"]["rows"] if "mc_x" in str(row)
-    )
-    assert of_mc[1] == {"text": "3", "value": 3}
     # That row is not among those that are drawn.
     assert (first[0], len(others)) == ([["Crítica 0."]], MAX_ROWS - 1)
     assert first[2].startswith("good encoders are wrong here")
@@ -250,28 +209,23 @@ def scores(*values: float) -> Doubles:
     return np.array(values, float)
 
 
-def interval(cell: Cell | None) -> tuple[float, ...]:
-    assert cell
-    return tuple(float(end) for end in cell.detail.split("]")[0].strip("[").split(", "))
-
-
 @pytest.mark.parametrize(
     ("order", "squares", "interval"),
     [
         # z = 1.183562, √((1 + 0.686531 / 2) / 3) = 0.669145.
-        ((1, 0, 3, 2, 5, 4), 6, "[-12.7, 98.6]"),
+        ((1, 0, 3, 2, 5, 4), 6, (-0.127, 0.986)),
         # z = 1.412917, √((1 + 0.788743 / 2) / 9) = 0.393612.
-        ((2, 1, 0, 5, 4, 3, 8, 7, 6, 11, 10, 9), 32, "[56.6, 97.5]"),
+        ((2, 1, 0, 5, 4, 3, 8, 7, 6, 11, 10, 9), 32, (0.566, 0.975)),
     ],
 )
 def test_the_interval_is_bonett_and_wrights(
-    order: Sequence[float], squares: int, interval: str
+    order: Sequence[float], squares: int, interval: tuple[float, float]
 ) -> None:
     count = len(order)
-    found = related(scores(*range(count)), scores(*order))
+    found = correlate(scores(*range(count)), scores(*order))
     assert found
     assert found.value == pytest.approx(1 - 6 * squares / (count * (count**2 - 1)))
-    assert (found.detail, found.strong) == (f"{interval} n = {count}", count > 6)
+    assert (found.interval, found.encoders) == (pytest.approx(interval, abs=5e-4), count)
 
 
 @pytest.mark.parametrize(
@@ -279,80 +233,127 @@ def test_the_interval_is_bonett_and_wrights(
     [
         ((1, 2), (1, 2), None),
         ((), (), None),
-        ((1, 2, 3), (1, 3, 2), (0.5, "n = 3")),
-        ((1, 2, 3, 4, 5), (1, 2, 3, 5, 4), (0.9, "n = 5")),
+        ((1, 2, 3), (1, 3, 2), (0.5, 3)),
+        ((1, 2, 3, 4, 5), (1, 2, 3, 5, 4), (0.9, 5)),
         # Of one order there is no interval.
-        (range(6), range(6), (1.0, "n = 6")),
-        (range(6), range(6, 0, -1), (-1.0, "n = 6")),
+        (range(6), range(6), (1.0, 6)),
+        (range(6), range(6, 0, -1), (-1.0, 6)),
         # Encoders that lack a score are left out; scores that differ by rounding are ties.
-        ((1, 2, 3, 4), (3, 2, 1, math.nan), (-1.0, "n = 3")),
+        ((1, 2, 3, 4), (3, 2, 1, math.nan), (-1.0, 3)),
         ((0.1 + 0.2, 0.3, 0.3), (1, 2, 3), None),
     ],
 )
 def test_how_many_encoders_it_takes(
-    one: Sequence[float], other: Sequence[float], expected: tuple[float, str] | None
+    one: Sequence[float], other: Sequence[float], expected: tuple[float, int] | None
 ) -> None:
-    found = related(scores(*one), scores(*other))
-    assert (found and (pytest.approx(found.value), found.detail)) == expected
+    found = correlate(scores(*one), scores(*other))
+    assert (found and found.interval) is None
+    assert (found and (pytest.approx(found.value), found.encoders)) == expected
 
 
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=3, max_size=12))
 def test_only_orders_count(pairs: list[tuple[int, int]]) -> None:
     one, other = (scores(*side) for side in zip(*pairs, strict=True))
-    found = related(one, other)
-    assert found == related(other, one) == related(one**3, other)
-    assert found == related(one[::-1], other[::-1])
+    found = correlate(one, other)
+    assert found == correlate(other, one) == correlate(one**3, other)
+    assert found == correlate(one[::-1], other[::-1])
     assert (found is None) == (len({*one}) == 1 or len({*other}) == 1)
     if found:
-        turned = related(-one, other)
+        turned = correlate(-one, other)
         assert turned
-        assert turned.value == -(found.value or 0)
-    if found and "[" in found.detail:
-        low, high = interval(found)
-        assert -100 <= low < 100 * (found.value or 0) < high <= 100
+        assert turned.value == -found.value
+    if found and found.interval:
+        low, high = found.interval
+        assert -1 <= low < found.value < high <= 1
 
 
 def test_the_mean_over_all_orders_is_nothing() -> None:
-    found = [related(scores(1, 2, 3, 4), scores(*order)) for order in permutations(range(4))]
-    assert sum(cell.value or 0 for cell in found if cell) == pytest.approx(0)
+    found = [correlate(scores(1, 2, 3, 4), scores(*order)) for order in permutations(range(4))]
+    assert sum(each.value for each in found if each) == pytest.approx(0)
 
 
 def test_pearsons_interval_is_fishers() -> None:
     one, other = scores(1, 2, 3, 4, 5, 9), scores(2, 1, 4, 3, 7, 8)
-    found, expected = related(one, other, "Pearson"), stats.pearsonr(one, other)
+    found, expected = correlate(one, other, "Pearson"), stats.pearsonr(one, other)
     assert found
     assert found.value == pytest.approx(expected.statistic)
-    assert interval(found) == pytest.approx(
-        [100 * x for x in expected.confidence_interval()], abs=0.06
-    )
+    assert found.interval == pytest.approx([*expected.confidence_interval()])
 
 
-def test_levels_mean_ranks_and_the_find_sources_pairs(tmp_path: Path) -> None:
+def test_levels_and_the_sources_of_pairs(tmp_path: Path) -> None:
     """Answers are kept of 20 rows with gold 0 … 3: ten rows as the gold score, ten 1 above it."""
     ranked = replace(RANKED, scores=(replace(RANK, alignment=0.5, uniformity=-2.25),))
     report = report_of(tmp_path, replace(ONE, scores=(STS,)), rankings=[ranked])
-    (table,) = levels(report)
-    assert names(table) == ["Dataset", "Encoder", "60–100 %", "40–80 %", "20–60 %", "0–40 %"]
+    found = list(levels(report))
+    assert [row["level"] for row in found] == ["60–100 %", "40–80 %", "20–60 %", "0–40 %"]
     gold = np.tile([0.0, 1, 2, 3], 5)
     low, high = (gold <= 1), (gold >= 2)
     answers = gold + (np.arange(20) >= 10)
-    expected = [100 * stats.spearmanr(gold[part], answers[part])[0] for part in (high, low)]
-    assert [float(cells(table)[0][place]) for place in (2, 5)] == pytest.approx(expected, abs=0.05)
-    assert table.rows[0].cells[2].detail == "mean 310.0, n = 10"
+    expected = [stats.spearmanr(gold[part], answers[part])[0] for part in (high, low)]
+    assert [found[place]["value"] for place in (0, 3)] == pytest.approx(expected)
+    assert (found[0]["mean"], found[0]["pairs"]) == (pytest.approx(3.1), 10)
     # All of one score.
-    assert cells(table)[0][3:5] == ["0.0", "0.0"]
-    (table,) = measures(report)
-    shown = dict(cells(table))
-    assert shown["evalrank_es mean rank, cosine"] == "40.250"
-    assert (shown["evalrank_es alignment"], shown["evalrank_es uniformity"]) == ("0.500", "-2.250")
+    assert [found[place]["value"] for place in (1, 2)] == [0, 0]
+    shown = {row["score"]: row["value"] for row in measures(report)}
+    assert shown["evalrank_es mean rank, cosine"] == 40.25
+    assert (shown["evalrank_es alignment"], shown["evalrank_es uniformity"]) == (0.5, -2.25)
     # Of 1,300 pairs the first half has rank 1, the others 4.
     pairs = [frozenset((f"p{n:04}",) * 2 for n in some) for some in (range(100), range(600, 700))]
     rest = frozenset((f"p{n:04}",) * 2 for n in range(1300)) - pairs[0] - pairs[1]
     given = {"evalrank_es": {"sts14_es": pairs[0], "sick": pairs[1], "": rest}}
-    (table,) = sources(replace(report, inputs=replace(report.inputs, sources=given)))
-    assert names(table) == ["Encoder", "sts14_es", "sick", "no dataset"]
-    assert cells(table) == [["char_hash", "100.0", "62.5", "59.1"]]
-    assert table.rows[0].cells[3].detail.endswith("] n = 1,100")
+    found = list(sources(replace(report, inputs=replace(report.inputs, sources=given))))
+    assert [(row["source"], row["value"], row["pairs"]) for row in found] == [
+        *(("sts14_es", 1.0, 100), ("sick", 0.625, 100)),
+        ("no dataset", pytest.approx(0.591, abs=5e-4), 1100),
+    ]
+
+
+SIX = [
+    replace(
+        ONE,
+        name=f"encoder{number}",
+        scores=tuple(
+            replace(score, value=value / 10)
+            for score, value in ((SP, sp), (STS, number + 1), (MC, number))
+        ),
+    )
+    for number, sp in enumerate((2, 1, 3, 4, 6, 5))
+]
+
+
+def test_what_correlates_with_tasks(tmp_path: Path) -> None:
+    rankings = []
+    for results, mrr in zip(SIX[:4], (0.4, 0.3, 0.2, 0.1), strict=True):
+        ranked, _ = of_encoder(results, RANKED, CLUSTERED)
+        rankings.append(replace(ranked, scores=(replace(RANK, mrr=mrr),)))
+    paradigms = [of_encoder(results, RANKED, CLUSTERED)[1] for results in SIX]
+    report = report_of(tmp_path, *SIX, rankings=rankings, paradigms=paradigms)
+    # What is the same for all encoders correlates with nothing, and is not shown.
+    benchmarks, pearson = tables_of(report, "study")
+    assert names(benchmarks) == ["Score", "spanish_senteval SC (1)", "spanish_discoeval SP (1)"]
+    assert cells(benchmarks) == [
+        ["sts14_es Pearson", "100.0 n = 6", "88.6 [6.6, 99.2] n = 6 +"],
+        ["evalrank_es MRR, cosine", "-100.0 n = 4", "-80.0 n = 4"],
+    ]
+    assert (benchmarks.name, pearson.name) == ("study-Spearman", "study-Pearson")
+    assert [row["tasks"] for row in study_datasets(report)][:2] == ["mc", "sp_wiki"]
+
+
+def test_without_post_processed_encoders(tmp_path: Path) -> None:
+    processed = {**ONE.encoder, "options": {"postprocessing": "abtt"}}
+    given = [*SIX[:5], replace(SIX[5], encoder=processed)]
+    tables = tables_of(report_of(tmp_path, *given), "study")
+    ends = ["tasks", "tasks", *["tasks, without post-processed encoders"] * 2]
+    assert [table.title.partition(" with ")[2] for table in tables] == ends
+    counts = [cells(table)[0][2].partition(" n = ")[2] for table in tables]
+    assert counts == ["6 +", "6 +", "5", "5"]
+
+
+def test_a_study_needs_three_encoders_and_scores_of_both_kinds(tmp_path: Path) -> None:
+    assert list(study(report_of(tmp_path / "two", *SIX[:2]))) == []
+    for item in (STS, SP):
+        report = report_of(tmp_path / item.task, *(replace(one, scores=(item,)) for one in SIX))
+        assert list(study(report)) == list(study_datasets(report)) == []
 
 
 def test_a_pair_is_from_the_datasets_that_have_its_texts(tmp_path: Path) -> None:
@@ -588,28 +589,6 @@ def test_the_interval_holds_where_nothing_was_seen() -> None:
         misses["beyond"] += not found.difference_to_baseline.tie
     for count in misses.values():
         assert 0.01 * times <= count <= 0.08 * times
-
-
-def test_the_report_has_a_table_for_each_edition(tmp_path: Path) -> None:
-    report = with_edition(report_of_languages(tmp_path, EDITIONS))
-    table = one(editions(report))
-    assert names(table)[:3] == ["Encoder", "sp_old", "sp_new"]
-    assert len(table.header) == 5
-    assert sorted(cells(table)) == [
-        ["char_hash", "50.0", "50.0", "0.0", "–"],
-        ["other", "75.0", "75.0", "0.0", "0.0"],
-    ]
-    text = tables_text(report)
-    assert "Editions: sp_new and sp_old" in text
-    assert "it may have seen them" in text
-
-
-def test_a_report_without_editions_has_no_such_table(tmp_path: Path) -> None:
-    baselines = {"mc": {"majority": 0.2, "length": 0.3}}
-    results = kept(tmp_path, replace(DEEP, scores=(replace(MC, layer=DEEP.encoder["layer"]),)))
-    report = order_report(read_inputs(results, audit_file(tmp_path, baselines)))
-    assert report.editions == []
-    assert editions(report) == []
 
 
 # --- items ---------------------------------------------------------------------------------------

@@ -11,8 +11,9 @@ from dataclasses import replace
 from pathlib import Path
 from statistics import fmean
 from string import Formatter
-from typing import Any, get_args
+from typing import Any
 
+import pandas as pd
 import pytest
 from report_files import (
     CLUSTERED,
@@ -44,20 +45,11 @@ from evaluation.results.stored import SCORES, write_stored
 from probeta.annotation import AnnotatorScores
 from probeta.report import formats, texts
 from probeta.report.figures import MAX_PIXELS, draw_groups, draw_layers, draw_scores, image
-from probeta.report.formats import (
-    SECTIONS,
-    Format,
-    Section,
-    latex,
-    sections_of,
-    write_json,
-    write_latex,
-)
-from probeta.report.inputs import read_inputs
-from probeta.report.layout import Cell, Column, Table, rows_of
+from probeta.report.formats import SECTIONS, STUDY, TABLES, latex, write_json, write_latex
+from probeta.report.layout import Layout
 from probeta.report.names import class_names
-from probeta.report.statistics import Report, order_report
-from probeta.report.tables import PAPERS
+from probeta.report.statistics import Report
+from probeta.report.tables import PAPERS, number
 from probeta.report.tables.encoders import JUDGED, profiles
 from probeta.report.texts import FILES, all_texts, in_language, phrase, translated
 from probeta.report.writing import benchmark_means, list_scores, write_report
@@ -166,18 +158,25 @@ def test_names_are_escaped_and_there_is_no_figure_of_layers_without_layers(
     assert "layers.svg" not in (tmp_path / "out" / "report.md").read_text("utf-8")
 
 
+def latex_of(report: Report) -> str:
+    data = {"title": "T", "benchmarks": [], "bands": [], "about": {"method": "", "missing": []}}
+    data["about"]["left_out"] = [["x", "<y>\n%"]]
+    return write_latex(report, data | {"bands": [["A_b", "c & d"]]})
+
+
 def test_latex(tmp_path: Path) -> None:
     report = report_of(tmp_path, replace(ONE, scores=(STS, SP)), TWO, DEEP)
-    text = write_latex(report)
+    text = latex_of(report)
+    assert "\n% x: <y> %\n" in text
+    assert r"\textbf{A\_b} c \& d" in text
     assert text.count(r"\begin{table*}") == text.count(r"\end{table*}") == 10
     table = (
         text[text.index(r"\caption{Sentence position (SP), ") :].split("\n\\par")[0].splitlines()
     )
-    assert table[0].endswith(r"best; \textdagger{} not shown to beat a trivial baseline.}")
     assert table[3:18] == [
         r"\begin{tabular}{@{}lr@{}}",
         r"\toprule",
-        r" & sp\_wiki \\",
+        r"Encoder & sp\_wiki \\",
         r"\midrule",
         r"Train / validation / test & 10,000 / 4,000 / 4,000 \\",
         r"Chance & 20.0 \\",
@@ -185,19 +184,13 @@ def test_latex(tmp_path: Path) -> None:
         r"Best trivial & 43.7 \\",
         r" & {\scriptsize (character ngrams)} \\",
         r"\midrule",
-        r"\textbf{char\_hash} & 45.2\textsuperscript{\textdagger{} $\approx$} \\",
+        r"char\_hash & 45.2\textsuperscript{\textdagger{}} \\",
         r" & {\scriptsize [43.7, 46.8]} \\",
-        r"\textbf{deep} & 45.0 $\pm$ 1.2\textsuperscript{\textdagger{} $\approx$} \\",
+        r"deep & 45.0 $\pm$ 1.2\textsuperscript{\textdagger{}} \\",
         r" & {\scriptsize [43.7, 46.8]} \\",
-        r"\textbf{use} & \textbf{60.0} \\",
+        r"use & \textbf{60.0} \\",
     ]
     assert table[-3] == r"mBERT, Araujo et al. (2022)\textsuperscript{\S{}} & 52.0 \\"
-    averages, discoeval, similarity, *_ = re.findall(r"\\caption\{(.*)\}\n", text)
-    assert averages.startswith(
-        r"Averages: spanish\_senteval. Pearson's correlation $\times$ 100 on"
-    )
-    assert discoeval.startswith(r"Averages: spanish\_discoeval. Accuracy in per cent on test;")
-    assert similarity.startswith(r"Semantic similarity (SS), spanish\_senteval. ")
 
 
 def test_what_means_something_to_latex() -> None:
@@ -214,7 +207,7 @@ def test_latex_compiles(tmp_path: Path, name: str) -> None:
     results = [replace(item, name=f"{name}{place}") for place, item in enumerate(several)]
     ranked, clustered = of_encoder(results[0], RANKED, CLUSTERED)
     report = report_of(tmp_path, *results, rankings=[ranked], paradigms=[clustered])
-    (tmp_path / "tables.tex").write_text(write_latex(report), "utf-8")
+    (tmp_path / "tables.tex").write_text(latex_of(report), "utf-8")
     document = (
         "\\documentclass{article}\\usepackage[T1]{fontenc}\\usepackage{booktabs,graphicx}\n"
         "\\begin{document}\\extrafloats{60}\n\\input{tables.tex}\n\\end{document}\n"
@@ -325,7 +318,7 @@ MODULES = [path for path in FOLDER.rglob("*.py") if "command" not in path.stem]
 PROSE = re.compile(r"[A-Za-z]{2,}[,:;.]? [a-z]{2,}|^[A-Z][a-z]{2,}$")
 # What looks like one: names in code and data, arguments of other libraries.
 NO_TEXTS = {
-    *("Figure", "Axes", "Item", "Date", "Software", "Polyglot"),
+    *("Figure", "Axes", ", Sumbler et al. (2018)", "Date", "Software", "Polyglot"),
     *("Spearman", "Pearson", "best layer", "offset points"),
     *("outside upper center", "shared lower", "shared as_is"),
     *("own lower", "own as_is", "all others", "not applicable"),
@@ -387,7 +380,9 @@ def test_no_text_is_outside_the_table_of_texts() -> None:
     # inputs.py writes errors only.
     modules = [module for module in MODULES if module.name != "inputs.py"]
     found = {text for module in modules for text in literals(module) if PROSE.search(text)}
-    assert found == NO_TEXTS
+    layouts = [layout for _, layout in (*SECTIONS, *STUDY)]
+    columns = {" ".join(each) for of in layouts for each in (of.rows, of.columns, of.tables)}
+    assert found - columns == NO_TEXTS
     written = (FOLDER / name for name in ("page.html", "picture.svg", "report.md.jinja"))
     page = "".join(path.read_text("utf-8") for path in written)
     page = re.sub(r"\{[%#].*?[%#]\}|\{\{.*?\}\}|<style>.*?</style>", "", page, flags=re.S)
@@ -401,15 +396,17 @@ def test_no_text_is_outside_the_table_of_texts() -> None:
 
 
 def test_every_phrase_is_used_and_there() -> None:
-    """``phrase("key")`` and ``Column("key", …)`` name what is there; nothing else is there."""
+    """``phrase("key")`` names what is there; nothing else is there, but headings of columns."""
     sources = "".join(path.read_text("utf-8") for path in MODULES)
     sources += "".join(
         (FOLDER / name).read_text("utf-8")
         for name in ("page.html", "picture.svg", "report.md.jinja")
     )
+    headings = {key for _, layout in (*SECTIONS, *STUDY) for key in layout.rows}
     keys = ENGLISH["phrases"].keys()
-    assert {key for key in keys if not re.search(f"""["']{key}["']""", sources)} == set()
-    assert {*re.findall(r"""(?:phrase|Column)\(["'](\w+)["']""", sources)} <= keys
+    assert headings <= keys
+    assert {key for key in keys - headings if not re.search(f"""["']{key}["']""", sources)} == set()
+    assert {*re.findall(r"""phrase\(["'](\w+)["']""", sources)} <= keys
     script = (FOLDER / "page.js").read_text("utf-8")
     assert {*re.findall(r'(?:phrase|cap)\("(\w+)"', script)} <= ENGLISH["script"].keys()
     script += (FOLDER / "page.html").read_text("utf-8").replace(".texts.", '"').replace(" }}", '"')
@@ -425,87 +422,53 @@ def test_the_language_lasts_as_long_as_the_call() -> None:
     assert phrase("encoder") == "Encoder"
 
 
-# --- sections ------------------------------------------------------------------------------------
-
-FORMATS: tuple[Format, ...] = get_args(Format)
+# --- tables --------------------------------------------------------------------------------------
 
 
-@pytest.fixture(scope="module")
-def report_texts(tmp_path_factory: pytest.TempPathFactory) -> Report:
-    given = whole_report(tmp_path_factory.mktemp("sections"))
-    audit, refused = given["instances"] / "audit.json", {"x": "forged"}
-    return order_report(
-        read_inputs(given["results"], audit, given["rankings"], given["paradigms"], refused=refused)
-    )
-
-
-def written(report_texts: Report) -> dict[Format, str]:
-    return {"json": write_json(report_texts), "latex": write_latex(report_texts)}
-
-
-def test_every_section_is_in_the_formats_that_it_names(report_texts: Report) -> None:
-    texts = written(report_texts)
-    shown: dict[str, set[Format]] = {}
-    for form in FORMATS:
-        names = [table.name for _, tables in sections_of(report_texts, form) for table in tables]
-        assert len(names) == len(set(names))
-        for section, tables in sections_of(report_texts, form):
-            shown.setdefault(section.name, set()).add(form)
-            for table in tables:
-                heading = {
-                    "json": f'"{table.name}":',
-                    "latex": rf"\label{{tab:{table.name}}}" if table.rows else "",
-                }[form]
-                assert heading in texts[form], (section.name, form)
+def test_a_table_of_the_json_is_a_data_frame(written_report: Path) -> None:
+    tables = json.loads((written_report / "tables.json").read_bytes())
+    frame = pd.DataFrame(**tables["scores"]).query("dataset == 'sp_x' and kind == 'encoder'")
+    assert list(frame.encoder) == ["char_hash", "deep"]
+    assert frame.value.tolist() == pytest.approx([0.4521, 0.4121])
+    assert frame.low.tolist() == [0.4366] * 2
+    assert tables.keys() <= TABLES.keys()
     # These have nothing to show here.
-    missing = {"ablations", "vocabulary", "study_datasets", "languages", "tasks_in_languages"}
-    missing |= {"examples", "papers", "sources", "transfer", "transfer_layers"}
-    expected = {section.name: set(section.formats) for section in SECTIONS}
-    assert len(expected) == len(SECTIONS)
-    assert shown == {name: formats for name, formats in expected.items() if name not in missing}
+    assert TABLES.keys() - tables.keys() == {
+        *("languages", "tasks_in_languages", "transfer", "transfer_layers", "vocabulary"),
+        *("levels", "papers", "refused", "sources", "study", "study_datasets"),
+    }
 
 
-def test_in_spanish_nothing_that_the_project_writes_is_english(report_texts: Report) -> None:
+def test_in_spanish_nothing_that_the_project_writes_is_english(
+    given: dict[str, Any], tmp_path: Path
+) -> None:
     english = all_texts()["phrases"].values()
     with in_language("es"):
-        shown = "".join(written(report_texts).values())
+        write_report(**given, out=tmp_path)
         spanish = all_texts()["phrases"].values()
+    shown = (tmp_path / "tables.tex").read_text("utf-8")
     assert "Líneas base triviales" in shown
     written_out = {text for text in english if " " in text.strip() and "{" not in text}
     assert {text for text in written_out - {*spanish} if text in shown} == set()
 
 
-@pytest.mark.parametrize("shown_in", [FORMATS, ("json",), ("latex",)])
-def test_a_new_section_is_a_function_and_a_line(
-    report_texts: Report, monkeypatch: pytest.MonkeyPatch, shown_in: tuple[Format, ...]
+def test_a_new_table_is_a_function_and_a_line(
+    written_report: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def toys(report_texts: Report) -> list[Table]:
-        encoder = Column("Encoder", lambda name: Cell(name, marks=("mine",)))
-        rows = rows_of(report_texts.names, [encoder, Column("Toys", lambda name: "a kite")])
-        return [Table("toys", "Toys counted", (Cell("Encoder"), Cell("Toys")), rows)]
+    def toys(report: Report) -> Iterator[dict[str, Any]]:
+        yield from (number({"encoder": name, "toy": "kite"}, 0.125) for name in report.names)
 
-    monkeypatch.setitem(all_texts()["notes"], "mine", "what it means")
-    section = Section("toys", toys, shown_in)
+    texts = {"title": "Toys counted", "about": ["About toys."]}
+    monkeypatch.setitem(all_texts(), "toys", texts)
+    monkeypatch.setattr(formats, "TABLES", {**TABLES, "toys": toys})
+    section = (toys, Layout("toys", "encoder", "toy"))
     monkeypatch.setattr(formats, "SECTIONS", (*SECTIONS[:3], section, *SECTIONS[3:]))
-    texts = written(report_texts)
-    for form, text in texts.items():
-        for part in ("Toys counted", "a kite", *(["what it means"] if form != "json" else [])):
-            assert (part in text) == (form in shown_in)
-
-
-# --- all tables ----------------------------------------------------------------------------------
-
-
-def test_the_tables_are_those_that_were_read(written_report: Path, tmp_path: Path) -> None:
-    """tables.txt has all tables of the fixture: read its difference before it is copied."""
-    lines = []
-    for name, table in json.loads((written_report / "tables.json").read_bytes()).items():
-        lines += ["", f"## {name}: {table['title']}", " | ".join(table["columns"])]
-        for row in table["rows"]:
-            cells = [{"text": cell} if isinstance(cell, str) else cell for cell in row]
-            shown = [[c["text"], c.get("detail", ""), *c.get("marks", ())] for c in cells]
-            lines.append(" | ".join(" ".join(filter(None, parts)) for parts in shown))
-    made = tmp_path / "tables.txt"
-    made.write_text("\n".join(lines[1:]) + "\n", "utf-8")
-    expected = Path(__file__).with_name("tables.txt")
-    assert made.read_text("utf-8") == expected.read_text("utf-8"), f"if it is right: {made}"
+    report = report_of(tmp_path, ONE)
+    toys_of = json.loads(write_json(report))["toys"]
+    assert toys_of == {
+        "columns": ["encoder", "toy", "value"],
+        "data": [["char_hash", "kite", 0.125]],
+    }
+    text = latex_of(report)
+    assert r"\caption{Toys counted. About toys.}" in text
+    assert "char\\_hash & 12.5 " in text

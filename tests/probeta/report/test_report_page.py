@@ -42,7 +42,6 @@ from probeta.report.instances import (
     list_rows,
     shown_texts,
 )
-from probeta.report.page import mark_scores
 from probeta.report.sentences import Standing, describe_all, describe_leads, describe_result
 from probeta.report.statistics import Mean, Report, order_report
 from probeta.report.writing import write_report
@@ -109,44 +108,16 @@ def test_the_page_says_what_the_other_files_say(written: Path) -> None:
     for dataset in probed:
         shown = [cell and cell[0] for cell in dataset["scores"]]
         assert shown == [round(1000 * scores[dataset["key"], name]) for name in names]
-    tables = json.loads((written / "tables.json").read_bytes())
-    rows = {row[0]: row[1:] for row in tables["averages-own-datasets"]["rows"]}
+    tables = json.loads((written / "tables.json").read_bytes())["means"]
+    rows = [dict(zip(tables["columns"], row, strict=True)) for row in tables["data"]]
+    whole = {row["encoder"]: row["value"] for row in rows if not row["group"]}
     means, _, _, baseline, *_ = data["benchmarks"][0]["means"][0]
-    assert [rows[name][0]["text"] for name in names] == [f"{cell[0] / 10:.1f}" for cell in means]
-    assert rows["trivial baselines"][0]["text"] == f"{baseline / 10:.1f}"
+    assert [round(1000 * whole[name]) for name in names] == [cell[0] for cell in means]
+    assert round(1000 * whole["trivial_baselines"]) == baseline
     told = [json.dumps(data["benchmarks"]), data["result"], data["audited"], markdown]
     assert not re.search(r"\b(0 of|on 0|1 of \d+ datasets are)\b|above 100\.0", " ".join(told))
     findings = [found for each in data["datasets"].values() for found in each["audit"]]
     assert all(re.search(r"\d", told) for _, told, kind in findings if kind == "surface")
-
-
-class Tied(Report):
-    """A report in which the encoders whose names begin with "a" cannot be distinguished."""
-
-    def __init__(self) -> None:
-        pass
-
-    def tied_with(self, best: str, target: str) -> set[str]:
-        return {"a", "aa"} - {best} if best[0] == "a" else set()
-
-
-@pytest.mark.parametrize(
-    ("scores", "baseline", "marks"),
-    [
-        ({"a": (0.9, 0.8), "aa": (0.8, 0.7), "b": (0.6, 0.5)}, 0.6, "llw"),
-        ({"a": (0.9, 0.8), "aa": (0.7, 0.6), "b": (0.7, 0.65)}, 0.6, "lwb"),
-        ({"a": (0.6, 0.5), "aa": (0.7, 0.6), "b": (0.8, 0.7)}, 0.6, "wwL"),
-        ({"a": (0.5, 0.4), "b": (0.9, 0.6)}, 0.6, "s-w"),
-        ({"a": (0.6, 0.5)}, 0.4, "b--"),
-        ({}, 0.4, "---"),
-    ],
-)
-def test_nobody_leads_below_the_baseline(
-    scores: dict[str, tuple[float, float]], baseline: float, marks: str
-) -> None:
-    given = {name: (value, (low, 1.0)) for name, (value, low) in scores.items()}
-    beats = {n: (low > baseline) - (value < baseline) for n, (value, low) in scores.items()}
-    assert mark_scores(Tied(), "x", given, ["a", "aa", "b"], beats) == marks
 
 
 def test_best_is_said_of_whole_real_benchmarks_only() -> None:
