@@ -83,6 +83,7 @@ _OPTION_TYPES: dict[type, Any] = {
     **{str: _Text, EllipsisType: _Text, int: StrictInt, bool: StrictBool},
     NoneType: Annotated[_Text | None, described("a text, or nothing", _QUOTE)],
     float: Annotated[InstanceOf[float], described("a number with a point, such as 1.0")],
+    tuple: Annotated[_Text | UniqueList[_Text], described("a text, or a list of texts, each once")],
     dict: Any,  # its user checks what is in it
 }
 

@@ -14,7 +14,7 @@ Form = Literal["natural", "tokens"]
 Postprocess = Literal["none", "centre", "abtt", "component_removal", "whitening"]
 """What is done to vectors before they are compared, see ``evaluation.embedding.embedding``."""
 Prompts = dict[str, str]
-"""Prefixes of texts, for encoders that are trained with them: name of a dataset, abbreviation of a
+"""Prompts of texts, for encoders that are trained with them: name of a dataset, abbreviation of a
 group, or "default", to the prompt of its texts. The first of these that is there counts."""
 
 
@@ -184,7 +184,20 @@ def check_prompts(prompts: object) -> None:
         raise ValueError('prompts: texts, such as {default: "query: ", SP: "sentence: "}')
 
 
-def option_field(name: str, default: str) -> Any:
+def check_templates(prompts: object) -> None:
+    """Check prompts that stand before a text, or have `{}` in its place."""
+    check_prompts(prompts)
+    for prompt in cast("Prompts", prompts).values():
+        if {"{", "}"} & {*prompt} and prompt.count("{}") != 1:
+            raise ValueError("prompts: `{}` once for the text, or no braces, for a prefix")
+
+
+def fill_prompt(prompt: str, text: str) -> str:
+    """Return a text with its prompt: in the place of `{}`, or else after it."""
+    return prompt.replace("{}", text) if "{}" in prompt else prompt + text
+
+
+def option_field(name: str, default: Any) -> Any:
     """Return a dataclass field for an option whose name is also that of a property."""
     return field(default=default, metadata={"option": name})
 

@@ -5,17 +5,27 @@ import json
 import logging
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from hashlib import blake2b, file_digest
+from importlib.util import find_spec
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from corpora_recipes.running.errors import InputError, ParamsError, check_packages, load_packages
-from evaluation.encoders.encoder import Form, Postprocessed, Prompts, check_prompts, option_field
+from evaluation.encoders.encoder import (
+    Form,
+    Postprocessed,
+    Prompts,
+    check_templates,
+    fill_prompt,
+    option_field,
+)
 
 if TYPE_CHECKING:
     import torch
@@ -63,7 +73,46 @@ class Source:
         except Exception as error:
             expected = "all files of a model and its tokeniser, of a type transformers supports"
             todo = f"save the model again, with its tokeniser{self.hint}"
-            raise self.error(expected, describe_error(error), todo) from error
+            found = describe_error(error)
+            cache = self.folder.parents[1] / "blobs" if self.commit else self.folder
+            if unfinished := next(cache.rglob("*.incomplete"), None):
+                found = f"a download that was not finished, {unfinished.name}; {found}"
+            raise self.error(expected, found, todo) from error
+
+    def check_architecture(self, config: Any, transformers: Any = None) -> None:
+        """Check that a config.json is of a model that transformers has, and that gives vectors.
+
+        Without this, transformers would make a model of the same type, which is another one. The
+        library is not imported for this: with it, names are looked up there.
+        """
+        as_body = "load it with `AutoModel`, and save that and its tokeniser with `save_pretrained`"
+        same = f"if transformers' {config.get('model_type')} is the same, {as_body}"
+        if code := config.get("auto_map", {}).get("AutoModel"):
+            expected = "a model whose code is that of transformers"
+            todo = f"write a function that calls it (`encoder: callable`), or, {same}"
+            raise self.error(expected, f"code of its own, {code}", todo)
+        for name in config.get("architectures") or ():
+            if name.endswith("ForSequenceClassification"):
+                expected = "a model that gives a text a vector"
+                found = f"{name}, a classifier or cross-encoder"
+                todo = f"score a sentence encoder; for the layers of its body, {as_body}"
+                raise self.error(expected, found, todo)
+            if transformers and not hasattr(transformers, name):
+                expected, todo = (
+                    "an architecture of transformers",
+                    f"update transformers, or, {same}",
+                )
+                raise self.error(expected, name, todo)
+        if (self.folder / "adapter_config.json").is_file() and not find_spec("peft"):
+            expected = "the package peft, for a model with an adapter"
+            raise self.error(expected, "no peft", "install it, or save the two as one model")
+
+    def check_missing(self, weights: Collection[str]) -> None:
+        """Refuse weights that a model has and its files lack: the library would draw them."""
+        # The pooler is not used, and some models have no weights for it.
+        if missing := sorted(name for name in weights if "pooler" not in name):
+            todo = f"save the model again; its config.json may be another model's{self.hint}"
+            raise self.error("weights for the whole model", f"none for {_some(missing)}", todo)
 
     def check_vocabulary(self, tokenizer: Any) -> None:
         """Check that a tokeniser has words: without its files transformers makes one without."""
@@ -80,10 +129,21 @@ class Pretrained(Postprocessed):
 
     model: str
     revision_option: str = option_field("revision", "main")
+    prompts: Prompts = field(default_factory=dict)
+    batch: int = 32
+    weights: str = "trained"
+    seed: int = 1
     form: ClassVar[Form] = "natural"
     parallel: ClassVar[bool] = False
     file: ClassVar[str]
     """The JSON file that every such model has in its top folder."""
+
+    def __post_init__(self) -> None:
+        if self.batch < 1:
+            raise ValueError("batch >= 1")
+        if self.weights not in WEIGHTS:
+            raise ValueError(f"weights: one of {', '.join(WEIGHTS)}")
+        check_templates(self.prompts)
 
     @property
     def source(self) -> Source:
@@ -94,6 +154,17 @@ class Pretrained(Postprocessed):
     def revision(self) -> str:
         """The commit of the Hub, or a digest of the folder's files."""
         return self.source.revision
+
+    @property
+    def draw(self) -> int | None:
+        """The seed of random weights, None for trained ones."""
+        return self.seed if self.weights == "random" else None
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """All options that the vectors depend on."""
+        drawn = {} if self.draw is None else {"weights": self.weights, "seed": self.seed}
+        return {"model": model_label(self.model), "batch": self.batch} | drawn
 
 
 @cache
@@ -154,6 +225,14 @@ def prepare_torch(torch: Any) -> "torch.device":
     return device
 
 
+@contextmanager
+def seeded(torch: Any, seed: int) -> Iterator[None]:
+    """Draw what is drawn within from a seed, and leave torch's own state as it was."""
+    with torch.random.fork_rng(devices=[]):
+        torch.default_generator.manual_seed(seed % 2**63)
+        yield
+
+
 def describe_error(error: Exception) -> str:
     """Return the type of a library's error, and its message on one line."""
     return f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
@@ -184,8 +263,12 @@ def _folder_digest(folder: Path) -> str:
     return digest.hexdigest()
 
 
-POOLINGS = ("mean", "cls", "max", "last")
-DTYPES = ("float32", "bfloat16")
+WEIGHTS = ("trained", "random")
+MEANS = ("avg", "first_last")
+POOLINGS = ("mean", "cls", "max", "last", "weighted_mean")
+DTYPES = ("float32", "bfloat16", "float16")
+# Text that a model is tried with, when it is loaded.
+_TRIAL = "a text"
 # In tokens; a batch of longer texts has as many tokens as a full batch of this length. On a GPU all
 # hidden states of BERT-base then take 0.2 GB.
 _LENGTH, _LENGTH_ON_CPU = 128, 16
@@ -200,16 +283,22 @@ class Transformer(Pretrained):
     """The hidden states of a transformer, pooled over the tokens of a text.
 
     Layer "0" is the input of the first layer (the token embeddings), "1" its output, and the last
-    layer the output of the model (in many decoders after a further normalisation). "avg" is the
-    mean of all of them, "0" included, as in Chen et al. (2019, "Evaluation benchmarks and learning
-    criteria for discourse-aware sentence representations") and Araujo et al. (2022, "Evaluation
-    benchmarks for Spanish sentence representations"); those pool by `cls`. With `pooling: max` it
-    is the mean of the layers' maxima.
+    layer the output of the model (in many decoders after a further normalisation). Two names are of
+    means; with `pooling: max`, these are the means of the layers' maxima:
+
+        avg         of all layers, "0" included, as in Chen et al. (2019, "Evaluation benchmarks and
+                    learning criteria for discourse-aware sentence representations") and Araujo et
+                    al. (2022, "Evaluation benchmarks for Spanish sentence representations"), who
+                    pool by `cls`
+        first_last  of layer "1" and the last one, as Wang, Kuo and Li (2022, "Just rank: rethinking
+                    evaluation with word and sentence similarities") compute "first-last avg" in
+                    their code, and SimCSE in its own: the first layer, not the embeddings
 
     The tokeniser is the model's, with its special tokens, which are pooled like the others (as in
-    sentence-transformers); only the tokeniser lower-cases. Too long texts are truncated at the end,
-    and their number is logged. A text without any token gets zeros. Of a model
-    with encoder and decoder the encoder is used. A GPU is used if there is one.
+    sentence-transformers), unless `special_tokens: false`; only the tokeniser lower-cases. Too long
+    texts are truncated at the end, and their number is logged. A text without any token to pool
+    gets zeros. Of a model with encoder and decoder the encoder is used. A GPU is used if there is
+    one.
 
     Rounding varies with the numbers of texts and tokens that are encoded together. On a CPU both
     depend on the text's own length, as batches are filled up: a text has the same vector, to the
@@ -222,37 +311,45 @@ class Transformer(Pretrained):
         model: id on the Hugging Face Hub, downloaded if it is not in the Hub's cache, or folder
             with config.json, weights and tokeniser.
         revision_option: the option `revision`: branch, tag or commit of the Hub.
-        pooling: `mean`, `cls` (the first token), `max` or `last`, over the tokens of a text.
-        layer_option: the option `layer`: "avg", the number of a layer, or "all": every layer and
-            "avg", from one pass, with "avg" as the main layer.
+        prompts: for models trained with them, see ``Prompts`` and ``fill_prompt``. The tokens of a
+            prompt are pooled like the others.
         batch: number of texts of 16 tokens that are encoded together (on a GPU, of 128), and fewer
             of texts that are longer.
+        weights: `trained`, or `random`: drawn as the library does for a new model, from the seed.
+        pooling: `mean`, `cls` (the first token), `max`, `last` or `weighted_mean` over the tokens
+            of a text; the last one weights a token by its position, 1, 2 …, as Muennighoff (2022,
+            "SGPT: GPT sentence embeddings for semantic search").
+        layer_option: the option `layer`: the number of a layer (-1 is the last), "avg",
+            "first_last", or a list of these, the last of which is the main layer; or "all": every
+            layer and "avg", from one pass, with "avg" as the main layer.
+        special_tokens: whether the tokens that the tokeniser adds are pooled.
         max_length: in tokens; less if the model can only take less.
-        dtype: of weights and computations: `float32` or `bfloat16`.
-        prompts: for models trained with them, see ``Prompts``. The tokens of a prompt are pooled
-            like the others.
+        dtype: of weights and computations: `float32`, `bfloat16` or `float16`.
     """
 
     pooling: str = "mean"
-    layer_option: str = option_field("layer", "avg")
-    batch: int = 32
+    layer_option: str | Sequence[str] = option_field("layer", ("avg",))
+    special_tokens: bool = True
     max_length: int = 512
     dtype: str = "float32"
-    prompts: Prompts = field(default_factory=dict)
     name: ClassVar[str] = "transformers"
     file: ClassVar[str] = "config.json"
     packages: ClassVar[tuple[str, ...]] = ("torch", "transformers")
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.pooling not in POOLINGS:
             raise ValueError(f"pooling: one of {', '.join(POOLINGS)}")
+        if self.pooling == "cls" and not self.special_tokens:
+            raise ValueError("pooling: another than cls, with special_tokens: false")
         if self.dtype not in DTYPES:
             raise ValueError(f"dtype: one of {', '.join(DTYPES)}")
-        if not (self.batch >= 1 and self.max_length >= 3):
-            raise ValueError("batch >= 1 and max_length >= 3")
-        check_prompts(self.prompts)
-        if not re.fullmatch(r"avg|0|[1-9][0-9]*", self.layer):
-            raise ValueError("layer: avg, all or a number")
+        if self.max_length < 3:
+            raise ValueError("max_length >= 3")
+        if self._asked != ("all",) and not all(
+            re.fullmatch(r"avg|first_last|0|-?[1-9][0-9]*", layer) for layer in self._asked
+        ):
+            raise ValueError("layer: avg, first_last, a number or a list of these, or all")
 
     @property
     def dimension(self) -> int:
@@ -261,42 +358,50 @@ class Transformer(Pretrained):
 
     @property
     def layer(self) -> str:
-        """The main layer: that of the option; of all layers, "avg"."""
-        return "avg" if self.layer_option == "all" else self.layer_option
+        """The main layer: the last one; of all layers, "avg"."""
+        last = "avg" if self._asked == ("all",) else self._asked[-1]
+        return self.layers[-1] if last.startswith("-") else last
 
     @property
     def layers(self) -> tuple[str, ...]:
-        """The layer of the option, or all layers and "avg", which is last."""
+        """The layers of the option by their numbers or names, or all layers and "avg"."""
         count = self._config_value(_LAYER_COUNTS)
-        if self.layer_option == "all":
+        if self._asked == ("all",):
             return (*map(str, range(count + 1)), "avg")
-        if self.layer != "avg" and int(self.layer) > count:
-            expected = f"layer: avg, all or a number from 0 (embeddings) to {count}"
-            raise self.source.error(expected, f"layer {self.layer}", "correct `layer:`")
-        return (self.layer,)
+        names = []
+        for layer in self._asked:
+            if layer not in MEANS and not -count - 1 <= int(layer) <= count:
+                expected = f"layer: avg, first_last, all or a number from 0 (embeddings) to {count}"
+                found = f"layer {layer}"
+                raise self.source.error(expected, found, "correct `layer:`")
+            names.append(layer if layer in MEANS else str(int(layer) % (count + 1)))
+        if len({*names}) < len(names):
+            expected = f"layer: each layer once; -1 is {count}"
+            raise self.source.error(expected, ", ".join(self._asked), "correct `layer:`")
+        return tuple(names)
 
     @property
     def options(self) -> dict[str, Any]:
         """All options that a layer's vectors depend on."""
         return {
-            "model": model_label(self.model),
+            **super().options,
             "pooling": self.pooling,
-            "batch": self.batch,
             "batches": "of fixed shape",
             "max_length": self.max_length,
             "dtype": self.dtype,
-        }
+        } | ({} if self.special_tokens else {"special_tokens": False})
 
     def check(self) -> None:
         """See ``Encoder.check``."""
         check_packages("encoder transformers", "torch", "transformers")
         if is_local(self.model):
+            self.source.check_architecture(self.source.config)
             _ = self.layers
 
     def encode(self, texts: Sequence[str], prompt: str | None = None) -> "Floats":
         """Return float32 [len(texts), len(layers), dimension], of the texts with a prompt."""
         if prompt:
-            texts = [prompt + text for text in texts]
+            texts = [fill_prompt(prompt, text) for text in texts]
         layers = self.layers
         vectors = np.zeros((len(texts), len(layers), self.dimension), np.float32)
         if not texts:
@@ -304,8 +409,9 @@ class Transformer(Pretrained):
         # A single layer needs the layers below it, and one more: the input of a layer is the raw
         # hidden state, while the output of the last layer may be normalised.
         n_layers = self._config_value(_LAYER_COUNTS)
-        n_needed = n_layers if layers[-1] == "avg" else min(int(layers[-1]) + 1, n_layers)
-        loaded = load_model(self.source, n_layers, n_needed, self.dtype)
+        numbers = [n_layers if layer in MEANS else int(layer) + 1 for layer in layers]
+        n_needed = min(max(numbers), n_layers)
+        loaded = load_model(self.source, n_layers, n_needed, self.dimension, self.dtype, self.draw)
         max_tokens = min(self.max_length, loaded.max_tokens)
         lengths = [len(ids) for ids in loaded.tokenizer(list(texts), verbose=False)["input_ids"]]
         if n_cut := sum(length > max_tokens for length in lengths):
@@ -315,24 +421,43 @@ class Transformer(Pretrained):
             lengths, max_tokens, self.batch, fixed=loaded.on_cpu
         ):
             padding = [rows[-1]] * (n_texts - len(rows))
-            states, mask = loaded.hidden_states([texts[row] for row in rows + padding], n_tokens)
-            dimensions = [state.shape[-1] for state in states]
-            if dimensions != [self.dimension] * (loaded.n_layers + 1):
-                expected = f"embeddings and {loaded.n_layers} layers of dimension {self.dimension}"
-                found = f"hidden states of the dimensions {', '.join(map(str, dimensions))}"
-                raise self.source.error(expected, found, "use a text model that returns them all")
+            batch_texts = [texts[row] for row in rows + padding]
+            states, mask = loaded.hidden_states(batch_texts, n_tokens, self.special_tokens)
             pooled = _pool(states, mask, self.pooling, layers)
             vectors[rows] = pooled[: len(rows)].cpu().numpy()
         return vectors
 
+    @property
+    def _asked(self) -> tuple[str, ...]:
+        layer = self.layer_option
+        return (layer,) if isinstance(layer, str) else tuple(layer)
+
     def _config_value(self, names: Sequence[str]) -> int:
         config = self.source.config
-        value = next((config[name] for name in names if isinstance(config.get(name), int)), None)
+        # The library is slow to import, and knows the parts of a model and their defaults.
+        look_up = (
+            partial(getattr, _text_config(self.source)) if "text_config" in config else config.get
+        )
+        found = (look_up(name, None) for name in names)
+        value = next((number for number in found if isinstance(number, int)), None)
         if value is None:
             todo = "use a text model; of a multimodal model, save the text part"
             expected = f"one of {', '.join(names)} in config.json"
             raise self.source.error(expected, ", ".join(sorted(config)), todo)
         return int(value)
+
+
+def _load_config(source: Source) -> Any:
+    (transformers,) = load_packages("encoder transformers", "transformers")
+    # The folder has it, also where the weights are not downloaded yet.
+    load = partial(transformers.AutoConfig.from_pretrained, trust_remote_code=False)
+    return source.load(lambda *_, **__: load(source.folder))
+
+
+@lru_cache(maxsize=16)
+def _text_config(source: Source) -> Any:
+    """Return the configuration of the text part of a model that has several parts."""
+    return _load_config(source).get_text_config()
 
 
 @dataclass(frozen=True)
@@ -351,18 +476,54 @@ class _LoadedModel:
         return bool(self.model.device.type == "cpu")
 
     def hidden_states(
-        self, texts: list[str], n_tokens: int
+        self, texts: list[str], n_tokens: int, special_tokens: bool = True
     ) -> "tuple[tuple[torch.Tensor, ...], torch.Tensor]":
-        """Return the hidden states, [texts, tokens, dimension] each, and the mask of the tokens."""
+        """Return the hidden states, [texts, tokens, dimension] each, and the mask of the tokens.
+
+        The mask is of those to pool, with or without special ones.
+        """
         import torch
 
         inputs = self.tokenizer(
-            texts, padding="max_length", truncation=True, max_length=n_tokens, return_tensors="pt"
+            texts,
+            padding="max_length",
+            truncation=True,
+            max_length=n_tokens,
+            return_attention_mask=True,
+            return_special_tokens_mask=not special_tokens,
+            return_tensors="pt",
         ).to(self.model.device)
         accepted = {name: value for name, value in inputs.items() if name in self.input_names}
         with torch.inference_mode():
             output = self.model(**accepted, output_hidden_states=True)
-        return output.hidden_states, inputs["attention_mask"].bool()
+        mask = inputs["attention_mask"].bool()
+        if not special_tokens:
+            mask &= ~inputs["special_tokens_mask"].bool()
+        return output.hidden_states, mask
+
+    def try_padding(self, source: Source, dimension: int) -> None:
+        """Check that it returns its hidden states, and that padding after a text changes none."""
+        n_tokens = len(self.tokenizer(_TRIAL)["input_ids"])
+        expected = f"embeddings and {self.n_layers} layers of dimension {dimension}"
+        todo = "use a text model that returns them; of a multimodal model, save the text part"
+        try:
+            alone, padded = (
+                [state[0, :n_tokens].float() for state in self.hidden_states([_TRIAL], n)[0]]
+                for n in (n_tokens, min(n_tokens + 7, self.max_tokens))
+            )
+        # A model that needs images, or has no hidden states.
+        except Exception as error:
+            raise source.error(expected, describe_error(error), todo) from error
+        dimensions = [state.shape[-1] for state in alone]
+        if dimensions != [dimension] * (self.n_layers + 1):
+            found = f"hidden states of the dimensions {', '.join(map(str, dimensions))}"
+            raise source.error(expected, found, todo)
+        share = 1e-3 if alone[0].dtype == self.model.dtype else 0.1
+        for layer, (one, other) in enumerate(zip(alone, padded, strict=True)):
+            if (one - other).abs().max() > share * one.abs().max():
+                expected = "hidden states of a text that padding after it does not change"
+                found = f"layer {layer}, which changes"
+                raise source.error(expected, found, "write a function (`encoder: callable`)")
 
 
 def _batches(
@@ -392,10 +553,16 @@ def _padded_length(length: int, max_tokens: int) -> int:
 
 
 @lru_cache(maxsize=1)
-def load_model(source: Source, n_layers: int, n_needed: int, dtype: str) -> _LoadedModel:
-    """Load a model and its tokeniser, with the first ``n_needed`` of its ``n_layers``."""
+def load_model(
+    source: Source, n_layers: int, n_needed: int, dimension: int, dtype: str, draw: int | None
+) -> _LoadedModel:
+    """Load a model and its tokeniser, with the first ``n_needed`` of its ``n_layers``, and try it.
+
+    ``dimension`` is that of its layers; ``draw``: the seed of random weights, or None.
+    """
     torch, transformers = load_packages("encoder transformers", "torch", "transformers")
     transformers.utils.logging.disable_progress_bar()
+    source.check_architecture(source.config, transformers)
     # Without this option, the library asks at the terminal whether to run a model's own code.
     no_code = {"trust_remote_code": False}
     tokenizer = source.load(transformers.AutoTokenizer, padding_side="right", **no_code)
@@ -406,17 +573,25 @@ def load_model(source: Source, n_layers: int, n_needed: int, dtype: str) -> _Loa
             todo = "set `tokenizer.pad_token` to any token and save the tokeniser again"
             raise source.error(expected, "neither of them", todo)
         tokenizer.pad_token = tokenizer.eos_token
-    model, info = source.load(
-        transformers.AutoModel, dtype=getattr(torch, dtype), output_loading_info=True, **no_code
-    )
-    # The pooler is not used, and some models have no weights for it.
-    if missing := sorted(key for key in info["missing_keys"] if "pooler" not in key):
-        found = f"none for {', '.join(missing[:3])}{' and others' if len(missing) > 3 else ''}"
-        todo = f"save the model again; its config.json may be another model's{source.hint}"
-        raise source.error("weights for the whole model", found, todo)
+    if draw is None:
+        load_options = {"dtype": getattr(torch, dtype), "output_loading_info": True}
+        load_options["ignore_mismatched_sizes"] = True  # to tell them here
+        model, info = source.load(transformers.AutoModel, **load_options, **no_code)
+        source.check_missing(info["missing_keys"])
+        for name, stored, wanted in sorted(info["mismatched_keys"]):
+            expected = f"weights of the shape of config.json, {tuple(wanted)} for {name}"
+            todo = "correct config.json, or save the model again"
+            raise source.error(expected, f"{tuple(stored)}", todo)
+        _check_layers(source, model, info["unexpected_keys"])
+    else:
+        config = _load_config(source)
+        with seeded(torch, draw):
+            model = source.load(lambda *_, **__: transformers.AutoModel.from_config(config))
+        model = model.to(getattr(torch, dtype))
     model.config.use_cache = False
     max_tokens = tokenizer.model_max_length
-    if (positions := getattr(model.config, "max_position_embeddings", 0) or 0) > 0:
+    text_config = model.config.get_text_config()
+    if (positions := getattr(text_config, "max_position_embeddings", 0) or 0) > 0:
         max_tokens = min(max_tokens, positions)
     if model.config.is_encoder_decoder:
         model = model.get_encoder()
@@ -431,7 +606,23 @@ def load_model(source: Source, n_layers: int, n_needed: int, dtype: str) -> _Loa
         n_layers = n_needed
     model = model.to(prepare_torch(torch)).eval()
     input_names = frozenset(inspect.signature(model.forward).parameters)
-    return _LoadedModel(tokenizer, model, input_names, max_tokens, n_layers)
+    loaded = _LoadedModel(tokenizer, model, input_names, max_tokens, n_layers)
+    loaded.try_padding(source, dimension)
+    return loaded
+
+
+def _check_layers(source: Source, model: Any, unexpected: Collection[str]) -> None:
+    """Refuse weights, in a model's files, of layers that it does not have."""
+    layered = {re.sub(r"\d+", "#", key) for key in model.state_dict() if re.search(r"\d", key)}
+    prefix = f"{model.base_model_prefix}."
+    keys = {key: re.sub(r"\d+", "#", key.removeprefix(prefix)) for key in sorted(unexpected)}
+    if further := [key for key, pattern in keys.items() if pattern in layered]:
+        todo = "correct the number of layers in config.json, or save the model again"
+        raise source.error("weights for the layers of config.json", _some(further), todo)
+
+
+def _some(names: Sequence[str]) -> str:
+    return f"{', '.join(names[:3])}{' and others' if len(names) > 3 else ''}"
 
 
 def _pool(
@@ -440,20 +631,27 @@ def _pool(
     """Return float32 [texts, layers, dimension] of hidden states [texts, tokens, dimension]."""
     import torch
 
-    used = states if layers[-1] == "avg" else [states[int(layers[-1])]]
-    lengths = mask.sum(1)
-    rows = torch.arange(len(mask), device=mask.device)
-    pooled = []
-    for state in used:
-        if pooling == "cls":
-            vector = state[:, 0].float()
-        elif pooling == "last":
-            vector = state[rows, lengths - 1].float()
-        elif pooling == "max":
-            vector = state.masked_fill(~mask[:, :, None], -torch.inf).amax(1).float()
-        else:
-            vector = torch.einsum("btd,bt->bd", state.float(), mask.float()) / lengths[:, None]
-        pooled.append(vector)
-    if layers[-1] == "avg":
-        pooled.append(torch.stack(pooled).mean(0))
-    return torch.stack(pooled[-len(layers) :], 1)
+    means = {"avg": range(len(states)), "first_last": (1, len(states) - 1)}
+    numbers = [means[layer] if layer in means else [int(layer)] for layer in layers]
+    pooled = {n: _pool_tokens(states[n], mask, pooling) for n in sorted({*chain(*numbers)})}
+    of_layers = [torch.stack([pooled[n] for n in of_layer]).mean(0) for of_layer in numbers]
+    return torch.stack(of_layers, 1)
+
+
+def _pool_tokens(state: "torch.Tensor", mask: "torch.Tensor", pooling: str) -> "torch.Tensor":
+    """Return float32 [texts, dimension], zeros for a text without tokens."""
+    import torch
+
+    positions = torch.arange(1, mask.shape[1] + 1, device=mask.device)
+    if pooling == "cls":
+        vectors = state[:, 0].float()
+    elif pooling == "last":
+        last = (mask * positions).amax(1) - 1
+        vectors = state[torch.arange(len(mask), device=mask.device), last].float()
+    elif pooling == "max":
+        vectors = state.masked_fill(~mask[:, :, None], -torch.inf).amax(1).float()
+    else:
+        weights = (mask * positions if pooling == "weighted_mean" else mask).float()
+        sums = torch.einsum("btd,bt->bd", state.float(), weights)
+        vectors = sums / weights.sum(1, keepdim=True)
+    return vectors.masked_fill(~mask.any(1, keepdim=True), 0)

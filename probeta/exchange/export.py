@@ -90,7 +90,7 @@ def _model_of(results: Results) -> Model:
     # It is the name of a folder; mteb calls a model without a revision so.
     revision = re.sub(r"[^\w.-]", "_", results.encoder["revision"]).strip(".") or _NO_REVISION
     # Folders have a name without an organisation.
-    if _HUB_ID.fullmatch(model):
+    if _HUB_ID.fullmatch(model) and "weights" not in results.encoder["options"]:
         return Model(model, revision, on_hub=True)
     return Model(f"{NAME.lower()}/{results.name}", revision, on_hub=False)
 

@@ -8,7 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from hub_server import commit, hub, point_at
+from safetensors.torch import load_file, save_file
 from tiny_models import WRITERS, word_tokenizer
+from transformers import AutoModel
 
 from corpora_recipes.running.errors import InputError
 from evaluation.encoders import make_encoder, sentence_transformer, transformer
@@ -56,8 +58,13 @@ def change(**values: object) -> Callable[[Path], object]:
     [
         (lambda f: (f / WEIGHTS).unlink(), f"no file named {WEIGHTS}"),
         (lambda f: (f / WEIGHTS).write_bytes(b"no weights"), "SafetensorError"),
+        (lambda f: (f / WEIGHTS).write_bytes((f / WEIGHTS).read_bytes()[:-9]), "SafetensorError"),
+        (lambda f: (f / WEIGHTS).rename(f / f"{WEIGHTS}.incomplete"), f"{WEIGHTS}.incomplete"),
         (change(model_type="own"), "own"),
         (change(num_hidden_layers=3), "layer.2."),
+        (change(num_hidden_layers=1), "layer.1."),
+        (change(intermediate_size=25), "(24,)"),
+        (change(vocab_size=9), "(28, 16)"),
     ],
 )
 def test_files_that_are_not_right(bert: Path, spoil: Callable[[Path], object], found: str) -> None:
@@ -67,13 +74,37 @@ def test_files_that_are_not_right(bert: Path, spoil: Callable[[Path], object], f
     assert found in error.found
 
 
+def test_a_missing_file_of_several(bert: Path) -> None:
+    model = AutoModel.from_pretrained(bert)
+    (bert / WEIGHTS).unlink()
+    model.save_pretrained(bert, max_shard_size="5kB")
+    shards = sorted(bert.glob("model-0*.safetensors"))
+    assert len(shards) > 2
+    shards[1].unlink()
+    assert shards[1].name in error_of(bert).found
+
+
+def test_a_layer_that_is_not_there(bert: Path) -> None:
+    for kind in (99, -4, [1, 99]):
+        assert "a number from 0" in error_of(bert, layer=kind).expected  # type: ignore[arg-type]
+    assert "each layer once" in error_of(bert, layer=[2, -1]).expected  # type: ignore[arg-type]
+
+
+def test_missing_weights_of_a_sentence_transformer(minilm: str, tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(minilm, tmp_path / "model"))
+    weights = load_file(folder / WEIGHTS)
+    kept = {name: weight for name, weight in weights.items() if "layer.3." not in name}
+    save_file(kept, folder / WEIGHTS, {"format": "pt"})
+    assert "layer.3." in error_of(folder, "sentence_transformers").found
+
+
 def test_code_of_a_model_is_not_run_whatever_is_typed(
     bert: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     change(model_type="own", auto_map={"AutoConfig": "own.C", "AutoModel": "own.M"})(bert)
     (bert / "own.py").write_text("raise SystemExit")
     monkeypatch.setattr("builtins.input", lambda *_: "y")
-    assert "custom code" in error_of(bert).found
+    assert "code of its own" in error_of(bert).found
 
 
 def test_no_token_for_padding_nor_for_the_end(tiny: dict[str, str], tmp_path: Path) -> None:

@@ -5,12 +5,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 from reading_oracle import corpus_for
 from sentence_transformers import SentenceTransformer
 
 from corpora_recipes.recipe import RECIPES, load_recipe
 from corpora_recipes.records import Example
-from evaluation.encoders import make_encoder
+from evaluation.encoders import make_encoder, sentence_transformer
 from evaluation.measures import spearman
 from probeta import score
 from probeta.data import cache_folder
@@ -60,6 +61,30 @@ def test_a_prompt_stands_before_each_text(minilm: str) -> None:
     assert encoder.encode(TEXTS[:4], "query: ") == pytest.approx(expected, abs=1e-5)
     plain = encoder.encode(TEXTS[:1])
     assert encoder.encode(TEXTS[:1], "query: ") != pytest.approx(plain, abs=0.01)
+
+
+def test_a_prompt_holds_each_text(minilm: str) -> None:
+    encoder = make_encoder("mine", {"encoder": "sentence_transformers", "model": minilm})
+    expected = encoder.encode([f"Is it so that {text}?" for text in TEXTS])
+    assert encoder.encode(TEXTS, "Is it so that {}?") == pytest.approx(expected, abs=1e-6)
+
+
+def test_random_weights(minilm: str) -> None:
+    entry = {"encoder": "sentence_transformers", "model": minilm, "weights": "random"}
+    encoder = make_encoder("mine", entry)
+    state = torch.get_rng_state()
+    found = encoder.encode(TEXTS)
+    assert torch.equal(torch.get_rng_state(), state)
+    assert np.array_equal(make_encoder("mine", entry | {"seed": 1}).encode(TEXTS), found)
+    other = make_encoder("mine", entry | {"seed": 2}).encode(TEXTS)
+    assert np.abs(other - found).max() > 0.01
+    # Not a weight of the trained model stays.
+    trained = dict(SentenceTransformer(minilm, device="cpu").named_parameters())
+    drawn = sentence_transformer.load_model(encoder.source, 1)  # type: ignore[union-attr]
+    for name, weight in drawn.named_parameters():
+        if "position" not in name and "pooler" not in name:
+            assert not torch.equal(weight, trained[name]), name
+    assert encoder.options == {"model": "model", "batch": 32, "weights": "random", "seed": 1}
 
 
 @pytest.mark.parametrize("prompts", [None, {"SS": "query: "}])

@@ -1,6 +1,7 @@
 """The encoder transformers; the protocol senteval in torch."""
 
 import logging
+import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from probe_problems import QUICK, folds, splits
 from tiny_models import WRITERS, write_bert
 from transformers import AutoModel, AutoTokenizer
 
-from evaluation.encoders import make_encoder
+from evaluation.encoders import make_encoder, transformer
 from evaluation.encoders.transformer import POOLINGS, _batches
 from evaluation.probing.protocols import senteval
 from evaluation.probing.protocols.senteval import SCHEDULES, fit_predict
@@ -52,6 +53,9 @@ POOL = {
     "cls": lambda states: states[:, 0],
     "max": lambda states: states.max(1),
     "last": lambda states: states[:, -1],
+    "weighted_mean": lambda states: np.average(
+        states, axis=1, weights=np.arange(1, states.shape[1] + 1)
+    ),
 }
 
 
@@ -74,6 +78,66 @@ def test_all_layers_by_hand(kind: str, pooling: str, tiny: dict[str, str]) -> No
     assert np.abs(np.diff(vectors[:, -1], axis=0)).max(1).min() > 0.01
 
 
+@pytest.mark.parametrize("kind", ["bert", "gpt2"])
+def test_a_list_of_layers(kind: str, tiny: dict[str, str]) -> None:
+    whole = encode(tiny[kind], TEXTS, layer="all")
+    entry = {"encoder": "transformers", "model": tiny[kind], "layer": [-1, 0, "first_last"]}
+    encoder = make_encoder("mine", entry)
+    assert (encoder.layers, encoder.layer) == ((str(LAYERS[kind]), "0", "first_last"), "first_last")
+    vectors = encoder.encode(TEXTS)
+    assert vectors[:, :2] == pytest.approx(whole[:, [LAYERS[kind], 0]], abs=1e-6)
+    assert vectors[:, 2] == pytest.approx(whole[:, [1, LAYERS[kind]]].mean(1), abs=1e-6)
+    # Nothing above the highest layer runs.
+    assert encode(tiny[kind], TEXTS, layer=[1, 0])[:, 0] == pytest.approx(whole[:, 1], abs=1e-6)
+
+
+@pytest.mark.parametrize("pooling", [name for name in POOLINGS if name != "cls"])
+def test_without_special_tokens(pooling: str, tiny: dict[str, str]) -> None:
+    vectors = encode(tiny["bert"], [*TEXTS, ""], layer=-1, pooling=pooling, special_tokens=False)
+    for text, vector in zip(TEXTS, vectors, strict=False):
+        words = by_hand(tiny["bert"], text)[-1:]
+        # [CLS] is pooled with the weight 0: the others keep their places.
+        words = words.copy() if pooling == "weighted_mean" else words[:, 1:]
+        if pooling == "weighted_mean":
+            places = np.arange(1, words.shape[1] + 1) * ([0] + [1] * (words.shape[1] - 2) + [0])
+            expected = np.average(words, axis=1, weights=places)
+        else:
+            expected = POOL[pooling](words[:, :-1])
+        assert vector == pytest.approx(expected, abs=1e-5)
+    assert not vectors[-1].any()
+    entry = {"encoder": "transformers", "model": tiny["bert"], "special_tokens": False}
+    assert make_encoder("mine", entry).options["special_tokens"] is False
+
+
+@pytest.mark.parametrize("kind", WRITERS)
+def test_random_weights_come_from_the_seed(kind: str, tiny: dict[str, str]) -> None:
+    torch.manual_seed(7)
+    state = torch.get_rng_state()
+    found = encode(tiny[kind], TEXTS, layer="all", weights="random")
+    assert torch.equal(torch.get_rng_state(), state)
+    transformer.load_model.cache_clear()
+    assert np.array_equal(encode(tiny[kind], TEXTS, layer="all", weights="random", seed=1), found)
+    for other in ({"weights": "random", "seed": 2}, {"weights": "trained", "seed": 2}):
+        assert np.abs(encode(tiny[kind], TEXTS, layer="all", **other) - found).max() > 0.01
+    # As the library draws them: a matrix has the deviation of the configuration.
+    entry = {"encoder": "transformers", "model": tiny[kind], "weights": "random"}
+    encoder = make_encoder("mine", entry)
+    loaded = transformer.load_model(encoder.source, LAYERS[kind], LAYERS[kind], 16, "float32", 1)  # type: ignore[union-attr]
+    if kind != "t5":
+        weight = max(loaded.model.parameters(), key=lambda p: p.numel() * (p.dim() == 2))
+        assert float(weight.detach().std()) == pytest.approx(0.02, rel=0.2)
+    assert encoder.options.items() >= {"weights": "random", "seed": 1}.items()
+    trained = make_encoder("mine", {"encoder": "transformers", "model": tiny[kind], "seed": 2})
+    assert not {"weights", "seed"} & trained.options.keys()
+
+
+def test_random_weights_need_no_trained_ones(tiny: dict[str, str], tmp_path: Path) -> None:
+    expected = encode(tiny["bert"], TEXTS, weights="random")
+    folder = shutil.copytree(tiny["bert"], tmp_path / "bert")
+    (folder / "model.safetensors").unlink()
+    assert np.array_equal(encode(str(folder), TEXTS, weights="random"), expected)
+
+
 @pytest.mark.parametrize("kind", WRITERS)
 def test_each_layer_alone(kind: str, tiny: dict[str, str]) -> None:
     whole = encode(tiny[kind], TEXTS, layer="all")
@@ -89,7 +153,7 @@ def test_layers_above_the_one_asked_for_do_not_run(tiny: dict[str, str]) -> None
     encoder = make_encoder("mine", {"encoder": "transformers", "model": tiny["gpt2"], "layer": "1"})
     encoder.encode(["el"])
     assert load_model.cache_info().currsize == 1
-    loaded = load_model(encoder.source, 3, 2, "float32")  # type: ignore[union-attr]
+    loaded = load_model(encoder.source, 3, 2, 16, "float32", None)  # type: ignore[union-attr]
     assert load_model.cache_info().hits > 0
     assert len(loaded.model.h) == loaded.n_layers == 2
 
@@ -185,6 +249,8 @@ def test_a_prompt_stands_before_each_text(tiny: dict[str, str]) -> None:
     expected = encode(tiny["bert"], [f"un perro {text}" for text in TEXTS])
     assert np.array_equal(encoder.encode(TEXTS, "un perro "), expected)
     assert not np.array_equal(encoder.encode(TEXTS), expected)
+    around = encode(tiny["bert"], [f"un {text} come" for text in TEXTS])
+    assert np.array_equal(encoder.encode(TEXTS, "un {} come"), around)
 
 
 # --- senteval engines ----------------------------------------------------------------------------

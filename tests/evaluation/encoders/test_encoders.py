@@ -216,10 +216,17 @@ def test_pinned(name: str, error: float) -> None:
         ("callable", {"function": "m:f", "form": "words"}, "", "natural or tokens"),
         ("callable", {"function": "m.f"}, "", "'module:function'"),
         ("bert", BERT | {"layer": 7.5}, ".layer", "a text"),
-        ("bert", BERT | {"layer": "last"}, "", "layer: avg, all or a number"),
-        ("bert", BERT | {"layer": "07"}, "", "layer: avg, all or a number"),
+        ("bert", BERT | {"layer": "last"}, "", "layer: avg, first_last, a number or a list"),
+        ("bert", BERT | {"layer": "07"}, "", "layer: avg, first_last, a number or a list"),
+        ("bert", BERT | {"layer": [1, "all"]}, "", "a list of these, or all"),
+        ("bert", BERT | {"layer": []}, ".layer", "a list of texts, each once"),
+        ("bert", BERT | {"layer": [3, 3]}, ".layer", "a list of texts, each once"),
         ("bert", BERT | {"pooling": "sum"}, "", "pooling: one of mean, cls, max, last"),
-        ("bert", BERT | {"dtype": "float16"}, "", "dtype: one of float32, bfloat16"),
+        ("bert", BERT | {"pooling": "cls", "special_tokens": False}, "", "another than cls"),
+        ("bert", BERT | {"dtype": "int8"}, "", "dtype: one of float32, bfloat16, float16"),
+        ("bert", BERT | {"weights": "new"}, "", "weights: one of trained, random"),
+        ("bert", BERT | {"prompts": {"SP": "Is {text} true?"}}, "", "`{}` once for the text"),
+        ("bert", BERT | {"prompts": {"SP": "{}: {}"}}, "", "`{}` once for the text"),
         ("bert", BERT | {"batch": 0}, "", "batch >= 1"),
         ("bert", BERT | {"max_length": 2}, "", "max_length >= 3"),
     ],
@@ -235,6 +242,7 @@ def test_errors_name_what_is_known(
 
 def test_a_layer_needs_no_quotes() -> None:
     assert make_encoder("mine", BERT | {"layer": 7}).layer == "7"
+    assert make_encoder("mine", BERT | {"layer": [2, "avg", 7]}).layer == "7"
 
 
 @pytest.mark.parametrize("kind", ["static", "transformers", "sentence_transformers", "callable"])
@@ -391,8 +399,13 @@ def test_layers_are_named_without_loading_the_model(tmp_path: Path) -> None:
     single = Transformer(model, layer_option="2")
     assert (single.layers, single.layer) == (("2",), "2")
     assert single.options == encoder.options == Transformer(model).options
-    with pytest.raises(InputError, match=r"a number from 0 .* to 2\n.*layer 3"):
-        _ = Transformer(model, layer_option="3").layers
+    listed = Transformer(model, layer_option=["-1", "first_last", "avg", "-3"])
+    assert (listed.layers, listed.layer) == (("2", "first_last", "avg", "0"), "0")
+    for layer in ("3", "-4"):
+        with pytest.raises(InputError, match=rf"a number from 0 .* to 2\n.*layer {layer}"):
+            _ = Transformer(model, layer_option=layer).layers
+    with pytest.raises(InputError, match=r"each layer once; -1 is 2\n.*-1, 2"):
+        _ = Transformer(model, layer_option=["-1", "2"]).layers
 
 
 @pytest.mark.parametrize(

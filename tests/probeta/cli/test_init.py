@@ -185,7 +185,7 @@ OF_PAPERS = {
     "wang2022": (
         {"english_senteval", "evalrank"},
         "use_multilingual use_multilingual_centred use_multilingual_whitened glove word2vec "
-        "fasttext dict2vec bert sentence_bert simcse infersent bert_flow",
+        "fasttext dict2vec bert bert_whitened sentence_bert simcse infersent bert_flow",
     ),
 }
 
