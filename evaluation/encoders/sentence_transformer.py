@@ -28,24 +28,13 @@ WORD_GRU = "word_gru.WordGru"
 """How modules.json names the module of ``evaluation/encoders/word_gru.py``."""
 _SETTINGS = "config_sentence_transformers.json"
 _DENSE = "SentenceTransformer"
-# Type of another model of the library to what is found, and what to take instead. The class of
-# dense models loads them all, as the mean over the tokens of their body.
+# Types of other models of the library, and what they give in place of a vector of a text. The class
+# of dense models loads them all, as the mean over the tokens of their body.
 _OTHERS = {
-    "SparseEncoder": (
-        "a value for each word of its vocabulary, which neither the store nor the probes can hold",
-        "score the dense model that it was made from, or a function (`encoder: callable`) that "
-        "reduces its vectors to some hundred dimensions",
-    ),
-    "CrossEncoder": (
-        "a score for two texts together, and no vector of a text",
-        "score a sentence encoder",
-    ),
-    "MultiVectorEncoder": (
-        "a vector for each token, compared token by token",
-        "score a sentence encoder, or a function (`encoder: callable`) that pools its vectors",
-    ),
+    "SparseEncoder": "a value for each word of its vocabulary, too many for store and probes",
+    "CrossEncoder": "a score for two texts together",
+    **dict.fromkeys(("MultiVectorEncoder", "ColBERT"), "a vector for each token"),
 }
-_OTHERS["ColBERT"] = _OTHERS["MultiVectorEncoder"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -141,9 +130,11 @@ def _check_type(source: Source, transformers: Any = None) -> None:
         if other := re.search(r"\b(sparse|cross|multi_vector)_encoder\b", str(module)):
             kind = other[0].title().replace("_", "")
     if kind != _DENSE:
-        found, todo = _OTHERS.get(kind, ("another type", "score a sentence encoder"))
-        expected = f"a {_DENSE}, which gives a text one vector"
-        raise source.error(expected, f"a {kind}: {found}", todo)
+        expected = f"a {_DENSE}, which gives a text one vector of some hundred numbers"
+        todo = (
+            "score a sentence encoder, or a function (`encoder: callable`) that makes such a vector"
+        )
+        raise source.error(expected, f"{kind}: {_OTHERS.get(kind, 'another type')}", todo)
     if (
         modules
         and isinstance(modules[0], dict)
