@@ -13,6 +13,7 @@ from dataclasses import asdict
 from functools import partial
 from itertools import islice
 from pathlib import Path
+from textwrap import indent
 from typing import Any, TypeVar
 
 import pyarrow as pa
@@ -35,7 +36,14 @@ from corpora_recipes.records import (
 )
 from corpora_recipes.running.cluster import Cluster
 from corpora_recipes.running.console import progress
-from corpora_recipes.running.errors import MAX_FAULTS, InputError, RawError, join_faults
+from corpora_recipes.running.errors import (
+    MAX_FAULTS,
+    EncodingError,
+    InputError,
+    RawError,
+    RawErrors,
+    join_faults,
+)
 from corpora_recipes.running.executors import open_executor
 from corpora_recipes.running.outputs import whole_outputs
 
@@ -45,6 +53,8 @@ BEYOND_QUOTA = "beyond_quota"
 """The reason of what a block holds beyond the quota."""
 IN_DROPPED_DOCUMENT = "in_dropped_document"
 """The reason of what a document held that the recipe dropped as a whole."""
+MAX_UNREADABLE = {RawError.reason: 0.5, EncodingError.reason: 0.1}
+"""The share of the items of a block, if they are two or more, beyond which its file is another."""
 
 
 def read_corpus(
@@ -125,6 +135,10 @@ def _read(recipe: str, block: Block, corpus: Corpus) -> BlockResult:
         if gc_enabled:
             gc.enable()
     settle_counts(result, corpus)
+    unit = record_unit(corpus.facts.records)
+    for reason, share in MAX_UNREADABLE.items():
+        if result.drops.dropped[unit, reason] > max(1, share * result.drops.seen[unit]):
+            raise join_faults(result.drops.faults(unit, reason))
     return result
 
 
@@ -319,21 +333,32 @@ def read(
 
 
 def above_limits(corpus: Corpus, drops: Drops) -> list[str]:
-    """Return, in words, the shares of drops above those of ``drop_limits`` in corpus.yaml."""
+    """Return, in words, the shares of drops above those of ``drop_limits`` in corpus.yaml.
+
+    The limit of what cannot be read is 0 unless it is there. The first places are named.
+    """
     excess = []
-    for name, limit in corpus.facts.drop_limits.items():
+    unreadable = {f"{unit}.{reason}" for unit, reason in drops.places if drops.faults(unit, reason)}
+    limits = {**dict.fromkeys(sorted(unreadable), 0), **corpus.facts.drop_limits}
+    for name, limit in limits.items():
         unit, reason = name.split(".")
-        share = drops.dropped[unit, reason] / max(1, drops.seen[unit])
-        if share > limit:
-            excess.append(
-                f"{share:.2%} of the {unit} dropped as {reason}, above the limit of {limit:.2%} "
-                f"(drop_limits in {corpus.recipe}/corpus.yaml)"
-            )
+        n_dropped = drops.dropped[unit, reason]
+        share = n_dropped / max(1, drops.seen[unit])
+        if share <= limit:
+            continue
+        note = f"{share:.2%} of the {unit} dropped as {reason} ({n_dropped:,}), above the limit of "
+        note += f"{limit:.2%} (drop_limits in {corpus.recipe}/corpus.yaml)"
+        if faults := drops.faults(unit, reason):
+            note += "\n" + indent(str(join_faults(faults)), "  ")
+        elif places := drops.places.get((unit, reason)):
+            note += f": {', '.join(str(getattr(place, 'where', place)) for place in places)}"
+        excess.append(note)
     return excess
 
 
 def _check(corpus: Corpus, raw: Path, drops: Drops, count: int, *, strict: bool) -> None:
     counts = json.dumps(drops.as_dict(), ensure_ascii=False)
+    faults = drops.faults()[:MAX_FAULTS]
     advice = "inspect the raw files, and check that `language` fits them"
     units = {record_unit(corpus.facts.records), *CONTENTS[corpus.facts.records]}
     if of_texts := [drop for drop in drops.dropped.items() if drop[0][0] in units]:
@@ -343,17 +368,19 @@ def _check(corpus: Corpus, raw: Path, drops: Drops, count: int, *, strict: bool)
         advice += "rules of the recipe do not fit this language"
     if count == 0:
         expected = f"at least one document for {corpus.name}"
-        raise RawError(raw, expected, f"none; counts: {counts}", advice)
+        raise RawErrors([RawError(raw, expected, f"none; counts: {counts}", advice), *faults])
     seen, dropped = _dropped_documents(corpus, drops)
     if dropped > seen / 2:
         expected = f"at least half of the documents for {corpus.name}"
         todo = f"{advice}; if so many drops are normal, raise the limit under drop_limits in "
         todo += f"{corpus.recipe}/corpus.yaml"
-        raise RawError(raw, expected, f"{dropped:,} of {seen:,} dropped; counts: {counts}", todo)
+        found = f"{dropped:,} of {seen:,} dropped; counts: {counts}"
+        raise RawErrors([RawError(raw, expected, found, todo), *faults])
     if strict and (excess := above_limits(corpus, drops)):
-        found = f"{'; '.join(excess)}; counts: {counts}"
+        found = "; ".join(note.partition("\n")[0] for note in excess) + f"; counts: {counts}"
         todo = "inspect the raw files, or read them without --strict"
-        raise RawError(raw, "no share of drops above its limit", found, todo)
+        summary = RawError(raw, "no share of drops above its limit", found, todo)
+        raise RawErrors([summary, *faults])
 
 
 def _dropped_documents(corpus: Corpus, drops: Drops) -> tuple[int, int]:

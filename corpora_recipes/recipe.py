@@ -15,7 +15,7 @@ from typing import Annotated, Any, Literal, Protocol
 
 from pydantic import Field, Strict, StrictBool, StrictInt, model_validator
 
-from corpora_recipes.records import Drops, Kind, Record, Window
+from corpora_recipes.records import Drops, Kind, Place, Record, Window
 from corpora_recipes.running.errors import InputError, RawError
 from corpora_recipes.validation import AS_WRITTEN, Checked, Number, described, validate
 from corpora_recipes.yaml_files import parse_yaml, read_yaml
@@ -406,13 +406,18 @@ class BlockResult:
     drops: Drops = field(default_factory=Drops)
 
     @contextmanager
-    def counting(self, unit: str) -> Iterator[None]:
-        """Count one item of a unit as seen; and as dropped if Dropped is raised within."""
+    def counting(self, unit: str, place: Place | str = "") -> Iterator[None]:
+        """Count one item of a unit as seen; and as dropped if Dropped or RawError is raised within.
+
+        So one item that cannot be read never stops a corpus. ``place`` is that of the item.
+        """
         self.drops.seen[unit] += 1
         try:
             yield
         except Dropped as dropped:
-            self.drops.dropped[unit, dropped.reason] += 1
+            self.drops.drop(unit, dropped.reason, place)
+        except RawError as fault:
+            self.drops.drop(unit, fault.reason, fault)
 
 
 class Dropped(Exception):
@@ -441,7 +446,8 @@ class Recipe:
         blocks: ``blocks(raw, corpus)`` lists the blocks of the corpus in the folder ``raw``, and
             raises InputError if the recipe can read nothing in it.
         read_block: ``read_block(block, corpus)`` reads one block. It runs in a worker, depends
-            only on its arguments, and raises InputError if the block is damaged.
+            only on its arguments, counts and drops an item that it cannot read, and raises
+            RawError if the file is another one, or damaged as a whole.
         sources: ``sources(corpus)`` lists the raw files, if ``{option}`` in corpus.yaml cannot
             express how they depend on the options. Default: those of corpus.yaml.
         settled: ``settled(corpus)`` asks the servers what the options leave open, such as the date

@@ -9,11 +9,22 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from types import NoneType
-from typing import Any, Literal, NamedTuple, TypeVar, cast, get_args, get_origin, get_type_hints
+from typing import (
+    Any,
+    Literal,
+    NamedTuple,
+    Protocol,
+    TypeVar,
+    cast,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 import pyarrow as pa
 
 from corpora_recipes.hashing import keyed_uniform
+from corpora_recipes.running.errors import MAX_FAULTS, RawError
 
 T = TypeVar("T")
 Split = Literal["train", "validation", "test"]
@@ -285,6 +296,14 @@ def text_of(tokens: Iterable[Token]) -> str:
 Record = Document | Dialogue | DiscourseTree | Example | ParsedSentence
 
 
+class Place(Protocol):
+    """What knows its place in a raw file, such as a line; an error about it, too."""
+
+    @property
+    def where(self) -> str:
+        """The file and the line, for messages."""
+
+
 @dataclass(slots=True)
 class Drops:
     """Numbers of items seen, and of items dropped by reason.
@@ -295,15 +314,34 @@ class Drops:
     Attributes:
         seen: unit ("documents", "sentences" …) to the number seen.
         dropped: (unit, reason) to the number dropped.
+        places: (unit, reason) to the places of the first ``MAX_FAULTS``, as far as they are known;
+            of what cannot be read, the errors.
     """
 
     seen: Counter[str] = field(default_factory=Counter)
     dropped: Counter[tuple[str, str]] = field(default_factory=Counter)
+    places: dict[tuple[str, str], list[Place | str]] = field(default_factory=dict)
 
     def add(self, other: "Drops") -> None:
         """Add the counts of another part of the same corpus."""
         self.seen.update(other.seen)
         self.dropped.update(other.dropped)
+        for key, places in other.places.items():
+            first = self.places.setdefault(key, [])
+            first += places[: MAX_FAULTS - len(first)]
+
+    def drop(self, unit: str, reason: str, place: Place | str = "") -> None:
+        """Count an item, which was counted as seen, as dropped."""
+        self.dropped[unit, reason] += 1
+        first = self.places.setdefault((unit, reason), [])
+        if place and len(first) < MAX_FAULTS:
+            first.append(place)
+
+    def faults(self, unit: str = "", reason: str = "") -> list[RawError]:
+        """Return the first errors of items that cannot be read: all, or of a unit and a reason."""
+        listed = self.places.items()
+        chosen = (places for key, places in listed if not unit or key == (unit, reason))
+        return [place for places in chosen for place in places if isinstance(place, RawError)]
 
     def sift(self, unit: str, text: str, reason: str | None) -> str | None:
         """Count a text as seen and return it; if there is a reason, count it as dropped: None."""

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from corpora_recipes.formats.tables import INVISIBLE
 from corpora_recipes.recipe import Dropped
 from corpora_recipes.records import Token, Word, text_of
-from corpora_recipes.running.errors import RawError
+from corpora_recipes.running.errors import EncodingError, RawError
 from corpora_recipes.running.limits import LARGEST_SENTENCE, MAX_WORDS, whole_lines
 from corpora_recipes.text.cleaning import nfc
 
@@ -84,13 +84,14 @@ def iter_pieces(
         yield Piece(lines, line, offset)
 
 
-def read_comments(piece: Piece, path: Path) -> dict[str, str]:
+def read_comments(piece: Piece) -> dict[str, str]:
     """Return the comments above a sentence: the name before "=", without blanks, to the value."""
     values: dict[str, str] = {}
-    for number, raw in enumerate(piece.lines, piece.first):
+    for raw in piece.lines:
         if not raw.startswith(b"#"):
             break
-        name, _, value = _decoded(raw[1:], path, number).partition("=")
+        # The sentence is dropped when it is parsed.
+        name, _, value = raw[1:].decode(errors="replace").partition("=")
         values.setdefault(name.strip(), " ".join(value.split()))
     return values
 
@@ -192,7 +193,8 @@ def _decoded(raw: bytes, path: Path, number: int) -> str:
     try:
         return raw.decode()
     except UnicodeDecodeError as error:
-        raise _error(path, number, "text in UTF-8", raw[error.start : error.end]) from None
+        where, found = f"{path}, line {number}", repr(raw[error.start : error.end])
+        raise EncodingError(where, "text in UTF-8", found) from None
 
 
 def _error(path: Path, line: int, expected: str, found: object) -> RawError:

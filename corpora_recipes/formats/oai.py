@@ -1,6 +1,7 @@
 """Pages of OAI-PMH 2.0: a server's responses to ListRecords, checked."""
 
 import re
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -15,11 +16,41 @@ _FORBIDDEN = re.compile(
     rb"[\x00-\x08\x0b\x0c\x0e-\x1f]|&#(?:0*(?:[0-8]|1[124-9]|2\d|3[01])|x0*(?:[0-8bcef]|1[\da-f]));",
     re.IGNORECASE,
 )
+_RECORD_START = re.compile(rb"(?=<record[\s>])")
 
 
 def parse_page(path: Path) -> etree._Element:
     """Return the root of a page, an OAI-PMH response."""
     return parse_response(read_whole(path, LARGEST_XML), path)
+
+
+def iter_records(path: Path) -> Iterator[tuple[str, etree._Element | RawError]]:
+    """Yield the place of each record of a page, and the record, or why it cannot be read.
+
+    If a page is whole, but not well-formed, its records are parsed one by one.
+    """
+    data = read_whole(path, LARGEST_XML)
+    pages: Sequence[etree._Element | bytes]
+    try:
+        pages = [parse_response(data, path)]
+    except RawError:
+        end = data.rfind(b"</ListRecords")
+        head, *records = _RECORD_START.split(data[: max(0, end)])
+        if not records:
+            raise
+        pages = [head + record + data[end:] for record in records]
+    number = 0
+    for page in pages:
+        where = f"{path}, record {number + 1}"
+        found: Iterable[etree._Element | RawError]
+        try:
+            root = parse_response(page, where) if isinstance(page, bytes) else page
+            found = root.iterfind(f"*/{OAI}record")
+        except RawError as fault:
+            found = [fault]
+        for record in found:
+            number += 1
+            yield f"{path}, record {number}", record
 
 
 def parse_response(data: bytes, where: Path | str) -> etree._Element:

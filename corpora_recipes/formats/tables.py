@@ -1,24 +1,36 @@
-"""Reads TSV, CSV, JSON Lines and pairs with gold scores, and turns their rows into examples."""
+"""Reads TSV, CSV, JSON Lines and pairs with gold scores, and turns their rows into examples.
+
+A row that cannot be read is a row with a ``fault``, which ``collect_examples`` counts and drops.
+"""
 
 import csv
 import io
 import json
 import math
 import re
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from corpora_recipes.formats.archives import Member
 from corpora_recipes.recipe import BlockResult, Corpus, Dropped
 from corpora_recipes.records import Example
-from corpora_recipes.running.errors import InputError, RawError
-from corpora_recipes.running.limits import LONGEST_ROW, MOST_LINES, MOST_RECORDS, whole_lines
+from corpora_recipes.running.errors import EncodingError, InputError, RawError
+from corpora_recipes.running.limits import (
+    LONGEST_LINE,
+    LONGEST_ROW,
+    MOST_LINES,
+    MOST_RECORDS,
+    whole_lines,
+)
 from corpora_recipes.text.cleaning import nfc
 
 # Large enough to hide the cost of a task, small enough for any worker's memory.
 BLOCK_BYTES = 8 << 20
+UTF_8_ADVICE = "convert the file to UTF-8"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,14 +52,14 @@ class Line:
     start: int = 0  # the first byte of the range
     todo: str | None = None  # the advice for any fault of the file, if the user did not write it
 
+    @property
+    def where(self) -> str:
+        """The file and the line, for messages."""
+        return f"{self.path}, line {count_lines(self.path, self.start) + self.number}"
+
     def error(self, expected: str, found: str, todo: str = "correct the line") -> RawError:
         """Return the error that names this line."""
-        n_before = 0
-        if self.start:
-            with self.path.open("rb") as file:
-                n_before = sum(1 for _ in _until(whole_lines(file, self.path), self.start))
-        where = f"{self.path}, line {n_before + self.number}"
-        return RawError(where, expected, found, self.todo or todo)
+        return RawError(self.where, expected, found, self.todo or todo)
 
     def parse(self, line: bytes) -> Any:
         """Return the JSON of this line."""
@@ -55,10 +67,21 @@ class Line:
             text = line.decode("utf-8-sig" if self.number == 1 and not self.start else "utf-8")
             return json.loads(text)
         except UnicodeDecodeError as error:
-            raise self.error("UTF-8", str(error), "convert the file to UTF-8") from None
+            todo = self.todo or UTF_8_ADVICE
+            raise EncodingError(self.where, "UTF-8", str(error), todo) from None
         except (ValueError, RecursionError) as error:
             found = f"{text[:60]!r} … ({error})"
             raise self.error("a line that is one JSON object", found) from None
+
+
+# A worker reads one range after the other, and each of them may have several faults.
+@lru_cache(maxsize=1)
+def count_lines(path: Path, end: int) -> int:
+    """Count the lines of a file that begin before a byte, at which a range of lines begins."""
+    if not end:
+        return 0
+    with path.open("rb") as file:
+        return sum(1 for _ in _until(whole_lines(file, path), end))
 
 
 def line_ranges(path: Path, name: str) -> list[LineRange]:
@@ -97,14 +120,6 @@ def locate_lines(
             yield Line(path, number, start, todo), line
 
 
-def parse_lines(
-    lines: Iterable[bytes], path: Path, start: int = 0, todo: str | None = None
-) -> Iterator[tuple[Line, Any]]:
-    """Yield the place and the value of each line of JSON, see ``locate_lines``."""
-    for place, line in locate_lines(lines, path, start, todo):
-        yield place, place.parse(line)
-
-
 def _until(lines: Iterable[bytes], end: int) -> Iterator[bytes]:
     """Yield the lines that begin before byte ``end``, the first one beginning at byte 0."""
     position = 0
@@ -120,6 +135,7 @@ def _until(lines: Iterable[bytes], end: int) -> Iterator[bytes]:
 INVISIBLE = re.compile("[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]")
 
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?", re.ASCII)
+_CSV_QUOTED = re.compile(r'"((?:[^"]|"")*)"')
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +145,7 @@ class Row:
     file: str  # for messages
     line: int  # from 1; 0 if the row is the whole file
     fields: dict[str, str]  # column to value, from which nothing is stripped
+    fault: RawError | None = None  # why it cannot be read; it may then lack fields
 
     @property
     def where(self) -> str:
@@ -139,6 +156,10 @@ class Row:
         """Return the error that names this row."""
         return RawError(self.where, expected, found, *todo)
 
+    def refused(self, expected: str, found: str, *todo: str) -> "Row":
+        """Return this row as one that cannot be read."""
+        return replace(self, fault=self.error(expected, found, *todo))
+
     def filled(self, column: str) -> str:
         """Return a value that must not be empty, without white space around it."""
         if not (value := self.fields[column].strip()):
@@ -146,8 +167,8 @@ class Row:
         return value
 
 
-def decoded_lines(data: bytes | Iterable[bytes], where: str) -> Iterator[tuple[int, str]]:
-    """Yield each line that is not empty, without its line end, with its number.
+def decoded_lines(data: bytes | Iterable[bytes], where: str) -> Iterator[Row]:
+    """Yield each line that is not empty, without its line end, as a row with the field ``line``.
 
     Only a line feed ends a line, with or without a carriage return before it. A byte order mark
     at the beginning is removed. A line of spaces is skipped, a line of tabs is not. ``data`` is the
@@ -155,36 +176,41 @@ def decoded_lines(data: bytes | Iterable[bytes], where: str) -> Iterator[tuple[i
     """
     is_empty = True
     for number, line in enumerate(io.BytesIO(data) if isinstance(data, bytes) else data, 1):
-        line_where = f"{where}, line {number}"
-        if len(line) > LONGEST_ROW or number > MOST_LINES:
-            expected = f"at most {MOST_LINES:,} lines of at most {LONGEST_ROW:,} bytes"
-            found = f"a line of {len(line):,} bytes" if number <= MOST_LINES else "more"
-            raise RawError(line_where, expected, found)
-        try:
-            text = line.decode("utf-8-sig" if number == 1 else "utf-8")
-        except UnicodeDecodeError as error:
-            raise RawError(line_where, "UTF-8", str(error), "convert the file to UTF-8") from None
-        text = text.removesuffix("\n").removesuffix("\r")
-        if "\r" in text:
-            found = "a carriage return inside the line"
-            raise RawError(
-                line_where, "lines that end in a line feed", found, "convert the line ends"
-            )
-        if text.strip(" "):
+        if number > MOST_LINES:
+            raise RawError(where, f"at most {MOST_LINES:,} lines", "more")
+        row = _decoded(line, Row(where, number, {"line": ""}))
+        if row.fault or row.fields["line"].strip(" "):
             is_empty = False
-            yield number, text
+            yield row
     if is_empty:
         raise RawError(where, "one line or more", "an empty file")
 
 
-def every_line(data: bytes, where: str) -> list[str]:
+def _decoded(line: bytes, row: Row) -> Row:
+    """Return a row with the text of its line."""
+    if len(line) > LONGEST_ROW:
+        found = f"a line of {len(line):,} bytes"
+        return row.refused(f"lines of at most {LONGEST_ROW:,} bytes", found)
+    try:
+        text = line.decode("utf-8-sig" if row.line == 1 else "utf-8")
+    except UnicodeDecodeError as error:
+        return replace(row, fault=EncodingError(row.where, "UTF-8", str(error), UTF_8_ADVICE))
+    text = text.removesuffix("\n").removesuffix("\r")
+    if "\r" in text:
+        found, todo = "a carriage return inside the line", "convert the line ends"
+        return row.refused("lines that end in a line feed", found, todo)
+    row.fields["line"] = text
+    return row
+
+
+def every_line(data: bytes, where: str) -> list[Row]:
     """Return the lines of a file, see ``decoded_lines``, with the blank ones, which are ""."""
     count = data.count(b"\n") + (not data.endswith(b"\n"))
     if count > MOST_RECORDS:
         raise RawError(where, f"at most {MOST_RECORDS:,} lines", f"{count:,}")
-    lines = [""] * count
-    for number, line in decoded_lines(data, where):
-        lines[number - 1] = line
+    lines = [Row(where, number, {"line": ""}) for number in range(1, count + 1)]
+    for row in decoded_lines(data, where):
+        lines[row.line - 1] = row
     return lines
 
 
@@ -203,19 +229,22 @@ def table_rows(data: bytes, where: str, columns: Sequence[str], *, header: bool)
     lines = decoded_lines(data, where)
     names = list(columns)
     if header:
-        number, text = next(lines)
-        names = [name.strip() for name in text.split("\t")]
+        first = next(lines)
+        if first.fault:
+            raise first.fault
+        names = [name.strip() for name in first.fields["line"].split("\t")]
         for count, fault in ((0, "no"), (2, "more than one")):
             if faulty := [name for name in columns if min(names.count(name), 2) == count]:
                 expected = f"each of the columns {', '.join(columns)} once"
-                found = f"{fault} {', '.join(faulty)} in {text[:200]!r}"
-                raise RawError(f"{where}, line {number}", expected, found)
-    for number, text in lines:
+                found = f"{fault} {', '.join(faulty)} in {first.fields['line'][:200]!r}"
+                raise first.error(expected, found)
+    for line in lines:
+        text = line.fields["line"]
         fields = text.split("\t")
-        row = Row(where, number, dict(zip(names, fields, strict=False)))
-        if len(fields) != len(names):
+        row = replace(line, fields=dict(zip(names, fields, strict=False)))
+        if len(fields) != len(names) and not row.fault:
             expected = f"{len(names)} fields between tabs: {', '.join(names)}"
-            raise row.error(expected, f"{len(fields)} in {text[:200]!r}")
+            row = row.refused(expected, f"{len(fields)} in {text[:200]!r}")
         yield row
 
 
@@ -224,44 +253,145 @@ def matched_rows(data: bytes, where: str, pattern: re.Pattern[str], expected: st
 
     A group that takes no part in the match is "". ``expected`` is a line in words, for messages.
     """
-    for number, line in decoded_lines(data, where):
-        parts = pattern.fullmatch(line)
-        row = Row(where, number, parts.groupdict("") if parts else {})
-        if parts is None:
-            raise row.error(expected, repr(line[:200]))
-        yield row
+    for row in decoded_lines(data, where):
+        line = row.fields["line"]
+        if row.fault:
+            yield row
+        elif parts := pattern.fullmatch(line):
+            yield replace(row, fields=parts.groupdict(""))
+        else:
+            yield row.refused(expected, repr(line[:200]))
+
+
+def unquote(text: str) -> str:
+    """Undo the quoting of a CSV field that is quoted from end to end.
+
+    Any other field is returned unchanged, such as one that only begins with a quotation mark.
+    """
+    quoted = _CSV_QUOTED.fullmatch(text)
+    return quoted[1].replace('""', '"') if quoted else text
+
+
+@dataclass(slots=True)
+class _CsvLines:
+    """The lines of a CSV for ``csv.reader``, which can go back to the second line of a row."""
+
+    lines: Iterator[tuple[int, bytes]]
+    where: str
+    again: deque[tuple[int, bytes]] = field(default_factory=deque)
+    taken: list[tuple[int, bytes]] = field(default_factory=list)  # of the row that is being read
+    fault: RawError | None = None  # of that row
+
+    def __iter__(self) -> "_CsvLines":
+        return self
+
+    def __next__(self) -> str:
+        number, line = self.again.popleft() if self.again else next(self.lines)
+        self.taken.append((number, line))
+        try:
+            text = line.decode("utf-8-sig" if number == 1 else "utf-8")
+        except UnicodeDecodeError as error:
+            where = f"{self.where}, line {number}"
+            self.fault = self.fault or EncodingError(where, "UTF-8", str(error), UTF_8_ADVICE)
+            text = line.decode("utf-8", "replace")
+        if "\0" in text:
+            found = "a zero byte, as in files that are no text"
+            self.fault = self.fault or RawError(f"{self.where}, line {number}", "text", found)
+        return text
+
+    def start_row(self) -> None:
+        self.taken.clear()
+        self.fault = None
+
+    def go_back(self) -> None:
+        self.again.extendleft(reversed(self.taken[1:]))
 
 
 def csv_rows(
-    data: bytes, where: str, columns: Callable[[Sequence[str], str], Sequence[str]]
+    lines: Iterable[bytes],
+    where: str,
+    columns: Callable[[Sequence[str], str], Sequence[str]],
+    delimiter: str = ",",
 ) -> Iterator[Row]:
-    """Yield the rows of a CSV that are not empty; a row names the line where it begins.
+    """Yield the rows of a table that are not empty; a row names the line where it begins.
+
+    With commas or semicolons it is CSV (RFC 4180), whose fields may be in quotation marks; with
+    tabs these are ordinary characters. A row that cannot be read, or that seems to have swallowed
+    others by a quotation mark that is never closed, is one with a fault, and ends with its first
+    line: the others are read.
 
     Args:
-        data: the file.
+        lines: those of the file, with their line ends.
         where: the file, for messages.
         columns: checks the header, given its place too, and returns the names of the columns.
+        delimiter: what stands between fields.
     """
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise RawError(where, "UTF-8", str(error), "convert the file to UTF-8") from None
-    table = csv.reader(io.StringIO(text, newline=""), strict=True)
-    line = 1
-    try:
-        names = columns(next(table, []), f"{where}, line 1")
-        line = table.line_num + 1
-        for cells in table:
-            number, line = line, table.line_num + 1
-            if cells and len(cells) != len(names):
-                expected = f"{len(names)} fields between commas, as in the header"
-                found = f"{len(cells)}, which begin with {', '.join(cells[:4])}"
-                raise RawError(f"{where}, line {number}", expected, found)
-            if any(cell.strip() for cell in cells):
-                yield Row(where, number, dict(zip(names, cells, strict=True)))
-    except csv.Error as error:
-        expected = "a CSV with closed quotation marks"
-        raise RawError(f"{where}, line {line}", expected, str(error)) from None
+    csv.field_size_limit(LONGEST_LINE)
+    source = _CsvLines(iter(enumerate(lines, 1)), where)
+    quoting: Any = csv.QUOTE_NONE if delimiter == "\t" else csv.QUOTE_MINIMAL
+    table = csv.reader(source, delimiter=delimiter, quoting=quoting, strict=True)
+    todo = "correct the row: a text with a separator or a line end needs quotation marks"
+    if delimiter == "\t":
+        todo = "correct the row: with tabs no text is quoted; texts with tabs or line ends need CSV"
+    names: Sequence[str] | None = None
+    while True:
+        source.start_row()
+        fault, cells = None, list[str]()
+        try:
+            cells = next(table)
+        except StopIteration:
+            break
+        except csv.Error as error:
+            fault = str(error)
+        row = Row(where, source.taken[0][0], {}, source.fault)
+        if fault is None and len(source.taken) > 1 and _has_swallowed(source, cells, delimiter):
+            fault = "a quoted field with lines that are rows by themselves"
+        if fault:
+            expected = f"a row with {delimiter!r} between its fields, and closed quotation marks"
+            row = row.refused(expected, f"{fault}, in {_shown(source.taken[0][1])}", todo)
+            source.go_back()
+        if not cells and not row.fault:
+            continue
+        if names is None:
+            if row.fault:
+                raise row.fault
+            names = columns(cells, row.where)
+        elif row.fault:
+            yield row
+        elif len(cells) != len(names):
+            found = f"{len(cells)} that begin {cells[:2]!r}"[:200]
+            yield row.refused(f"{len(names)} fields: {', '.join(names)}", found, todo)
+        elif any(cell.strip() for cell in cells):
+            yield replace(row, fields=dict(zip(names, cells, strict=True)))
+    if names is None:
+        columns([], f"{where}, line 1")
+
+
+def _shown(line: bytes) -> str:
+    return repr(line[:60].decode("utf-8", "replace"))
+
+
+def _has_swallowed(source: _CsvLines, cells: Sequence[str], delimiter: str) -> bool:
+    """Return whether a further line of a row looks like a row: it has the first or the last cell.
+
+    That cell is outside of the field with line ends, and has a number, as ids have, or is equal.
+    """
+    column = 0 if "\n" not in cells[0] else -1
+    if len(cells) < 2 or "\n" in cells[column]:
+        return False
+    own, own_form = cells[column].strip(), _form(cells[column])
+    for _, line in source.taken[1:]:
+        others = line.decode("utf-8", "replace").split(delimiter)
+        if len(others) >= len(cells):
+            other = others[column].strip()
+            if other and (other == own or ("0" in own_form and _form(other) == own_form)):
+                return True
+    return False
+
+
+def _form(cell: str) -> str:
+    """Return a cell with 0 for its numbers, and a for its words."""
+    return re.sub(r"[^\W\d_]+", "a", re.sub(r"\d+", "0", cell.strip()))
 
 
 def natural_text(text: str) -> str:
@@ -304,12 +434,17 @@ def parse_number(raw: str) -> float:
 
 
 def collect_examples(rows: Iterable[Row], make: Callable[[Row], Example]) -> BlockResult:
-    """Return the examples of a block's rows; those that ``make`` drops are counted by reason."""
+    """Return the examples of a block's rows.
+
+    Those that cannot be read, or that ``make`` drops, are counted by reason.
+    """
     result = BlockResult()
     for row in rows:
         if len(result.records) == MOST_RECORDS:
             raise row.error(f"at most {MOST_RECORDS:,} examples in a file", "more")
-        with result.counting("examples"):
+        with result.counting("examples", row):
+            if row.fault:
+                raise row.fault
             result.records.append(make(row))
     return result
 
@@ -321,14 +456,14 @@ def scored_pairs(pairs: Member, gold: Member) -> Iterator[Row]:
         expected = f"{len(texts)} lines, one for each line of {pairs.where}"
         todo = "use both files of the same release; a pair without a score has an empty line"
         raise RawError(gold.where, expected, str(len(scores)), todo)
-    for number, (pair, score) in enumerate(zip(texts, scores, strict=True), 1):
-        sentences = pair.split("\t")
-        if len(sentences) != 2:
-            where = f"{pairs.where}, line {number}"
-            raise RawError(where, "two sentences and a tab between them", repr(pair[:200]))
-        first, second = sentences
-        fields = {"sentence_1": first, "sentence_2": second, "score": score}
-        yield Row(gold.where, number, fields)
+    for pair, score in zip(texts, scores, strict=True):
+        sentences = pair.fields["line"].split("\t")
+        if len(sentences) != 2 and not pair.fault:
+            expected, found = "two sentences and a tab between them", pair.fields["line"][:200]
+            pair = pair.refused(expected, repr(found))
+        fields = {"sentence_1": sentences[0], "sentence_2": sentences[-1]}
+        fields["score"] = score.fields["line"]
+        yield replace(score, fields=fields, fault=pair.fault or score.fault)
 
 
 def scored(row: Row) -> str:

@@ -72,7 +72,9 @@ _ITEM = re.compile(r"\s*[*-]\s+(\S+)\s*")
 
 
 class IrregularError(RawError):
-    """The parts of a node are neither nuclei of one relation nor one nucleus with satellites."""
+    """The nodes of a file make no tree of nuclei of one relation, and of nuclei with satellites."""
+
+    reason = "irregular"
 
 
 @dataclass(frozen=True, slots=True)
@@ -374,9 +376,11 @@ def _preorder(root: _DisNode) -> Iterator[_DisNode]:
 def _check_span(node: _DisNode, first: int, last: int, path: Path) -> None:
     """Check that a node covers the EDUs that it says."""
     if (node.first, node.last) != (first, last):
-        error = RawError if node.text else IrregularError
-        found = f"{node.first} to {node.last}"
-        raise error(f"{path}:{node.line}", f"EDUs {first} to {last}, which stand here", found)
+        expected, found = (
+            f"EDUs {first} to {last}, which stand here",
+            f"{node.first} to {node.last}",
+        )
+        raise IrregularError(f"{path}:{node.line}", expected, found)
 
 
 def _join_children(node: _DisNode, subtrees: dict[int, DiscourseNode], path: Path) -> DiscourseNode:
@@ -417,6 +421,8 @@ _DECLARATION = re.compile(rb"\s*<\?xml[^>]*?\sencoding\s*=\s*[\"']([^\"']+)[\"']
 
 class CrossingError(RawError):
     """A relation of the file connects parts of text that are not adjacent."""
+
+    reason = "crossing"
 
 
 # Character sets among the encodings that files declare.
@@ -492,7 +498,7 @@ def read_rs3(path: Path) -> tuple[DiscourseTree, int]:
     if len(roots) > 1:
         todo = "join the parts of the text in RSTTool, or delete the remaining parts"
         found = f"another one: {roots[0].where}"
-        raise RawError(roots[1].where, "one node without a parent", found, todo)
+        raise IrregularError(roots[1].where, "one node without a parent", found, todo)
     order = _from_root(roots, nodes)
     tree = _constituents(order, {id(node): edu for edu, node in enumerate(segments)})
     return DiscourseTree(path.stem, [node.text for node in segments], tree), titles
@@ -537,7 +543,7 @@ def _parse_rs3(path: Path) -> tuple[dict[str, set[str]], list[_Rs3Node]]:
         raise RawError(path, f"at most {MOST_NODES:,} segments and groups", f"{len(nodes):,}")
     if not any(node.type == "segment" for node in nodes):
         found = f"<{root.tag}> without a segment"
-        raise RawError(path, "<rst> with a <body> of segments", found)
+        raise IrregularError(path, "<rst> with a <body> of segments", found)
     return types, nodes
 
 
@@ -557,7 +563,7 @@ def _node(element: etree._Element, path: Path) -> _Rs3Node:
         (node.relation or parent_id is None, "a relname beside the parent", "none"),
     ):
         if not is_valid:
-            raise RawError(where, expected, found)
+            raise IrregularError(where, expected, found)
     return node
 
 
@@ -580,17 +586,22 @@ def _link(nodes: Sequence[_Rs3Node], types: dict[str, set[str]]) -> None:
 def _find_parent(
     node: _Rs3Node, candidates: Sequence[_Rs3Node], types: dict[str, set[str]]
 ) -> _Rs3Node:
-    """Return the only node among those of an id that can be the parent."""
-    types_allowed = ["multinuc"]
-    if types.get(node.relation) != {"multinuc"}:
-        more = ["span"] if node.relation == "span" else ["segment", "span"]
-        types_allowed = [*more, *types_allowed]
+    """Return the only node among those of an id that can be the parent.
+
+    Some tools type a multinuclear group as "span".
+    """
+    types_allowed = ["span", "multinuc"]
+    if types.get(node.relation) == {"multinuc"}:
+        exact = any(candidate.type == "multinuc" for candidate in candidates)
+        types_allowed = ["multinuc"] if exact else types_allowed
+    elif node.relation != "span":
+        types_allowed = ["segment", *types_allowed]
     parents = [candidate for candidate in candidates if candidate.type in types_allowed]
     if len(parents) != 1:
         expected = f"for relname {node.relation!r} one parent {node.parent_id!r} of type "
         expected += " or ".join(types_allowed)
         found = ", ".join(f"{n.where} ({n.type})" for n in candidates) or "no such node"
-        raise RawError(node.where, expected, found)
+        raise IrregularError(node.where, expected, found)
     return parents[0]
 
 
@@ -621,7 +632,7 @@ def _from_root(roots: Sequence[_Rs3Node], nodes: Sequence[_Rs3Node]) -> list[_Rs
             node = node.parent
         cycle = list(seen.values())[list(seen).index(id(node)) :]
         found = f"a cycle of {' → '.join(n.id for n in [*cycle, node])}"
-        raise RawError(node.where, "parents that lead to one root", found)
+        raise IrregularError(node.where, "parents that lead to one root", found)
     return order
 
 

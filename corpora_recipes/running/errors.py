@@ -12,7 +12,7 @@ from typing import Any
 # Characters of a part of the message: of those that quote the input, and of those that list names.
 LONGEST_SHOWN, LONGEST_SAID = 1000, 4000
 # Faults of raw files that one message names.
-MAX_FAULTS = 20
+MAX_FAULTS = 10
 
 
 class InputError(Exception):
@@ -40,9 +40,19 @@ class InputError(Exception):
 
 
 class RawError(InputError):
-    """A raw file is not as its publisher gives it."""
+    """A raw file, or an item of it, is not as its publisher gives it.
+
+    One that is raised of an item (a row, a tree, a sentence …) drops the item for ``reason``.
+    """
 
     advice = "use the publisher's original file: fetch it again, or correct this one"
+    reason = "unreadable"
+
+
+class EncodingError(RawError):
+    """An item is no text in the encoding of its file."""
+
+    reason = "undecodable"
 
 
 class RawErrors(RawError):
@@ -54,7 +64,7 @@ class RawErrors(RawError):
     def __init__(self, faults: Sequence[RawError]) -> None:
         first = faults[0]
         super().__init__(first.where, first.expected, first.found, first.todo)
-        self.faults = faults[:MAX_FAULTS]
+        self.faults = faults
 
     def __reduce__(self) -> tuple[type["RawErrors"], tuple[Sequence[RawError]]]:
         return RawErrors, (self.faults,)
@@ -73,7 +83,7 @@ class RawErrors(RawError):
                 lines += [", ".join(places), *expectation, f"  found:    {found}"]
                 expectation = []
             lines.append(f"  to do:    {todo}")
-        if len(self.faults) == MAX_FAULTS:
+        if len(self.faults) >= MAX_FAULTS:
             lines.append(f"These are the first {MAX_FAULTS} faults; there may be more.")
         return "\n".join(lines)
 
@@ -108,8 +118,8 @@ for _kind in (InputError, RawError, ParamsError, OutputError, LostWorkers, NoWor
 
 
 def join_faults(faults: Sequence[RawError]) -> RawError:
-    """Return one error for a fault or several; of joined ones, their faults are joined."""
-    single = [one for fault in faults for one in getattr(fault, "faults", [fault])]
+    """Return one error for the first faults, or the only one; of joined ones, theirs are joined."""
+    single = [one for fault in faults for one in getattr(fault, "faults", [fault])][:MAX_FAULTS]
     return single[0] if len(single) == 1 else RawErrors(single)
 
 

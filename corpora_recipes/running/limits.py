@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Protocol
 
-from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.errors import InputError, RawError
 
 # --- files, in bytes -----------------------------------------------------------------------------
 
@@ -88,9 +88,9 @@ def read_whole(path: Path, most: int = LARGEST_FILE) -> bytes:
     return path.read_bytes()
 
 
-def too_large(where: Path | str, found: str, most: int) -> InputError:
+def too_large(where: Path | str, found: str, most: int) -> RawError:
     """Return the error for what is read whole and has too many bytes."""
-    return InputError(where, f"at most {most:,} bytes, as it is read whole", found, _RIGHT_FILE)
+    return RawError(where, f"at most {most:,} bytes, as it is read whole", found, _RIGHT_FILE)
 
 
 class Lines(Protocol):

@@ -168,6 +168,8 @@ def read_scores(path: Path) -> "Study":
     intrinsic: dict[str, dict[str, float]] = {}
     trained: dict[str, dict[str, float]] = {}
     for row in table_rows(path.read_bytes(), str(path), SCORES_COLUMNS, header=True):
+        if row.fault:
+            raise row.fault
         folder, model, task, dataset, measure, text = (row.fields[name] for name in SCORES_COLUMNS)
         if math.isnan(value := parse_number(text)):
             raise row.error("a number in the column value", repr(text), "correct the line")

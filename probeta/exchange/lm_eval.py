@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from builders.packaging.harnesses import BY_LENGTH, METRICS
-from corpora_recipes.formats.tables import Line, parse_lines
+from corpora_recipes.formats.tables import Line, locate_lines
 from corpora_recipes.running.code import code_digest
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.limits import whole_lines
@@ -194,7 +194,8 @@ def read_choices(task: LoggedTask, dataset: Dataset) -> Labels:
     choices = np.full(len(rows), -1)
     line_numbers: dict[str, int] = {}
     with task.samples.open("rb") as file:
-        for line, sample in parse_lines(whole_lines(file, task.samples), task.samples):
+        for line, data in locate_lines(whole_lines(file, task.samples), task.samples):
+            sample = line.parse(data)
             logged = _logged_row(line, sample)
             name = str(logged["id"])
             if name in line_numbers:

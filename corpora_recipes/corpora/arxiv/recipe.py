@@ -20,8 +20,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from corpora_recipes.formats.oai import OAI, parse_page
-from corpora_recipes.formats.tables import Line, LineRange, line_ranges, parse_lines, range_lines
+from lxml import etree
+
+from corpora_recipes.formats.oai import OAI, iter_records
+from corpora_recipes.formats.tables import (
+    Line,
+    LineRange,
+    Row,
+    line_ranges,
+    locate_lines,
+    range_lines,
+)
 from corpora_recipes.recipe import BlockResult, Corpus, Dropped, no_files
 from corpora_recipes.records import Document, Drops, split_at_drops
 from corpora_recipes.running.errors import InputError, RawError
@@ -33,7 +42,6 @@ from corpora_recipes.yaml_files import load_yaml
 RAW = "{http://arxiv.org/OAI/arXivRaw/}"
 KEYS = ("id", "title", "categories", "abstract")
 PACKED = (".zip", ".gz", ".bz2", ".xz", ".7z")
-_DELETED = object()
 
 _WITHDRAWN = re.compile(
     r"\bwithdrawn (?:by|due|because|from|since|for|pending|as)\b"
@@ -57,17 +65,6 @@ class Page:
     path: Path
 
 
-@dataclass(frozen=True, slots=True)
-class _RecordLocation:
-    """The location of a record in a page, for messages, as ``Line`` is of one in a file."""
-
-    path: Path
-    number: int
-
-    def error(self, expected: str, found: str) -> InputError:
-        return RawError(f"{self.path}, record {self.number}", expected, found)
-
-
 def blocks(raw: Path, corpus: Corpus) -> Sequence[LineRange | Page]:
     """List the ranges of the files of JSON Lines, and the pages."""
     listed: list[LineRange | Page] = []
@@ -88,41 +85,43 @@ def blocks(raw: Path, corpus: Corpus) -> Sequence[LineRange | Page]:
 
 
 def read_block(block: LineRange | Page, corpus: Corpus) -> BlockResult:
-    """Read one range or page; raises InputError if a record is not of the form above."""
+    """Read one range or page."""
     result = BlockResult()
     language = corpus.language.partition("-")[0]
     for location, row in _lines(block) if isinstance(block, LineRange) else _page(block):
-        with result.counting("documents"):
-            if row is _DELETED:
-                raise Dropped("deleted")
-            result.records.append(_document(_fields(row, location), language, result.drops))
+        with result.counting("documents", location):
+            fields = _fields(location.parse(row) if isinstance(location, Line) else row, location)
+            result.records.append(_document(fields, language, result.drops))
     return result
 
 
-def _lines(block: LineRange) -> Iterator[tuple[Line, Any]]:
+def _lines(block: LineRange) -> Iterator[tuple[Line, bytes]]:
     todo = "fetch the file again, or correct the line"
-    return parse_lines(range_lines(block), block.path, block.start, todo)
+    return locate_lines(range_lines(block), block.path, block.start, todo)
 
 
-def _page(block: Page) -> Iterator[tuple[_RecordLocation, Any]]:
-    """Yield the location and the fields of each record, or that it is deleted."""
-    records = parse_page(block.path).iterfind(f"*/{OAI}record")
-    for number, record in enumerate(records, 1):
-        location = _RecordLocation(block.path, number)
-        header = record.find(f"{OAI}header")
-        raw = record.find(f"{OAI}metadata/{RAW}arXivRaw")
+def _page(block: Page) -> Iterator[tuple[Row, Any]]:
+    """Yield the location of each record, and its element."""
+    for where, record in iter_records(block.path):
+        yield Row(where, 0, {}), record
+
+
+def _fields(row: Any, location: Line | Row) -> Mapping[str, Any]:
+    """Return the fields of an object of JSON, or of the element of a record."""
+    if isinstance(row, RawError):
+        raise row
+    if isinstance(row, etree._Element):
+        header, raw = row.find(f"{OAI}header"), row.find(f"{OAI}metadata/{RAW}arXivRaw")
         if header is not None and header.get("status") == "deleted":
-            yield location, _DELETED
-        elif raw is None:
+            raise Dropped("deleted")
+        if raw is None:
             raise location.error("a record with metadataPrefix=arXivRaw", "another form")
-        else:
-            yield location, {child.tag.removeprefix(RAW): child.text or "" for child in raw}
-
-
-def _fields(row: Any, location: Line | _RecordLocation) -> Mapping[str, Any]:
+        row = {child.tag.removeprefix(RAW): child.text or "" for child in raw}
     if not isinstance(row, dict):
         raise location.error(f"an object with the keys {', '.join(KEYS)}", repr(row)[:60])
     for key in KEYS:
+        if key in row and row[key] is None:
+            row[key] = ""  # a null is an empty text
         if not isinstance(row.get(key), str):
             found = repr(row[key])[:60] if key in row else f"only {', '.join(row) or 'nothing'}"
             raise location.error(f"{key}, a string", found)

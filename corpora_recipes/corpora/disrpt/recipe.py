@@ -104,7 +104,7 @@ def _rows(block: Texts, name: str, corpus: Corpus) -> Iterator[Row]:
     """Yield the lines of a file that have a relation of the type that the option names."""
     path, relations = block.raw / name, corpus.options["relations"]
     for row in table_rows(read_whole(path), str(path), COLUMNS, header=True):
-        if relations in ("all", row.fields.get("rel_type")):
+        if row.fault or relations in ("all", row.fields.get("rel_type")):
             yield row
 
 

@@ -9,7 +9,6 @@ The ending of a file's name decides how its rows are read; a row becomes a docum
 that names the row, the key and what is wrong with it.
 """
 
-import csv
 import gzip
 import re
 import zlib
@@ -24,17 +23,24 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from corpora_recipes.fetching.sources import download, find_on_hub
-from corpora_recipes.formats.tables import Line, LineRange, line_ranges, locate_lines, range_lines
+from corpora_recipes.formats.tables import (
+    Line,
+    LineRange,
+    csv_rows,
+    line_ranges,
+    locate_lines,
+    range_lines,
+    unquote,
+)
 from corpora_recipes.hashing import keyed_hash
 from corpora_recipes.recipe import BlockResult, Corpus, Dropped, Finding, no_files
 from corpora_recipes.records import SPLITS, Document, Drops, split_at_drops
-from corpora_recipes.running.errors import MAX_FAULTS, RawError, join_faults, nearest
+from corpora_recipes.running.errors import EncodingError, RawError, nearest
 from corpora_recipes.running.limits import (
     DEEPEST_SECTION,
     LARGEST_FILE,
     LARGEST_PACKED,
     LARGEST_TEXT,
-    LONGEST_LINE,
     MOST_LINES,
     MOST_RECORDS,
     read_whole,
@@ -50,6 +56,13 @@ _SPLIT_ADVICE = (
     "write it as .jsonl or .parquet, which are read in parts of any number, or cut it up"
 )
 _UTF_8_ADVICE = "convert the file to UTF-8, or move it out of the folder if it is no text"
+
+
+class EmptyError(RawError):
+    """A row has no text."""
+
+    reason = "empty_text"
+
 
 Columns = Mapping[str, str]
 """Our key to the name of the column that has it; empty if columns are named like our keys."""
@@ -85,6 +98,9 @@ KEYS = get_args(Key)
 SECTION_KEYS = ("heading", "level", "paragraphs")
 
 
+# A document has one of these keys.
+FORMS = ("text", "paragraphs", "sections")
+_NULL_ADVICE = "fill it, or remove the row"
 # The endings of files of which each is a document, named like it.
 TEXTS = (".txt", ".md")
 
@@ -98,17 +114,9 @@ def blocks(raw: Path, corpus: Corpus) -> Sequence[LineRange | Part]:
     parts: list[LineRange | Part] = []
     patterns = _patterns(corpus)
     files = {p for pattern in patterns for p in raw.rglob(pattern) if p.is_file()}
-    ids: dict[Path, Path] = {}
     for file in sorted([file for file in files if file.suffix not in TEXTS] or files):
         # fetch has made links; messages name the user's files.
-        path = file.resolve()
-        if (
-            file.suffix in TEXTS
-            and (namesake := ids.setdefault(file.with_suffix(""), path)) != path
-        ):
-            expected = "texts whose names differ without their ending, as they are the ids"
-            raise RawError(path, expected, str(namesake), "rename or remove one of the two")
-        parts += parts_of(path, file.relative_to(raw).as_posix())
+        parts += parts_of(file.resolve(), file.relative_to(raw).as_posix())
     if not parts:
         expected = f"documents in files named {', '.join(patterns)}"
         raise no_files(corpus, raw, expected, "none, or empty files")
@@ -116,28 +124,20 @@ def blocks(raw: Path, corpus: Corpus) -> Sequence[LineRange | Part]:
 
 
 def read_block(block: LineRange | Part, corpus: Corpus) -> BlockResult:
-    """Read one part; of bad rows, the first are raised together."""
-    result, faults = BlockResult(), list[RawError]()
+    """Read one part."""
+    result = BlockResult()
     # Texts have no columns.
     columns = {} if _file_of(block).suffix in TEXTS else _columns(corpus)
     for location, content in contents_of(block, columns):
         if len(result.records) == MOST_RECORDS and isinstance(block, Part):
             found, todo = "more", "cut it up, or write it as .jsonl, which is read in parts"
             raise RawError(block.path, f"at most {MOST_RECORDS:,} documents", found, todo)
-        with result.counting("documents"):
-            try:
-                row = _parse(content, columns, location)
-                document = document_of(row, location, corpus.language, result.drops)
-            except RawError as fault:
-                faults.append(fault)
-                if len(faults) == MAX_FAULTS:
-                    break
-                continue
+        with result.counting("documents", location):
+            row = _parse(content, columns, location)
+            document = document_of(row, location, corpus.language, result.drops)
             if not document.sections:
                 raise Dropped("no_sentences")
             result.records.append(document)
-    if faults:
-        raise join_faults(faults)
     return result
 
 
@@ -177,7 +177,11 @@ def document_of(row: Any, location: Location, language: str, drops: Drops) -> Do
     A row without the key ``id`` gets the digest of its texts, and is counted as one.
     """
     fields = _fields(row, KEYS, location, "a document")
-    forms = [key for key in ("text", "paragraphs", "sections") if key in fields]
+    forms = [key for key in FORMS if key in fields]
+    if not forms and (empty := [key for key in FORMS if key in row]):
+        raise EmptyError(
+            location.where, "a text", f"null in column {', '.join(empty)}", _NULL_ADVICE
+        )
     if len(forms) != 1:
         found = " and ".join(forms or fields) or "nothing"
         raise location.error("exactly one of text, paragraphs and sections", found)
@@ -274,8 +278,10 @@ def _list(value: Any, key: str, location: Location) -> list[Any]:
 
 
 def _strings(value: Any, key: str, location: Location) -> list[str]:
+    """Return the texts of a list; a null is an empty one."""
     item_name = f"{key}, a list of strings: each"
-    return [_string(item, item_name, location) for item in _list(value, key, location)]
+    listed = _list(value, key, location)
+    return [_string("" if item is None else item, item_name, location) for item in listed]
 
 
 def _name(value: Any, key: str, location: Location) -> str:
@@ -328,13 +334,21 @@ def _parse(content: Any, columns: Columns, location: Location) -> Any:
 
 
 def _text(block: Part, _: Columns) -> Contents:
-    text = _decode(read_whole(block.path, LARGEST_TEXT), block.path)
-    yield Row(str(block.path)), {"id": _file_of(block).with_suffix("").as_posix(), "text": text}
+    location, name = Row(str(block.path)), _file_of(block).with_suffix("").as_posix()
+    try:
+        text = _decode(read_whole(block.path, LARGEST_TEXT), block.path)
+    except RawError as fault:
+        yield location, fault
+        return
+    yield location, {"id": name, "text": text}
 
 
 def _markdown(block: Part, _: Columns) -> Contents:
     """Yield a text cut into sections at its headings; the first one of level 1 is the title."""
     ((location, row),) = _text(block, _)
+    if isinstance(row, RawError):
+        yield location, row
+        return
     preamble, *pieces = _HEADING.split(row.pop("text"))
     headed = [("#", "", preamble), *zip(pieces[::3], pieces[1::3], pieces[2::3], strict=True)]
     row["title"] = next((heading for marks, heading, _ in headed if heading and marks == "#"), "")
@@ -351,36 +365,28 @@ def paragraphs(text: str) -> list[str]:
 
 
 def _separated(block: Part, columns: Columns) -> Contents:
-    """Yield the rows of a table with a header, quoted if necessary (RFC 4180)."""
-    csv.field_size_limit(LONGEST_LINE)
+    """Yield the rows of a table with a header; see ``csv_rows``.
+
+    In a table with tabs, a field that a program has quoted like CSV is read without the quotation
+    marks: those inside are doubled.
+    """
+    is_tsv = _file_of(block).suffix == ".tsv"
+
+    def names(header: Sequence[str], where: str) -> Sequence[str]:
+        if header:
+            _check(header, columns, Row(where))
+        return header
+
     with block.path.open("rb") as file:
-        lines = (
-            _decode(line, block.path) for line in _limit_lines(file, block.path, _SPLIT_ADVICE)
-        )
-        header = next(lines, "")
-        commas = ";" if header.count(";") > header.count(",") else ","
-        delimiter = "\t" if _file_of(block).suffix == ".tsv" else commas
-        reader = csv.reader(chain([header], lines), delimiter=delimiter, strict=True)
-        names: list[str] = []
-        try:
-            for row in filter(None, reader):
-                location = Row(f"{block.path}, line {reader.line_num}")
-                if not names:
-                    names = row
-                    _check(names, columns, location)
-                elif len(row) != len(names):
-                    expected = f"{len(names)} fields: {', '.join(names)}"
-                    todo = (
-                        "correct the row: a text with a comma or a line end needs quotation marks"
-                    )
-                    found = f"{len(row)} that begin {row[:2]!r}"[:200]
-                    yield location, location.error(expected, found, todo)
-                else:
-                    yield location, dict(zip(names, row, strict=True))
-        except csv.Error as error:
-            location = Row(f"{block.path}, line {reader.line_num}")
-            expected = f"fields of at most {LONGEST_LINE:,} bytes, separated by {delimiter!r}"
-            raise location.error(expected, str(error), "correct the row") from None
+        lines = _limit_lines(file, block.path, _SPLIT_ADVICE)
+        header = next(lines, b"")
+        commas = ";" if header.count(b";") > header.count(b",") else ","
+        lines = chain([header], lines)
+        for row in csv_rows(lines, str(block.path), names, "\t" if is_tsv else commas):
+            fields = row.fields
+            if is_tsv:
+                fields = {name: unquote(v) if '""' in v else v for name, v in fields.items()}
+            yield Row(row.where), row.fault or fields
 
 
 def _packed(block: Part, _: Columns) -> Contents:
@@ -405,7 +411,7 @@ def _decode(data: bytes, path: Path) -> str:
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise RawError(path, "text in UTF-8", str(error), _UTF_8_ADVICE) from None
+        raise EncodingError(path, "text in UTF-8", str(error), _UTF_8_ADVICE) from None
     if "\0" in text:
         raise RawError(
             path, "text in UTF-8", "a zero byte, as in files that are no text", _UTF_8_ADVICE
@@ -497,7 +503,7 @@ def _check(names: Iterable[str], columns: Columns, location: Location) -> None:
         raise location.error("columns that differ in their names", ", ".join(names))
 
 
-_NEEDED = ("id", "text", "paragraphs", "sections")
+_NEEDED = ("id", *FORMS)
 _READERS: Mapping[str, Callable[[Part, Columns], Contents]] = {
     ".txt": _text,
     ".md": _markdown,

@@ -64,7 +64,4 @@ def read_block(block: Member, corpus: Corpus) -> BlockResult:
             document_id=key,
         )
 
-    lines = decoded_lines(block.read(), block.where)
-    return collect_examples(
-        (Row(block.where, number, {"line": line}) for number, line in lines), example
-    )
+    return collect_examples(decoded_lines(block.read(), block.where), example)

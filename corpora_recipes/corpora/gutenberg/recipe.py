@@ -35,7 +35,7 @@ from corpora_recipes.fetching.downloads import download, note_digests
 from corpora_recipes.hashing import keyed_hash
 from corpora_recipes.recipe import BlockResult, Corpus, Dropped, Pin, Source, no_files
 from corpora_recipes.records import Dialogue, Drops, Split
-from corpora_recipes.running.errors import InputError, ParamsError, RawError
+from corpora_recipes.running.errors import EncodingError, InputError, ParamsError, RawError
 from corpora_recipes.running.limits import LARGEST_TEXT, MOST_RECORDS, read_whole
 from corpora_recipes.text.cleaning import clean, find_damage
 from corpora_recipes.text.language import identify
@@ -240,28 +240,20 @@ def _read_lists(folder: Path) -> dict[Split, set[str]]:
 
 
 def read_block(block: Book | Released, corpus: Corpus) -> BlockResult:
-    """Read one book, or one file of released dialogues.
-
-    A book that cannot be decoded is dropped, and the error is printed on stderr.
-    """
+    """Read one book, or one file of released dialogues."""
     result = BlockResult()
     if isinstance(block, Released):
-        result.records.extend(_released(block, result.drops))
-        return result
+        return _released(block)
     if block.n_duplicates:
         result.drops.seen["documents"] += block.n_duplicates
         result.drops.dropped["documents", "duplicate_book"] += block.n_duplicates
-    with result.counting("documents"):
+    with result.counting("documents", str(block.path)):
         result.records.append(_book(block, corpus.language.partition("-")[0], result.drops))
     return result
 
 
 def _book(block: Book, language: str, drops: Drops) -> Dialogue:
-    try:
-        text = decode(block.path)
-    except InputError as error:
-        tqdm.write(str(error), file=sys.stderr)
-        raise Dropped("undecodable") from None
+    text = decode(block.path)
     body = find_body(text)
     if body is None:
         raise Dropped("no_markers")
@@ -291,14 +283,14 @@ def decode(path: Path) -> str:
         elif not _CHARSET.fullmatch(charset):
             expected = "a text in UTF-8, or a character set after `Character set encoding:`"
             found = f"byte {error.start} is not UTF-8, and {name[:60]!r}"
-            raise RawError(path, expected, found) from None
+            raise EncodingError(path, expected, found) from None
         try:
             text = data.decode(charset)
         except (UnicodeError, LookupError) as reason:
             at = reason.start if isinstance(reason, UnicodeDecodeError) else error.start
             expected = f"text in {charset}" if stated else "text in UTF-8, ISO-8859-1 or cp1252"
             found = f"{data[at : at + 8]!r} ({reason})"
-            raise RawError(f"{path}, byte {at}", expected, found) from None
+            raise EncodingError(f"{path}, byte {at}", expected, found) from None
     return re.sub(r"\r\n?", "\n", text)
 
 
@@ -372,15 +364,20 @@ def _reason(turn: str) -> str | None:
     return "too_long" if len(turn.split()) > MAX_TURN_WORDS else None
 
 
-def _released(block: Released, drops: Drops) -> Iterator[Dialogue]:
-    """Yield one record per dialogue."""
-    text = _read_text(block.path).strip()
-    for number, lines in enumerate(re.split(r"\n(?:[ \t]*\n)+", text), 1):
+def _released(block: Released) -> BlockResult:
+    """Read a file of one record per dialogue."""
+    result = BlockResult()
+    data = re.sub(rb"\r\n?", b"\n", read_whole(block.path)).removeprefix(codecs.BOM_UTF8).strip()
+    for number, lines in enumerate(re.split(rb"\n(?:[ \t]*\n)+", data), 1):
+        where = f"{block.path}, dialogue {number}"
         if number > MOST_RECORDS:
             raise RawError(block.path, f"at most {MOST_RECORDS:,} dialogues in a file", "more")
-        drops.seen["documents"] += 1
-        turns = [Turn(line) for line in lines.split("\n") if line.strip()]
-        if runs := list(_split_runs(turns, True, drops)):
-            yield Dialogue(f"{block.key}-{number}", "", runs, block.split)
-        else:
-            drops.dropped["documents", "no_dialogue"] += 1
+        with result.counting("documents", where):
+            try:
+                turns = [Turn(line) for line in lines.decode().split("\n") if line.strip()]
+            except UnicodeDecodeError as error:
+                raise EncodingError(where, "a text in UTF-8", str(error)) from None
+            if not (runs := list(_split_runs(turns, True, result.drops))):
+                raise Dropped("no_dialogue")
+            result.records.append(Dialogue(f"{block.key}-{number}", "", runs, block.split))
+    return result

@@ -37,6 +37,7 @@ class Message:
     text: str
     is_action: bool = False  # "* lena42 tries again"
     is_of_server: bool = False
+    fault: RawError | None = None  # why the line cannot be read
 
 
 LOG, LINKS = ".ascii.txt", ".annotation.txt"
@@ -102,7 +103,7 @@ def read_block(block: Logs, corpus: Corpus) -> BlockResult:
     )
     for log, annotation, text in zip(block.logs, files, files, strict=True):
         messages = _parse_messages(text, log.text.where)
-        links = _parse_links(annotation, len(messages), log.links.where)
+        links = _parse_links(annotation, len(messages), log.links.where, result.drops)
         nicknames = Nicknames(messages)
         threads = _connect_threads(links)
         linked = {number for thread in threads for number in thread}
@@ -110,13 +111,15 @@ def read_block(block: Logs, corpus: Corpus) -> BlockResult:
         for number, message in enumerate(messages):
             if message.is_of_server:
                 result.drops.dropped["turns", "line_of_the_server"] += 1
+            elif number not in linked and message.fault:
+                result.drops.drop("turns", message.fault.reason, message.fault)
             elif number not in linked:
-                result.drops.dropped["turns", "not_annotated"] += 1
+                result.drops.drop("turns", "not_annotated")
         for thread in threads:
             spoken = [messages[n] for n in thread if not messages[n].is_of_server]
             if not spoken:
                 continue
-            with result.counting("documents"):
+            with result.counting("documents", f"{log.text.where}, line {thread[0] + 1}"):
                 conversations = _conversations(spoken, nicknames, corpus.language, result.drops)
                 result.records.append(Dialogue(f"{log.name}:{thread[0]}", log.name, conversations))
     return result
@@ -131,25 +134,27 @@ def _parse_messages(data: bytes, where: str) -> list[Message]:
         message = parse_message(line.removesuffix("\r"))
         if message is None:
             expected = "a message, [03:18] <name> text, or a line of the server, === …"
-            raise RawError(f"{where}, line {number + 1}", expected, repr(line[:60]))
+            fault = RawError(f"{where}, line {number + 1}", expected, repr(line[:60]))
+            message = Message((), "", fault=fault)
         messages.append(message)
     return messages
 
 
-def _parse_links(data: bytes, count: int, where: str) -> list[tuple[int, int]]:
+def _parse_links(data: bytes, count: int, where: str, drops: Drops) -> list[tuple[int, int]]:
+    """Return the pairs of numbers of messages; lines that are none are counted and dropped."""
     links = []
     for number, line in enumerate(data.decode("utf-8", "replace").split("\n"), 1):
         fields = line.split()
         if not fields:
             continue
-        here = f"{where}, line {number}"
-        if len(fields) != 3 or fields[2] != "-" or not all(map(is_number, fields[:2])):
-            expected = "the numbers of two messages and a dash, such as 1013 1020 -"
-            raise RawError(here, expected, repr(line[:60]))
-        pair = int(fields[0]), int(fields[1])
-        if max(pair) >= count:
-            raise RawError(here, f"messages of the log, 0 to {count - 1}", str(max(pair)))
-        links.append(pair)
+        is_link = len(fields) == 3 and fields[2] == "-" and all(map(is_number, fields[:2]))
+        if is_link and max(map(int, fields[:2])) < count:
+            links.append((int(fields[0]), int(fields[1])))
+            continue
+        expected = f"two messages of the log, 0 to {count - 1}, and a dash, such as 1013 1020 -"
+        drops.seen["links"] += 1
+        fault = RawError(f"{where}, line {number}", expected, repr(line[:60]))
+        drops.drop("links", fault.reason, fault)
     return links
 
 
@@ -183,8 +188,8 @@ def _conversations(
         raise Dropped("other_language")
     conversations: list[list[str]] = [[]]
     for message in spoken:
-        if reason := _reason(message.text):
-            drops.dropped["turns", reason] += 1
+        if reason := message.fault.reason if message.fault else _reason(message.text):
+            drops.drop("turns", reason, message.fault or "")
             conversations.append([])
         else:
             conversations[-1].append(clean(nicknames.hide(message, drops)))

@@ -20,7 +20,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from corpora_recipes.formats.tables import Line, LineRange, line_ranges, parse_lines, range_lines
+from corpora_recipes.formats.tables import Line, LineRange, line_ranges, locate_lines, range_lines
 from corpora_recipes.recipe import BlockResult, Corpus, Dropped, Source, no_files
 from corpora_recipes.records import Document, Drops, Split, split_at_drops
 from corpora_recipes.text.cleaning import clean, find_damage
@@ -84,14 +84,15 @@ def blocks(raw: Path, corpus: Corpus) -> Sequence[LineRange]:
 
 
 def read_block(block: LineRange, corpus: Corpus) -> BlockResult:
-    """Read the items of one range; raises InputError if a line is not of the form above."""
+    """Read the items of one range."""
     rules = _Rules.of(corpus)
     split = FILES[block.path.stem.rpartition("_")[2]]
     result = BlockResult()
     todo = f"remove the file, and run `probeta fetch --only {corpus.name}`"
-    for line, row in parse_lines(range_lines(block), block.path, block.start, todo):
-        with result.counting("documents"):
-            result.records.append(_document(_fields(row, line), split, rules, result.drops))
+    for line, data in locate_lines(range_lines(block), block.path, block.start, todo):
+        with result.counting("documents", line):
+            fields = _fields(line.parse(data), line)
+            result.records.append(_document(fields, split, rules, result.drops))
     return result
 
 
@@ -168,14 +169,16 @@ def _fields(row: Any, line: Line) -> dict[str, str]:
     for key in KEYS:
         if key not in row:
             raise line.error(f"the key {key}", f"only {', '.join(row) or 'an empty object'}")
-        if not isinstance(row[key], str):
+        if not isinstance(row[key], str | None):
             raise line.error(f"{key}, a string", repr(row[key])[:60])
+    # A null is an empty text.
+    fields: dict[str, str] = {key: row[key] or "" for key in KEYS}
     for key in ("url", "title", "topic"):
-        if find_damage(row[key]) == "unpaired_surrogate":
+        if find_damage(fields[key]) == "unpaired_surrogate":
             raise line.error(f"{key} in Unicode", "half a surrogate pair")
-    if not row["url"].strip():
+    if not fields["url"].strip():
         raise line.error("the url of the item", "an empty one")
-    return row
+    return fields
 
 
 def _document(fields: dict[str, str], split: Split, rules: _Rules, drops: Drops) -> Document:

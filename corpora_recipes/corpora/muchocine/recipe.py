@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from corpora_recipes.formats.archives import Member, list_members, read_members
-from corpora_recipes.formats.tables import Row, collect_examples, natural_text
+from corpora_recipes.formats.tables import Row, natural_text
 from corpora_recipes.recipe import BlockResult, Corpus, Dropped, no_files
 from corpora_recipes.records import Example
 from corpora_recipes.running.errors import RawError
@@ -84,8 +84,11 @@ def _name(file: Member) -> str:
 
 def read_block(block: Reviews, corpus: Corpus) -> BlockResult:
     """Read a block's reviews into examples of the collection ``reviews``."""
-    reviews = zip(block.files, read_members(block.files), strict=True)
-    return collect_examples((read_review(data, file.where) for file, data in reviews), _example)
+    result = BlockResult()
+    for file, data in zip(block.files, read_members(block.files), strict=True):
+        with result.counting("examples", file):
+            result.records.append(_example(read_review(data, file.where)))
+    return result
 
 
 def read_review(data: bytes, where: str) -> Row:

@@ -13,6 +13,7 @@ always the language's name. A term may have several words.
 
 from collections.abc import Sequence
 from contextlib import suppress
+from io import BytesIO
 from pathlib import Path
 
 from corpora_recipes.formats.archives import Member, existing_members
@@ -41,12 +42,14 @@ def read_block(block: Member, corpus: Corpus) -> BlockResult:
     """
     result = BlockResult()
     places: dict[str, str] = {}
-    for row in csv_rows(block.read(LARGEST_TEXT), block.where, _columns):
-        example = _cluster(row, corpus, result.drops)
-        if (before := places.setdefault(example.id, row.where)) != row.where:
-            found = f"{example.id}, which is also in {before}"
-            raise row.error("one row per cluster", found, "join the rows, or remove one")
-        with result.counting("examples"):
+    for row in csv_rows(BytesIO(block.read(LARGEST_TEXT)), block.where, _columns):
+        with result.counting("examples", row):
+            if row.fault:
+                raise row.fault
+            example = _cluster(row, corpus, result.drops)
+            if (before := places.setdefault(example.id, row.where)) != row.where:
+                found = f"{example.id}, which is also in {before}"
+                raise row.error("one row per cluster", found, "join the rows, or remove one")
             if not example.texts:
                 raise Dropped("empty_cluster")
             result.records.append(example)

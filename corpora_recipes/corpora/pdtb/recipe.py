@@ -21,8 +21,9 @@ is validation and test, chosen by keyed hash, and texts that were annotated twic
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 from pathlib import Path, PurePosixPath
 
 from corpora_recipes.formats.tables import Row, collect_examples, natural_text
@@ -107,9 +108,13 @@ def _splits(raw: Path, treebank: str, names: Sequence[str], corpus: Corpus) -> d
     if treebank in ("pdtb2", "pdtb3"):
         return {name: split for name in names if (split := _section_split(name)) is not None}
     same: dict[str, str] = {}
-    first = {name: same.setdefault(_text_of(raw, name), name) for name in names}
+    first = {}
+    for name in names:
+        # Without its text, its relations are dropped when they are read.
+        with suppress(RawError):
+            first[name] = same.setdefault(_text_of(raw, name), name)
     splits = carve_splits(set(first.values()), corpus)
-    return {name: splits[first[name]] for name in names}
+    return {name: splits[first[name]] for name in first}
 
 
 def _section_split(name: str) -> Split | None:
@@ -138,7 +143,7 @@ def read_block(block: Texts, corpus: Corpus) -> BlockResult:
         read_relation = (
             _read_pdtb2
             if _has_texts(block.treebank)
-            else partial(_read_pdtb3, _text_of(block.raw, name))
+            else partial(_read_pdtb3, cache(partial(_text_of, block.raw, name)))
         )
         examples = collect_examples(
             _rows(block, name), partial(_example, read_relation, block, name, corpus)
@@ -152,13 +157,19 @@ def _rows(block: Texts, name: str) -> Iterator[Row]:
     """Yield the lines of an annotation; the columns of a row are named by their numbers."""
     file = block.raw / name
     columns = 48 if _has_texts(block.treebank) else 34
-    for number, line in enumerate(read_text(file).removeprefix("\ufeff").split("\n"), 1):
+    try:
+        lines = read_text(file).removeprefix("\ufeff").split("\n")
+    except RawError as fault:
+        yield Row(str(file), 0, {}, fault)
+        return
+    for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
         fields = line.split("|")
         row = Row(str(file), number, {str(column): field for column, field in enumerate(fields)})
         if len(fields) != columns:
-            raise row.error(f"{columns} columns between bars", f"{len(fields)} in {line[:100]!r}")
+            found = f"{len(fields)} in {line[:100]!r}"
+            row = row.refused(f"{columns} columns between bars", found)
         yield row
 
 
@@ -221,8 +232,8 @@ def _read_pdtb2(row: Row) -> _Relation:
     )
 
 
-def _read_pdtb3(text: str, row: Row) -> _Relation:
-    column = row.fields
+def _read_pdtb3(read: Callable[[], str], row: Row) -> _Relation:
+    text, column = read(), row.fields
     senses = tuple(sense for n in (8, 9, 11, 12) if (sense := column[str(n)].strip()))
     connective, *arguments = (
         _parse_spans(column[number], row, text) for number in ("1", "14", "20")

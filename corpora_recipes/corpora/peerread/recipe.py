@@ -72,7 +72,7 @@ def read_block(block: Papers, corpus: Corpus) -> BlockResult:
     rules = _Rules.of(corpus)
     result = BlockResult()
     for member, data in zip(block.files, read_members(block.files), strict=True):
-        with result.counting("documents"):
+        with result.counting("documents", member):
             fields = _fields(data, member.where)
             result.records.append(_document(_id(member.key), fields, rules, result.drops))
     return result

@@ -6,14 +6,14 @@ A table is CSV with a header; a sentence with a comma or a quotation mark is quo
     8bbe…,The Kite,"Ana, who is six, has a kite.",It got lost.,…
 """
 
-import csv
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from corpora_recipes.formats.archives import Member
-from corpora_recipes.formats.tables import Row, decoded_lines
+from corpora_recipes.formats.tables import Row, csv_rows
 from corpora_recipes.recipe import BlockResult, Corpus, Dropped, no_files
 from corpora_recipes.records import Document, Drops, split_at_drops
+from corpora_recipes.running.errors import RawError
 from corpora_recipes.running.limits import MOST_RECORDS, whole_lines
 from corpora_recipes.text.cleaning import clean
 from corpora_recipes.text.tidying import find_flaw, pair_quotes, tidy
@@ -33,38 +33,25 @@ def blocks(raw: Path, corpus: Corpus) -> Sequence[Member]:
 def read_block(block: Member, corpus: Corpus) -> BlockResult:
     """Read the stories of one table."""
     result = BlockResult()
-    for row in _rows(block.path):
-        with result.counting("documents"):
-            result.records.append(_document(row, corpus.language, result.drops))
+    with block.path.open("rb") as file:
+        for row in csv_rows(whole_lines(file, block.path), str(block.path), _columns):
+            if row.line > MOST_RECORDS:
+                raise row.error(f"at most {MOST_RECORDS:,} stories", "more", "divide the table")
+            with result.counting("documents", row):
+                if row.fault:
+                    raise row.fault
+                result.records.append(_document(row, corpus.language, result.drops))
     return result
 
 
-def _rows(path: Path) -> Iterator[Row]:
-    """Yield the rows; each is one line, so that a quotation mark cannot swallow other lines."""
-    names: list[str] = []
-    with path.open("rb") as file:
-        for number, line in decoded_lines(whole_lines(file, path), str(path)):
-            row = Row(str(path), number, {})
-            try:
-                # Not strict, it would take an unclosed quotation mark for one closed at the end.
-                fields = next(csv.reader([line], strict=True))
-            except csv.Error as error:
-                found = f"{error}, in {line[:60]!r} …"
-                raise row.error("a row of CSV, with closed quotation marks", found) from None
-            if not names:
-                names = [field.strip() for field in fields]
-                if missing := [column for column in COLUMNS if column not in names]:
-                    found = f"no {', '.join(missing)} in {line[:200]!r}"
-                    todo = "use the tables of whole stories (ROCStories, not the Story Cloze Test)"
-                    raise row.error(f"the columns {', '.join(COLUMNS)}", found, todo)
-                continue
-            if number > MOST_RECORDS:
-                raise row.error(f"at most {MOST_RECORDS:,} stories", "more", "divide the table")
-            if len(fields) != len(names):
-                found = f"{len(fields)} in {line[:60]!r} …"
-                todo = "quote the sentences that have commas"
-                raise row.error(f"{len(names)} fields: {', '.join(names)}", found, todo)
-            yield Row(str(path), number, dict(zip(names, fields, strict=True)))
+def _columns(header: Sequence[str], where: str) -> list[str]:
+    """Return the columns that a header names; RawError if some are missing."""
+    names = [name.strip() for name in header]
+    if missing := [column for column in COLUMNS if column not in names]:
+        found = f"no {', '.join(missing)} in {', '.join(names)[:200]!r}"
+        todo = "use the tables of whole stories (ROCStories, not the Story Cloze Test)"
+        raise RawError(where, f"the columns {', '.join(COLUMNS)}", found, todo)
+    return names
 
 
 def _document(row: Row, language: str, drops: Drops) -> Document:

@@ -21,8 +21,6 @@ from functools import cache
 from pathlib import Path, PurePosixPath
 
 from corpora_recipes.formats.treebanks import (
-    CrossingError,
-    IrregularError,
     Texts,
     carve_splits,
     choose_held_out,
@@ -102,7 +100,7 @@ def read_block(block: Texts, corpus: Corpus) -> BlockResult:
     """
     result = BlockResult()
     for name in block.names:
-        with result.counting("documents"):
+        with result.counting("documents", str(block.raw / name)):
             result.records.append(_tree(name, block, corpus, result))
     return result
 
@@ -112,15 +110,10 @@ def _tree(name: str, block: Texts, corpus: Corpus, result: BlockResult) -> Disco
         raise Dropped("no_split")
     path = block.raw / name
     titles = 0
-    try:
-        if path.suffix == ".dis":
-            tree = read_dis(path)
-        else:
-            tree, titles = read_rs3(path)
-    except CrossingError:
-        raise Dropped("crossing") from None
-    except IrregularError:
-        raise Dropped("irregular") from None
+    if path.suffix == ".dis":
+        tree = read_dis(path)
+    else:
+        tree, titles = read_rs3(path)
     if any(map(is_withheld, tree.edus)):
         raise Dropped("withheld_text")
     if len(tree.edus) == 1:

@@ -11,8 +11,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from corpora_recipes.formats.treebanks import (
-    CrossingError,
-    IrregularError,
     Texts,
     choose_held_out,
     group_in_blocks,
@@ -65,13 +63,8 @@ def read_block(block: Texts, corpus: Corpus) -> BlockResult:
     """
     result = BlockResult()
     for name in block.names:
-        with result.counting("documents"):
-            try:
-                tree, titles = read_rs3(block.raw / name)
-            except CrossingError:
-                raise Dropped("crossing") from None
-            except IrregularError:
-                raise Dropped("irregular") from None
+        with result.counting("documents", str(block.raw / name)):
+            tree, titles = read_rs3(block.raw / name)
             result.drops.seen["edus"] += len(tree.edus) + titles
             result.drops.dropped["edus", "unrelated_title"] += titles
             if len(tree.edus) == 1:

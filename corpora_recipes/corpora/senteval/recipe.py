@@ -8,7 +8,7 @@ in lower case; they are not changed, because published scores are on them.
 import io
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +18,10 @@ from corpora_recipes.formats.tables import (
     collect_examples,
     csv_rows,
     every_line,
+    locate_lines,
     matched_rows,
     natural_text,
     parse_class,
-    parse_lines,
     parse_score,
     scored,
     scored_pairs,
@@ -131,8 +131,10 @@ def _rows(block: Part, layout: Mapping[str, Any]) -> Iterator[Row]:
         return _table(file, layout["columns"], header=layout["header"])
     data = file.read()
     if form == "text":
-        lines = enumerate(every_line(data, file.where), 1)
-        return (Row(file.where, number, {"text": line}) for number, line in lines)
+        return (
+            replace(row, fields={"text": row.fields["line"]})
+            for row in every_line(data, file.where)
+        )
     if "encoding" in layout:
         data = data.decode(layout["encoding"]).encode()
     pattern, expected = _LINES[form]
@@ -142,30 +144,41 @@ def _rows(block: Part, layout: Mapping[str, Any]) -> Iterator[Row]:
 def _table(file: Member, columns: Mapping[str, str], *, header: bool) -> Iterator[Row]:
     """Yield the rows of a table, whose columns get other names."""
     for row in table_rows(file.read(), file.where, list(columns), header=header):
-        yield Row(
-            row.file, row.line, {field: row.fields[column] for column, field in columns.items()}
+        yield replace(
+            row, fields={field: row.fields.get(column, "") for column, field in columns.items()}
         )
 
 
 def _citations(file: Member) -> Iterator[Row]:
     """Yield the rows of SciCite: an object a line, with "text" and "label"."""
-    for line, value in parse_lines(io.BytesIO(file.read()), file.path):
+    for line, data in locate_lines(io.BytesIO(file.read()), file.path):
+        row = Row(file.where, line.number, {})
+        try:
+            value = line.parse(data)
+        except RawError as fault:
+            yield replace(row, fault=fault)
+            continue
         record = value if isinstance(value, dict) else {}
-        fields: dict[str, Any] = {key: record.get(key) for key in ("text", "label")}
-        if not all(isinstance(field, str) for field in fields.values()):
-            raise line.error('an object with "text" and "label"', repr(value)[:200])
-        yield Row(file.where, line.number, fields)
+        # A null is an empty text.
+        fields: dict[str, Any] = {key: record.get(key, 0) or "" for key in ("text", "label")}
+        if all(isinstance(field, str) for field in fields.values()):
+            yield replace(row, fields=fields)
+        else:
+            yield row.refused('an object with "text" and "label"', repr(value)[:200])
 
 
 def _related(file: Member) -> Iterator[Row]:
     """Yield the rows of STR, whose two texts are one field with a line break between them."""
-    for row in csv_rows(file.read(), file.where, _columns):
-        text = row.fields["Text"]
-        if text.count("\n") != 1:
-            raise row.error("two texts and a line break between them", repr(text[:200]))
-        fields = dict(zip(TEXTS[1:], text.split("\n"), strict=True))
-        fields |= {"score": row.fields["Score"], "subset": row.fields["SourceID"]}
-        yield Row(row.file, row.line, fields)
+    for row in csv_rows(io.BytesIO(file.read()), file.where, _columns):
+        text = row.fields.get("Text", "")
+        if row.fault:
+            yield row
+        elif text.count("\n") != 1:
+            yield row.refused("two texts and a line break between them", repr(text[:200]))
+        else:
+            fields = dict(zip(TEXTS[1:], text.split("\n"), strict=True))
+            fields |= {"score": row.fields["Score"], "subset": row.fields["SourceID"]}
+            yield replace(row, fields=fields)
 
 
 def _columns(header: Sequence[str], where: str) -> Sequence[str]:

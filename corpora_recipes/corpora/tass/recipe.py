@@ -28,10 +28,11 @@ from corpora_recipes.formats.archives import Member, list_members
 from corpora_recipes.formats.tables import (
     Row,
     collect_examples,
-    decoded_lines,
+    matched_rows,
     natural_text,
     parse_class,
     table_rows,
+    unquote,
 )
 from corpora_recipes.recipe import BlockResult, Corpus, no_files
 from corpora_recipes.records import Example, Split
@@ -43,9 +44,10 @@ COUNTRIES = ("cr", "es", "mx", "pe", "uy")
 
 _SPLITS: dict[str, Split] = {"train": "train", "dev": "validation"}
 _COLUMNS = ("id", "tweet", "label")
-_CSV_QUOTED = re.compile(r'"((?:[^"]|"")*)"')
 _C1 = re.compile("[\x80-\x9f]")
 _ENTITY = re.compile("&(?:amp|lt|gt);")
+# Separated by a tab or spaces.
+_LABEL = re.compile(r"\s*(?P<id>\S+)\s+(?P<label>\S+)\s*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,15 +158,6 @@ def read_block(block: Part, corpus: Corpus) -> BlockResult:
     return collect_examples(_rows(block), example)
 
 
-def unquote(field: str) -> str:
-    """Undo the quoting of a CSV field that is quoted from end to end.
-
-    Any other field is returned unchanged, such as one that only begins with a quotation mark.
-    """
-    quoted = _CSV_QUOTED.fullmatch(field)
-    return quoted[1].replace('""', '"') if quoted else field
-
-
 def _repair(text: str) -> str:
     """Replace C1 controls by windows-1252 characters, and the entities of <, > and &."""
     text = _C1.sub(lambda c: c[0].encode("latin-1").decode("cp1252", errors="ignore"), text)
@@ -176,28 +169,21 @@ def _rows(block: Part) -> Iterator[Row]:
     if block.gold is None:
         yield from table_rows(data, where, _COLUMNS, header=block.collection == "task2")
         return
-    labels = _read_labels(block.gold)
-    unused = dict(labels)
+    labels: dict[str, Row] = {}
+    expected = "an id that is not repeated, and its label"
+    for row in matched_rows(block.gold.read(), block.gold.where, _LABEL, expected):
+        if row.fault or row.fields["id"] not in labels:
+            labels[row.fault.where if row.fault else row.fields["id"]] = row
+        else:
+            yield row.refused(expected, f"id {row.fields['id']!r} again")
     for row in table_rows(data, where, _COLUMNS[:2], header=False):
         tweet_id = row.fields["id"].strip()
-        if tweet_id not in labels:
-            raise row.error(f"a tweet whose label is in {block.gold.where}", f"id {tweet_id!r}")
-        if tweet_id not in unused:
-            raise row.error("an id that is not repeated", f"id {tweet_id!r} again")
-        yield replace(row, fields=row.fields | {"label": unused.pop(tweet_id)})
-    if unused:
-        expected = f"a tweet for each of the {len(labels)} labels in {block.gold.where}"
-        found = f"none for {len(unused)} of them, such as that of id {next(iter(unused))!r}"
-        raise RawError(where, expected, found)
-
-
-def _read_labels(gold: Member) -> dict[str, str]:
-    """Return tweet id to label; they are separated by tabs or spaces."""
-    labels: dict[str, str] = {}
-    for number, line in decoded_lines(gold.read(), gold.where):
-        fields = line.split()
-        if len(fields) != 2 or fields[0] in labels:
-            expected = "an id that is not repeated, and its label"
-            raise RawError(f"{gold.where}, line {number}", expected, repr(line[:200]))
-        labels[fields[0]] = fields[1]
-    return labels
+        if row.fault:
+            yield row
+        elif label := labels.pop(tweet_id, None):
+            yield replace(row, fields={**row.fields, "label": label.fields["label"]})
+        else:
+            expected = f"a tweet whose label is in {block.gold.where}, once"
+            yield row.refused(expected, f"id {tweet_id!r}")
+    for row in labels.values():
+        yield row if row.fault else row.refused(f"a tweet of this id in {where}", "none")

@@ -42,10 +42,10 @@ from tqdm import tqdm
 
 from corpora_recipes.fetching.downloads import download
 from corpora_recipes.fetching.transfer import look_at, read_document
-from corpora_recipes.formats.oai import OAI, parse_page, parse_response
+from corpora_recipes.formats.oai import OAI, iter_records, parse_page, parse_response
 from corpora_recipes.recipe import BlockResult, Corpus, Dropped, Finding, Source, no_files
 from corpora_recipes.records import Document, Drops, Window, split_at_drops
-from corpora_recipes.running.errors import InputError, ParamsError
+from corpora_recipes.running.errors import InputError, ParamsError, RawError
 from corpora_recipes.running.limits import LARGEST_XML, is_number
 from corpora_recipes.text.cleaning import clean, nfc
 from corpora_recipes.text.language import identify
@@ -188,9 +188,11 @@ def read_block(block: Page, corpus: Corpus) -> BlockResult:
     """Read one page."""
     rules = _Rules.of(corpus)
     result = BlockResult()
-    for record in parse_page(block.path).iterfind(f"*/{OAI}record"):
-        with result.counting("documents"):
-            result.records.append(_read(record, block, rules, result.drops))
+    for where, record in iter_records(block.path):
+        with result.counting("documents", where):
+            if isinstance(record, RawError):
+                raise record
+            result.records.append(_read(record, where, rules, result.drops))
     return result
 
 
@@ -224,14 +226,14 @@ def boilerplate(corpus: Corpus) -> list[re.Pattern[str]]:
     return list(_Rules.of(corpus).boilerplate)
 
 
-def _read(record: etree._Element, block: Page, rules: _Rules, drops: Drops) -> Document:
+def _read(record: etree._Element, where: str, rules: _Rules, drops: Drops) -> Document:
     header = record.find(f"{OAI}header")
     if header is not None and header.get("status") == "deleted":
         raise Dropped("deleted")
     identifier = record.findtext(f"{OAI}header/{OAI}identifier", "").strip()
     if not identifier:
         raise Dropped("no_identifier")
-    fields = _fields(record, block)
+    fields = _fields(record, where)
     if not _is_thesis(fields, rules):
         raise Dropped("not_a_thesis")
     if rules.created_after is not None:
@@ -262,7 +264,7 @@ class _Field:
     text: str
 
 
-def _fields(record: etree._Element, block: Page) -> list[_Field]:
+def _fields(record: etree._Element, where: str) -> list[_Field]:
     """Return the record's Dublin Core values, in the order of the record."""
     metadata = record.find(f"{OAI}metadata")
     if metadata is None:
@@ -277,7 +279,7 @@ def _fields(record: etree._Element, block: Page) -> list[_Field]:
     if not fields and len(metadata) and metadata[0].tag.rpartition("}")[2] != "dc":
         todo = "set `metadata_prefix` in `servers` to oai_dc or xoai and fetch again"
         found = f"the element {metadata[0].tag}"
-        raise InputError(block.path, "records in the form oai_dc or xoai", found, todo)
+        raise RawError(where, "a record in the form oai_dc or xoai", found, todo)
     return fields
 
 

@@ -182,7 +182,7 @@ def read_block(block: Block, corpus: Corpus) -> BlockResult:
     result = BlockResult()
     parts = iter_pieces(block.path, block.offset, block.end, block.line)
     for plan, piece in zip(block.sentences, parts, strict=True):
-        with result.counting("sentences"):
+        with result.counting("sentences", f"{block.path}, line {piece.first}"):
             if plan.dropped:
                 raise Dropped(plan.dropped)
             parsed = parse_sentence(piece, block.path)
@@ -294,7 +294,7 @@ def _scan_file(path: Path, licence: str, most: int) -> Sentences:
         if len(file.ids) == most:
             expected = f"at most {MOST_SENTENCES:,} sentences in a corpus"
             raise RawError(path, expected, "more", "name fewer treebanks under `treebanks`")
-        notes = read_comments(piece, path)
+        notes = read_comments(piece)
         file.ids.append(notes.get("sent_id") or f"@{len(file.ids) + 1}")
         for key in ("newdoc id", "newdoc_id", "newdoc"):
             if key in notes:

@@ -179,6 +179,8 @@ def _articles(
             drops.dropped["documents", "invalid_utf8"] += 1
         except Dropped as dropped:
             drops.dropped["documents", dropped.reason] += 1
+        except RawError as fault:
+            drops.drop("documents", fault.reason, fault)
         else:
             yield page.id, title, text, article
 

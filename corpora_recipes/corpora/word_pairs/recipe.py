@@ -12,7 +12,7 @@ are not possible. Lines that begin with # are comments::
 import math
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from corpora_recipes.formats.tables import (
@@ -83,8 +83,11 @@ def _rows(name: str, path: Path) -> Iterator[Row]:
     """Yield the lines of a file that hold a pair, with fields first, second and maybe score."""
     columns = 0
     todo = "correct the line; or if it is no pair, such as a header, put # before it"
-    for number, line in decoded_lines(read_whole(path), str(path)):
+    for read_row in decoded_lines(read_whole(path), str(path)):
+        line = read_row.fields["line"]
         text = line.strip()
+        if read_row.fault:
+            yield read_row
         if not text or text.startswith("#"):
             continue
         separator = next(s for s in _SEPARATORS if s is None or s in line)
@@ -93,14 +96,15 @@ def _rows(name: str, path: Path) -> Iterator[Row]:
         while len(fields) > 2 and not fields[-1]:
             fields.pop()
         named = dict(zip(("first", "second", "score"), fields, strict=False))
-        row = Row(str(path), number, named | {"file": name})
+        row = replace(read_row, fields=named | {"file": name})
         if len(fields) not in (2, 3) or not all(map(_WORD.fullmatch, fields[:2])):
             expected = "two words, perhaps a score, between tabs, semicolons, commas or spaces"
-            raise row.error(expected, repr(line[:200]), todo)
+            yield row.refused(expected, repr(line[:200]), todo)
+            continue
         columns = columns or len(fields)
         if len(fields) != columns:
             found = f"{len(fields)} fields in {line[:200]!r}, {columns} in the first pair"
-            raise row.error("a score in all lines of a file or in none", found, todo)
-        if columns == 3 and math.isnan(parse_number(fields[2])):
-            raise row.error("a number as score, such as 7.5", repr(fields[2]), todo)
+            row = row.refused("a score in all lines of a file or in none", found, todo)
+        elif columns == 3 and math.isnan(parse_number(fields[2])):
+            row = row.refused("a number as score, such as 7.5", repr(fields[2]), todo)
         yield row

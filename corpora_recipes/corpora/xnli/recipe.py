@@ -75,7 +75,11 @@ def read_block(block: Member, corpus: Corpus) -> BlockResult:
         )
 
     rows = table_rows(block.read(), block.where, COLUMNS, header=True)
-    in_language = (row for row in rows if row.fields["language"].strip() == corpus.language)
+    in_language = (
+        row
+        for row in rows
+        if row.fields.get("language", corpus.language).strip() == corpus.language
+    )
     result = collect_examples(in_language, example)
     if not result.drops.seen["examples"]:
         raise RawError(block.where, f"rows in the language {corpus.language}", "none")

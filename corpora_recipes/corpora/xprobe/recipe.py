@@ -7,8 +7,8 @@ constituents.
 """
 
 import codecs
-import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import chain, repeat
 from pathlib import Path
 
@@ -16,11 +16,13 @@ from corpora_recipes.formats.tables import (
     LineRange,
     Row,
     collect_examples,
+    count_lines,
     decoded_lines,
     line_ranges,
     natural_text,
     parse_class,
     range_lines,
+    unquote,
 )
 from corpora_recipes.recipe import BlockResult, Corpus, Dropped, Source, no_files
 from corpora_recipes.records import Example, Split
@@ -29,8 +31,6 @@ from corpora_recipes.running.limits import whole_lines
 from corpora_recipes.text.tokens import detokenize
 
 PARTS: dict[str, Split] = {"tr": "train", "va": "validation", "te": "test"}
-_CHUNK = 1 << 20
-_CSV_QUOTED = re.compile(r'"((?:[^"]|"")*)"')
 
 
 def sources(corpus: Corpus) -> list[Source]:
@@ -72,10 +72,8 @@ def read_block(block: LineRange, corpus: Corpus) -> BlockResult:
         key = f"{task}/{part}/{row.line}"
         sentence = row.fields["sentence"]
         if '""' in sentence:
-            quoted = _CSV_QUOTED.fullmatch(sentence)
-            if quoted is None:
+            if (sentence := unquote(sentence)) == row.fields["sentence"]:
                 raise Dropped("broken_quotation")
-            sentence = quoted[1].replace('""', '"')
             unquoted.append(row.line)
         text = natural_text(detokenize(sentence, corpus.language))
         label = parse_class(row.fields["label"], task, corpus, row)
@@ -108,24 +106,11 @@ def _rows(block: LineRange) -> Iterator[Row]:
     if all(map(_is_blank, block_lines)):
         return  # A file must hold a line, but not each range of it.
     # Preceding lines are replaced by blank ones, which are skipped: so line numbers are the file's.
-    lines = chain(repeat(b"", _lines_before(block)), block_lines)
-    for number, line in decoded_lines(lines, str(block.path)):
+    lines = chain(repeat(b"", count_lines(block.path, block.start)), block_lines)
+    for row in decoded_lines(lines, str(block.path)):
+        line = row.fields["line"]
         fields = line.split("\t")
-        row = Row(str(block.path), number, dict(zip(("sentence", "label"), fields, strict=False)))
-        if len(fields) != 2:
+        if len(fields) != 2 and not row.fault:
             found = f"{len(fields) - 1} tabs in {line[:200]!r}"
-            raise row.error("a sentence, a tab and a label", found)
-        yield row
-
-
-def _lines_before(block: LineRange) -> int:
-    """Count the lines that begin before the range."""
-    if not block.start:
-        return 0
-    count, remaining = 1, block.start - 1
-    with block.path.open("rb") as file:
-        while remaining:
-            chunk = file.read(min(_CHUNK, remaining))
-            count += chunk.count(b"\n")
-            remaining -= len(chunk)
-    return count
+            row = row.refused("a sentence, a tab and a label", found)
+        yield replace(row, fields=dict(zip(("sentence", "label"), fields, strict=False)))
