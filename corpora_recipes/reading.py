@@ -342,12 +342,11 @@ def above_limits(corpus: Corpus, drops: Drops) -> list[str]:
     limits = {**dict.fromkeys(sorted(unreadable), 0), **corpus.facts.drop_limits}
     for name, limit in limits.items():
         unit, reason = name.split(".")
-        n_dropped = drops.dropped[unit, reason]
-        share = n_dropped / max(1, drops.seen[unit])
+        share = drops.dropped[unit, reason] / max(1, drops.seen[unit])
         if share <= limit:
             continue
-        note = f"{share:.2%} of the {unit} dropped as {reason} ({n_dropped:,}), above the limit of "
-        note += f"{limit:.2%} (drop_limits in {corpus.recipe}/corpus.yaml)"
+        note = f"{share:.2%} of the {unit} dropped as {reason}, above the limit of {limit:.2%} "
+        note += f"(drop_limits in {corpus.recipe}/corpus.yaml)"
         if faults := drops.faults(unit, reason):
             note += "\n" + indent(str(join_faults(faults)), "  ")
         elif places := drops.places.get((unit, reason)):

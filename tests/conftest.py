@@ -18,6 +18,7 @@ from corpus_entries import corpus_of as corpus_of
 from hub_server import hub, point_at
 from loopback import Server
 from projects import finished_run
+from recipe_reading import checked
 from scoring_files import write_hub
 
 from corpora_recipes.reading import read_corpus
@@ -137,7 +138,7 @@ def read_blocks(raw: Path, corpus: Corpus) -> BlockResult:
         result = recipe.read_block(pickle.loads(pickle.dumps(block)), corpus)
         total.records += result.records
         total.drops.add(result.drops)
-    return total
+    return checked(total)
 
 
 def read_by_id(raw: Path, corpus: Corpus) -> tuple[dict[str, Example], Drops]:

@@ -195,7 +195,7 @@ class Worker:
         usage = resource.getrusage(resource.RUSAGE_SELF)
         report = {
             "mutants": self.mutants,
-            "read": self.outcomes["read"],
+            "read": self.outcomes["read"] + self.outcomes["spoilt"],
             "refused": self.outcomes["refused"],
             "slowest": self.slowest,
             "slowest_key": self.slowest_key,

@@ -14,7 +14,7 @@ import numpy as np
 from builders.tasks import TASKS
 from builders.tasks.task import Task
 from corpora_recipes.records import Split
-from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.errors import InputError, join_faults
 from corpora_recipes.text.damage import find_faults, group_of
 from corpora_recipes.text.language import writing_of
 from corpora_recipes.text.tokens import detokenize, is_telling, sentence_hash
@@ -385,7 +385,7 @@ def make_target(
     language = "" if corpus else location.language
     between = writing_of(location.language).separator
     answer = roles.label or roles.score
-    width = 0
+    width, faults = 0, list[InputError]()
     parts_read: dict[Split, tuple[list[list[str]], list[list[str]], list[str], list[float]]] = {}
     n_left: dict[Split, list[int]] = {}
     columns = [(name, names.index(name)) for name in roles.texts]
@@ -398,12 +398,16 @@ def make_target(
         n_left[split] = []
         for place, row in split_rows:
             where = f"{files[place.file]}, {place.unit} {place.number}"
-            if roles.label:
-                labels.append(_class_name(row[answer_column], classes, where))
-            elif answer:
-                scores.append(_score_of(row[answer_column], where))
-            for name, column in columns:
-                check_filled(row[column], name, where)
+            try:
+                if roles.label:
+                    labels.append(_class_name(row[answer_column], classes, where))
+                elif answer:
+                    scores.append(_score_of(row[answer_column], where))
+                for name, column in columns:
+                    check_filled(row[column], name, where)
+            except InputError as fault:
+                faults.append(fault)
+                continue
             texts_of_columns = [_texts_in(row[column], language) for _, column in columns]
             sentences.append([sentence for part in texts_of_columns for sentence in part])
             # A single column of lists holds all texts of a row; of several, each holds one text.
@@ -415,7 +419,9 @@ def make_target(
             n_left[split].append(len(texts_of_columns[0]))
             width = len(texts[-1]) if any_width else width or len(texts[-1])
             if not 0 < len(texts[-1]) == width:
-                raise other_width(where, len(texts[-1]), width)
+                faults.append(other_width(where, len(texts[-1]), width))
+    if faults:
+        raise join_faults(faults)
     units = any(texts != sentences for texts, sentences, _, _ in parts_read.values())
     label_names = list(classes) or sorted(
         {name for _, _, labels, _ in parts_read.values() for name in labels}, key=_order

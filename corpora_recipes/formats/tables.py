@@ -239,10 +239,13 @@ def table_rows(data: bytes, where: str, columns: Sequence[str], *, header: bool)
                 found = f"{fault} {', '.join(faulty)} in {first.fields['line'][:200]!r}"
                 raise first.error(expected, found)
     for line in lines:
+        if line.fault:
+            yield replace(line, fields={})
+            continue
         text = line.fields["line"]
         fields = text.split("\t")
         row = replace(line, fields=dict(zip(names, fields, strict=False)))
-        if len(fields) != len(names) and not row.fault:
+        if len(fields) != len(names):
             expected = f"{len(names)} fields between tabs: {', '.join(names)}"
             row = row.refused(expected, f"{len(fields)} in {text[:200]!r}")
         yield row

@@ -61,12 +61,12 @@ class RawErrors(RawError):
     The four parts are those of the first of ``faults``.
     """
 
-    def __init__(self, faults: Sequence[RawError]) -> None:
+    def __init__(self, faults: Sequence[InputError]) -> None:
         first = faults[0]
         super().__init__(first.where, first.expected, first.found, first.todo)
         self.faults = faults
 
-    def __reduce__(self) -> tuple[type["RawErrors"], tuple[Sequence[RawError]]]:
+    def __reduce__(self) -> tuple[type["RawErrors"], tuple[Sequence[InputError]]]:
         return RawErrors, (self.faults,)
 
     def __str__(self) -> str:
@@ -117,7 +117,7 @@ for _kind in (InputError, RawError, ParamsError, OutputError, LostWorkers, NoWor
     _kind.__module__ = "probeta"
 
 
-def join_faults(faults: Sequence[RawError]) -> RawError:
+def join_faults(faults: Sequence[InputError]) -> InputError:
     """Return one error for the first faults, or the only one; of joined ones, theirs are joined."""
     single = [one for fault in faults for one in getattr(fault, "faults", [fault])][:MAX_FAULTS]
     return single[0] if len(single) == 1 else RawErrors(single)

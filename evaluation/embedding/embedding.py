@@ -205,6 +205,7 @@ def _blocks(vectors: Floats) -> Iterator[Doubles]:
 CHUNK_TEXTS = 2048
 # Texts whose vectors are searched for zeros together.
 _ZERO_TEXTS = 1 << 14
+_SHOWN_WORDS = 5
 # The first texts, by which the workers of a cluster are compared.
 SAMPLE_TEXTS = 16
 # In a worker of a cluster: the sample that it encoded last, and the digest of its vectors.
@@ -307,7 +308,11 @@ def check_zeros(
     found = f"{len(zeros)} of {total} texts, such as {zeros[0]!r}"
     if len(zeros) == total:
         expected, found = "vectors with a number other than 0", f"a vector of zeros for all {found}"
-        todo = "correct the encoder; of word vectors, take those of the language of the texts"
+        todo = "correct the encoder"
+        if isinstance(encoder, HasWords):
+            words = ", ".join(map(repr, next(encoder.vocabulary())[0][:_SHOWN_WORDS]))
+            todo = "take vectors whose words are of the language of the texts, and written as in "
+            todo += f"them; those of the file begin with {words}"
         raise InputError(f"encoder {encoder.name}", expected, found, todo)
     message = "%s: a vector of zeros for %s: the encoder knows nothing of them"
     logging.getLogger(__name__).warning(message, encoder.name, found)

@@ -1,6 +1,7 @@
 """Static word vectors from a file: word2vec, GloVe, fastText."""
 
 import gzip
+import logging
 import re
 import struct
 import zlib
@@ -214,7 +215,7 @@ def read_header(file: VectorFile) -> Header | FastTextArguments:
     if not binary and file.peek(4).startswith(BOM_UTF8) and file.peek(4) != BOM_UTF8 + b" ":
         file.take(len(BOM_UTF8))
     first = file.peek(MAX_LINE_BYTES).partition(b"\n")[0]
-    fields = first.rstrip(b" \r").split(b" ")
+    fields = _spaced(first).split(b" ")
     count: int | None = None
     if len(fields) == 2 and all(COUNT.fullmatch(field) for field in fields):
         file.take_until(b"\n")
@@ -242,26 +243,37 @@ def _excerpt(data: bytes) -> str:
     return f"{text} …" if len(data) > 60 else text
 
 
+def _spaced(line: bytes) -> bytes:
+    """Return a line with blanks between its fields, also where it has tabs, and none at its end."""
+    return line.rstrip(b" \t\r").replace(b"\t", b" ")
+
+
 def read_vectors(file: VectorFile, bar: Any) -> WordVectors:
-    """Read a file into memory, from its beginning."""
+    """Read a file into memory, from its beginning; of a repeated word, the first vector."""
     header = read_header(file)
     if isinstance(header, FastTextArguments):
         return _read_model(file, header, bar)
     rows: dict[str, int] = {}
     matrix = np.empty((0, header.dimension), np.float32)
+    n_read, repeated = 0, ""
     for words, vectors in read_blocks(file, header, bar):
         first = len(rows)
-        for row, word in enumerate(words, first):
-            first_row = rows.setdefault(word, row)
-            if first_row != row:
-                found = f"{word!r}, which {header.position_of(first_row)} has already"
-                todo = "remove one of the two (and correct the header)"
-                raise file.error(header.position_of(row), "each word once", found, todo)
+        is_new = np.ones(len(words), np.bool_)
+        for number, word in enumerate(words):
+            is_new[number] = word not in rows
+            rows.setdefault(word, len(rows))
+        if not repeated and not is_new.all():
+            number = int(np.argmin(is_new))
+            repeated = f"{words[number]!r} in {header.position_of(n_read + number)}"
+        n_read += len(words)
         if len(rows) > len(matrix):
             # In place, without a copy.
             matrix.resize((len(rows) * 3 // 2, header.dimension), refcheck=False)
-        matrix[first : len(rows)] = vectors
+        matrix[first : len(rows)] = vectors[is_new]
     matrix.resize((len(rows), header.dimension), refcheck=False)
+    if repeated:
+        message = "%s: %s repeated words, such as %s: the first vector of each is taken"
+        logging.getLogger(__name__).warning(message, file.path, n_read - len(rows), repeated)
     return WordVectors(rows, matrix)
 
 
@@ -288,14 +300,24 @@ def _text_rows(file: VectorFile, header: Header) -> Iterator[tuple[list[bytes], 
     while file.peek(1):
         words: list[bytes] = []
         numbers: list[str] = []
+        first_error: InputError | None = None
+        n_unlikely = 0
         while len(words) < BLOCK_ROWS and file.peek(1):
             try:
                 line = file.take_until(b"\n")
             except EOFError:
                 line = file.take(len(file.peek(MAX_LINE_BYTES)))
-            word, rest = _split_line(file, header, row + len(words), line)
+            word, rest = _split_line(line, header)
+            if not rest or _ends_in_number(word):
+                error = _line_error(file, header, row + len(words), line)
+                # A header settles that such a word has a blank, unless all words are so.
+                if not rest or header.count is None:
+                    raise error
+                first_error, n_unlikely = first_error or error, n_unlikely + 1
             words.append(word)
             numbers.append(rest.decode("latin-1"))
+        if first_error and n_unlikely == len(words):
+            raise first_error
         try:
             vectors = _parse_numbers(numbers)
         except ValueError:
@@ -308,22 +330,32 @@ def _parse_numbers(lines: list[str]) -> "Floats":
     return np.loadtxt(lines, np.float32, comments=None, delimiter=" ", ndmin=2)
 
 
-def _split_line(file: VectorFile, header: Header, row: int, line: bytes) -> tuple[bytes, bytes]:
-    """Return the word of a line, and its numbers, which are as many as there should be."""
+def _split_line(line: bytes, header: Header) -> tuple[bytes, bytes]:
+    """Return the word of a line, and its numbers; none if they are not as many as there should be.
+
+    The numbers are the last fields, so that the word may have blanks.
+    """
     # word2vec and fastText write a space after the last number.
     line = line.rstrip(b" \r")
-    word, _, numbers = line.partition(b" ")
-    count = numbers.count(b" ") + bool(numbers)
-    if count > header.dimension:
-        parts = line.rsplit(b" ", header.dimension)
-        word, numbers = parts[0].rstrip(b" "), line[len(parts[0]) + 1 :]
+    if line.count(b" ") < header.dimension:
+        line = _spaced(line)
+    parts = line.rsplit(b" ", header.dimension)
+    word = parts[0].rstrip(b" ")
+    enough = word and len(parts) == header.dimension + 1
+    return word, line[len(parts[0]) + 1 :] if enough else b""
+
+
+def _ends_in_number(word: bytes) -> bool:
     space, last = word.rpartition(b" ")[1:]
-    if not word or count < header.dimension or (space and NUMBER.fullmatch(last)):
-        source = "line 1 says" if row or header.count is not None else "most files have"
-        expected = f"a word and {header.dimension} numbers, one space between them, as {source}"
-        found = f"{count} fields after the word: {_excerpt(line)}"
-        raise file.error(header.position_of(row), expected, found)
-    return word, numbers
+    return bool(space and NUMBER.fullmatch(last))
+
+
+def _line_error(file: VectorFile, header: Header, row: int, line: bytes) -> InputError:
+    source = "line 1 says" if row or header.count is not None else "most files have"
+    expected = f"a word and {header.dimension} numbers, one space between them, as {source}"
+    fields = line.rstrip(b" \r").split(b" ")
+    found = f"{len(fields) - 1} fields after the word: {_excerpt(line)}"
+    return file.error(header.position_of(row), expected, found)
 
 
 def _number_error(file: VectorFile, header: Header, row: int, numbers: list[str]) -> InputError:
@@ -433,14 +465,15 @@ class StaticVectors(OneVector):
 
     - word2vec's and fastText's text: a line "COUNT DIMENSION", then one word per line with its
       numbers;
-    - GloVe's text: the same without the first line. A word may contain spaces there (". . ." in
+    - GloVe's text: the same without the first line. A word may contain spaces (". . ." in
       glove.840B): the vector is the last DIMENSION fields, and such a word never matches a token.
-      If the word before them ends in a number, the line counts as too long;
+      If the word before them ends in a number, the line counts as too long, unless a first line
+      says DIMENSION. Tabs may stand for the blanks;
     - word2vec's binary format (``.bin``): the first line, then a word, a space and the float32;
     - fastText's own ``.bin`` (version 11 or 12), words and n-grams, unless it is quantised.
 
     Files trained on web text have words that are not UTF-8. They are read, and never match a token.
-    A repeated word is an error, since its vector is ambiguous.
+    Of a repeated word the first vector is taken; a warning says how many there are.
 
     Attributes:
         path: the file; the name of a binary one ends in ``.bin`` or ``.bin.gz``.

@@ -4,7 +4,6 @@ The library ``datasets`` fills up rows with too few fields, takes carriage retur
 line ends, and reads no JSON lists: text, CSV and JSON are read here.
 """
 
-import csv
 import json
 import re
 from collections import Counter
@@ -36,8 +35,9 @@ from builders.auditing.target import (
 )
 from builders.store import open_parquet
 from builders.tasks import TASKS
+from corpora_recipes.formats.tables import csv_rows
 from corpora_recipes.records import SPLITS, Split
-from corpora_recipes.running.errors import InputError, ParamsError, RawError
+from corpora_recipes.running.errors import InputError, ParamsError, RawError, join_faults
 from corpora_recipes.running.limits import LONGEST_ROW
 
 # Opening a pickle can run any code that its author put into it.
@@ -80,12 +80,14 @@ _Files = dict[Split, list[Path]]
 _SplitFiles = Mapping[Split, Sequence[Path]]
 # How files hold their rows, the files of each split, and what names them.
 _Dataset = tuple[Layout, _Files, Path]
+# The cells of a line, or why it cannot be read.
+_Cells = Sequence[Cell] | InputError
 # The split, the file, the number and the cells of a line.
-_Line = tuple[Split, Path, int, Sequence[Cell]]
+_Line = tuple[Split, Path, int, _Cells]
 # The names of the columns, none if the files do not name them; and the lines.
 _NamesAndLines = tuple[Sequence[str], Iterable[_Line]]
 _Rows = dict[Split, list[Row]]
-_NumberedRows = list[tuple[int, Sequence[Cell]]]
+_NumberedRows = list[tuple[int, _Cells]]
 
 
 def find_targets(
@@ -315,11 +317,17 @@ def _from_files(location: Location) -> Target:
     names, lines = _READERS[location.layout](location.files)
     width = len(names)
     rows: _Rows = {split: [] for split in SPLITS if split in location.files}
+    faults: list[InputError] = []
     for split, path, number, cells in lines:
+        if isinstance(cells, InputError):
+            faults.append(cells)
+            continue
         width = width or len(cells)
         if len(cells) != width:
-            raise other_width(f"{path}, line {number}", len(cells), width, "columns")
+            faults.append(other_width(f"{path}, line {number}", len(cells), width, "columns"))
         rows[split].append((Place(path.name, number), cells))
+    if faults:
+        raise join_faults(faults)
     if location.layout == "probing":
         rows = {split: split_rows for split, split_rows in rows.items() if split_rows}
     if location.layout == "table" and location.first.suffix not in (".json", ".jsonl"):
@@ -345,7 +353,7 @@ def _read_tables(files: _SplitFiles) -> _NamesAndLines:
             # The same columns may stand in another order, as keys of JSON do.
             reordered = names != first and {*names} == {*first}
             for number, cells in rows:
-                if reordered and len(cells) == len(first):
+                if reordered and isinstance(cells, Sequence) and len(cells) == len(first):
                     cells = [cells[names.index(name)] for name in first]
                 yield split, path, number, cells
 
@@ -358,9 +366,12 @@ def _read_probing(files: _SplitFiles) -> _NamesAndLines:
     expected = "tr, va or te, a label and one or more texts, separated by tabs"
 
     def lines() -> Iterator[_Line]:
-        for number, (name, *fields) in _split_fields(path, 3, expected):
+        for number, cells in _split_fields(path, 3, expected):
+            name, fields = "tr", cells
+            if isinstance(cells, Sequence):
+                name, fields = cells[0], cells[1:]
             if name not in ("tr", "va", "te"):
-                raise _line_error(path, number, expected, repr(name))
+                name, fields = "tr", _line_error(path, number, expected, repr(name))
             yield SPLIT_NAMES[name], path, number, fields
 
     return (), lines()
@@ -422,7 +433,7 @@ def _read_table(path: Path) -> tuple[Sequence[str], _NumberedRows]:
     if path.suffix in (".json", ".jsonl"):
         names, rows = _json_rows(path, lines)
     elif path.suffix == ".csv" and lines and "\t" not in lines[0][1]:
-        (_, names), *rows = _csv_rows(path)
+        names, rows = _csv_rows(path)
     elif all(_TREC_QUESTION.fullmatch(line) for _, line in lines):
         names = ("label", "text")
         rows = [
@@ -436,17 +447,21 @@ def _read_table(path: Path) -> tuple[Sequence[str], _NumberedRows]:
     return names, rows
 
 
-def _csv_rows(path: Path) -> _NumberedRows:
+def _csv_rows(path: Path) -> tuple[Sequence[str], _NumberedRows]:
     """Read values separated by commas or semicolons, with quotation marks and a header."""
-    text = _read_text(path)
-    header = text[: text.find("\n")]
-    delimiter = ";" if header.count(";") > header.count(",") else ","
-    reader = csv.reader(text.splitlines(keepends=True), delimiter=delimiter, strict=True)
-    try:
-        return [(reader.line_num, row) for row in reader if row]
-    except csv.Error as error:
-        expected = f"values separated by {delimiter!r}, in quotation marks where needed"
-        raise _line_error(path, reader.line_num, expected, str(error)) from None
+    header: list[str] = []
+
+    def columns(names: Sequence[str], where: str) -> Sequence[str]:
+        header.extend(names)
+        # Names may be repeated.
+        return [str(number) for number in range(len(names))]
+
+    with path.open("rb") as file:
+        first = file.readline()
+        file.seek(0)
+        delimiter = ";" if first.count(b";") > first.count(b",") else ","
+        rows = csv_rows(file, str(path), columns, delimiter)
+        return header, [(row.line, row.fault or [*row.fields.values()]) for row in rows]
 
 
 def _json_rows(path: Path, lines: Sequence[tuple[int, str]]) -> tuple[Sequence[str], _NumberedRows]:
@@ -455,20 +470,26 @@ def _json_rows(path: Path, lines: Sequence[tuple[int, str]]) -> tuple[Sequence[s
         values = [(number, _parse_json(line, path, number)) for number, line in lines]
     else:
         content = _parse_json(_read_text(path), path, 1)
+        if isinstance(content, InputError):
+            raise content
         if isinstance(content, dict) and isinstance(content.get("data"), list):
             content = content["data"]
         values = list(enumerate(content if isinstance(content, list) else [content], 1))
-    first = values[0][1] if values else None
+    first = next((value for _, value in values if not isinstance(value, InputError)), None)
     names = tuple(first) if isinstance(first, dict) else ()
     width = len(first) if isinstance(first, dict | list) else 0
     rows: _NumberedRows = []
     for number, value in values:
         cells = [value.get(name) for name in names] if isinstance(value, dict) else value
-        if not width or type(value) is not type(first) or len(cells) != width:
+        if isinstance(value, InputError):
+            rows.append((number, value))
+        elif not width or type(value) is not type(first) or len(cells) != width:
             object_of = f"a JSON object with {', '.join(names)}"
             expected = object_of if names else f"a JSON list of {width or 'several'} values"
-            raise _line_error(path, number, expected, json.dumps(value, ensure_ascii=False))
-        rows.append((number, [_to_cell(value) for value in cells]))
+            found = json.dumps(value, ensure_ascii=False)
+            rows.append((number, _line_error(path, number, expected, found)))
+        else:
+            rows.append((number, [_to_cell(value) for value in cells]))
     return names, rows
 
 
@@ -480,10 +501,11 @@ def _to_cell(value: Any) -> Cell:
 
 
 def _parse_json(text: str, path: Path, number: int) -> Any:
+    """Return the value of a line, or why it is none."""
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise _line_error(path, number, "JSON", str(error)) from None
+        return _line_error(path, number, "JSON", str(error))
 
 
 def _pop_header(files: _SplitFiles, rows: _Rows) -> Sequence[str]:
@@ -511,13 +533,12 @@ def _pop_header(files: _SplitFiles, rows: _Rows) -> Sequence[str]:
     return ()
 
 
-def _split_fields(path: Path, min_fields: int, expected: str) -> Iterator[tuple[int, list[str]]]:
-    """Yield the number and the fields of every line that is not blank."""
+def _split_fields(path: Path, min_fields: int, expected: str) -> Iterator[tuple[int, _Cells]]:
+    """Yield the number and the fields of every line that is not blank; or why it has too few."""
     for number, line in _iter_lines(path):
         fields = line.split("\t")
-        if len(fields) < min_fields:
-            raise _line_error(path, number, expected, repr(line[:60]))
-        yield number, fields
+        too_few = len(fields) < min_fields
+        yield number, _line_error(path, number, expected, repr(line[:60])) if too_few else fields
 
 
 def _line_error(path: Path, number: int, expected: str, found: str) -> InputError:

@@ -202,6 +202,13 @@ def _table(sample: Files) -> tuple[Files, dict[str, str]]:
     return {"documents.csv": text.getvalue().encode()}, {}
 
 
+def _tabs(sample: Files) -> tuple[Files, dict[str, str]]:
+    (lines,) = sample.values()
+    rows = filter(lambda row: "text" in row, map(json.loads, lines.splitlines()))
+    texts = [f"{row['id']}\t{' '.join(row['text'].split())}\n" for row in rows]
+    return {"documents.tsv": "".join(["id\ttext\n", *texts]).encode()}, {}
+
+
 def _with_tokens(sample: Files) -> tuple[Files, dict[str, str]]:
     (archive,) = sample.values()
     members = [
@@ -220,7 +227,7 @@ def _released(sample: Files) -> tuple[Files, dict[str, str]]:
 
 OTHER_FORMS: dict[str, Sequence[Callable[[Files], tuple[Files, dict[str, str]]]]] = {
     "gutenberg": (_released,),
-    "documents": (_packed_lines, _parquet, _arrow, _texts, _table),
+    "documents": (_packed_lines, _parquet, _arrow, _texts, _table, _tabs),
     "opensubtitles": (_with_tokens,),
     "wikipedia": (_plain_dump, _dump_without_index),
 }

@@ -28,11 +28,12 @@ def corpus_for(recipe: str, options: dict[str, str]) -> Corpus:
     return corpus_of(params, Path("params.yaml"), "mine")
 
 
-def read_form(recipe: str, form: Form, folder: Path) -> Literal["read", "refused"]:
+def read_form(recipe: str, form: Form, folder: Path) -> Literal["read", "spoilt", "refused"]:
     """Read a raw corpus in an empty folder, with the verb's own function.
 
     Returns:
-        Whether it was read, with honest counts, or refused, with a clear message and no output.
+        Whether it was read, with honest counts, as a whole or without items that are spoilt; or
+        refused, with a clear message and no output.
 
     Raises:
         AssertionError: neither. Any other exception but InputError is a finding, too.
@@ -47,7 +48,7 @@ def read_form(recipe: str, form: Form, folder: Path) -> Literal["read", "refused
         corpus = corpus_for(recipe, form.options)
         path = out / "records.parquet"
         try:
-            read(corpus, raw, path, workers=1, executor="local")
+            drops = read(corpus, raw, path, workers=1, executor="local")
         except InputError as error:
             left = [file.name for file in out.rglob("*")]
             assert left == [], f"refused, but it left {left}"
@@ -56,7 +57,7 @@ def read_form(recipe: str, form: Form, folder: Path) -> Literal["read", "refused
             return "refused"
         assert sorted(file.name for file in out.iterdir()) == ["records.json", "records.parquet"]
         _check(corpus, path)
-        return "read"
+        return "spoilt" if drops.faults() else "read"
     finally:
         shutil.rmtree(raw, ignore_errors=True)
         shutil.rmtree(out, ignore_errors=True)

@@ -14,9 +14,9 @@ import pytest
 from loopback import RangeServer
 
 from corpora_recipes.reading import read_corpus
-from corpora_recipes.recipe import Corpus, load_facts, load_recipe
+from corpora_recipes.recipe import BlockResult, Corpus, load_facts, load_recipe
 from corpora_recipes.records import Drops, Example
-from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.errors import EncodingError, InputError, RawError, join_faults
 
 
 def recipe_corpus(
@@ -32,6 +32,21 @@ def recipe_corpus(
     return Corpus(recipe, recipe, language, documents, 1111, facts.options | options, {}, facts)
 
 
+def raise_faults(drops: Drops) -> None:
+    """Raise the errors of the items that cannot be read, so that no test passes over them."""
+    if faults := [fault for fault in drops.faults() if fault.reason in _FAULTS]:
+        raise join_faults(faults)
+
+
+_FAULTS = (RawError.reason, EncodingError.reason)
+
+
+def checked(result: BlockResult) -> BlockResult:
+    """Return what was read of a block, see ``raise_faults``."""
+    raise_faults(result.drops)
+    return result
+
+
 def read_all(recipe: ModuleType, raw: Path, corpus: Corpus) -> tuple[list[Any], dict[str, Any]]:
     """Return the records of all blocks, and the counts as ``Drops.as_dict`` gives them."""
     records: list[Any] = []
@@ -40,6 +55,7 @@ def read_all(recipe: ModuleType, raw: Path, corpus: Corpus) -> tuple[list[Any], 
         result = recipe.read_block(block, corpus)
         records += result.records
         drops.add(result.drops)
+    raise_faults(drops)
     return records, drops.as_dict()
 
 
@@ -51,6 +67,7 @@ def read_settled(raw: Path, corpus: Corpus) -> tuple[dict[str, Any], Drops]:
     for batch, drops in read_corpus(blocks, corpus, None, 1):
         records.update({record.id: record for record in batch})
         total.add(drops)
+    raise_faults(total)
     return records, total
 
 
@@ -63,6 +80,7 @@ def read_examples(raw: Path, corpus: Corpus) -> tuple[list[Example], Drops]:
         result = recipe.read_block(pickle.loads(pickle.dumps(block)), corpus)
         examples += [record for record in result.records if isinstance(record, Example)]
         drops.add(result.drops)
+    raise_faults(drops)
     return examples, drops
 
 

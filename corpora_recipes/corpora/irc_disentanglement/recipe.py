@@ -111,7 +111,7 @@ def read_block(block: Logs, corpus: Corpus) -> BlockResult:
         for number, message in enumerate(messages):
             if message.is_of_server:
                 result.drops.dropped["turns", "line_of_the_server"] += 1
-            elif number not in linked and message.fault:
+            elif message.fault:
                 result.drops.drop("turns", message.fault.reason, message.fault)
             elif number not in linked:
                 result.drops.drop("turns", "not_annotated")
@@ -188,8 +188,10 @@ def _conversations(
         raise Dropped("other_language")
     conversations: list[list[str]] = [[]]
     for message in spoken:
-        if reason := message.fault.reason if message.fault else _reason(message.text):
-            drops.drop("turns", reason, message.fault or "")
+        if message.fault:
+            conversations.append([])
+        elif reason := _reason(message.text):
+            drops.drop("turns", reason)
             conversations.append([])
         else:
             conversations[-1].append(clean(nicknames.hide(message, drops)))

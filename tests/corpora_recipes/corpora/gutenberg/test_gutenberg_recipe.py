@@ -102,14 +102,15 @@ def test_stated_encoding(tmp_path: Path) -> None:
         assert decode(write(tmp_path / "a.txt", text, "latin-1")) == text
 
 
-def test_undecodable_book_is_dropped(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_undecodable_book_is_dropped(tmp_path: Path) -> None:
     write(tmp_path / "pg7.txt", book())
     (tmp_path / "8-8.txt").write_bytes(b"Character set encoding: UTF-8\n\nma\xf1ana")
     (tmp_path / "pg9.txt").mkdir()
     records, drops = read(tmp_path)
     assert [r.id for r in records] == ["7"]
     assert drops["documents"] == {"seen": 2, "kept": 1, "dropped": {"undecodable": 1}}
-    assert "8-8.txt, byte 33" in capsys.readouterr().err
+    (fault,) = recipe.read_block(recipe.blocks(tmp_path, corpus())[1], corpus()).drops.faults()
+    assert fault.where.endswith("8-8.txt, byte 33")
 
 
 @pytest.mark.parametrize(
@@ -289,9 +290,11 @@ def test_dialogues(tmp_path: Path) -> None:
 
 
 def test_not_utf8(tmp_path: Path) -> None:
-    write(tmp_path / "train.txt", "mañana", "latin-1")
-    with pytest.raises(InputError, match="byte 2"):
-        read(tmp_path)
+    path = tmp_path / "train.txt"
+    path.write_bytes("¿Qué?\nNada.\n\n".encode() + b"ma\xf1ana\n\n" + "¿Y?\nYa.\n".encode())
+    records, drops = read(tmp_path)
+    assert [record.id for record in records] == ["train.txt-1", "train.txt-3"]
+    assert drops["documents"]["dropped"] == {"undecodable": 1}
 
 
 @pytest.fixture

@@ -103,7 +103,7 @@ def test_an_archive_gives_the_same(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("changes", "where", "words"),
     [
-        ({"links": "0 2 -\n2 8 -\n"}, "annotation.txt, line 2", "found:    8\n"),
+        ({"links": "0 2 -\n2 8 -\n"}, "annotation.txt, line 2", "0 to 7, and"),
         *(
             ({"links": f"{link}\n"}, "annotation.txt, line 1", "a dash")
             for link in ("0 2", "0 x -", "0 -2 -", f"0 {'9' * 5000} -")

@@ -353,7 +353,7 @@ def test_sentences_that_are_dropped(tmp_path: Path, rule: dict[str, str]) -> Non
         ([], "an object with the keys text, summary, url, title, topic"),
         ({k: v for k, v in GOOD.items() if k != "summary"}, "the key summary"),
         ({}, "only an empty object"),
-        ({**GOOD, "text": None}, "text, a string"),
+        ({**GOOD, "text": 7}, "text, a string"),
         ({**GOOD, "url": " "}, "the url of the item"),
         (json.dumps(GOOD).replace("El puerto cierra", "\\ud83d"), "half a surrogate pair"),
     ],

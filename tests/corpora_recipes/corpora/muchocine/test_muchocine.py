@@ -8,7 +8,7 @@ import pytest
 from conftest import corpus_of, read_blocks
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from recipe_reading import pack, refused, write_files
+from recipe_reading import checked, pack, refused, write_files
 
 from corpora_recipes.corpora.muchocine.recipe import (
     ARCHIVES,
@@ -210,7 +210,7 @@ def test_the_same_rows_from_every_layout(tmp_path):
         else:
             write_files(raw, files)
         (block,) = blocks(raw, CORPUS)
-        found.append((block.key, read_block(block, CORPUS)))
+        found.append((block.key, checked(read_block(block, CORPUS))))
     assert [e.id for e in found[0][1].records] == [f"reviews/{n}" for n in (10, 2, 33, 9)]
     assert found[0] == found[1] == found[2]
     assert found[0][0] == "corpusCriticasCine/10.xml"

@@ -67,8 +67,8 @@ def test_empty_clusters_are_counted(tmp_path: Path) -> None:
         (HEADER + "ES,,,uva,pera,,\r\n", 2, "a value in the column Test label"),
         (HEADER + "ES,,a,uva,,,\r\n ,,fruit,uva,pera,,\r\n", 3, "found:    ' '"),
         (HEADER + "XX,,fruit,uva,pera,,\r\n", 2, "a language code among ar, az, bg"),
-        (HEADER + "ES,,fruit,uva,pera\r\n", 2, "found:    5, which begin with ES, , fruit, uva"),
-        (HEADER + 'TH,,a,"x\r\ny",,,\r\nES,,b,uva\r\n', 4, "7 fields between commas"),
+        (HEADER + "ES,,fruit,uva,pera\r\n", 2, "found:    5 that begin ['ES', '']"),
+        (HEADER + 'TH,,a,"x\r\ny",,,\r\nES,,b,uva\r\n', 4, "7 fields: Language"),
         (HEADER + "ES,,a,uva,,,\r\nEN,,a,b,,,\r\nes,,a ,c,,,\r\n", 4, "ParaLex.csv, line 2"),
         (HEADER + 'ES,,a,"uva,,,\r\nEN,,a,b,,,\r\n', 2, "closed quotation marks"),
         (HEADER + 'ES,,a,"uva"b,,,\r\n', 2, "closed quotation marks"),
@@ -80,7 +80,7 @@ def test_tables_that_are_not_paralex(tmp_path: Path, text: str, line: int, messa
 
 
 def test_another_encoding(tmp_path: Path) -> None:
-    with refused("ParaLex.csv", "expected: UTF-8"):
+    with refused("ParaLex.csv, line 2", "expected: UTF-8"):
         read(write(tmp_path, (HEADER + "ES,,a,limón,,,\r\n").encode("latin-1")))
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from conftest import corpus_of, read_by_id
-from recipe_reading import refused
+from recipe_reading import checked, refused
 
 from corpora_recipes.corpora.paws_x.recipe import blocks, read_block
 from corpora_recipes.recipe import RECIPES
@@ -36,7 +36,7 @@ def table(*lines: str, header: str = HEADER) -> bytes:
 def read(raw: Path, data: bytes):
     archive(raw, es__dev_2k=data)
     (block,) = blocks(raw, corpus_of("paws_x"))
-    return read_block(block, corpus_of("paws_x"))
+    return checked(read_block(block, corpus_of("paws_x")))
 
 
 # Oddities

@@ -6,8 +6,8 @@ import pytest
 from conftest import corpus_of
 from hypothesis import given
 from hypothesis import strategies as st
+from recipe_reading import checked, refused
 from recipe_reading import read_settled as read
-from recipe_reading import refused
 
 from corpora_recipes.corpora.pdtb.recipe import blocks, read_block
 from corpora_recipes.formats.treebanks import Texts
@@ -46,7 +46,7 @@ def read_rows(
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content.encode())
     block = Texts("x", folder, "ted_mdb_en", (name,), {name: "train"})
-    result = read_block(block, the_corpus(language))
+    result = checked(read_block(block, the_corpus(language)))
     records = [record for record in result.records if isinstance(record, Example)]
     return records, {reason: n for (_, reason), n in result.drops.dropped.items() if n}
 
@@ -222,8 +222,11 @@ def test_an_unknown_type_and_a_missing_text(tmp_path: Path) -> None:
         read_rows(tmp_path, row("Explict", OPEN, RAINED, CONCESSION))
     raw = tmp_path / "ted_mdb/English/raw/01/talk.txt"
     raw.unlink()
+    (block,) = blocks(tmp_path, the_corpus())
+    result = read_block(block, the_corpus())
+    assert result.drops.dropped == {("examples", "unreadable"): 1}
     with refused(str(raw)):
-        blocks(tmp_path, the_corpus())
+        checked(result)
 
 
 def test_texts_that_were_annotated_twice_are_in_one_split(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from conftest import corpus_of
-from recipe_reading import refused
+from recipe_reading import checked, refused
 
 from corpora_recipes.corpora.sqc.recipe import blocks, read_block
 from corpora_recipes.fetching.sources import list_sources
@@ -15,7 +15,7 @@ CORPUS = corpus_of("sqc")
 
 
 def read(raw: Path) -> dict[str, BlockResult]:
-    return {block.key: read_block(block, CORPUS) for block in blocks(raw, CORPUS)}
+    return {block.key: checked(read_block(block, CORPUS)) for block in blocks(raw, CORPUS)}
 
 
 def questions(tmp_path: Path, text: str | bytes, name: str = "train.txt") -> list[Example]:

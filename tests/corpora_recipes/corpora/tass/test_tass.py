@@ -101,8 +101,8 @@ def test_tweets_and_labels_of_the_test_part_are_joined_by_id(tmp_path):
     ("tweets", "labels", "found"),
     [
         ("1\tHola\n2\tVale\n", "1\tN\n", "id '2'"),
-        ("1\tHola\n", "1\tN\n2\tP\n", "none for 1 of them, such as that of id '2'"),
-        ("1\tHola\n1\tVale\n", "1\tN\n2\tP\n", "id '1' again"),
+        ("1\tHola\n", "1\tN\n2\tP\n", "a tweet of this id in"),
+        ("1\tHola\n1\tVale\n", "1\tN\n2\tP\n", "whose label is in"),
         ("1\tHola\n1\tVale\n", "1\tN\n1\tP\n", "line 2"),
         ("1\tHola\n", "1\tmal\n", "'mal'"),
     ],

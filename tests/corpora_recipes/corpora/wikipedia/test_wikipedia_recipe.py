@@ -104,11 +104,13 @@ def test_an_article_without_its_lead_begins_with_an_empty_one(tmp_path: Path, le
     assert document.sections == [Section("", 1, []), history]
 
 
-def test_a_page_without_an_id_is_an_input_error(tmp_path: Path) -> None:
+def test_a_page_without_a_title_is_dropped_and_counted(tmp_path: Path) -> None:
     path = write_dump(tmp_path / "eswiki-20260101-pages-articles.xml", PLAIN_PAGES)
     path.write_bytes(path.read_bytes().replace(b"<title>Lago Seco</title>", b""))
-    with pytest.raises(InputError, match="without title"):
-        read(tmp_path, corpus())
+    result = read(tmp_path, corpus())
+    assert result.records == [RIVER]
+    (fault,) = result.drops.faults()
+    assert "without title" in fault.found
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from conftest import corpus_of, read_by_id
-from recipe_reading import pack, refused
+from recipe_reading import checked, pack, refused
 
 from corpora_recipes.corpora.xnli.recipe import blocks, read_block
 from corpora_recipes.records import Drops, Example
@@ -38,7 +38,7 @@ def read(raw: Path, data: bytes, language: str = "es"):
     (raw / "esxnli.tsv").write_bytes(data)
     corpus = corpus_of("xnli", language)
     (block,) = blocks(raw, corpus)
-    return read_block(block, corpus)
+    return checked(read_block(block, corpus))
 
 
 def test_a_table_that_is_missing_is_no_error(tmp_path: Path):
