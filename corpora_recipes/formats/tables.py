@@ -375,19 +375,20 @@ def _shown(line: bytes) -> str:
 
 
 def _has_swallowed(source: _CsvLines, cells: Sequence[str], delimiter: str) -> bool:
-    """Return whether a further line of a row looks like a row: it has the first or the last cell.
+    """Return whether a line inside of a row looks like a row by its first cell, or its last one.
 
-    That cell is outside of the field with line ends, and has a number, as ids have, or is equal.
+    That cell of the row is outside of the field with line ends; the other has the same form, with
+    a number, as ids have, or is equal.
     """
-    column = 0 if "\n" not in cells[0] else -1
+    column, inside = (0, source.taken[1:]) if "\n" not in cells[0] else (-1, source.taken[:-1])
     if len(cells) < 2 or "\n" in cells[column]:
         return False
-    own, own_form = cells[column].strip(), _form(cells[column])
-    for _, line in source.taken[1:]:
-        others = line.decode("utf-8", "replace").split(delimiter)
-        if len(others) >= len(cells):
-            other = others[column].strip()
-            if other and (other == own or ("0" in own_form and _form(other) == own_form)):
+    cell, form = cells[column].strip(), _form(cells[column])
+    for _, line in inside:
+        fields = line.decode("utf-8", "replace").split(delimiter)
+        if len(fields) >= len(cells):
+            similar = fields[column].strip()
+            if similar and (similar == cell or ("0" in form and _form(similar) == form)):
                 return True
     return False
 

@@ -501,7 +501,7 @@ def _to_cell(value: Any) -> Cell:
 
 
 def _parse_json(text: str, path: Path, number: int) -> Any:
-    """Return the value of a line, or why it is none."""
+    """Return the value of a line, or the error that says why it has no value."""
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:

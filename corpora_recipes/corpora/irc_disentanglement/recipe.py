@@ -141,7 +141,7 @@ def _parse_messages(data: bytes, where: str) -> list[Message]:
 
 
 def _parse_links(data: bytes, count: int, where: str, drops: Drops) -> list[tuple[int, int]]:
-    """Return the pairs of numbers of messages; lines that are none are counted and dropped."""
+    """Return the pairs of numbers of messages; other lines are counted and dropped."""
     links = []
     for number, line in enumerate(data.decode("utf-8", "replace").split("\n"), 1):
         fields = line.split()

@@ -431,8 +431,8 @@ UNQUOTED = [("b", 'Dijo "sí"\ny se fue.'), ("a", SOL)]
         ({"train.txt": f"{SOL}\t0\n{LLUVIA}\t1\n"}, [("0", SOL), ("1", LLUVIA)], [1, 2]),
         ({"train.txt": QUESTIONS}, ASKED, [1, 2, 3]),
         ({"train_5500.label": QUESTIONS, "TREC_10.label": QUESTIONS}, ASKED, [1, 2, 3]),
-        ({"train.csv": QUOTED}, UNQUOTED, [3, 4]),
-        ({"train.csv": QUOTED.replace(",", ";")}, UNQUOTED, [3, 4]),
+        ({"train.csv": QUOTED}, UNQUOTED, [2, 4]),
+        ({"train.csv": QUOTED.replace(",", ";")}, UNQUOTED, [2, 4]),
         (
             {"test.csv": f"text,label\n{SOL},b\n", "train.csv": f"label,text\na,{LLUVIA}\n"},
             [("a", LLUVIA)],
