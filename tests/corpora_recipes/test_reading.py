@@ -243,6 +243,36 @@ def test_drops_above_a_limit_are_shown_and_fail_if_strict(
     )
 
 
+@pytest.mark.usefixtures("own_params")
+def test_what_cannot_be_read_is_shown_with_its_place(tmp_path, raw, monkeypatch, capsys) -> None:
+    monkeypatch.chdir(tmp_path)
+    part = raw / "part-2.jsonl"
+    lines = part.read_bytes().splitlines()
+    spoilt = [b'{"id": "x", "text": 7}'] * 9 + [b'{"id": "y", "text": null}', b"\xf1"]
+    part.write_bytes(b"\n".join([*lines[:3], *spoilt, *lines]))
+    # In the run that reads it, and in each one that finds it read.
+    for _ in range(2):
+        assert main(["read", "--workers", "1"]) == 0
+        shown = capsys.readouterr().out
+        assert (
+            "note: mine: 0.75% of the documents dropped as empty_text, above the limit of 0.00%"
+            in shown
+        )
+        assert f"{part}, line 13\n    expected: a text\n    found:    null in column text" in shown
+        places = ", ".join(f"line {n}" for n in range(4, 13))
+        assert f"{part}, {places}\n    expected: text, a string\n" in shown
+        assert f"{part}, line 14\n    expected: UTF-8\n" in shown
+    assert main(["read", "--strict"]) == 1
+    capsys.readouterr()
+    # A file in another encoding, or of another form, is no odd item.
+    for content in ([*lines, b"\xf1", b"\xf1", b"\xf1"], [b"1, 2", b"3, 4"]):
+        part.write_bytes(b"\n".join(content))
+        main(["read", "--workers", "1"])
+        shown = capsys.readouterr().out
+        assert "skipped by read: mine\n" in shown
+        assert str(part) in shown
+
+
 def test_when_more_than_half_of_the_documents_go_the_stage_fails(tmp_path, raw, corpus) -> None:
     for copy in range(2):
         for part in sorted(raw.glob("part-?.jsonl")):

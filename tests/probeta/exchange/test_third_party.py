@@ -16,7 +16,7 @@ from recipe_reading import write_files as write
 
 from builders.auditing.target import SPLIT_NAMES, Columns, Location, Target
 from builders.building import build
-from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.errors import InputError, RawErrors
 from probeta.auditing import audit, hub_targets, locate
 from probeta.exchange.third_party import find_targets, pickles_in
 
@@ -379,6 +379,25 @@ def test_bad_files_are_refused(tmp_path, files: dict[str, Any], words: list[str]
     with pytest.raises(InputError) as error:
         load(tmp_path)
     assert all(word in str(error.value) for word in words), str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "lines", "wrong"),
+    [
+        ("train.tsv", ["Uno.\t1", "Dos.", "Tres.\t0", "Cuatro."], [2, 4]),
+        ("train.csv", ["text,label", "Uno.,1", "Dos.", "Tres.,0", '"Seis,1'], [3, 5]),
+        ("train.jsonl", ['{"text": "Uno.", "label": 1}', "{", "[7]"], [2, 3]),
+        ("train.jsonl", [f'{{"text": "A.", "label": {n}}}' for n in ("1", "null", "[]")], [2, 3]),
+    ],
+)
+def test_all_wrong_rows_are_named_at_once(tmp_path, name: str, lines: list[str], wrong) -> None:
+    (tmp_path / name).write_text("\n".join(lines), "utf-8")
+    (location,) = find_targets(tmp_path)
+    with pytest.raises(RawErrors) as caught:
+        location.load()
+    assert [fault.where for fault in caught.value.faults] == [
+        f"{tmp_path / name}, line {number}" for number in wrong
+    ]
 
 
 def test_a_folder_or_a_task_that_is_not_there_is_refused(tmp_path) -> None:
