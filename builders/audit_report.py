@@ -202,6 +202,13 @@ def detectable_of(facts: Mapping[str, Any]) -> float | None:
     return next((c["value"] for c in facts["checks"] if c["what"] == DETECTABLE), None)
 
 
+def describe_detectable(detectable: float) -> str:
+    """Return in words which difference of two encoders a test detects."""
+    if detectable >= 1:
+        return "too few to detect a difference"
+    return f"detects {100 * detectable:.0f} points"
+
+
 def inherited_of(facts: Mapping[str, Any]) -> dict[str, str]:
     """Return the gates that a dataset misses for a declared reason, with that reason."""
     occurring = {c["gate"] for c in facts["checks"] if c["verdict"] == "inherited"}

@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 import yaml
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from builders.audit_report import DETECTABLE_AT_MOST
+from builders.audit_report import DETECTABLE_AT_MOST, describe_detectable
 from builders.building import build
 from builders.packaging.hub import dataset_changes
 from builders.sampling.passages import sentences_in
@@ -387,9 +387,7 @@ def _describe_size(report: Mapping[str, Any], detectable: float) -> str:
     rows = ", ".join(f"{split} {count:,}" for split, count in report["rows"].items()) + " rows"
     if report["folds"]:
         rows = f"{sum(report['rows'].values()):,} rows, each tested in a fold"
-    if detectable >= 1:
-        return f"{rows}; too few to detect a difference"
-    return f"{rows}; detects {100 * detectable:.0f} points"
+    return f"{rows}; {describe_detectable(detectable)}"
 
 
 def _what_helps(detectable: Sequence[float], n_documents: int) -> list[str]:

@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from pydantic import Field, TypeAdapter
 
-from builders.audit_report import DETECTABLE_AT_MOST, detectable_of, read_audit
+from builders.audit_report import DETECTABLE_AT_MOST, describe_detectable, detectable_of, read_audit
 from builders.plan.datasets import Dataset, ExampleDataset, RankingEntry, WordRankingEntry, entry_of
 from builders.plan.groups import Audit, datasets_listing, load_groups
 from builders.tasks import TASKS
@@ -320,7 +320,7 @@ def _detectable_words() -> dict[str, str]:
         return {}
     detectable = {name: detectable_of(facts) for name, facts in audited.items()}
     return {
-        name: f", detects {100 * value:.1f} points"
+        name: f", {describe_detectable(value)}"
         + (" (too small for an average)" if value > DETECTABLE_AT_MOST else "")
         for name, value in detectable.items()
         if value is not None

@@ -184,6 +184,11 @@ def signed(value: float) -> str:
     return "0.0" if text == "+0.0" else text
 
 
+def with_minus(number: str) -> str:
+    """Return a number as a sentence writes it: with a minus sign."""
+    return number.replace("-", "−")
+
+
 def bracketed(ends: tuple[float, float], write: Callable[[float], str] = percent) -> str:
     """Return an interval."""
     return f"[{', '.join(map(write, ends))}]"

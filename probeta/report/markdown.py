@@ -9,7 +9,7 @@ from typing import Any
 from markupsafe import Markup
 
 from corpora_recipes.escaping import markdown, render
-from probeta.report.layout import NONE
+from probeta.report.layout import NONE, with_minus
 from probeta.report.sentences import FEW
 from probeta.report.texts import all_texts, phrase
 
@@ -73,7 +73,7 @@ def _cells(scores: Sequence[Any], marks: str) -> list[str]:
 
 
 def _number(tenths: int | None, form: str = ".1f") -> str:
-    return "" if tenths is None else format(tenths / 10, form).replace("-", "−")
+    return "" if tenths is None else with_minus(format(tenths / 10, form))
 
 
 def _bold(text: str) -> Markup:

@@ -5,7 +5,7 @@ difference likewise; 0 stands for none.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain
+from itertools import chain, product
 from typing import Any
 
 from markupsafe import Markup
@@ -17,7 +17,7 @@ from evaluation.datasets import Dataset
 from evaluation.measures import MIN_DOCUMENTS
 from evaluation.probing.protocols.problem import ABLATIONS
 from evaluation.results.comparison import Difference
-from evaluation.results.scores import PARADIGM_MEASURES, RANK_MEASURES, RankScore
+from evaluation.results.scores import PARADIGM_MEASURES, RANK_MEASURES
 from probeta.report import layout
 from probeta.report.instances import find_probed, list_rows
 from probeta.report.names import (
@@ -54,7 +54,13 @@ from probeta.report.tables.encoders import (
     transfer,
     verdict_on,
 )
-from probeta.report.tables.neighbours import chance_mrr, rank_marks, word_marks
+from probeta.report.tables.neighbours import (
+    chance_mrr,
+    plain_ranks,
+    rank_marks,
+    scores_by_setting,
+    word_marks,
+)
 from probeta.report.tables.scores import concerned_by
 from probeta.report.tables.study import correlate, study_of, trained_means, values_of
 from probeta.report.texts import all_texts, language, phrase, translated
@@ -163,13 +169,13 @@ class _Page:
         found = (self.report.difference(target, *pair) for pair in self.named_pairs)
         return [_difference(each) if each else 0 for each in found]
 
-    def scored(
-        self, target: str, scores: Scored, marks: Mapping[str, str]
-    ) -> tuple[list[list[int] | int], str, list[list[int] | int]]:
+    def scored(self, target: str, scores: Scored, marks: Mapping[str, str]) -> Data:
         """Return scores, marks and differences on a target."""
-        cells = [_cell(*scores[name]) if name in scores else 0 for name in self.names]
-        letters = "".join(marks.get(name, "-") for name in self.names)
-        return cells, letters, self.differences(target)
+        return {
+            "scores": [_cell(*scores[name]) if name in scores else 0 for name in self.names],
+            "marks": "".join(marks.get(name, "-") for name in self.names),
+            "differences": self.differences(target),
+        }
 
     def benchmark(self, name: str, whole: Average) -> Data:
         """Return a benchmark: its averages, all groups first, its groups and its datasets.
@@ -181,14 +187,12 @@ class _Page:
         averages = [whole, *groups] if whole.datasets else []
         columns = []
         for average in averages:
-            means = report.means(average.datasets)
+            means, people = report.means(average.datasets), report.people_mean(average.datasets)
             baseline = report.baseline_score(*average.datasets) if average.datasets else None
             scores = {encoder: (mean.value, mean.interval) for encoder, mean in means.items()}
-            letters = report.mean_marks(average)
-            cells, marks, differences = self.scored(average.name, scores, letters)
-            column = [cells, marks, differences, tenths(baseline)]
-            people = report.people_mean(average.datasets)
-            columns.append([*column, tenths(people)] if people is not None else column)
+            column = self.scored(average.name, scores, report.mean_marks(average)).values()
+            further = [] if people is None else [tenths(people)]
+            columns.append([*column, tenths(baseline), *further])
         here = [*whole.datasets, *whole.too_small]
         here = [dataset for dataset in report.inputs.datasets if dataset in here]
         for dataset in here:
@@ -252,7 +256,6 @@ class _Page:
         by, baseline = inputs.best_baseline(name)
         by_name = baseline_name(by) if score.chance or by != CHANCE else phrase("no_relation")
         scores = {e: (s.value, s.interval) for e, s in inputs.datasets[name].items()}
-        cells, marks, differences = self.scored(name, scores, report.dataset_marks(name))
         task = TASKS[score.task]
         people = inputs.people.get(name)
         papers = published_ranges(report, name)
@@ -261,9 +264,7 @@ class _Page:
             "question": translated(task.question),
             "language": score.language,
             "correlation": int(score.metric == "pearson"),
-            "scores": cells,
-            "marks": marks,
-            "differences": differences,
+            **self.scored(name, scores, report.dataset_marks(name)),
             "baseline": [tenths(baseline), by_name],
             "others": [
                 [baseline_name(other), tenths(value)]
@@ -307,7 +308,7 @@ class _Page:
             values = {e: s.measures[measure] for e, s in scores.items() if measure in s.measures}
             if values:
                 shown = (layout.percent(values.get(encoder)) for encoder in self.names)
-                yield [heading, [text.replace("-", "−") for text in shown]]
+                yield [heading, list(map(layout.with_minus, shown))]
         if any(score.deviation is not None for score in scores.values()):
             found = {encoder: score.deviation for encoder, score in scores.items()}
             yield ["±", [layout.percent(found.get(encoder)) for encoder in self.names]]
@@ -381,44 +382,30 @@ class _Page:
     def evalrank(self) -> Data | None:
         """Return EvalRank: the reciprocal ranks by cosine; hits and median rank beside them."""
         report = self.report
-        ranks: dict[str, dict[str, RankScore]] = {}
-        for results in report.inputs.rankings:
-            for score in results.plain:
-                if score.similarity == "cosine":
-                    ranks.setdefault(score.dataset, {})[results.name] = score
+        found = plain_ranks(report).items()
+        ranks = {name: scores["cosine"] for name, scores in found if "cosine" in scores}
         for name, scores in sorted(ranks.items()):
             first = next(iter(scores.values()))
+            texts = max(score.background for score in scores.values())
             values = {e: (score.mrr, score.interval) for e, score in scores.items()}
-            letters = rank_marks(report, scores, "MRR")
-            cells, marks, differences = self.scored(first.key("MRR"), values, letters)
-            more = [
-                [
-                    m,
-                    [
-                        layout.percent(scores[e].measures[m]) if e in scores else "–"
-                        for e in self.names
-                    ],
-                ]
-                for m in RANK_MEASURES[1:]
-            ]
-            medians = [f"{scores[e].median_rank:,.1f}" if e in scores else "–" for e in self.names]
+            columns = {
+                measure: {e: layout.percent(s.measures[measure]) for e, s in scores.items()}
+                for measure in RANK_MEASURES[1:]
+            }
+            columns[phrase("median")] = {e: f"{s.median_rank:,.1f}" for e, s in scores.items()}
             self.datasets[name] = {
                 **self.about_dataset(name),
+                **self.scored(first.key("MRR"), values, rank_marks(report, scores, "MRR")),
                 "group": "evalrank",
                 "question": translated(TASKS[first.task].question),
-                "scores": cells,
-                "marks": marks,
-                "differences": differences,
                 "baseline": [tenths(max(map(chance_mrr, scores.values()))), translated("chance")],
                 "rows": first.pairs,
-                "more": [*more, [phrase("median"), medians]],
+                "more": [
+                    [heading, [column.get(e, layout.NONE) for e in self.names]]
+                    for heading, column in columns.items()
+                ],
                 "remarks": [
-                    phrase(
-                        "ranked",
-                        texts=max(s.background for s in scores.values()),
-                        queries=first.queries,
-                        pairs=first.pairs,
-                    )
+                    phrase("ranked", texts=texts, queries=first.queries, pairs=first.pairs)
                 ],
             }
         groups = [["evalrank", phrase("reciprocal_rank"), 0]]
@@ -427,37 +414,28 @@ class _Page:
     def paralex(self) -> Data | None:
         """Return ParaLex: suggestion and coherence, in the first setting that languages share."""
         report, keys = self.report, []
-        found: dict[tuple[str, str], Data] = {}
-        for results in report.inputs.paradigms:
-            for score in results.main:
-                setting = f"{score.vocabulary} {score.casing}"
-                found.setdefault((setting, score.dataset), {})[results.name] = score
-        setting = next((s for s in SETTINGS if any(key[0] == s for key in found)), "")
+        found = scores_by_setting(report)
+        words = {f"{each.vocabulary} {each.casing}": None for each in found}
+        setting = next(filter(words.__contains__, SETTINGS), "")
+        shown = {key: scores for key, scores in found.items() if setting.split() == [*key[2:]]}
         about = {"suggestion": "about_suggestion", "coherence": "about_coherence"}
-        for measure in PARADIGM_MEASURES:
-            for (_, name), scores in sorted(
-                item for item in found.items() if item[0][0] == setting
-            ):
-                values = {
-                    e: (getattr(s, measure), getattr(s, f"{measure}_interval"))
-                    for e, s in scores.items()
-                }
-                target = next(iter(scores.values())).key(measure)
-                letters = word_marks(report, scores, measure)
-                cells, marks, differences = self.scored(target, values, letters)
-                keys.append(f"{name}-{measure}")
-                self.datasets[keys[-1]] = {
-                    **self.about_dataset(name),
-                    "group": measure,
-                    "question": phrase(about[measure]),
-                    "scores": cells,
-                    "marks": marks,
-                    "differences": differences,
-                    "baseline": [0, phrase("no_word")],
-                    "rows": len(next(iter(scores.values())).clusters),
-                    "more": [],
-                    "remarks": [phrase("words_of", setting=layout.in_words(setting.split()))],
-                }
+        for measure, ((name, *_), scores) in product(PARADIGM_MEASURES, sorted(shown.items())):
+            first = next(iter(scores.values()))
+            values = {
+                e: (getattr(s, measure), getattr(s, f"{measure}_interval"))
+                for e, s in scores.items()
+            }
+            keys.append(f"{name}-{measure}")
+            self.datasets[keys[-1]] = {
+                **self.about_dataset(name),
+                **self.scored(first.key(measure), values, word_marks(report, scores, measure)),
+                "group": measure,
+                "question": phrase(about[measure]),
+                "baseline": [0, phrase("no_word")],
+                "rows": len(first.clusters),
+                "more": [],
+                "remarks": [phrase("words_of", setting=layout.in_words(setting.split()))],
+            }
         groups = [[measure, translated(measure).capitalize(), 0] for measure in PARADIGM_MEASURES]
         return self.measured("paralex", groups, keys) if keys else None
 

@@ -15,7 +15,7 @@ from statistics import median
 
 from builders.audit_report import GATES, SURFACE_FORM, detectable_of
 from evaluation.results.comparison import Difference
-from probeta.report.layout import abbreviate, percent, signed
+from probeta.report.layout import abbreviate, percent, signed, with_minus
 from probeta.report.names import benchmark_name
 from probeta.report.statistics import MIN_ENCODERS, Average, Mean, Report
 from probeta.report.tables.encoders import verdict_on
@@ -135,7 +135,7 @@ def _describe_lead(stands: Standing, write: Write, several: bool) -> str:
 def _points(difference: Difference) -> dict[str, str]:
     low, high = map(signed, difference.interval)
     words = {"points": percent(difference.value), "low": low, "high": high}
-    return {key: text.replace("-", "−") for key, text in words.items()}
+    return {key: with_minus(text) for key, text in words.items()}
 
 
 def _describe_baseline(stands: Standing, write: Write) -> str:
