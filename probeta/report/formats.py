@@ -7,13 +7,14 @@ papers want has another in ``SECTIONS``.
 
 import json
 from base64 import b64encode
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from hashlib import sha256
-from itertools import chain, groupby
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from builders.audit_report import DETECTABLE_AT_MOST
@@ -111,8 +112,6 @@ _LATEX = str.maketrans(
         "¶": r"\P{}",
     }
 )
-# A table that is wider than the text is scaled to fit.
-_FIT = r"\resizebox{\ifdim\width>\textwidth\textwidth\else\width\fi}{!}{%"
 
 
 def table_lines(table: Table) -> list[str]:
@@ -121,7 +120,8 @@ def table_lines(table: Table) -> list[str]:
     for paragraph in table.about:
         lines += [markdown(paragraph), ""]
     sides = ["---"] * table.texts + ["---:"] * (len(table.header) - table.texts)
-    header, *rows = ([_markdown_cell(cell) for cell in row] for row in (table.header, *table.rows))
+    lines_of_cells = [table.header, *(cells for _, cells in table.rows)]
+    header, *rows = (list(map(_markdown_cell, cells)) for cells in lines_of_cells)
     lines += ["| " + " | ".join(row) + " |" for row in (header, sides, *rows)]
     return [*lines, ""]
 
@@ -134,7 +134,7 @@ def _markdown_cell(cell: Cell) -> str:
 
 def notes_of(table: Table) -> dict[str, str]:
     """Return mark to explanation, for the marks that a table uses."""
-    cells = [cell for row in (table.header, *table.rows) for cell in row]
+    cells = [*table.header, *(cell for _, cells in table.rows for cell in cells)]
     used = {mark for cell in cells for mark in cell.marks.split()}
     named = [paper for paper in PAPERS if any(cell.text.endswith(paper.paper) for cell in cells)]
     papers = ". ".join(f"{paper.paper} {translated(paper.about)}" for paper in named)
@@ -152,45 +152,11 @@ def write_latex(report: Report, data: Mapping[str, Any]) -> str:
     results = (f"{each['name']}: {plain_text(each['result'])}" for each in data["benchmarks"])
     reasons = (f"{name}: {why}" for key in ("missing", "left_out") for name, why in about[key])
     head = (*phrase("latex").splitlines(), f"{data['title']}.", *results, about["method"], *reasons)
-    parts = ["".join(f"% {one_line(text)}\n" for text in head)]
-    if data["bands"]:
-        bold = " ".join(rf"\textbf{{{latex(line)}}} {latex(more)}" for line, more in data["bands"])
-        parts.append(rf"\par\noindent\fbox{{\parbox{{0.95\linewidth}}{{{bold}}}}}\par")
     marks = partial(scores.dataset_marks, report)
-    for numbers, layout in SECTIONS:
-        parts += map(latex_table, lay_out(layout, numbers(report), marks))
-    return "\n".join(parts)
-
-
-def latex_table(table: Table) -> str:
-    """Return a table as a float."""
-    sides = "l" * table.texts + "r" * (len(table.header) - table.texts)
-    body = [*_latex_lines(table.header), r"\midrule"]
-    rows = zip(table.kinds, table.rows, strict=True)
-    for kind, group in groupby(rows, lambda row: row[0]):
-        # Encoders below other facts stand apart.
-        if kind == "encoder" and body[-1] != r"\midrule":
-            body.append(r"\midrule")
-        body += [line for _, row in group for line in _latex_lines(row)]
-    caption = " ".join((f"{table.title}.", *table.about))
-    notes = (f"{latex(mark)} {latex(note)}" for mark, note in notes_of(table).items())
-    return "\n".join(
-        [
-            r"\begin{table*}",
-            r"\centering\small\setlength{\tabcolsep}{4pt}",
-            rf"\caption{{{latex(caption)}}}",
-            rf"\label{{tab:{table.name}}}",
-            _FIT,
-            rf"\begin{{tabular}}{{@{{}}{sides}@{{}}}}",
-            r"\toprule",
-            *body,
-            r"\bottomrule",
-            r"\end{tabular}}",
-            *(rf"\par\smallskip\parbox{{\textwidth}}{{\footnotesize {note}}}" for note in notes),
-            r"\end{table*}",
-            "",
-        ]
-    )
+    parts = (lay_out(layout, numbers(report), marks) for numbers, layout in SECTIONS)
+    facts = {"head": map(one_line, head), "bands": data["bands"], "notes_of": notes_of}
+    template = _LATEX_TEMPLATES.get_template("tables.tex.jinja")
+    return template.render(facts, tables=chain.from_iterable(parts))
 
 
 def latex(text: str) -> str:
@@ -198,21 +164,19 @@ def latex(text: str) -> str:
     return one_line(text).translate(_LATEX)
 
 
-def _latex_lines(row: Sequence[Cell]) -> Iterator[str]:
-    """Yield a row, and below it a smaller one of its details if it has some."""
-    yield " & ".join(map(_latex_cell, row)) + r" \\"
-    if any(cell.detail for cell in row):
-        details = (latex(cell.detail) for cell in row)
-        small = " & ".join(rf"{{\scriptsize {detail}}}" if detail else "" for detail in details)
-        yield rf"{small} \\"
-
-
-def _latex_cell(cell: Cell) -> str:
-    text, marks = latex(cell.text), latex(cell.marks)
-    text = rf"\textbf{{{text}}}" if cell.strong else text
-    # LaTeX reads a bracket at the beginning of a line as an option of the line before.
-    text = f"{{}}{text}" if text.startswith("[") else text
-    return rf"{text}\textsuperscript{{{marks}}}" if marks else text
+_LATEX_TEMPLATES = Environment(
+    loader=FileSystemLoader(_FOLDER),
+    undefined=StrictUndefined,
+    finalize=lambda value: value if isinstance(value, Markup) else latex(str(value)),
+    block_start_string="<%",
+    block_end_string="%>",
+    variable_start_string="<<",
+    variable_end_string=">>",
+    comment_start_string="<#",
+    comment_end_string="#>",
+    trim_blocks=True,
+    lstrip_blocks=True,
+)
 
 
 def write_html(data: Mapping[str, Any]) -> str:

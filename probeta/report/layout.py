@@ -48,17 +48,16 @@ class Table:
         name: of letters, digits and hyphens, unique in a report.
         about: paragraphs that explain it.
         texts: number of text columns at the left; the others are numbers.
-        header, rows: of cells.
-        kinds: of the rows, see ``KINDS``.
+        header: cells.
+        rows: the kind of a line, see ``KINDS``, and its cells.
     """
 
     name: str
     title: str
     about: tuple[str, ...]
     texts: int
-    header: tuple[Cell, ...]
-    rows: tuple[tuple[Cell, ...], ...]
-    kinds: tuple[str, ...]
+    header: list[Cell]
+    rows: list[tuple[str, list[Cell]]]
 
 
 class Layout:
@@ -129,13 +128,12 @@ def _pivot(
         named = list(names(layout.columns, column))
         text, mark = ", ".join(c.text for c in named), " ".join(c.marks for c in named).strip()
         header.append(Cell(text, marks=mark))
-    lines = sorted(cells, key=lambda line: KINDS.index(line[0]))
-    rows = (
-        (*names(layout.rows, key, kind), *(cells[kind, *key].get(c, Cell(NONE)) for c in columns))
-        for kind, *key in lines
-    )
-    kinds = tuple(line[0] for line in lines)
-    return Table(name, title, about, len(layout.rows), tuple(header), tuple(rows), kinds)
+    rows = []
+    for line in sorted(cells, key=lambda line: KINDS.index(line[0])):
+        kind, *values = line
+        numbers = [cells[line].get(column, Cell(NONE)) for column in columns]
+        rows.append((kind, [*names(layout.rows, values, kind), *numbers]))
+    return Table(name, title, about, len(layout.rows), header, rows)
 
 
 def _number_cell(number: Number) -> Cell:

@@ -275,7 +275,7 @@ def cells(table: Table) -> list[list[str]]:
         strong = "+" if cell.strong else ""
         return " ".join(filter(None, (cell.text, cell.detail, strong, cell.marks)))
 
-    return [list(map(shown, row)) for row in table.rows]
+    return [list(map(shown, row)) for _, row in table.rows]
 
 
 def names(table: Table) -> list[str]:

@@ -198,7 +198,7 @@ def test_no_negative_zero(value: float | None, text: str) -> None:
 
 
 def test_names_that_mean_something_to_markdown() -> None:
-    table = Table("x", "a|b", (), 1, (Cell("a*b"),), ((Cell("<c>"),),), ("encoder",))
+    table = Table("x", "a|b", (), 1, [Cell("a*b")], [("encoder", [Cell("<c>")])])
     assert table_lines(table) == ["## a\\|b", "", "| a\\*b |", "| --- |", "| \\<c> |", ""]
 
 
@@ -254,7 +254,7 @@ def test_encoders_are_ordered_by_their_mean(tmp_path: Path) -> None:
     report = report_of(tmp_path, *results, right={"a": 5, "b": 19, "c": 12})
     assert report.names == ["b", "c", "a"]
     (table,) = tables_of(report, "averages")
-    assert [row[0].text for row in table.rows] == ["b", "c", "a", "trivial baselines"]
+    assert [row[0] for row in cells(table)] == ["b", "c", "a", "trivial baselines"]
     assert [row[0] for row in cells(tables_of(report, "pairs")[0])] == ["b − c", "b − a", "c − a"]
     average = report.benchmark_averages["spanish_discoeval"]
     assert describe_result(report, average).startswith(
@@ -443,7 +443,7 @@ def test_a_test_that_is_too_small_is_marked_and_not_averaged(
     assert table.header[1].text == ("All (1 of 11)" if left_out else "All (2 of 11)")
     said = "Tests too small to tell encoders apart, so not in the means: dr_rst."
     assert (said in " ".join(table.about)) == left_out
-    assert table.rows[0][1].text == ("45.2" if left_out else "37.6")
+    assert table.rows[0][1][1].text == ("45.2" if left_out else "37.6")
     assert ("*" in dataset_marks(report, "dr_rst")) == small
 
 
