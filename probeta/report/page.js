@@ -23,7 +23,9 @@ const range = ([, low, high], write = points) => // of a few equal answers, an i
   low === high ? "–" : phrase("to", { low: write(low), high: write(high) });
 const number = (count) => count.toLocaleString("en");
 const bold = (name) => `<b>${esc(name)}</b>`;
-const link = (to, text) => `<a href="${to}">${text}</a>`;
+const link = (to, text, keep) => `<a href="${to}"${keep ? ` data-keep="${esc(keep)}"` : ""}>${
+  text}</a>`; // `keep`: its name, if it changes an option, so that the view stays where it is
+const average = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
 const wide = () => innerWidth > 704;
 const cap = (key) => phrase(key).replace(/^./, (letter) => letter.toUpperCase());
 const vh = (text) => `<span class="vh">${text}</span>`;
@@ -38,10 +40,11 @@ function read() {
   const [key, chapter, dataset] = place.split("/");
   const found = PLACES.findIndex((b) => idOf(b) === key);
   const benchmark = found < 0 ? HOME : PLACES[found];
-  const known = chapters(benchmark).includes(chapter) ? chapter : "overview";
-  const options = Object.fromEntries(new URLSearchParams(query));
-  state = { benchmark, chapter: known, options };
-  if (benchmark?.datasets.includes(dataset)) state.dataset = dataset;
+  state = {
+    benchmark, chapter: chapters(benchmark).includes(chapter) ? chapter : "overview",
+    dataset: benchmark?.datasets.find((d) => d === dataset),
+    options: Object.fromEntries(new URLSearchParams(query)),
+  };
 }
 
 function address({ benchmark = state.benchmark, chapter = state.chapter, dataset, ...more } = {}) {
@@ -67,8 +70,7 @@ const cellsOf = (b, column) => b.means[column][0];
 const floorOf = (b, column) => b.means[column][3];
 function valueOf(b, e, column) {
   if (b.means.length) return cellsOf(b, column)[e]?.[0] ?? -2000;
-  const values = b.datasets.map((d) => D.datasets[d].scores[e]?.[0] ?? 0);
-  return values.reduce((sum, value) => sum + value, 0) / values.length;
+  return average(b.datasets.map((d) => D.datasets[d].scores[e]?.[0] ?? 0));
 }
 function ranked(b, column = 0) {
   const values = NAMES.map((_, e) => valueOf(b, e, column));
@@ -80,7 +82,6 @@ function pinned(b) {
   const first = ranked(b ?? D.benchmarks[0]).slice(0, NAMES.length <= FEW ? FEW : 2);
   return (found.length ? found : first).slice(0, FEW).sort((x, y) => x - y);
 }
-const weak = (mark) => mark === "w" || mark === "s";
 function difference(differences, x, y) {
   const found = differences[PAIRS.get(`${x},${y}`)];
   if (found) return found;
@@ -116,26 +117,25 @@ function scale(cells, ...others) {
   const start = span === 1000 ? Math.min(low, 0) : Math.min(low, 1000 - span);
   return [start, Math.max(start + span, Math.max(...values) > start + span ? 1000 : 0)];
 }
-const arrow = (x, y, of, form) =>
-  `<svg x="${x}" y="${y}" overflow="visible"><path class="arrow e${of}" d="${form}"/></svg>`;
+const arrow = (x, y, slot, turn = "") => `<svg x="${x}" y="${y}" overflow="visible">
+  <path class="arrow e${slot}" d="M4-4L0 0 4 4"${turn}/></svg>`; // the interval goes on
 // Encoders of a row on one scale: those in `shown` as dots, the others as grey lines.
 function strip(cells, marks, floor, shown, { slots = shown, ends, people, others = true } = {}) {
   const height = 10 * Math.max(shown.length, 1) + 8;
-  const parts = [0, 250, 500, 750, 1000].map((v) => line("grid", at(v), at(v), 0, height));
-  cells.forEach((cell, e) => {
-    if (!others || !cell || shown.includes(e)) return;
-    parts.push(line("rest", at(cell[0], ends), at(cell[0], ends), 3, height - 3));
-  });
-  if (floor != null) parts.push(line("floor", at(floor, ends), at(floor, ends), 0, height));
-  if (people) parts.push(line("people", at(people, ends), at(people, ends), 0, height));
+  const tick = (kind, value, top = 0, of = ends) =>
+    line(kind, at(value, of), at(value, of), top, height - top);
+  const rest = others ? cells.filter((cell, e) => cell && !shown.includes(e)) : [];
+  const parts = [
+    ...[0, 250, 500, 750, 1000].map((value) => tick("grid", value, 0, [0, 1000])),
+    ...rest.map(([value]) => tick("rest", value, 3)),
+    floor == null ? "" : tick("floor", floor), people ? tick("people", people) : "",
+  ];
   shown.forEach((e, lane) => {
-    const cell = cells[e];
-    const slot = slots.indexOf(e) < 0 ? 9 : slots.indexOf(e);
+    const [cell, slot, y] = [cells[e], slots.indexOf(e) < 0 ? 9 : slots.indexOf(e), 9 + 10 * lane];
     if (!cell) return;
-    const y = 9 + 10 * lane;
     if (cell[1] != null) parts.push(line(`span e${slot}`, at(cell[1], ends), at(cell[2], ends), y));
-    parts.push(cell[0] < (ends?.[0] ?? 0) ? arrow("5%", y, slot, "M4-4L0 0 4 4")
-      : shape(slot, at(cell[0], ends), y, weak(marks[e])));
+    parts.push(cell[0] < (ends?.[0] ?? 0) ? arrow("5%", y, slot)
+      : shape(slot, at(cell[0], ends), y, "ws".includes(marks[e])));
   });
   return drawing(height, parts.join(""));
 }
@@ -143,8 +143,8 @@ function forest([value, low, high, tied], reach) {
   const of = tied ? 9 : value > 0 ? 0 : 1;
   const ends = [-reach, reach];
   return drawing(18, [
-    low < -reach ? arrow("5%", 9, of, "M4-4L0 0 4 4") : "",
-    high > reach ? arrow("95%", 9, of, "M-4-4L0 0-4 4") : "",
+    low < -reach ? arrow("5%", 9, of) : "",
+    high > reach ? arrow("95%", 9, of, ` transform="scale(-1)"`) : "",
     line("zero", "50%", "50%", 0, 18), line(`span e${of}`, at(low, ends), at(high, ends), 9),
     shape(of, at(value, ends), 9, tied),
   ].join(""));
@@ -158,16 +158,16 @@ const named = (e, shown) =>
 /* Written: scores, legends, tables. */
 
 // A score as a number: tinted if it leads, bold if alone, grey if not shown to beat the baseline.
-const KINDS = { L: "leads alone", l: "leads", w: "weak", s: "weak" };
-const SAID = { L: "leads", l: "leads_with_others", w: "not_shown", s: "stays_below" };
-function score(cell, mark, floor, ends = true) {
+const MARKS = { L: ["leads alone", "leads"], l: ["leads", "leads_with_others"],
+  w: ["weak", "not_shown"], s: ["weak", "stays_below"] };
+function score(cell, mark, ends = true) {
   if (!cell) return `<span class="none">–</span>`;
   const interval = cell[1] == null ? "" : phrase("interval_of", { range: range(cell) });
-  const beside = floor == null ? "" : `, ${points(floor)}`;
-  const said = SAID[mark] ? phrase(SAID[mark], { score: beside }) : "";
+  const [kind, key] = MARKS[mark] ?? ["", ""];
+  const said = key && phrase(key);
   const title = [interval, said].filter(Boolean).join("; ");
   const shown = ends && interval ? `<small class="ends">${range(cell)}</small>` : "";
-  return `<span class="score ${KINDS[mark] ?? ""}" title="${title}">${points(cell[0])}</span>
+  return `<span class="score ${kind}" title="${title}">${points(cell[0])}</span>
     ${said && vh(` ${said}`)}${shown}`;
 }
 function legend(shown, { numbers = true, explain = true, people } = {}) {
@@ -181,8 +181,8 @@ function legend(shown, { numbers = true, explain = true, people } = {}) {
     key(3, line("floor", 1.5, 1.5, 0, 12), phrase("trivial_short")),
     people && key(3, line("people", 1.5, 1.5, 0, 12), phrase("people")),
     key(12, shape(9, 6, 6, true), (numbers ? example("weak") : "") + phrase("not_shown_short")),
-    numbers && NAMES.length > 1 && `<span>${example("leads alone")}${phrase("leads")}</span>`,
-    numbers && NAMES.length > 1 && `<span>${example("leads")}${phrase("leads_with_others")}</span>`,
+    numbers && NAMES.length > 1 && `<span>${example("leads alone")}${phrase("leads")}</span>
+      <span>${example("leads")}${phrase("leads_with_others")}</span>`,
     NAMES.length > shown.length && key(3, line("rest", 1.5, 1.5, 0, 12), phrase("another_encoder")),
     link(address({ chapter: "about" }), phrase("more")),
   ];
@@ -194,16 +194,17 @@ function legend(shown, { numbers = true, explain = true, people } = {}) {
 function table(kind, caption, head, body) {
   const cell = ([text, of = ""]) =>
     `<th role="columnheader" scope="col" class="${of}">${text}</th>`;
-  return `<div class="scroll ${kind}" role="region" aria-label="${esc(caption)}" tabindex="0">
-    <table role="table"><caption class="vh">${esc(caption)}</caption>
+  return `<div class="scroll ${kind}" role="region" aria-label="${esc(caption)}"
+    data-hint="${phrase("scrolls")}"><table role="table">
+    <caption class="vh">${esc(caption)}</caption>
     <thead role="rowgroup"><tr role="row">${head.map(cell).join("")}</tr></thead>
     <tbody role="rowgroup">${body}</tbody></table></div>`;
 }
 function row(first, cells, kind = "") {
   const cell = ([html, of = "", name]) =>
     `<td role="cell" class="${of}"${name ? ` data-of="${esc(name)}"` : ""}>${html}</td>`;
-  const head = `<th role="rowheader" scope="row">${first}</th>`;
-  return `<tr role="row" class="${kind}">${head}${cells.map(cell).join("")}</tr>`;
+  return `<tr role="row" class="${kind}"><th role="rowheader" scope="row">${first}</th>${
+    cells.map(cell).join("")}</tr>`;
 }
 const around = (reach) => axis([-reach, reach], (value) => (value > 0 ? "+" : "") + value / 10, 2);
 const drawn = (text, ticks) => [`${text}${ticks}`, "plot"];
@@ -222,11 +223,9 @@ const whole = (b, it) => `${groupOf(b, it)}: ${it.name}`;
 const toDataset = (d, text) => link(address({ chapter: "data", dataset: d }), esc(text));
 const cut = (order, shown) =>
   state.options.all ? order : order.filter((e, n) => n < MOST || shown.includes(e));
-const showAll = (order, shown) =>
-  shown.length < order.length
-    ? `<p class="under">${link(address({ dataset: state.dataset, all: 1 }),
-      phrase("show_all", { count: number(order.length) }))}</p>`
-    : "";
+const showAll = (order, shown) => shown.length === order.length ? "" : `<p class="under">${link(
+  address({ dataset: state.dataset, all: 1 }), phrase("show_all", { count: number(order.length) }),
+  "all")}</p>`;
 
 /* Chapters. */
 
@@ -283,21 +282,22 @@ const SHOW = {
       ${choice("order", phrase("order"), orders, state.options.order ?? "group")}
       <label><input type="checkbox" data-option="ends" value="1"${ends}>
       ${phrase("intervals_as_numbers")}</label>
-      <button type="button" class="save" data-csv>${phrase("save_csv")}</button></form>
+      <a data-csv download="${b.id}.csv" href="#">${phrase("save_csv")}</a></form>
       ${legend(pinned(b))}${scoresTable(b, pinned(b))}`;
   },
 
   compare(b) {
     const order = ranked(b).filter((e) => b.datasets.some((d) => D.datasets[d].scores[e]));
     const every = D.pairs.length === (NAMES.length * (NAMES.length - 1)) / 2;
-    const first = every ? order : order.filter((e) => e === D.pairs[0][0]);
-    const asked = (name, among) => among.find((e) => NAMES[e] === state.options[name]);
-    const x = asked("a", first) ?? first[0];
-    const y = asked("b", order.filter((e) => e !== x)) ?? order.find((e) => e !== x);
+    const firsts = every ? order : order.filter((e) => e === D.pairs[0][0]);
+    const asked = (name, among) => among.find((e) => NAMES[e] === state.options[name]) ?? among[0];
+    const x = asked("a", firsts);
+    const seconds = order.filter((e) => e !== x);
+    const y = asked("b", seconds);
     const [p, q] = [bold(NAMES[x]), bold(NAMES[y])];
     const what = phrase(b.probed ? "datasets" : "measures");
-    const choose = (name, label, of, among, not) => choice(name, phrase(label),
-      among.filter((e) => e !== not).map((e) => [NAMES[e], NAMES[e]]), NAMES[of]);
+    const choose = (name, label, of, among) =>
+      choice(name, phrase(label), among.map((e) => [NAMES[e], NAMES[e]]), NAMES[of]);
     const found = b.datasets.map((d) => [d, difference(D.datasets[d].differences, x, y)])
       .filter(([, each]) => each);
     const far = found.map(([, [, low, high]]) => Math.max(-low, high)).sort((s, t) => s - t);
@@ -313,12 +313,9 @@ const SHOW = {
       [`<span class="score ${each[3] ? "weak" : ""}">${signed(each[0])}</span>`, "n"],
       [range(each, signed), "n quiet"],
     ])).join(""));
-    const columns = b.means.length
-      ? [`<b>${phrase("all_of", { name: esc(b.name) })}</b>`,
-        ...b.groups.map(([, name]) => esc(name))]
-      : [];
-    const groups = columns.slice(0, b.groups.length > 1 ? undefined : 1)
-      .map((name, column) => [name, difference(b.means[column][2], x, y)]);
+    const all = `<b>${phrase("all_of", { name: esc(b.name) })}</b>`;
+    const groups = b.means.slice(0, b.groups.length > 1 ? undefined : 1).map((column, n) =>
+      [n ? esc(b.groups[n - 1][1]) : all, difference(column[2], x, y)]);
     const part = (title, rows, most = 12) => rows.length ? folded(
       `${title} <small>${phrase("some_of",
         { some: rows.length, count: found.length, what })}</small>`, differences(
@@ -333,12 +330,11 @@ const SHOW = {
       .map(([newer, older, e, ...each]) => row(
         `${esc(NAMES[e])}: ${toDataset(newer, newer)} − ${toDataset(older, older)}`,
         each.map((d) => [d ? `${signed(d[0])} <small>${range(d, signed)}</small>` : "–", "n"])));
-    const words = { p, q, up: up.length, down: down.length, tied: tied.length };
     return `${heading(phrase("compare"), phrase("compare_lead", { name: esc(b.name) }))}
-      <form class="tools">${choose("a", "compare_one", x, first, every ? y : -1)}
-      ${choose("b", "compare_with", y, order, x)}</form>
-      <p class="result">${phrase(up.length + down.length ? "compared" : "compared_none",
-        { ...words, what, count: found.length })}</p>
+      <form class="tools">${choose("a", "compare_one", x, firsts)}
+      ${choose("b", "compare_with", y, seconds)}</form>
+      <p class="result">${phrase(up.length + down.length ? "compared" : "compared_none", { p, q,
+        what, up: up.length, down: down.length, tied: tied.length, count: found.length })}</p>
       ${groups.length ? differences(phrase("by_group"), phrase("group"), groups, sides) : ""}
       ${part(phrase("ahead", { name: p }), up)}${part(phrase("ahead", { name: q }), down)}
       ${part(phrase("tied"), tied, found.length <= 12 ? 12 : 0)}
@@ -498,7 +494,7 @@ function means(b, shown) {
   const sorted = (column) => {
     if (order.length <= FEW) return title(column);
     if (column === by) return `<b>${title(column)}&nbsp;↓</b>`;
-    return link(address({ by: column || "" }), title(column));
+    return link(address({ by: column || "" }), title(column), `by${column}`);
   };
   const ends = scale(cellsOf(b, by), floorOf(b, by));
   const choose = (e) => order.length > FEW ? `<label class="pin"><input type="checkbox"
@@ -508,8 +504,7 @@ function means(b, shown) {
     [[strip(cellsOf(b, by), b.means[by][1], floorOf(b, by), [e],
       { slots: shown, others: false, ends, people: b.means[by][4] }), "plot"],
     ...columns.map((column) => [score(cellsOf(b, column)[e], b.means[column][1][e],
-      floorOf(b, column), !column || groups.length < 4), "n"])],
-    shown.includes(e) ? "on" : "",
+      !column || groups.length < 4), "n"])],
   ));
   const base = (name, values) =>
     row(`<em>${name}</em>`, [["", "plot"], ...values.map((value) => [points(value), "n"])], "base");
@@ -517,8 +512,8 @@ function means(b, shown) {
   if (b.means[0][4]) body.push(base(phrase("people"), columns.map((n) => b.means[n][4])));
   for (const [name, values] of state.options.papers ? b.published : [])
     body.push(base(esc(name), columns.map((column) => values[column] || null)));
-  const papers = b.published.length && !state.options.papers ? `<p class="under">${link(
-    address({ papers: 1 }), phrase("show_papers", { count: b.published.length }))}</p>` : "";
+  const papers = b.published.length && !state.options.papers ? link(address({ papers: 1 }),
+    phrase("show_papers", { count: b.published.length }), "papers") : "";
   const count = phrase("mean_of_some", { count: b.datasets.length });
   const head = [[phrase("encoder")], drawn(by ? title(by) : count, axis(ends)),
     ...columns.map((column) => [sorted(column), "n"])];
@@ -526,19 +521,22 @@ function means(b, shown) {
     <input type="search" data-find></label></p>` : "";
   const pins = order.length > FEW ? `<p class="under">${phrase("pins", { few: FEW })}</p>` : "";
   return find + table("wide", phrase("encoders"), head, body.join("")) + pins
-    + showAll(order, lines) + papers;
+    + showAll(order, lines) + (papers && `<p class="under">${papers}</p>`);
 }
 
 // The lines of datasets under their groups; `head` may write the line of a group itself.
 function grouped(b, width, write, head) {
+  const closed = (state.options.fold ?? (wide() ? "" : b.groups.map(([key]) => key).join()))
+    .split(",").filter(Boolean);
   return b.groups.map(([key, name, correlation]) => {
     const own = b.datasets.filter((d) => D.datasets[d].group === key);
     if (!own.length) return "";
     const folds = head && b.datasets.length > LONG && own.length > 1;
-    const closed = (state.options.fold ?? (wide() ? "" : "all")).split(",");
-    const open = !folds || !(closed.includes("all") || closed.includes(key));
-    const button = `<button type="button" data-fold="${esc(key)}" aria-expanded="${open}">
-      ${esc(name)}</button>`;
+    const open = !folds || !closed.includes(key);
+    const others = closed.filter((each) => each !== key);
+    const fold = (open ? [...others, key] : others).join() || "none";
+    const button = link(address({ fold }), `${open ? "▾" : "▸"} ${esc(name)}`, key)
+      .replace("<a", `<a aria-expanded="${open}"`);
     const about = [own.length > 1 && phrase("many_datasets", { count: own.length }),
       correlation && phrase("correlation")].filter(Boolean).join(", ");
     const title = `${folds ? button : esc(name)} <small>${about}</small>`;
@@ -551,7 +549,7 @@ function grouped(b, width, write, head) {
 function scoresTable(b, shown) {
   const values = (cells, marks, floor, people) => [
     [strip(cells, marks, floor, shown, { people }), "plot"],
-    ...shown.map((e) => [swatch(e, shown) + score(cells[e], marks[e], floor), "n"]),
+    ...shown.map((e) => [swatch(e, shown) + score(cells[e], marks[e]), "n"]),
   ];
   const write = (d) => {
     const it = D.datasets[d];
@@ -585,7 +583,7 @@ function layerChart(b, key, name, profiles) {
     const own = profile.datasets.map((d, n) => (D.datasets[d].group === key ? n : -1))
       .filter((n) => n >= 0);
     return own.length ? profile.values.slice(0, profile.numbered).map((values) =>
-      own.reduce((sum, n) => sum + values[n], 0) / own.length) : [];
+      average(own.map((n) => values[n]))) : [];
   });
   const all = series.flat();
   if (!all.length) return "";
@@ -614,12 +612,12 @@ function heatmap(b, profile) {
   const body = grouped({ ...b, datasets }, 4, (d) => {
     const column = values.map((each) => each[datasets.indexOf(d)]);
     const own = column.slice(0, numbered);
-    const mean = own.reduce((sum, value) => sum + value, 0) / numbered;
+    const mean = average(own);
     const far = Math.max(...own.map((value) => Math.abs(value - mean)), 1);
     const best = own.indexOf(Math.max(...own));
     const boxes = column.map((value, n) => {
       const share = Math.max(-1, Math.min(1, (value - mean) / far));
-      const kind = `${share < 0 ? "minus" : "plus"}${n === best ? " framed" : ""}`;
+      const kind = `${share < 0 ? "e1" : "e0"}${n === best ? " framed" : ""}`;
       return `<i class="${kind}" style="--s:${Math.abs(share).toFixed(2)}"
         title="${esc(rows[n])}: ${points(value)}"></i>`;
     });
@@ -675,9 +673,8 @@ function scatter([measure, values], goal, what, shown) {
 function instance([texts, gold, remark, answers], it, shown) {
   const label = (answer) => (it.labels.length ? esc(it.labels[answer]) : `${answer[0].toFixed(2)
     .replace("-", "−")}</b> <small>${phrase("above", { share: answer[2] })}</small><b>`);
-  const wrong = (answer) => (it.labels.length ? answer !== answers.at(-1) : answer[1]);
   const said = shown.filter((e) => answers[e] != null).map((e) => {
-    const bad = wrong(answers[e]);
+    const bad = it.labels.length ? answers[e] !== answers.at(-1) : answers[e][1];
     const word = phrase(it.correlation ? (bad ? "far" : "near") : bad ? "wrong" : "right");
     return `<li>${swatch(e, shown)}${esc(NAMES[e])}: <b>${label(answers[e])}</b>
       <span class="${bad ? "wrong" : "quiet"}">${bad ? "✗" : "✓"} ${word}</span></li>`;
@@ -685,10 +682,10 @@ function instance([texts, gold, remark, answers], it, shown) {
   const text = ([content, marked]) =>
     `<li dir="auto"${marked ? ` class="marked"` : ""}>${esc(content)}</li>`;
   return `<div class="card">
-    <ol class="texts" lang="${esc(it.language)}">${texts.map(text).join("")}</ol>
-    <p class="gold">${phrase(it.correlation ? "score_by_people" : "right_answer")}:
+    <ol lang="${esc(it.language)}">${texts.map(text).join("")}</ol>
+    <p>${phrase(it.correlation ? "score_by_people" : "right_answer")}:
     <b>${esc(gold)}</b>${remark ? ` <small>${esc(remark)}</small>` : ""}</p>
-    ${said.length ? `<ul class="answers">${said.join("")}</ul>` : ""}</div>`;
+    ${said.length ? `<ul>${said.join("")}</ul>` : ""}</div>`;
 }
 
 function datasetPage(b, key) {
@@ -712,7 +709,7 @@ function datasetPage(b, key) {
   const body = lines.map((e) => row(named(e, shown), [
     [strip(it.scores, it.marks, floor, [e],
       { slots: shown, others: false, people: it.people?.[0] }), "plot"],
-    [score(it.scores[e], it.marks[e], floor, false), "n"],
+    [score(it.scores[e], it.marks[e], false), "n"],
     [it.scores[e][1] == null ? "" : range(it.scores[e]), "n quiet"],
     ...it.more.map(([name, values]) => [values[e], "n", name]),
   ]));
@@ -728,7 +725,7 @@ function datasetPage(b, key) {
     .filter(([, each]) => each).map(([e, each]) => `<p>${phrase("compared_here", {
       p: bold(NAMES[first]), q: bold(NAMES[e]), difference: signed(each[0]),
       range: range(each, signed), said: phrase(each[3] ? "not_clear" : "clear") })}</p>`);
-  const differs = D.about.differs.filter(([, of]) => of.includes(it.key)).map(([text]) => text);
+  const differs = D.about.differs.filter(([, of]) => of.includes(it.key));
   const place = b.datasets.indexOf(key);
   const step = (by_, write) => {
     const other = b.datasets[place + by_];
@@ -736,8 +733,8 @@ function datasetPage(b, key) {
       : "<span></span>";
   };
   const rows = it.rows_shown ?? [];
-  const crumb = link(address(), phrase("data_of", { name: esc(b.name) }));
-  return `<p class="crumb">${crumb}</p>${heading(esc(whole(b, it)), esc(it.question))}
+  return `<p class="under">${link(address(), phrase("data_of", { name: esc(b.name) }))}</p>
+    ${heading(esc(whole(b, it)), esc(it.question))}
     <div class="${rows.length ? "two" : ""}">${rows.length ? `<div><h3>${phrase("one_row")}</h3>
     ${instance([...rows[0].slice(0, 3), []], it, [])}</div>` : ""}
     <div><h3>${phrase("in_numbers")}</h3><dl class="plain">${facts}</dl>
@@ -752,7 +749,7 @@ function datasetPage(b, key) {
       : `<p>${phrase("nothing_found")}.</p>`}
     ${it.published ? folded(phrase("published_rows"), `<p lang="en">${esc(it.published)}</p>`) : ""}
     ${differs.length ? folded(phrase("differs"),
-      differs.map((text) => `<p lang="en">${esc(text)}</p>`).join("")) : ""}
+      differs.map(([text]) => `<p lang="en">${esc(text)}</p>`).join("")) : ""}
     ${folded(phrase("load"), `<pre><code>${esc(it.load)}</code></pre>`)}
     ${rows.length ? folded(`${phrase("answered")} <small>${phrase("some_rows",
       { some: rows.length, count: number(it.rows) })}</small>`, `${it.correlation
@@ -767,17 +764,11 @@ function frame() {
   const { benchmark: b, chapter } = state;
   const to = (each) =>
     address({ benchmark: each, chapter: chapters(each).includes(chapter) ? chapter : "overview" });
-  const count = (each) => {
-    const some = new Set(each.datasets.map((d) => D.datasets[d].key)).size;
-    const words = { some, count: each.of, what: phrase("datasets") };
-    return some < each.of ? `<small title="${phrase("some_of", words)}">${some}/${each.of}</small>`
-      : `<small>${some}</small>`;
-  };
-  const places = PLACES.map((each) => [to(each), nameOf(each), each === b, each && count(each)]);
+  const places = PLACES.map((each) => [to(each), nameOf(each), each === b, each?.counted]);
   const parts = chapters(b).map((key) => [address({ chapter: key }), phrase(key), key === chapter]);
   const links = (items, kind) => `<ul>${items.map(([place, text, here, more]) => `<li><a
-    href="${place}"${here ? ` aria-current="${kind}"` : ""}>${text} ${more ?? ""}</a></li>`)
-    .join("")}</ul>`;
+    href="${place}"${here ? ` aria-current="${kind}"` : ""}>${text}
+    <small>${more ?? ""}</small></a></li>`).join("")}</ul>`;
   const select = (kind, items) => `<label class="${kind}">${vh(phrase(kind))}<select data-go>
     ${items.map(([place, text, here]) => `<option value="${place}"${here ? " selected" : ""}>${text}
     </option>`).join("")}</select></label>`;
@@ -792,9 +783,7 @@ function hints() { // a table that is wider than its place says so
   for (const box of document.querySelectorAll(".scroll")) {
     const over = box.scrollWidth > box.clientWidth + 1;
     box.classList.toggle("over", over);
-    box.dataset.hint = over ? phrase("scrolls") : "";
-    if (over) box.tabIndex = 0;
-    else box.removeAttribute("tabindex");
+    box.tabIndex = over ? 0 : -1;
   }
 }
 function show(event) {
@@ -810,20 +799,20 @@ function show(event) {
   document.title = title.filter(Boolean).join(" · ");
   hints();
   if (event && kept !== location.hash) { // a new place, not a changed option
-    scrollTo(0, Math.min(scrollY, $("bar").offsetTop));
+    scrollTo(0, Math.min(scrollY, document.querySelector("header").offsetHeight));
     $("title").focus({ preventScroll: true });
   }
   kept = null;
 }
-function option(changes) {
+function keep(place) {
   const [[key, value] = []] = Object.entries(document.activeElement?.dataset ?? {});
-  history.replaceState(null, "", address({ dataset: state.dataset, ...changes }));
+  history.replaceState(null, "", place);
   kept = location.hash;
   show(true);
   if (key) document.querySelector(`[data-${key}="${CSS.escape(value)}"]`)?.focus();
 }
-function saveScores() {
-  const b = state.benchmark;
+const option = (changes) => keep(address({ dataset: state.dataset, ...changes }));
+function scoresAsCsv(b) {
   const quote = (value) => `"${String(value).replaceAll('"', '""')}"`;
   const rows = [["dataset", "group", "encoder", "score", "low", "high", "baseline"]];
   for (const d of b.datasets)
@@ -831,10 +820,7 @@ function saveScores() {
       d, groupOf(b, D.datasets[d]), NAMES[e], ...cell.map((v) => v / 10),
       D.datasets[d].baseline[0] / 10]));
   const text = rows.map((each) => each.map(quote).join(",") + "\n").join("");
-  const anchor = document.createElement("a");
-  anchor.href = URL.createObjectURL(new Blob([text], { type: "text/csv" }));
-  anchor.download = `${b.id}.csv`;
-  anchor.click();
+  return URL.createObjectURL(new Blob([text], { type: "text/csv" }));
 }
 document.addEventListener("input", ({ target }) => {
   if (target.dataset.find === undefined) return;
@@ -856,14 +842,13 @@ document.addEventListener("change", ({ target }) => {
     option({ pin: chosen.map((box) => NAMES[box.dataset.pin]).join(",") });
   }
 });
-document.addEventListener("click", ({ target }) => {
-  if (target.dataset.csv !== undefined) saveScores();
-  const key = target.dataset.fold;
-  if (key === undefined) return;
-  const shut = [...document.querySelectorAll("[data-fold][aria-expanded=false]")];
-  const closed = shut.map((button) => button.dataset.fold);
-  const now = closed.includes(key) ? closed.filter((each) => each !== key) : [...closed, key];
-  option({ fold: now.join(",") || "none" });
+document.addEventListener("click", (event) => {
+  const { target } = event;
+  if (target.dataset.csv !== undefined) target.href = scoresAsCsv(state.benchmark);
+  if (target.id !== "skip" && !target.dataset.keep) return;
+  event.preventDefault();
+  if (target.id === "skip") $("main").focus();
+  else keep(target.hash);
 });
 addEventListener("hashchange", show);
 addEventListener("resize", hints);
@@ -877,9 +862,5 @@ addEventListener("beforeprint", () => { // on paper, all chapters of the benchma
   state.chapter = chapter;
 });
 addEventListener("afterprint", () => show());
-$("skip").addEventListener("click", (event) => {
-  event.preventDefault();
-  $("main").focus();
-});
 
 show();

@@ -226,7 +226,9 @@ class _Page:
                 if a.group
             ],
             "datasets": here,
-            "of": len(here) + len(whole.missing),
+            "counted": f"{len(here)}/{len(here) + len(whole.missing)}"
+            if whole.missing
+            else len(here),
             "probed": 1,
             "means": columns,
             "published": self.published(averages),
@@ -455,7 +457,7 @@ class _Page:
             "facts": [],
             "groups": groups,
             "datasets": datasets,
-            "of": len(audited),
+            "counted": len(audited),
             "probed": 0,
             "means": [],
         }

@@ -19,7 +19,7 @@ from probeta.report.layout import abbreviate, percent, signed, with_minus
 from probeta.report.names import benchmark_name
 from probeta.report.statistics import MIN_ENCODERS, Average, Mean, Report
 from probeta.report.tables.encoders import verdict_on
-from probeta.report.texts import phrase
+from probeta.report.texts import phrase, translated
 
 FEW = 4
 """Up to this many encoders are named in a sentence, and have a colour on the page."""
@@ -288,7 +288,7 @@ def describe_uncounted(
     if whole.too_small:
         yield phrase("small_tests", names=write([*map(name_of, whole.too_small)]))
     for name, why in whole.withdrawn.items():
-        yield phrase("withdrawn", name=name, why=why)
+        yield phrase("withdrawn", name=name, why=translated(why))
     scores = report.inputs.datasets
     for encoder in report.names:
         missing = [name for name in whole.datasets if encoder not in scores[name]]

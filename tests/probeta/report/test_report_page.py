@@ -408,6 +408,28 @@ def test_the_state_is_in_the_address(page: Any, browser: Any) -> None:
 
 
 @needs_browser
+def test_a_new_place_is_seen_from_its_heading(page: Any) -> None:
+    page.set_viewport_size({"width": 1280, "height": 400})
+    page.goto(f"{page.url}#own_datasets/data/mc_x?rows=1")
+    page.evaluate("scrollTo(0, 1500)")
+    page.locator(".steps a").first.click()
+    page.wait_for_function("document.activeElement.id === 'title'")
+    assert 0 < page.locator("h2").bounding_box()["y"] < 400
+
+
+@needs_browser
+def test_a_report_of_one_benchmark_opens_with_it(
+    given: dict[str, Any], browser: Any, tmp_path: Path
+) -> None:
+    write_report(**{**given, "rankings": (), "paradigms": ()}, out=tmp_path / "out")
+    item = browser.new_page()
+    item.goto((tmp_path / "out" / "index.html").as_uri())
+    assert item.locator("h2").inner_text() == "Own datasets"
+    assert item.locator("#rail a").count() == 1
+    item.close()
+
+
+@needs_browser
 def test_two_encoders_are_compared(page: Any) -> None:
     go(page, "#own_datasets/compare")
     result = page.locator(".result").inner_text()
@@ -426,7 +448,7 @@ def test_two_encoders_are_compared(page: Any) -> None:
 def test_scores_are_saved_as_csv(page: Any) -> None:
     go(page, "#own_datasets/scores")
     with page.expect_download() as download:
-        page.get_by_role("button", name="CSV").click()
+        page.get_by_role("link", name="CSV").click()
     rows = list(csv.DictReader(Path(download.value.path()).read_text("utf-8").splitlines()))
     assert len(rows) == 2 * 8
     (row,) = (row for row in rows if (row["dataset"], row["encoder"]) == ("sts_x", "char_hash"))
@@ -440,11 +462,11 @@ def test_hostile_texts_stay_texts(page: Any) -> None:
         go(page, view)
         assert page.locator("main script").count() == 0, view
     go(page, "#own_datasets/data/nli_x?rows=1")
-    assert HOSTILE in page.locator(".texts li").first.inner_text()
+    assert HOSTILE in page.locator(".card ol li").first.inner_text()
     go(page, "#own_datasets/data/sp_x?rows=1")
     moved = page.locator(".cards .marked")
     assert moved.inner_text() == FIVE[0]
-    answers = page.locator(".cards .card").first.locator(".answers li").all_inner_texts()
+    answers = page.locator(".cards .card").first.locator("ul li").all_inner_texts()
     assert [" ".join(text.split()) for text in answers] == [
         f"{HOSTILE}: 4 ✗ wrong",
         "deep: 3 ✓ right",
