@@ -354,7 +354,7 @@ def _add_current_folder() -> str:
 # file that it sees, such as the configuration of a model.
 _NATIVE = re.compile(r".+\.(bin|ftz|gguf|h5|model|onnx|pb|pth?|safetensors)|tokenizer\.json")
 # Folders of what decides no vector, or has a version; and the files with tokens of the Hub.
-_SYSTEM = [*map(Path, ("/dev", "/etc", "/proc", "/sys", sysconfig.get_path("stdlib")))]
+_SYSTEM = [*map(Path, ("/dev", "/etc", "/proc", "/sys")), Path(sysconfig.get_path("stdlib")).parent]
 _SYSTEM += [ROOT / package for package in PACKAGES]
 _TOKENS = {"token", "stored_tokens"}
 # Of this process: the labels of the functions that run now; label or file of code to the files that
