@@ -187,14 +187,24 @@ def test_documents_can_be_read(tmp_path: Path) -> None:
     assert len(result.records) == len(block.text.splitlines()) == 2
 
 
-def test_every_encoder_is_explained() -> None:
+def test_every_encoder_is_explained_with_its_options_and_their_defaults() -> None:
     page = PAGES["docs/encoders.md"]
-    rows = dict(re.findall(r"^\| `(\w+)` \| (.*?) \| .*? \|$", page, re.MULTILINE))
-    assert rows.keys() == ENCODERS.keys()
-    for name, options in rows.items():
-        named = set(re.findall(r"`(\w+)`", re.sub(r"extra `\w+`", "", options)))
-        assert named == {*options_of(ENCODERS[name])} - {"postprocessing"}
-    assert "Every encoder has the option `postprocessing`" in page
+    first, options = re.findall(r"^\|---(?:\|---)*\|\n((?:\|.*\n)+)", page, re.MULTILINE)[:2]
+    assert set(re.findall(r"^\| `(\w+)` ", first, re.MULTILINE)) == ENCODERS.keys()
+    documented: dict[str, dict[str, str]] = {name: {} for name in ENCODERS}
+    for names, takers in re.findall(r"^\| (`.*?) \| .* \| (.*?) \|$", options, re.MULTILINE):
+        for taker, default in re.findall(r"(`\w+`|\ball)(?: \((.*?)\))?", takers):
+            named = re.findall(r"`(\w+)`", names)
+            defaults = default.split(", ") if len(named) > 1 else [default]
+            for encoder in ENCODERS if taker == "all" else [taker.strip("`")]:
+                documented[encoder] |= dict(zip(named, defaults, strict=True))
+    written = {"Ellipsis": "", "True": "true", "{}": "none"}
+    for name, encoder in ENCODERS.items():
+        options_taken = {
+            option: default[0] if isinstance(default, tuple) else str(default)
+            for option, default in options_of(encoder).items()
+        }
+        assert documented[name] == {o: written.get(d, d) for o, d in options_taken.items()}
 
 
 def test_every_stage_protocol_task_of_passages_and_option_of_training_is_explained() -> None:

@@ -32,7 +32,7 @@ _EDGES = (0, 8)
 # The convolutions: tokens, and how many of them are on the left.
 _WINDOWS = ((2, 0), (3, 1), (5, 2))
 _LEFT, _RIGHT = 2, 2
-_N_LAYERS = 3
+_LAYERS = ("output", "0", "1", "2")
 
 
 @dataclass(frozen=True)
@@ -48,12 +48,12 @@ class UseMultilingual(Postprocessed):
     each text is encoded alone, which takes two to five times as long.
 
     Attributes:
-        layer_option: the option `layer`: "output"; "all", for three depths from one pass, with the
-            last as the main layer; or the number of one: "0", the mean of the tokens' embeddings,
-            "1", the sum of the convolutions over them, as the dense layers get it, "2", the output.
+        layer_option: the option `layer`: "output", or one of three depths, or a list of these, the
+            last of which is the main layer, or "all": "0", the mean of the tokens' embeddings; "1",
+            the sum of the convolutions over them, as the dense layers get it; "2", the output.
     """
 
-    layer_option: str = option_field("layer", "output")
+    layer_option: str | Sequence[str] = option_field("layer", ("output",))
     name: ClassVar[str] = "use_multilingual"
     form: ClassVar[Form] = "natural"
     prompts: ClassVar[Prompts] = {}
@@ -62,14 +62,17 @@ class UseMultilingual(Postprocessed):
     parallel: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        if self.layer_option not in ("output", "all", *map(str, range(_N_LAYERS))):
-            raise ValueError(f"layer: output, all or a number from 0 to {_N_LAYERS - 1}")
+        names = [layer for layer in self.layers if layer in _LAYERS]
+        if len({*names}) < len(self.layers):
+            raise ValueError(f"layer: all, or different ones of {', '.join(_LAYERS)}")
 
     @property
     def layers(self) -> tuple[str, ...]:
-        """The layer of the option, or all layers."""
-        every = tuple(map(str, range(_N_LAYERS)))
-        return every if self.layer_option == "all" else (self.layer_option,)
+        """The layers of the option by their numbers or names."""
+        option = self.layer_option
+        asked = (option,) if isinstance(option, str) else tuple(option)
+        numbers = {"-3": "0", "-2": "1", "-1": "2"}
+        return _LAYERS[1:] if asked == ("all",) else tuple(numbers.get(n, n) for n in asked)
 
     @property
     def layer(self) -> str:

@@ -143,6 +143,9 @@ def test_layers_of_use_multilingual(together: Floats) -> None:
     second = np.maximum(first, 0)
     output = np.tanh(second @ weights.p3 + np.maximum(second @ weights.d2, 0) @ weights.d3)
     assert np.abs(vectors[4, 2] - output / np.linalg.norm(output)).max() < 1e-6
+    some = make_encoder("some", {"encoder": "use_multilingual", "layer": [-1, 0]})
+    assert (some.layers, some.layer) == (("2", "0"), "0")
+    assert np.array_equal(some.encode(LONG_AND_SHORT[:3]), vectors[:3, [2, 0]])
     # One of them, in another order and company, has the same bits.
     for layer in range(3):
         alone = make_encoder("one", {"encoder": "use_multilingual", "layer": layer})
@@ -208,7 +211,8 @@ def test_pinned(name: str, error: float) -> None:
         ("char_hash", {"dimension": True}, ".dimension", "int"),
         ("char_hash", {"shortest": 6}, "", "1 <= shortest <= longest"),
         ("use_multilingual", {"dimension": 3}, ".dimension", "postprocessing"),
-        ("use_multilingual", {"layer": 3}, "", "layer: output, all or a number from 0 to 2"),
+        ("use_multilingual", {"layer": 3}, "", "layer: all, or different ones of output, 0, 1, 2"),
+        ("use_multilingual", {"layer": [2, -1]}, "", "layer: all, or different ones of"),
         ("char_hash", {"postprocessing": "zca"}, ".postprocessing", "abtt"),
         ("static", {}, "", "the options path"),
         ("callable", {"form": "tokens"}, "", "the options function"),
