@@ -1,7 +1,7 @@
 """Pages of OAI-PMH 2.0: a server's responses to ListRecords, checked."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -30,27 +30,27 @@ def iter_records(path: Path) -> Iterator[tuple[str, etree._Element | RawError]]:
     If a page is whole, but not well-formed, its records are parsed one by one.
     """
     data = read_whole(path, LARGEST_XML)
-    pages: Sequence[etree._Element | bytes]
+    records: Sequence[etree._Element | RawError]
     try:
-        pages = [parse_response(data, path)]
+        records = parse_response(data, path).findall(f"*/{OAI}record")
     except RawError:
         end = data.rfind(b"</ListRecords")
-        head, *records = _RECORD_START.split(data[: max(0, end)])
-        if not records:
+        head, *pieces = _RECORD_START.split(data[: max(0, end)])
+        if not pieces:
             raise
-        pages = [head + record + data[end:] for record in records]
-    number = 0
-    for page in pages:
-        where = f"{path}, record {number + 1}"
-        found: Iterable[etree._Element | RawError]
-        try:
-            root = parse_response(page, where) if isinstance(page, bytes) else page
-            found = root.iterfind(f"*/{OAI}record")
-        except RawError as fault:
-            found = [fault]
-        for record in found:
-            number += 1
-            yield f"{path}, record {number}", record
+        pages = [head + piece + data[end:] for piece in pieces]
+        records = [_only_record(page, f"{path}, record {n}") for n, page in enumerate(pages, 1)]
+    for number, record in enumerate(records, 1):
+        yield f"{path}, record {number}", record
+
+
+def _only_record(page: bytes, where: str) -> etree._Element | RawError:
+    """Return the record of a page that has one, or why it cannot be read."""
+    try:
+        found = parse_response(page, where).findall(f"*/{OAI}record")
+        return found[0] if found else RawError(where, "a record of OAI-PMH", "another element")
+    except RawError as fault:
+        return fault
 
 
 def parse_response(data: bytes, where: Path | str) -> etree._Element:

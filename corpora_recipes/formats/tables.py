@@ -10,7 +10,7 @@ import math
 import re
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -275,39 +275,8 @@ def unquote(text: str) -> str:
     return quoted[1].replace('""', '"') if quoted else text
 
 
-@dataclass(slots=True)
-class _CsvLines:
-    """The lines of a CSV for ``csv.reader``, which can go back to the second line of a row."""
-
-    lines: Iterator[tuple[int, bytes]]
-    where: str
-    again: deque[tuple[int, bytes]] = field(default_factory=deque)
-    taken: list[tuple[int, bytes]] = field(default_factory=list)  # of the row that is being read
-    fault: RawError | None = None  # of that row
-
-    def __iter__(self) -> "_CsvLines":
-        return self
-
-    def __next__(self) -> str:
-        number, line = self.again.popleft() if self.again else next(self.lines)
-        self.taken.append((number, line))
-        try:
-            text = line.decode("utf-8-sig" if number == 1 else "utf-8")
-        except UnicodeDecodeError as error:
-            where = f"{self.where}, line {number}"
-            self.fault = self.fault or EncodingError(where, "UTF-8", str(error), UTF_8_ADVICE)
-            text = line.decode("utf-8", "replace")
-        if "\0" in text:
-            found = "a zero byte, as in files that are no text"
-            self.fault = self.fault or RawError(f"{self.where}, line {number}", "text", found)
-        return text
-
-    def start_row(self) -> None:
-        self.taken.clear()
-        self.fault = None
-
-    def go_back(self) -> None:
-        self.again.extendleft(reversed(self.taken[1:]))
+# A zero, or a byte that is not UTF-8.
+_NO_TEXT = re.compile("[\0\udc80-\udcff]")
 
 
 def csv_rows(
@@ -330,67 +299,72 @@ def csv_rows(
         delimiter: what stands between fields.
     """
     csv.field_size_limit(LONGEST_LINE)
-    source = _CsvLines(iter(enumerate(lines, 1)), where)
     quoting: Any = csv.QUOTE_NONE if delimiter == "\t" else csv.QUOTE_MINIMAL
-    table = csv.reader(source, delimiter=delimiter, quoting=quoting, strict=True)
     todo = "correct the row: a text with a separator or a line end needs quotation marks"
     if delimiter == "\t":
         todo = "correct the row: with tabs no text is quoted; texts with tabs or line ends need CSV"
+    numbered, again = enumerate(lines, 1), deque[tuple[int, bytes]]()
+    taken: list[tuple[int, bytes]] = []  # of the row that is being read
+
+    def texts() -> Iterator[str]:
+        while line := again.popleft() if again else next(numbered, None):
+            taken.append(line)
+            yield line[1].decode("utf-8-sig" if line[0] == 1 else "utf-8", "surrogateescape")
+
     names: Sequence[str] | None = None
     while True:
-        source.start_row()
-        fault, cells = None, list[str]()
+        taken.clear()
+        fault, cells = "", list[str]()
         try:
-            cells = next(table)
+            cells = next(csv.reader(texts(), delimiter=delimiter, quoting=quoting, strict=True))
         except StopIteration:
             break
         except csv.Error as error:
             fault = str(error)
-        row = Row(where, source.taken[0][0], {}, source.fault)
-        if fault is None and len(source.taken) > 1 and _has_swallowed(source, cells, delimiter):
+        row = Row(where, taken[0][0], {})
+        if not fault and len(taken) > 1 and _has_swallowed(taken, cells, delimiter):
             fault = "a quoted field with lines that are rows by themselves"
         if fault:
             expected = f"a row with {delimiter!r} between its fields, and closed quotation marks"
-            row = row.refused(expected, f"{fault}, in {_shown(source.taken[0][1])}", todo)
-            source.go_back()
-        if not cells and not row.fault:
+            row = row.refused(
+                expected, f"{fault}, in {taken[0][1][:60].decode(errors='replace')!r}", todo
+            )
+            again.extendleft(reversed(taken[1:]))
+        elif bad := _NO_TEXT.search("\n".join(cells)):
+            found = f"byte 0x{ord(bad[0]) & 0xFF:02x}"
+            row = replace(row, fault=EncodingError(row.where, "UTF-8", found, UTF_8_ADVICE))
+        elif not cells:
             continue
-        if names is None:
-            if row.fault:
-                raise row.fault
-            names = columns(cells, row.where)
-        elif row.fault:
-            yield row
-        elif len(cells) != len(names):
+        elif names is not None and len(cells) != len(names):
             found = f"{len(cells)} that begin {cells[:2]!r}"[:200]
-            yield row.refused(f"{len(names)} fields: {', '.join(names)}", found, todo)
+            row = row.refused(f"{len(names)} fields: {', '.join(names)}", found, todo)
+        if row.fault and names is None:
+            raise row.fault
+        if row.fault:
+            yield row
+        elif names is None:
+            names = columns(cells, row.where)
         elif any(cell.strip() for cell in cells):
             yield replace(row, fields=dict(zip(names, cells, strict=True)))
     if names is None:
         columns([], f"{where}, line 1")
 
 
-def _shown(line: bytes) -> str:
-    return repr(line[:60].decode("utf-8", "replace"))
-
-
-def _has_swallowed(source: _CsvLines, cells: Sequence[str], delimiter: str) -> bool:
+def _has_swallowed(
+    taken: Sequence[tuple[int, bytes]], cells: Sequence[str], delimiter: str
+) -> bool:
     """Return whether a line inside of a row looks like a row by its first cell, or its last one.
 
     That cell of the row is outside of the field with line ends; the other has the same form, with
     a number, as ids have, or is equal.
     """
-    column, inside = (0, source.taken[1:]) if "\n" not in cells[0] else (-1, source.taken[:-1])
-    if len(cells) < 2 or "\n" in cells[column]:
-        return False
+    column, inside = (0, taken[1:]) if "\n" not in cells[0] else (-1, taken[:-1])
     cell, form = cells[column].strip(), _form(cells[column])
-    for _, line in inside:
-        fields = line.decode("utf-8", "replace").split(delimiter)
-        if len(fields) >= len(cells):
-            similar = fields[column].strip()
-            if similar and (similar == cell or ("0" in form and _form(similar) == form)):
-                return True
-    return False
+    split = (line.decode(errors="replace").split(delimiter) for _, line in inside)
+    similar = [fields[column].strip() for fields in split if len(fields) >= len(cells) > 1]
+    return "\n" not in cell and any(
+        other and (other == cell or ("0" in form and _form(other) == form)) for other in similar
+    )
 
 
 def _form(cell: str) -> str:

@@ -367,12 +367,12 @@ def _read_probing(files: _SplitFiles) -> _NamesAndLines:
 
     def lines() -> Iterator[_Line]:
         for number, cells in _split_fields(path, 3, expected):
-            name, fields = "tr", cells
-            if isinstance(cells, Sequence):
-                name, fields = cells[0], cells[1:]
-            if name not in ("tr", "va", "te"):
-                name, fields = "tr", _line_error(path, number, expected, repr(name))
-            yield SPLIT_NAMES[name], path, number, fields
+            if isinstance(cells, InputError):
+                yield "train", path, number, cells
+            elif cells[0] in ("tr", "va", "te"):
+                yield SPLIT_NAMES[cells[0]], path, number, cells[1:]
+            else:
+                yield "train", path, number, _line_error(path, number, expected, repr(cells[0]))
 
     return (), lines()
 
