@@ -23,11 +23,10 @@ Both similarities order texts as
 
 does: of vectors of length 1 and without offset, or of centred vectors and with half of the text's
 squared length. Centred, as a distance does not depend on where zero is, while the rounding of these
-products does. Products in float32 only decide what is certain. The error of a product of n numbers,
-in whatever order they are summed, is at most n u / (1 - n u) of the product of the lengths, u the
-unit roundoff (Higham 2002, "Accuracy and stability of numerical algorithms", section 3.1). What is
-nearer to the positive's score is computed again in float64, and two scores that are nearer than
-float64 itself may round them tie.
+products does. Two scores tie that are nearer than float64 may round them: the error of a product of
+n numbers, in whatever order they are summed, is at most n u / (1 - n u) of the product of the
+lengths, u the unit roundoff (Higham 2002, "Accuracy and stability of numerical algorithms", section
+3.1).
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -82,17 +81,13 @@ from evaluation.results.stored import Part, encoder_facts, library_versions, sco
 if TYPE_CHECKING:
     from corpora_recipes.running.cache import Cache
 
-# What is in memory at a time: so many texts of the background, for each of so many queries; and so
-# many queries' vectors.
-_BLOCK_TEXTS = 4096
-_BLOCK_QUERIES = 1024
+# What is in memory at a time: vectors of so many queries; and scores of so many texts of the
+# background, for so many pairs of a query and a positive.
 _GROUP = 8192
-# Where a larger share of a block is uncertain, its products in float64 cost less than picking.
-_MAX_UNCERTAIN = 1 / 64
-_EXACT_QUERIES = 256
-_FLOAT32, _FLOAT64 = 2.0**-24, 2.0**-53
-# More than what is lost of products that are too small for float32.
-_UNDERFLOW = 2.0**-100
+_BLOCK_TEXTS = 4096
+_BLOCK_PAIRS = 256
+# Unit roundoff of float64.
+_ROUNDOFF = 2.0**-53
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +142,7 @@ class _Points:
     """Vectors as they are multiplied.
 
     Attributes:
-        vectors: float64 [n, dimension], none longer than 1.
+        vectors: float64 [n, dimension].
         lengths: theirs, float64 [n]; 0 of a text that has no direction, or lies in the centre.
         offsets: what is subtracted from a query's product with them, float64 [n].
     """
@@ -155,9 +150,6 @@ class _Points:
     vectors: Doubles
     lengths: Doubles
     offsets: Doubles
-
-    def __getitem__(self, which: Rows) -> "_Points":
-        return _Points(self.vectors[which], self.lengths[which], self.offsets[which])
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,12 +159,10 @@ class _Space:
     Attributes:
         dimension: of the vectors.
         centre: mean of the vectors, float64 [dimension].
-        scale: the largest distance from it: in float32 nothing overflows.
     """
 
     dimension: int
     centre: Doubles | None
-    scale: float
 
     def transform(self, vectors: Floats) -> _Points:
         """Return vectors as they are multiplied."""
@@ -182,7 +172,6 @@ class _Space:
             doubles /= np.where(lengths > 0, lengths, 1)[:, None]
             return _Points(doubles, (lengths > 0).astype(np.float64), np.zeros(len(doubles)))
         doubles -= self.centre
-        doubles /= self.scale
         lengths = norms_of(doubles)
         return _Points(doubles, lengths, np.square(lengths) / 2)
 
@@ -192,15 +181,8 @@ class _Space:
         Both are rounded: in the lengths of their vectors (``queries``, and the larger of two
         ``texts`` that are compared), the product and the offset.
         """
-        tolerance: Doubles = (self.dimension + 8) * _FLOAT64 * np.square(queries + texts)
+        tolerance: Doubles = (self.dimension + 8) * _ROUNDOFF * np.square(queries + texts)
         return tolerance
-
-    def error(self, queries: Doubles, texts: _Points) -> Doubles:
-        """Return how far products in float32 may be off, for queries of given lengths."""
-        bound = (self.dimension + 8) * _FLOAT32
-        error: Doubles = queries * (bound / (1 - bound) * texts.lengths.max())
-        error += 4 * _FLOAT32 * texts.offsets.max() + _UNDERFLOW
-        return error
 
 
 class _Group:
@@ -226,11 +208,10 @@ class _Group:
         """
         self._space, self._query = space, query
         self._queries = space.transform(vectors[rows])
-        self._singles = self._queries.vectors.astype(np.float32)
         self._target = np.empty(len(query))
         self._length = np.empty(len(query))
-        for start in range(0, len(query), _BLOCK_QUERIES):
-            block = slice(start, start + _BLOCK_QUERIES)
+        for start in range(0, len(query), _BLOCK_PAIRS):
+            block = slice(start, start + _BLOCK_PAIRS)
             points = space.transform(vectors[positives[block]])
             products = np.einsum("ij,ij->i", self._queries.vectors[query[block]], points.vectors)
             self._target[block] = products - points.offsets
@@ -247,59 +228,20 @@ class _Group:
 
     def count(self, first: int, texts: _Points) -> None:
         """Count a block of texts, from the row ``first`` on."""
-        singles = texts.vectors.astype(np.float32).T
-        offsets = texts.offsets.astype(np.float32)
-        products = np.empty((min(_BLOCK_QUERIES, len(self._singles)), len(offsets)), np.float32)
-        for start in range(0, len(self._singles), _BLOCK_QUERIES):
-            block = self._singles[start : start + _BLOCK_QUERIES]
-            scores = np.matmul(block, singles, out=products[: len(block)])
-            if self._space.centre is not None:
-                scores -= offsets
-            self._hide(scores, np.arange(start, start + len(block)), first, texts)
-            begin, end = np.searchsorted(self._query, [start, start + len(block)])
-            pairs = np.arange(begin, end)
-            uncertain_pairs = self._count_certain(
-                scores, start, pairs[self.ranked[begin:end]], texts
-            )
-            for piece in range(0, len(uncertain_pairs), _EXACT_QUERIES):
-                self._count_exactly(first, uncertain_pairs[piece : piece + _EXACT_QUERIES], texts)
+        ranked = np.flatnonzero(self.ranked)
+        for start in range(0, len(ranked), _BLOCK_PAIRS):
+            pairs = ranked[start : start + _BLOCK_PAIRS]
+            query, index = np.unique(self._query[pairs], return_inverse=True)
+            scores = self._queries.vectors[query] @ texts.vectors.T - texts.offsets
+            self._hide(scores, query, first, texts)
+            scores = scores[index] - self._target[pairs][:, None]
+            longest = np.maximum(self._length[pairs][:, None], texts.lengths)
+            lengths = self._queries.lengths[self._query[pairs]]
+            tolerance = self._space.tolerance(lengths[:, None], longest)
+            self.above[pairs] += np.count_nonzero(scores > tolerance, axis=1)
+            self.ties[pairs] += np.count_nonzero(np.abs(scores) <= tolerance, axis=1)
 
-    def _count_certain(self, products: Floats, start: int, pairs: Rows, texts: _Points) -> Rows:
-        """Count texts for some pairs; return the pairs for which too many texts are uncertain."""
-        query, target = self._query[pairs], self._target[pairs]
-        longest = np.maximum(self._length[pairs], texts.lengths.max())
-        error = self._space.error(self._queries.lengths[query], texts)
-        error += self._space.tolerance(self._queries.lengths[query], longest)
-        # Outwards, so that what is rounded is not taken for certain.
-        high = np.nextafter((target + error).astype(np.float32), np.float32(np.inf))
-        low = np.nextafter((target - error).astype(np.float32), np.float32(-np.inf))
-        certain, possible = np.empty((2, products.shape[1]), bool)
-        undecided = []
-        for i, pair in enumerate(pairs.tolist()):
-            row = products[query[i] - start]
-            np.greater(row, high[i], out=certain)
-            np.greater_equal(row, low[i], out=possible)
-            count = np.count_nonzero(certain)
-            uncertain = np.count_nonzero(possible) - count
-            if uncertain > _MAX_UNCERTAIN * len(row):
-                undecided.append(pair)
-                continue
-            self.above[pair] += count
-            if uncertain:
-                np.not_equal(certain, possible, out=possible)
-                near = texts[np.flatnonzero(possible)]
-                scores = near.vectors @ self._queries.vectors[query[i]] - near.offsets
-                self._compare(np.array([pair]), scores[None], near.lengths)
-        return np.array(undecided, np.int64)
-
-    def _count_exactly(self, first: int, pairs: Rows, texts: _Points) -> None:
-        """Count texts, from the row ``first`` on, for some pairs by products in float64."""
-        query, index = np.unique(self._query[pairs], return_inverse=True)
-        scores = self._queries.vectors[query] @ texts.vectors.T - texts.offsets
-        self._hide(scores, query, first, texts)
-        self._compare(pairs, scores[index], texts.lengths)
-
-    def _hide(self, scores: Floats | Doubles, queries: Rows, first: int, texts: _Points) -> None:
+    def _hide(self, scores: Doubles, queries: Rows, first: int, texts: _Points) -> None:
         """Take texts that are not candidates, from the row ``first`` on, out of scores in place."""
         if self._space.centre is None:
             scores[:, texts.lengths == 0] = -np.inf
@@ -310,29 +252,15 @@ class _Group:
         inside = (queries[index] == query) & (column >= 0) & (column < scores.shape[1])
         scores[index[inside], column[inside]] = -np.inf
 
-    def _compare(self, pairs: Rows, scores: Doubles, lengths: Doubles) -> None:
-        """Count by scores in float64, [pairs, texts]; the texts' lengths are given."""
-        queries = self._queries.lengths[self._query[pairs]]
-        longest = np.maximum(self._length[pairs][:, None], lengths)
-        tolerance = self._space.tolerance(queries[:, None], longest)
-        scores -= self._target[pairs][:, None]
-        self.above[pairs] += np.count_nonzero(scores > tolerance, axis=1)
-        self.ties[pairs] += np.count_nonzero(np.abs(scores) <= tolerance, axis=1)
-
 
 def _make_space(vectors: Floats, similarity: Similarity) -> _Space:
     dimension = vectors.shape[1]
     if similarity == "cosine":
-        return _Space(dimension, None, 1.0)
-    blocks = range(0, len(vectors), _BLOCK_TEXTS)
+        return _Space(dimension, None)
     sums = np.zeros(dimension)
-    for block in blocks:
-        sums += vectors[block : block + _BLOCK_TEXTS].sum(axis=0, dtype=np.float64)
-    centre = sums / len(vectors)
-    longest = max(
-        norms_of(vectors[block : block + _BLOCK_TEXTS] - centre).max() for block in blocks
-    )
-    return _Space(dimension, centre, float(longest) or 1.0)
+    for start in range(0, len(vectors), _BLOCK_TEXTS):
+        sums += vectors[start : start + _BLOCK_TEXTS].sum(axis=0, dtype=np.float64)
+    return _Space(dimension, sums / len(vectors))
 
 
 RANKED = tuple(task.name for task in RANKING_TASKS)

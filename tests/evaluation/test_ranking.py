@@ -491,10 +491,8 @@ def test_equal_to_exact_arithmetic(data: st.DataObject, offset: int) -> None:
     pairs = [(query, positive) for query, positive in pairs if query != positive]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(ranking, "_BLOCK_TEXTS", data.draw(st.integers(1, 12)))
-        patch.setattr(ranking, "_BLOCK_QUERIES", data.draw(st.integers(1, 4)))
+        patch.setattr(ranking, "_BLOCK_PAIRS", data.draw(st.integers(1, 4)))
         patch.setattr(ranking, "_GROUP", data.draw(st.integers(1, 6)))
-        patch.setattr(ranking, "_MAX_UNCERTAIN", data.draw(st.sampled_from([0, 1 / 64, 1])))
-        patch.setattr(ranking, "_EXACT_QUERIES", data.draw(st.integers(1, 3)))
         assert listed(rank(vectors, pairs, "cosine")) == exact(vectors, pairs, "cosine")
         # Distances do not depend on where zero is.
         moved = np.array(vectors) + offset
@@ -512,12 +510,8 @@ def brute_force(vectors: Any, query: int, positive: int, similarity: Similarity)
 
 
 @both
-@pytest.mark.parametrize("many", [0, 1])
-def test_what_float32_cannot_tell_is_computed_in_float64(
-    similarity: Similarity, many: float, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """300 texts as near to the queries as float32 can write down, picked or all in float64."""
-    monkeypatch.setattr(ranking, "_MAX_UNCERTAIN", many)
+def test_scores_are_those_of_float64(similarity: Similarity) -> None:
+    """300 texts as near to the queries as float32 can write down."""
     generator = np.random.default_rng(3)
     crowd = generator.normal(size=48) + 2e-7 * generator.normal(size=(300, 48))
     queries = generator.normal(size=(40, 48))
@@ -600,21 +594,3 @@ def test_pairs_in_any_order_and_vectors_on_the_disk(similarity: Similarity, tmp_
     again = rank_positives(mapped, *pairs[order].T, similarity)
     assert (again.ranks == found.ranks[order]).all()
     assert (again.tied == found.tied[order]).all()
-
-
-@pytest.mark.parametrize("dimension", [300, 4096])
-def test_the_band_holds_the_error_of_products_that_all_have_one_sign(dimension: int) -> None:
-    generator = np.random.default_rng(5)
-    vectors = generator.uniform(0.5, 1, (40, dimension)).astype(np.float32)
-    space = ranking._Space(dimension, None, 1.0)
-    points = space.transform(vectors)
-    narrow = points.vectors.astype(np.float32)
-    # One after another, as badly as a product may be summed.
-    products = np.zeros((40, 40), np.float32)
-    for column in narrow.T:
-        products += np.outer(column, column)
-    error = np.abs(products - points.vectors @ points.vectors.T).max(axis=1)
-    allowed = space.error(points.lengths, points)
-    assert (error <= allowed).all()
-    # A bound that forgets the dimension would not hold it.
-    assert error.max() > 8 * 2.0**-24
