@@ -10,8 +10,9 @@ and counts such terms as missed in neighbourhood coherence.
 from collections import Counter
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import lru_cache
 from hashlib import sha256
-from itertools import chain, combinations, groupby, permutations, product
+from itertools import chain, combinations, permutations, product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -386,35 +387,48 @@ def evaluate_paradigms(
     }
 
     jobs = {
-        f"{dataset.name} {vocabulary} {casing}": _Job(dataset.name, vocabulary, casing)
+        f"{dataset.name} {vocabulary} {casing}": _Job(dataset, vocabulary, casing)
         for vocabulary, casing, dataset in product(VOCABULARIES, casings, wanted.values())
         if (isinstance(encoder, HasWords) if vocabulary == "own" else dataset.language in rankings)
     }
     # Other casings do not decide a part, except whether it has layers besides the main one.
     results_of_part = replace(results, casings=[])
     inputs = {
-        part: [job.casing == casings[0], [asdict(each) for each in encoded[job.dataset]]]
+        part: [job.casing == casings[0], [asdict(each) for each in encoded[job.dataset.name]]]
         for part, job in jobs.items()
     }
 
+    # They may be many: they are in memory in one casing at a time.
+    @lru_cache(maxsize=1)
+    def own_space(casing: Casing) -> _Space:
+        words = open_vocabulary(store, encoder)
+        assert words is not None
+        return _make_space("own", "", words, described, described.layer, casing)
+
+    def spaces_of(job: _Job, clusters: _Clusters) -> Iterator[_Space]:
+        if job.vocabulary == "own":
+            yield own_space(job.casing)
+            return
+        ranked = rankings[job.dataset.language]
+        words = _words_of(ranked, described.form)
+        for term, of_term in chain.from_iterable(terms.items() for terms in clusters.values()):
+            words.setdefault(apply_casing(term, job.casing), apply_casing(of_term, job.casing))
+        digest = vocabulary_digest(ranked)
+        for layer in described.layers if job.casing == casings[0] else [described.layer]:
+            vectors = opened.lookup(list(words.values()), layer)
+            shared = Vocabulary(list(words), vectors, norms_of(vectors))
+            yield _make_space("shared", digest, shared, described, layer, job.casing)
+
     def compute(new: Sequence[str]) -> Iterator[tuple[str, Part]]:
-        paradigms = {
-            dataset: _Paradigms(
-                wanted[dataset], _read_clusters(wanted[dataset], described.form), encoded[dataset]
-            )
-            for dataset in dict.fromkeys(jobs[part].dataset for part in new)
-        }
-        own_jobs = {part: jobs[part] for part in new if jobs[part].vocabulary == "own"}
-        shared_jobs = {part: jobs[part] for part in new if part not in own_jobs}
-        words = open_vocabulary(store, encoder) if own_jobs else None
-        spaces = chain(
-            _own_spaces(own_jobs, words, described) if words is not None else (),
-            _shared_spaces(shared_jobs, paradigms, rankings, opened, described, casings),
-        )
         with one_thread(), progress(len(new), f"paradigms {name}", "part") as bar:
-            for part, part_spaces in spaces:
-                dataset = paradigms[jobs[part].dataset]
-                yield part, Part([_score(dataset, s, coherence_threshold) for s in part_spaces])
+            for part in new:
+                dataset = jobs[part].dataset
+                clusters = _read_clusters(dataset, described.form)
+                scores = [
+                    _score(dataset, clusters, encoded[dataset.name], space, coherence_threshold)
+                    for space in spaces_of(jobs[part], clusters)
+                ]
+                yield part, Part(scores)
                 bar.update()
 
     def order(score: ParadigmScore) -> tuple[Any, ...]:
@@ -424,30 +438,19 @@ def evaluate_paradigms(
     parts, new = score_parts(results_of_part, inputs, ParadigmScore, compute, cache)
     scores = sorted((score for part in parts.values() for score in part.scores), key=order)
     results = replace(results, scores=tuple(scores), left_out=skipped)
-    return results, len({jobs[part].dataset for part in new})
+    return results, len({jobs[part].dataset.name for part in new})
 
 
 class _Job(NamedTuple):
     """A part: a dataset with a vocabulary in a casing, in all layers."""
 
-    dataset: str
+    dataset: Dataset
     vocabulary: Literal["own", "shared"]
     casing: Casing
 
 
-@dataclass(frozen=True, slots=True)
-class _Paradigms:
-    """A dataset of paradigms, read from disk.
-
-    Attributes:
-        dataset: on disk.
-        clusters: name to the cluster's terms as they are, each to what of it is encoded.
-        encoded: the store's facts on the dataset, then on the word rankings of its language.
-    """
-
-    dataset: Dataset
-    clusters: Mapping[str, Mapping[str, str]]
-    encoded: Sequence[EncodedDataset]
+_Clusters = Mapping[str, Mapping[str, str]]
+"""Name of a cluster to its terms as they are, each to what of it is encoded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -463,7 +466,7 @@ class _Space:
     neighbours: Neighbours
 
 
-def _read_clusters(dataset: Dataset, form: Form) -> dict[str, dict[str, str]]:
+def _read_clusters(dataset: Dataset, form: Form) -> _Clusters:
     """Read the clusters of a dataset, by name."""
     ((terms,), (encoded,)) = (text_columns(dataset.task, of) for of in ("natural", form))
     rows = dataset.read("test", list(dict.fromkeys(("cluster", terms, encoded)))).to_pylist()
@@ -499,85 +502,54 @@ def _words_of(rankings: Sequence[Dataset], form: Form) -> dict[str, str]:
     return words
 
 
-def _own_spaces(
-    jobs: Mapping[str, _Job], vocabulary: Vocabulary, encoder: Description
-) -> Iterator[tuple[str, Iterable[_Space]]]:
-    """Yield each part with its space among the encoder's own words."""
-    vocabulary = _postprocess(vocabulary, encoder)
-    # They may be many: they are in memory in one casing at a time.
-    for casing, parts in groupby(jobs, lambda part: jobs[part].casing):
-        space = _make_space("own", "", vocabulary, encoder.layer, casing)
-        yield from ((part, [space]) for part in parts)
-
-
-def _shared_spaces(
-    jobs: Mapping[str, _Job],
-    paradigms: Mapping[str, _Paradigms],
-    rankings: Mapping[str, Sequence[Dataset]],
-    store: EmbeddingStore,
-    encoder: Description,
-    casings: Sequence[Casing],
-) -> Iterator[tuple[str, Iterable[_Space]]]:
-    """Yield each part with its spaces among the words of the word rankings and its own terms."""
-    for part, (dataset, _, casing) in jobs.items():
-        ranked = rankings[paradigms[dataset].dataset.language]
-        words = _words_of(ranked, encoder.form)
-        for cluster in paradigms[dataset].clusters.values():
-            for term, encoded in cluster.items():
-                words.setdefault(apply_casing(term, casing), apply_casing(encoded, casing))
-        layers = encoder.layers if casing == casings[0] else [encoder.layer]
-        yield part, (_shared_space(words, ranked, store, encoder, at, casing) for at in layers)
-
-
-def _shared_space(
-    words: Mapping[str, str],
-    rankings: Sequence[Dataset],
-    store: EmbeddingStore,
+def _make_space(
+    name: Literal["own", "shared"],
+    digest: str,
+    vocabulary: Vocabulary,
     encoder: Description,
     layer: str,
     casing: Casing,
 ) -> _Space:
-    vectors = store.lookup(list(words.values()), layer)
-    shared = _postprocess(Vocabulary(list(words), vectors, norms_of(vectors)), encoder)
-    return _make_space("shared", vocabulary_digest(rankings), shared, layer, casing)
-
-
-def _postprocess(vocabulary: Vocabulary, encoder: Description) -> Vocabulary:
-    """Return words with post-processed vectors, fitted on all of them."""
-    if encoder.postprocessing == "none":
-        return vocabulary
-    vectors = Fitting(vocabulary.vectors).postprocess(encoder.postprocessing)
-    return replace(vocabulary, vectors=vectors, norms=norms_of(vectors))
-
-
-def _make_space(
-    name: Literal["own", "shared"], digest: str, vocabulary: Vocabulary, layer: str, casing: Casing
-) -> _Space:
+    """Return words as a space; a post-processing of the encoder is fitted on all of them."""
+    vectors, norms = vocabulary.vectors, vocabulary.norms
+    if encoder.postprocessing != "none":
+        vectors = Fitting(vectors).postprocess(encoder.postprocessing)
+        norms = norms_of(vectors)
+        vocabulary = replace(vocabulary, vectors=vectors, norms=norms)
     forms = forms_of(vocabulary, casing)
-    neighbours = Neighbours(vocabulary.vectors, vocabulary.norms, forms.words)
     skipped = vocabulary.skipped | {"same_form": vocabulary.n_directed - len(forms.rows)}
+    neighbours = Neighbours(vectors, norms, forms.words)
     return _Space(name, digest, layer, casing, forms, skipped, neighbours)
 
 
-def _score(paradigms: _Paradigms, space: _Space, threshold: int) -> ParadigmScore:
-    """Return the scores of a dataset in a space."""
-    rows, dataset = space.forms.rows, paradigms.dataset
+def _score(
+    dataset: Dataset,
+    clusters: _Clusters,
+    encoded: Sequence[EncodedDataset],
+    space: _Space,
+    threshold: int,
+) -> ParadigmScore:
+    """Return the scores of a dataset in a space.
+
+    ``encoded`` has the store's facts on the dataset, then on the word rankings of its language.
+    """
+    rows = space.forms.rows
     # Terms that fall together count once.
-    clusters = [
-        list(dict.fromkeys(apply_casing(term, space.casing) for term in terms))
-        for terms in paradigms.clusters.values()
-    ]
-    known_rows = [[rows[term] for term in terms if term in rows] for terms in clusters]
+    terms_of = {
+        name: list(dict.fromkeys(apply_casing(term, space.casing) for term in terms))
+        for name, terms in clusters.items()
+    }
+    known_rows = [[rows[term] for term in terms if term in rows] for terms in terms_of.values()]
     outcomes = run_tests(known_rows, space.neighbours, threshold)
     scores = tuple(
         ClusterScore(name, len(terms), _exclude(terms, space.forms), **asdict(outcome))
-        for name, terms, outcome in zip(paradigms.clusters, clusters, outcomes, strict=True)
+        for (name, terms), outcome in zip(terms_of.items(), outcomes, strict=True)
     )
     return ParadigmScore(
         dataset=dataset.name,
         language=dataset.language,
         version=dataset.version,
-        digest=paradigms.encoded[0].digest,
+        digest=encoded[0].digest,
         layer=space.layer,
         vocabulary=space.vocabulary,
         vocabulary_digest=space.digest,
@@ -586,7 +558,7 @@ def _score(paradigms: _Paradigms, space: _Space, threshold: int) -> ParadigmScor
         casing=space.casing,
         **measure_clusters(scores),
         clusters=scores,
-        vectors=[encoded.vectors[space.layer] for encoded in paradigms.encoded],
+        vectors=[facts.vectors[space.layer] for facts in encoded],
     )
 
 
