@@ -10,7 +10,6 @@ import os
 import re
 import shutil
 import sys
-import time
 import zipfile
 import zlib
 from collections.abc import Callable, Collection, Iterable, Sequence, Set
@@ -103,20 +102,15 @@ _HTML = re.compile(
     rb"(?:\xef\xbb\xbf)?(?:\s|<!--.*?-->|<\?xml[^>]*>)*<(?:!doctype\s+html|html|head|body|script)\b",
     re.IGNORECASE | re.DOTALL,
 )
-# What follows the last block of a bzip2 stream, at any bit: the square root of pi in BCD
-# (bzip2-1.0.8, compress.c), and then a checksum of four bytes.
-_BZ2_END = 0x177245385090
 
 
 def wrong_kind(path: Path, name: str) -> str:
     """Describe a file that is not of the kind that its name says; "" if it is.
 
-    Of a zip or bz2 file, the end is checked too, which a truncated file lacks.
+    Of a zip file, the end is checked too, which a truncated file lacks.
     """
     with path.open("rb") as file:
         begin = file.read(1024)
-        file.seek(max(0, path.stat().st_size - 16))
-        end = file.read()
     if not begin:
         return "an empty file"
     quoted, suffix = repr(begin.strip()[:40]), Path(name).suffix
@@ -124,15 +118,7 @@ def wrong_kind(path: Path, name: str) -> str:
         return f"a web page, which begins {quoted}"
     if not begin.startswith(_MAGIC.get(suffix, (b"",))):
         return f"no {suffix} file: it begins {quoted}"
-    if (suffix == ".zip" and not is_zipfile(path)) or (suffix == ".bz2" and not _ends_bz2(end)):
-        return f"a {suffix} file without its end"
-    return ""
-
-
-def _ends_bz2(end: bytes) -> bool:
-    """Return whether the last bytes of a file end a bzip2 stream, which may end in any bit."""
-    bits = int.from_bytes(end, "big")
-    return any(bits >> 32 + spare & 0xFFFFFFFFFFFF == _BZ2_END for spare in range(8))
+    return "a .zip file without its end" if suffix == ".zip" and not is_zipfile(path) else ""
 
 
 def read_note(path: Path, kind: Callable[..., _T], todo: str) -> _T | None:
@@ -164,7 +150,6 @@ class Locked:
     size: int
     sha256: str = ""  # "" if its SHA-1 is known
     sha1: str = ""  # if its publisher says it
-    came_from: str = ""  # the address that gave it; "" if it is the one of the lock
 
 
 def read_lock() -> dict[str, Locked]:
@@ -239,8 +224,6 @@ def matches_any(name: str, patterns: Set[str]) -> bool:
     return name in patterns or any(fnmatchcase(name, pattern) for pattern in globs)
 
 
-# Below these, a rate is not reliable.
-_MIN_SECONDS, _MIN_BYTES = 3.0, 1_000_000
 _CHUNK = 1 << 20
 
 
@@ -260,13 +243,9 @@ def fetch_whole(sources: Iterable[Source], out: Path) -> None:
     names instead; once taken, these stay. Too little disk space is an error.
     """
     files = list(sources)
-    sizes = _announce(files, out)
-    needed, begin = sum(sizes.values()), time.monotonic()
+    _announce(files, out)
     for source in files:
         _fetch_source(source, out)
-        sizes.pop(source.file, None)
-        left = sum(sizes.values())
-        announce_time_left(needed - left, left, time.monotonic() - begin)
 
 
 def _fetch_source(source: Source, out: Path) -> None:
@@ -298,20 +277,19 @@ def _announce_failure(source: Source, error: InputError, then: str) -> None:
     _write(f"{source.file}: {' '.join(error.found.split())}; {then}")
 
 
-def _announce(sources: Iterable[Source], out: Path) -> dict[str, int]:
-    """Announce the downloads, and check the disk; return file to bytes, 0 if unknown."""
-    sizes: dict[str, int | None] = {}
+def _announce(sources: Iterable[Source], out: Path) -> None:
+    """Announce the downloads, and check the disk."""
+    sizes: list[int | None] = []
     hosts = []
     for source in sources:
         file = source.packed or source
         if source.urls and not (out / source.file).exists():
             remote = look_at(file.urls[0], only_head=True) if file.size is None else None
             if remote is None or remote.status not in (404, 410):
-                sizes[source.file] = file.size if remote is None else remote.size
+                sizes.append(file.size if remote is None else remote.size)
                 hosts.append(urlsplit(file.urls[0]).netloc)
     if sizes:
-        announce(sizes.values(), ", ".join(dict.fromkeys(hosts)), out)
-    return {file: size or 0 for file, size in sizes.items()}
+        announce(sizes, ", ".join(dict.fromkeys(hosts)), out)
 
 
 def announce(sizes: Collection[int | None], origin: str, out: Path) -> None:
@@ -322,13 +300,6 @@ def announce(sizes: Collection[int | None], origin: str, out: Path) -> None:
     if needed > free:
         expected = f"a disk with {needed:,} free bytes ({format_size(needed)})"
         raise InputError(out, expected, f"{free:,} ({format_size(free)})", "make room")
-
-
-def announce_time_left(done: int, left: int, seconds: float) -> None:
-    """Announce the time for the bytes left, from the rate of those done, if it is reliable."""
-    if left > _MIN_BYTES and done > _MIN_BYTES and seconds > _MIN_SECONDS:
-        rate = done / seconds
-        _write(f"{format_size(left)} left, at {format_size(rate)} a second: {_time(left / rate)}")
 
 
 def format_size(size: float) -> str:
@@ -359,21 +330,12 @@ def _files(count: int) -> str:
     return "1 file" if count == 1 else f"{count:,} files"
 
 
-def _time(seconds: float) -> str:
-    if seconds < 100:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.0f} h"
-
-
 def _write(text: str) -> None:
     tqdm.write(text, file=sys.stderr)
 
 
 def download_locked(source: Source, target: Path) -> None:
-    """Download one file, pinned by corpus.yaml or otherwise by sources.lock.
-
-    The lock has it under its first address, and says which address gave it.
-    """
+    """Download one file, pinned by corpus.yaml, or by the lock under its first address."""
     if source.has_digest:
         todo = "run fetch again; if the publisher has changed the file, correct corpus.yaml"
         download(source.urls, target, pin=source, todo=todo)
@@ -386,10 +348,7 @@ def download_locked(source: Source, target: Path) -> None:
         download(source.urls, target, pin=pin, todo=todo)
         return
     downloaded = download(source.urls, target, pin=source)
-    came_from = "" if downloaded.url == source.urls[0] else downloaded.url
-    entry = Locked(
-        today(), source.file, downloaded.size, sha256=downloaded.sha256, came_from=came_from
-    )
+    entry = Locked(today(), source.file, downloaded.size, sha256=downloaded.sha256)
     add_to_lock(source.urls[0], entry)
 
 
