@@ -2,8 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -17,6 +16,7 @@ from builders.packaging.hub import PAGES, package
 from builders.plan.datasets import ExampleDataset, missing_parts
 from builders.plan.groups import BuildGroup
 from builders.store import digests
+from corpora_recipes.fetching.sources import hub_failures
 from corpora_recipes.parquet import PYARROW
 from corpora_recipes.running.console import PARAMS
 from corpora_recipes.running.errors import InputError, OutputError, ParamsError
@@ -216,13 +216,20 @@ def _check_token() -> None:
         raise InputError("the Hugging Face Hub", "a token with write access", "no token", todo)
 
 
+# What is expected of the Hub, and what to do.
+_UPLOAD = (
+    "an answer that accepts the files",
+    "check the connection, and that the token can write (`hf auth whoami`); then run it again",
+)
+
+
 def _inspect_repository(repo: str) -> tuple[list[str], list[str], bool]:
     """Return tags and files of a repository, and whether it is, or can be made, private."""
     from huggingface_hub import HfApi
     from huggingface_hub.errors import RepositoryNotFoundError
 
     api = HfApi()
-    with _hub_errors(repo):
+    with hub_failures(repo, *_UPLOAD):
         try:
             refs = api.list_repo_refs(repo, repo_type="dataset")
             names = api.list_repo_files(repo, repo_type="dataset")
@@ -241,7 +248,7 @@ def _upload(
     api = HfApi()
     deletions = [CommitOperationDelete(path) for path in removed]
     additions = [CommitOperationAdd(path, folder / path) for path in files]
-    with _hub_errors(repo):
+    with hub_failures(repo, *_UPLOAD):
         # None: the organisation's default for a new repository; an existing one is not changed.
         api.create_repo(repo, repo_type="dataset", private=private or None, exist_ok=True)
         # Not upload_folder, which may stop between two of its commits.
@@ -250,20 +257,3 @@ def _upload(
         )
         api.create_tag(repo, tag=tag, revision=commit.oid, repo_type="dataset")
     return f"{api.endpoint}/datasets/{repo}/tree/{tag}"
-
-
-@contextmanager
-def _hub_errors(repo: str) -> Iterator[None]:
-    """Turn errors of huggingface_hub into an InputError."""
-    import httpx2
-
-    try:
-        yield
-    # Answers of the Hub are OSErrors, a refused card is a ValueError, a failed upload of a large
-    # file a RuntimeError.
-    except (httpx2.HTTPError, OSError, ValueError, RuntimeError) as error:
-        where, expected = f"the Hugging Face Hub, {repo}", "an answer that accepts the files"
-        found = f"{type(error).__name__}: {' '.join(str(error).split())}"
-        todo = f"check the connection, and that the token can write to {repo.split('/')[0]} (`hf "
-        todo += "auth whoami`); then run the same command again"
-        raise InputError(where, expected, found, todo) from None

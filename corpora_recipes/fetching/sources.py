@@ -122,7 +122,11 @@ def dataset_info(repository: str, revision: str | None) -> "DatasetInfo":
 
 
 @contextmanager
-def hub_failures(repository: str) -> Iterator[None]:
+def hub_failures(
+    repository: str,
+    expected: str = "a dataset that can be downloaded",
+    todo: str = "check the connection (HF_HUB_OFFLINE must not be set), then run it again",
+) -> Iterator[None]:
     """Turn errors of huggingface_hub into an InputError."""
     # Only for datasets of the Hub.
     import httpx2
@@ -130,15 +134,14 @@ def hub_failures(repository: str) -> Iterator[None]:
 
     try:
         yield
-    # Offline errors and answers of the Hub are OSErrors; a wrong name is a ValueError.
-    except (httpx2.HTTPError, OSError, ValueError) as error:
-        todo = "check the connection (HF_HUB_OFFLINE must not be set), then run it again"
+    # Offline errors and answers of the Hub are OSErrors; a wrong name or a refused card is a
+    # ValueError, a failed upload of a large file a RuntimeError.
+    except (httpx2.HTTPError, OSError, ValueError, RuntimeError) as error:
         if isinstance(error, RepositoryNotFoundError):
             todo = "correct the name; for a private or gated dataset, log in with `hf auth login`"
         elif isinstance(error, RevisionNotFoundError):
             todo = "correct the revision: a branch, a tag or a commit"
         found = f"{type(error).__name__}: {' '.join(str(error).split())}"
-        expected = "a dataset that can be downloaded"
         raise InputError(hub_location(repository), expected, found, todo) from error
 
 

@@ -166,7 +166,7 @@ def test_a_new_version_removes_what_it_does_not_have_and_overwrites_nothing(
 
 
 def test_an_interrupted_run_can_be_repeated(tmp_path, publish_to, refused) -> None:
-    refused("run the same command again", broken="/tag/")
+    refused("then run it again", broken="/tag/")
     assert tags_of(tmp_path / "repo") == []
     with hub(tmp_path / "repo", REPO) as endpoint:
         assert publish_to(endpoint).url == f"{endpoint}/datasets/{REPO}/tree/v0.1.0"
