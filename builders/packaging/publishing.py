@@ -9,17 +9,15 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import pyarrow as pa
-import yaml
 
 from builders.audit_report import failures_of, read_audit, undeclared_of
-from builders.packaging.hub import PAGES, package
+from builders.packaging.hub import package
 from builders.plan.datasets import ExampleDataset, missing_parts
 from builders.plan.groups import BuildGroup
-from builders.store import digests
 from corpora_recipes.fetching.sources import hub_failures
 from corpora_recipes.parquet import PYARROW
 from corpora_recipes.running.console import PARAMS
-from corpora_recipes.running.errors import InputError, OutputError, ParamsError
+from corpora_recipes.running.errors import InputError, ParamsError
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +124,6 @@ def publish(
         folder = Path(temporary) / "hub"
         hub = (repo, tag)
         package(published, instances, audit, folder, name=name, earlier=packaged, hub=hub)
-        check_card(folder)
         _check_complete(published, instances)
         paths = sorted(path for path in folder.rglob("*") if path.is_file())
         files = {path.relative_to(folder).as_posix(): path.stat().st_size for path in paths}
@@ -142,25 +139,6 @@ def publish(
 def _is_users(group: BuildGroup) -> bool:
     """Return whether params.yaml may say that the texts of a group may be redistributed."""
     return all("redistributable" in origin.corpus.options for origin in group.origins)
-
-
-def check_card(folder: Path) -> None:
-    """Check that the card of a package lists its splits, and each page their content hashes.
-
-    `datasets` loads what the card lists, and published versions stay.
-    """
-    card = folder / "README.md"
-    head = yaml.safe_load(card.read_text("utf-8").split("---\n", 2)[1])
-    listed = {
-        (c["config_name"], part["split"]) for c in head["configs"] for part in c["data_files"]
-    }
-    written = {(entry["config"], entry["split"]): entry["content"] for entry in digests(folder)}
-    for name, split in sorted(listed | written.keys()):
-        content = written.get((name, split), "missing")
-        page = folder / PAGES / f"{name}.md"
-        if (name, split) not in listed & written.keys() or content not in page.read_text("utf-8"):
-            expected = f"{name}, {split} on the card, with a content hash that its page states"
-            raise OutputError(card, expected, f"content {content}")
 
 
 def _validate_option(option: str, value: str, pattern: str, expected: str) -> None:

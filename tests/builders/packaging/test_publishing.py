@@ -20,7 +20,7 @@ from builders.auditing.gates.gate import Check
 from builders.building import build
 from builders.composing import compose
 from builders.packaging.hub import package
-from builders.packaging.publishing import Publication, check_card, publish
+from builders.packaging.publishing import Publication, publish
 from builders.plan.datasets import rankings_of
 from builders.plan.groups import groups_of
 from builders.store import digests
@@ -358,24 +358,3 @@ def test_another_pyarrow_than_the_locked_one_publishes_nothing(
 def test_what_is_not_built_is_refused_before_anything_is_sent(make_corpus, refused) -> None:
     requests = refused("found:    none", corpora=[make_corpus(name="unbuilt")])
     assert not any(request.startswith("POST") for request in requests)
-
-
-def test_a_card_that_does_not_fit_is_refused(tmp_path, corpora) -> None:
-    folder = tmp_path / "hub"
-    groups = groups_of(corpora[:1], {}, "upstream")
-    package(groups, tmp_path / "instances", tmp_path / "audit.json", folder)
-    check_card(folder)
-    card = folder / "README.md"
-    text = card.read_text("utf-8")
-    card.write_text(text.replace("{split: test, path: sp_mine/test-*}", ""), "utf-8")
-    with pytest.raises(InputError, match="sp_mine, test on the card"):
-        check_card(folder)
-    card.write_text(text, "utf-8")
-    shard = folder / "sp_mine" / "test-00000-of-00001.parquet"
-    table = pq.read_table(shard)
-    pq.write_table(table.take(pa.array(reversed(range(len(table))))), shard)
-    with pytest.raises(InputError, match="sp_mine, test on the card"):
-        check_card(folder)
-    shard.unlink()
-    with pytest.raises(InputError, match="content missing"):
-        check_card(folder)
