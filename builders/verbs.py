@@ -11,7 +11,7 @@ from corpora_recipes.params import load_corpora, load_params
 from corpora_recipes.recipe import Corpus
 from corpora_recipes.running.cache import Cache, Key, digest_file, digest_files, open_cache
 from corpora_recipes.running.code import code_digest, stage_versions
-from corpora_recipes.running.console import add_stage, log
+from corpora_recipes.running.console import log
 from corpora_recipes.running.errors import InputError, OutputError, SmallSample
 from corpora_recipes.running.outputs import (
     AUDIT,
@@ -23,11 +23,6 @@ from corpora_recipes.running.outputs import (
     records_of,
 )
 from corpora_recipes.running.stage import Entry, log_outcome, read_skipped, run_entries
-
-
-def add_build_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of `probeta build`."""
-    add_stage(parser, "corpora")
 
 
 def run_build(options: argparse.Namespace) -> None:
@@ -43,9 +38,7 @@ def run_build(options: argparse.Namespace) -> None:
         for group in load_groups(options.params)
         if not group.of_ranking and group.name not in skipped
     }
-    with open_cache(verify=options.check):
-        run_options = {"only": options.only, "strict": options.strict}
-        run_entries("build", entries, unit="corpora", folder=CORPORA, **run_options)
+    run_entries("build", entries, options, unit="corpora", folder=CORPORA)
 
 
 def _digest_records(corpus: Corpus) -> str:
@@ -90,11 +83,6 @@ def _build(group: BuildGroup, sources: str, *, strict: bool) -> dict[str, Any]:
     }
 
 
-def add_compose_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of `probeta compose`."""
-    add_stage(parser, "rankings")
-
-
 def run_compose(options: argparse.Namespace) -> None:
     """Compose rankings, and print the numbers of their rows and pairs."""
     params = load_params(options.params)
@@ -110,9 +98,7 @@ def run_compose(options: argparse.Namespace) -> None:
         for ranking in rankings
         if not any(corpus.name in skipped for corpus in ranking.corpora)
     }
-    with open_cache(verify=options.check):
-        run_options = {"only": options.only, "strict": options.strict}
-        run_entries("compose", entries, unit="rankings", folder=RANKINGS, **run_options)
+    run_entries("compose", entries, options, unit="rankings", folder=RANKINGS)
 
 
 def _compose_key(ranking: RankingDataset, sources: str) -> Key:
@@ -135,11 +121,6 @@ def _compose(ranking: RankingDataset, sources: str) -> dict[str, Any]:
     log("pairs: " + ", ".join(f"{outcome} {n:,}" for outcome, n in report["pairs"].items()))
     n_rows = sum(report["rows"].values())
     return {"rows": report["rows"], "work": {"rows": [n_rows] * 2}}
-
-
-def add_package_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of `probeta package`."""
-    add_stage(parser)
 
 
 def run_package(options: argparse.Namespace) -> None:

@@ -19,11 +19,6 @@ from corpora_recipes.running.stage import Entry, run_entries, select_entries
 _RECORDS = ("documents", "examples", "sentences")
 
 
-def add_fetch_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of `probeta fetch`."""
-    add_stage(parser, "corpora")
-
-
 def run_fetch(options: argparse.Namespace) -> None:
     """Fetch corpora, until one cannot be had."""
     sources = load_params(options.params)["sources"]
@@ -83,17 +78,8 @@ def run_read(options: argparse.Namespace) -> None:
         )
         for corpus in load_corpora(options.params)
     }
-    with open_cache(verify=options.check):
-        facts_of = run_entries(
-            "read",
-            entries,
-            unit="corpora",
-            folder=RECORDS,
-            only=options.only,
-            strict=options.strict,
-            any_fault=True,
-        )
-        write_environment()
+    facts_of = run_entries("read", entries, options, unit="corpora", folder=RECORDS, any_fault=True)
+    write_environment()
     notes = [f"{name}: {note}" for name, facts in facts_of.items() for note in facts["notes"]]
     if notes and options.strict:
         todo = "inspect the raw files, or read them without --strict"
@@ -141,5 +127,6 @@ def _read(corpus: Corpus, options: argparse.Namespace) -> Mapping[str, Any]:
     return {
         "counts": drops.as_dict(),
         "notes": above_limits(corpus, drops),
-        "work": {"records": (n, n), "dropped": (n_texts - n_used_texts, n_texts)},
+        "work": {"records": (n, n)},
+        "dropped": (n_texts - n_used_texts, n_texts),
     }

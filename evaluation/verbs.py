@@ -89,15 +89,13 @@ def score_encoders(
     ) -> Mapping[str, Any]:
         return score(name, make(), EMBEDDINGS / store, out)
 
-    with open_cache(verify=options.check):
-        entries = {}
-        for name, (make, store) in embedded_encoders(options.params).items():
-            out = folder / f"{name}{suffix}"
-            entries[name] = Entry(
-                [out], partial(key_of, store, make), partial(make_scores, name, make, store, out)
-            )
-        only, strict = options.only, options.strict
-        run_entries(stage, entries, unit="encoders", folder=folder, only=only, strict=strict)
+    entries = {}
+    for name, (make, store) in embedded_encoders(options.params).items():
+        out = folder / f"{name}{suffix}"
+        entries[name] = Entry(
+            [out], partial(key_of, store, make), partial(make_scores, name, make, store, out)
+        )
+    run_entries(stage, entries, options, unit="encoders", folder=folder)
 
 
 def digest_vectors(name: str) -> dict[str, str]:
@@ -112,36 +110,23 @@ def digest_vectors(name: str) -> dict[str, str]:
     return files
 
 
-def add_train_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of `probeta train`."""
-    add_stage(parser, "trained encoders")
-
-
 def run_train(options: argparse.Namespace) -> None:
     """Train the encoders, and print the sizes of their training data."""
     params = load_params(options.params)
     facts = {corpus.name: repr(corpus.facts) for corpus in load_corpora(options.params)}
     skipped = read_skipped("read")
-    with open_cache(verify=options.check):
-        entries = {
-            name: Entry(
-                [TRAINED / name],
-                partial(_train_key, training, facts[training.corpus]),
-                partial(_train, name, training, params["corpora"]),
-            )
-            for name, training in trained_params(params, options.params).items()
-            if training.corpus not in skipped
-        }
-        counts = run_entries(
-            "train",
-            entries,
-            unit="encoders",
-            folder=TRAINED,
-            only=options.only,
-            strict=options.strict,
+    entries = {
+        name: Entry(
+            [TRAINED / name],
+            partial(_train_key, training, facts[training.corpus]),
+            partial(_train, name, training, params["corpora"]),
         )
-        with whole_file(TRAINED / "models.json") as temporary:
-            temporary.write_text(json.dumps(counts, indent=2) + "\n", "utf-8")
+        for name, training in trained_params(params, options.params).items()
+        if training.corpus not in skipped
+    }
+    counts = run_entries("train", entries, options, unit="encoders", folder=TRAINED)
+    with whole_file(TRAINED / "models.json") as temporary:
+        temporary.write_text(json.dumps(counts, indent=2) + "\n", "utf-8")
 
 
 def _train_key(training: Training, facts: str) -> Key:
@@ -196,23 +181,22 @@ def run_embed(options: argparse.Namespace) -> None:
     """Encode new texts, and print their number."""
     stores = store_names(encoders_params(load_params(options.params), options.params))
     datasets = find_datasets(PACKAGE)
+    entries = {
+        name: Entry(
+            [EMBEDDINGS / name],
+            partial(_embed_key, make, datasets),
+            partial(_embed, name, make, datasets, options),
+        )
+        for name, make in encoder_factories(options.params).items()
+        if stores[name] == name
+    }
+    options.only = options.only and [stores.get(name, name) for name in options.only]
     with open_cache(verify=options.check):
-        entries = {
-            name: Entry(
-                [EMBEDDINGS / name],
-                partial(_embed_key, make, datasets),
-                partial(_embed, name, make, datasets, options),
-            )
-            for name, make in encoder_factories(options.params).items()
-            if stores[name] == name
-        }
-        only = options.only and [stores.get(name, name) for name in options.only]
-        for name in only or entries:
+        for name in options.only or entries:
             if changed := changed_files(read_header(EMBEDDINGS / name)):
                 log(f"{name}: {changed[0]} has changed, its texts are encoded again")
                 Cache("embed").delete(name)
-        strict = options.strict
-        run_entries("embed", entries, unit="encoders", only=only, strict=strict, any_fault=True)
+        run_entries("embed", entries, options, unit="encoders", any_fault=True)
 
 
 def _embed_key(make: Any, datasets: Sequence[Dataset]) -> Key:
@@ -365,11 +349,6 @@ def run_rank(options: argparse.Namespace) -> None:
         parameters=[seed, evalrank],
         score=rank,
     )
-
-
-def add_paradigms_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of `probeta paradigms`."""
-    add_stage(parser, "encoders")
 
 
 def run_paradigms(options: argparse.Namespace) -> None:

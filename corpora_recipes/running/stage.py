@@ -2,13 +2,14 @@
 
 import json
 import shutil
+from argparse import Namespace
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from corpora_recipes.running import console
-from corpora_recipes.running.cache import Cache, Key
+from corpora_recipes.running.cache import Cache, Key, open_cache
 from corpora_recipes.running.console import end_stage, explain, plural
 from corpora_recipes.running.errors import InputError, LostWorkers, NoWorkers, check_names
 from corpora_recipes.running.outputs import LEFT_OUT, whole_file
@@ -61,8 +62,9 @@ class Entry:
         key: returns all that decides them, see ``Cache``; or raises.
         make: makes them, and returns facts on them, an object of JSON; or raises. If the facts
             have ``left_out``, these parts of the entry were skipped, name to reason; those of
-            them in ``too_small`` as a sample is too small. If they have ``work``, the line of the
-            stage has it: unit to the number made now, and that of all.
+            them in ``too_small`` as a sample is too small. The line of the stage says ``work``,
+            unit to the number made now, and that of all; and ``dropped``, how many texts were, of
+            how many.
     """
 
     outputs: Sequence[Path]
@@ -73,11 +75,10 @@ class Entry:
 def run_entries(
     stage: str,
     entries: Mapping[str, Entry],
+    options: Namespace,
     *,
     unit: str,
     folder: Path | None = None,
-    only: Collection[str] | None = None,
-    strict: bool = False,
     any_fault: bool = False,
 ) -> dict[str, Any]:
     """Bring the entries of a stage up to date; print what was made, reused and skipped.
@@ -85,51 +86,52 @@ def run_entries(
     Args:
         stage: its name.
         entries: those of params.yaml whose inputs exist, by name.
+        options: of the command line, see ``console.add_stage``.
         unit: what they are called, such as "corpora".
         folder: that of the outputs, from which everything else is removed; None to remove nothing.
-        only: the names of those to make; None for all.
-        strict: whether the first fault ends the run.
         any_fault: whether an entry is skipped for any fault, because the stage always runs; else
             only for one that another run would meet again, not for a full disk.
 
     Returns:
         The facts on each entry that was reused or made.
     """
-    cache, results, made = Cache(stage), dict[str, Any](), dict[str, bool]()
-    names = select_entries(entries, only, unit)
+    results, made = dict[str, Any](), dict[str, bool]()
+    names, strict = select_entries(entries, options.only, unit), options.strict
     skipped = {
         name: reason
         for name, reason in read_skipped(stage).items()
         if (entry := name.partition(": ")[0]) in entries and entry not in names
     }
-    for name in names:
-        try:
-            key = entries[name].key()
-            facts = cache.get(name, key)
-            if facts is None or (strict and facts.get("left_out", {})):
-                again = cache.has(name)
-                facts = entries[name].make()
-                cache.put(name, key, entries[name].outputs, _as_if_new(facts))
-                made[name] = again
-            results[name] = facts
-            for part, why in facts.get("left_out", {}).items():
-                small = part in facts.get("too_small", {})
-                skipped[f"{name}: {part}"] = Skipped(why, sample=small)
-        except Exception as error:
-            fault = _local_fault(error, any_fault=any_fault)
-            if fault is None or strict:
-                raise
-            cache.delete(name)
-            skipped[name] = Skipped.because(fault)
-    if only is None:
-        cache.prune(entries)
+    with open_cache(verify=options.check):
+        cache = Cache(stage)
+        for name in names:
+            try:
+                key = entries[name].key()
+                facts = cache.get(name, key)
+                if facts is None or (strict and facts.get("left_out", {})):
+                    again = cache.has(name)
+                    facts = entries[name].make()
+                    cache.put(name, key, entries[name].outputs, facts)
+                    made[name] = again
+                results[name] = facts
+                for part, why in facts.get("left_out", {}).items():
+                    small = part in facts.get("too_small", {})
+                    skipped[f"{name}: {part}"] = Skipped(why, sample=small)
+            except Exception as error:
+                fault = _local_fault(error, any_fault=any_fault)
+                if fault is None or strict:
+                    raise
+                cache.delete(name)
+                skipped[name] = Skipped.because(fault)
+        if options.only is None:
+            cache.prune(entries)
     if folder is not None:
         outputs = [entries[name].outputs for name in entries if name not in skipped]
         remove_others(folder, {path for paths in outputs for path in paths})
     write_skipped(stage, skipped)
     skipped_now = {n: why for n, why in skipped.items() if n.partition(": ")[0] in names}
-    work = _add_work(results, made)
-    log_outcome(stage, unit, len(names), list(made.values()), skipped_now, work)
+    parts = _describe_work(results, made) if made else ()
+    log_outcome(stage, unit, len(names), list(made.values()), skipped_now, parts)
     return results
 
 
@@ -165,12 +167,12 @@ def log_outcome(
     n_entries: int,
     made: Sequence[bool],
     skipped: Mapping[str, Skipped],
-    work: Mapping[str, Sequence[int]] | None = None,
+    further: Sequence[str] = (),
 ) -> None:
     """Print the line of a stage; below it, unless other stages follow, what it skipped.
 
     ``made`` has, of each of ``n_entries`` that was made now, whether it had been made before;
-    ``work``, by unit, how much of the entries was made now, and how much they have.
+    ``further``, what else the line says of them.
     """
     done = _DONE.get(stage, f"{stage.removesuffix('e')}ed")
     if made and all(made):
@@ -181,14 +183,7 @@ def log_outcome(
         # Those that were skipped are not reused.
         n_reused = n_entries - sum(": " not in name for name in skipped)
         parts = [f"{plural(n_reused, unit)} reused"] if n_reused else []
-    for name, (now, total) in (work or {}).items() if made else ():
-        if name == "dropped":
-            parts.append(f"{now / max(1, total):.1%} dropped")
-        elif now < total:
-            some = f"{total - now:,} of " if now else ""
-            parts.append(f"{some}{plural(total, name)} reused")
-        elif total:
-            parts.append(plural(total, name))
+    parts += further
     if skipped:
         parts.append(f"{len(skipped)} skipped")
     end_stage(f"{stage}: {', '.join(parts) or f'no {unit}'}")
@@ -220,22 +215,24 @@ def describe_skipped(stage: str, skipped: Mapping[str, Skipped]) -> list[str]:
     return lines
 
 
-def _as_if_new(facts: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return facts without how much was reused, which is of this run and not of the entry."""
-    work = facts.get("work", {})
-    whole = {unit: [now if unit == "dropped" else all_, all_] for unit, (now, all_) in work.items()}
-    return {**facts, "work": whole} if work else facts
-
-
-def _add_work(results: Mapping[str, Any], made: Collection[str]) -> dict[str, tuple[int, int]]:
-    """Return unit to how much was made now, and how much there is, of the facts on entries."""
+def _describe_work(results: Mapping[str, Any], made: Collection[str]) -> list[str]:
+    """Return how much the entries have of each unit, how much of it is reused, and the drops."""
     work: dict[str, tuple[int, int]] = {}
+    n_dropped = n_texts = 0
     for name, facts in results.items():
         for unit, (now, total) in facts.get("work", {}).items():
             before = work.get(unit, (0, 0))
-            is_new = name in made or unit == "dropped"
-            work[unit] = before[0] + (now if is_new else 0), before[1] + total
-    return work
+            work[unit] = before[0] + (now if name in made else 0), before[1] + total
+        dropped, texts = facts.get("dropped", (0, 0))
+        n_dropped, n_texts = n_dropped + dropped, n_texts + texts
+    parts = []
+    for unit, (now, total) in work.items():
+        if now < total:
+            some = f"{total - now:,} of " if now else ""
+            parts.append(f"{some}{plural(total, unit)} reused")
+        elif total:
+            parts.append(plural(total, unit))
+    return [*parts, f"{n_dropped / n_texts:.1%} dropped"] if n_texts else parts
 
 
 def _local_fault(error: Exception, *, any_fault: bool) -> InputError | None:

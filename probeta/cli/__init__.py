@@ -4,12 +4,13 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from corpora_recipes.running import console
-from corpora_recipes.running.console import open_streams, run
+from corpora_recipes.running.console import add_stage, open_streams, run
 from corpora_recipes.running.errors import nearest, suggest
 from corpora_recipes.yaml_files import load_yaml
 
@@ -36,7 +37,8 @@ class Parser(argparse.ArgumentParser):
 class Verb(NamedTuple):
     """A verb of the command line, see verbs.yaml.
 
-    Its module has two functions, `add_NAME_arguments` and `run_NAME`. To import it is cheap: what
+    Its module has two functions, `add_NAME_arguments` and `run_NAME`; without the first, it has the
+    options of a stage, where --only names entries of a kind, if of any. To import it is cheap: what
     a run needs, `run_NAME` imports.
     """
 
@@ -45,10 +47,12 @@ class Verb(NamedTuple):
     summary: str
     help: str
     if_interrupted: str = "what was there before is unchanged"
+    only: str = ""
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         """Add the arguments of the verb to a parser."""
-        getattr(import_module(self.module), f"add_{self.name}_arguments")(parser)
+        module, add_options = import_module(self.module), partial(add_stage, entries=self.only)
+        getattr(module, f"add_{self.name}_arguments", add_options)(parser)
 
     def run(self, options: argparse.Namespace) -> None:
         """Run the verb; see ``corpora_recipes.running.console.run`` for errors."""

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from corpora_recipes.params import load_corpora, load_params, shipped_params
 from corpora_recipes.running import console
 from corpora_recipes.running.cache import open_cache
-from corpora_recipes.running.console import PARAMS, add_stage
+from corpora_recipes.running.console import PARAMS
 from corpora_recipes.running.errors import (
     MODULES,
     InputError,
@@ -54,11 +54,6 @@ STAGES = (
 KINDS = (frozenset({"corpora", "rankings"}), frozenset(_ENCODERS))
 
 
-def add_repro_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of `probeta repro`."""
-    add_stage(parser, "corpora, rankings and encoders")
-
-
 def run_repro(options: argparse.Namespace) -> None:
     """Run all stages, with a line for each."""
     needed = (module for extra in ("audit", "build", "report") for module in MODULES[extra])
@@ -101,11 +96,6 @@ def _run_stage(stage: Stage, options: argparse.Namespace, skipped: Collection[st
     if stage.sections and named_in(kind):
         stage_options.only = [name for name in named_in(stage.sections) if name not in skipped]
     verb.run(stage_options)
-
-
-def add_check_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of `probeta check`."""
-    add_stage(parser)
 
 
 def run_check(options: argparse.Namespace) -> None:

@@ -2,6 +2,7 @@
 
 import errno
 import json
+from argparse import Namespace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -37,6 +38,17 @@ def fault(kind: type[InputError] = InputError) -> InputError:
 WHY = "raw\n  expected: one\n  found:    two\n  to do:    three"
 
 
+def run(
+    stage: str,
+    entries: dict[str, Entry],
+    only: list[str] | None = None,
+    strict: bool = False,
+    **given: Any,
+) -> dict[str, Any]:
+    options = Namespace(only=only, strict=strict, check=False)
+    return run_entries(stage, entries, options, unit="meals", **given)
+
+
 class Stage:
     """A stage that makes a file of each of its entries, of a text; or meets an error."""
 
@@ -47,7 +59,7 @@ class Stage:
     def run(self, **options: Any) -> dict[str, Any]:
         self.made.clear()
         entries = {name: self._entry(name) for name in self.inputs}
-        return run_entries("cook", entries, unit="meals", folder=OUT, **options)
+        return run("cook", entries, folder=OUT, **options)
 
     def _entry(self, name: str) -> Entry:
         path = OUT / name
@@ -123,24 +135,24 @@ def test_reused_parts_of_entries_are_counted(capsys: pytest.CaptureFixture[str])
     """A changed text of ten leaves nine vectors, and all of an entry that is reused."""
     now, changed = {"a": 10, "b": 10}, {"a": "old", "b": "old"}
 
-    def run(**change: str) -> str:
+    def embed(**change: str) -> str:
         changed.update(change)
         entries = {
             name: Entry(
                 [],
                 lambda name=name: {"inputs": changed[name]},
-                lambda name=name: {"work": {"vectors": (now[name], 10), "dropped": (1, 4)}},
+                lambda name=name: {"work": {"vectors": (now[name], 10)}, "dropped": (1, 4)},
             )
             for name in now
         }
-        run_entries("embed", entries, unit="encoders")
+        run("embed", entries)
         return untimed(capsys.readouterr().out)
 
-    assert run() == "embed: 2 encoders applied, 20 vectors, 25.0% dropped\n"
+    assert embed() == "embed: 2 meals applied, 20 vectors, 25.0% dropped\n"
     now["a"] = 1
-    some = "1 of 2 encoders applied again, 19 of 20 vectors reused, 25.0% dropped"
-    assert run(a="new") == f"embed: {some}\n"
-    assert run() == "embed: 2 encoders reused\n"
+    some = "1 of 2 meals applied again, 19 of 20 vectors reused, 25.0% dropped"
+    assert embed(a="new") == f"embed: {some}\n"
+    assert embed() == "embed: 2 meals reused\n"
 
 
 def test_the_first_fault_ends_a_strict_run() -> None:
@@ -189,7 +201,7 @@ def test_an_entry_whose_inputs_cannot_be_had_is_left_out() -> None:
     def ask() -> Any:
         raise fault()
 
-    assert run_entries("cook", {"a": Entry([], ask, ask)}, unit="meals") == {}
+    assert run("cook", {"a": Entry([], ask, ask)}) == {}
     assert read_skipped("cook") == {"a": Skipped(WHY)}
 
 
@@ -203,7 +215,7 @@ def test_parts_of_an_entry_are_left_out(capsys: pytest.CaptureFixture[str]) -> N
     entries = {name: Entry([], lambda: {"inputs": ""}, partial(make, name)) for name in "ab"}
     runs = (("2 meals cooked", None), ("2 meals reused", None), ("1 meal reused", ["b"]))
     for done, only in runs:
-        run_entries("cook", entries, unit="meals", only=only)
+        run("cook", entries, only)
         names = "ab" if only is None else "b"
         cause = ", ".join(f"{name}: stew" for name in names)
         lines = [f"cook: {done}, {len(names)} skipped", f"  skipped by cook: {cause}"]
@@ -212,7 +224,7 @@ def test_parts_of_an_entry_are_left_out(capsys: pytest.CaptureFixture[str]) -> N
         assert read_skipped("cook") == {f"{name}: stew": Skipped("no pot") for name in "ab"}
     assert made == ["a", "b"]
     # A strict run takes none that an earlier one has made without a part.
-    run_entries("cook", entries, unit="meals", strict=True)
+    run("cook", entries, strict=True)
     assert made == ["a", "b", "a", "b"]
 
 
@@ -267,7 +279,7 @@ def test_what_is_asked_for_no_more_is_removed(options: Any, remembered: list[str
     assert read_skipped("cook") == {}
     assert [name for name in "abc" if Cache("cook").files(name)] == remembered
     # Without a folder nothing is removed.
-    run_entries("cook", {}, unit="meals")
+    run("cook", {})
     assert outputs() == [".of_another_run", "a"]
     Stage().run()
     assert outputs() == [".of_another_run"]
