@@ -516,16 +516,6 @@ ROW_BUILDERS: dict[type[Dataset], Callable[[Sequence[Any], Path, Corpus], Iterab
     Dataset: relation_rows,
     TreebankDataset: treebank_rows,
 }
-# Why a document or passage is in no row, as build.json counts it, in words.
-LOSS_REASONS = {
-    "without_passage": "documents are too short for the task",
-    "unfinished_sentence": "passages have an unfinished sentence",
-    "of_another_dataset": "passages are of documents that went to another dataset",
-    "repeated_sentence": "passages have a sentence that another document has too",
-    "rare_class": "passages are of a class with too few of them",
-    "length_tells": "passages would give the answer away by the length of a sentence",
-    "beyond_quota_or_balance": "passages are too many for equal classes, or for a split",
-}
 
 
 def build(
@@ -634,19 +624,3 @@ def _check_donors(dataset: Dataset, built: BuiltRows) -> None:
     found = f"{n_used - n_same_document:,} of {n_used:,}; {n_documents:,} documents are used"
     todo = "read more documents: each split needs several"
     raise InputError(dataset.in_words, expected, found, todo)
-
-
-def describe_limit(dataset: PassageDataset, report: Mapping[str, Any]) -> str:
-    """Return what limits the rows of a dataset, given its part of build.json."""
-    rows = report["rows"]
-    # Classes are equally frequent in each split, or in each fold.
-    folds = max(1, report["folds"])
-    if all(dataset.quota(s) - rows[s] < len(report["labels"][s]) * folds for s in rows):
-        return "all rows that were asked for"
-    n_read = report["documents"]["read"]
-    counts = report["documents"] | report["passages"]
-    reason = max(LOSS_REASONS, key=lambda name: counts.get(name, 0))
-    if not counts.get(reason):
-        return f"limited by the number of documents, {n_read:,}"
-    largest = f"{counts[reason]:,} {LOSS_REASONS[reason]}"
-    return f"limited by documents ({n_read:,} read); most left out: {largest}"

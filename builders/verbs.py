@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from builders.plan.datasets import PassageDataset, RankingDataset, rankings_of
+from builders.plan.datasets import RankingDataset, rankings_of
 from builders.plan.groups import BuildGroup, load_groups, skipped_datasets, without_datasets
 from corpora_recipes.params import load_corpora, load_params
 from corpora_recipes.recipe import Corpus
@@ -26,7 +26,7 @@ from corpora_recipes.running.stage import Entry, log_outcome, read_skipped, run_
 
 
 def run_build(options: argparse.Namespace) -> None:
-    """Build the datasets of corpora, and print their numbers of rows and what limited them."""
+    """Build the datasets of corpora, and print their numbers of rows."""
     sources = load_params(options.params)["sources"]
     skipped = read_skipped("read")
     entries = {
@@ -60,7 +60,7 @@ def _build_key(corpus: Corpus, sources: str) -> Key:
 
 
 def _build(group: BuildGroup, sources: str, *, strict: bool) -> dict[str, Any]:
-    from builders.building import build, describe_limit
+    from builders.building import build
     from builders.store import describe_rows
 
     corpus = group.origins[0].corpus
@@ -68,11 +68,8 @@ def _build(group: BuildGroup, sources: str, *, strict: bool) -> dict[str, Any]:
     out = INSTANCES / group.folder
     report = build(corpus, records_of(corpus.name), out, sources, faults)
     for dataset in group.datasets:
-        if dataset.name not in report:
-            continue
-        log(describe_rows(dataset.name, report[dataset.name]))
-        if isinstance(dataset, PassageDataset):
-            log(f"{dataset.name}: {describe_limit(dataset, report[dataset.name])}")
+        if dataset.name in report:
+            log(describe_rows(dataset.name, report[dataset.name]))
     n_rows = sum(sum(of["rows"].values()) for of in report.values())
     failed = faults or {}
     return {

@@ -14,8 +14,7 @@ import pytest
 from conftest import caption, document, opinion, write_as_read
 from parsed_text import parsed
 
-from builders.building import build, describe_limit, split_examples
-from builders.plan.datasets import datasets_of
+from builders.building import build, split_examples
 from builders.sampling.candidates import N_FOLDS
 from builders.store import digests, labels_of
 from builders.tasks import TASKS as ALL_TASKS
@@ -204,22 +203,6 @@ def test_passages_with_a_sentence_seen_before_or_unfinished_are_left_out(make) -
     rows = rows_of(folder / "sp_mine")
     assert "doc-0003" not in {row["document_id"] for row in rows}
     assert max(Counter(normalise(s) for r in rows for s in r["sentences"]).values()) == 1
-
-
-@pytest.mark.parametrize(
-    ("rows", "short", "names", "limit"),
-    [
-        ([20, 10, 10], 0, ["sp_mine"], "all rows that were asked for"),
-        ([500, 50, 50], 150, ["sp_mine"], "(300 read); most left out: 150 documents are too short"),
-        ([500, 50, 50], 5, ["sp_mine", "dc_mine"], "documents that went to another"),
-    ],
-)
-def test_what_limits_the_rows(make, make_corpus, rows, short, names, limit) -> None:
-    documents = [document(n, sentences=3 if n < short else 8) for n in range(300)]
-    corpus = make_corpus(datasets={name: ENTRIES[name] | {"rows": rows} for name in names})
-    _, report = make(documents, corpus=corpus)
-    limits = {d.name: describe_limit(d, report[d.name]) for d in datasets_of(corpus, "upstream")}
-    assert limit in limits["sp_mine"], limits
 
 
 def test_same_topic_donors_share_a_topic(make) -> None:
