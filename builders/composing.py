@@ -1,18 +1,16 @@
 """The stage `compose`: records to the instances of a ranking."""
 
-import heapq
 import math
 import re
+import sqlite3
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import replace
 from functools import cache
-from itertools import groupby
-from operator import itemgetter
 from pathlib import Path
 from statistics import mean
-from tempfile import TemporaryDirectory
 from typing import Any, Literal, NamedTuple, get_args
 
 import pyarrow as pa
@@ -25,7 +23,7 @@ from builders.plan.datasets import (
     licence_of,
     missing_parts,
 )
-from builders.sampling.candidates import source_test_split
+from builders.sampling.candidates import connected_groups, source_test_split
 from builders.sampling.passages import has_words
 from builders.store import (
     Counts,
@@ -189,21 +187,20 @@ class Background:
 
     def _groups(self) -> dict[Hashable, str]:
         """Return, for each linked text, the smallest id of its group."""
+        links = ((key, *others) for key, others in self._linked.items())
         smallest: dict[Hashable, str] = {}
-        for start in self._linked:
-            if start in smallest:
-                continue
-            group, waiting = {start}, [start]
-            while waiting:
-                new = self._linked[waiting.pop()] - group
-                group |= new
-                waiting += new
-            smallest |= dict.fromkeys(group, min(self._rows[key]["id"] for key in group))
+        for group in connected_groups(links, lambda link: link):
+            keys = {key for link in group for key in link}
+            smallest |= dict.fromkeys(keys, min(self._rows[key]["id"] for key in keys))
         return smallest
 
 
-# Different words that are counted in memory (about 150 MB) before they are written to a file.
+# Different words that are counted in memory (about 150 MB) before they are added to a table.
 MAX_WORDS_IN_MEMORY = 1_000_000
+_ADD_COUNTS = """
+    INSERT INTO counts VALUES (?, ?)
+    ON CONFLICT (word) DO UPDATE SET number = number + excluded.number
+"""
 # Sentences that are split into words at a time, as a record may be a whole book.
 SENTENCES_PER_SLICE = 10_000
 # The column of a record that holds its running text.
@@ -232,8 +229,9 @@ def frequent_words(path: Path, kind: str, count: int) -> Vocabulary:
     """
     counts: Counter[str] = Counter()
     n_words = 0
-    with TemporaryDirectory() as temporary:
-        count_files: list[Path] = []
+    # "" is a temporary file, which sqlite fills only if the words need much memory.
+    with closing(sqlite3.connect("")) as database:
+        database.execute("CREATE TABLE counts (word TEXT PRIMARY KEY, number INT) WITHOUT ROWID")
         with progress(None, f"words of {path.stem}", "word") as bar:
             for text in _texts(path, kind):
                 words = split_words(text)
@@ -241,23 +239,15 @@ def frequent_words(path: Path, kind: str, count: int) -> Vocabulary:
                 n_words += len(words)
                 bar.update(len(words))
                 if len(counts) >= MAX_WORDS_IN_MEMORY:
-                    count_files.append(Path(temporary, str(len(count_files))))
-                    lines = (f"{word}\t{number}\n" for word, number in sorted(counts.items()))
-                    with count_files[-1].open("w", encoding="utf-8", newline="\n") as file:
-                        file.writelines(lines)
+                    database.executemany(_ADD_COUNTS, sorted(counts.items()))
                     counts.clear()
-        merged = heapq.merge(*map(_read_counts, count_files), sorted(counts.items()))
-        n_different = 0
-
-        def summed() -> Iterator[tuple[int, str]]:
-            nonlocal n_different
-            for word, group in groupby(merged, key=itemgetter(0)):
-                n_different += 1
-                yield -sum(number for _, number in group), word
-
-        most_frequent = heapq.nsmallest(count, summed())
-    rarest = -most_frequent[-1][0] if most_frequent else 0
-    return Vocabulary([word for _, word in most_frequent], n_words, n_different, rarest)
+        database.executemany(_ADD_COUNTS, sorted(counts.items()))
+        (n_different,) = database.execute("SELECT count(*) FROM counts").fetchone()
+        most_frequent = database.execute(
+            "SELECT word, number FROM counts ORDER BY number DESC, word LIMIT ?", (count,)
+        ).fetchall()
+    rarest = most_frequent[-1][1] if most_frequent else 0
+    return Vocabulary([word for word, _ in most_frequent], n_words, n_different, rarest)
 
 
 def split_words(text: str) -> list[str]:
@@ -293,13 +283,6 @@ def _strings(values: pa.Array) -> pa.Array:
             values = values.field("paragraphs")
         values = values.flatten()
     return values
-
-
-def _read_counts(path: Path) -> Iterable[tuple[str, int]]:
-    with path.open(encoding="utf-8", newline="\n") as file:
-        for line in file:
-            word, _, number = line.rstrip("\n").partition("\t")
-            yield word, int(number)
 
 
 # The size of Wang et al.'s (2022) background for words.
