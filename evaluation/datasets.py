@@ -19,15 +19,13 @@ from builders.tasks import TASKS
 from builders.tasks.benchmarks import groupings_of
 from builders.tasks.task import Answer
 from corpora_recipes.hashing import sha256_of
-from corpora_recipes.params import load_params, shipped_params
 from corpora_recipes.records import SPLITS, Split
 from corpora_recipes.running.console import names
 from corpora_recipes.running.errors import InputError, OutputError, check_names, suggest
-from corpora_recipes.running.outputs import PACKAGE
 from corpora_recipes.validation import check_choice
 
 _SHARD = re.compile(r"(train|validation|test)-(\d{5})-of-(\d{5})\.parquet")
-_FACTS = ("dataset", "task", "corpus", "language", "version")
+_FACTS = ("dataset", "task", "corpus", "language", "version", "seed", "sample")
 _WITH_TOKENS = "name the folder that `probeta package` wrote: it adds the tokens"
 
 
@@ -39,6 +37,7 @@ class Dataset:
         labels: names of the classes, in the order of their numbers; empty if there are only scores.
         files: the shards of each split, in order: of all three splits; only of train, if its rows
             have folds; or only of test, if nothing is trained for the task.
+        seed: with which it was built.
         sample: whether its texts are those of the small sample in the project.
     """
 
@@ -50,6 +49,7 @@ class Dataset:
     labels: tuple[str, ...]
     columns: tuple[str, ...]
     files: dict[Split, tuple[Path, ...]]
+    seed: int = 0
     sample: bool = False
 
     @property
@@ -66,6 +66,14 @@ class Dataset:
     def tested(self) -> Split:
         """The split whose rows are predicted: test, or train where there are folds."""
         return "train" if self.folds else "test"
+
+    @property
+    def rows(self) -> dict[Split, int]:
+        """The number of rows of each split."""
+        return {
+            split: sum(pq.read_metadata(file).num_rows for file in files)
+            for split, files in self.files.items()
+        }
 
     @property
     def trained(self) -> bool:
@@ -182,12 +190,7 @@ def _open_dataset(folder: Path, files: dict[Split, tuple[Path, ...]]) -> Dataset
     todo = "write one of these at `task:` in params.yaml, or add the task to builders/tasks/"
     check_choice(facts["task"], sorted(TASKS), str(folder), todo=todo)
     _check_splits(folder, list(files), facts["task"], columns)
-    name, task, *strings = (facts[fact] for fact in _FACTS)
-    corpus, language, version = map(str, strings)
-    classes, sample = tuple(labels), facts["sample"]
-    return Dataset(
-        str(name), task, corpus, language, version, classes, tuple(columns), files, sample
-    )
+    return Dataset(**facts, labels=tuple(labels), columns=tuple(columns), files=files)
 
 
 def _check_splits(folder: Path, splits: list[Split], task: str, columns: list[str]) -> None:
@@ -215,11 +218,12 @@ def _read_metadata(file: Path) -> tuple[dict[str, Any], list[str], list[str]]:
     try:
         schema = pq.read_schema(file)
         about, labels = about_of(schema), labels_of(schema)
-        facts = {name: about[name] for name in _FACTS} | {"sample": bool(about.get("sample"))}
+        texts = {fact: str(about[fact]) for fact in ("task", "corpus", "language", "version")}
+        facts = {"name": str(about["dataset"]), "seed": about["seed"], "sample": about["sample"]}
     except (pa.ArrowException, OSError, KeyError, TypeError, ValueError) as error:
         expected = f"Parquet with metadata `probeta` ({', '.join(_FACTS)}) and `huggingface`"
         raise OutputError(file, expected, f"{type(error).__name__}: {error}") from None
-    return facts, labels, schema.names
+    return texts | facts, labels, schema.names
 
 
 AUDIT = "audit.json"
@@ -231,17 +235,23 @@ class Data:
 
     Attributes:
         all_names: of the datasets that the folder has.
-        seed: with which they were built.
-        samples: the names of those that are built from a shipped sample.
         audited: name to the facts of the folder's audit, if it is of the same rows.
     """
 
     folder: Path
     datasets: tuple[Dataset, ...]
     all_names: tuple[str, ...]
-    seed: int
-    samples: frozenset[str]
     audited: dict[str, dict[str, Any]]
+
+    @property
+    def seed(self) -> int:
+        """The seed with which they were built."""
+        return self.datasets[0].seed
+
+    @property
+    def samples(self) -> frozenset[str]:
+        """The names of those that are built from a shipped sample."""
+        return frozenset(dataset.name for dataset in self.datasets if dataset.sample)
 
 
 Names = Collection[str] | str | None
@@ -268,10 +278,8 @@ def find_data(data: str | Path, datasets: Names, groups: Names) -> Data:
     by_name = {dataset.name: dataset for dataset in find_datasets(folder)}
     tasks = {name: dataset.task for name, dataset in by_name.items()}
     selected = [by_name[name] for name in select_names(folder, tasks, datasets, groups)]
-    facts = {dataset.name: _read_facts(dataset) for dataset in selected}
-    seeds = {name: about["seed"] for name, about in facts.items()}
-    if len(set(seeds.values())) > 1:
-        found = ", ".join(f"{name} {seed}" for name, seed in seeds.items())
+    if len({dataset.seed for dataset in selected}) > 1:
+        found = ", ".join(f"{dataset.name} {dataset.seed}" for dataset in selected)
         todo = "score those of one seed at a time: name them with `datasets`"
         raise InputError(folder, "datasets that were built with one seed", found, todo)
     audit = read_audit(folder / AUDIT)["datasets"] if (folder / AUDIT).is_file() else {}
@@ -279,12 +287,10 @@ def find_data(data: str | Path, datasets: Names, groups: Names) -> Data:
         folder,
         tuple(selected),
         tuple(by_name),
-        next(iter(seeds.values())),
-        frozenset(name for name, about in facts.items() if about["sample"]),
         {
-            name: audit[name]
-            for name, about in facts.items()
-            if audit.get(name, {}).get("rows") == about["rows"]
+            dataset.name: audit[dataset.name]
+            for dataset in selected
+            if audit.get(dataset.name, {}).get("rows") == dataset.rows
         },
     )
 
@@ -351,8 +357,6 @@ def select_names(
         found, todo = ", ".join(unknown), suggest(unknown, probed)
         if all_groups.issuperset(unknown):
             todo = "these are groups or benchmarks: name them with `--groups` (`groups=`)"
-        elif Path(where) == PACKAGE and _names_of_samples().issuperset(unknown):
-            todo += "; or add `--data samples` (`data=`): the shipped samples have these"
         raise InputError(f"datasets of {where}", "names that are there", found, todo)
     if not probed:
         raise InputError(where, expected, f"only {', '.join(tasks)}", "name another folder")
@@ -363,20 +367,3 @@ def select_names(
         for name in probed
         if name in (datasets or ()) or not {*groupings.get(name, ())}.isdisjoint(groups or ())
     ]
-
-
-def _names_of_samples() -> set[str]:
-    """Return the names of the datasets that the shipped samples give."""
-    corpora = load_params(shipped_params())["corpora"].values()
-    return {name for entry in corpora for name in entry.get("datasets") or ()}
-
-
-def _read_facts(dataset: Dataset) -> dict[str, Any]:
-    """Return the facts in a dataset's files, with defaults for those that older files lack."""
-    files = dataset.files[dataset.tested]
-    facts = about_of(pq.read_schema(files[0]))
-    rows = {
-        split: sum(pq.read_metadata(file).num_rows for file in files)
-        for split, files in dataset.files.items()
-    }
-    return {"seed": 1111, "sample": False} | facts | {"rows": rows}

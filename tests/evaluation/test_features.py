@@ -323,7 +323,7 @@ def test_all_names_groups(hub_folder: Path) -> None:
         (["dist/hub", None, ["bso"]], ["did you mean BSO? Or choose from BSO, SC, SS"]),
         (["dist/hub", "bso_own,sts", None], ["found:    sts\n", "did you mean sts_own?"]),
         (["dist/hub", ["SS", "BSO"], None], ["groups or benchmarks: name them with `--groups`"]),
-        (["dist/hub", ["sp_wiki", "fac"], None], ["found:    sp_wiki, fac", "`--data samples`"]),
+        (["dist/hub", ["sp_wiki", "fac"], None], ["found:    sp_wiki, fac"]),
         (["dist/hub", ["words"], None], ["words, where neighbours", "probeta rank"]),
         (["dist/hub/words", None, None], ["train-00000-of-00001.parquet", "no such file"]),
         (["./nowhere", None, None], ["nowhere", "no such folder", "correct the path"]),

@@ -87,7 +87,7 @@ def write_dataset(
     columns = COLUMNS.get(task, {}) | {n: kind for n, kind in FURTHER.items() if n in first}
     features: dict[str, Any] = {name: {} for name in columns}
     about: dict[str, Any] = {"dataset": name or folder.name, "corpus": folder.parent.name}
-    about |= {"task": task, "language": "es", "version": "1.0.0", "seed": 7}
+    about |= {"task": task, "language": "es", "version": "1.0.0", "seed": 7, "sample": False}
     if "label" in first:
         features["label"] = {"names": list(labels or LABELS[task]), "_type": "ClassLabel"}
     metadata = {"probeta": about, "huggingface": {"info": {"features": features}}}

@@ -111,7 +111,7 @@ def _write(
     further: Mapping[str, Column],
 ) -> Dataset:
     about = {"dataset": folder.name, "task": task, "corpus": "paralex"}
-    about |= {"language": language, "version": "1.0.0"}
+    about |= {"language": language, "version": "1.0.0", "seed": 1111, "sample": False}
     schema = instance_schema(TASKS[task].columns({}, further), [], about)
     whole = [{"document_id": row["id"], "split": "test", "licence": "", **row} for row in rows]
     folder.mkdir(parents=True, exist_ok=True)

@@ -403,7 +403,7 @@ def write_instances(folder: Path) -> Path:
         answers = {} if task != "similarity" else {"score": Column("number", "from 0 to 5")}
         columns = TASKS[task].columns(*([answers] if answers else []), further=further)
         about = {"dataset": name, "task": task, "corpus": "own", "language": "es"}
-        about |= {"version": "1.0.0"}
+        about |= {"version": "1.0.0", "seed": 1111, "sample": False}
         schema = instance_schema(columns, LABELS[task], about)
         splits: dict[str, Sequence[dict[str, Any]]] = {"test": rows}
         if task == "sentence_classification":
