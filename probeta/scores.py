@@ -13,7 +13,7 @@ from functools import cached_property, partial
 from html import escape
 from pathlib import Path
 from statistics import fmean
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from builders.audit_report import (
     SURFACE_FORM,
@@ -409,18 +409,7 @@ def find_results(name: str | Path) -> Path:
     raise InputError(f"results {name}", expected, "neither", todo)
 
 
-class ScoredEncoder(Protocol):
-    """Scores of an encoder, as ``score`` returns them."""
-
-    @property
-    def results(self) -> "Results":
-        """All numbers."""
-
-    def answers(self, dataset: str, layer: str) -> "Predictions":
-        """Return the predictions on a dataset from a layer."""
-
-
-ScoresOrPath = ScoredEncoder | str | Path
+ScoresOrPath = Scores | str | Path
 """Scores; or a folder of results that `score` wrote, or a name under ``RESULTS``."""
 
 

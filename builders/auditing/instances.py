@@ -19,10 +19,10 @@ from builders.auditing.target import (
     check_filled,
     make_target,
 )
-from builders.store import about_of, open_parquet
+from builders.store import about_of, open_parquet, shards_in
 from builders.tasks import TASKS
 from builders.tasks.task import Answer
-from corpora_recipes.records import SPLITS, Split
+from corpora_recipes.records import Split
 from corpora_recipes.running.errors import InputError
 
 # Optional columns of our instances that the audit uses.
@@ -39,9 +39,7 @@ ANSWERS: dict[Answer, tuple[str, str]] = {
 
 def instances_in(folder: Path) -> Location:
     """Return the dataset in a folder that `build` or `compose` wrote."""
-    files = {split: sorted(folder.glob(f"{split}-*.parquet")) for split in SPLITS}
-    files = {split: paths for split, paths in files.items() if paths}
-    return Location(folder.name, files, None, "es", None, Columns(), read_instances)
+    return Location(folder.name, shards_in(folder), None, "es", None, Columns(), read_instances)
 
 
 def read_instances(location: Location) -> Target:

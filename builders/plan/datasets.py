@@ -394,19 +394,18 @@ def _ranking(
     task = tasks[check_choice(entry_value.get("task"), tasks, f"{where}.task")]
     kind = WordRankingEntry if task.unit == "word" else RankingEntry
     entry = validate(kind, entry_value, where)
-    language = entry.language
-    finder = _Finder(corpora, language, task.unit)
-    pairs = finder.collections(entry.pairs, 2, f"{where}.pairs")
-    background = finder.collections(entry.background, 1, f"{where}.background")
+    language, in_language = entry.language, f" in {entry.language}"
+    corpora = [corpus for corpus in corpora if corpus.language == language]
+    what = f", for pairs of {task.unit}s with a score, or without score and label,{in_language}"
+    pairs = _select(entry.pairs, _rankable(corpora, task.unit, 2), f"{where}.pairs", what)
+    singles, what = _rankable(corpora, task.unit, 1), f", for single {task.unit}s{in_language}"
+    background = _select(entry.background, singles, f"{where}.background", what)
     vocabulary = None
     if isinstance(entry, WordRankingEntry) and entry.vocabulary:
-        vocabulary = finder.vocabulary(entry.vocabulary, f"{where}.vocabulary")
-    used_corpora = _corpora((*pairs, *background), vocabulary)
-    for corpus in used_corpora:
-        if language != corpus.language:
-            expected = f"{corpus.language}, the language of corpora.{corpus.name}"
-            raise ParamsError(f"{where}.language", expected, repr(language))
-    origins = origins_of(used_corpora, sources)
+        texts = {corpus.name: corpus for corpus in corpora if corpus.facts.records in RUNNING_TEXT}
+        what = f" (corpora of {' or '.join(RUNNING_TEXT)}{in_language})"
+        vocabulary = texts[check_choice(entry.vocabulary, texts, f"{where}.vocabulary", what)]
+    origins = origins_of(_corpora((*pairs, *background), vocabulary), sources)
     return RankingDataset(
         name=name,
         task=task,
@@ -432,61 +431,37 @@ def _corpora(collections: Iterable[Collection], vocabulary: Corpus | None) -> li
     return list(by_name.values())
 
 
-@dataclass(frozen=True, slots=True)
-class _Finder:
-    """Finds the collections and corpora that the entry of a ranking names, among all corpora.
+def _rankable(corpora: Iterable[Corpus], unit: Unit, texts: int) -> list[Collection]:
+    """Return the collections that can be ranked: of a unit, whose examples have so many texts."""
+    # A label may mean "not a paraphrase".
+    return [
+        Collection(corpus, name)
+        for corpus in corpora
+        for name, facts in corpus.facts.collections.items()
+        if (facts.texts, facts.unit) == (texts, unit)
+        and (texts == 1 or facts.scale is not None or facts.labels is None)
+    ]
 
-    Only those in the language of the ranking are suggested.
+
+def _select(
+    names: Iterable[str], collections: Sequence[Collection], where: str, what: str
+) -> list[Collection]:
+    """Return the collections that a list names: by corpus, or by corpus/collection.
+
+    Args:
+        collections: to choose from.
+        where: the list is, and ``what`` it is for, for messages.
     """
-
-    corpora: Sequence[Corpus]
-    language: str
-    unit: Unit
-
-    def collections(self, names: Iterable[str], texts: int, where: str) -> list[Collection]:
-        """Return the collections named in a list, ``where``: corpus, or corpus/collection.
-
-        Their examples have a number of ``texts``.
-        """
-        pairs = f"pairs of {self.unit}s with a score, or without score and label"
-        what = f", for {pairs if texts == 2 else f'single {self.unit}s'}"
-        corpora = {c.name: c for c in self.corpora if self._fitting(c, texts)}
-        by_path: dict[str, Collection] = {}
-        for name in names:
-            corpus = corpora.get(name.partition("/")[0])
-            fitting = self._fitting(corpus, texts) if corpus else []
-            matching = [c for c in fitting if name in (c.corpus.name, c.path)]
-            if not matching:
-                check_choice(name, [c.path for c in fitting] or self._near(corpora), where, what)
-            if repeated := [c.path for c in matching if c.path in by_path]:
-                found = f"{repeated[0]} twice, the second time as {name!r}"
-                raise ParamsError(where, "each collection once", found, "remove one of the names")
-            by_path |= {c.path: c for c in matching}
-        return list(by_path.values())
-
-    def vocabulary(self, named: str, where: str) -> Corpus:
-        """Return the corpus of running text with a name."""
-        corpora = {c.name: c for c in self.corpora if c.facts.records in RUNNING_TEXT}
-        if named not in corpora:
-            check_choice(
-                named, self._near(corpora), where, f" (corpora of {' or '.join(RUNNING_TEXT)})"
-            )
-        return corpora[named]
-
-    def _fitting(self, corpus: Corpus, texts: int) -> list[Collection]:
-        """Return the collections of a corpus that can be ranked."""
-        # A label may mean "not a paraphrase".
-        return [
-            Collection(corpus, name)
-            for name, facts in corpus.facts.collections.items()
-            if facts.texts == texts
-            and facts.unit == self.unit
-            and (texts == 1 or facts.scale is not None or facts.labels is None)
-        ]
-
-    def _near(self, corpora: Mapping[str, Corpus]) -> list[str]:
-        """Return the names of those corpora that are in the language of the ranking."""
-        return [name for name, corpus in corpora.items() if corpus.language == self.language]
+    choices = dict.fromkeys([*(c.corpus.name for c in collections), *(c.path for c in collections)])
+    selected: list[Collection] = []
+    for name in names:
+        check_choice(name, choices, where, what)
+        matching = [c for c in collections if name in (c.corpus.name, c.path)]
+        if repeated := [c.path for c in matching if c in selected]:
+            found = f"{repeated[0]} twice, the second time as {name!r}"
+            raise ParamsError(where, "each collection once", found, "remove one of the names")
+        selected += matching
+    return selected
 
 
 def _is_probed(collection: Collection, sources: str) -> bool:

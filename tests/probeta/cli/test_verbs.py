@@ -365,7 +365,13 @@ def test_prompts_are_yaml(hub_folder: Path, capsys: pytest.CaptureFixture[str]) 
     assert '"default": "query: "' in Path("here/scores.json").read_text()
     capsys.readouterr()
     mapping = "prompts: texts, such as"
-    wrong = {"query": mapping, "7": mapping, "a: [": "YAML", "2026-99-99": "YAML"}
+    wrong = {
+        "query": mapping,
+        "7": mapping,
+        "a: [": "YAML",
+        "2026-99-99": "YAML",
+        "[" * 3000: "mappings and lists in at most",
+    }
     for given, expected in wrong.items():
         assert main([*command, given]) == 1
         assert re.match(rf"error: (--)?prompts.*\n  expected: {expected}", capsys.readouterr().err)
