@@ -4,6 +4,7 @@
 CONNECTIONS = 2
 CONNECT = 20.0  # seconds to connect
 SILENCE = 60.0  # seconds without a byte
+HEAD = 120.0  # seconds for the head of an answer, even if its bytes drip
 ATTEMPTS = 6  # in a row without progress
 BACKOFF = 1.0  # seconds; doubles with every attempt in a row
 WINDOW = 60.0  # seconds over which the rate is measured

@@ -11,11 +11,12 @@ import socket
 import ssl
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
 from http import HTTPStatus
 from importlib.metadata import metadata
+from threading import Timer
 from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urljoin, urlsplit
@@ -64,10 +65,48 @@ def open_session() -> "requests.Session":
     session = Session()
     for scheme in ("http://", "https://"):
         adapter = requests.adapters.HTTPAdapter(pool_maxsize=patience.CONNECTIONS, pool_block=True)
+        adapter.poolmanager.pool_classes_by_scheme = _pools()
         session.mount(scheme, adapter)
     # With compressed transfer, lengths and ranges would not be those of the file.
     session.headers.update({"User-Agent": user_agent(), "Accept-Encoding": "identity"})
     return session
+
+
+class _Bounded:
+    """A connection for HTTP; the head of an answer has to come in time, however it drips."""
+
+    sock: socket.socket
+
+    def getresponse(self) -> Any:
+        """Return the answer, its body unread; TimeoutError if its head comes too late."""
+        begin = monotonic()
+        timer = Timer(patience.HEAD, _hang_up, [self.sock])
+        timer.start()
+        try:
+            answer = super().getresponse()  # type: ignore[misc]
+        finally:
+            timer.cancel()
+        # A head that is cut looks like a whole one.
+        if monotonic() - begin >= patience.HEAD:
+            raise TimeoutError
+        return answer
+
+
+def _hang_up(connection: socket.socket) -> None:
+    with suppress(OSError):
+        connection.shutdown(socket.SHUT_RDWR)
+
+
+@cache
+def _pools() -> dict[str, Any]:
+    """Return for each scheme the pool of such connections."""
+    from urllib3.poolmanager import pool_classes_by_scheme
+
+    pools: dict[str, Any] = dict(pool_classes_by_scheme)
+    for scheme, pool in pools.items():
+        connection = type("Connection", (_Bounded, pool.ConnectionCls), {})
+        pools[scheme] = type("Pool", (pool,), {"ConnectionCls": connection})
+    return pools
 
 
 def user_agent() -> str:

@@ -153,6 +153,13 @@ def _drip(number: int, start: int | None) -> Iterator[bytes]:
         time.sleep(0.005)
 
 
+def _drip_of_headers(number: int, start: int | None) -> Iterator[bytes]:
+    yield b"HTTP/1.1 200 OK\r\n"
+    for at in range(90):
+        yield b"X-%d: 1\r\n" % at
+        time.sleep(0.02)
+
+
 def _silence(number: int, start: int | None) -> Iterator[bytes]:
     yield head("200 OK", 'ETag: "one"', length=len(FILE))
     time.sleep(0.1)
@@ -280,6 +287,12 @@ CASES = {
     ),
     "silence": Case(_silence, GIVEN_UP, limits={"SILENCE": 0.05, "ATTEMPTS": 2}),
     "drip": Case(_drip, "bytes per second", limits={"WINDOW": 0.05, "ATTEMPTS": 2}),
+    "drip_of_headers": Case(_drip_of_headers, GIVEN_UP, limits={"HEAD": 0.1, "ATTEMPTS": 2}),
+    "continue_for_ever": Case(
+        lambda number, start: repeat(b"HTTP/1.1 100 Continue\r\n\r\n"),
+        GIVEN_UP,
+        limits={"HEAD": 0.1, "ATTEMPTS": 2},
+    ),
     "drip_for_ever": Case(
         lambda number, start: iter([part(start, stop=start + 1) if start else cut()]),
         " in 0 s: ",
