@@ -514,7 +514,8 @@ function means(b, shown) {
     body.push(base(esc(name), columns.map((column) => values[column] || null)));
   const papers = b.published.length && !state.options.papers ? link(address({ papers: 1 }),
     phrase("show_papers", { count: b.published.length }), "papers") : "";
-  const count = phrase("mean_of_some", { count: b.datasets.length });
+  const count = phrase("mean_of_some",
+    { count: b.datasets.filter((d) => !D.datasets[d].small).length });
   const head = [[phrase("encoder")], drawn(by ? title(by) : count, axis(ends)),
     ...columns.map((column) => [sorted(column), "n"])];
   const find = lines.length > MOST ? `<p class="tools"><label>${phrase("find_encoder")}
