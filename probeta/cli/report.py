@@ -146,6 +146,8 @@ def run_study(options: argparse.Namespace) -> None:
     if not tables:
         expected = "measures and scores of tasks of three encoders or more"
         raise InputError(options.scores or options.params, expected, "fewer", "score others")
+    if not tables[0].name.startswith(CORRELATIONS.key):
+        announce("no correlations: they take three encoders or more with scores of both kinds")
     for table in tables:
         print("\n".join(table_lines(table)))
 

@@ -161,13 +161,23 @@ class Report:
         datasets = [name for name in names if name not in self.too_small]
         return [name for name in datasets if self.inputs.benchmark(name) != OWN] or datasets
 
+    @cached_property
+    def _means(self) -> dict[tuple[tuple[str, ...], str], Mean | None]:
+        """What ``mean`` has returned: the intervals of many documents take time."""
+        return {}
+
     def mean(self, datasets: Sequence[str], encoder: str) -> Mean | None:
         """Return the mean score of an encoder; None if it lacks a dataset, or without any."""
-        scores = [self.inputs.datasets[name].get(encoder) for name in datasets]
-        if not scores or not all(scores):
-            return None
-        measured = [self.jackknife_scores[encoder][name] for name in datasets]
-        return mean_score([score for score in scores if score], measured)
+        key = (tuple(datasets), encoder)
+        if key not in self._means:
+            scores = [self.inputs.datasets[name].get(encoder) for name in datasets]
+            found = [score for score in scores if score]
+            measured = self.jackknife_scores[encoder]
+            whole = found and len(found) == len(scores)
+            self._means[key] = (
+                mean_score(found, [measured[name] for name in datasets]) if whole else None
+            )
+        return self._means[key]
 
     def means(self, datasets: Sequence[str]) -> dict[str, Mean]:
         """Return the mean scores of the encoders that have all datasets, the best one first."""

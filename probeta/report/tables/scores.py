@@ -80,13 +80,15 @@ def averages(report: Report) -> Iterator[Number]:
     """Yield ``means`` with what explains them."""
     protocol = report.inputs.protocol["name"]
     recipe = PROTOCOLS.get(protocol)
-    about = {"of_scale": phrase("of_scale") if recipe and recipe.scale_matters else ""}
+    of_scale = phrase("of_scale") if recipe and recipe.scale_matters else ""
+    about = {}
     for name, whole in report.benchmark_averages.items():
         groups = [a.group for a in report.averages if a.benchmark == name and a.group]
         titles = (f"{g.abbreviation} {translated(g.title).lower()}" for g in groups)
         uncounted = " ".join(describe_uncounted(report, whole, ", ".join))
-        about |= {"protocol": protocol, "groups": ", ".join(titles), "uncounted": uncounted}
-        yield from (about | row for row in means(report) if row["benchmark"] == name)
+        about[name] = {"groups": ", ".join(titles), "uncounted": uncounted}
+        about[name] |= {"protocol": protocol, "of_scale": of_scale}
+    yield from (about[row["benchmark"]] | row for row in means(report))
 
 
 def _means(report: Report, average: Average) -> Iterator[Number]:
