@@ -97,7 +97,7 @@ def page_data(report: Report, datasets: Sequence[Dataset], folder: str) -> Data:
         ),
         "bands": _bands(report),
         "result": describe_all(report, _bold),
-        "encoders": [[results.name, describe_encoder(results)] for results in encoders],
+        "encoders": [[results.name, describe_encoder(report, results)] for results in encoders],
         "pairs": page.pairs,
         "benchmarks": benchmarks,
         "datasets": page.datasets,

@@ -29,13 +29,41 @@ _TOLERANCE = 1e-9
 
 
 def encoders(report: Report) -> Iterator[Number]:
-    """Yield the encoders with their layers and options."""
-    yield from ({"name": each.name, **each.encoder} for each in report.inputs.encoders)
+    """Yield the encoders with their layers and options, see also ``compare_to_random``."""
+    for each in report.inputs.encoders:
+        yield {"name": each.name, **each.encoder, **compare_to_random(report, each)}
 
 
-def describe_encoder(results: EncoderResults) -> str:
+def compare_to_random(report: Report, results: EncoderResults) -> Number:
+    """Compare an encoder with the same model with random weights; empty if that was not probed.
+
+    Returns:
+        "random": its name; "above": the number of datasets on which the encoder is shown to be
+        better; "compared": that of all datasets of both.
+    """
+    twins = [
+        each.name
+        for each in report.inputs.encoders
+        if each.encoder["options"].get("weights") == "random" and _model(each) == _model(results)
+    ]
+    if not twins or results.encoder["options"].get("weights") == "random":
+        return {}
+    pairs = (report.difference(name, results.name, twins[0]) for name in report.inputs.datasets)
+    compared = [pair for pair in pairs if pair]
+    above = sum(pair.value > 0 and not pair.tie for pair in compared)
+    return {"random": twins[0], "above": above, "compared": len(compared)}
+
+
+def _model(results: EncoderResults) -> Number:
+    options = results.encoder["options"].items()
+    same = {name: value for name, value in options if name not in ("weights", "seed")}
+    return {**results.encoder, "options": same, "layers": None}
+
+
+def describe_encoder(report: Report, results: EncoderResults) -> str:
     """Return what an encoder is, in a line."""
     about = results.encoder
+    compared = compare_to_random(report, results)
     parts = [
         about["encoder"],
         *([phrase("of_revision", revision=about["revision"])] if about["revision"] else []),
@@ -43,6 +71,7 @@ def describe_encoder(results: EncoderResults) -> str:
         translated(f"{about['form']} text"),
         phrase("of_layer", layer=translated(about["layer"])),
         *(layout.in_words(each) for each in about["options"].items()),
+        *([phrase("above_random", **compared)] if compared else []),
     ]
     return ", ".join(parts)
 

@@ -57,7 +57,14 @@ from probeta.report.tables import (
     published_ranks,
     published_scores,
 )
-from probeta.report.tables.encoders import layers, profiles, transfer, verdicts
+from probeta.report.tables.encoders import (
+    describe_encoder,
+    encoders,
+    layers,
+    profiles,
+    transfer,
+    verdicts,
+)
 from probeta.report.tables.scores import dataset_marks, differs, means, papers, scores
 
 # --- what was read -------------------------------------------------------------------------------
@@ -293,6 +300,26 @@ def test_nobody_leads_below_the_baseline(
     # Of those that may not lead, none does, and none is what others are compared with.
     others = Tied().marks("x", values, beats, among=["b"])
     assert {*others.values()} <= {"b", "w", "s"}
+
+
+def test_an_encoder_is_compared_with_its_own_random_weights(tmp_path: Path) -> None:
+    options = {"model": "bert", "pooling": "mean"}
+    drawn = {**options, "weights": "random", "seed": 1}
+    bert = {**ONE.encoder, "encoder": "transformers"}
+    trained = replace(TWO, name="bert", encoder=bert | {"options": options})
+    trained = replace(trained, scores=(DR, replace(SP, value=0.6, interval=(0.58, 0.62))))
+    random = replace(ONE, name="bert_random", encoder=bert | {"options": drawn})
+    other = replace(ONE, name="other", encoder=bert | {"options": {**drawn, "pooling": "cls"}})
+    for folder, right, above in (("one", 20, 2), ("two", 3, 0)):
+        rights = {"bert": right, "bert_random": 2}
+        report = report_of(tmp_path / folder, ONE, trained, random, other, right=rights)
+        rows = {row["name"]: row for row in encoders(report)}
+        expected = {"random": "bert_random", "above": above, "compared": 2}
+        assert {name: rows["bert"][name] for name in expected} == expected
+        assert not any("above" in row for name, row in rows.items() if name != "bert")
+        line = f"better than its own random weights (bert_random) on {above} of 2 datasets"
+        assert describe_encoder(report, trained).endswith(f", {line}")
+        assert "own random" not in describe_encoder(report, random) + describe_encoder(report, ONE)
 
 
 def test_layers(tmp_path: Path) -> None:
