@@ -22,6 +22,7 @@ from corpora_recipes.running.errors import EncodingError, InputError, RawError
 from corpora_recipes.running.limits import (
     LONGEST_LINE,
     LONGEST_ROW,
+    MOST_COLUMNS,
     MOST_LINES,
     MOST_RECORDS,
     whole_lines,
@@ -214,7 +215,9 @@ def every_line(data: bytes, where: str) -> list[Row]:
     return lines
 
 
-def table_rows(data: bytes, where: str, columns: Sequence[str], *, header: bool) -> Iterator[Row]:
+def table_rows(
+    data: bytes, where: str, columns: Sequence[str], *, header: bool, fill: bool = False
+) -> Iterator[Row]:
     """Yield the rows of a table; lines are those of ``decoded_lines``.
 
     A quotation mark is an ordinary character, so an unclosed one does no harm.
@@ -225,6 +228,7 @@ def table_rows(data: bytes, where: str, columns: Sequence[str], *, header: bool)
         columns: the required columns.
         header: whether the first line names the columns, which may then be more, and in any order
             (white space around names is ignored); otherwise the columns are exactly these.
+        fill: whether a row may end early; its last fields are empty then.
     """
     lines = decoded_lines(data, where)
     names = list(columns)
@@ -233,6 +237,8 @@ def table_rows(data: bytes, where: str, columns: Sequence[str], *, header: bool)
         if first.fault:
             raise first.fault
         names = [name.strip() for name in first.fields["line"].split("\t")]
+        if len(names) > MOST_COLUMNS:
+            raise first.error(f"at most {MOST_COLUMNS} columns", f"{len(names):,}")
         for count, fault in ((0, "no"), (2, "more than one")):
             if faulty := [name for name in columns if min(names.count(name), 2) == count]:
                 expected = f"each of the columns {', '.join(columns)} once"
@@ -244,6 +250,8 @@ def table_rows(data: bytes, where: str, columns: Sequence[str], *, header: bool)
             continue
         text = line.fields["line"]
         fields = text.split("\t")
+        if fill:
+            fields += [""] * (len(names) - len(fields))
         row = replace(line, fields=dict(zip(names, fields, strict=False)))
         if len(fields) != len(names):
             expected = f"{len(names)} fields between tabs: {', '.join(names)}"

@@ -5,8 +5,8 @@ Two lines of JSON Lines::
     {"id": "r1", "title": "Lentejas", "text": "Quedan bien. Hay que esperar.\n\nSin prisa."}
     {"id": "r2", "sections": [{"heading": "Historia", "paragraphs": ["Nació en 1900. Murió."]}]}
 
-The ending of a file's name decides how its rows are read; a row becomes a document, or an error
-that names the row, the key and what is wrong with it.
+The ending of a file's name decides how its rows are read; a row becomes a document, or is dropped
+for an error that names the row, the key and what is wrong with it.
 """
 
 import gzip

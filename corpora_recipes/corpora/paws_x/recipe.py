@@ -11,7 +11,6 @@ If a translation is missing, the sentence is NS or empty, or the row ends early
 """
 
 from collections.abc import Sequence
-from io import BytesIO
 from pathlib import Path, PurePosixPath
 
 from corpora_recipes.formats.archives import Member, existing_members
@@ -26,7 +25,6 @@ from corpora_recipes.hashing import keyed_hash
 from corpora_recipes.recipe import BlockResult, Corpus, Dropped
 from corpora_recipes.records import Example, Split
 from corpora_recipes.running.errors import RawError
-from corpora_recipes.running.limits import MOST_COLUMNS
 
 ARCHIVE = "x-final.tar.gz"
 COLUMNS = ("id", "sentence1", "sentence2", "label")
@@ -76,24 +74,8 @@ def read_block(block: Member, corpus: Corpus) -> BlockResult:
             split=PARTS[name],
         )
 
-    return collect_examples(
-        table_rows(_fill_rows(block.read()), block.where, COLUMNS, header=True), example
-    )
-
-
-def _fill_rows(data: bytes) -> bytes:
-    """Return the table with empty fields added where a row ends early, except in blank lines."""
-    tabs = data.partition(b"\n")[0].count(b"\t")
-    if tabs >= MOST_COLUMNS:
-        return data
-    filled = BytesIO()
-    for line in BytesIO(data):
-        line = line.removesuffix(b"\n").removesuffix(b"\r")
-        filled.write(line)
-        if line.strip(b" "):
-            filled.write(b"\t" * (tabs - line.count(b"\t")))
-        filled.write(b"\n")
-    return filled.getvalue()
+    rows = table_rows(block.read(), block.where, COLUMNS, header=True, fill=True)
+    return collect_examples(rows, example)
 
 
 def _folder(member: Member) -> str:

@@ -272,6 +272,14 @@ def test_a_consistent_forgery_is_refused_and_mended() -> None:
     assert contents(EMBEDDINGS) == before
 
 
+def test_words_that_no_text_has_are_shown(capsys: Capsys) -> None:
+    Path("vectors.txt").write_text("2 2\ncasa_NOUN 1 0\nvieja\t_ADJ 0 1\n")
+    main(["embed", "--only", "static"])
+    shown = capsys.readouterr().out
+    assert "a vector of zeros for all 6 of 6 texts" in shown
+    assert "written as in them; those of the file begin with 'casa_NOUN', 'vieja\\t_ADJ'" in shown
+
+
 def test_an_encoder_that_fails_is_left_out_and_the_others_are_not(capsys: Capsys) -> None:
     Path("vectors.txt").write_text("casa 1 x\n")
     Path("own_helper.py").write_text("NUMBER = 1 / 0")
