@@ -205,7 +205,7 @@ BOMBS: list[tuple[str, Callable[[Path], object], str]] = [
     ("paws_x", of_large_tar, "at most 419,430,400 bytes together"),
     ("paws_x", of_large_tar_header, "at most 67,108,864 bytes"),
     ("paws_x", of_many_tar_members, "at most 5,000 files"),
-    ("paws_x", of_filled_rows, "fields between tabs"),
+    ("paws_x", of_filled_rows, "at most 100 columns"),
     ("documents", of_one_line, "lines of at most 8,388,608 bytes"),
     ("documents", of_blank_lines, "at most 500,000 lines"),
     ("documents", of_small_documents, "at most 20,000 documents"),
