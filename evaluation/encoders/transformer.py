@@ -10,7 +10,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache, lru_cache, partial
 from hashlib import blake2b, file_digest
-from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -87,7 +86,7 @@ class Source:
         """
         as_body = "load it with `AutoModel`, and save that and its tokeniser with `save_pretrained`"
         same = f"if transformers' {config.get('model_type')} is the same, {as_body}"
-        if code := config.get("auto_map", {}).get("AutoModel"):
+        if code := (config.get("auto_map") or {}).get("AutoModel"):
             expected = "a model whose code is that of transformers"
             todo = f"write a function that calls it (`encoder: callable`), or, {same}"
             raise self.error(expected, f"code of its own, {code}", todo)
@@ -98,14 +97,8 @@ class Source:
                 todo = f"score a sentence encoder; for the layers of its body, {as_body}"
                 raise self.error(expected, found, todo)
             if transformers and not hasattr(transformers, name):
-                expected, todo = (
-                    "an architecture of transformers",
-                    f"update transformers, or, {same}",
-                )
-                raise self.error(expected, name, todo)
-        if (self.folder / "adapter_config.json").is_file() and not find_spec("peft"):
-            expected = "the package peft, for a model with an adapter"
-            raise self.error(expected, "no peft", "install it, or save the two as one model")
+                todo = f"update transformers, or, {same}"
+                raise self.error("an architecture of transformers", name, todo)
 
     def check_missing(self, weights: Collection[str]) -> None:
         """Refuse weights that a model has and its files lack: the library would draw them."""
