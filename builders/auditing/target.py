@@ -28,6 +28,9 @@ _NAMES: dict[Split, str] = {
 SPLIT_NAMES = {name: split for split, names in _NAMES.items() for name in names.split()}
 # The column of trees of others with the number of units of a row's first text.
 LEFT_UNITS = "left_units"
+# Labels of rows without one; and those of rows whose answers their authors keep to themselves.
+MISSING = frozenset(("null", "nan"))
+WITHHELD = MISSING | {"-1", "?", "none"}
 NUMBER = re.compile(r"-?\d+(\.\d+)?")
 
 Booleans = np.ndarray[Any, np.dtype[np.bool_]]
@@ -152,8 +155,14 @@ class Target:
 
     @property
     def n_classes(self) -> int:
-        """The number of classes that occur."""
-        return len({label for part in self.parts.values() for label in part.labels.tolist()})
+        """The number of classes that occur, those of train if there are others only elsewhere."""
+        parts = [part for part in self.parts.values() if self.has_labels(part)]
+        return len({label for part in parts for label in part.labels.tolist()})
+
+    def has_labels(self, part: SplitRows) -> bool:
+        """Return whether a part has classes of train; if it has none, its labels are withheld."""
+        train = self.parts.get("train", part)
+        return not len(part.labels) or bool(np.isin(part.labels, train.labels).any())
 
     @property
     def constructed(self) -> bool:
@@ -200,16 +209,19 @@ class Target:
         """The split for testing: test, or validation where there is no test."""
         return "validation" if "test" not in self.parts and "validation" in self.parts else "test"
 
-    def trials(self) -> Iterator[tuple[SplitRows, SplitRows]]:
+    def trials(self, *, labelled: bool = False) -> Iterator[tuple[SplitRows, SplitRows]]:
         """Yield (train, test): its splits, or all other folds and each fold in turn.
 
-        Nothing is yielded without train, or without test and validation.
+        Nothing is yielded without train, or without test and validation; with ``labelled``, a split
+        whose labels are withheld does not count.
         """
         if folds := self.folds:
             part = self.parts["train"]
             yield from ((part.where(~rows), part.where(rows)) for rows in folds.values())
-        elif "train" in self.parts and self.tested_on in self.parts:
-            yield self.parts["train"], self.parts[self.tested_on]
+        elif "train" in self.parts:
+            tested = [self.parts[s] for s in (self.tested_on, "validation") if s in self.parts]
+            tested = [part for part in tested if not labelled or self.has_labels(part)]
+            yield from ((self.parts["train"], part) for part in tested[:1])
 
     def halves(self) -> Iterator[tuple[SplitRows, SplitRows]]:
         """Yield (train, test) of a dataset of one split: the halves of its rows, in both roles.
@@ -400,10 +412,12 @@ def make_target(
             where = f"{files[place.file]}, {place.unit} {place.number}"
             try:
                 if roles.label:
-                    labels.append(_class_name(row[answer_column], classes, where))
+                    value = row[answer_column]
+                    hidden = "" if corpus else _withheld(value, classes)
+                    labels.append(hidden or _class_name(value, classes, where))
                 elif answer:
                     scores.append(_score_of(row[answer_column], where))
-                for name, column in columns:
+                for name, column in columns if corpus else ():
                     check_filled(row[column], name, where)
             except InputError as fault:
                 faults.append(fault)
@@ -423,9 +437,8 @@ def make_target(
     if faults:
         raise join_faults(faults)
     units = any(texts != sentences for texts, sentences, _, _ in parts_read.values())
-    label_names = list(classes) or sorted(
-        {name for _, _, labels, _ in parts_read.values() for name in labels}, key=_order
-    )
+    occurring = {name for _, _, labels, _ in parts_read.values() for name in labels}
+    label_names = [*classes, *sorted(occurring.difference(classes), key=_order)]
     has_sides = units and len(roles.texts) == 2 and not corpus
     parts_of = {
         split: make_rows(
@@ -456,9 +469,16 @@ def _texts_in(cell: Cell, language: str) -> list[str]:
     texts = cell if isinstance(cell, list) else [cell]
     if not language:
         return texts
-    # Line by line, as a line break is a fault that must not vanish.
-    lines = [str(text).split("\n") for text in texts]
+    # Line by line, as a line break is a fault that must not vanish; a null is an empty text.
+    lines = [("" if text is None else str(text)).split("\n") for text in texts]
     return ["\n".join(detokenize(line, language) for line in of_text) for of_text in lines]
+
+
+def _withheld(value: Cell, classes: Sequence[str]) -> str:
+    """Return the name of a label that is kept back, such as a null; "" of all others."""
+    name = "null" if value is None else str(value).strip().lower() or "null"
+    is_kept = name in (WITHHELD if classes else MISSING) and str(value) not in classes
+    return name if is_kept else ""
 
 
 def _class_name(value: Cell, classes: Sequence[str], where: str) -> str:

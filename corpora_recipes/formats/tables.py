@@ -28,6 +28,7 @@ from corpora_recipes.running.limits import (
     whole_lines,
 )
 from corpora_recipes.text.cleaning import nfc
+from corpora_recipes.text.tokens import is_blank
 
 # Large enough to hide the cost of a task, small enough for any worker's memory.
 BLOCK_BYTES = 8 << 20
@@ -135,6 +136,8 @@ def _until(lines: Iterable[bytes], end: int) -> Iterator[bytes]:
 # in emoji (U+200C, U+200D).
 INVISIBLE = re.compile("[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]")
 
+# Labels that their authors keep to themselves, or have not given.
+_WITHHELD = frozenset(("", "-1", "?", "null", "none", "nan"))
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?", re.ASCII)
 _CSV_QUOTED = re.compile(r'"((?:[^"]|"")*)"')
 
@@ -383,7 +386,7 @@ def _form(cell: str) -> str:
 def natural_text(text: str) -> str:
     """Return a text on one line, in NFC, with single spaces and without invisible characters."""
     line = " ".join(nfc(INVISIBLE.sub("", text)).split())
-    if not line:
+    if is_blank(line):
         raise Dropped("empty_text")
     return line
 
@@ -396,6 +399,8 @@ def parse_class(raw: str, collection: str, corpus: Corpus, row: Row) -> str:
     labels = corpus.facts.collections[collection].labels
     spelling = raw.strip()
     name = labels.get(spelling) if labels else spelling
+    if labels and not name and spelling.lower() in _WITHHELD:
+        raise Dropped("withheld_label")
     if not name:
         raise row.error(f"a label among {', '.join(labels)}" if labels else "a label", repr(raw))
     return name

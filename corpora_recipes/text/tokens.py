@@ -64,6 +64,11 @@ def word_pattern(characters: str) -> str:
 REPEATABLE_BELOW = 6
 
 
+def is_blank(text: str) -> bool:
+    """Return whether a text is empty or only marks and spaces; emoji are no marks."""
+    return not any(c.isalnum() or unicodedata.category(c) == "So" for c in text)
+
+
 def is_telling(sentence: str) -> bool:
     """Return whether a sentence is so long that its repetition is a leak."""
     return count_words(normalise(sentence)) >= REPEATABLE_BELOW

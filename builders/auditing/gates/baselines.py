@@ -51,6 +51,7 @@ def _of_classes(target: Target) -> Iterator[Check]:
     # Rows that are predicted too, to choose a baseline by; those of train are added, as validation
     # is often too small: each half of its documents is predicted from the other.
     choosing = [target.parts["validation"]] if {*target.parts} == {*SPLITS} else []
+    choosing = [part for part in choosing if target.has_labels(part) and trials[0][1] is not part]
     documents = _documents([test for _, test in trials])
     right, chosen_by = _predict(trials, choosing, len(target.labels))
     if choosing:
@@ -130,7 +131,9 @@ def _applies(target: Target) -> bool:
 
 
 def _trials(target: Target) -> Iterator[tuple[SplitRows, SplitRows]]:
-    return target.trials() if target.folds or len(target.parts) > 1 else target.halves()
+    return (
+        target.trials(labelled=True) if target.folds or len(target.parts) > 1 else target.halves()
+    )
 
 
 BASELINES = Gate("baselines", _measure, _applies)

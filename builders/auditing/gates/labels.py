@@ -3,8 +3,13 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
-from builders.auditing.gates.gate import Check, FlaggedRow, Gate, count_check
-from builders.auditing.target import Place, Target
+from builders.auditing.gates.gate import Check, FlaggedRow, Gate, count_check, share_check
+from builders.auditing.target import MISSING, WITHHELD, Place, Target
+
+# The share of the rows of a split that may have a class which is not in train.
+UNKNOWN = 0.01
+_N_NAMED = 5  # classes
+_MIN_ROWS = 10  # of a split; fewer may be of one class by chance
 
 
 def _measure(target: Target) -> Iterator[Check]:
@@ -17,13 +22,36 @@ def _measure(target: Target) -> Iterator[Check]:
         what = f"{'folds' if target.folds else 'splits'} with unbalanced classes"
         yield count_check("labels", what, n_unbalanced)
     answers_of: dict[tuple[int, ...], dict[float, Place]] = {}
+    n_constant = 0
     for part in target.parts.values():
         answers: list[float] = (part.scores if target.kind == "scores" else part.labels).tolist()
+        n_constant += len(answers) >= _MIN_ROWS and len({*answers}) == 1
         for row, answer, place in zip(part.text_marks(), answers, part.places, strict=True):
             answers_of.setdefault(tuple(row), {}).setdefault(answer, place)
     conflicts = sum(len(answers) > 1 for answers in answers_of.values())
     what = f"instances with conflicting {'scores' if target.kind == 'scores' else 'labels'}"
     yield count_check("labels", what, conflicts, _conflicting(target, answers_of))
+    yield count_check("labels", "splits with one class or score only", n_constant)
+    yield from _unknown_classes(target)
+
+
+def _unknown_classes(target: Target) -> Iterator[Check]:
+    """Measure in each split the rows whose class is not in train, or whose label is missing."""
+    labels = target.labels
+    train = target.parts.get("train")
+    for split, part in target.parts.items() if labels else ():
+        train_names = {labels[n] for n in (train or part).labels.tolist()} - MISSING
+        named = [(row, labels[n]) for row, n in enumerate(part.labels.tolist())]
+        flagged: list[FlaggedRow] = [(part, *of) for of in named if of[1] not in train_names]
+        names = sorted({name for _, _, name in flagged})
+        is_withheld = names and WITHHELD.issuperset(names)
+        what = "whose label is withheld" if is_withheld else "of a class that is not in train"
+        if names and not target.corpus:
+            what += f" ({', '.join(names[:_N_NAMED])})"
+        if names or part is not train:
+            n_rows = len(named)
+            what = f"rows of {split} {what}"
+            yield share_check("labels", what, len(flagged) / n_rows, UNKNOWN, n_rows, flagged)
 
 
 def _conflicting(

@@ -1,13 +1,16 @@
 """Gate 8: the size of the test; see also rankings and clusters."""
 
+from collections import Counter
 from collections.abc import Iterator
 
-from builders.auditing.gates.gate import Check, Gate, stated
+from builders.auditing.gates.gate import Check, FlaggedRow, Gate, share_check, stated
 from builders.auditing.target import NEIGHBOURS, Target
 from builders.statistics import correlation_error, standard_error
 
 # The correlation for which the standard error on a test is stated.
 STATED_CORRELATION = 0.8
+# The share of the rows of a split that may repeat another row of it: a test is hardly smaller then.
+REPEATED = 0.01
 
 
 def _measure(target: Target) -> Iterator[Check]:
@@ -27,7 +30,22 @@ def _measure(target: Target) -> Iterator[Check]:
 
 
 def _different(target: Target) -> Iterator[Check]:
-    """State how many rows there are in all splits, and how many of them and of texts differ."""
+    """Count the rows that repeat another one of their split, and state how many rows differ."""
+    repeated: dict[str, list[FlaggedRow]] = {}
+    n_rows: Counter[str] = Counter()
+    for split, part in target.apart().items():
+        name = "a fold" if target.folds else split
+        first: dict[tuple[int, ...], int] = {}
+        n_rows[name] += len(part.texts)
+        repeated.setdefault(name, []).extend(
+            (part, row, f"as {part.places[first[instance]]}")
+            for row, instance in enumerate(part.instances())
+            if first.setdefault(instance, row) != row
+        )
+    for name, flagged in repeated.items():
+        what = f"repeated rows of {name} (with the texts of another row of it)"
+        share = len(flagged) / n_rows[name]
+        yield share_check("size", what, share, REPEATED, n_rows[name], flagged)
     parts = target.parts.values()
     yield stated("size", "rows in all splits", sum(len(part.texts) for part in parts))
     instances = {instance for part in parts for instance in part.instances()}

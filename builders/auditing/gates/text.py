@@ -17,7 +17,7 @@ from builders.auditing.gates.gate import (
 from builders.auditing.target import Target
 from corpora_recipes.text.damage import FAULTS, Kind, find_faults, group_of
 from corpora_recipes.text.language import count_words
-from corpora_recipes.text.tokens import normalise
+from corpora_recipes.text.tokens import is_blank, normalise
 
 # Group of faults to its name in words.
 _WORDS = {
@@ -50,6 +50,8 @@ def _measure(target: Target) -> Iterator[Check]:
     flagged_of_group: dict[str, list[FlaggedRow]] = {group: [] for group in _WORDS}
     names: Counter[str] = Counter()
     boilerplate: list[FlaggedRow] = []
+    blank = [(part, row, "") for part, row in target.rows() if any(map(is_blank, part.texts[row]))]
+    yield count_check("text", "rows with a text that is empty or only marks", len(blank), blank)
     may_be_typed, n_typed = not target.corpus and target.records == "examples", 0
     for part, number in rows:
         sentence_of_fault: dict[str, str] = {}

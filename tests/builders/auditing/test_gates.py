@@ -19,6 +19,9 @@ from test_auditing import quick as quick
 from builders.audit_report import GATES, SURFACE_FORM, baselines_of, failures_of, undeclared_of
 from builders.auditing.auditing import as_markdown
 from builders.auditing.gates.baselines import BASELINES
+from builders.auditing.gates.gate import Check
+from builders.auditing.gates.labels import LABELS as LABELS_GATE
+from builders.auditing.gates.size import DIFFERENT
 from builders.auditing.gates.text import TEXT
 from builders.auditing.target import Place, SplitRows, Target, make_rows
 from builders.building import build
@@ -546,3 +549,71 @@ def test_the_length_may_tell_the_length_and_nothing_else(baselines) -> None:
         checks = {c.what: c for c in BASELINES.measure(target(task, labels, rows, rows))}
         assert checks["length"].value == 1
         assert checks["length"].verdict == verdict
+
+
+def rows_of(labels: list[str], names: list[str], first: int = 0) -> SplitRows:
+    """Return rows with different texts of one word and a number."""
+    rows = [[f"Barca {first + n}."] for n in range(len(labels))]
+    return make_rows(rows, rows, labels, [], names, {}, [Place("a", n) for n in range(len(rows))])
+
+
+def measure_labels(
+    train: list[str], test: list[str], corpus: str = ""
+) -> tuple[Target, dict[str, Check]]:
+    """Return a dataset of these labels, and the measurements of its gate 7 by their words."""
+    names = sorted({*train, *test})
+    parts = {"train": rows_of(train, names), "test": rows_of(test, names, 1000)}
+    found = Target("ds", None, corpus, "examples", "es", names, ("text",), parts)
+    return found, {c.what: c for c in LABELS_GATE.measure(found)}
+
+
+HALF = ["no", "yes"] * 30
+
+
+@pytest.mark.parametrize("label", ["-1", "?", "null"])
+def test_withheld_labels_of_the_test_are_named_and_no_baseline_is_tested_on_them(label) -> None:
+    target, checks = measure_labels(HALF, [label] * 20)
+    withheld = checks[f"rows of test whose label is withheld ({label})"]
+    assert (withheld.value, withheld.verdict, len(withheld.rows)) == (1, "miss", 5)
+    assert target.n_classes == 2
+    assert not BASELINES.applies(target)
+    validation = rows_of(HALF[:20], target.labels, 2000)
+    target.parts["validation"] = validation
+    assert [test for _, test in target.trials(labelled=True)] == [validation]
+    assert target.tested_on == "test"
+
+
+def test_classes_that_train_lacks_and_missing_labels_are_measured() -> None:
+    _, checks = measure_labels(HALF, ["maybe"] * 10 + ["no"] * 10)
+    assert checks["rows of test of a class that is not in train (maybe)"].value == 0.5
+    _, checks = measure_labels([*HALF, "null", "null"], HALF)
+    assert checks["rows of train whose label is withheld (null)"].value == 2 / 62
+    _, checks = measure_labels(HALF, HALF, "mine")
+    assert checks["rows of test of a class that is not in train"].verdict == "pass"
+    assert {check.verdict for check in checks.values()} == {"pass"}
+
+
+def test_a_constant_label_is_found() -> None:
+    what = "splits with one class or score only"
+    _, checks = measure_labels(["yes"] * 30, ["yes"] * 9)
+    assert (checks[what].value, checks[what].verdict) == (1, "miss")
+    _, checks = measure_labels(HALF, ["yes"] * 9)  # few may be alike by chance
+    assert checks[what].value == 0
+
+
+def test_rows_that_are_repeated_in_their_split_are_measured() -> None:
+    texts = [f"Barca {n} en el muelle." for n in range(40)]
+    test = part([*texts, *texts[:10]], [0, 1] * 25)
+    found = target("tense", ["0", "1"], part(["Otra barca."], [0]), test)
+    checks = {c.what: c for c in DIFFERENT.measure(found)}
+    repeated = checks["repeated rows of test (with the texts of another row of it)"]
+    assert (repeated.value, repeated.verdict, repeated.rows[0]["number"]) == (0.2, "miss", 40)
+    assert repeated.rows[0]["why"] == "as test.parquet, row 0"
+    assert checks["repeated rows of train (with the texts of another row of it)"].value == 0
+
+
+def test_texts_without_words_are_found() -> None:
+    texts = ["", "  ", ".", "¿…?", "😀", "5", "Sí."]
+    rows = part(texts, [0] * len(texts))
+    checks = {c.what: c for c in TEXT.measure(target("tense", ["0", "1"], rows, rows))}
+    assert checks["rows with a text that is empty or only marks"].value == 8

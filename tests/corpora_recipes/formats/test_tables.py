@@ -126,11 +126,26 @@ def test_classes(corpus) -> None:
 
 
 @pytest.mark.parametrize(
-    ("raw", "collection"), [("NEU", "one"), ("p", "one"), ("", "one"), (" ", "any")]
+    ("raw", "collection"), [("NEU", "one"), ("p", "one"), ("0", "one"), (" ", "any")]
 )
 def test_an_unknown_class_is_an_error(corpus, raw, collection) -> None:
     with refused(where_is="a.tsv, line 3", found_is=repr(raw)):
         parse_class(raw, collection, corpus, ROW)
+
+
+@pytest.mark.parametrize("raw", ["", " ", "-1", "?", "null", "NaN"])
+def test_a_withheld_label_is_dropped(corpus, raw) -> None:
+    with pytest.raises(Dropped, match="withheld_label"):
+        parse_class(raw, "one", corpus, ROW)
+    if raw.strip():
+        assert parse_class(raw, "any", corpus, ROW) == raw
+
+
+@pytest.mark.parametrize("text", ["", " ", ".", "¿…?", "(", "\u200b*"])
+def test_a_text_without_words_is_dropped(text) -> None:
+    with pytest.raises(Dropped, match="empty_text"):
+        natural_text(text)
+    assert natural_text("😀") == "😀"
 
 
 def test_scores(corpus) -> None:

@@ -327,20 +327,15 @@ def described(about: str) -> pa.Table:
 
 
 OK = {"label": ["a", "b"], "t": ["x", "y"]}
-NULL = OK | {"t": [None, "y"]}
 NUMBERED = table({"label": [0, 1], "t": ["x", "y"]}, NAMED)
 UNKNOWN = '{"dataset": "a", "language": "", "records": "", "task": "x"}'
 LATIN = {"label": ["a"], "t": pa.array([b"se\xf1al"]).view("string")}
 # The files, and the words of the message.
 BAD: list[tuple[dict[str, Any], list[str]]] = [
-    (cells(["a", None], ["x", "y"]), ["train.parquet, row 1", "a label", "null"]),
-    (cells(["a", "b"], ["x", None]), ["train.parquet, row 1", "column t", "null"]),
-    (cells(["a", "b"], [["x"], [None]]), ["row 1", "column t", "null"]),
     (cells([1.0, 1.5], ["x", "y"]), ["row 1", "1.5"]),
-    (cells([1.0, float("nan")], ["x", "y"]), ["row 1", "nan"]),
     (cells([[1], [0]], ["x", "y"]), ["row 0", "[1]"]),
     (cells([True, False], ["x", "y"]), ["row 0", "True"]),
-    (cells([0, -1], ["x", "y"], NAMED), ["row 1", "among a, b", "-1"]),
+    (cells([0, 2], ["x", "y"], NAMED), ["row 1", "among a, b", "2"]),
     (cells([0, 1], [["x"], ["x", "y"]]), ["row 1", "1 texts", "2"]),
     (cells([0], EMPTY), ["row 0", "one text or more"]),
     (cells(pa.array([], "int64"), pa.array([], "string")), ["one row or more"]),
@@ -350,7 +345,6 @@ BAD: list[tuple[dict[str, Any], list[str]]] = [
     ({"train.pkl": "x\n"}, ["train.pkl", "any code"]),
     ({"train.parquet": OK, "test.parquet": {"label": ["a"]}}, ["test.parquet", "label, t"]),
     ({"train.parquet": OK, "test.parquet": {"label": ["a"], "t": [1]}}, ["t (int64)"]),
-    ({"train-0.parquet": OK, "train-1.parquet": NULL}, ["1.parquet, row 0"]),
     ({"train.parquet": NUMBERED, "test.parquet": {"label": ["c"], "t": ["x"]}}, ["row 0", "'c'"]),
     ({"train.parquet": b"PAR1"}, ["a Parquet file"]),
     ({"train.parquet": described('{"task": "sent')}, ["a Parquet file", "JSONDecodeError"]),
@@ -366,6 +360,24 @@ BAD: list[tuple[dict[str, Any], list[str]]] = [
     ({"shift.txt": "tr\tO\tx\nO\tx\ty\n"}, ["shift.txt, line 2", "tr, va or te", "'O'"]),
     ({"shift.txt": "tr\tO\tx\nva\tO\n"}, ["shift.txt, line 2", "tr, va or te"]),
 ]
+
+
+@pytest.mark.parametrize(
+    ("labels", "features", "found"),
+    [
+        (["a", None], None, ["a", "null"]),
+        ([1.0, float("nan")], None, ["1", "nan"]),
+        ([0, -1], NAMED, ["a", "-1"]),
+        (["1", "-1"], None, ["1", "-1"]),
+    ],
+)
+def test_withheld_labels_and_nulls_are_read(tmp_path, labels, features, found) -> None:
+    texts = [["x"], [None]] if features is None else ["x", None]
+    parquet({"label": labels, "t": texts}, tmp_path / "a", features=features)
+    target = load(tmp_path)
+    part = target.parts["train"]
+    assert part.texts == [["x"], [""]]
+    assert [target.labels[number] for number in part.labels] == found
 
 
 @pytest.mark.parametrize(("files", "words"), BAD)
