@@ -35,18 +35,13 @@ _MAX_MARKS = 30
 _JOINER = "\u034f"
 
 # Python does not read numbers of thousands of digits; no character has eight, without zeros.
+_LEADING_ZEROS = re.compile(r"(&#[xX]?)0++(?=[0-9a-fA-F])")
 _LONG_REFERENCE = re.compile(r"&#(?:[0-9]{8,}|[xX][0-9a-fA-F]{8,});?")
 
 
 def unescape(text: str) -> str:
     """Return the text with HTML's character references resolved; U+FFFD where one is invalid."""
-    return html.unescape(_LONG_REFERENCE.sub(_shortened, text))
-
-
-def _shortened(reference: re.Match[str]) -> str:
-    digits = reference[0].lstrip("&#xX0").rstrip(";")
-    mark = "x" if reference[0][2] in "xX" else ""
-    return f"&#{mark}{digits or 0};" if len(digits) < 8 else "\ufffd"
+    return html.unescape(_LONG_REFERENCE.sub("\ufffd", _LEADING_ZEROS.sub(r"\1", text)))
 
 
 def clean(text: str) -> str:

@@ -131,9 +131,8 @@ def _applies(target: Target) -> bool:
 
 
 def _trials(target: Target) -> Iterator[tuple[SplitRows, SplitRows]]:
-    return (
-        target.trials(labelled=True) if target.folds or len(target.parts) > 1 else target.halves()
-    )
+    in_parts = target.folds or len(target.parts) > 1
+    return target.trials(labelled=True) if in_parts else target.halves()
 
 
 BASELINES = Gate("baselines", _measure, _applies)

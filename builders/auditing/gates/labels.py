@@ -3,12 +3,11 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
-from builders.auditing.gates.gate import Check, FlaggedRow, Gate, count_check, share_check
+from builders.auditing.gates.gate import Check, FlaggedRow, Gate, count_check, share_check, shorten
 from builders.auditing.target import MISSING, WITHHELD, Place, Target
 
 # The share of the rows of a split that may have a class which is not in train.
 UNKNOWN = 0.01
-_N_NAMED = 5  # classes
 _MIN_ROWS = 10  # of a split; fewer may be of one class by chance
 
 
@@ -47,7 +46,7 @@ def _unknown_classes(target: Target) -> Iterator[Check]:
         is_withheld = names and WITHHELD.issuperset(names)
         what = "whose label is withheld" if is_withheld else "of a class that is not in train"
         if names and not target.corpus:
-            what += f" ({', '.join(names[:_N_NAMED])})"
+            what += f" ({shorten(', '.join(names))})"
         if names or part is not train:
             n_rows = len(named)
             what = f"rows of {split} {what}"

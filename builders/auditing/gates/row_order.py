@@ -33,10 +33,8 @@ def _measure(target: Target) -> Iterator[Check]:
 
     numbers = {split: answers(part) for split, part in target.parts.items()}
     all_cues = _CYCLES | _TENTHS
-    pairs = [
-        ("", all_cues, answers(train), answers(test))
-        for train, test in target.trials(labelled=True)
-    ]
+    trials = target.trials(labelled=True)
+    pairs = [("", all_cues, answers(train), answers(test)) for train, test in trials]
     if "train" in numbers and "validation" in numbers:
         pairs.append(("", all_cues, numbers["train"], numbers["validation"]))
     for split_labels in numbers.values():

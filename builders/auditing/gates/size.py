@@ -1,6 +1,5 @@
 """Gate 8: the size of the test; see also rankings and clusters."""
 
-from collections import Counter
 from collections.abc import Iterator
 
 from builders.auditing.gates.gate import Check, FlaggedRow, Gate, share_check, stated
@@ -31,21 +30,15 @@ def _measure(target: Target) -> Iterator[Check]:
 
 def _different(target: Target) -> Iterator[Check]:
     """Count the rows that repeat another one of their split, and state how many rows differ."""
-    repeated: dict[str, list[FlaggedRow]] = {}
-    n_rows: Counter[str] = Counter()
-    for split, part in target.apart().items():
-        name = "a fold" if target.folds else split
+    for split, part in target.parts.items():
         first: dict[tuple[int, ...], int] = {}
-        n_rows[name] += len(part.texts)
-        repeated.setdefault(name, []).extend(
+        flagged: list[FlaggedRow] = [
             (part, row, f"as {part.places[first[instance]]}")
             for row, instance in enumerate(part.instances())
             if first.setdefault(instance, row) != row
-        )
-    for name, flagged in repeated.items():
-        what = f"repeated rows of {name} (with the texts of another row of it)"
-        share = len(flagged) / n_rows[name]
-        yield share_check("size", what, share, REPEATED, n_rows[name], flagged)
+        ]
+        what, n_rows = f"repeated rows of {split} (with the texts of another one)", len(part.texts)
+        yield share_check("size", what, len(flagged) / n_rows, REPEATED, n_rows, flagged)
     parts = target.parts.values()
     yield stated("size", "rows in all splits", sum(len(part.texts) for part in parts))
     instances = {instance for part in parts for instance in part.instances()}

@@ -269,12 +269,8 @@ def extract_with_wikiextractor(
             with output.open(encoding="utf-8") as lines:
                 texts = {row["id"]: row["text"] for row in map(json.loads, lines)}
     for page_id, title, text, article in originals:
-        yield (
-            page_id,
-            title,
-            text,
-            replace(article, blocks=_parse_html(texts.get(page_id, "")), lines={}),
-        )
+        article = replace(article, blocks=_parse_html(texts.get(page_id, "")), lines={})
+        yield page_id, title, text, article
 
 
 def _export_header(site: Site, language: str) -> str:

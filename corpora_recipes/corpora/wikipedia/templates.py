@@ -238,10 +238,8 @@ def _arguments(parts: list[str]) -> dict[str, str]:
 def _show(form: str, parts: list[str], star: str, wiki: Wiki) -> str:
     arguments = _arguments(parts)
     # A parameter without a name that the format does not mention may be shown.
-    if any(
-        key.isdecimal() and value.strip(NOTHING) and key not in _positions(form)
-        for key, value in arguments.items()
-    ):
+    shown = {key for key, value in arguments.items() if key.isdecimal() and value.strip(NOTHING)}
+    if shown - _positions(form):
         return HOLE
     for alternative in form.split(" // "):
         rendered = _fill(alternative, arguments, star, wiki)

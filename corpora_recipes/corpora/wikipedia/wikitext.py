@@ -60,10 +60,7 @@ _FORMULAS = frozenset({"math", "chem", "ce"})
 _SHOW_NOTHING = frozenset(
     {"ref", "references", "templatestyles", "section", "includeonly", "indicator", "templatedata"}
 )
-_SHOWN_APART = frozenset(
-    {"gallery", "timeline", "imagemap", "inputbox", "mapframe", "categorytree", "graph", "poem"}
-    | {"pre"}
-)
+_SHOWN_APART = ("gallery", "timeline", "imagemap", "inputbox", "mapframe", "graph", "poem", "pre")
 # Characters of markup, as references that are resolved when no markup is left.
 _LITERAL = str.maketrans({"\n": " "} | {c: f"&#{ord(c)};" for c in "[]{}<>|=*#:;'~_"})
 # What opens a list, a preformatted line, a heading or a row at the start of a line.
@@ -82,12 +79,8 @@ _MARK = re.compile(f"[{MARKS}]")
 _AROUND_PREFIX = MARKS + " \t\n"
 _PIPE_TRICK = re.compile(r"\s*\([^()]*\)\s*$|,\s.*$")
 _AFTER_HEADING = "".join(filter(str.isspace, map(chr, range(0x3001)))) + MARKS
-# First character of a line, or a mark that stands alone on it, to its kind; others are lists.
-_KINDS = {" ": "preformatted", "|": "table", "{": "table"} | {
-    HOLE: "unrendered_template",
-    FORMULA: "formula",
-    SILENT: "audio_or_coordinates",
-}
+# First character of a line to its kind; others are lists.
+_KINDS = {" ": "preformatted", "|": "table", "{": "table"}
 _SHOWN_MARK = re.compile(f"[{HOLE}{FORMULA}{SILENT}]")
 _EMPTY_LINE = re.compile(rf"[\s{MARKS}.,;:()·•*|-]*")
 
@@ -393,10 +386,7 @@ def _split_lead(text: str) -> tuple[str, str]:
 
 
 def _skip_comments(text: str, begin: int) -> tuple[str | None, int]:
-    """Return the remaining text of comments at ``begin``, and the position after them.
-
-    None stands for comments alone on a line, which goes with them.
-    """
+    """Return what comments at ``begin`` leave (None: not even their line), and where they end."""
     match = _COMMENTS.match(text, begin)
     assert match is not None
     blanks, newline = match[1], match[2]
@@ -494,8 +484,8 @@ def _blocks(text: str, left_out: dict[str, int]) -> list[Block]:
             blocks.append(block)
         elif first in " *#:;|{•·":
             left_out[_KINDS.get(first, "list")] += 1
-        elif mark := _SHOWN_MARK.search(line):
-            left_out[_KINDS[mark[0]]] += 1
+        elif _SHOWN_MARK.search(line):
+            left_out["unrendered"] += 1
     if lines:
         block.paragraphs.append("\n".join(lines))
     return blocks
@@ -514,6 +504,7 @@ REGIONS = frozenset(
     {"blockquote", "table", "ul", "ol", "dl", "li", "dd", "dt", "center", "poem", "pre", "caption"}
     | {"gallery", "figure", "h1", "h2", "h3", "h4", "h5", "h6"}
 )
+_ITEMS = ("li", "dd", "dt")
 _FORMATTING = re.compile(
     "a|abbr|b|bdi|bdo|big|cite|code|data|del|dfn|em|font|i|ins|kbd|mark|noinclude|onlyinclude|q|rb"
     "|rp|rt|ruby|s|samp|section|small|span|strike|strong|sub|sup|time|tt|u|var|wbr"
@@ -571,30 +562,19 @@ def _render_raised(match: re.Match[str]) -> str:
 
 
 def _remove_tags(text: str, lines: dict[str, int]) -> str:
-    out: list[str] = []
+    out = []
     position = begin = depth = 0
     region = ""
-    unclosed: set[str] = set()
-    tags = _TAG.finditer(text)
-    while True:
-        match = next(tags, None)
-        name = match[2].lower() if match and match[2] else ""
-        if match is None or not name:
-            # A heading, or the end: what is not closed here is a line, except a table.
-            end = match.start() if match else len(text)
+    for match in _TAG.finditer(text):
+        name = match[2]
+        if name is None:
+            # A heading: unclosed elements end here.
             if depth:
                 depth = 0
-                position = end if region == "table" else _end_of_line(text, begin)
+                position = match.start()
                 lines[region] += 1 + text.count("\n", begin, position)
-                if position < end:
-                    # Not searched for again in this section: time stays linear.
-                    unclosed.add(region)
-                    tags = _TAG.finditer(text, position)
-                    continue
-            unclosed.clear()
-            if match is None:
-                break
             continue
+        name = name.lower()
         if depth:
             if name == region:
                 depth += -1 if match[1] else 1
@@ -603,15 +583,16 @@ def _remove_tags(text: str, lines: dict[str, int]) -> str:
                     position = match.end()
                     lines[region] += 1 + text.count("\n", begin, position)
             continue
+        if match.start() < position:
+            continue
         if name in REGIONS:
             out.append(text[position : match.start()])
             begin = position = match.end()
             if match[1] or match[0].endswith("/>"):
                 out.append(_APART)
-            elif name in unclosed:
-                position = _end_of_line(text, begin)
+            elif name in _ITEMS:  # outside a list: often not closed
+                position = text.find("\n", begin) % (len(text) + 1)  # without one, the end
                 lines[name] += 1
-                tags = _TAG.finditer(text, position)
             else:
                 region = name
                 depth = 1
@@ -631,13 +612,11 @@ def _remove_tags(text: str, lines: dict[str, int]) -> str:
             continue
         out += [text[position : match.start()], replacement]
         position = match.end()
-    out.append(text[position:])
+    if depth:
+        lines[region] += 1 + text.count("\n", begin)
+    else:
+        out.append(text[position:])
     return "".join(out)
-
-
-def _end_of_line(text: str, begin: int) -> int:
-    end = text.find("\n", begin)
-    return len(text) if end < 0 else end
 
 
 def _remove_quotes(text: str) -> str:

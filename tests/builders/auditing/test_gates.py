@@ -606,10 +606,10 @@ def test_rows_that_are_repeated_in_their_split_are_measured() -> None:
     test = part([*texts, *texts[:10]], [0, 1] * 25)
     found = target("tense", ["0", "1"], part(["Otra barca."], [0]), test)
     checks = {c.what: c for c in DIFFERENT.measure(found)}
-    repeated = checks["repeated rows of test (with the texts of another row of it)"]
+    repeated = checks["repeated rows of test (with the texts of another one)"]
     assert (repeated.value, repeated.verdict, repeated.rows[0]["number"]) == (0.2, "miss", 40)
     assert repeated.rows[0]["why"] == "as test.parquet, row 0"
-    assert checks["repeated rows of train (with the texts of another row of it)"].value == 0
+    assert checks["repeated rows of train (with the texts of another one)"].value == 0
 
 
 def test_texts_without_words_are_found() -> None:

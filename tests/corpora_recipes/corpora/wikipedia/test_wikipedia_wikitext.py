@@ -406,17 +406,14 @@ def test_a_page() -> None:
         ("Uno es\nasí. Dos\n\nTres es así.", [["Uno es así."], ["Tres es así."]]),
         ("Uno es así.<br><br/>Dos es así.", [["Uno es así."], ["Dos es así."]]),
         ("Uno es así.<br>Dos es así.", [["Uno es así.", "Dos es así."]]),
-        # A table that is never closed ends at the next heading, others at the end of their line.
+        # What is never closed ends at the next heading, items outside a list at the end of a line.
         *(
             (f"Es así.\n{opening}\nNo es prosa.\n== B ==\nVa así.", [["Es así."], ["Va así."]])
-            for opening in ("{| class=x\n| celda", "<table><tr><td>x")
+            for opening in ("{| class=x\n| celda", "<center>", "<blockquote>", "<ul><li>x")
         ),
         *(
-            (
-                f"Es así.\n{opening}\nSí es prosa.\n<b>Va</b> así.",
-                [["Es así."], ["Sí es prosa.", "Va así."]],
-            )
-            for opening in ("<center>x", "<blockquote>x", "<li>x", "<ul><li>x<li>y")
+            (f"Es así.\n{opening}\nSí es <b>prosa</b>.", [["Es así."], ["Sí es prosa."]])
+            for opening in ("<li>x", "<li>x<b>y</b><li>z", "<dd>x")
         ),
         # A reference hid that a blank was missing.
         ("Uno es así.<ref>x</ref>Dos es así.", [["Uno es así.", "Dos es así."]]),
