@@ -102,15 +102,20 @@ _HTML = re.compile(
     rb"(?:\xef\xbb\xbf)?(?:\s|<!--.*?-->|<\?xml[^>]*>)*<(?:!doctype\s+html|html|head|body|script)\b",
     re.IGNORECASE | re.DOTALL,
 )
+# What follows the last block of a bzip2 stream, at any bit: the square root of pi in BCD
+# (bzip2-1.0.8, compress.c), and then a checksum of four bytes.
+_BZ2_END = 0x177245385090
 
 
 def wrong_kind(path: Path, name: str) -> str:
     """Describe a file that is not of the kind that its name says; "" if it is.
 
-    Of a zip file, the end is checked too, which a truncated file lacks.
+    Of a zip or bz2 file, the end is checked too, which a truncated file lacks.
     """
     with path.open("rb") as file:
         begin = file.read(1024)
+        file.seek(max(0, path.stat().st_size - 16))
+        end = file.read()
     if not begin:
         return "an empty file"
     quoted, suffix = repr(begin.strip()[:40]), Path(name).suffix
@@ -118,7 +123,15 @@ def wrong_kind(path: Path, name: str) -> str:
         return f"a web page, which begins {quoted}"
     if not begin.startswith(_MAGIC.get(suffix, (b"",))):
         return f"no {suffix} file: it begins {quoted}"
-    return "a .zip file without its end" if suffix == ".zip" and not is_zipfile(path) else ""
+    if (suffix == ".zip" and not is_zipfile(path)) or (suffix == ".bz2" and not _ends_bz2(end)):
+        return f"a {suffix} file without its end"
+    return ""
+
+
+def _ends_bz2(end: bytes) -> bool:
+    """Return whether the last bytes of a file end a bzip2 stream, which may end in any bit."""
+    bits = int.from_bytes(end, "big")
+    return any(bits >> 32 + spare & 0xFFFFFFFFFFFF == _BZ2_END for spare in range(8))
 
 
 def read_note(path: Path, kind: Callable[..., _T], todo: str) -> _T | None:

@@ -12,6 +12,8 @@ from pathlib import Path
 from random import Random
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from loopback import DATA, OTHER, RangeServer, Server, status, whole
 from no_waiting import no_waiting as no_waiting
 from recipe_reading import refused, serve
@@ -271,9 +273,18 @@ def test_right_and_wrong(name: str, tmp_path: Path) -> None:
     if Path(name).suffix in (".zip", ".bz2", ".gz"):
         path.write_bytes(b"plain text")
         assert wrong_kind(path, name).startswith(f"no {Path(name).suffix} file")
-    if name == "a.zip":
+    if Path(name).suffix in (".zip", ".bz2"):
         path.write_bytes(RIGHT[name][:-1])
         assert "without its end" in wrong_kind(path, name)
+
+
+@given(st.binary(max_size=300))
+def test_every_bz2_stream_has_its_end_at_some_bit(tmp_path_factory, data: bytes) -> None:
+    path = tmp_path_factory.getbasetemp() / "part"
+    path.write_bytes(bz2.compress(data) + bz2.compress(b"another stream"))
+    assert wrong_kind(path, "a.bz2") == ""
+    path.write_bytes(bz2.compress(data)[:-1])
+    assert wrong_kind(path, "a.bz2") == "a .bz2 file without its end"
 
 
 def test_no_entry_of_two_fetches_is_lost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
