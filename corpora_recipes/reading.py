@@ -9,7 +9,8 @@ import socket
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor, Future
-from dataclasses import asdict
+from contextlib import suppress
+from dataclasses import asdict, replace
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -46,8 +47,10 @@ from corpora_recipes.running.errors import (
 )
 from corpora_recipes.running.executors import open_executor
 from corpora_recipes.running.outputs import whole_outputs
+from corpora_recipes.text.pdf import count_words, find_words
 
 B = TypeVar("B", bound=Block)
+T = TypeVar("T")
 
 BEYOND_QUOTA = "beyond_quota"
 """The reason of what a block holds beyond the quota."""
@@ -84,7 +87,7 @@ def read_corpus(
     left = corpus.documents
     seen: set[int] = set()
     faults: list[RawError] = []
-    for get_result in _results(order, corpus, executor, max_in_flight):
+    for get_result in _results(_read, order, corpus, executor, max_in_flight):
         try:
             result = get_result()
         except RawError as fault:
@@ -143,18 +146,22 @@ def _read(recipe: str, block: Block, corpus: Corpus) -> BlockResult:
 
 
 def _results(
-    order: Sequence[Block], corpus: Corpus, executor: Executor | None, max_in_flight: int
-) -> Iterator[Callable[[], BlockResult]]:
-    """Yield what returns the result of each block, or raises its error."""
+    function: Callable[[str, Any, Corpus], T],
+    order: Sequence[Block],
+    corpus: Corpus,
+    executor: Executor | None,
+    max_in_flight: int,
+) -> Iterator[Callable[[], T]]:
+    """Yield what returns the result of a function for each block, or raises its error."""
     if executor is None:
-        yield from (partial(_read, corpus.recipe, block, corpus) for block in order)
+        yield from (partial(function, corpus.recipe, block, corpus) for block in order)
         return
-    in_flight: deque[Future[BlockResult]] = deque()
+    in_flight: deque[Future[T]] = deque()
     rest = iter(order)
     try:
         while True:
             for block in islice(rest, max_in_flight - len(in_flight)):
-                in_flight.append(executor.submit(_read, corpus.recipe, block, corpus))
+                in_flight.append(executor.submit(function, corpus.recipe, block, corpus))
             if not in_flight:
                 return
             future = in_flight.popleft()
@@ -164,6 +171,33 @@ def _results(
     finally:
         for future in in_flight:
             future.cancel()
+
+
+def _count_words(
+    blocks: Sequence[Block], corpus: Corpus, executor: Executor | None, max_in_flight: int
+) -> Corpus:
+    """Return the corpus with ``words``: those that words cut at line ends may be, and how often."""
+    forms = [get() for get in _results(_find_words, blocks, corpus, executor, max_in_flight)]
+    asked = replace(corpus, words=dict.fromkeys(set().union(*forms), 0))
+    if not asked.words:
+        return corpus
+    counts = [get() for get in _results(_find_counts, blocks, asked, executor, max_in_flight)]
+    return replace(corpus, words=sum(counts, Counter()))
+
+
+def _find_words(recipe: str, block: Block, corpus: Corpus) -> set[str]:
+    return find_words(_texts(recipe, block, corpus))
+
+
+def _find_counts(recipe: str, block: Block, corpus: Corpus) -> Counter[str]:
+    return count_words(_texts(recipe, block, corpus), corpus.words)
+
+
+def _texts(recipe: str, block: Block, corpus: Corpus) -> Iterator[str]:
+    """Yield the texts of a block, up to a fault, which is raised when the block is read."""
+    texts = load_recipe(recipe).texts
+    with suppress(InputError, OSError):
+        yield from texts(block, corpus) if texts is not None else ()
 
 
 def settle_counts(result: BlockResult, corpus: Corpus) -> None:
@@ -308,6 +342,8 @@ def read(
         rows: list[dict[str, Any]] = []
         max_in_flight = 2 * pool.at_once if pool else 1
         max_faults = MAX_FAULTS if size < SOON_READ else 1
+        if recipe.texts is not None:
+            corpus = _count_words(blocks, corpus, pool, max_in_flight)
         for records, drops in read_corpus(blocks, corpus, pool, max_in_flight, max_faults):
             total.add(drops)
             for record in records:

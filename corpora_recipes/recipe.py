@@ -346,6 +346,8 @@ class Corpus:
         facts: the recipe's corpus.yaml.
         sources: the origin of this corpus's raw files; None for `sources` of params.yaml.
         params: the file that has the entry, for messages.
+        words: how often the corpus has words, as far as ``text.pdf.mend`` asks for them; set when
+            it is read.
     """
 
     name: str
@@ -358,6 +360,7 @@ class Corpus:
     facts: CorpusFacts
     sources: str | None = None
     params: str = "params.yaml"
+    words: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -448,6 +451,8 @@ class Recipe:
         read_block: ``read_block(block, corpus)`` reads one block. It runs in a worker, depends
             only on its arguments, counts and drops an item that it cannot read, and raises
             RawError if the file is another one, or damaged as a whole.
+        texts: ``texts(block, corpus)`` yields the texts of a block whose words decide how others,
+            cut at line ends in a PDF, are joined (``Corpus.words``). Default, None: none is.
         sources: ``sources(corpus)`` lists the raw files, if ``{option}`` in corpus.yaml cannot
             express how they depend on the options. Default: those of corpus.yaml.
         settled: ``settled(corpus)`` asks the servers what the options leave open, such as the date
@@ -466,6 +471,7 @@ class Recipe:
 
     blocks: Callable[[Path, Corpus], Sequence[Block]]
     read_block: Callable[[Any, Corpus], BlockResult]
+    texts: Callable[[Any, Corpus], Iterable[str]] | None = None
     sources: Callable[[Corpus], Sequence[Source]] = lambda corpus: corpus.facts.sources
     settled: Callable[[Corpus], Corpus] = lambda corpus: corpus
     fetch_upstream: Callable[[Corpus, Path], None] | None = None

@@ -4,16 +4,27 @@ import html
 import re
 import unicodedata
 
+from corpora_recipes.text.encoding import find_wrong_encoding
+from corpora_recipes.text.pdf import PDF_CHARACTERS, find_pdf_characters
+
 # Controls except white space, soft hyphen, zero-width and directional marks, byte order mark.
 _INVISIBLE = re.compile(
-    "[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\xad\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]"
+    "[\x00-\x08\x0e-\x1b\x7f\xad\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]"
 )
+# Controls that are marks or letters of another code page; of mojibake, bytes that show nothing.
+_CONTROL = re.compile("[\x80-\x84\x86-\x9f]")
+_HALF = re.compile("(?<=[^\x00-\xa0\xad\xdf-\xff])[\xa0\xad]")
+_CUT = re.compile(r"\xad\s+")  # a soft hyphen at the end of a line
 _DAMAGE = {
     "replacement_character": re.compile("\ufffd"),
     "unpaired_surrogate": re.compile("[\ud800-\udfff]"),
     "private_use_character": re.compile("[\ue000-\uf8ff\U000f0000-\U0010ffff]"),
-    "mojibake": re.compile("Ã[\x80-\xbf]|Â[\xa0-\xbf]|â€"),  # UTF-8 read as Windows-1252
+    "control_character": _CONTROL,
 }
+# Any character of these signs, for speed.
+_SUSPECT = re.compile(
+    f"[{PDF_CHARACTERS}\x80-\x84\x86-\x9f\ud800-\uf8ff\ufffd\U000f0000-\U0010ffff]"
+)
 
 # Not natural text: links, templates, tags, attributes, entities, addresses, codes, footnote marks,
 # bars between parts of a page (not 1|2|3). Every alternative begins with one fixed character, so
@@ -50,9 +61,12 @@ def clean(text: str) -> str:
     White space is that of Unicode, including line breaks; invisible are controls, zero-width and
     directional marks, soft hyphens and byte order marks. Two apostrophes for a quotation mark
     (''así'') become a straight mark ("así"); those for seconds (10'') stay. Damage is not
-    repaired: U+FFFD stays.
+    repaired, and stays: what ``find_damage`` needs and does not show becomes U+FFFD.
     """
     if not is_single_spaced(text):
+        if _HALF.search(text) and find_wrong_encoding(text) == "mojibake":
+            text = _HALF.sub("\ufffd", text)
+        text = _CONTROL.sub("\ufffd", _CUT.sub("", text))
         # Printable text has nothing invisible; most texts are, with single spaces.
         single = " ".join(text.split())
         text = single if single.isprintable() else " ".join(_INVISIBLE.sub("", text).split())
@@ -106,13 +120,18 @@ def find_damage(text: str) -> str | None:
     """Return the sign that the text was damaged in the source, or None.
 
     Returns:
-        "replacement_character", "unpaired_surrogate" (it cannot be written as UTF-8),
-        "private_use_character" (bullets of symbol fonts, mostly) or "mojibake" (UTF-8 read as
-        Windows-1252).
+        "mojibake" or "wrong_code_page" (see ``find_wrong_encoding``), "replacement_character",
+        "unpaired_surrogate" (it cannot be written as UTF-8), "private_use_character" (bullets of
+        symbol fonts, mostly), "control_character", "ligature" or "accent_apart".
     """
     if text.isascii():
         return None
-    return next((reason for reason, pattern in _DAMAGE.items() if pattern.search(text)), None)
+    if (sign := find_wrong_encoding(text)) is not None:
+        return sign
+    if not _SUSPECT.search(text):
+        return None
+    found = next((reason for reason, pattern in _DAMAGE.items() if pattern.search(text)), None)
+    return found or find_pdf_characters(text)
 
 
 def has_markup(text: str) -> bool:

@@ -17,6 +17,8 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from corpora_recipes.running.errors import ParamsError
+from corpora_recipes.text.encoding import find_wrong_encoding
+from corpora_recipes.text.pdf import find_pdf_characters, has_cut_word
 from corpora_recipes.text.sentences import abbreviations
 from corpora_recipes.yaml_files import load_yaml
 
@@ -144,6 +146,10 @@ def _unbalanced_brackets(sentence: str) -> bool:
 
 
 _FUNCTIONS: Mapping[str, Callable[[str], object]] = {
+    "mojibake": lambda sentence: find_wrong_encoding(sentence) == "mojibake",
+    "wrong_code_page": lambda sentence: find_wrong_encoding(sentence) == "wrong_code_page",
+    "accent_apart": lambda sentence: find_pdf_characters(sentence) == "accent_apart",
+    "hyphenated_word": has_cut_word,
     "not_nfc": _not_nfc,
     "unbalanced_brackets": _unbalanced_brackets,
 }

@@ -19,6 +19,11 @@ _NUMBER_IN_BRACKETS = re.compile(r"\(\d[\d.:/–-]*\)")
 _FIRST_WORD = re.compile(r"[^\W_]+")
 _ROMAN_NUMERAL = re.compile(r"(?=[CXLVI])C{0,3}(?:X[CL]|L?X{0,3})(?:I[XV]|V?I{0,3})(?!\w)")
 _ACRONYM = re.compile(r"(?:[^\W\d_]{1,2}\.-?)+[^\W\d_]{1,2}")
+# The sign of a number: Nº 5, N.º 5, N° 5, № 5, Nro. 5.
+_NUMBER_SIGN = re.compile(r"(?:[Nn]\.?[º°ª]|№|[Nn](?:ro|úm)\.)(?![^\W\d])")
+# Letters of a word that may be an abbreviation before a number.
+_MAX_SHORT = 5
+_VOWELS = "aeiouyáéíóúàèìòùâêîôûäëïöüãõ"
 _BRACKETS = (("(", ")"), ("[", "]"))
 _WINDOW = 30  # words to each side in which a bracket or a quotation must open and close
 # Of writing without spaces: the marks that end a sentence wherever they stand, with those that
@@ -190,6 +195,11 @@ def _plainly_ends(
         or len(word) < 2
         or not word.isalnum()
         or (len(word) == 2 and word.isdigit())
+        or word[-1] in "ªº"
+        or (
+            len(word) <= _MAX_SHORT
+            and (text[blank + 1] == "N" or "." in text[blank + 2 : blank + 6])
+        )
         or (rules.ordinals and _ROMAN_NUMERAL.fullmatch(word))
         or word in rules.words
         or word.lower() in rules.words
@@ -231,7 +241,7 @@ def _is_boundary(words: Sequence[str], start: int, i: int, rules: Rules) -> bool
     elif tail[2] in (")", "]") and not _ALPHANUMERIC.search(word):
         return False  # (!), [...]
     following = words[i + 1]
-    if not following.strip("»›”)]}>"):
+    if not following.strip("»›”)]}>?!") or following[0] in "§&=/%,;:":
         return False
     if tail[1] != "." and _NUMBER_IN_BRACKETS.match(following):
         return False  # a title and its year: ¿Quién? (1984)
@@ -257,6 +267,8 @@ def _full_stop_ends(
     following = words[i + 1]
     if (core + ".", following.partition(".")[0] + ".") in rules.pairs:
         return False
+    if (core[-1:] in ("ª", "º") and core[:-1].isalpha()) or _counts(core, words, i, rules):
+        return False
     is_first = not before
     before = before.lstrip(OPENING)
     names = {core + ".", f"{before} {core}."}
@@ -269,9 +281,10 @@ def _full_stop_ends(
         return False
     number = after[0].isdigit() or (not starter and _ROMAN_NUMERAL.match(after) is not None)
     abbreviation_may_end = not (number or not following.strip(_DASHES) or tail[2][:1] in (")", "]"))
-    if names & rules.may_end:
+    in_name = bool(names & rules.in_names)
+    if names & rules.may_end and not in_name:
         return abbreviation_may_end
-    if names & rules.in_names or _ACRONYM.fullmatch(core):
+    if in_name or _ACRONYM.fullmatch(core):
         return abbreviation_may_end and starter
     if is_first and (core.isdigit() or len(core) == 1 or _ROMAN_NUMERAL.fullmatch(core)):
         return len(core) > 3  # the number of a list item or a heading; a year is not one
@@ -283,6 +296,25 @@ def _full_stop_ends(
         unit = core.islower() and before[-1:].isdigit()
         return abbreviation_may_end and (unit or starter)
     return True
+
+
+def _counts(core: str, words: Sequence[str], i: int, rules: Rules) -> bool:
+    """Return whether a short word with a stop is before its number: "ord. Nº 916", "op. 51".
+
+    A vowel at its end, or capitals, make it a word that ends a sentence: "La dama. 3 peones". So do
+    languages with ordinals, where verbs stand at the end.
+    """
+    following = words[i + 1].lstrip(OPENING)
+    if len(core) > _MAX_SHORT or not core.isalpha() or (core.isupper() and len(core) > 1):
+        return False
+    if following[:1].isdigit():
+        is_word = core[-1].lower() in _VOWELS or (len(core) > 3 and "/" not in following)
+        return not rules.ordinals and (not is_word or core.lower() == "no")
+    if _NUMBER_SIGN.match(following):
+        return len(core) < _MAX_SHORT
+    # "Res. Ex. N° 25"
+    is_short = following.endswith(".") and i + 2 < len(words)
+    return is_short and _counts(following[:-1], words, i + 1, rules)
 
 
 def _inside(left: str, right: str, quotations: Sequence[tuple[str, str]]) -> bool:

@@ -13,7 +13,7 @@ import gzip
 import re
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -47,6 +47,8 @@ from corpora_recipes.running.limits import (
     whole_lines,
 )
 from corpora_recipes.text.cleaning import clean, find_damage
+from corpora_recipes.text.encoding import restore
+from corpora_recipes.text.pdf import has_cut_word, mend
 from corpora_recipes.text.sentences import split_sentences
 from corpora_recipes.validation import validate
 
@@ -133,12 +135,41 @@ def read_block(block: LineRange | Part, corpus: Corpus) -> BlockResult:
             found, todo = "more", "cut it up, or write it as .jsonl, which is read in parts"
             raise RawError(block.path, f"at most {MOST_RECORDS:,} documents", found, todo)
         with result.counting("documents", location):
-            row = _parse(content, columns, location)
-            document = document_of(row, location, corpus.language, result.drops)
+            row = _restored(_parse(content, columns, location), result.drops)
+            document = document_of(row, location, corpus, result.drops)
             if not document.sections:
                 raise Dropped("no_sentences")
             result.records.append(document)
     return result
+
+
+def texts(block: LineRange | Part, corpus: Corpus) -> Iterator[str]:
+    """Yield the texts of one part, without those of bad rows."""
+    columns = {} if _file_of(block).suffix in TEXTS else _columns(corpus)
+    for location, content in contents_of(block, columns):
+        with suppress(RawError):
+            yield from _texts_in(_restored(_parse(content, columns, location), Drops()))
+
+
+def _texts_in(value: Any) -> Iterator[str]:
+    """Yield the strings of a row."""
+    if isinstance(value, dict | list):
+        for part in value.values() if isinstance(value, dict) else value:
+            yield from _texts_in(part)
+    elif isinstance(value, str):
+        yield value
+
+
+def _restored(value: Any, drops: Drops) -> Any:
+    """Return a row with its texts restored, and count them; its id stays."""
+    if isinstance(value, dict):
+        return {k: v if k == "id" else _restored(v, drops) for k, v in value.items()}
+    if isinstance(value, list):
+        return [_restored(part, drops) for part in value]
+    if not isinstance(value, str) or (text := restore(value)) == value:
+        return value
+    drops.seen["restored_texts"] += 1
+    return text
 
 
 def fetch_upstream(corpus: Corpus, out: Path) -> None:
@@ -171,7 +202,7 @@ def _file_of(block: LineRange | Part) -> Path:
 # --- the document of a row -----------------------------------------------------------------------
 
 
-def document_of(row: Any, location: Location, language: str, drops: Drops) -> Document:
+def document_of(row: Any, location: Location, corpus: Corpus, drops: Drops) -> Document:
     """Return the document of a row, without the sentences that it counts as dropped.
 
     A row without the key ``id`` gets the digest of its texts, and is counted as one.
@@ -211,10 +242,10 @@ def document_of(row: Any, location: Location, language: str, drops: Drops) -> Do
         sections=[
             section
             for heading, level, texts in parts
-            for section in split_at_drops(clean(heading), level, _sentences(texts, language, drops))
+            for section in split_at_drops(clean(heading), level, _sentences(texts, corpus, drops))
         ],
         split=split,
-        summary=_summary(_string(fields.get("summary", ""), "summary", location), language, drops),
+        summary=_summary(_string(fields.get("summary", ""), "summary", location), corpus, drops),
     )
 
 
@@ -235,23 +266,23 @@ def _section(value: Any, location: Location) -> tuple[str, int, list[str]]:
     return heading, level, _strings(fields["paragraphs"], "paragraphs", location)
 
 
-def _summary(text: str, language: str, drops: Drops) -> list[str]:
-    (sentences,) = _sentences([text], language, drops, "summary_sentences")
+def _summary(text: str, corpus: Corpus, drops: Drops) -> list[str]:
+    (sentences,) = _sentences([text], corpus, drops, "summary_sentences")
     return [sentence for sentence in sentences if sentence is not None]
 
 
 def _sentences(
-    texts: Sequence[str], language: str, drops: Drops, unit: str = "sentences"
+    texts: Sequence[str], corpus: Corpus, drops: Drops, unit: str = "sentences"
 ) -> list[list[str | None]]:
     """Split paragraphs into sentences, with None in place of dropped ones."""
     paragraphs: list[list[str | None]] = []
     for text in texts:
         paragraphs.append([])
-        for sentence in split_sentences(clean(text), language):
-            reason = find_damage(sentence) or (
-                "" if any(map(str.isalpha, sentence)) else "no_letters"
-            )
-            paragraphs[-1].append(drops.sift(unit, sentence, reason))
+        for sentence in split_sentences(clean(mend(text, corpus.words)), corpus.language):
+            reason = find_damage(sentence) or (has_cut_word(sentence) and "hyphenated_word")
+            if not any(map(str.isalpha, sentence)):
+                reason = reason or "no_letters"
+            paragraphs[-1].append(drops.sift(unit, sentence, reason or None))
     return paragraphs
 
 

@@ -337,8 +337,7 @@ class _Archive:
 
 # --- lines of dialogue ---------------------------------------------------------------------------
 
-# Characters of the longest sentence that is read: matching time can be quadratic in the length, and
-# spoken sentences are far shorter.
+# Characters: matching time can be quadratic in the length, and spoken sentences are far shorter.
 MAX_SENTENCE = 1000
 
 _DASH = "–—―-"
@@ -346,6 +345,8 @@ _DASH = "–—―-"
 _AT_BREAK = re.compile(rf"\n\s*(?=[{_DASH}])")
 # Inside a line a single dash may do so; two are an interruption ("Yo-- no sé").
 _INSIDE = re.compile(rf"(?<=\S)\s+(?=[{_DASH}](?![{_DASH}])\s*([^\s{_DASH}]))")
+_STOP = r"(?:[?!]|[^\W\d_A-ZÁÉÍÓÚÑ]{2}(?:\.|…|\.\.\.))"
+_GLUED = re.compile(rf"{_STOP}[»”\")\]]?(?=[{_DASH}](?:[¿¡]|[^\W\d_a-z]\w* ))")
 _ENDS = re.compile(rf"[{FINAL}»”\")\]{_DASH}]$")
 _LEADING = re.compile(rf"^\s*[{_DASH}][\s{_DASH}]*")
 # A stop at the beginning: the text before it was in another line.
@@ -475,11 +476,10 @@ def is_caption(line: str) -> bool:
 def split_turns(line: str) -> list[str]:
     """Split a line before dashes that mark another speaker; the dashes stay.
 
-    Inside a line, a dash after a space marks another speaker if the preceding text ends in a stop
-    or begins with a dash, and the following text does not begin with a lower-case letter.
+    Inside a line they follow a stop, or a dash at its beginning, and no small letter comes next.
     """
     turns = []
-    for part in _AT_BREAK.split(line):
+    for part in _AT_BREAK.split(_GLUED.sub(r"\g<0> ", line)):
         start = 0
         opens_with_dash = part.lstrip()[:1] in tuple(_DASH)
         for match in _INSIDE.finditer(part):

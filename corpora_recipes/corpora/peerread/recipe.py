@@ -26,6 +26,7 @@ from corpora_recipes.records import Document, Drops, Section, split_at_drops
 from corpora_recipes.running.errors import RawError
 from corpora_recipes.text.cleaning import clean
 from corpora_recipes.text.language import is_language
+from corpora_recipes.text.pdf import mend
 from corpora_recipes.text.tidying import find_flaw, tidy_sentences
 
 ENDING = ".pdf.json"
@@ -189,8 +190,6 @@ def _reason(sentence: str, rules: _Rules) -> str | None:
 
 LOST = "\ufffc"  # OBJECT REPLACEMENT CHARACTER: a sentence that has it is not whole
 
-# Ligatures that are one character in the font.
-_LIGATURES = str.maketrans({"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl"})
 _PARTED = re.compile(r"([^\W\d_]+)-\n([a-z]+)")
 _ENDS = re.compile(r"[.!?:][\"'”’)\]]*$")
 _WORD = re.compile(r"[^\W\d_]{2,}")
@@ -210,9 +209,7 @@ def paragraphs(text: str, language_words: frozenset[str]) -> list[str]:
     and a break after which the line does not continue the one before it.
     ``language_words`` are those of the paper in lower case, with and without hyphens.
     """
-    text = _PARTED.sub(
-        lambda parts: _join_word(parts[1], parts[2], language_words), text.translate(_LIGATURES)
-    )
+    text = _PARTED.sub(lambda parts: _join_word(parts[1], parts[2], language_words), mend(text, {}))
     texts: list[str] = []
     after_loss = False
     for line in map(str.strip, text.split("\n")):

@@ -49,6 +49,7 @@ from corpora_recipes.running.errors import InputError, ParamsError, RawError
 from corpora_recipes.running.limits import LARGEST_XML, is_number
 from corpora_recipes.text.cleaning import clean, nfc
 from corpora_recipes.text.language import identify
+from corpora_recipes.text.pdf import Words, has_cut_word, mend
 from corpora_recipes.text.tidying import find_flaw, tidy_sentences
 
 DC = "{http://purl.org/dc/elements/1.1/}"
@@ -206,6 +207,7 @@ class _Rules:
     not_abstracts: Sequence[re.Pattern[str]]
     boilerplate: Sequence[re.Pattern[str]]
     sentence_breaks: Sequence[re.Pattern[str]]
+    words: Words
 
     @classmethod
     def of(cls, corpus: Corpus) -> "_Rules":
@@ -218,7 +220,14 @@ class _Rules:
             [re.compile(rule["pattern"], flags) for rule in rules["not_abstracts"]],
             [re.compile(rule["pattern"], flags) for rule in rules["boilerplate"]],
             [re.compile(rule["pattern"]) for rule in rules["sentence_breaks"]],
+            corpus.words,
         )
+
+
+def texts(block: Page, corpus: Corpus) -> Iterator[str]:
+    """Yield the descriptions of one page's records."""
+    for record in parse_page(block.path).iterfind(f"*/{OAI}record"):
+        yield from (f.text for f in _fields(record, str(block.path)) if f.element == "description")
 
 
 def boilerplate(corpus: Corpus) -> list[re.Pattern[str]]:
@@ -347,12 +356,11 @@ def _paragraphs(abstract: str, rules: _Rules, drops: Drops) -> list[list[str | N
     text = _shorten_spaces(text)
     for pattern in rules.boilerplate:
         text = pattern.sub("", text)
-    text = re.sub(r"\xad\s*", "", text)
     for pattern in rules.sentence_breaks:
         text = pattern.sub("\n\n", text)
     paragraphs = []
     for lines in re.split(r"\n\s*\n", text):
-        sentences = tidy_sentences(clean(lines), rules.language)
+        sentences = tidy_sentences(clean(mend(lines, rules.words)), rules.language)
         paragraphs.append([drops.sift("sentences", s, _damage(s)) for s in sentences])
     return paragraphs
 
@@ -363,6 +371,8 @@ def _damage(sentence: str) -> str | None:
     if reason in (None, "broken_quotation", "no_letters"):
         if _OCR.search(sentence):
             return "ocr_damage"
+        if has_cut_word(sentence):
+            return "hyphenated_word"
         if _LOST_BEGINNING.match(sentence):
             return "lost_beginning"
     return reason

@@ -31,9 +31,9 @@ _EMPTY_BRACKET = re.compile(rf"\([ \n]*[{NOTHING}][\s{NOTHING}]*\)")
 _BRACKET = re.compile(r"\(([^()]*)\)")
 # An unknown template directly after the end of a sentence is a footnote or a note of editors.
 _TRAILING = re.compile(rf"(?<=[.!?»”…]){HOLE}+(?=\s|\Z)")
-# Occurs in all damage (of text.damage too): a fast search, mostly without a match.
+# Occurs in all damage but that of the encoding: a fast search, mostly without a match.
 _SUSPECT = re.compile(
-    "[\\[\\]{}|<>=~_&#ÃÂ€\ud800-\uf8ff\ufdd0-\ufdef\ufffd-\uffff\U000f0000-\U0010ffff]"
+    "[\\[\\]{}|<>=~_&#\ud800-\uf8ff\ufdd0-\ufdef\ufffd-\uffff\U000f0000-\U0010ffff]"
 )
 _MARKUP = re.compile(
     r"\[\[|\]\]|\[\s*\]|[{}|]|<\s*[/!?]?\s*[a-zA-Z][^<>]*>|<[/!?a-zA-Z<]|>(?<=[\w\"'?/>]>)"
@@ -47,12 +47,12 @@ _HOLE = re.compile(
     r"|,(?: ?[),;]|\.(?!\.)|(?<= ,)(?= |\Z))|;(?: ?[),;]|\.(?!\.))|:(?: ?[,;)]|\.(?!\.))"
     r"|\.(?<= \.)(?= |\Z)|« ?»|“ ?”|\"(?<!\"\")\"(?!\")"
 )
-# Everything that _is_suspect, _has_hole, text.tidy and text.damage find matches this (in RE2's
+# Everything that _is_suspect, _has_hole and text.tidy find matches this, except damage (in RE2's
 # syntax): characters that only damage leaves; spaces on the wrong side of a mark; marks with
 # nothing between them; a stop without a space before the next sentence.
 _FAULTS = "|".join(
     (
-        r"[\[\]{}|<>=~_&#ÃÂ€\x{e000}-\x{f8ff}\x{fdd0}-\x{fdef}\x{fffd}-\x{ffff}\x{f0000}-\x{10ffff}]",
+        r"[\[\]{}|<>=~_&#\x{e000}-\x{f8ff}\x{fdd0}-\x{fdef}\x{fffd}-\x{ffff}\x{f0000}-\x{10ffff}]",
         r"''|://|www\.",
         r" [.,;:!?)\]»”]|[(\[¿¡«“] | \"[.,;:!?)\]]| \"\z",
         r"\( ?[.,;:)]|\( ?[-–—][ )]|[,;:] ?[),;.]|« ?»|“ ?”|\"\"",
@@ -76,7 +76,8 @@ def sentences(paragraphs: Sequence[str], language: str, drops: Drops) -> list[li
     """
     texts = [clean(_close_gaps(paragraph)) for paragraph in paragraphs]
     # Most texts are neither suspect nor hollow nor untidy, as a fast search shows.
-    doubtful = _match(texts, _possible_faults(language))
+    matches = _match(texts, _possible_faults(language))
+    doubtful = [m or find_damage(text) is not None for m, text in zip(matches, texts, strict=True)]
     for i, text in enumerate(texts):
         if doubtful[i] and len(text) <= MAX_PARAGRAPH:
             texts[i] = _close_blanks(text, language)
@@ -227,7 +228,9 @@ def _has_hole(text: str, language: str) -> bool:
 
 
 def _is_suspect(text: str) -> bool:
-    return _SUSPECT.search(text) is not None or "''" in text or "://" in text or "www." in text
+    if _SUSPECT.search(text) or "''" in text or "://" in text or "www." in text:
+        return True
+    return find_damage(text) is not None
 
 
 def _damage(sentence: str) -> str | None:

@@ -248,6 +248,35 @@ def test_a_text_is_named_like_its_file(tmp_path: Path) -> None:
     assert first.sections[0].paragraphs == [["Una frase.", "Otra."], ["Y otra."]]
 
 
+def test_texts_are_restored_or_dropped(tmp_path: Path) -> None:
+    sound = "La niña cruzó el río. ¿Quién más? Óscar no."
+    (tmp_path / "restored.txt").write_text(sound.encode().decode("latin-1"), "utf-8")
+    (tmp_path / "lost.txt").write_text("El rÃo baja. La niña no.", "utf-8")
+    documents, counts = read(tmp_path)
+    texts = {
+        d.id: [s for part in d.sections for p in part.paragraphs for s in p] for d in documents
+    }
+    assert texts["restored"] == ["La niña cruzó el río.", "¿Quién más?", "Óscar no."]
+    assert texts["lost"] == ["La niña no."]
+    assert counts["restored_texts"]["seen"] == 1
+    assert counts["sentences"]["dropped"] == {"wrong_code_page": 1}
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_the_corpus_says_how_cut_words_are_joined(tmp_path: Path, workers: int) -> None:
+    raw = tmp_path / "raw"
+    raw.mkdir()
+    (raw / "a.txt").write_text("El puente de la ciu-\ndad cae. La canci´on, no.", "utf-8")
+    (raw / "b.txt").write_text("Una ciudad canta su canción. Otra calla.", "utf-8")
+    (raw / "c.txt").write_text("El hospi-\ntal abre. El tren no.", "utf-8")
+    out = tmp_path / "out.parquet"
+    drops = stage_read(corpus(), raw, out, workers=workers, executor="local")
+    rows = {row["id"]: row["sections"] for row in pq.read_table(out).to_pylist()}
+    assert rows["a"][0]["paragraphs"] == [["El puente de la ciudad cae.", "La canción, no."]]
+    assert rows["c"][-1]["paragraphs"] == [["El tren no."]]
+    assert drops.dropped == {("sentences", "hyphenated_word"): 1}
+
+
 def test_headings_of_markdown_make_sections(tmp_path: Path) -> None:
     write(tmp_path, "# El viaje", "Salió.", "## La vuelta", "", "Volvió.", name="a.md")
     (document,) = read(tmp_path)[0]

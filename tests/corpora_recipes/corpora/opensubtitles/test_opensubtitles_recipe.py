@@ -266,6 +266,14 @@ def test_dropped_line_ends_the_conversation() -> None:
         ("¿ Vienes ?", ["¿Vienes?"]),
         # A label inside a line
         ("ANA: ¿Vienes? EL SR. GIL: Ya voy.", ["¿Vienes?", "Ya voy."]),
+        ("Guardia 1: ¿Vienes?\nGuardia 2: Ya voy.", ["¿Vienes?", "Ya voy."]),
+        ("Ana: ¿Vienes?\nEl tendero: Ya voy.", ["¿Vienes?", "Ya voy."]),
+        ("Ana lo dijo: ven.\nDijo: ya voy.", ["Ana lo dijo: ven. Dijo: ya voy."]),
+        # A dash without a space
+        ("-¿Vienes?-Ya voy.", ["¿Vienes?", "Ya voy."]),
+        ("Ya voy...-¿Vienes?", ["Ya voy...", "¿Vienes?"]),
+        ("Ven, EE.UU.-Rusia no es.", ["Ven, EE.UU.-Rusia no es."]),
+        ("¿Vienes?-dijo.", ["¿Vienes?-dijo."]),
     ],
 )
 def test_turns_of_a_line(line: str, turns: list[str]) -> None:
@@ -283,6 +291,9 @@ def test_turns_of_a_line(line: str, turns: list[str]) -> None:
         ("Te oigo (y te veo)", "Te oigo (y te veo)", {}),
         ("ANA: Te oigo", "Te oigo", {"dash": 1, "speaker_label": 1}),
         ("Repito: Te oigo", "Repito: Te oigo", {}),
+        ("Guardia 2: Te oigo", "Te oigo", {"dash": 1, "speaker_label": 1}),
+        ("Regla 2: Te oigo", "Regla 2: Te oigo", {}),
+        ("Las 10: 30 ya son", "Las 10: 30 ya son", {}),
         ("Te oigo. [N. del T.: no]", "Te oigo.", {"translator_note": 1}),
     ],
 )

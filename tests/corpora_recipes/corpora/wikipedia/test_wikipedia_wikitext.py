@@ -13,7 +13,7 @@ from corpora_recipes.corpora.wikipedia.recipe import sections_of
 from corpora_recipes.corpora.wikipedia.templates import MARKS, format_number, load_wiki
 from corpora_recipes.corpora.wikipedia.wikitext import Article, Parser
 from corpora_recipes.records import Drops
-from corpora_recipes.text.cleaning import clean
+from corpora_recipes.text.cleaning import clean, find_damage
 from corpora_recipes.text.sentences import split_sentences
 from corpora_recipes.text.tidying import tidy
 
@@ -633,7 +633,7 @@ PIECES += [" de。"]
 
 
 def passes(text: str, language: str) -> bool:
-    return not prose._match([text], prose._possible_faults(language))[0]
+    return not (find_damage(text) or prose._match([text], prose._possible_faults(language))[0])
 
 
 @settings(max_examples=200)

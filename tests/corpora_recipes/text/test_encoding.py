@@ -1,0 +1,93 @@
+"""Tests of text.encoding: what a wrong encoding damaged is found, and restored if in no doubt."""
+
+import pytest
+
+from corpora_recipes.text.cleaning import clean, find_damage
+from corpora_recipes.text.encoding import find_wrong_encoding, restore
+
+SOUND = {
+    "es": "Ángel y la niña pasaron el último otoño en Ávila; ¿qué más? «Íñigo» no vino.",
+    "it": "È già notte in città, però c'è ancora un caffè.",
+    "pt": "A canção de São João não começou às três da manhã.",
+    "fr": "L'été où Noël tombait à l'hôpital, ça déçut Zoé.",
+    "de": "Über die Straße gehen zwölf Mädchen und ein größerer Löwe.",
+    "cs": "Žlutý kůň přišel ke břehu řeky.",
+    "ru": "Над рекой стоит старый каменный мост.",
+    "sr": "Љубица живи у малој кући поред реке; Šuma je tiha, đak čita.",
+    "el": "Το παλιό γεφύρι είναι κοντά στο χωριό.",
+}
+PAGES = ("latin-1", "cp1252", "cp1250", "cp1251", "cp1253", "iso8859-15", "mac_roman", "cp850")
+
+
+def misread(text: str, page: str) -> str:
+    """Return a text's UTF-8 as read in a code page; bytes that it lacks are controls."""
+    return "".join(bytes([b]).decode(page, "ignore") or chr(b) for b in text.encode())
+
+
+@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("language", SOUND)
+def test_mojibake(language: str, page: str) -> None:
+    sound = SOUND[language]
+    assert find_damage(sound) is None
+    assert restore(sound) == sound
+    spoilt = misread(sound, page)
+    assert find_wrong_encoding(spoilt) == "mojibake"
+    # Also where its second half shows nothing.
+    assert find_damage(clean(spoilt)) == "mojibake"
+    assert restore(spoilt) in ((sound,) if page in PAGES[:2] else (sound, spoilt))
+
+
+@pytest.mark.parametrize("word", ["río", "Ésta", "Ángel", "Óscar", "Úrsula", "Ñu", "año", "¿Qué?"])
+def test_one_letter_is_enough(word: str) -> None:
+    for page in ("latin-1", "cp1252"):
+        assert find_damage(clean(f"Dice {misread(word, page)} otra vez.")) == "mojibake"
+
+
+def test_mojibake_twice() -> None:
+    spoilt = misread(misread("La niña vio el río.", "cp1252"), "cp1252")
+    assert restore(spoilt) == "La niña vio el río."
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "AMANHÃ» e «AMANHÃ… CÂMARA» em SÃO PAULO",
+        "El té costó 5 £, a 20 °C; 30 µm.",
+        "ESPAÑA, MÁS «GRANDE» QUE AYER…",
+        "La banda KoЯn y «Tír na nÓg»",
+        "¡Nóóóóó! ¡Ááááh!",
+        "Το «Α΄» και το Β΄ μέρος",
+        "Её дом, УНЕСКО, Вільгельм",
+    ],
+)
+def test_sound_text(text: str) -> None:
+    assert find_damage(text) is None
+    assert restore(text) == text
+
+
+@pytest.mark.parametrize(
+    ("sound", "page", "other"),
+    [
+        ("la españolada", "cp1252", "cp1251"),
+        ("la españolada", "cp1252", "mac_roman"),
+        ("la españolada", "cp850", "cp1252"),
+        ("la canción", "mac_roman", "cp1252"),
+        ("Над рекой мост", "cp1251", "cp1252"),
+    ],
+)
+def test_text_of_another_page(sound: str, page: str, other: str) -> None:
+    spoilt = sound.encode(page).decode(other)
+    assert spoilt != sound
+    assert (find_wrong_encoding(spoilt) == "wrong_code_page") == (
+        other != "cp1252" or page != "mac_roman"
+    )
+
+
+def test_restoring_what_is_in_doubt_changes_nothing() -> None:
+    for text in ("HabÃ\ufffda una vez", "rÃo", "Ã-á"):
+        assert restore(text) == text
+
+
+def test_marks_of_windows() -> None:
+    assert restore("el \x93río\x94 \x96 y\x85") == "el “río” – y…"
+    assert find_damage("el \x93río\x94") == "control_character"
