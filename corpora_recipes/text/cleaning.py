@@ -14,7 +14,7 @@ _INVISIBLE = re.compile(
 # Controls that are marks or letters of another code page; of mojibake, bytes that show nothing.
 _CONTROL = re.compile("[\x80-\x84\x86-\x9f]")
 _HALF = re.compile("(?<=[^\x00-\xa0\xad\xdf-\xff])[\xa0\xad]")
-_CUT = re.compile(r"\xad\s+")  # a soft hyphen at the end of a line
+_CUT = re.compile(r"(?<=[^\W\d_])\xad\s+(?=[^\W\d_])")  # a soft hyphen at the end of a line
 _DAMAGE = {
     "replacement_character": re.compile("\ufffd"),
     "unpaired_surrogate": re.compile("[\ud800-\udfff]"),

@@ -308,7 +308,8 @@ def _counts(core: str, words: Sequence[str], i: int, rules: Rules) -> bool:
     if len(core) > _MAX_SHORT or not core.isalpha() or (core.isupper() and len(core) > 1):
         return False
     if following[:1].isdigit():
-        is_word = core[-1].lower() in _VOWELS or (len(core) > 3 and "/" not in following)
+        is_reference = core.islower() and "/" in following
+        is_word = core[-1].lower() in _VOWELS or (len(core) > 3 and not is_reference)
         return not rules.ordinals and (not is_word or core.lower() == "no")
     if _NUMBER_SIGN.match(following):
         return len(core) < _MAX_SHORT

@@ -337,7 +337,7 @@ def test_an_audit_of_other_rows_is_refused(packaged, tmp_path, make_corpus) -> N
 
 
 def test_the_card_shows_audit_example_and_changes(tmp_path, make_corpus) -> None:
-    latest = {"sp_wiki": {"task": "sentence_position", "version": "1.1.0"}}
+    latest = {"sp_wiki": {"task": "sentence_position", "version": "1.2.0"}}
     card = made(tmp_path, make_corpus(datasets=latest))
     assert " | 0 | 0 | pass |" not in card  # it is in audit.json
     assert "| 4. Trivial baselines | bag_of_words |" in card
