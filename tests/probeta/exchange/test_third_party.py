@@ -399,7 +399,7 @@ def test_bad_files_are_refused(tmp_path, files: dict[str, Any], words: list[str]
         ("train.tsv", ["Uno.\t1", "Dos.", "Tres.\t0", "Cuatro."], [2, 4]),
         ("train.csv", ["text,label", "Uno.,1", "Dos.", "Tres.,0", '"Seis,1'], [3, 5]),
         ("train.jsonl", ['{"text": "Uno.", "label": 1}', "{", "[7]"], [2, 3]),
-        ("train.jsonl", [f'{{"text": "A.", "label": {n}}}' for n in ("1", "[]", "[0]")], [2, 3]),
+        ("train.jsonl", [f'{{"text": "A.", "label": {n}}}' for n in ("1", "[]", "[]")], [2, 3]),
     ],
 )
 def test_all_wrong_rows_are_named_at_once(tmp_path, name: str, lines: list[str], wrong) -> None:
