@@ -111,13 +111,13 @@ def _read(corpus: Corpus, options: argparse.Namespace) -> Mapping[str, Any]:
         executor=options.executor,
         strict=options.strict,
     )
-    # Of a few that are named, the reasons; of all, the share alone.
-    show = announce if options.only else log
     n_texts = n_used_texts = 0
     for unit, counts in drops.as_dict().items():
         n_read, n_used = counts["seen"], counts["kept"]
         reasons = ", ".join(f"{reason} {n:,}" for reason, n in counts["dropped"].items() if n)
         share = f", {1 - n_used / n_read:.1%} dropped: {reasons}" if reasons else ""
+        # Of a few that are named, the reasons; of all, the share, and what was restored.
+        show = announce if options.only or unit == "restored_texts" else log
         show(f"{corpus.name}: {n_read:,} {unit.replace('_', ' ')}{share}")
         # All of some units are dropped, such as boilerplate: texts are cleaned of them.
         if n_used:
