@@ -298,11 +298,11 @@ def _full_stop_ends(
     return True
 
 
-def _counts(core: str, words: Sequence[str], i: int, rules: Rules) -> bool:
+def _counts(core: str, words: Sequence[str], i: int, rules: Rules, chain: int = 2) -> bool:
     """Return whether a short word with a stop is before its number: "ord. Nº 916", "op. 51".
 
     A vowel at its end, or capitals, make it a word that ends a sentence: "La dama. 3 peones". So do
-    languages with ordinals, where verbs stand at the end.
+    languages with ordinals, where verbs stand at the end. So many such words may be between.
     """
     following = words[i + 1].lstrip(OPENING)
     if len(core) > _MAX_SHORT or not core.isalpha() or (core.isupper() and len(core) > 1):
@@ -314,8 +314,8 @@ def _counts(core: str, words: Sequence[str], i: int, rules: Rules) -> bool:
     if _NUMBER_SIGN.match(following):
         return len(core) < _MAX_SHORT
     # "Res. Ex. N° 25"
-    is_short = following.endswith(".") and i + 2 < len(words)
-    return is_short and _counts(following[:-1], words, i + 1, rules)
+    is_short = chain > 0 and following.endswith(".") and i + 2 < len(words)
+    return is_short and _counts(following[:-1], words, i + 1, rules, chain - 1)
 
 
 def _inside(left: str, right: str, quotations: Sequence[tuple[str, str]]) -> bool:

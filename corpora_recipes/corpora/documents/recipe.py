@@ -15,7 +15,7 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -144,9 +144,9 @@ def read_block(block: LineRange | Part, corpus: Corpus) -> BlockResult:
 
 
 def texts(block: LineRange | Part, corpus: Corpus) -> Iterator[str]:
-    """Yield the texts of one part, without those of bad rows."""
+    """Yield the texts of one part, without those of bad rows, of as many rows as are read."""
     columns = {} if _file_of(block).suffix in TEXTS else _columns(corpus)
-    for location, content in contents_of(block, columns):
+    for location, content in islice(contents_of(block, columns), MOST_RECORDS):
         with suppress(RawError):
             yield from _texts_in(_restored(_parse(content, columns, location), Drops()))
 

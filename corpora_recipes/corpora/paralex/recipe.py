@@ -12,12 +12,11 @@ always the language's name. A term may have several words.
 """
 
 from collections.abc import Sequence
-from contextlib import suppress
 from io import BytesIO
 from pathlib import Path
 
 from corpora_recipes.formats.archives import Member, existing_members
-from corpora_recipes.formats.tables import Row, csv_rows, natural_text
+from corpora_recipes.formats.tables import INVISIBLE, Row, csv_rows, natural_text
 from corpora_recipes.recipe import BlockResult, Corpus, Dropped
 from corpora_recipes.records import Drops, Example
 from corpora_recipes.running.errors import RawError
@@ -65,12 +64,15 @@ def _cluster(row: Row, corpus: Corpus, drops: Drops) -> Example:
     label = row.filled(LABEL)
     terms: dict[str, None] = {}
     for column, cell in row.fields.items():
-        if column in (LANGUAGE, COMMENT, LABEL):
+        if column in (LANGUAGE, COMMENT, LABEL) or not INVISIBLE.sub("", cell).strip():
             continue
-        with suppress(Dropped):  # the field is empty
+        try:
             term = natural_text(cell)
-            drops.sift("texts", term, "repeated_term" if term in terms else None)
-            terms[term] = None
+        except Dropped as dropped:
+            drops.sift("texts", cell, dropped.reason)
+            continue
+        drops.sift("texts", term, "repeated_term" if term in terms else None)
+        terms[term] = None
     key = f"{language}/{label}"
     return Example(
         id=key,

@@ -293,7 +293,7 @@ def test_not_utf8(tmp_path: Path) -> None:
     path = tmp_path / "train.txt"
     path.write_bytes("¿Qué?\nNada.\n\n".encode() + b"ma\xf1ana\n\n" + "¿Y?\nYa.\n".encode())
     records, drops = read(tmp_path)
-    assert [record.id for record in records] == ["train.txt-1", "train.txt-3"]
+    assert [record.id for record in records] == ["train-1", "train-3"]
     assert drops["documents"]["dropped"] == {"undecodable": 1}
 
 

@@ -9,6 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from recipe_reading import read_examples, refused, write_files
 
+from corpora_recipes.text.tokens import is_blank
+
 CORPUS = corpus_of("paralex")
 FACTS = CORPUS.facts
 HEADER = "Language,Comment,Test label,Term 1,Term 2,Term 3,Term 4\r\n"
@@ -91,8 +93,10 @@ CELL = st.text(st.sampled_from('aábn, "\r\n'), max_size=4)
 def test_terms_are_what_stands_in_the_cells(tmp_path_factory, cells) -> None:
     quoted = ",".join('"' + cell.replace('"', '""') + '"' for cell in cells)
     raw = write(tmp_path_factory.mktemp("raw"), f"{HEADER}ES,,a,{quoted}\r\n")
-    terms = [" ".join(cell.split()) for cell in cells if cell.strip()]
+    filled = [" ".join(cell.split()) for cell in cells if cell.strip()]
+    terms = [term for term in filled if not is_blank(term)]
     found, drops = read(raw)
     assert [example.texts for example in found] == [tuple(dict.fromkeys(terms))] * bool(terms)
     assert drops.dropped["texts", "repeated_term"] == len(terms) - len(set(terms))
+    assert drops.dropped["texts", "empty_text"] == len(filled) - len(terms)
     assert drops.dropped["examples", "empty_cluster"] == (not terms)

@@ -220,6 +220,7 @@ def test_spans_that_cannot_be(tmp_path: Path, spans: str, expected: str, found: 
 def test_an_unknown_type_and_a_missing_text(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"one of Explicit, Implicit, AltLex.*\n.*'Explict'"):
         read_rows(tmp_path, row("Explict", OPEN, RAINED, CONCESSION))
+    read_rows(tmp_path, row("Implicit", OPEN, RAINED, CONCESSION))
     raw = tmp_path / "ted_mdb/English/raw/01/talk.txt"
     raw.unlink()
     (block,) = blocks(tmp_path, the_corpus())
