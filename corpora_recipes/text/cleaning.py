@@ -4,7 +4,7 @@ import html
 import re
 import unicodedata
 
-from corpora_recipes.text.encoding import find_wrong_encoding
+from corpora_recipes.text.encoding import POSSIBLY_WRONG, find_wrong_encoding
 from corpora_recipes.text.pdf import PDF_CHARACTERS, find_pdf_characters
 
 # Controls except white space, soft hyphen, zero-width and directional marks, byte order mark.
@@ -22,9 +22,10 @@ _DAMAGE = {
     "control_character": _CONTROL,
 }
 # Any character of these signs, for speed.
-_SUSPECT = re.compile(
-    f"[{PDF_CHARACTERS}\x80-\x84\x86-\x9f\ud800-\uf8ff\ufffd\U000f0000-\U0010ffff]"
-)
+_SIGNS = f"{PDF_CHARACTERS}\x80-\x84\x86-\x9f\ue000-\uf8ff\ufffd\U000f0000-\U0010ffff"
+_SUSPECT = re.compile(f"[{_SIGNS}\ud800-\udfff]")
+POSSIBLY_DAMAGED = f"[{_SIGNS}]|{POSSIBLY_WRONG}"
+"""All that ``find_damage`` finds, except surrogates, matches this, also in RE2's syntax."""
 
 # Not natural text: links, templates, tags, attributes, entities, addresses, codes, footnote marks,
 # bars between parts of a page (not 1|2|3). Every alternative begins with one fixed character, so

@@ -17,7 +17,7 @@ from corpora_recipes.corpora.wikipedia.templates import (
     load_wiki,
 )
 from corpora_recipes.records import Drops
-from corpora_recipes.text.cleaning import clean, find_damage
+from corpora_recipes.text.cleaning import POSSIBLY_DAMAGED, clean, find_damage
 from corpora_recipes.text.language import FINAL, is_finished, is_lower
 from corpora_recipes.text.sentences import ends_in_abbreviation, split_sentences
 from corpora_recipes.text.tidying import has_stray_quote, pair_quotes, single_stops, tidy
@@ -47,12 +47,13 @@ _HOLE = re.compile(
     r"|,(?: ?[),;]|\.(?!\.)|(?<= ,)(?= |\Z))|;(?: ?[),;]|\.(?!\.))|:(?: ?[,;)]|\.(?!\.))"
     r"|\.(?<= \.)(?= |\Z)|« ?»|“ ?”|\"(?<!\"\")\"(?!\")"
 )
-# Everything that _is_suspect, _has_hole and text.tidy find matches this, except damage (in RE2's
-# syntax): characters that only damage leaves; spaces on the wrong side of a mark; marks with
+# Everything that _is_suspect, _has_hole and text.tidy find matches this (in RE2's syntax):
+# characters that only damage leaves; spaces on the wrong side of a mark; marks with
 # nothing between them; a stop without a space before the next sentence.
 _FAULTS = "|".join(
     (
         r"[\[\]{}|<>=~_&#\x{e000}-\x{f8ff}\x{fdd0}-\x{fdef}\x{fffd}-\x{ffff}\x{f0000}-\x{10ffff}]",
+        POSSIBLY_DAMAGED,
         r"''|://|www\.",
         r" [.,;:!?)\]»”]|[(\[¿¡«“] | \"[.,;:!?)\]]| \"\z",
         r"\( ?[.,;:)]|\( ?[-–—][ )]|[,;:] ?[),;.]|« ?»|“ ?”|\"\"",
@@ -76,8 +77,7 @@ def sentences(paragraphs: Sequence[str], language: str, drops: Drops) -> list[li
     """
     texts = [clean(_close_gaps(paragraph)) for paragraph in paragraphs]
     # Most texts are neither suspect nor hollow nor untidy, as a fast search shows.
-    matches = _match(texts, _possible_faults(language))
-    doubtful = [m or find_damage(text) is not None for m, text in zip(matches, texts, strict=True)]
+    doubtful = _match(texts, _possible_faults(language))
     for i, text in enumerate(texts):
         if doubtful[i] and len(text) <= MAX_PARAGRAPH:
             texts[i] = _close_blanks(text, language)

@@ -466,9 +466,10 @@ def _blocks(text: str, left_out: dict[str, int]) -> list[Block]:
     is_empty = _EMPTY_LINE.fullmatch
     for line in text.split("\n"):
         first = line[:1]
+        heading = _heading(line) if first == "=" else None
         if first.isalpha() or not (
             first in " *#:;|{•·"  # "" is in any string
-            or (first == "=" and _heading(line))
+            or heading
             or line == NOTHING
             or is_empty(line)
         ):
@@ -479,7 +480,7 @@ def _blocks(text: str, left_out: dict[str, int]) -> list[Block]:
             lines = []
         if not line or line == NOTHING:
             continue
-        if first == "=" and (heading := _heading(line)):
+        if heading:
             block = Block(*heading)
             blocks.append(block)
         elif first in " *#:;|{•·":
