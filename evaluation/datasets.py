@@ -317,15 +317,19 @@ def _download(repository: str, datasets: Collection[str] | None) -> Path:
     # Only for data of the Hub.
     from huggingface_hub import HfApi, snapshot_download
 
-    from corpora_recipes.fetching.sources import hub_failures
-
-    patterns = [AUDIT, MTEB_FACTS, *(f"{name}/*.parquet" for name in datasets or ["*"])]
-    with hub_failures(repository, "a folder of datasets, or a dataset that can be downloaded"):
+    names = datasets or ["*"]
+    try:
+        patterns = [AUDIT, MTEB_FACTS, *(f"{name}/*.parquet" for name in names)]
         folder = Path(snapshot_download(repository, repo_type="dataset", allow_patterns=patterns))
         if not all((folder / name).is_dir() for name in datasets or ()):
             files = map(Path, HfApi().list_repo_files(repository, repo_type="dataset"))
             present = {file.parent.name for file in files if file.suffix == ".parquet"}
             check_names(f"datasets of {repository}", datasets, sorted(present))
+    except (OSError, ValueError) as error:
+        found = f"no such folder; {type(error).__name__}: {' '.join(str(error).split())[:300]}"
+        todo = "correct it; go online; for private or gated data, run `hf auth login`"
+        expected = "a folder, or a dataset on the Hugging Face Hub"
+        raise InputError(f"data {repository}", expected, found, todo) from error
     return folder
 
 

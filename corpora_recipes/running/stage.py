@@ -111,7 +111,7 @@ def run_entries(
                 if facts is None or (strict and facts.get("left_out", {})):
                     again = cache.has(name)
                     facts = entries[name].make()
-                    cache.put(name, key, entries[name].outputs, facts)
+                    cache.put(name, key, entries[name].outputs, _as_if_new(facts))
                     made[name] = again
                 results[name] = facts
                 for part, why in facts.get("left_out", {}).items():
@@ -213,6 +213,12 @@ def describe_skipped(stage: str, skipped: Mapping[str, Skipped]) -> list[str]:
         else:
             lines.append(f"{how}: {listed}: {' '.join(cause.split())}")
     return lines
+
+
+def _as_if_new(facts: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return facts without how much was reused, which is of this run and not of the entry."""
+    work = {unit: [total, total] for unit, (_, total) in facts.get("work", {}).items()}
+    return {**facts, "work": work} if work else facts
 
 
 def _describe_work(results: Mapping[str, Any], made: Collection[str]) -> list[str]:

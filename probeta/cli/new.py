@@ -89,13 +89,15 @@ def _list_task(values: dict[str, str], root: Path) -> list[Path]:
 
     name = values["name"]
     table, last = "builders/tasks/__init__.py", "        *discourse_relations.TASKS,\n"
-    additions = {
-        table: (last, f"        {name}.TASK,\n{last}"),
-        "builders/tasks/texts.yaml": (r"\Z", added("texts.yaml")),
-        "probeta/report/texts/es.yaml": ("^names:\n", "names:\n" + added("es.yaml")),
-        "docs/own_domain.md": (r"(^\| `connective` .*\n)", r"\1" + added("own_domain.md")),
-    }
-    for file, (place, text) in additions.items():
+    spanish = "probeta/report/texts/es.yaml"
+    additions = [
+        (table, last, f"        {name}.TASK,\n{last}"),
+        ("builders/tasks/texts.yaml", r"\Z", added("texts.yaml")),
+        (spanish, "^names:\n", "names:\n" + added("es.yaml")),
+        (spanish, "^classes: {", "classes: {apart: separadas, neighbours: vecinas,\n  "),
+        ("docs/own_domain.md", r"(^\| `connective` .*\n)", r"\1" + added("own_domain.md")),
+    ]
+    for file, place, text in additions:
         old = (root / file).read_text("utf-8")
         new = re.sub(re.escape(place) if file == table else place, text, old, count=1, flags=re.M)
         if file == table:
@@ -104,7 +106,7 @@ def _list_task(values: dict[str, str], root: Path) -> list[Path]:
             lines = sorted([*imports[1].splitlines(keepends=True), f"    {name},\n"])
             new = new.replace(imports[1], "".join(lines), 1)
         _write(root / file, new)
-    return [root / file for file in additions]
+    return [root / file for file in dict.fromkeys(file for file, _, _ in additions)]
 
 
 def _write(path: Path, text: str) -> None:

@@ -399,5 +399,5 @@ def test_a_repository_that_is_not_there(hub_folder: Path, endpoint: list[str]) -
     shutil.rmtree("repository")
     with pytest.raises(InputError) as caught:
         find_data("org/name", None, None)
-    for word in ("org/name", "a folder of datasets", "RepositoryNotFoundError", "hf auth login"):
+    for word in ("data org/name", "no such folder; RepositoryNotFoundError", "hf auth login"):
         assert word in str(caught.value)
