@@ -35,7 +35,7 @@ from builders.auditing.target import (
 )
 from builders.store import open_parquet
 from builders.tasks import TASKS
-from corpora_recipes.formats.tables import csv_rows
+from corpora_recipes.formats.tables import csv_delimiter, csv_rows
 from corpora_recipes.records import SPLITS, Split
 from corpora_recipes.running.errors import InputError, ParamsError, RawError, join_faults
 from corpora_recipes.running.limits import LONGEST_ROW
@@ -459,8 +459,7 @@ def _csv_rows(path: Path) -> tuple[Sequence[str], _NumberedRows]:
     with path.open("rb") as file:
         first = file.readline()
         file.seek(0)
-        delimiter = ";" if first.count(b";") > first.count(b",") else ","
-        rows = csv_rows(file, str(path), columns, delimiter)
+        rows = csv_rows(file, str(path), columns, csv_delimiter(first))
         return header, [(row.line, row.fault or [*row.fields.values()]) for row in rows]
 
 

@@ -26,6 +26,7 @@ from corpora_recipes.fetching.sources import download, find_on_hub
 from corpora_recipes.formats.tables import (
     Line,
     LineRange,
+    csv_delimiter,
     csv_rows,
     line_ranges,
     locate_lines,
@@ -127,9 +128,7 @@ def blocks(raw: Path, corpus: Corpus) -> Sequence[LineRange | Part]:
 
 def read_block(block: LineRange | Part, corpus: Corpus) -> BlockResult:
     """Read one part."""
-    result = BlockResult()
-    # Texts have no columns.
-    columns = {} if _file_of(block).suffix in TEXTS else _columns(corpus)
+    result, columns = BlockResult(), _columns_of(block, corpus)
     for location, content in contents_of(block, columns):
         if len(result.records) == MOST_RECORDS and isinstance(block, Part):
             found, todo = "more", "cut it up, or write it as .jsonl, which is read in parts"
@@ -145,7 +144,7 @@ def read_block(block: LineRange | Part, corpus: Corpus) -> BlockResult:
 
 def texts(block: LineRange | Part, corpus: Corpus) -> Iterator[str]:
     """Yield the texts of one part, without those of bad rows, of as many rows as are read."""
-    columns = {} if _file_of(block).suffix in TEXTS else _columns(corpus)
+    columns = _columns_of(block, corpus)
     for location, content in islice(contents_of(block, columns), MOST_RECORDS):
         with suppress(RawError):
             yield from _texts_in(_restored(_parse(content, columns, location), Drops()))
@@ -279,10 +278,12 @@ def _sentences(
     for text in texts:
         paragraphs.append([])
         for sentence in split_sentences(clean(mend(text, corpus.words)), corpus.language):
-            reason = find_damage(sentence) or (has_cut_word(sentence) and "hyphenated_word")
-            if not any(map(str.isalpha, sentence)):
-                reason = reason or "no_letters"
-            paragraphs[-1].append(drops.sift(unit, sentence, reason or None))
+            reason = find_damage(sentence)
+            if not reason and has_cut_word(sentence):
+                reason = "hyphenated_word"
+            if not reason and not any(map(str.isalpha, sentence)):
+                reason = "no_letters"
+            paragraphs[-1].append(drops.sift(unit, sentence, reason))
     return paragraphs
 
 
@@ -343,6 +344,11 @@ def parts_of(path: Path, name: str) -> Sequence[LineRange | Part]:
         elif name.endswith(".arrow"):
             count = sum(1 for _ in _batches(path))
     return [Part(f"{name}:{group}", path, group) for group in range(count)]
+
+
+def _columns_of(block: LineRange | Part, corpus: Corpus) -> Columns:
+    """Return the columns of the file of a block; a text has none."""
+    return {} if _file_of(block).suffix in TEXTS else _columns(corpus)
 
 
 def contents_of(block: LineRange | Part, columns: Columns) -> Contents:
@@ -411,9 +417,8 @@ def _separated(block: Part, columns: Columns) -> Contents:
     with block.path.open("rb") as file:
         lines = _limit_lines(file, block.path, _SPLIT_ADVICE)
         header = next(lines, b"")
-        commas = ";" if header.count(b";") > header.count(b",") else ","
-        lines = chain([header], lines)
-        for row in csv_rows(lines, str(block.path), names, "\t" if is_tsv else commas):
+        delimiter = "\t" if is_tsv else csv_delimiter(header)
+        for row in csv_rows(chain([header], lines), str(block.path), names, delimiter):
             fields = row.fields
             if is_tsv:
                 fields = {name: unquote(v) if '""' in v else v for name, v in fields.items()}
