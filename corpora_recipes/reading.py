@@ -177,12 +177,15 @@ def _count_words(
     blocks: Sequence[Block], corpus: Corpus, executor: Executor | None, max_in_flight: int
 ) -> Corpus:
     """Return the corpus with ``words``: those that words cut at line ends may be, and how often."""
-    forms = [get() for get in _results(_find_words, blocks, corpus, executor, max_in_flight)]
-    asked = replace(corpus, words=dict.fromkeys(set().union(*forms), 0))
-    if not asked.words:
+    words, counts = set[str](), Counter[str]()
+    for get_words in _results(_find_words, blocks, corpus, executor, max_in_flight):
+        words |= get_words()
+    if not words:
         return corpus
-    counts = [get() for get in _results(_find_counts, blocks, asked, executor, max_in_flight)]
-    return replace(corpus, words=sum(counts, Counter()))
+    asked = replace(corpus, words=dict.fromkeys(words, 0))
+    for get_counts in _results(_find_counts, blocks, asked, executor, max_in_flight):
+        counts.update(get_counts())
+    return replace(corpus, words=counts)
 
 
 def _find_words(recipe: str, block: Block, corpus: Corpus) -> set[str]:

@@ -60,9 +60,12 @@ def has_cut_word(sentence: str) -> bool:
 def mend(text: str, words: Words) -> str:
     """Return a text of a PDF, with line breaks as in the source, with its words whole.
 
-    Ligatures become letters. Words are joined if ``words`` has them in this form.
+    Ligatures become letters. Words are joined if ``words`` has them in this form; without any, no
+    word is.
     """
     text = text.translate(_translation) if not text.isascii() else text
+    if not words:
+        return text
     text = _CUT.sub(lambda cut: _join(cut, words), text)
     return _ACCENTED.sub(lambda word: _most_frequent(word[0], _composed(word[0]), words), text)
 
