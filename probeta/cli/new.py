@@ -94,7 +94,7 @@ def _list_task(values: dict[str, str], root: Path) -> list[Path]:
         (table, last, f"        {name}.TASK,\n{last}"),
         ("builders/tasks/texts.yaml", r"\Z", added("texts.yaml")),
         (spanish, "^names:\n", "names:\n" + added("es.yaml")),
-        (spanish, "^classes: {", "classes: {apart: separadas, neighbours: vecinas,\n  "),
+        (spanish, "^classes: {", "classes: {" + added("es_classes.yaml") + "  "),
         ("docs/own_domain.md", r"(^\| `connective` .*\n)", r"\1" + added("own_domain.md")),
     ]
     for file, place, text in additions:
