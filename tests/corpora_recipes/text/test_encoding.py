@@ -1,8 +1,12 @@
 """Tests of text.encoding: what a wrong encoding damaged is found, and restored if in no doubt."""
 
+import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from corpora_recipes.text.cleaning import clean, find_damage
+from corpora_recipes.text.cleaning import POSSIBLY_DAMAGED, clean, find_damage
 from corpora_recipes.text.encoding import find_wrong_encoding, restore
 
 SOUND = {
@@ -30,11 +34,23 @@ def test_mojibake(language: str, page: str) -> None:
     sound = SOUND[language]
     assert find_damage(sound) is None
     assert restore(sound) == sound
-    spoilt = misread(sound, page)
-    assert find_wrong_encoding(spoilt) == "mojibake"
+    damaged = misread(sound, page)
+    assert find_wrong_encoding(damaged) == "mojibake"
     # Also where its second half shows nothing.
-    assert find_damage(clean(spoilt)) == "mojibake"
-    assert restore(spoilt) in ((sound,) if page in PAGES[:2] else (sound, spoilt))
+    assert find_damage(clean(damaged)) == "mojibake"
+    assert restore(damaged) in ((sound,) if page in PAGES[:2] else (sound, damaged))
+
+
+@given(st.sampled_from([*SOUND.values()]), st.sampled_from(PAGES), st.data())
+def test_one_search_in_re2_misses_no_damage(sound: str, page: str, data: st.DataObject) -> None:
+    """Also of pieces, and with marks of other damage."""
+    text = data.draw(st.sampled_from((sound, misread(sound, page))))
+    begin = data.draw(st.integers(0, len(text)))
+    text = text[begin : begin + data.draw(st.integers(0, 20))] + data.draw(
+        st.text(st.sampled_from("aáÁÃÂíяЯ´˜¨ﬁ\x85\x80\ufffd\ue000 "), max_size=6)
+    )
+    (possible,) = pc.match_substring_regex(pa.array([text]), POSSIBLY_DAMAGED).to_pylist()
+    assert possible or find_damage(text) is None
 
 
 @pytest.mark.parametrize("word", ["río", "Ésta", "Ángel", "Óscar", "Úrsula", "Ñu", "año", "¿Qué?"])
@@ -44,8 +60,8 @@ def test_one_letter_is_enough(word: str) -> None:
 
 
 def test_mojibake_twice() -> None:
-    spoilt = misread(misread("La niña vio el río.", "cp1252"), "cp1252")
-    assert restore(spoilt) == "La niña vio el río."
+    damaged = misread(misread("La niña vio el río.", "cp1252"), "cp1252")
+    assert restore(damaged) == "La niña vio el río."
 
 
 @pytest.mark.parametrize(
@@ -76,9 +92,9 @@ def test_sound_text(text: str) -> None:
     ],
 )
 def test_text_of_another_page(sound: str, page: str, other: str) -> None:
-    spoilt = sound.encode(page).decode(other)
-    assert spoilt != sound
-    assert (find_wrong_encoding(spoilt) == "wrong_code_page") == (
+    damaged = sound.encode(page).decode(other)
+    assert damaged != sound
+    assert (find_wrong_encoding(damaged) == "wrong_code_page") == (
         other != "cp1252" or page != "mac_roman"
     )
 
