@@ -1,4 +1,4 @@
-"""Every recipe: one item of its sample spoilt in the ways of its format; the rest is read."""
+"""Every recipe reads the rest of its sample if one item is corrupted, in any way of its format."""
 
 import io
 import json
@@ -158,11 +158,11 @@ COLUMNS = {
 }
 
 
-class Spoilt(NamedTuple):
-    """A kind of item of a recipe's sample, and the ways in which one of it is spoilt.
+class Case(NamedTuple):
+    """A kind of item of a recipe's sample, and the ways in which one of it is corrupted.
 
-    ``item`` finds the items of a file, of which the last one is spoilt; ``form`` is the number of
-    the form of the sample, see ``forms``.
+    ``item`` finds the items of a file, of which the last one is corrupted; ``form`` is the number
+    of the form of the sample, see ``forms``.
     """
 
     recipe: str
@@ -180,74 +180,72 @@ RECORD = r"(?s)<record>(?:(?!<record>|deleted).)*</record>"
 PAGE = r"(?s)<page>(?:(?!<page>|<redirect).)*</page>"
 SENTENCE = r"(?m)(?:^.+\n)+"
 SPANISH = r"(?m)^es\t.+$"
-SPOILT = [
-    Spoilt("arxiv", r"\.json", {**JSON, "null": set_key("id", None)}),
-    Spoilt("arxiv", r"\.xml", {**XML, "form": replaced("arXivRaw", "oai_dc")}, RECORD),
-    Spoilt("disrpt", r"train\.rels", TABLE, form=0),
-    Spoilt("documents", r"\.jsonl", {**JSON, "null": set_key("text", None)}),
-    Spoilt("documents", r"\.gz/", {**JSON, "number": set_key("text", 7)}, form=1),
-    Spoilt("documents", r"\.parquet", COLUMNS, WHOLE, form=2),
-    Spoilt("documents", r"\.arrow", COLUMNS, WHOLE, form=3),
-    Spoilt("documents", r"\.md", BYTE, WHOLE, form=4),
-    Spoilt("documents", r"\.csv", CSV, form=5),
-    Spoilt("documents", r"\.tsv", TABS, form=6),
-    Spoilt("evalrank", "pos_pair_5514", TABLE),
-    Spoilt("evalrank", "MTurk", {**LINE, **SCORE, "a word": replaced(r"\s", "")}),
-    Spoilt("fac", r"\.objective", {**LINE, "a tab": replaced(" ", "\t")}),
-    Spoilt("gutenberg", r"pg900003", {"no markers": replaced("START OF", ""), **CHARSET}, WHOLE),
-    Spoilt("gutenberg", r"dev\.txt", BYTE, r"(?m)(?:^.+\n)+", form=1),
-    Spoilt("irc_disentanglement", r"dev/.*\.ascii", {"form": replaced(r"^\[", "(")}, MESSAGE),
-    Spoilt("irc_disentanglement", r"dev/.*\.annotation", LINKS),
-    Spoilt("mlsum", "es_train", {**JSON, "no url": set_key("url", None)}),
-    Spoilt("muchocine", r"/6\.xml", REVIEW, WHOLE),
-    Spoilt("opensubtitles", r"\.xml$", {"cut xml": lambda item: item[:-20]}, WHOLE),
-    Spoilt("paralex", "ParaLex", CSV),
-    Spoilt(
+CASES = [
+    Case("arxiv", r"\.json", {**JSON, "null": set_key("id", None)}),
+    Case("arxiv", r"\.xml", {**XML, "form": replaced("arXivRaw", "oai_dc")}, RECORD),
+    Case("disrpt", r"train\.rels", TABLE, form=0),
+    Case("documents", r"\.jsonl", {**JSON, "null": set_key("text", None)}),
+    Case("documents", r"\.gz/", {**JSON, "number": set_key("text", 7)}, form=1),
+    Case("documents", r"\.parquet", COLUMNS, WHOLE, form=2),
+    Case("documents", r"\.arrow", COLUMNS, WHOLE, form=3),
+    Case("documents", r"\.md", BYTE, WHOLE, form=4),
+    Case("documents", r"\.csv", CSV, form=5),
+    Case("documents", r"\.tsv", TABS, form=6),
+    Case("evalrank", "pos_pair_5514", TABLE),
+    Case("evalrank", "MTurk", {**LINE, **SCORE, "a word": replaced(r"\s", "")}),
+    Case("fac", r"\.objective", {**LINE, "a tab": replaced(" ", "\t")}),
+    Case("gutenberg", r"pg900003", {"no markers": replaced("START OF", ""), **CHARSET}, WHOLE),
+    Case("gutenberg", r"dev\.txt", BYTE, r"(?m)(?:^.+\n)+", form=1),
+    Case("irc_disentanglement", r"dev/.*\.ascii", {"form": replaced(r"^\[", "(")}, MESSAGE),
+    Case("irc_disentanglement", r"dev/.*\.annotation", LINKS),
+    Case("mlsum", "es_train", {**JSON, "no url": set_key("url", None)}),
+    Case("muchocine", r"/6\.xml", REVIEW, WHOLE),
+    Case("opensubtitles", r"\.xml$", {"cut xml": lambda item: item[:-20]}, WHOLE),
+    Case("paralex", "ParaLex", CSV),
+    Case(
         "paws_x", r"es/translated_train", {**LINE, **LAST_LABEL, "early end": replaced("\t.*", "")}
     ),
-    Spoilt("pdtb", r"wsj_0392\.pipe", PIPES, "(?m)^Implicit.*$"),
-    Spoilt("pdtb", r"gold/.*GUM_bio", PIPES, "(?m)^Implicit.*$", treebank="gdtb"),
-    Spoilt("peerread", r"acl.*11\.pdf", PAPER, WHOLE),
-    Spoilt("roc_stories", "winter2017", CSV),
-    Spoilt("rst_discourse_treebank", r"wsj_1692", DIS, WHOLE),
-    Spoilt("rst_spanish_treebank", r"train/me90002", RS3, WHOLE),
-    Spoilt("senteval", r"MR/rt-polarity\.pos", LINE),
-    Spoilt("senteval", "binary/sentiment-train", TABLE),
-    Spoilt("senteval", "fine/sentiment-train", {**LINE, "class": replaced(r"\A\d ", "9 ")}),
-    Spoilt("senteval", "SICK_train", {**TABLE, **LAST_LABEL}),
-    Spoilt("senteval", "SCICITE/train", {**JSON, "null text": set_key("text", None)}),
-    Spoilt(
+    Case("pdtb", r"wsj_0392\.pipe", PIPES, "(?m)^Implicit.*$"),
+    Case("pdtb", r"gold/.*GUM_bio", PIPES, "(?m)^Implicit.*$", treebank="gdtb"),
+    Case("peerread", r"acl.*11\.pdf", PAPER, WHOLE),
+    Case("roc_stories", "winter2017", CSV),
+    Case("rst_discourse_treebank", r"wsj_1692", DIS, WHOLE),
+    Case("rst_spanish_treebank", r"train/me90002", RS3, WHOLE),
+    Case("senteval", r"MR/rt-polarity\.pos", LINE),
+    Case("senteval", "binary/sentiment-train", TABLE),
+    Case("senteval", "fine/sentiment-train", {**LINE, "class": replaced(r"\A\d ", "9 ")}),
+    Case("senteval", "SICK_train", {**TABLE, **LAST_LABEL}),
+    Case("senteval", "SCICITE/train", {**JSON, "null text": set_key("text", None)}),
+    Case(
         "senteval",
         "sem_text_rel_ranked",
         {**BYTE, "score": replaced(r"[\d.]+\Z", "alto")},
         r'(?m)^\d+,.*\n.*",[\d.]+$',
     ),
-    Spoilt("senteval", "STS13.*input.headlines", TABLE),
-    Spoilt("senteval", "tree_depth", {**LINE, "part": replaced(r"\At\w", "xx")}),
-    Spoilt("sick_es", "SICK_train", {**TABLE, **LAST_LABEL}),
-    Spoilt("sqc", r"train\.txt", {**LINE, **LABEL, "no colon": replaced(":", " ")}),
-    Spoilt("sts", r"STS15-es-test/STS\.input\.newswire", TABLE),
-    Spoilt("sts", r"STS15-es-test/STS\.gs\.newswire", {**BYTE, **SCORE}),
-    Spoilt("tass", r"train/es\.tsv", {**TABLE, **LAST_LABEL}),
-    Spoilt("tass", r"task2/train", {**TABLE, **LAST_LABEL}),
-    Spoilt("theses", r"uc\.cl/page-0000", {**XML, "form": FORM}, RECORD),
-    Spoilt("universal_dependencies", r"gsd-ud-dev", CONLLU, SENTENCE),
-    Spoilt("wikipedia", r"\.xml$", PAGES, PAGE, form=1),
-    Spoilt(
+    Case("senteval", "STS13.*input.headlines", TABLE),
+    Case("senteval", "tree_depth", {**LINE, "part": replaced(r"\At\w", "xx")}),
+    Case("sick_es", "SICK_train", {**TABLE, **LAST_LABEL}),
+    Case("sqc", r"train\.txt", {**LINE, **LABEL, "no colon": replaced(":", " ")}),
+    Case("sts", r"STS15-es-test/STS\.input\.newswire", TABLE),
+    Case("sts", r"STS15-es-test/STS\.gs\.newswire", {**BYTE, **SCORE}),
+    Case("tass", r"train/es\.tsv", {**TABLE, **LAST_LABEL}),
+    Case("tass", r"task2/train", {**TABLE, **LAST_LABEL}),
+    Case("theses", r"uc\.cl/page-0000", {**XML, "form": FORM}, RECORD),
+    Case("universal_dependencies", r"gsd-ud-dev", CONLLU, SENTENCE),
+    Case("wikipedia", r"\.xml$", PAGES, PAGE, form=1),
+    Case(
         "word_pairs",
         r"\.tsv",
         {**LINE, "one word": replaced("\t.*", ""), "no word": replaced("\t.*", "\t7")},
     ),
-    Spoilt(
-        "xnli", r"esxnli", {**TABLE, "class": replaced(r"\A(es)\t\w+", r"\1\tperhaps")}, SPANISH
-    ),
-    Spoilt("xnli", r"xnli\.dev\.tsv", TABLE, SPANISH),
-    Spoilt("xprobe", r"obj_number/tr", {**TABLE, **LAST_LABEL}),
+    Case("xnli", r"esxnli", {**TABLE, "class": replaced(r"\A(es)\t\w+", r"\1\tperhaps")}, SPANISH),
+    Case("xnli", r"xnli\.dev\.tsv", TABLE, SPANISH),
+    Case("xprobe", r"obj_number/tr", {**TABLE, **LAST_LABEL}),
 ]
 
 
 def test_no_recipe_is_missing() -> None:
-    assert {spoilt.recipe for spoilt in SPOILT} == {*recipe_names()}
+    assert {case.recipe for case in CASES} == {*recipe_names()}
 
 
 @cache
@@ -277,41 +275,41 @@ def read_files(
     return frozenset(pq.read_table(out, columns=["id"])["id"].to_pylist()), drops, corpus
 
 
-def spoil_item(spoilt: Spoilt, way: Way) -> dict[str, bytes]:
-    """Return the files of the sample, with the last item of the first file that fits spoilt."""
-    files = dict(forms(spoilt.recipe)[spoilt.form].files)
+def corrupt_item(case: Case, way: Way) -> dict[str, bytes]:
+    """Return the files of the sample, with the last item of the first file that fits corrupted."""
+    files = dict(forms(case.recipe)[case.form].files)
 
     def change(name: str, content: bytes) -> bytes:
-        assert re.search(spoilt.file, name)
-        *_, item = re.finditer(spoilt.item.encode(), content)
+        assert re.search(case.file, name)
+        *_, item = re.finditer(case.item.encode(), content)
         return content[: item.start()] + way(item[0]) + content[item.end() :]
 
     for name, data in sorted(files.items()):
-        if re.search(spoilt.file, name):
+        if re.search(case.file, name):
             files[name] = change(name, data)
             return files
         with suppress(ValueError):
             members = unpack(name, data)
             for number, (member, content) in enumerate(members):
-                if re.search(spoilt.file, f"{name}/{member}"):
+                if re.search(case.file, f"{name}/{member}"):
                     members[number] = member, change(f"{name}/{member}", content)
                     files[name] = pack(name, members)
                     return files
-    raise AssertionError(f"no file {spoilt.file}")
+    raise AssertionError(f"no file {case.file}")
 
 
 @pytest.mark.parametrize(
-    ("spoilt", "way"),
+    ("case", "way"),
     [
-        pytest.param(spoilt, way, id=f"{spoilt.recipe}, {spoilt.file}: {way}")
-        for spoilt in SPOILT
-        for way in spoilt.ways
+        pytest.param(case, way, id=f"{case.recipe}, {case.file}: {way}")
+        for case in CASES
+        for way in case.ways
     ],
 )
-def test_one_item_never_stops_a_corpus(spoilt: Spoilt, way: str, tmp_path: Path) -> None:
-    files = spoil_item(spoilt, spoilt.ways[way])
-    before, n_dropped = read_sample(spoilt.recipe, spoilt.form, spoilt.treebank)
-    ids, drops, corpus = read_files(spoilt.recipe, spoilt.form, spoilt.treebank, files, tmp_path)
+def test_one_item_never_stops_a_corpus(case: Case, way: str, tmp_path: Path) -> None:
+    files = corrupt_item(case, case.ways[way])
+    before, n_dropped = read_sample(case.recipe, case.form, case.treebank)
+    ids, drops, corpus = read_files(case.recipe, case.form, case.treebank, files, tmp_path)
     assert ids <= before
     assert len(before - ids) <= 1
     if way in COUNTED:
@@ -321,5 +319,5 @@ def test_one_item_never_stops_a_corpus(spoilt: Spoilt, way: str, tmp_path: Path)
     assert not others
     # It has a place, which is shown, as a limit of 0 holds unless there is another one.
     assert fault.where.startswith(str(tmp_path))
-    assert re.search(spoilt.file.removesuffix("$").removesuffix("/"), fault.where)
+    assert re.search(case.file.removesuffix("$").removesuffix("/"), fault.where)
     assert fault.where in "".join(above_limits(corpus, drops))
