@@ -267,7 +267,7 @@ def _full_stop_ends(
     following = words[i + 1]
     if (core + ".", following.partition(".")[0] + ".") in rules.pairs:
         return False
-    if (core[-1:] in ("ª", "º") and core[:-1].isalpha()) or _counts(core, words, i, rules):
+    if (core[-1:] in ("ª", "º") and core[:-1].isalpha()) or _precedes_number(core, words, i, rules):
         return False
     is_first = not before
     before = before.lstrip(OPENING)
@@ -298,11 +298,12 @@ def _full_stop_ends(
     return True
 
 
-def _counts(core: str, words: Sequence[str], i: int, rules: Rules, chain: int = 2) -> bool:
+def _precedes_number(core: str, words: Sequence[str], i: int, rules: Rules, chain: int = 2) -> bool:
     """Return whether a short word with a stop is before its number: "ord. Nº 916", "op. 51".
 
     A vowel at its end, or capitals, make it a word that ends a sentence: "La dama. 3 peones". So do
-    languages with ordinals, where verbs stand at the end. So many such words may be between.
+    languages with ordinals, where verbs stand at the end. At most ``chain`` other short words may
+    stand between it and the number.
     """
     following = words[i + 1].lstrip(OPENING)
     if len(core) > _MAX_SHORT or not core.isalpha() or (core.isupper() and len(core) > 1):
@@ -315,7 +316,7 @@ def _counts(core: str, words: Sequence[str], i: int, rules: Rules, chain: int = 
         return len(core) < _MAX_SHORT
     # "Res. Ex. N° 25"
     is_short = chain > 0 and following.endswith(".") and i + 2 < len(words)
-    return is_short and _counts(following[:-1], words, i + 1, rules, chain - 1)
+    return is_short and _precedes_number(following[:-1], words, i + 1, rules, chain - 1)
 
 
 def _inside(left: str, right: str, quotations: Sequence[tuple[str, str]]) -> bool:

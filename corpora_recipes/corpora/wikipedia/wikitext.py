@@ -102,7 +102,7 @@ class Article:
     """A page without its markup.
 
     ``topics`` are its categories that are about its subject, without prefix and sort key.
-    ``lines`` are how many lines were left out, that readers see but that are no prose, by kind.
+    ``lines``: kind to the number of lines that readers see and that are dropped, as no prose.
     """
 
     blocks: list[Block]
@@ -458,8 +458,8 @@ def _remove_tables(text: str, lines: dict[str, int]) -> str:
     return "".join(out)[1:]
 
 
-def _blocks(text: str, left_out: dict[str, int]) -> list[Block]:
-    """Sort lines into headings, paragraphs and others, which are counted in ``left_out``."""
+def _blocks(text: str, dropped: dict[str, int]) -> list[Block]:
+    """Sort lines into headings, paragraphs and others, which are counted in ``dropped``."""
     block = Block("", 1)
     blocks = [block]
     lines: list[str] = []
@@ -484,9 +484,9 @@ def _blocks(text: str, left_out: dict[str, int]) -> list[Block]:
             block = Block(*heading)
             blocks.append(block)
         elif first in " *#:;|{•·":
-            left_out[_KINDS.get(first, "list")] += 1
+            dropped[_KINDS.get(first, "list")] += 1
         elif _SHOWN_MARK.search(line):
-            left_out["unrendered"] += 1
+            dropped["unrendered"] += 1
     if lines:
         block.paragraphs.append("\n".join(lines))
     return blocks

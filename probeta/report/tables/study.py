@@ -123,7 +123,7 @@ def correlate(
 
     The interval is by Fisher's z, whose variance is 1 / (n - 3) for Pearson's correlation, and for
     Spearman's (1 + r² / 2) / (n - 3) (Bonett and Wright 2000, "Sample size requirements for
-    estimating Pearson, Kendall and Spearman correlations", Psychometrika 65). It is left out below
+    estimating Pearson, Kendall and Spearman correlations", Psychometrika 65). It is omitted below
     six encoders, and at 1 and -1, for which the formula has no value. Below three encoders, or if
     one score is equal for all of them, there is no correlation.
     """
