@@ -131,6 +131,7 @@ def rankings_in(language: str) -> dict[str, Any]:
             "task": entry["task"],
             "language": language,
             **{key: value for key, value in entry["parts"].items() if key != "without_test"},
+            **_version_of(name),
         }
         for name, entry in _shipped()
         if "parts" in entry and entry["language"] == language
@@ -245,8 +246,13 @@ def _dataset_entry(name: str, entry: Mapping[str, Any], model: str, code: str) -
     options = {k: v for k, v in entry.items() if k not in ("language", "corpora", "group")}
     if options.get("collection") == model:
         options["collection"] = code
-    version = next(iter(dataset_changes()[name])) if code == model else "1.0.0"
-    return options | ({"version": version} if version != "1.0.0" else {})
+    return options | (_version_of(name) if code == model else {})
+
+
+def _version_of(name: str) -> dict[str, str]:
+    """Return the version of a shipped dataset as its entry has it; the first one is not said."""
+    version = next(iter(dataset_changes()[name]))
+    return {"version": version} if version != "1.0.0" else {}
 
 
 def documents_text(
