@@ -170,7 +170,7 @@ class Scores(ScoreTable):
     task, language, layer, main (whether it is the main layer), metric ("accuracy" or "pearson"),
     score, low and high (the ends of the 95 % interval), chance, majority, trivial (name of the
     baseline to beat: chance, majority or the best trivial one), trivial_score, n (number of rows
-    tested), validation (the metric there, to choose a layer by), sample.
+    tested), validation (the metric there, to choose a layer by), sample, citation (see ``cite``).
 
     Attributes:
         results: all numbers, and what they depend on.
@@ -219,26 +219,52 @@ class Scores(ScoreTable):
         beats = compare_to_baseline(score.value, score.interval, baseline, error)
         return "" if beats > 0 else NOT_SHOWN
 
-    def _means(self) -> list[tuple[str, float, int]]:
-        """Return each benchmark whose datasets are all scored, the mean, and their number.
+    @cached_property
+    def averages(self) -> "dict[str, list[Score]]":
+        """The scores that are averaged: by benchmark, and group, such as "discoeval SP".
 
         As in the report: tests that are too small are left out, except of samples.
         """
+        from builders.tasks import TASKS
+        from builders.tasks.benchmarks import group_of
+
+        excluded = {*self._too_small} - self.samples
+        averages: dict[str, list[Score]] = {}
+        for score in self.results.main:
+            if score.dataset in self.audited.keys() - excluded:
+                benchmark = self.audited[score.dataset].get("benchmark") or OWN
+                group = group_of(benchmark, score.dataset, TASKS[score.task].group)
+                for name in (benchmark, f"{benchmark} {group.abbreviation}"):
+                    averages.setdefault(name, []).append(score)
+        return averages
+
+    def _means(self) -> dict[str, float]:
+        """Return each benchmark whose datasets are all scored, and the mean."""
         from builders.tasks.benchmarks import BENCHMARKS
 
-        of_benchmark: dict[str, dict[str, float]] = {}
-        for score in self.results.main:
-            if audited := self.audited.get(score.dataset):
-                benchmark = audited.get("benchmark") or ""
-                of_benchmark.setdefault(benchmark, {})[score.dataset] = score.value
-        excluded = {*self._too_small} - self.samples
-        means = []
-        for benchmark, official in BENCHMARKS.items():
-            values = of_benchmark.get(benchmark, {})
-            averaged = [value for name, value in values.items() if name not in excluded]
-            if official.keys() <= values.keys() and averaged:
-                means.append((benchmark, fmean(averaged), len(averaged)))
-        return means
+        scored = {score.dataset for score in self.results.main if score.dataset in self.audited}
+        return {
+            benchmark: fmean(score.value for score in self.averages[benchmark])
+            for benchmark, official in BENCHMARKS.items()
+            if benchmark in self.averages and official.keys() <= scored
+        }
+
+    def cite(self, name: str) -> str:
+        """Return the line to cite a score by: of a dataset, or a mean of ``averages``.
+
+        Raises:
+            KeyError: it was not scored.
+        """
+        from evaluation.results.citation import cite
+
+        if name in self.averages:
+            return str(cite(self.results, self.averages[name], name))
+        return str(cite(self.results, [self[name]]))
+
+    def citations(self) -> dict[str, str]:
+        """Return what the shell cites: each mean that is shown, or else a few datasets."""
+        names = [*self._means()] or [score.dataset for score in self.results.main[:N_CITED]]
+        return {name: self.cite(name) for name in names}
 
     def _table(self, *, narrow: bool = False) -> list[tuple[str, ...]]:
         header = ("dataset", "group", "score", "95 % interval", "chance", "baseline", "n", "")
@@ -285,8 +311,9 @@ class Scores(ScoreTable):
             lines.append(
                 f"layers: means of the groups; {BEST_LAYER} best layer, chosen on validation"
             )
-        for benchmark, mean, count in self._means():
-            lines.append(f"{benchmark}: mean of {plural(count, 'datasets')} {format_percent(mean)}")
+        for benchmark, mean in self._means().items():
+            count = plural(len(self.averages[benchmark]), "datasets")
+            lines.append(f"{benchmark}: mean of {count} {format_percent(mean)}")
         if len(self._too_small) == len(scores):
             lines.append(f"All have {MARKS[FEW_ROWS]}.")
         checks = {name: self.audited[name]["checks"] for name in names if name in self.audited}
@@ -306,6 +333,8 @@ class Scores(ScoreTable):
         return [line for line in lines if line]
 
     def _records(self) -> list[dict[str, Any]]:
+        from evaluation.results.citation import cite
+
         rows = []
         for score in self.results.scores:
             facts = self.audited.get(score.dataset, _NO_FACTS)
@@ -329,6 +358,7 @@ class Scores(ScoreTable):
                     "n": score.n_rows,
                     "validation": score.validation,
                     "sample": score.dataset in self.samples,
+                    "citation": str(cite(self.results, [score])),
                 }
             )
         return rows
@@ -381,6 +411,10 @@ class Scores(ScoreTable):
 
 
 _NO_FACTS: Mapping[str, Any] = {"checks": ()}
+OWN = "own datasets"
+"""In the place of a benchmark: the datasets of the user."""
+# Datasets with a line to cite below a table, if there is no mean; ``to_csv`` has all.
+N_CITED = 4
 NOT_SHOWN, FEW_ROWS, BEST_LAYER = "†", "*", "‡"
 MARKS = {
     NOT_SHOWN: "not shown to beat the baseline",

@@ -464,24 +464,27 @@ def _max_relative_distance(encoded: Floats, stored: Floats) -> float:
         return max((distances[distances > 0] / lengths[distances > 0]).tolist(), default=0.0)
 
 
+def read_any_results(path: Path) -> Results | RankingResults | ParadigmResults:
+    """Read the results of a folder or file: those of probes, rankings or paradigms."""
+    if path.is_file():
+        return read_paradigms(path)
+    return read_rankings(path) if (path / RANKS).is_file() else read_results(path)
+
+
 def verify_results(
     path: Path,
     folder: Path,
     datasets: Mapping[str, Dataset],
     requested: Collection[str] | None = None,
 ) -> Verification:
-    """Verify the results of a folder or file: those of probes, rankings or paradigms."""
-    if path.is_file():
-        paradigms = read_paradigms(path)
-        verification = Verification(paradigms, folder, datasets, requested)
-        verify_paradigms(verification, paradigms)
-    elif (path / RANKS).is_file():
-        rankings = read_rankings(path)
-        verification = Verification(rankings, folder, datasets, requested)
-        verify_rankings(verification, rankings, path)
+    """Verify what ``read_any_results`` reads."""
+    results = read_any_results(path)
+    verification = Verification(results, folder, datasets, requested)
+    if isinstance(results, ParadigmResults):
+        verify_paradigms(verification, results)
+    elif isinstance(results, RankingResults):
+        verify_rankings(verification, results, path)
     else:
-        results = read_results(path)
-        verification = Verification(results, folder, datasets, requested)
         verify_probes(verification, results, path)
     if not verification.recomputed and not verification.differences:
         expected = f"scores on {', '.join(requested or datasets)}"

@@ -1,4 +1,4 @@
-"""The verbs on scores: `probeta score`, `compare`, `verify`, `sheet` and `export`."""
+"""The verbs on scores: `probeta score`, `compare`, `verify`, `cite`, `sheet` and `export`."""
 
 import argparse
 import shutil
@@ -60,6 +60,8 @@ def run_score(options: argparse.Namespace) -> None:
     scores.save(out)
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
     print(scores.format(width))
+    for name, line in scores.citations().items():
+        print(f"cite {name}: {line}")
     if scores.store:
         announce(f"vectors: {scores.store}")
     announce(f"results: {out}{replaced}")
@@ -215,6 +217,30 @@ def run_verify(options: argparse.Namespace) -> None:
 def _print_safely(line: str) -> None:
     """Print a line, which cannot become two, nor change a terminal."""
     print("".join(c if c.isprintable() else ascii(c)[1:-1] for c in line[:_MAX_LINE_LENGTH]))
+
+
+def add_cite_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `probeta cite`."""
+    add, help_text = parser.add_argument, "folders of results, or of such folders, or their names"
+    add("line", metavar="LINE", help="as `probeta score` prints it, in quotes")
+    add("results", nargs="+", metavar="RESULTS", help=help_text)
+    add_data(parser)
+
+
+def run_cite(options: argparse.Namespace) -> None:
+    """Print what the line names, once it is verified."""
+    from probeta.report.citing import find_cited
+    from probeta.scores import format_interval, format_percent
+
+    citation, cited = find_cited(options.line, options.results, options.data)
+    count = plural(len(cited.scores), "datasets")
+    what = f"mean of {count}, " if cited.scores[1:] else ""
+    for measure, value, interval in cited.numbers():
+        ends = f" {format_interval(interval)}" if interval else ""
+        print(f"{citation.name}, {what}{measure}: {format_percent(value)}{ends}")
+    for name, part in citation._asdict().items():
+        print(f"  {name}: {part}")
+    print(f"verified: the stored answers give these numbers on this data\n{_NOT_PROVED}")
 
 
 def add_sheet_arguments(parser: argparse.ArgumentParser) -> None:

@@ -12,5 +12,6 @@ page        the data of the page, which page.js draws
 figures     means, layers, ranks; picture.svg
 formats     ``TABLES`` of tables.json, ``SECTIONS`` of tables.tex; the page
 markdown    report.md, of the data of the page
+citing      what a line that cites a score names
 writing     the files of a report; verifies third-party results
 """

@@ -29,9 +29,8 @@ from evaluation.results.scores import (
     read_results,
 )
 from probeta.annotation import AnnotatorScores, read_annotator_scores
+from probeta.scores import OWN
 
-OWN = "own datasets"
-"""In the place of a benchmark: the datasets of the user."""
 AnyResults = Results | RankingResults | ParadigmResults
 Facts = dict[str, tuple[Any, str]]
 """Fact that results share to its value, and to the encoder whose results have it first."""

@@ -5,9 +5,10 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from builders.tasks.benchmarks import Group
-from probeta.report.inputs import OWN, Inputs
+from probeta.report.inputs import Inputs
 from probeta.report.layout import spaced
 from probeta.report.texts import all_texts, translated
+from probeta.scores import OWN
 
 
 class DatasetName(NamedTuple):

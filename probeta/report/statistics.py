@@ -26,8 +26,9 @@ from evaluation.results.comparison import (
     measure_all,
 )
 from evaluation.results.scores import Predictions, Score, read_predictions, read_ranks
-from probeta.report.inputs import OWN, AnyResults, Inputs, group_sort_key
+from probeta.report.inputs import AnyResults, Inputs, group_sort_key
 from probeta.report.texts import phrase
+from probeta.scores import OWN
 
 BASELINE_ENCODER = "char_hash"
 """The encoder without any training, which cannot have seen a text."""

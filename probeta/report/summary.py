@@ -4,11 +4,10 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from builders.audit_report import DETECTABLE_AT_MOST, detectable_of
 from evaluation.results.scores import Score
-from probeta.report.inputs import OWN
 from probeta.report.layout import NONE, bracketed, percent
 from probeta.report.statistics import Average, Mean, Report
 from probeta.report.texts import phrase
-from probeta.scores import align
+from probeta.scores import OWN, align
 
 MAX_COLUMNS = 80
 # Characters that are shown of a name.

@@ -46,7 +46,7 @@ def verify_submissions(paths: Sequence[Path], instances: Path) -> Submissions:
     datasets = {dataset.name: dataset for dataset in find_datasets(instances)}
     verified: dict[Path, AnyResults] = {}
     refused: dict[str, str] = {}
-    for path in dict.fromkeys(chain.from_iterable(map(_results_in, paths))):
+    for path in dict.fromkeys(chain.from_iterable(map(results_in, paths))):
         try:
             check = verify_results(path, instances, datasets)
             if check.differences:
@@ -70,12 +70,12 @@ def verify_submissions(paths: Sequence[Path], instances: Path) -> Submissions:
     return Submissions(kinds[Results], kinds[RankingResults], kinds[ParadigmResults], refused)
 
 
-def _results_in(path: Path) -> Iterator[Path]:
+def results_in(path: Path) -> Iterator[Path]:
     """Yield the results in a folder; or the path, if it has none inside and may be one itself."""
     inside = [] if not path.is_dir() or (path / SCORES).exists() else sorted(path.iterdir())
     inside = [p for p in inside if (p.is_dir() or p.suffix == ".json") and p.name[0] != "."]
     for entry in inside:
-        yield from _results_in(entry)
+        yield from results_in(entry)
     if not inside:
         yield path
 

@@ -28,10 +28,12 @@ from evaluation.embedding.store import describe_datasets
 from evaluation.encoders import make_encoder
 from evaluation.features import ProbeRows
 from evaluation.probing.probing import score_predictions
+from evaluation.results.citation import cite
 from evaluation.results.scores import iter_predictions
 from probeta.cli import main
 from probeta.exchange.lm_eval import score_language_model
 from probeta.report.writing import verify_submissions
+from probeta.verifying import read_any_results
 
 PROBED, RANKED, COMPLETED = Path("data/results/two"), Path("data/rankings/two"), "data/paradigms"
 PREDICTIONS, RANKS = PROBED / "predictions.parquet", RANKED / "ranks.parquet"
@@ -166,6 +168,24 @@ FORGED: dict[str, Any] = {"deviation": 0.1, "interval": [0.1, 0.9], "measures": 
 FORGED |= {"folds": 3, "test_documents": 7, "rows.test": 80, "majority": 0.4, "chance": 0.4}
 FORGED |= {"metric": "pearson", "task": "sentence_position", "corpus": "wikipedia"}
 FORGED |= {"language": "en", "version": "2.0.0", "digest": "ab", "answers": "ab", "texts": ""}
+
+
+def test_scores_of_any_kind_and_layer_are_cited(
+    run: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (probed, ranked, completed) = (read_any_results(Path(path)) for path in ALL)
+    lines = [cite(probed, [score]) for score in probed.scores]
+    lines += [cite(ranked, [score]) for score in ranked.plain]
+    lines += [cite(completed, [score]) for score in completed.main]
+    assert len({*lines}) == len(lines)
+    for line in lines:
+        assert main(["cite", str(line), *ALL]) == 0
+    printed = capsys.readouterr().out
+    for score in probed.scores:
+        assert f"{score.dataset}, {score.metric}: {100 * score.value:.1f} [" in printed
+    for measure, value in ranked.plain[0].measures.items():
+        assert f"words, {measure}: {100 * value:.1f}" in printed
+    assert f"paralex, coherence: {100 * completed.main[0].coherence:.1f} [" in printed
 
 
 def test_each_forged_fact_is_named(verify) -> None:

@@ -12,7 +12,6 @@ from evaluation.results.scores import (
     RankScore,
 )
 from probeta.report import layout
-from probeta.report.inputs import OWN
 from probeta.report.layout import Number
 from probeta.report.statistics import Mean, Report
 from probeta.report.tables import (
@@ -23,6 +22,7 @@ from probeta.report.tables import (
     published_ranks,
 )
 from probeta.report.texts import phrase
+from probeta.scores import OWN
 
 # As a share of the largest number of texts, or words, with vectors. An encoder with fewer has an
 # easier task, so that its higher score is not better.

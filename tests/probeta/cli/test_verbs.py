@@ -4,6 +4,7 @@ import json
 import re
 import subprocess
 import sys
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -332,14 +333,17 @@ def test_a_table_and_the_path(hub_folder: Path, capsys: pytest.CaptureFixture[st
         "groups: BSO binary sentence ordering, SS semantic similarity",
         "† not shown to beat the baseline",
     ]
-    assert lines[7] == "results: results/lengths_alone-encode"
+    assert [line.split("@")[0] for line in lines[7:9]] == [
+        f"cite {name}: probeta:{version('probeta')}|data:{name}" for name in ("bso_own", "sts_own")
+    ]
+    assert lines[9] == "results: results/lengths_alone-encode"
     other = "score another encoder, OTHER, and `probeta compare lengths_alone-encode OTHER`"
-    assert lines[8:] == [f"next: {other}"]
+    assert lines[10:] == [f"next: {other}"]
     names = sorted(path.name for path in Path("results/lengths_alone-encode").iterdir())
     assert names == ["predictions.parquet", "scores.json"]
     for before, behind in ((["--quiet"], []), ([], ["--quiet"])):
         assert main([*before, *command, *behind]) == 0
-        assert capsys.readouterr().out.splitlines() == lines[:7]
+        assert capsys.readouterr().out.splitlines() == lines[:9]
 
 
 def test_groups_name_out_and_the_store(
