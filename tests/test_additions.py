@@ -16,7 +16,7 @@ import yaml
 
 from builders.sampling.passages import Passage, as_passages, first_sentences
 from builders.tasks import TASKS, sentence_ordering
-from builders.tasks.task import sentences
+from builders.tasks.task import Text
 from evaluation.encoders import ENCODERS
 from evaluation.encoders.encoder import OneVector
 from probeta.cli import main
@@ -45,7 +45,7 @@ TOY_TASK = replace(
     sentence_ordering.TASK,
     name="toy_order",
     question="Are the first two of three sentences swapped?",
-    texts=sentences(3),
+    texts=(Text("sentences", "tokens", "strings", "natural text", 3),),
     passages=passages,
     instances=instances,
 )

@@ -28,7 +28,6 @@ import yaml
 from builders.audit_report import MAJORITY, baselines_of, best_baseline
 from builders.plan.datasets import Dataset, ExampleDataset, Origin, RankingDataset, missing_parts
 from builders.store import describe
-from builders.tasks import examples
 from builders.tasks.benchmarks import (
     BSO,
     CONN,
@@ -208,7 +207,7 @@ class Config:
     def citations(self) -> list[str]:
         """What to cite: its corpora, and for a ranking also the method."""
         texts = [" ".join(origin.corpus.facts.citation.split()) for origin in self.origins]
-        texts += [examples.CITATION] if self.is_ranking else []
+        texts.append(self.task.citation)
         return [text for text in dict.fromkeys(texts) if text]
 
 
@@ -322,7 +321,7 @@ def mteb_facts(configs: Sequence[Config], built: str) -> dict[str, dict[str, Any
 def _facts(config: Config, built: str) -> dict[str, Any]:
     corpora = [origin.corpus.facts for origin in config.origins]
     cited = [text for facts in corpora for text in facts.citation.splitlines()]
-    cited += [examples.CITATION] if config.is_ranking else []
+    cited += [config.task.citation] if config.task.citation else []
     constructed = config.task.constructed
     discourse = ["Discourse coherence"] if config.task.group in _DISCOURSE else []
     fields: dict[str, Any] = {

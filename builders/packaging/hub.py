@@ -46,7 +46,7 @@ from builders.store import (
     shards_in,
     write_shard,
 )
-from builders.tasks import TASKS, examples
+from builders.tasks import TASKS
 from builders.tasks.task import Answer, Column, Kind, Task
 from corpora_recipes.escaping import one_line, render_html
 from corpora_recipes.records import Split
@@ -282,7 +282,7 @@ def render_dataset_page(config: Config) -> str:
 
 def render_licences(configs: Sequence[Config]) -> str:
     """Return the LICENSE.md of a package: licences, sources, citations, and personal data."""
-    method = examples.CITATION if any(config.is_ranking for config in configs) else ""
+    method = next(filter(None, (config.task.citation for config in configs)), "")
     return render(LICENCES, {"configs": configs, "sources": _sources(configs), "method": method})
 
 

@@ -10,16 +10,15 @@ import math
 import re
 from collections import Counter
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from builders.sampling.passages import Draw, Passage, sentences_in
-from builders.tasks.benchmarks import CONN
-from builders.tasks.task import PassageTask, about, sentences
+from builders.tasks.task import PassageTask, make_task
 from corpora_recipes.records import SPLITS, Document
 from corpora_recipes.yaml_files import load_yaml
 
-COUNT = 2
 # A class has as many rows in each split.
 MIN_ROWS_PER_CLASS = 5
 # Width of the bins of length, in which classes are balanced: what opens with "es decir" is short.
@@ -104,16 +103,5 @@ def _levelled(passages: Sequence[Passage], labels: Collection[str]) -> dict[str,
     return levelled
 
 
-TASK = PassageTask(
-    **about("connective", languages=", ".join(OPENINGS)),
-    group=CONN,
-    records=("documents",),
-    texts=sentences(COUNT),
-    constructed=True,
-    passages=passages,
-    settle=settle,
-    instances=instances,
-    # Many have no connective, and of those that have one most are left out for equal classes.
-    documents_per_row=3.0,
-    lends_documents=True,
-)
+_task = make_task(PassageTask, "connective", passages=passages, settle=settle, instances=instances)
+TASK = replace(_task, needs=_task.needs.format(languages=", ".join(OPENINGS)))

@@ -18,15 +18,12 @@ from builders.sampling.passages import (
     in_keyed_order,
     windows,
 )
-from builders.tasks.benchmarks import DC
-from builders.tasks.task import Column, Option, PassageTask, about, sentences
+from builders.tasks.task import PassageTask, make_task
 from corpora_recipes.records import Dialogue, Document
 from corpora_recipes.text.tokens import normalise
 
 COUNT = 6
-# Two rows, one coherent and one not, need two sources and one donor. With a few more donors, a
-# missing document hardly changes the matching; with two for each taker, one is mostly similar.
-PASSAGES_PER_ROW = 1.6
+# Passages for each row: with two donors for each taker, one is mostly similar.
 WITH_SIMILAR_DONORS = 2.0
 # The second to the fifth sentence, counted from 0.
 REPLACEABLE = range(1, COUNT - 1)
@@ -51,7 +48,7 @@ def instances(passages: Sequence[Passage], draw: Draw, quota: int) -> list[dict[
     that its form does not reveal it, and its words differ from every sentence of the row.
     """
     policy = draw.options.get("donors", "random")
-    a_row = WITH_SIMILAR_DONORS if policy == "similar" else PASSAGES_PER_ROW
+    a_row = WITH_SIMILAR_DONORS if policy == "similar" else TASK.documents_per_row
     pairs = min(quota // 2, int(len(passages) / (2 * a_row)))
     needed = int(2 * pairs * a_row)
     roles = sorted(passages[:needed], key=lambda p: (draw.hash(p.id, "role"), p.id))
@@ -133,35 +130,4 @@ def _nearest(
     return take
 
 
-TASK = PassageTask(
-    **about("discourse_coherence"),
-    group=DC,
-    records=("documents", "dialogues"),
-    labels=("incoherent", "coherent"),
-    texts=sentences(COUNT),
-    constructed=True,
-    provenance={
-        "replaced_position": Column(
-            "integer",
-            "the position of the replaced sentence (2 to 5), null if no sentence was replaced",
-        ),
-        "donor_id": Column(
-            "string",
-            "the passage that the replacing sentence comes from, null if no sentence was replaced",
-        ),
-    },
-    passages=passages,
-    instances=instances,
-    documents_per_row=PASSAGES_PER_ROW,
-    # The rows of another task would reveal which sentences are neighbours in the source.
-    lends_documents=False,
-    options={
-        "donors": Option(
-            ("random", "same_topic", "similar"), "documents", "Donors of replacement sentences"
-        ),
-        # In a chat hardly any turn ends in a stop, so that none tells where a replaced one stood.
-        "unfinished": Option(
-            ("left_out", "taken"), "dialogues", "Passages with an unfinished turn"
-        ),
-    },
-)
+TASK = make_task(PassageTask, "discourse_coherence", passages=passages, instances=instances)

@@ -10,17 +10,14 @@ is asked for alone, in the order of the text, by the task of that name (Koto, La
 """
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
-from builders.tasks.benchmarks import DR, NUC
-from builders.tasks.task import Column, Option, Task, Text, about
+from builders.tasks.task import Task, make_task
 from corpora_recipes.records import DiscourseNode, DiscourseTree
 
 # Whether each of the two children is a nucleus, in text order, to the column `order`.
 _ORDERS = {(True, True): "NN", (True, False): "NS", (False, True): "SN"}
-NUCLEUS_FIRST, TEXT_ORDER, RELATION = LABELS = ("nucleus_first", "text_order", "relation")
-NUCLEARITY = "nuclearity"
+NUCLEUS_FIRST, RELATION, NUCLEARITY = "nucleus_first", "relation", "nuclearity"
 
 
 def binarise(tree: DiscourseTree) -> DiscourseNode:
@@ -51,7 +48,7 @@ def instances(tree: DiscourseTree, label: str = NUCLEUS_FIRST) -> list[dict[str,
 
     Args:
         tree: of n EDUs.
-        label: what classes name, one of ``LABELS`` or ``NUCLEARITY``.
+        label: what classes name, a choice of the option, or ``NUCLEARITY``.
 
     Returns:
         The n - 1 inner nodes of the binary tree in pre-order: a node before its children, the
@@ -87,39 +84,4 @@ def _preorder(root: DiscourseNode) -> Iterator[DiscourseNode]:
         waiting.extend(reversed(node.children))
 
 
-_LEFT = (
-    "elementary discourse units of the nucleus if label is nucleus_first; otherwise, or of two "
-    "nuclei, those of the span that comes first in the text"
-)
-_RIGHT = "elementary discourse units of the other span"
-
-TASK = Task(
-    **about("discourse_relations"),
-    group=DR,
-    records=("trees",),
-    texts=(
-        Text("left", "left_tokens", "strings", _LEFT, count=None),
-        Text("right", "right_tokens", "strings", _RIGHT, count=None),
-    ),
-    constructed=False,
-    options={
-        "label": Option(LABELS, "trees", "What a class names (with nuclearity, or the relation)")
-    },
-    provenance={
-        "relation": Column("string", "the relation, or its class in the treebank"),
-        "order": Column(
-            "string", "NS, SN or NN: nucleus (N) and satellite (S) in the order of the text"
-        ),
-        "left_first": Column("integer", "index of the first unit of `left` in its text"),
-        "left_last": Column("integer", "index of the last one"),
-        "right_first": Column("integer", "index of the first unit of `right` in its text"),
-        "right_last": Column("integer", "index of the last one"),
-    },
-)
-
-TASKS = (
-    TASK,
-    replace(
-        TASK, **about(NUCLEARITY), group=NUC, labels=tuple(sorted(_ORDERS.values())), options={}
-    ),
-)
+TASKS = tuple(make_task(Task, name) for name in ("discourse_relations", NUCLEARITY))

@@ -8,8 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from builders.sampling.passages import Draw, Passage, as_passages, sentences_in
-from builders.tasks.benchmarks import SSP
-from builders.tasks.task import PassageTask, Text, about
+from builders.tasks.task import PassageTask, make_task
 from corpora_recipes.records import Document
 from corpora_recipes.text.language import is_finished
 from corpora_recipes.text.tokens import is_telling
@@ -60,19 +59,4 @@ def instances(passages: Sequence[Passage], _: Draw, quota: int) -> list[dict[str
     ]
 
 
-TASK = PassageTask(
-    **about("section_prediction"),
-    group=SSP,
-    records=("documents",),
-    labels=("body", "summary"),
-    texts=(Text("sentence", "tokens", "string", "natural text"),),
-    gold="from the {}",
-    constructed=True,
-    passages=passages,
-    instances=instances,
-    # A document gives two rows, but about half of the documents are left out for their lengths.
-    documents_per_row=1.0,
-    # A row of another task would reveal that its sentence is from the body.
-    lends_documents=False,
-    level_lengths="alone",
-)
+TASK = make_task(PassageTask, "section_prediction", passages=passages, instances=instances)

@@ -10,8 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from builders.sampling.passages import Draw, Passage, as_passages, first_sentences
-from builders.tasks.benchmarks import BSO
-from builders.tasks.task import Option, PassageTask, about, sentences
+from builders.tasks.task import PassageTask, make_task
 from corpora_recipes.records import Document
 
 COUNT = 2
@@ -46,17 +45,4 @@ def instances(passages: Sequence[Passage], draw: Draw, quota: int) -> list[dict[
     ]
 
 
-TASK = PassageTask(
-    **about("sentence_ordering"),
-    group=BSO,
-    records=("documents",),
-    labels=("swapped", "original"),
-    texts=sentences(COUNT),
-    constructed=True,
-    passages=passages,
-    instances=instances,
-    options={"pair": Option(("neighbours", "first"), "documents", "Pairs")},
-    documents_per_row=1.0,
-    lends_documents=True,
-    level_lengths="together",
-)
+TASK = make_task(PassageTask, "sentence_ordering", passages=passages, instances=instances)

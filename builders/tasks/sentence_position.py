@@ -8,8 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from builders.sampling.passages import Draw, Passage, as_passages, first_sentences
-from builders.tasks.benchmarks import SP
-from builders.tasks.task import PassageTask, about, sentences
+from builders.tasks.task import PassageTask, make_task
 from corpora_recipes.records import Document
 
 COUNT = 5
@@ -36,17 +35,4 @@ def instances(passages: Sequence[Passage], draw: Draw, quota: int) -> list[dict[
     return rows
 
 
-TASK = PassageTask(
-    **about("sentence_position"),
-    group=SP,
-    records=("documents",),
-    labels=tuple(str(position + 1) for position in range(COUNT)),
-    texts=sentences(COUNT),
-    gold="the first sentence was in position {}",
-    constructed=True,
-    passages=passages,
-    instances=instances,
-    documents_per_row=1.0,
-    lends_documents=True,
-    level_lengths="together",
-)
+TASK = make_task(PassageTask, "sentence_position", passages=passages, instances=instances)

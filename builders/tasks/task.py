@@ -8,17 +8,21 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple, TypeVar
+
+from pydantic import BeforeValidator
 
 from builders.sampling.candidates import N_FOLDS, Candidate, Tree, WordCounts
 from builders.sampling.passages import Draw, Passage
-from builders.tasks.benchmarks import LPT, Group
+from builders.tasks.benchmarks import GROUPS, LPT, Group
 from corpora_recipes.recipe import CollectionFacts
+from corpora_recipes.validation import validate
 from corpora_recipes.yaml_files import load_yaml
 
 Kind = Literal["string", "strings", "integer", "number"]
 Answer = Literal["label", "score", "neighbours"]
 Unit = Literal["sentence", "word"]
+TaskKind = TypeVar("TaskKind", bound="Task")
 
 
 class Option(NamedTuple):
@@ -42,7 +46,9 @@ class Column(NamedTuple):
     about: str
 
 
-_TEXTS: dict[str, dict[str, str]] = load_yaml(Path(__file__).with_name("texts.yaml"))
+_FILE = Path(__file__).with_name("tasks.yaml")
+_FACTS: dict[str, dict[str, Any]] = load_yaml(_FILE)
+_GROUPS = {group.abbreviation: group for group in GROUPS}
 LABEL: Mapping[str, Column] = MappingProxyType({"label": Column("integer", "the class")})
 
 
@@ -88,10 +94,11 @@ class Task:
         label: what its datasets are called in the report, under their group, such as "Tense"; "" to
             call them after their corpus.
         example: an invented instance, as Markdown.
+        citation: the paper of the method, to cite with those of the corpora; "" for none.
     """
 
     name: str
-    group: Group
+    group: Annotated[Group, BeforeValidator(lambda name: _GROUPS.get(name, name))]
     question: str
     records: tuple[str, ...]
     labels: tuple[str, ...] = ()
@@ -108,6 +115,7 @@ class Task:
     unchanged: str = ""
     asks_length: bool = False
     gold: str = "{}"
+    citation: str = ""
 
     def defaults(self, records: str) -> dict[str, str]:
         """Return the default of each option that makes sense for a kind of records."""
@@ -153,19 +161,9 @@ class Task:
         }
 
 
-def about(name: str, **words: str) -> dict[str, Any]:
-    """Return the arguments of a task that texts.yaml has: its name, question, needs and example.
-
-    ``words``: what stands in the braces there.
-    """
-    if name not in _TEXTS:
-        raise KeyError(f"builders/tasks/texts.yaml has no {name}")
-    return {"name": name} | {key: text.format(**words) for key, text in _TEXTS[name].items()}
-
-
-def sentences(count: int) -> tuple[Text, ...]:
-    """Return the text column of a task whose rows have ``count`` sentences."""
-    return (Text("sentences", "tokens", "strings", "natural text", count),)
+def make_task(kind: type[TaskKind], name: str, **functions: Any) -> TaskKind:
+    """Return the task that tasks.yaml describes under its name, with the functions of its kind."""
+    return validate(kind, {"name": name, **_FACTS[name], **functions}, f"{_FILE}: {name}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -249,15 +247,12 @@ def further_columns(facts: CollectionFacts) -> dict[str, Column]:
     }
 
 
-FOLD = {"fold": Column("integer", f"0 … {N_FOLDS - 1}, for cross-validation")}
-ORIGIN = FOLD | {
-    "treebank": Column("string", "the treebank that the sentence is of"),
-    "length": Column("integer", "number of tokens as the text shows them"),
-}
-WORD = ORIGIN | {
-    "word": Column("string", "the word that tells the class, as annotated"),
-    "position": Column("integer", "the number of its token in the sentence, from 1"),
-}
+def _columns(kind: str) -> dict[str, Column]:
+    return {name: Column(*column) for name, column in _FACTS["columns"][kind].items()}
+
+
+ORIGIN = _columns("origin")
+FOLD = {"fold": ORIGIN["fold"]}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -294,4 +289,4 @@ class TreebankTask(Task):
     records: tuple[str, ...] = ("parsed_sentences",)
     texts: tuple[Text, ...] = (Text("sentence", "tokens", "string", "natural text"),)
     constructed: bool = True
-    provenance: Mapping[str, Column] = field(default_factory=lambda: WORD)
+    provenance: Mapping[str, Column] = field(default_factory=lambda: ORIGIN | _columns("word"))

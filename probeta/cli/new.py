@@ -82,7 +82,7 @@ def write_files(kind: str, name: str, root: Path) -> list[Path]:
 
 
 def _list_task(values: dict[str, str], root: Path) -> list[Path]:
-    """Add a task to the table of tasks, to the texts, and to the page of tasks."""
+    """Add a task to the table of tasks, to their facts and texts, and to the page of tasks."""
 
     def added(template: str) -> str:
         return render_template(f"new/added/{template}.jinja", **values) + "\n"
@@ -92,7 +92,7 @@ def _list_task(values: dict[str, str], root: Path) -> list[Path]:
     spanish = "probeta/report/texts/es.yaml"
     additions = [
         (table, last, f"        {name}.TASK,\n{last}"),
-        ("builders/tasks/texts.yaml", r"\Z", added("texts.yaml")),
+        ("builders/tasks/tasks.yaml", r"\Z", added("tasks.yaml")),
         (spanish, "^names:\n", "names:\n" + added("es.yaml")),
         (spanish, "^classes: {", "classes: {" + added("es_classes.yaml") + "  "),
         ("docs/own_domain.md", r"(^\| `connective` .*\n)", r"\1" + added("own_domain.md")),

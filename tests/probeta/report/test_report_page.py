@@ -28,7 +28,7 @@ from report_files import (
 
 from builders.tasks import TASKS, section_prediction
 from builders.tasks.benchmarks import Group
-from builders.tasks.task import Task, Text, sentences
+from builders.tasks.task import Task, Text
 from corpora_recipes.running.errors import InputError
 from evaluation.datasets import Dataset, find_datasets
 from evaluation.results.comparison import Difference
@@ -258,7 +258,10 @@ def test_changed_sentences_are_marked(task: str, change: dict[str, Any], note: s
 @pytest.mark.parametrize(
     ("texts", "column"),
     [
-        (sentences(3), {"sentences": ["Uno.", "Dos.", "Tres."]}),
+        (
+            (Text("sentences", "tokens", "strings", "natural text", 3),),
+            {"sentences": ["Uno.", "Dos.", "Tres."]},
+        ),
         ((Text("sentence", "tokens", "string", "natural text"),), {"sentence": "Solo uno."}),
     ],
 )
