@@ -1,6 +1,7 @@
 """Groups of tasks, benchmarks, and how datasets differ from the published ones."""
 
 from collections.abc import Mapping
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -80,12 +81,28 @@ BENCHMARKS, WITHDRAWN = _entries(withdrawn=False), _entries(withdrawn=True)
 """benchmarks.yaml, without what is withdrawn, and only that, with the reason in ``withdrawn``."""
 
 
+GROUPINGS: dict[str, dict[str, dict[Group, list[str]]]] = {
+    name: {
+        benchmark: {_GROUPS[group]: members for group, members in groups.items()}
+        for benchmark, groups in benchmarks.items()
+    }
+    for name, benchmarks in load_yaml(Path(__file__).with_name("groupings.yaml")).items()
+}
+"""groupings.yaml: name to benchmark to group to its datasets."""
+
+
 def group_of(benchmark: str, dataset: str, of_task: Group) -> Group:
     """Return the group that a benchmark averages a dataset in: mostly that of its task."""
     return _AVERAGED.get((benchmark, dataset), of_task)
 
 
 def groupings_of(dataset: str, of_task: Group) -> list[str]:
-    """Return the abbreviation of the group of a dataset, and the benchmarks with that name."""
+    """Return the abbreviation of the group of a dataset, its benchmarks, and its groupings."""
     names = [benchmark for benchmark, entries in BENCHMARKS.items() if dataset in entries]
-    return [group_of(names[0] if names else "", dataset, of_task).abbreviation, *names]
+    groupings = [
+        grouping
+        for grouping, benchmarks in GROUPINGS.items()
+        if any(dataset in chain(*groups.values()) for groups in benchmarks.values())
+    ]
+    group = group_of(names[0] if names else "", dataset, of_task)
+    return [group.abbreviation, *names, *groupings]

@@ -61,7 +61,7 @@ TABLES: Mapping[str, Callable[[Report], Iterator[Number]]] = {
 """Name in tables.json to what yields its rows."""
 CORRELATIONS = Layout("study", "score", "tasks", "statistic apart")
 SECTIONS = (
-    (scores.averages, Layout("averages", "encoder", "heading", "benchmark")),
+    (scores.averages, Layout("averages", "encoder", "heading", "benchmark grouping")),
     (scores.groups, Layout("group", "encoder", "dataset", "benchmark group")),
     (scores.measures, Layout("measures", "dataset measure", "encoder")),
     (scores.baselines, Layout("baselines", "dataset", "baseline")),

@@ -11,7 +11,7 @@ import pandas as pd
 
 from builders.audit_report import compare_to_baseline, detects_little
 from builders.tasks import TASKS
-from builders.tasks.benchmarks import BENCHMARKS, WITHDRAWN, Group, group_of
+from builders.tasks.benchmarks import BENCHMARKS, GROUPINGS, WITHDRAWN, Group, group_of
 from evaluation.arrays import Counts, Doubles, Flags
 from evaluation.measures import sum_half_width
 from evaluation.results.comparison import (
@@ -53,6 +53,7 @@ class Average:
         missing: datasets of the benchmark that the report does not have.
         too_small: datasets that are excluded, as their tests detect large differences only.
         withdrawn: former datasets of the benchmark, each to why it was withdrawn.
+        grouping: a name of ``GROUPINGS``; "" for the benchmark's own groups.
     """
 
     benchmark: str
@@ -61,11 +62,13 @@ class Average:
     missing: tuple[str, ...] = ()
     too_small: tuple[str, ...] = ()
     withdrawn: Mapping[str, str] = field(default_factory=dict)
+    grouping: str = ""
 
     @property
     def name(self) -> str:
-        """Unique in a report: "spanish_discoeval SP", or "spanish_discoeval"."""
-        return f"{self.benchmark} {self.group.abbreviation}" if self.group else self.benchmark
+        """Unique in a report: "english_senteval", "english_senteval SC", "… chen2019 SC"."""
+        group = self.group.abbreviation if self.group else ""
+        return " ".join(filter(None, (self.benchmark, self.grouping, group)))
 
     @property
     def heading(self) -> str:
@@ -131,7 +134,12 @@ class Report:
 
     @cached_property
     def averages(self) -> list[Average]:
-        """The datasets that scores are averaged over."""
+        """The datasets that scores are averaged over, in the groups of the benchmarks."""
+        return [average for average in self.all_averages if not average.grouping]
+
+    @cached_property
+    def all_averages(self) -> list[Average]:
+        """``averages``, and those in the groups of papers."""
         tasks = {name: self.inputs.any_score(name).task for name in self.inputs.datasets}
         benchmarks = {name: self.inputs.benchmark(name) for name in tasks}
         return list_averages(tasks, benchmarks, self.too_small)
@@ -254,7 +262,7 @@ class Report:
         """Every two encoders compared, by all results."""
         folders = self.inputs.ranks_folders
         rankings = [(r, partial(read_ranks, folders[r.name])) for r in self.inputs.rankings]
-        averages = {a.name: a.datasets for a in self.averages if a.datasets}
+        averages = {a.name: a.datasets for a in self.all_averages if a.datasets}
         return [
             *compare(self.jackknife_scores, averages),
             *compare_ranks(rankings),
@@ -345,7 +353,7 @@ def _sort_key(names: Sequence[str], name: str) -> tuple[int, str]:
 def list_averages(
     tasks: Mapping[str, str], benchmarks: Mapping[str, str], too_small: Collection[str] = ()
 ) -> list[Average]:
-    """Return the averages by benchmark, ``OWN`` last: those of its groups, then that of all groups.
+    """Return the averages by benchmark, ``OWN`` last: by groups, of all, by named groupings.
 
     Args:
         tasks: dataset to task, of all datasets in the order of the report.
@@ -364,25 +372,35 @@ def list_averages(
         official = {**BENCHMARKS.get(benchmark, {}), **WITHDRAWN.get(benchmark, {})}
         absent = {dataset: entry for dataset, entry in official.items() if dataset not in present}
         all_tasks = {dataset: entry["task"] for dataset, entry in absent.items()} | present
-        groups = {
-            dataset: group_of(benchmark, dataset, TASKS[task].group)
-            for dataset, task in all_tasks.items()
-        }
-        for group in (*sorted({groups[dataset] for dataset in present}, key=group_sort_key), None):
-            members = [dataset for dataset in present if group in (None, groups[dataset])]
-            absent_members = {d: entry for d, entry in absent.items() if group in (None, groups[d])}
-            averages.append(
-                Average(
-                    benchmark,
-                    group,
-                    datasets=tuple(d for d in members if d not in too_small),
-                    missing=tuple(d for d, e in absent_members.items() if "withdrawn" not in e),
-                    too_small=tuple(d for d in members if d in too_small),
-                    withdrawn={
-                        d: e["withdrawn"] for d, e in absent_members.items() if "withdrawn" in e
-                    },
-                )
+        groups: dict[Group, list[str]] = {}
+        for dataset, task in all_tasks.items():
+            groups.setdefault(group_of(benchmark, dataset, TASKS[task].group), []).append(dataset)
+        members: list[tuple[str, Group | None, list[str]]] = [
+            *(("", group, groups[group]) for group in sorted(groups, key=group_sort_key)),
+            ("", None, [*all_tasks]),
+            *(
+                (grouping, group, names)
+                for grouping, grouped in GROUPINGS.items()
+                for group, names in grouped.get(benchmark, {}).items()
+            ),
+        ]
+        averages += [
+            Average(
+                benchmark,
+                group,
+                datasets=tuple(d for d in present if d in names and d not in too_small),
+                missing=tuple(d for d in absent if d in names and "withdrawn" not in absent[d]),
+                too_small=tuple(d for d in present if d in names and d in too_small),
+                withdrawn={
+                    d: entry["withdrawn"]
+                    for d, entry in absent.items()
+                    if d in names and "withdrawn" in entry
+                },
+                grouping=grouping,
             )
+            for grouping, group, names in members
+            if not present.keys().isdisjoint(names)
+        ]
     return averages
 
 

@@ -12,6 +12,8 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
+from builders.tasks import TASKS
+from builders.tasks.benchmarks import BENCHMARKS, GROUPINGS, WITHDRAWN, Group, group_of
 from corpora_recipes.yaml_files import load_yaml
 from evaluation.results.scores import RankScore
 from probeta.report.layout import Number
@@ -31,7 +33,8 @@ Published = Mapping[str, float]
 class Paper:
     """The scores of a paper on one construction of its data, see published_scores.yaml.
 
-    ``scores`` is by encoder, or ``PEOPLE``.
+    ``scores`` is by encoder, or ``PEOPLE``; ``grouping``: a name of ``GROUPINGS``, whose groups the
+    means are of, where these are not the benchmark's own.
     """
 
     paper: str
@@ -40,6 +43,19 @@ class Paper:
     rows: Mapping[str, int]
     scores: Mapping[str, Published]
     refused: Mapping[str, str] = field(default_factory=dict)
+    grouping: str = ""
+
+    def members(self, benchmark: str, group: Group) -> set[str]:
+        """Return the datasets that the paper's mean of a group is over."""
+        grouped = GROUPINGS.get(self.grouping, {}).get(benchmark)
+        if grouped is not None:
+            return {*grouped.get(group, ())}
+        entries = BENCHMARKS[benchmark] | WITHDRAWN[benchmark]
+        return {
+            name
+            for name, entry in entries.items()
+            if name in self.rows and group_of(benchmark, name, TASKS[entry["task"]].group) == group
+        }
 
     def reason_not_shown(self, dataset: str, task: str, rows: int, *, sample: bool = False) -> str:
         """Return why scores on a dataset cannot stand beside those on ``rows`` rows, or ""."""
@@ -97,20 +113,21 @@ def _published(paper: Paper, encoder: str, score: float) -> Number:
 
 
 def published_means(report: Report, average: Average) -> Iterator[Number]:
-    """Yield the means of papers over the datasets of a group that can stand beside those here."""
-    if average.group is None or average.missing or average.too_small:
+    """Yield the means of papers over the very datasets of a group, if these are comparable."""
+    group = average.group
+    if group is None or average.missing or average.too_small:
         return
     for paper in PAPERS:
         if average.benchmark not in paper.benchmarks:
             continue
         if any(reason_not_shown(report, paper, name) for name in average.datasets):
             continue
+        is_same = paper.members(average.benchmark, group) == {*average.datasets}
         for encoder, scores in paper.scores.items():
             stated = [scores[name] for name in average.datasets if name in scores]
-            # The mean that a paper states is over datasets that are withdrawn since then, too.
-            if average.group.abbreviation in scores and not average.withdrawn:
-                yield _published(paper, encoder, scores[average.group.abbreviation])
-            elif stated and len(stated) == len(average.datasets):
+            if is_same and group.abbreviation in scores:
+                yield _published(paper, encoder, scores[group.abbreviation])
+            elif len(stated) == len(average.datasets):
                 yield _published(paper, encoder, fmean(stated))
 
 

@@ -70,7 +70,7 @@ def dataset_marks(report: Report, dataset: str) -> str:
 def means(report: Report) -> Iterator[Number]:
     """Yield the means of encoders over benchmarks and groups; of baselines, people, papers."""
     for name, whole in report.benchmark_averages.items():
-        groups = [a for a in report.averages if a.benchmark == name and a.group]
+        groups = [a for a in report.all_averages if a.benchmark == name and a.group]
         for average in (whole, *groups) if whole.datasets else ():
             if average.datasets:
                 yield from _means(report, average)
@@ -83,18 +83,25 @@ def averages(report: Report) -> Iterator[Number]:
     of_scale = phrase("of_scale") if recipe and recipe.scale_matters else ""
     about = {}
     for name, whole in report.benchmark_averages.items():
-        groups = [a.group for a in report.averages if a.benchmark == name and a.group]
-        titles = (f"{g.abbreviation} {translated(g.title).lower()}" for g in groups)
         uncounted = " ".join(describe_uncounted(report, whole, ", ".join))
-        about[name] = {"groups": ", ".join(titles), "uncounted": uncounted}
-        about[name] |= {"protocol": protocol, "of_scale": of_scale}
-    yield from (about[row["benchmark"]] | row for row in means(report))
+        about[name] = {"uncounted": uncounted, "protocol": protocol, "of_scale": of_scale}
+    titles: dict[tuple[str, str], list[str]] = {}
+    for average in report.all_averages:
+        if group := average.group:
+            title = f"{group.abbreviation} {translated(group.title).lower()}"
+            titles.setdefault((average.benchmark, average.grouping), []).append(title)
+    for row in means(report):
+        benchmark, grouping = row["benchmark"], row["grouping"]
+        grouped = phrase("grouped_by", grouping=grouping) if grouping else ""
+        groups = ", ".join(titles[benchmark, grouping])
+        yield about[benchmark] | row | {"groups": groups, "grouped": grouped}
 
 
 def _means(report: Report, average: Average) -> Iterator[Number]:
     datasets = average.datasets
     about = {
         "benchmark": average.benchmark,
+        "grouping": average.grouping,
         "group": average.group.abbreviation if average.group else "",
         "heading": average.heading,
         "sample": not report.inputs.samples.isdisjoint(datasets),

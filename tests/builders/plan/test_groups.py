@@ -27,7 +27,7 @@ from builders.plan.groups import (
     without_datasets,
 )
 from builders.tasks import TASKS
-from builders.tasks.benchmarks import BENCHMARKS, WITHDRAWN, group_of
+from builders.tasks.benchmarks import BENCHMARKS, GROUPINGS, WITHDRAWN, group_of, groupings_of
 from corpora_recipes.recipe import Corpus, Declared, load_facts, recipe_names
 from corpora_recipes.records import WINDOW
 from corpora_recipes.running.outputs import CORPORA, INSTANCES
@@ -147,15 +147,35 @@ def test_the_list_is_that_of_the_shipped_params(repository: Path, tmp_path: Path
 
 
 def test_english_sets_are_averaged_in_the_groups_of_section_5_1() -> None:
-    """Chen, Chu and Gimpel (2019); SST is one set there."""
+    """Chen, Chu and Gimpel (2019); SST is one set there, two in the benchmark's own groups."""
     groups: dict[str, list[str]] = {}
     for name, entry in BENCHMARKS["english_senteval"].items():
         group = group_of("english_senteval", name, TASKS[entry["task"]].group)
         groups.setdefault(group.abbreviation, []).append(name)
-    assert groups["SC"] == ["mr", "cr", "mpqa", "subj", "sst2", "sst5", "trec", "mrpc"]
-    assert {*groups["SSS"]} == {"sts_b_en_r", "sick_en_r", "sick_en_e"}
-    assert groups["USS"] == [f"sts{year}_en" for year in range(12, 17)]
-    assert len(groups["Probing"]) == 10
+    chen = {g.abbreviation: n for g, n in GROUPINGS["chen2019"]["english_senteval"].items()}
+    assert chen["SC"] == ["mr", "cr", "mpqa", "subj", "sst5", "trec", "mrpc"]
+    assert {*groups["SC"]} - {*chen["SC"]} == {"sst2"}
+    assert {*chen["SSS"]} == {"sts_b_en_r", "sick_en_r", "sick_en_e"} == {*groups["SSS"]}
+    assert chen["USS"] == [f"sts{year}_en" for year in range(12, 17)] == groups["USS"]
+    assert len(chen["Probing"]) == 10
+    assert {*chen["Probing"]} == {*groups["Probing"]}
+
+
+def test_every_grouping_is_of_datasets_of_its_benchmark() -> None:
+    """Of Wang, Kuo and Li (2022), Table 3 has nine sets of words and ten tasks, Table 6 eight."""
+    for benchmarks in GROUPINGS.values():
+        for benchmark, grouped in benchmarks.items():
+            names = [name for members in grouped.values() for name in members]
+            assert len({*names}) == len(names)
+            assert {*names} <= BENCHMARKS[benchmark].keys()
+    wang = {g.abbreviation: n for g, n in GROUPINGS["wang2022"]["english_senteval"].items()}
+    assert {name: len(members) for name, members in wang.items()} == {
+        **{"SC": 8, "SPC": 2, "SS": 8, "WS": 9}
+    }
+    assert groupings_of("sick_en_e", TASKS["pair_classification"].group) == [
+        *("SSS", "english_senteval", "chen2019", "wang2022")
+    ]
+    assert groupings_of("sst2", TASKS["sentence_classification"].group)[2:] == ["wang2022"]
 
 
 def test_what_is_withdrawn_is_a_dataset_of_the_users_own(repository: Path, tmp_path: Path) -> None:

@@ -35,7 +35,7 @@ from report_files import (
 
 from builders.audit_report import DETECTABLE, DETECTABLE_AT_MOST
 from builders.tasks import TASKS, benchmarks
-from builders.tasks.benchmarks import BENCHMARKS, DIFFERENCES, WITHDRAWN, differences_of
+from builders.tasks.benchmarks import BENCHMARKS, DIFFERENCES, GROUPINGS, WITHDRAWN, differences_of
 from corpora_recipes.running.errors import InputError
 from evaluation.probing.protocols import PROTOCOLS
 from evaluation.results.scores import Results, Score, Transfer
@@ -44,7 +44,7 @@ from probeta.report.formats import SECTIONS, TABLES, table_lines
 from probeta.report.inputs import read_inputs
 from probeta.report.layout import Cell, Layout, Table, lay_out, percent, unused_name
 from probeta.report.sentences import describe_result
-from probeta.report.statistics import Mean, Report
+from probeta.report.statistics import Mean, Report, list_averages
 from probeta.report.tables import (
     PAPERS,
     PARALEX_SCORES,
@@ -641,6 +641,61 @@ def test_only_comparable_rows_are_shown_and_the_others_with_the_reason(tmp_path:
     for average in report.averages:
         found = list(published_means(report, replace(average, missing=())))
         assert len(found) == 7 * (average.name == "spanish_discoeval SP")
+
+
+def test_a_mean_of_a_paper_stands_beside_one_of_the_same_datasets() -> None:
+    """By name: the sizes of all sets are the paper's."""
+    entries = BENCHMARKS["english_senteval"]
+
+    def any_score(name: str) -> Any:
+        return SimpleNamespace(task=entries[name]["task"], n_rows=CAMERA_READY.rows.get(name, 9))
+
+    report: Any = SimpleNamespace(inputs=SimpleNamespace(samples=frozenset(), any_score=any_score))
+    tasks = {name: entry["task"] for name, entry in entries.items()}
+    averages = list_averages(tasks, dict.fromkeys(tasks, "english_senteval"))
+    bert = "BERT-Base, Chen et al. (2019), paper"
+    found = {
+        average.name.removeprefix("english_senteval "): each["value"]
+        for average in averages
+        for each in published_means(report, average)
+        if each["encoder"] == bert
+    }
+    shown = {"USS": 0.301, "SSS": 0.663, "Probing": 0.739}
+    grouped = {f"chen2019 {group}": value for group, value in shown.items()}
+    assert found == pytest.approx({"chen2019 SC": 0.814} | grouped | shown)
+    # Without a set of the group, and with another in its place.
+    one = next(average for average in averages if average.name.endswith("chen2019 SC"))
+    assert one.heading == "SC (7)"
+    fewer = replace(one, datasets=one.datasets[1:])
+    other = replace(one, datasets=(*one.datasets[1:], "sst2"))
+    for changed in (fewer, other):
+        assert "Chen" not in "".join(row["encoder"] for row in published_means(report, changed))
+    # Of Wang et al., the logs have each set, and no mean.
+    wang = {each.name: {*each.datasets} for each in averages if each.grouping == "wang2022"}
+    assert {"mrpc", "sick_en_e"} in wang.values()
+    pairs = next(each for each in averages if each.name == "english_senteval wang2022 SPC")
+    simcse = [row for row in published_means(report, pairs) if row["encoder"].startswith("SimCSE")]
+    assert [row["value"] for row in simcse] == [pytest.approx((0.7183 + 0.8027) / 2)]
+
+
+def test_means_in_the_groups_of_a_paper_are_a_table_of_their_own(tmp_path: Path) -> None:
+    names = ["mr", "scicite"]
+    probed = [replace(MC, dataset=name) for name in names]
+    baselines = dict.fromkeys(names, ALL_BASELINES["mc"])
+    audit = audit_file(tmp_path, baselines, **dict.fromkeys(names, MC.rows))
+    report = report_of(tmp_path, replace(ONE, scores=tuple(probed)), audit=audit)
+    ours = {(row["grouping"], row["heading"]) for row in means(report)}
+    assert ours == {
+        *(("", heading) for heading in ("SC (1 of 8)", "CI (1)", "All (2 of 43)")),
+        *(("chen2019", "SC (1 of 7)"), ("wang2022", "SC (2 of 8)")),
+    }
+    titles = [f"Averages: english_senteval{each}" for each in ("", *map(grouped_by, GROUPINGS))]
+    text = tables_text(report)
+    assert [line[3:].replace("\\", "") for line in text.splitlines() if "## Aver" in line] == titles
+
+
+def grouped_by(name: str) -> str:
+    return f", in the groups of {name}"
 
 
 def test_ranks_of_the_paper_stand_beside_as_many_pairs() -> None:
