@@ -39,7 +39,7 @@ from threadpoolctl import threadpool_limits
 
 from builders.statistics import effective_number, pearson, vary
 from corpora_recipes.running.executors import CPUS
-from evaluation.arrays import Doubles, Floats, Reals, Values
+from evaluation.arrays import Doubles, Flags, Floats, Reals, Values
 
 
 def one_thread(*libraries: str) -> Any:
@@ -217,7 +217,9 @@ _PRIOR = 4
 _MAX_CORRELATION = 1 - 1e-9
 
 
-def leave_out(metric: Metric, gold: Values, predictions: Values, documents: Values) -> Doubles:
+def leave_out(
+    metric: Metric, gold: Values, predictions: Values, documents: Values, used: Flags | None = None
+) -> Doubles:
     """Return the metric without each document in turn.
 
     Args:
@@ -225,13 +227,15 @@ def leave_out(metric: Metric, gold: Values, predictions: Values, documents: Valu
         gold: class numbers or scores, [rows].
         predictions: of several encoders, layers or starts, [sets, rows].
         documents: ids of the documents, [rows].
+        used: whether a row counts, [rows]; None if all do.
 
     Returns:
         float64 [sets, units]: a unit is a document, or a row of fewer than ``MIN_DOCUMENTS``.
     """
     units = _units(documents)
     measure_sums = partial(metric_from_sums, metric)
-    rows = (row_terms(metric, gold, predicted) for predicted in predictions)
+    weights = np.ones(len(gold)) if used is None else used
+    rows = (row_terms(metric, gold, predicted) * weights[:, None] for predicted in predictions)
     return np.stack([_leave_one_out(measure_sums, terms, units) for terms in rows])
 
 

@@ -11,7 +11,7 @@ from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from corpora_recipes.running.console import PARAMS
 from corpora_recipes.running.errors import InputError, check_packages, load_packages, suggest
@@ -56,6 +56,7 @@ def score(
     revision: str | None = None,
     prompts: Mapping[str, str] | None = None,
     protocol: str | None = None,
+    controls: bool | Literal["full"] | None = None,
     params: str | Path = PARAMS,
     cache: str | Path | None = None,
     workers: int = 1,
@@ -98,6 +99,8 @@ def score(
             name of a dataset, the abbreviation of a group, or "default", to the prompt of its
             texts. A vector that is kept has its prompt in its key.
         protocol: "standard" or "senteval"; without it, that of ``params``.
+        controls: whether to measure what probes add (selectivity, code length, information); "full"
+            for the code length of control labels too; without it, as ``params`` says.
         params: the file whose `encoders` and `probing` apply. It may be missing, if it is
             params.yaml in the current folder.
         cache: folder for vectors and samples; without it, the user's, such as ~/.cache/probeta.
@@ -117,7 +120,7 @@ def score(
     from evaluation.features import check_prompt_names
     from evaluation.probing.probing import probe_datasets
 
-    entries, probing = _read_params(Path(params), protocol)
+    entries, probing = _read_params(Path(params), protocol, controls)
     resolved = resolve_encoder(
         encoder, name=name, revision=revision, prompts=prompts, entries=entries, cache=cache
     )
@@ -179,8 +182,10 @@ def evaluator(
     return ProbetaEvaluator(partial(score_datasets, prompts=prompts, protocol=protocol), name)
 
 
-def _read_params(path: Path, protocol: str | None) -> "tuple[dict[str, dict[str, Any]], Probing]":
-    """Return `encoders` and `probing` of a params.yaml, if any, with the protocol that is named."""
+def _read_params(
+    path: Path, protocol: str | None, controls: object
+) -> "tuple[dict[str, dict[str, Any]], Probing]":
+    """Return `encoders` and `probing` of a params.yaml, if any, with what is not None."""
     from corpora_recipes.params import load_params
     from evaluation.params import encoders_params
     from evaluation.probing.protocols import Probing, probing_params
@@ -188,11 +193,13 @@ def _read_params(path: Path, protocol: str | None) -> "tuple[dict[str, dict[str,
     params: dict[str, Any] = {"encoders": {}, "probing": {}}
     if path != PARAMS or path.exists():
         params = load_params(path)
-    elif protocol is None:
+    elif protocol is None and controls is None:
         return {}, Probing()
     if protocol not in (None, params["probing"].get("protocol")):
         settings = {key: value for key, value in params["probing"].items() if key != "engine"}
         params["probing"] = settings | {"protocol": protocol}
+    if controls is not None:
+        params["probing"] = params["probing"] | {"controls": controls}
     return encoders_params(params, path), probing_params(params, path)
 
 

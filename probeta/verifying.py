@@ -32,6 +32,7 @@ from evaluation.probing.probing import INTERVALS, score_predictions
 from evaluation.probing.protocols.problem import ABLATIONS
 from evaluation.ranking import RANKED, measure_ranks
 from evaluation.results.scores import (
+    CONTROL_MEASURES,
     PARADIGM_MEASURES,
     PLAIN,
     PREDICTIONS,
@@ -209,12 +210,13 @@ def _verify_probe(
         recomputed = asdict(score_predictions(dataset, score.layer, parts, answers.predicted)[0])
     # What needs the vectors, and what is compared above.
     needs_vectors = ("chosen", "validation") if probed and dataset.trained else ()
-    for name in (*needs_vectors, "coverage", "texts", "vectors", "fitted_on"):
+    for name in (*needs_vectors, "coverage", "texts", "vectors", "fitted_on", "controls"):
         del recomputed[name]
-    if probed and (ablation := ABLATIONS.get(dataset.task)):
-        other_measures = {
-            name: value for name, value in score.measures.items() if name != ablation.name
-        }
+    if probed:
+        more = {*CONTROL_MEASURES}
+        if ablation := ABLATIONS.get(dataset.task):
+            more.add(ablation.name)
+        other_measures = {name: v for name, v in score.measures.items() if name not in more}
         score = replace(score, measures=other_measures)
     verification.compare(where, score, recomputed)
 

@@ -131,14 +131,17 @@ def is_full_disk(error: OSError) -> bool:
     )
 
 
-def read_report(path: Path, number: int, what: str, todo: str) -> dict[str, Any]:
+def read_report(
+    path: Path, number: int, what: str, todo: str, oldest: int | None = None
+) -> dict[str, Any]:
     """Read a JSON report that states the ``number`` of its format under ``format``.
 
-    ``what`` is the name of the report, and ``todo`` the advice, for messages.
+    ``what`` is the name of the report, and ``todo`` the advice, for messages; ``oldest`` the first
+    format that is read too.
     """
     try:
         report: dict[str, Any] = load_json(path)
-        if report["format"] != number:
+        if report["format"] not in range(oldest or number, number + 1):
             raise ValueError(f"format {report['format']}")
     except (OSError, ValueError, RecursionError, KeyError, TypeError) as error:
         found = f"{type(error).__name__}: {error}"

@@ -33,6 +33,7 @@ from evaluation.measures import (
     one_thread,
     score_interval,
 )
+from evaluation.probing.controls import add_controls, without_controls
 from evaluation.probing.protocols import PROTOCOLS, Probing, effort
 from evaluation.probing.protocols.problem import ABLATIONS, Problem
 from evaluation.results.scores import (
@@ -191,6 +192,7 @@ def probe_datasets(
         | (versions_of(["torch"]) if probing.engine == "torch" else {}),
         code=code_digest(__name__),
         scores=(),
+        controls=probing.controls,
     )
     jobs = {f"{d.name} {layer}": (d, layer) for d, layer in product(datasets, described.layers)}
     encoded = {dataset.name: asdict(read_described(store, dataset)) for dataset in datasets}
@@ -313,6 +315,8 @@ def probe_dataset(
         if not dataset.trained:
             similarities = cosines(*np.split(x["test"], 2, axis=1))
             score, predictions = score_predictions(dataset, layer, rows, similarities[None])
+            if probing.controls:
+                score = replace(score, controls=without_controls("nothing is trained"))
         else:
             _check_rows(dataset, rows)
             problem = make_problem(dataset, rows, x)
@@ -325,6 +329,10 @@ def probe_dataset(
                 ablated = fit_predict(ablation.ablate(problem), seed, probing.engine).predictions
                 values = [measure(score.metric, predictions.gold, start) for start in ablated]
                 score.measures[ablation.name] = float(np.mean(values))
+            if probing.controls:
+                score, predictions = add_controls(
+                    score, predictions, dataset, problem, seed, probing
+                )
     vectors = encoded.vectors[layer]
     score = replace(score, coverage=encoded.coverage, texts=encoded.texts, vectors=vectors)
     score = replace(score, fitted_on=fitted_on(encoder, dataset))

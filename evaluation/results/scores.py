@@ -6,7 +6,8 @@ The folder of an encoder's results has two files, which appear together or not a
                                 depend on
            predictions.parquet  a row for every test row, dataset by dataset and layer by layer:
                                 dataset, layer, id, document_id: string; gold: float64, a class
-                                number or a score; predicted: list<float64>, one a random start
+                                number or a score; predicted: list<float64>, one a random start;
+                                information: float64, bits, null where it is not measured
     rank   scores.json          ``RankingResults``: the scores, and what they depend on
            ranks.parquet        a row for every pair of a query and a positive, dataset by dataset
                                 and similarity by similarity, of the main layer's vectors as they
@@ -40,11 +41,46 @@ Similarity = Literal["cosine", "l2"]
 Casing = Literal["as_is", "lower"]
 """In which words of paradigms are compared."""
 
-PROBES_FORMAT = 7
+PROBES_FORMAT = 8
 PREDICTIONS = "predictions.parquet"
 # The protocol of results that are not of a probe, but of a language model.
 LM_EVAL_PROTOCOL = "lm-eval"
 _COVERAGE = {"tokens": 0, "out_of_vocabulary": 0}
+CONTROL_MEASURES = ("selectivity", "code_length", "compression", "information")
+"""Keys of ``Score.measures`` that say what a probe adds, see ``Controls``."""
+
+
+@dataclass(frozen=True, slots=True)
+class CurvePoint(Stored):
+    """A point of a learning curve: rows that were fitted on, and the metric on unseen rows."""
+
+    rows: int
+    value: float
+
+
+@dataclass(frozen=True, slots=True)
+class Controls(Stored):
+    """What belongs to the ``CONTROL_MEASURES`` of a score, see ``evaluation.probing.controls``.
+
+    Attributes:
+        intervals: measure to its interval over documents, in its unit.
+        not_applicable: measure to the reason why a score has none.
+        control: the metric of the same probe on control labels.
+        control_rows: number of test rows that it is measured on; the others begin with a word that
+            train lacks.
+        uniform_code_length: of the classes of train, in bits; compression is this divided by the
+            code length.
+        control_code_length: of the control labels, in bits, if it was asked for.
+        curve: the learning curve, by the portions of the code; at its end the score itself.
+    """
+
+    intervals: dict[str, tuple[float, float]]
+    not_applicable: dict[str, str]
+    control: float | None = None
+    control_rows: int = 0
+    uniform_code_length: float | None = None
+    control_code_length: float | None = None
+    curve: tuple[CurvePoint, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +106,9 @@ class Score(Stored):
             None if nothing is random.
         interval: see ``evaluation.measures``.
         measures: all that was measured, by name, see ``evaluation.measures``; means over
-            random starts.
+            random starts. With controls also ``CONTROL_MEASURES``: selectivity, a difference of two
+            scores; the code length of train's classes in bits, and its compression; information in
+            bits a row.
         majority: accuracy of always answering with the most frequent class of train; None for
             correlations.
         chance: 1 / number of classes that occur in the rows; None for correlations.
@@ -86,6 +124,7 @@ class Score(Stored):
         vectors: SHA-256 of their vectors, see ``EmbeddingStore.digests``; empty likewise.
         fitted_on: the texts that the encoder's post-processing is fitted on, if it has one: of
             "train", or all the dataset's "own".
+        controls: what belongs to the ``CONTROL_MEASURES``, if they were asked for.
     """
 
     dataset: str
@@ -112,6 +151,7 @@ class Score(Stored):
     texts: str = ""
     vectors: str = ""
     fitted_on: str = ""
+    controls: Controls | None = None
 
     @property
     def n_rows(self) -> int:
@@ -136,12 +176,14 @@ class Results(EncoderResults):
             ``LM_EVAL_PROTOCOL`` and a version for a language model.
         intervals: how they were made.
         transfers: of probes to datasets that they were not trained on, if they were asked for.
+        controls: whether scores have controls; "full" with the code length of control labels.
     """
 
     scores: tuple[Score, ...]
     protocol: dict[str, Any]
     intervals: dict[str, Any]
     transfers: tuple[Transfer, ...] = ()
+    controls: bool | Literal["full"] = False
 
     @property
     def probed(self) -> bool:
@@ -158,26 +200,30 @@ class Predictions:
         documents: ids of their documents, [rows].
         gold: class numbers or scores, float64 [rows].
         predicted: the same, float64 [starts, rows].
+        information: usable information in bits, float64 [rows]; None if it is not measured.
     """
 
     ids: Values
     documents: Values
     gold: Values
     predicted: Values
+    information: Doubles | None = None
 
 
 def predictions_digest(predictions: Predictions) -> str:
-    """Return the SHA-256 of predictions: of ids, documents, gold and predicted values."""
+    """Return the SHA-256 of predictions: of ids, documents, gold, predicted values, information."""
     digest = sha256()
     for names in (predictions.ids, predictions.documents):
         digest.update(json.dumps(names.tolist(), ensure_ascii=False).encode())
-    for numbers in (predictions.gold, predictions.predicted):
-        digest.update(np.ascontiguousarray(numbers, "<f8").tobytes())
+    for numbers in (predictions.gold, predictions.predicted, predictions.information):
+        if numbers is not None:
+            digest.update(np.ascontiguousarray(numbers, "<f8").tobytes())
     return digest.hexdigest()
 
 
 def _make_results(content: dict[str, Any]) -> Results:
-    results: Results = parse_json(Results, content)
+    # Format 7 lacks controls only.
+    results: Results = parse_json(Results, content | {"format": PROBES_FORMAT})
     parse_json(str, results.protocol["name"], "protocol.name")
     parse_json(float, results.intervals["coverage"], "intervals.coverage")
     for score in (*results.scores, *(transfer.score for transfer in results.transfers)):
@@ -192,13 +238,24 @@ def _make_results(content: dict[str, Any]) -> Results:
 
 
 _PREDICTION_KEYS = ("dataset", "layer", "id", "document_id")
-_PREDICTION_VALUES = (("gold", pa.float64()), ("predicted", pa.list_(pa.float64())))
+_PREDICTION_VALUES = (
+    ("gold", pa.float64()),
+    ("predicted", pa.list_(pa.float64())),
+    ("information", pa.float64()),
+)
 PREDICTIONS_SCHEMA = pa.schema(
     [*((name, pa.string()) for name in _PREDICTION_KEYS), *_PREDICTION_VALUES]
 )
 """Of predictions.parquet."""
 _PROBES = ScoresFolder(
-    "probe", PROBES_FORMAT, _make_results, PREDICTIONS, PREDICTIONS_SCHEMA, ["dataset", "layer"]
+    "probe",
+    PROBES_FORMAT,
+    _make_results,
+    PREDICTIONS,
+    PREDICTIONS_SCHEMA,
+    ["dataset", "layer"],
+    optional=("information",),
+    oldest=7,
 )
 write_results, read_results = _PROBES.write, _PROBES.read
 
@@ -212,7 +269,9 @@ def predictions_table(dataset: str, layer: str, predictions: Predictions) -> pa.
     )
     ids, documents = predictions.ids.tolist(), predictions.documents.tolist()
     gold = predictions.gold.astype(np.float64)
-    columns = [[dataset] * rows, [layer] * rows, ids, documents, gold, predicted]
+    information = predictions.information
+    bits = pa.nulls(rows, pa.float64()) if information is None else pa.array(information)
+    columns = [[dataset] * rows, [layer] * rows, ids, documents, gold, predicted, bits]
     return pa.table(columns, schema=PREDICTIONS_SCHEMA)
 
 
@@ -241,11 +300,13 @@ def parse_predictions(table: pa.Table, path: Path) -> Predictions:
             "more in some than in others, none, or others",
             "run `probeta probe` again",
         )
+    bits = table["information"]
     return Predictions(
         ids=array_of(table["id"]),
         documents=array_of(table["document_id"]),
         gold=array_of(table["gold"]),
         predicted=numbers.reshape(len(table), starts).T,
+        information=None if bits.null_count else array_of(bits),
     )
 
 

@@ -137,7 +137,11 @@ def write_stored(results: "DataclassInstance", path: Path) -> None:
 
 
 def read_stored(
-    path: Path, number: int, make: Callable[[dict[str, Any]], Read], command: str
+    path: Path,
+    number: int,
+    make: Callable[[dict[str, Any]], Read],
+    command: str,
+    oldest: int | None = None,
 ) -> Read:
     """Read what ``write_stored`` wrote.
 
@@ -146,9 +150,10 @@ def read_stored(
         number: of the format that is understood.
         make: makes the results from the content of the file, see ``parse_json``.
         command: which wrote the file, for messages.
+        oldest: the first format that is understood too.
     """
     written, again = f"what `probeta {command}` wrote", f"run `probeta {command}` again"
-    content = read_report(path, number, written, again)
+    content = read_report(path, number, written, again, oldest)
     try:
         results = make(content)
         if "encoder" in content:
@@ -170,6 +175,8 @@ class ScoresFolder(Generic[Read]):
         file: name of the Parquet file.
         schema: of its rows; the first two columns are strings, and equal within a row group.
         dictionaries: its columns with few distinct values, which are dictionary-encoded.
+        optional: its columns that may have nulls, and that ``oldest`` lacks.
+        oldest: the first format that is read too.
     """
 
     command: str
@@ -178,6 +185,8 @@ class ScoresFolder(Generic[Read]):
     file: str
     schema: pa.Schema
     dictionaries: list[str]
+    optional: tuple[str, ...] = ()
+    oldest: int | None = None
 
     def write(self, results: "DataclassInstance", tables: Iterable[pa.Table], folder: Path) -> None:
         """Write results and the tables behind them, each a row group; an old folder goes."""
@@ -197,7 +206,7 @@ class ScoresFolder(Generic[Read]):
         if folder.is_file():
             todo = f"name the folder that {self.command} wrote"
             raise InputError(folder, "a folder of results", "a file", todo)
-        return read_stored(folder / SCORES, self.number, self.make, self.command)
+        return read_stored(folder / SCORES, self.number, self.make, self.command, self.oldest)
 
     def table(self, folder: Path, wanted: tuple[str, str], expected: str) -> pa.Table:
         """Read the row group with these first two columns; ``expected`` is for the message."""
@@ -219,8 +228,17 @@ class ScoresFolder(Generic[Read]):
                 for number in every if wanted is None else numbers.get(wanted, []):
                     table = file.read_row_group(number)
                     table.validate(full=True)
+                    for name in self.optional:
+                        if name not in table.column_names:
+                            field = schema.field(name)
+                            table = table.append_column(field, pa.nulls(len(table), field.type))
+                    required = table.drop_columns([*self.optional])
                     names = [column.unique().to_pylist() for column in table.columns[:2]]
-                    if table.schema != schema or [*map(len, names)] != [1, 1] or _has_null(table):
+                    if (
+                        table.schema != schema
+                        or [*map(len, names)] != [1, 1]
+                        or _has_null(required)
+                    ):
                         keys = " and ".join(schema.names[:2])
                         expected += f": one {keys} a row group, no null"
                         raise ValueError(f"others in row group {number}")

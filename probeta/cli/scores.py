@@ -36,6 +36,9 @@ def add_score_arguments(parser: argparse.ArgumentParser) -> None:
     add("--datasets", type=names, metavar="A,B", help="names of datasets (default: all)")
     add("--groups", type=names, metavar="SP,DR", help="groups, or benchmarks")
     add("--protocol", metavar="NAME", help="standard or senteval (default: that of params.yaml)")
+    help_text = "what probes add: selectivity, code length, information; full: also the code length"
+    help_text += " of control labels"
+    add("--controls", nargs="?", const=True, choices=["full"], help=help_text)
     add("--name", metavar="NAME", help="name of the results (default: from ENCODER)")
     help_text = (
         "of a function: a version of its vectors, which are then kept; of a model on the Hub: "
@@ -114,6 +117,7 @@ def _score_encoder(options: argparse.Namespace) -> "Scores":
         revision=options.revision,
         prompts=parse_yaml(options.prompts, "--prompts") if options.prompts else None,
         protocol=options.protocol,
+        controls=options.controls,
         params=options.params,
         cache=options.cache,
         workers=options.workers,
@@ -123,7 +127,7 @@ def _score_encoder(options: argparse.Namespace) -> "Scores":
 def _score_language_model(options: argparse.Namespace) -> "Scores":
     from probeta.exchange.lm_eval import score_language_model
 
-    for name in ("revision", "prompts", "protocol"):
+    for name in ("revision", "prompts", "protocol", "controls"):
         if getattr(options, name) is not None:
             expected = "an encoder to score, which this option is about"
             raise InputError(f"--{name}", expected, "--from-lm-eval", "leave the option out")

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import StrictBool
 
@@ -36,7 +36,9 @@ class Probing(Checked):
     """How datasets are probed: `probing` in params.yaml.
 
     The protocol is a key of ``PROTOCOLS``, the engine one of its. With ``ablations``, tasks that
-    have one are also probed with it. ``transfer`` has tasks with classes, see
+    have one are also probed with it. With ``controls``, scores have what
+    ``evaluation.probing.controls`` measures; "full" adds the code length of control labels.
+    ``transfer`` has tasks with classes, see
     ``evaluation.probing.transfer``; only the protocol ``standard`` transfers.
     """
 
@@ -44,6 +46,7 @@ class Probing(Checked):
     engine: str = "numpy"
     pair_features: PairFeatures = "difference_product"
     ablations: StrictBool = False
+    controls: StrictBool | Literal["full"] = False
     transfer: Annotated[list[str], described("names of tasks with classes")] = field(
         default_factory=list
     )

@@ -11,7 +11,7 @@ from builders.tasks.benchmarks import DIFFERENCES, differences_of
 from corpora_recipes.records import SPLITS
 from evaluation.measures import MIN_DOCUMENTS
 from evaluation.probing.protocols import PROTOCOLS
-from evaluation.results.scores import Score
+from evaluation.results.scores import CONTROL_MEASURES, Score
 from probeta.report import layout
 from probeta.report.layout import NONE, Number
 from probeta.report.sentences import describe_uncounted
@@ -167,9 +167,13 @@ def _describe_sizes(score: Score) -> str:
 def measures(report: Report) -> Iterator[Number]:
     """Yield all that was measured where it is more than one thing: correlations, ablations …"""
     for dataset, by_encoder in report.inputs.datasets.items():
-        if any(len(score.measures) > 1 for score in by_encoder.values()):
-            for encoder, score in by_encoder.items():
-                for measure, value in score.measures.items():
+        found = {
+            encoder: {m: v for m, v in score.measures.items() if m not in CONTROL_MEASURES}
+            for encoder, score in by_encoder.items()
+        }
+        if any(len(values) > 1 for values in found.values()):
+            for encoder, values in found.items():
+                for measure, value in values.items():
                     yield number(
                         {"dataset": dataset, "measure": measure, "encoder": encoder}, value
                     )

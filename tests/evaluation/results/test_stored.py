@@ -20,12 +20,16 @@ from corpora_recipes.running.cache import Cache
 from corpora_recipes.running.errors import InputError
 from evaluation.results.scores import (
     PREDICTIONS_SCHEMA,
+    PROBES_FORMAT,
     RANK_MEASURES,
+    Controls,
+    CurvePoint,
     PairRanks,
     Predictions,
     Results,
     Score,
     measure_pairs,
+    predictions_digest,
     predictions_table,
     ranks_table,
     read_paradigms,
@@ -210,7 +214,7 @@ KINDS = {
         PREDICTIONS,
         [predictions_table("bso_own", *rows) for rows in PREDICTIONS.items()],
         ["predictions.parquet", "scores.json"],
-        ["bso_own", "0", "b", "d", 0.0, [1.0, 0.0]],
+        ["bso_own", "0", "b", "d", 0.0, [1.0, 0.0], None],
     ),
     "rank": Kind(
         replace(RANKED, name="mío"),
@@ -241,6 +245,41 @@ def test_what_is_written_is_read(tmp_path: Path, kind: Kind) -> None:
     table = pq.read_table(folder / kind.files[0])
     assert len(table) == 6
     assert [*table.to_pylist()[1].values()] == kind.second_row
+
+
+def test_controls_are_read_and_what_lacks_them(tmp_path: Path) -> None:
+    """Results of the last format have none, and no column of information."""
+    controls = Controls(
+        {"information": (0.1, 0.3)}, {"selectivity": "few"}, curve=(CurvePoint(8, 0.5),)
+    )
+    results = replace(RESULTS, controls="full", scores=(replace(SCORE, controls=controls),))
+    bits = np.array([0.5, -1.25, 1])
+    predictions = replace(PREDICTIONS["0"], information=bits)
+    write_results(results, [predictions_table("bso_own", "0", predictions)], tmp_path / "r")
+    assert read_results(tmp_path / "r") == results
+    read = read_predictions(tmp_path / "r", "bso_own", "0")
+    assert read.information is not None
+    assert read.information.tolist() == bits.tolist()
+    assert predictions_digest(read) != predictions_digest(PREDICTIONS["0"])
+
+    KINDS["probe"].write(RESULTS, KINDS["probe"].tables, tmp_path / "old")
+    path = tmp_path / "old" / "scores.json"
+    content = json.loads(path.read_text())
+    del content["controls"]
+    for score in content["scores"]:
+        del score["controls"]
+    path.write_text(json.dumps(content | {"format": PROBES_FORMAT - 1}))
+    path = tmp_path / "old" / "predictions.parquet"
+    with pq.ParquetFile(path) as file:
+        tables = [file.read_row_group(n).drop_columns("information") for n in range(2)]
+    with pq.ParquetWriter(path, tables[0].schema) as writer:
+        for table in tables:
+            writer.write_table(table)
+    assert read_results(tmp_path / "old") == RESULTS
+    for layer, written in PREDICTIONS.items():
+        read = read_predictions(tmp_path / "old", "bso_own", layer)
+        assert read.information is None
+        assert predictions_digest(read) == predictions_digest(written)
 
 
 @each_kind

@@ -220,7 +220,7 @@ def test_list_shows_the_entries_and_finds_what_is_misspelt(here: Path, capsys: C
         "  char_hash: char_hash (dimension 16)",
         "  use_multilingual: use_multilingual",
         "Probing: protocol standard, engine numpy, pair_features difference_product, "
-        "ablations False, transfer none",
+        "ablations False, controls False, transfer none",
     ]
     Path("other.yaml").write_text("seed: 3\nencoders: {own: {encoder: char_hsah}}")
     assert main(["list", "--params", "other.yaml"]) == 1
