@@ -42,7 +42,14 @@ from corpora_recipes.hashing import sha256_of
 from corpora_recipes.recipe import Pin, Source
 from corpora_recipes.running.console import Bar, progress
 from corpora_recipes.running.errors import InputError, ParamsError, RawError
-from corpora_recipes.running.outputs import load_json, release, try_lock, whole_file
+from corpora_recipes.running.outputs import (
+    format_size,
+    free_at,
+    load_json,
+    release,
+    try_lock,
+    whole_file,
+)
 from corpora_recipes.validation import validate
 
 # Allows any bytes.
@@ -315,15 +322,6 @@ def announce(sizes: Collection[int | None], origin: str, out: Path) -> None:
         raise InputError(out, expected, f"{free:,} ({format_size(free)})", "make room")
 
 
-def format_size(size: float) -> str:
-    """Return a number of bytes in words, such as "7.0 GB"."""
-    for unit in ("bytes", "kB", "MB", "GB"):
-        if size < 1000 or unit == "GB":
-            break
-        size /= 1000
-    return f"{size:.0f} {unit}" if unit == "bytes" else f"{size:,.1f} {unit}"
-
-
 def format_sizes(sizes: Collection[int | None]) -> str:
     """Return the sum of sizes in words, and how many are unknown."""
     known_sizes = [size for size in sizes if size is not None]
@@ -331,12 +329,6 @@ def format_sizes(sizes: Collection[int | None]) -> str:
     if n_unknown := len(sizes) - len(known_sizes):
         parts.append(f"{_files(n_unknown)} of unknown size")
     return " and ".join(parts)
-
-
-def free_at(folder: Path) -> int:
-    """Return the free bytes of the disk that has a folder, or will have it."""
-    paths = (folder.absolute(), *folder.absolute().parents)
-    return shutil.disk_usage(next(path for path in paths if path.exists())).free
 
 
 def _files(count: int) -> str:

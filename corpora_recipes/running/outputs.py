@@ -53,6 +53,21 @@ def records_of(corpus: str) -> Path:
     return RECORDS / f"{corpus}.parquet"
 
 
+def format_size(size: float) -> str:
+    """Return a number of bytes in words, such as "7.0 GB"."""
+    for unit in ("bytes", "kB", "MB", "GB"):
+        if size < 1000 or unit == "GB":
+            break
+        size /= 1000
+    return f"{size:.0f} {unit}" if unit == "bytes" else f"{size:,.1f} {unit}"
+
+
+def free_at(folder: Path) -> int:
+    """Return the free bytes of the disk that has a folder, or will have it."""
+    paths = (folder.absolute(), *folder.absolute().parents)
+    return shutil.disk_usage(next(path for path in paths if path.exists())).free
+
+
 # No space is left, the user's quota is exceeded, or the file is too large.
 FULL_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 WHOLE, NEW, OLD = "whole", "new.", "old."

@@ -21,7 +21,7 @@ from corpora_recipes.params import corpus_of, load_params
 from corpora_recipes.recipe import Corpus, Finding, MissingCorpus, Source, load_recipe
 from corpora_recipes.running.console import add_params
 from corpora_recipes.running.errors import InputError
-from corpora_recipes.running.outputs import RAW
+from corpora_recipes.running.outputs import RAW, format_size, free_at
 
 AskServer = Callable[[str], Remote]
 """Asks an address about its file, see ``fetching.session.look_at``."""
@@ -77,7 +77,7 @@ def run_doctor(options: argparse.Namespace) -> None:
             print(*_report_lines(reports[-1]), sep="\n  ", flush=True)
     upstream = [report for report in reports if report.origin == "upstream"]
     sizes = [size for report in reports for size in report.sizes]
-    needed, free = sum(size or 0 for size in sizes), downloads.free_at(RAW)
+    needed, free = sum(size or 0 for size in sizes), free_at(RAW)
     contact = not upstream or bool(os.environ.get(CONTACT))
     if options.json:
         disk = {"to_download": _known_sum(sizes), "unknown": sizes.count(None), "free": free}
@@ -88,7 +88,7 @@ def run_doctor(options: argparse.Namespace) -> None:
         for host, fault in hosts.items():
             print(f"host {host}: {fault or 'answers'}")
         to_download = "unknown" if offline else f"{downloads.format_sizes(sizes)} at most"
-        print(f"disk: to download {to_download}, {downloads.format_size(free)} free")
+        print(f"disk: to download {to_download}, {format_size(free)} free")
         if not contact:
             print(f"contact: none, which Wikimedia asks for: export {CONTACT}=you@example.org")
         for corpus in [report.corpus for report in upstream]:

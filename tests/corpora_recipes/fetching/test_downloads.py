@@ -27,9 +27,7 @@ from corpora_recipes.fetching.downloads import (
     add_to_lock,
     check_complete,
     fetch_whole,
-    format_size,
     format_sizes,
-    free_at,
     read_fetched,
     read_lock,
     write_fetched,
@@ -167,13 +165,10 @@ def test_a_small_disk_is_an_error_before_the_download(served, tmp_path, monkeypa
     assert not (tmp_path / "out").exists()
 
 
-def test_sizes_in_words(tmp_path: Path) -> None:
-    words = [format_size(size) for size in (0, 999, 1500, 7_038_263_862, 2_000_000_000_000)]
-    assert words == ["0 bytes", "999 bytes", "1.5 kB", "7.0 GB", "2,000.0 GB"]
+def test_sizes_in_words() -> None:
     assert format_sizes([]) == "0 bytes"
     assert format_sizes([None]) == "1 file of unknown size"
     assert format_sizes([5, None, None]) == "5 bytes and 2 files of unknown size"
-    assert free_at(tmp_path / "not" / "there") > 0
 
 
 def test_what_a_killed_fetch_left_is_not_read(tmp_path: Path, make_corpus, monkeypatch) -> None:

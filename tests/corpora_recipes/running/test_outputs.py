@@ -14,7 +14,15 @@ import pytest
 
 from corpora_recipes.parquet import parquet_writer
 from corpora_recipes.running.errors import InputError
-from corpora_recipes.running.outputs import clear, finished, whole_file, whole_folder, whole_outputs
+from corpora_recipes.running.outputs import (
+    clear,
+    finished,
+    format_size,
+    free_at,
+    whole_file,
+    whole_folder,
+    whole_outputs,
+)
 
 
 def names(folder: Path) -> list[str]:
@@ -241,3 +249,9 @@ def test_messages_name_finished_outputs() -> None:
     assert finished(f"[Errno 5] '{place}/old.audit'") == "[Errno 5] 'data/audit'"
     assert finished(f"{place}/new.audit/.b.json.abcd1234.part/new.b.json") == "data/audit/b.json"
     assert finished("data/.cache.part/x") == "data/.cache.part/x"
+
+
+def test_sizes_in_words(tmp_path: Path) -> None:
+    words = [format_size(size) for size in (0, 999, 1500, 7_038_263_862, 2_000_000_000_000)]
+    assert words == ["0 bytes", "999 bytes", "1.5 kB", "7.0 GB", "2,000.0 GB"]
+    assert free_at(tmp_path / "not" / "there") > 0

@@ -11,11 +11,11 @@ from loopback import RangeServer
 
 from corpora_recipes.corpora.theses.recipe import examine as examine_theses
 from corpora_recipes.corpora.theses.recipe import examine_server
-from corpora_recipes.fetching import downloads, sources
+from corpora_recipes.fetching import sources
 from corpora_recipes.fetching.downloads import Locked
 from corpora_recipes.fetching.transfer import Remote, look_at
 from corpora_recipes.recipe import RECIPES, Corpus, CorpusFacts, Finding, Recipe, Source
-from probeta.cli import main
+from probeta.cli import doctor, main
 from probeta.cli.doctor import Report, examine, examine_file, make_asker
 
 Capsys = pytest.CaptureFixture[str]
@@ -250,6 +250,6 @@ def test_json_and_exit_codes(monkeypatch: pytest.MonkeyPatch, capsys: Capsys) ->
     assert json.loads(said.out)["corpora"][0]["verdict"] == "failed"
     assert "faults in sqc" in said.err
     params()
-    monkeypatch.setattr(downloads, "free_at", lambda folder: -1)
+    monkeypatch.setattr(doctor, "free_at", lambda folder: -1)
     assert main(["doctor", "sqc"]) == 1
     assert "too small a disk" in capsys.readouterr().err
