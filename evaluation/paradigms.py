@@ -25,13 +25,14 @@ from corpora_recipes.running.errors import OutputError
 from corpora_recipes.text.tokens import lower_case
 from evaluation.arrays import Doubles, Floats, Rows
 from evaluation.datasets import Dataset
-from evaluation.embedding.embedding import Fitting
+from evaluation.embedding.embedding import Fitting, encode_when_needed
 from evaluation.embedding.store import (
     EmbeddingStore,
     EncodedDataset,
     Vocabulary,
     open_vocabulary,
     read_described,
+    vector_facts,
 )
 from evaluation.encoders.encoder import Description, Encoder, Form, HasWords, describe
 from evaluation.features import DEFAULT_PROMPT, text_columns
@@ -339,7 +340,7 @@ def evaluate_paradigms(
 
     Args:
         name: key of the encoder's entry in params.yaml.
-        encoder: whose vectors the store holds.
+        encoder: whose vectors the store holds, or does not keep.
         datasets: in any order; besides those of paradigms, the word rankings are looked at.
         store: folder of the embedding store.
         seed: the run's seed.
@@ -353,7 +354,8 @@ def evaluate_paradigms(
     """
     described = describe(encoder)
     # All words have one prompt, see ``prompt_of``.
-    opened = EmbeddingStore(store, described, described.prompts.get(DEFAULT_PROMPT))
+    prompt = described.prompts.get(DEFAULT_PROMPT)
+    opened = EmbeddingStore(store, described)
     in_order = sorted(datasets, key=lambda dataset: dataset.name)
     wanted = {dataset.name: dataset for dataset in in_order if dataset.task == "paradigms"}
     rankings: dict[str, list[Dataset]] = {}
@@ -379,13 +381,6 @@ def evaluate_paradigms(
         for dataset in wanted.values()
         if dataset.language not in rankings and not isinstance(encoder, HasWords)
     }
-    encoded = {
-        dataset.name: [
-            read_described(store, each) for each in (dataset, *rankings.get(dataset.language, ()))
-        ]
-        for dataset in wanted.values()
-    }
-
     jobs = {
         f"{dataset.name} {vocabulary} {casing}": _Job(dataset, vocabulary, casing)
         for vocabulary, casing, dataset in product(VOCABULARIES, casings, wanted.values())
@@ -393,8 +388,13 @@ def evaluate_paradigms(
     }
     # Other casings do not decide a part, except whether it has layers besides the main one.
     results_of_part = replace(results, casings=[])
+    needed = {
+        part: [job.dataset, *rankings.get(job.dataset.language, ())] for part, job in jobs.items()
+    }
+    used = {each.name: each for each in chain.from_iterable(needed.values())}
+    facts = {each.name: vector_facts(store, described, each) for each in used.values()}
     inputs = {
-        part: [job.casing == casings[0], [asdict(each) for each in encoded[job.dataset.name]]]
+        part: [job.casing == casings[0], [facts[each.name] for each in needed[part]]]
         for part, job in jobs.items()
     }
 
@@ -415,17 +415,18 @@ def evaluate_paradigms(
             words.setdefault(apply_casing(term, job.casing), apply_casing(of_term, job.casing))
         digest = vocabulary_digest(ranked)
         for layer in described.layers if job.casing == casings[0] else [described.layer]:
-            vectors = opened.lookup(list(words.values()), layer)
+            vectors = EmbeddingStore(store, described, prompt).lookup(list(words.values()), layer)
             shared = Vocabulary(list(words), vectors, norms_of(vectors))
             yield _make_space("shared", digest, shared, described, layer, job.casing)
 
-    def compute(new: Sequence[str]) -> Iterator[tuple[str, Part]]:
+    def compute(new: list[str]) -> Iterator[tuple[str, Part]]:
         with one_thread(), progress(len(new), f"paradigms {name}", "part") as bar:
             for part in new:
                 dataset = jobs[part].dataset
                 clusters = _read_clusters(dataset, described.form)
+                encoded = [read_described(store, each) for each in needed[part]]
                 scores = [
-                    _score(dataset, clusters, encoded[dataset.name], space, coherence_threshold)
+                    _score(dataset, clusters, encoded, space, coherence_threshold)
                     for space in spaces_of(jobs[part], clusters)
                 ]
                 yield part, Part(scores)
@@ -435,7 +436,8 @@ def evaluate_paradigms(
         casing, layer = casings.index(score.casing), described.layers.index(score.layer)
         return score.dataset, score.vocabulary, casing, layer
 
-    parts, new = score_parts(results_of_part, inputs, ParadigmScore, compute, cache)
+    compute_encoded = encode_when_needed(encoder, store, needed, compute)
+    parts, new = score_parts(results_of_part, inputs, ParadigmScore, compute_encoded, cache)
     scores = sorted((score for part in parts.values() for score in part.scores), key=order)
     results = replace(results, scores=tuple(scores), left_out=skipped)
     return results, len({jobs[part].dataset.name for part in new})

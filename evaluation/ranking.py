@@ -29,8 +29,8 @@ lengths, u the unit roundoff (Higham 2002, "Accuracy and stability of numerical 
 3.1).
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import groupby, product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -47,8 +47,8 @@ from corpora_recipes.running.errors import InputError, OutputError
 from corpora_recipes.running.executors import as_completed, open_executor
 from evaluation.arrays import Doubles, Flags, Floats, Rows, Values
 from evaluation.datasets import Dataset
-from evaluation.embedding.embedding import Fitting
-from evaluation.embedding.store import EmbeddingStore, EncodedDataset, read_described
+from evaluation.embedding.embedding import Fitting, encode_when_needed
+from evaluation.embedding.store import EmbeddingStore, read_described, vector_facts
 from evaluation.encoders.encoder import Description, Encoder, Form, Postprocess, describe
 from evaluation.features import ProbeRows, prompt_of, text_columns, unique_texts
 from evaluation.measures import (
@@ -288,7 +288,7 @@ def rank_datasets(
 
     Args:
         name: key of the encoder's entry in params.yaml.
-        encoder: whose vectors the store holds.
+        encoder: whose vectors the store holds, or does not keep.
         datasets: in any order; those of other tasks are ignored.
         store: folder of the embedding store.
         seed: the run's seed.
@@ -332,20 +332,16 @@ def rank_datasets(
     for _, group in groupby(similarity_datasets, family):
         members = list(group)
         parts[f"similarity {members[0].name}"] = members
-    encoded = {
-        part: {dataset.name: read_described(store, dataset) for dataset in members}
-        for part, members in parts.items()
-    }
     inputs = {
-        part: {dataset: asdict(facts) for dataset, facts in members.items()}
-        for part, members in encoded.items()
+        part: {dataset.name: vector_facts(store, described, dataset) for dataset in members}
+        for part, members in parts.items()
     }
     settings: list[_Setting] = list(product(postprocessings, similarities))
 
-    def compute(new: Sequence[str]) -> Iterator[tuple[str, Part]]:
+    def compute(new: list[str]) -> Iterator[tuple[str, Part]]:
         # The largest first, so that at the end no process is left alone with one of them.
         order = sorted(new, key=lambda part: (-_count_bytes(parts[part]), part))
-        jobs = ((parts[part], encoded[part], described, store, settings) for part in order)
+        jobs = ((parts[part], described, store, settings) for part in order)
         n_worthwhile = 1 + sum(_count_bytes(parts[part]) for part in new) // BYTES_PER_WORKER
         with (
             open_executor("local", max(1, min(workers, len(new), n_worthwhile))) as executor,
@@ -355,7 +351,8 @@ def rank_datasets(
                 yield order[number], part
                 bar.update()
 
-    scored, new = score_parts(results, inputs, RankScore | SimilarityScore, compute, cache)
+    compute_encoded = encode_when_needed(encoder, store, parts, compute, workers)
+    scored, new = score_parts(results, inputs, RankScore | SimilarityScore, compute_encoded, cache)
     in_order = [part for _, part in sorted(scored.items())]
     scores = [score for part in in_order for score in part.scores]
     similarity_scores = [score for score in scores if isinstance(score, SimilarityScore)]
@@ -378,15 +375,11 @@ def _count_bytes(datasets: Sequence[Dataset]) -> int:
 
 
 def _score_part(
-    datasets: Sequence[Dataset],
-    described: Mapping[str, EncodedDataset],
-    encoder: Description,
-    store: Path,
-    settings: Sequence[_Setting],
+    datasets: Sequence[Dataset], encoder: Description, store: Path, settings: Sequence[_Setting]
 ) -> Part:
     """Score one ranking dataset, or the similarity datasets of one language and prompt."""
     if datasets[0].task == "similarity":
-        return Part(_score_similarity(datasets, described, encoder, store, settings))
+        return Part(_score_similarity(datasets, encoder, store, settings))
     (dataset,) = datasets
     linked = _read_linked(dataset, encoder.form)
     opened = EmbeddingStore(store, encoder, prompt_of(encoder, dataset))
@@ -394,9 +387,8 @@ def _score_part(
     with one_thread():
         for layer in encoder.layers:
             layer_settings = settings if layer == encoder.layer else [(PLAIN, settings[0][1])]
-            facts = described[dataset.name]
             for score, ranks in _rank_layer(
-                dataset, facts, linked, opened, layer, layer_settings, encoder.postprocessing
+                dataset, linked, opened, layer, layer_settings, encoder.postprocessing
             ):
                 if (layer, score.postprocessing) == (encoder.layer, PLAIN):
                     pairs = _collect_pairs(score, linked, ranks)
@@ -452,7 +444,6 @@ def _read_linked(dataset: Dataset, form: Form) -> _Linked:
 
 def _rank_layer(
     dataset: Dataset,
-    described: EncodedDataset,
     linked: _Linked,
     store: EmbeddingStore,
     layer: str,
@@ -460,7 +451,7 @@ def _rank_layer(
     encoder_postprocessing: Postprocess,
 ) -> Iterator[tuple[RankScore, Doubles]]:
     """Yield the score of one layer for each setting, with the ranks, float64 [pairs]."""
-    encoded = store.lookup(linked.texts, layer)
+    described, encoded = read_described(store.folder, dataset), store.lookup(linked.texts, layer)
     present: Flags = np.any(encoded, axis=1)
     rows = np.cumsum(present) - 1
     ranked = present[linked.queries] & present[linked.positives]
@@ -529,14 +520,11 @@ def measure_ranks(ranks: Doubles, groups: Values) -> dict[str, Any]:
 
 
 def _score_similarity(
-    datasets: Sequence[Dataset],
-    described: Mapping[str, EncodedDataset],
-    encoder: Description,
-    store: Path,
-    settings: Sequence[_Setting],
+    datasets: Sequence[Dataset], encoder: Description, store: Path, settings: Sequence[_Setting]
 ) -> list[SimilarityScore]:
     """Return the main layer's scores on the similarity datasets of one language and prompt."""
     rows = [ProbeRows(dataset, "test", encoder.form) for dataset in datasets]
+    described = {dataset.name: read_described(store, dataset) for dataset in datasets}
     # Sorted, so that the order does not depend on that of sets.
     texts = sorted(set().union(*(unique_texts(dataset, encoder.form) for dataset in datasets)))
     row_of = {text: row for row, text in enumerate(texts)}

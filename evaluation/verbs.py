@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
@@ -16,6 +17,7 @@ from corpora_recipes.running.errors import InputError, OutputError, check_packag
 from corpora_recipes.running.outputs import (
     COMPLETED,
     EMBEDDINGS,
+    ENCODED,
     PACKAGE,
     PROBED,
     RANKED,
@@ -23,7 +25,7 @@ from corpora_recipes.running.outputs import (
     records_of,
     whole_file,
 )
-from corpora_recipes.running.stage import Entry, read_skipped, run_entries
+from corpora_recipes.running.stage import Entry, read_skipped, remove_others, run_entries
 from evaluation.datasets import Dataset, find_datasets, find_probed, parquet_files
 from evaluation.embedding.store import HEADER, changed_files, fingerprint, made_by, read_header
 from evaluation.encoders.encoder import Encoder
@@ -87,7 +89,14 @@ def score_encoders(
     def make_scores(
         name: str, make: Callable[[], Encoder], store: str, out: Path
     ) -> Mapping[str, Any]:
-        return score(name, make(), EMBEDDINGS / store, out)
+        encoder, folder = make(), EMBEDDINGS / store
+        if not encoder.vectors.keep:
+            header, folder = read_header(folder), ENCODED / store
+            if read_header(folder) != header:
+                shutil.rmtree(folder, ignore_errors=True)
+                folder.mkdir(parents=True)
+                shutil.copy(EMBEDDINGS / store / HEADER, folder)
+        return score(name, encoder, folder, out)
 
     entries = {}
     for name, (make, store) in embedded_encoders(options.params).items():
@@ -191,6 +200,7 @@ def run_embed(options: argparse.Namespace) -> None:
         if stores[name] == name
     }
     options.only = options.only and [stores.get(name, name) for name in options.only]
+    remove_others(ENCODED, {ENCODED / name for name in entries})
     with open_cache(verify=options.check):
         for name in options.only or entries:
             if changed := changed_files(read_header(EMBEDDINGS / name)):
@@ -214,7 +224,7 @@ def _embed(
 ) -> dict[str, Any]:
     """Bring a store up to date, and print numbers of texts and words."""
     from evaluation.embedding.embedding import embed_datasets
-    from evaluation.embedding.store import write_vocabulary
+    from evaluation.embedding.store import add_files, prepare_store, write_vocabulary
     from evaluation.encoders import release
     from evaluation.measures import all_threads
 
@@ -222,6 +232,14 @@ def _embed(
     check_prompt_names(encoder, (dataset.name for dataset in datasets))
     store = EMBEDDINGS / name
     _remove_changed(store, Cache("embed").files(name))
+    if not encoder.vectors.keep:
+        shutil.rmtree(store, ignore_errors=True)
+        prepare_store(store, encoder)
+        add_files(store, encoder)
+        release()
+        log(f"{name}: its vectors are not kept: the stages that score encode its texts")
+        return {}
+    shutil.rmtree(ENCODED / name, ignore_errors=True)
     try:
         with all_threads():
             encoded, n_new, n_texts = embed_datasets(
@@ -286,7 +304,8 @@ def run_probe(options: argparse.Namespace) -> None:
             faults=faults,
         )
         if probing.transfer and probing.protocol == "standard":
-            results = add_transfers(results, encoder, datasets, store, probing)
+            of_run = options.workers, options.executor
+            results = add_transfers(results, encoder, datasets, store, probing, *of_run)
         write_results(results, predictions, out)
         for result in results.main:
             majority = result.majority

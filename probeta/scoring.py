@@ -117,6 +117,7 @@ def score(
     """
     from evaluation.datasets import find_data
     from evaluation.embedding.embedding import embed_datasets
+    from evaluation.embedding.store import prepare_store
     from evaluation.features import check_prompt_names
     from evaluation.probing.probing import probe_datasets
 
@@ -128,7 +129,10 @@ def score(
     check_prompt_names(resolved.encoder, selected.all_names)
     with nullcontext(resolved.store) if resolved.store else TemporaryDirectory() as folder:
         store = Path(folder)
-        embed_datasets(store, resolved.encoder, selected.datasets, workers)
+        if resolved.encoder.vectors.keep:
+            embed_datasets(store, resolved.encoder, selected.datasets, workers)
+        else:
+            prepare_store(store, resolved.encoder)
         results, predictions, _ = probe_datasets(
             resolved.name,
             resolved.encoder,

@@ -21,6 +21,7 @@ from builders.tasks import TASKS
 from builders.tasks.benchmarks import DIFFERENCES
 from builders.tasks.task import PassageTask
 from evaluation.encoders import ENCODERS, make_encoder, options_of
+from evaluation.encoders.encoder import Vectors
 from evaluation.params import OBJECTIVES, SETTINGS, Training, trained_params
 from evaluation.probing.protocols import PROTOCOLS
 from probeta.cli import VERBS, main
@@ -198,7 +199,7 @@ def test_every_encoder_is_explained_with_its_options_and_their_defaults() -> Non
             defaults = default.split(", ") if len(named) > 1 else [default]
             for encoder in ENCODERS if taker == "all" else [taker.strip("`")]:
                 documented[encoder] |= dict(zip(named, defaults, strict=True))
-    written = {"Ellipsis": "", "True": "true", "{}": "none"}
+    written = {"Ellipsis": "", "True": "true", "{}": "none", str(Vectors()): "float32, kept"}
     for name, encoder in ENCODERS.items():
         options_taken = {
             option: default[0] if isinstance(default, tuple) else str(default)

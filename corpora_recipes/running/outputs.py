@@ -42,6 +42,8 @@ PEOPLE = Path("data/people")
 REPORT = Path("reports")
 
 MEMORY = Path("data/memory")
+# The vectors that are not kept, while they are used.
+ENCODED = MEMORY / "encoded"
 LEFT_OUT = Path("data/left_out")
 ENVIRONMENT = Path("data/environment.json")
 # Patterns of the folders where a killed run may have left unfinished outputs.

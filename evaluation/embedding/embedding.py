@@ -23,7 +23,7 @@ A vector of zeros, which an encoder gives to an unknown text, is not fitted on a
 
 import json
 import logging
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from hashlib import sha256
@@ -35,23 +35,27 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from corpora_recipes.running.code import code_digest
-from corpora_recipes.running.console import progress
+from corpora_recipes.running.console import plural, progress
 from corpora_recipes.running.errors import InputError, NoWorkers, OutputError
 from corpora_recipes.running.executors import CPUS, Processes, as_completed, open_executor
-from corpora_recipes.running.outputs import locked_folder
+from corpora_recipes.running.outputs import format_size, free_at, locked_folder
 from evaluation.arrays import Doubles, Floats
 from evaluation.datasets import Dataset
 from evaluation.embedding.store import (
     NO_KEYS,
     EmbeddingStore,
     EncodedDataset,
+    Keys,
     add_files,
     describe_datasets,
     fingerprint,
     prepare_store,
+    remove_chunks,
     text_keys,
+    vector_bytes,
     write_chunk,
 )
+from evaluation.encoders import release
 from evaluation.encoders.encoder import (
     Described,
     Description,
@@ -61,6 +65,7 @@ from evaluation.encoders.encoder import (
     encode_checked,
 )
 from evaluation.features import Lookup, prompt_of, prompted_texts, unique_texts
+from evaluation.measures import all_threads
 
 if TYPE_CHECKING:
     from corpora_recipes.running.cluster import Cluster
@@ -237,6 +242,8 @@ def embed_datasets(
     texts_by_prompt = prompted_texts(encoder, datasets)
     with locked_folder(folder, "embed", wait=True):
         prepare_store(folder, encoder)
+        keys = [text_keys([*texts], prompt) for prompt, texts in texts_by_prompt.items()]
+        _make_room(folder, encoder, np.concatenate([NO_KEYS, *keys]))
         n_encoded = sum(
             embed_texts(folder, encoder, texts, workers, prompt, executor)
             for prompt, texts in texts_by_prompt.items()
@@ -244,6 +251,76 @@ def embed_datasets(
         check_zeros(folder, encoder, texts_by_prompt)
         n_texts = sum(map(len, texts_by_prompt.values()))
         return describe_datasets(encoder, datasets, folder), n_encoded, n_texts
+
+
+def _make_room(folder: Path, encoder: Encoder, keys: Keys) -> None:
+    """Check that the vectors of the texts of some keys fit the disk, before they are encoded.
+
+    Of an encoder whose vectors are not kept, those that a killed run has left of other texts go.
+    """
+    if not encoder.vectors.keep:
+        remove_chunks(folder, keys)
+    store = EmbeddingStore(folder, encoder)
+    n_texts, n_layers = int((~store.has(np.unique(keys))).sum()), len(encoder.layers)
+    size = n_texts * n_layers * vector_bytes(encoder.vectors.dtype, store.dimension)
+    if size <= (free := free_at(folder)):
+        return
+    expected = f"room for {format_size(size)}: {plural(n_texts, 'texts')}, "
+    expected += f"{plural(n_layers, 'layers')} of {store.dimension} dimensions"
+    smaller = ["fewer layers"] if n_layers > 1 else []
+    smaller += ["`vectors: {dtype: float16}`"] if encoder.vectors.dtype == "float32" else []
+    smaller += ["`vectors: {keep: false}`"] if encoder.vectors.keep else []
+    todo = "make room, or ask for less: " + ", or ".join([*smaller, "fewer datasets"])
+    raise InputError(f"the disk of {folder}", expected, f"{format_size(free)} free", todo)
+
+
+Compute = Callable[[list[str]], Iterable[tuple[str, Any]]]
+"""Yields the parts of some names, see ``evaluation.results.stored.score_parts``."""
+
+
+def encode_when_needed(
+    encoder: Encoder,
+    store: Path,
+    needed: Mapping[str, Sequence[Dataset]],
+    compute: Compute,
+    workers: int | None = 1,
+    executor: str = "local",
+) -> Compute:
+    """Return a function that computes parts as another does, when their vectors are there.
+
+    They are in the store of an encoder that keeps them. Otherwise it encodes what the parts of the
+    same datasets need, beginning with the most texts, yields these parts, and removes the vectors:
+    the store holds no more than the vectors of the datasets of a part.
+
+    Args:
+        encoder: what encodes.
+        store: its folder; ``prepare_store`` has made it.
+        needed: part to the datasets whose vectors it takes.
+        compute: what computes parts.
+        workers: see ``embed_datasets``.
+        executor: see ``embed_datasets``.
+    """
+    if encoder.vectors.keep:
+        return compute
+
+    def compute_encoded(new: list[str]) -> Iterator[tuple[str, Any]]:
+        parts: dict[tuple[str, ...], list[str]] = {}
+        for part in new:
+            parts.setdefault(tuple(dataset.name for dataset in needed[part]), []).append(part)
+
+        def count_texts(alike: list[str]) -> int:
+            return sum(dataset.n_texts for dataset in needed[alike[0]])
+
+        try:
+            for alike in sorted(parts.values(), key=count_texts, reverse=True):
+                with all_threads():
+                    embed_datasets(store, encoder, needed[alike[0]], workers, executor)
+                yield from compute(alike)
+                remove_chunks(store)
+        finally:
+            release()
+
+    return compute_encoded
 
 
 def embed_texts(
@@ -285,7 +362,7 @@ def embed_texts(
                 todo = "remove the folder; an encoder of other vectors has another revision"
                 raise OutputError(folder, expected, found, todo)
             add_files(folder, encoder)
-            write_chunk(folder, chunks[number], encoder.layers, vectors)
+            write_chunk(folder, chunks[number], encoder, vectors)
             if pool is not None:
                 bar.update(len(chunks[number]))
     return len(missing)

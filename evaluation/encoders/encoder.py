@@ -4,7 +4,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, cast, runtime_checkable
 
+from pydantic import StrictBool
+
 from corpora_recipes.running.errors import InputError
+from corpora_recipes.validation import Checked
 
 if TYPE_CHECKING:
     from evaluation.arrays import Floats
@@ -16,6 +19,25 @@ Postprocess = Literal["none", "centre", "abtt", "component_removal", "whitening"
 Prompts = dict[str, str]
 """Prompts of texts, for encoders that are trained with them: name of a dataset, abbreviation of a
 group, or "default", to the prompt of its texts. The first of these that is there counts."""
+
+
+@dataclass(frozen=True)
+class Vectors(Checked):
+    """How vectors are stored: the option `vectors` of an encoder.
+
+    Attributes:
+        dtype: `float32`; or `float16`, with an exponent for each vector, compressed.
+        keep: whether `embed` encodes all texts. Without, the stages that score encode those of a
+            dataset, and remove its vectors when it is scored.
+    """
+
+    dtype: Literal["float32", "float16"] = "float32"
+    keep: StrictBool = True
+
+    @property
+    def as_option(self) -> dict[str, Any]:
+        """What vectors depend on, among other options; empty by default."""
+        return {} if self.dtype == "float32" else {"vectors": {"dtype": self.dtype}}
 
 
 class Described(Protocol):
@@ -56,6 +78,10 @@ class Described(Protocol):
     @property
     def postprocessing(self) -> Postprocess:
         """What is done to its vectors; the store holds them without it."""
+
+    @property
+    def vectors(self) -> Vectors:
+        """How the store holds them."""
 
 
 class Encoder(Described, Protocol):
@@ -101,9 +127,10 @@ class HasWords(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class Postprocessed:
-    """The option that all encoders have, see ``Described.postprocessing``."""
+    """The options that all encoders have, see ``Described``."""
 
     postprocessing: Postprocess = "none"
+    vectors: Vectors = Vectors()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,7 +150,8 @@ class OneVector(Postprocessed):
     @property
     def options(self) -> dict[str, Any]:
         """The other fields, which are the options in params.yaml, with the defaults."""
-        return {k: value for k, value in asdict(self).items() if k != "postprocessing"}
+        common = {each.name for each in fields(Postprocessed)}
+        return {name: value for name, value in asdict(self).items() if name not in common}
 
     def check(self) -> None:
         """See ``Encoder.check``."""
@@ -166,7 +194,7 @@ def encode_checked(
         raise wrong(f"floats of shape {shape}: texts, layers, dimension", found)
     # Through float32 first: a float64 beyond its range becomes infinite.
     with np.errstate(over="ignore"):
-        vectors = vectors.astype(np.float32)
+        vectors = vectors.astype(np.float32, copy=False)
     bad = np.flatnonzero(~np.isfinite(vectors).all(axis=(1, 2)))
     if bad.size:
         found = f"NaN, or an infinite or too large number, for {texts[bad[0]]!r}"
@@ -215,6 +243,7 @@ class Description:
     prompts: Prompts
     packages: tuple[str, ...]
     postprocessing: Postprocess = "none"
+    vectors: Vectors = Vectors()
 
 
 def describe(encoder: Described) -> Description:

@@ -18,8 +18,8 @@ from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.executors import CPUS, as_completed, open_executor
 from evaluation.arrays import Floats, Values
 from evaluation.datasets import Dataset
-from evaluation.embedding.embedding import fitted_on, open_lookup
-from evaluation.embedding.store import EmbeddingStore, read_described, read_header
+from evaluation.embedding.embedding import encode_when_needed, fitted_on, open_lookup
+from evaluation.embedding.store import EmbeddingStore, read_described, read_header, vector_facts
 from evaluation.encoders.encoder import Description, Encoder, describe
 from evaluation.features import BUILD_MORE, ProbeRows
 from evaluation.measures import (
@@ -161,7 +161,7 @@ def probe_datasets(
 
     Args:
         name: key of the encoder's entry in params.yaml.
-        encoder: whose vectors the store holds.
+        encoder: whose vectors the store holds, or does not keep.
         datasets: in any order.
         store: folder of the embedding store.
         seed: the run's seed.
@@ -195,11 +195,12 @@ def probe_datasets(
         controls=probing.controls,
     )
     jobs = {f"{d.name} {layer}": (d, layer) for d, layer in product(datasets, described.layers)}
-    encoded = {dataset.name: asdict(read_described(store, dataset)) for dataset in datasets}
+    encoded = {dataset.name: vector_facts(store, described, dataset) for dataset in datasets}
     inputs = {part: encoded[dataset.name] for part, (dataset, _) in jobs.items()}
+    needed = {part: [dataset] for part, (dataset, _) in jobs.items()}
     failed = {} if faults is None else faults
 
-    def compute(new: Sequence[str]) -> Iterator[tuple[str, Part]]:
+    def compute(new: list[str]) -> Iterator[tuple[str, Part]]:
         new_jobs = {part: jobs[part] for part in new}
         arguments = described, store, seed, probing
         outcomes = _probe_all(name, new_jobs, arguments, opened.dimension, workers, executor)
@@ -211,7 +212,8 @@ def probe_datasets(
             else:
                 failed[jobs[part][0].name] = outcome
 
-    parts, new = score_parts(results, inputs, Score, compute, cache)
+    compute_encoded = encode_when_needed(encoder, store, needed, compute, workers, executor)
+    parts, new = score_parts(results, inputs, Score, compute_encoded, cache)
     probed = [part for part, (dataset, _) in jobs.items() if dataset.name not in failed]
     probed.sort(key=lambda part: (jobs[part][0].name, described.layers.index(jobs[part][1])))
     scores = tuple(score for part in probed for score in parts[part].scores)

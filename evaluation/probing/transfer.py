@@ -10,7 +10,7 @@ set", ACL) transfer over languages in this way.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
@@ -22,7 +22,8 @@ from corpora_recipes.running.cache import Cache
 from corpora_recipes.running.code import code_digest
 from evaluation.arrays import Floats, Values
 from evaluation.datasets import Dataset
-from evaluation.embedding.store import read_described
+from evaluation.embedding.embedding import encode_when_needed
+from evaluation.embedding.store import vector_facts
 from evaluation.encoders.encoder import Description, Encoder, describe
 from evaluation.features import ProbeRows
 from evaluation.measures import one_thread
@@ -53,11 +54,18 @@ def find_families(datasets: Iterable[Dataset], tasks: Collection[str]) -> list[l
 
 
 def add_transfers(
-    results: Results, encoder: Encoder, datasets: Iterable[Dataset], store: Path, probing: Probing
+    results: Results,
+    encoder: Encoder,
+    datasets: Iterable[Dataset],
+    store: Path,
+    probing: Probing,
+    workers: int | None = 1,
+    executor: str = "local",
 ) -> Results:
     """Return the results with the transfers among the datasets that they score.
 
-    Cached transfers are reused. The tasks are those of ``probing.transfer``.
+    Cached transfers are reused. The tasks are those of ``probing.transfer``. ``workers`` and
+    ``executor`` encode, if vectors are not kept: those of a family are then in the store together.
     """
     scored = {score.dataset for score in results.scores}
     description = describe(encoder)
@@ -66,17 +74,18 @@ def add_transfers(
         for family in find_families((d for d in datasets if d.name in scored), probing.transfer)
     }
     inputs = {
-        entry: [asdict(read_described(store, dataset)) for dataset in family]
+        entry: [vector_facts(store, description, dataset) for dataset in family]
         for entry, family in families.items()
     }
 
-    def compute(entries: Sequence[str]) -> Iterator[tuple[str, Part]]:
+    def compute(entries: list[str]) -> Iterator[tuple[str, Part]]:
         for entry in entries:
             yield entry, Part(_compute_transfers(families[entry], description, store, probing))
 
     facts = replace(results, code=code_digest(__name__))
     cache = Cache(f"transferred/{results.name}")
-    parts, _ = score_parts(facts, inputs, Transfer, compute, cache)
+    compute_encoded = encode_when_needed(encoder, store, families, compute, workers, executor)
+    parts, _ = score_parts(facts, inputs, Transfer, compute_encoded, cache)
     transfers = chain.from_iterable(parts[entry].scores for entry in families)
     return replace(results, transfers=tuple(transfers))
 

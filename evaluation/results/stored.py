@@ -44,7 +44,8 @@ def encoder_facts(encoder: Described, dimension: int) -> dict[str, Any]:
         "layer": encoder.layer,
         "options": encoder.options
         | ({"prompts": encoder.prompts} if encoder.prompts else {})
-        | ({"postprocessing": encoder.postprocessing} if encoder.postprocessing != "none" else {}),
+        | ({"postprocessing": encoder.postprocessing} if encoder.postprocessing != "none" else {})
+        | encoder.vectors.as_option,
     }
 
 
@@ -55,6 +56,7 @@ def description_of(facts: Mapping[str, Any]) -> Description:
     options = parse_json(dict[str, Any], described["options"], "encoder.options")
     described["prompts"] = options.get("prompts", {})
     described["postprocessing"] = options.get("postprocessing", "none")
+    described["vectors"] = options.get("vectors", {})
     description: Description = parse_json(Description, described, "encoder")
     if description.layer not in description.layers:
         raise ValueError("encoder: a main layer that is not among the layers")

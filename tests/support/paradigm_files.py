@@ -15,7 +15,7 @@ from builders.tasks import TASKS
 from builders.tasks.task import Column
 from evaluation.datasets import Dataset, find_datasets
 from evaluation.encoders import make_encoder
-from evaluation.encoders.encoder import Form
+from evaluation.encoders.encoder import Form, Vectors
 from evaluation.encoders.static import StaticVectors
 
 
@@ -69,6 +69,7 @@ class Words:
     revision: str = "1"
     name: str = "words"
     options: Mapping[str, Any] = field(default_factory=dict)
+    vectors: ClassVar[Any] = Vectors()
 
     def vocabulary(self) -> Iterator[tuple[list[str], Any]]:
         for words, vectors in self.blocks:
@@ -93,6 +94,7 @@ class Layered:
     prompts: ClassVar[dict[str, str]] = {}
     packages: tuple[str, ...] = ()
     postprocessing: ClassVar[Any] = "none"
+    vectors: ClassVar[Any] = Vectors()
     dimension: int = 2
     parallel: bool = False
 

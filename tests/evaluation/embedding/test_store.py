@@ -37,6 +37,7 @@ from evaluation.embedding.store import (
 )
 from evaluation.encoders import make_encoder
 from evaluation.encoders.char_hash import CharHash
+from evaluation.encoders.encoder import Vectors
 
 
 @in_project
@@ -57,6 +58,7 @@ class Fake:
     prompts: ClassVar[dict[str, str]] = {}
     packages: ClassVar[tuple[str, ...]] = ("numpy",)
     postprocessing: ClassVar[Any] = "none"
+    vectors: ClassVar[Any] = Vectors()
     parallel: bool = False
 
     @property
