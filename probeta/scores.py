@@ -10,7 +10,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from html import escape
 from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -117,23 +116,6 @@ class ScoreTable(ABC):
             lines += textwrap.wrap(note, width) if width else [note]
         return "\n".join(lines)
 
-    def _repr_html_(self) -> str:
-        """Return the same table for a notebook."""
-        tables = ""
-        for table, left in ((self._table(), self._text_columns), (self._layer_table(), (0,))):
-            rows = [self._html(row, "td" if n else "th", left) for n, row in enumerate(table)]
-            tables += f"<table>{''.join(rows)}</table>" if rows else ""
-        return tables + "".join(f"<p>{escape(note)}</p>" for note in self._notes())
-
-    @staticmethod
-    def _html(row: Sequence[str], tag: str, left: Container[int]) -> str:
-        cells = (
-            f'<{tag} style="text-align:{"left" if number in left else "right"}">'
-            f"{escape(cell)}</{tag}>"
-            for number, cell in enumerate(row)
-        )
-        return f"<tr>{''.join(cells)}</tr>"
-
 
 def align(columns: Sequence[Sequence[str]], left: Container[int]) -> list[str]:
     """Return a table as lines; the columns whose numbers are in ``left`` are aligned left."""
@@ -226,7 +208,7 @@ class Scores(ScoreTable):
         As in the report: tests that are too small are left out, except of samples.
         """
         from builders.tasks import TASKS
-        from builders.tasks.benchmarks import group_of
+        from builders.tasks.benchmarks import GROUPINGS, group_of
 
         excluded = {*self._too_small} - self.samples
         averages: dict[str, list[Score]] = {}
@@ -234,7 +216,12 @@ class Scores(ScoreTable):
             if score.dataset in self.audited.keys() - excluded:
                 benchmark = self.audited[score.dataset].get("benchmark") or OWN
                 group = group_of(benchmark, score.dataset, TASKS[score.task].group)
-                for name in (benchmark, f"{benchmark} {group.abbreviation}"):
+                named = [benchmark, f"{benchmark} {group.abbreviation}"]
+                for grouping, benchmarks in GROUPINGS.items():
+                    for group, members in benchmarks.get(benchmark, {}).items():
+                        if score.dataset in members:
+                            named.append(f"{benchmark} {grouping} {group.abbreviation}")
+                for name in named:
                     averages.setdefault(name, []).append(score)
         return averages
 

@@ -2,7 +2,10 @@
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
+from itertools import combinations
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -11,7 +14,10 @@ import yaml
 from builders.packaging.harnesses import NAME, mteb_language, mteb_task_name
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.outputs import whole_folder
-from evaluation.results.scores import Results, Score, read_results
+from evaluation.results.citation import cite
+from evaluation.results.comparison import Rank, compare, measure_all, rank_encoders
+from evaluation.results.scores import Results, Score, read_predictions, read_results
+from probeta.scores import validate_comparable
 
 _NO_REVISION = "no_revision_available"
 _HUB_ID = re.compile(r"[\w-][\w.-]*/[\w.-]+")
@@ -23,6 +29,10 @@ _UNKNOWN_METADATA = dict.fromkeys(
         *("similarity_fn_name", "use_instructions", "training_datasets"),
     )
 )
+
+
+Ranked = Mapping[str, Rank | None]
+"""Dataset to the rank of a model among those that are exported."""
 
 
 class Model(NamedTuple):
@@ -74,14 +84,36 @@ def export(folders: Iterable[Path], repo: str, revision: str | None, out: Path) 
             todo = "export one of them at a time: a leaderboard has one entry for a model"
             raise InputError(folder, expected, f"{model.name}, as in {models[model][0]}", todo)
         models[model] = folder, results
+    ranks = _rank([*models.values()])
     with whole_folder(out) as temporary:
         for model, (_, results) in models.items():
-            _write_mteb(
-                model, results, temporary / "mteb" / "results" / model.folder / model.revision
-            )
+            ranked = {dataset: of.get(results.name) for dataset, of in ranks.items()}
+            folder = temporary / "mteb" / "results" / model.folder / model.revision
+            _write_mteb(model, results, ranked, folder)
             if model.on_hub:
-                _write_hub(results, repo, revision, temporary / "hub" / model.folder)
+                _write_hub(results, ranked, repo, revision, temporary / "hub" / model.folder)
     return [*models]
+
+
+def _rank(models: Sequence[tuple[Path, Results]]) -> dict[str, dict[str, Rank]]:
+    """Return dataset to name of results to rank; nothing if they cannot be compared."""
+    with suppress(InputError):
+        for (_, first), (_, second) in combinations(models, 2):
+            validate_comparable(first, second)
+        readers = [(results, partial(read_predictions, folder)) for folder, results in models]
+        measured = measure_all(readers) if readers[1:] else {}
+        differences = compare(measured, {})
+        values: dict[str, dict[str, float]] = {}
+        for name, scores in measured.items():
+            for dataset, score in scores.items():
+                values.setdefault(dataset, {})[name] = -score.value
+        return {
+            dataset: rank_encoders(
+                sorted(of, key=of.__getitem__), (d for d in differences if d.target == dataset)
+            )
+            for dataset, of in values.items()
+        }
+    return {}
 
 
 def _model_of(results: Results) -> Model:
@@ -95,22 +127,29 @@ def _model_of(results: Results) -> Model:
     return Model(f"{NAME.lower()}/{results.name}", revision, on_hub=False)
 
 
-def _write_mteb(model: Model, results: Results, folder: Path) -> None:
+def _write_mteb(model: Model, results: Results, ranked: Ranked, folder: Path) -> None:
     folder.mkdir(parents=True)
     metadata: dict[str, Any] = {"name": model.name, "revision": model.revision}
     metadata |= {"embed_dim": results.encoder.get("dimension"), "framework": []}
     _write_json(metadata | _UNKNOWN_METADATA, folder / "model_meta.json")
     for score in results.main:
-        _write_json(_task_result(score), folder / f"{mteb_task_name(score.dataset)}.json")
+        result = _task_result(results, score, ranked.get(score.dataset))
+        _write_json(result, folder / f"{mteb_task_name(score.dataset)}.json")
 
 
-def _task_result(score: Score) -> dict[str, Any]:
+def _task_result(results: Results, score: Score, rank: Rank | None) -> dict[str, Any]:
     """Return a score as ``mteb.TaskResult`` in JSON; it has no version of mteb, and no times."""
-    entry = mteb_scores(score) | {
-        "main_score": score.value,
-        "hf_subset": "default",
-        "languages": [mteb_language(score.language)],
-    }
+    ends = {"rank_low": rank.low, "rank_high": rank.high} if rank else {}
+    entry = (
+        mteb_scores(score)
+        | ends
+        | {
+            "citation": str(cite(results, [score])),
+            "main_score": score.value,
+            "hf_subset": "default",
+            "languages": [mteb_language(score.language)],
+        }
+    )
     return {
         "dataset_revision": score.version,
         "task_name": mteb_task_name(score.dataset),
@@ -145,21 +184,24 @@ def mteb_scores(score: Score) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value is not None}
 
 
-def _write_hub(results: Results, repo: str, revision: str | None, folder: Path) -> None:
+def _write_hub(
+    results: Results, ranked: Ranked, repo: str, revision: str | None, folder: Path
+) -> None:
     url = f"https://huggingface.co/datasets/{repo}"
     source = {"url": url, "name": f"{NAME} {results.versions['probeta']}"}
-    protocol = f"{results.protocol['name']} {results.protocol['version']}"
     entries = []
     for score in results.main:
         dataset = {"id": repo, "task_id": mteb_task_name(score.dataset)}
         low, high = (100 * end for end in score.interval)
+        rank = ranked.get(score.dataset)
+        of_rank = f"rank {rank.low} to {rank.high} here; " if rank else ""
         entries.append(
             {
                 "dataset": dataset | ({"revision": revision} if revision else {}),
                 # Per cent, with the digits that mteb gives.
                 "value": round(100 * score.value, 5),
-                "notes": f"95 % interval {low:.1f} to {high:.1f}; protocol {protocol}, layer "
-                f"{score.layer}",
+                "notes": f"95 % interval {low:.1f} to {high:.1f}; {of_rank}"
+                f"{cite(results, [score])}",
                 # A copy, which YAML does not write as an alias.
                 "source": {**source},
             }

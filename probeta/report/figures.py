@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from io import BytesIO
-from itertools import accumulate, groupby
+from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,8 +16,6 @@ from probeta.report.tables.encoders import Profile
 from probeta.report.texts import phrase, translated
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.collections import QuadMesh
     from matplotlib.figure import Figure
 
 
@@ -80,37 +78,11 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00")
 MARKERS = ("o", "s", "D", "^", "v", "P")
 # Most pixels of a picture's height or width; matplotlib refuses 65,536.
 MAX_PIXELS = 30_000
-# Standard deviations at which the colours of the heatmap end.
-MAX_DEVIATION = 2.5
 
 
 def _escape(name: str) -> str:
     """Return a name escaped for matplotlib, which reads text between $ as a formula."""
     return name.replace("$", r"\$")
-
-
-def draw_layers(profiles: Sequence[Profile], *, sample: bool = False) -> "Figure":
-    """Draw a heatmap for each encoder and benchmark: rows are layers, columns datasets.
-
-    As Figure 8 of Chen et al. (2019): each column is standardised over the layers. A dot marks its
-    best layer, or all that share the best score; the layers' average is a separate row below.
-    """
-    from matplotlib.figure import Figure
-
-    heights = [len(profile.rows) for profile in profiles]
-    widest = max(len(profile.datasets) for profile in profiles)
-    # Names of datasets, groups and encoders take two inches of a panel.
-    size = (max(6, 2 + 0.34 * widest), 0.27 * sum(heights) + 2.4 * len(profiles) + 0.8)
-    figure = Figure(figsize=size, layout="constrained")
-    panels = figure.subplots(len(profiles), 1, squeeze=False, height_ratios=heights)[:, 0]
-    for axes, profile in zip(panels, profiles, strict=True):
-        mesh = _draw_profile(axes, profile)
-    if sample:
-        figure.supxlabel(phrase("sample_figure"))
-    bar = figure.colorbar(mesh, ax=list(panels), location="bottom", pad=0.01, aspect=40)
-    bar.set_label(phrase("deviations_axis"))
-    bar.outline.set_visible(False)
-    return figure
 
 
 def draw_groups(profiles: Sequence[Profile], *, sample: bool = False) -> "Figure":
@@ -165,53 +137,6 @@ def draw_groups(profiles: Sequence[Profile], *, sample: bool = False) -> "Figure
         list(handles.values()), labels, loc="outside upper center", ncols=5, frameon=False
     )
     return figure
-
-
-def _draw_profile(axes: "Axes", profile: Profile) -> "QuadMesh":
-    count = len(profile.layers)
-    # Upwards from the lowest layer; the others are half a row below it.
-    places = [*range(count), *(-1.5 - i for i in range(len(profile.apart)))]
-    columns = range(len(profile.datasets) + 1)
-    blocks = [(0.0, count, 0)]
-    blocks += [(place, 1, count + i) for i, place in enumerate(places[count:])]
-    for place, height, start in blocks:
-        mesh = axes.pcolormesh(
-            columns,
-            [place + i for i in range(height + 1)],
-            profile.standard[start : start + height],
-            cmap="PuOr_r",
-            vmin=-MAX_DEVIATION,
-            vmax=MAX_DEVIATION,
-            edgecolors="white",
-            linewidth=0.5,
-        )
-    axes.plot(
-        [column + 0.5 for column, best in enumerate(profile.best) for _ in best],
-        [index + 0.5 for best in profile.best for index in best],
-        "o",
-        color="black",
-        markersize=4,
-        label="best layer",
-    )
-    axes.set_yticks([place + 0.5 for place in places], list(map(_escape, profile.rows)))
-    names = list(map(_escape, profile.datasets))
-    axes.set_xticks([i + 0.5 for i in range(len(names))], names, rotation=90)
-    start = 0
-    for group, datasets in groupby(profile.groups):
-        width = len(list(datasets))
-        title = group.abbreviation
-        # Two letters a column stand upright.
-        turned = 90 if len(title) > 2 * width else 0
-        axes.text(start + width / 2, count + 0.2, title, ha="center", va="bottom", rotation=turned)
-        if start:
-            axes.axvline(start, color="black", linewidth=1)
-        start += width
-    axes.set_ylabel(phrase("layer_axis"))
-    title = _escape(f"{profile.encoder}, {translated(profile.benchmark)}\n{profile.best_layer}")
-    axes.set_title(title, fontsize=10, loc="left", pad=52)
-    axes.tick_params(length=0)
-    axes.spines[:].set_visible(False)
-    return mesh
 
 
 def draw_ranks(

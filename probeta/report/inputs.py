@@ -18,6 +18,7 @@ from corpora_recipes.running.errors import InputError
 from corpora_recipes.text.tokens import sentence_hash
 from evaluation.datasets import Dataset
 from evaluation.features import text_columns, texts_of
+from evaluation.results.citation import cite
 from evaluation.results.scores import (
     PARADIGM_MEASURES,
     ParadigmResults,
@@ -42,7 +43,7 @@ Sources = Mapping[str, Mapping[str, Pairs]]
 """Ranking to dataset of scored pairs to those pairs that it has; "": those that none has."""
 COLUMNS = (
     *("encoder", "dataset", "task", "language", "measure", "setting"),
-    *("key", "value", "interval"),
+    *("key", "value", "interval", "citation"),
 )
 
 
@@ -266,24 +267,27 @@ def make_score_table(
     encoder: the dataset, or such as "evalrank_es mrr cosine". Probes come first, then EvalRank,
     ParaLex.
     """
-    rows: list[tuple[object, ...]] = [
-        (name, s.dataset, s.task, s.language, s.metric, "", s.dataset, s.value, s.interval)
-        for name, s in probed_scores(encoders)
-    ]
+    by_name = {results.name: results for results in encoders}
+    rows: list[tuple[object, ...]] = []
+    for name, s in probed_scores(encoders):
+        about = (name, s.dataset, s.task, s.language, s.metric, "", s.dataset)
+        rows.append((*about, s.value, s.interval, str(cite(by_name[name], [s]))))
     for ranked in rankings:
         for rank in ranked.plain:
-            about = (ranked.name, rank.dataset, rank.task, rank.language)
+            about_rank = (ranked.name, rank.dataset, rank.task, rank.language)
+            line = str(cite(ranked, [rank]))
             for measure, value in rank.measures.items():
                 interval = rank.interval if measure == "MRR" else None
                 key = rank.key(measure)
-                rows.append((*about, measure, rank.similarity, key, value, interval))
+                rows.append((*about_rank, measure, rank.similarity, key, value, interval, line))
     for clustered in paradigms:
         for score in clustered.main:
-            about = (clustered.name, score.dataset, "paradigms", score.language)
-            setting = f"{score.vocabulary} {score.casing}"
+            about_words = (clustered.name, score.dataset, "paradigms", score.language)
+            setting, line = f"{score.vocabulary} {score.casing}", str(cite(clustered, [score]))
             for measure in PARADIGM_MEASURES:
                 value, interval = getattr(score, measure), getattr(score, f"{measure}_interval")
-                rows.append((*about, measure, setting, score.key(measure), value, interval))
+                key = score.key(measure)
+                rows.append((*about_words, measure, setting, key, value, interval, line))
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 

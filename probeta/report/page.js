@@ -58,7 +58,7 @@ function chapters(b) {
   const has = {
     overview: true, scores: b?.means.length,
     compare: b?.datasets.some((d) => D.datasets[d].differences.some(Boolean)),
-    layers: b?.layers?.length, languages: b ? b.transfer?.length : D.languages,
+    layers: b?.layers?.length, languages: !b && D.languages,
     predict: D.predict?.targets[idOf(b)], data: true, about: true,
   };
   return Object.keys(has).filter((chapter) => has[chapter]);
@@ -212,6 +212,15 @@ const heading = (title, lead) =>
   `<h2 id="title" tabindex="-1">${title}</h2>${lead ? `<p class="asks">${lead}</p>` : ""}`;
 const folded = (title, content, open) =>
   `<details${open ? " open" : ""}><summary><h3>${title}</h3></summary>${content}</details>`;
+// The lines to cite scores by; `of`: data, n, and the protocol of scores without a probe.
+function cites([data, n, protocol], cells, shown) {
+  const lines = shown.filter((e) => cells[e]).map((e) => {
+    const [version, usual, by] = D.cited_by[e];
+    return `probeta:${version}|data:${data}|protocol:${protocol ?? usual}|encoder:${by}|n:${n}`;
+  });
+  const code = `<pre><code>${esc(lines.join("\n"))}</code></pre>`;
+  return lines.length ? folded(phrase("cite"), code) : "";
+}
 const pairs = (rows) => `<dl class="groups">${rows
   .map(([of, text]) => `<div><dt>${of}</dt><dd>${text}</dd></div>`).join("")}</dl>`;
 const choice = (name, label, options, chosen) => `<label>${label}
@@ -271,6 +280,7 @@ const SHOW = {
     return `${heading(esc(b.name), esc(b.asks))}<p class="result">${leads} ${b.result}</p>
       ${legend(shown, { people: b.means[0]?.[4] })}${body}
       ${facts.length ? `<ul class="facts">${facts.join("")}</ul>` : ""}
+      ${b.means.length ? cites(b.cited[0], cellsOf(b, 0), shown) : ""}
       ${asked.length ? `<h3>${phrase("what_it_asks")}</h3>${pairs(asked)}` : ""}`;
   },
 
@@ -326,10 +336,6 @@ const SHOW = {
     const up = found.filter(([, each]) => !each[3] && each[0] > 0);
     const down = found.filter(([, each]) => !each[3] && each[0] < 0);
     const tied = found.filter(([, each]) => each[3]);
-    const editions = (b.editions ?? []).filter(([, , e]) => e === x || e === y)
-      .map(([newer, older, e, ...each]) => row(
-        `${esc(NAMES[e])}: ${toDataset(newer, newer)} − ${toDataset(older, older)}`,
-        each.map((d) => [d ? `${signed(d[0])} <small>${range(d, signed)}</small>` : "–", "n"])));
     return `${heading(phrase("compare"), phrase("compare_lead", { name: esc(b.name) }))}
       <form class="tools">${choose("a", "compare_one", x, firsts)}
       ${choose("b", "compare_with", y, seconds)}</form>
@@ -338,9 +344,6 @@ const SHOW = {
       ${groups.length ? differences(phrase("by_group"), phrase("group"), groups, sides) : ""}
       ${part(phrase("ahead", { name: p }), up)}${part(phrase("ahead", { name: q }), down)}
       ${part(phrase("tied"), tied, found.length <= 12 ? 12 : 0)}
-      ${editions.length ? folded(phrase("editions"), table("stack", phrase("editions"), [
-        [phrase("encoder")], [phrase("newer_less_older"), "n"], [phrase("less_baseline"), "n"],
-      ], editions.join(""))) : ""}
       <p class="under">${phrase("compare_marks")} ${every ? "" : phrase("first_pairs")}</p>`;
   },
 
@@ -361,15 +364,14 @@ const SHOW = {
       ${heatmap(b, heat)}<p class="under">${phrase("layers_marks")}</p>`, state.options.layers)}`;
   },
 
-  languages(b) {
-    const shown = pinned(b);
+  languages() {
+    const shown = pinned(null);
     const cell = (values) => {
       if (!values.some(([, value]) => value)) return "–";
       return values.map(([e, value, quiet]) => `<span class="pair${quiet ? " quiet" : ""}">
         ${swatch(e, shown)}${vh(esc(NAMES[e]))} ${points(value?.[0])}</span>`).join(" ");
     };
     const legends = legend(shown, { explain: false });
-    if (b) return transfers(b, shown, cell, legends);
     const { columns, tasks, averaged, counted, means: all, baselines } = D.languages;
     const body = tasks.map((task) => row(
       `${esc(task.name)}<small>${esc(task.measure)}</small>`,
@@ -497,17 +499,20 @@ function means(b, shown) {
     return link(address({ by: column || "" }), title(column), `by${column}`);
   };
   const ends = scale(cellsOf(b, by), floorOf(b, by));
+  const withRank = ([mean, ...others], rank) => // of three encoders or more
+    [mean, ...(b.ranks ? [[rank || "–", "n quiet rank"]] : []), ...others];
   const choose = (e) => order.length > FEW ? `<label class="pin"><input type="checkbox"
     data-pin="${e}"${shown.includes(e) ? " checked" : ""}>${named(e, shown)}</label>`
     : named(e, shown);
   const body = lines.map((e) => row(choose(e),
     [[strip(cellsOf(b, by), b.means[by][1], floorOf(b, by), [e],
       { slots: shown, others: false, ends, people: b.means[by][4] }), "plot"],
-    ...columns.map((column) => [score(cellsOf(b, column)[e], b.means[column][1][e],
-      !column || groups.length < 4), "n"])],
+    ...withRank(columns.map((column) => [score(cellsOf(b, column)[e], b.means[column][1][e],
+      !column || groups.length < 4), "n"]), b.ranks?.[e])],
   ));
   const base = (name, values) =>
-    row(`<em>${name}</em>`, [["", "plot"], ...values.map((value) => [points(value), "n"])], "base");
+    row(`<em>${name}</em>`, [["", "plot"],
+      ...withRank(values.map((value) => [points(value), "n"]), " ")], "base");
   body.push(base(phrase("trivial_baseline"), columns.map((column) => floorOf(b, column))));
   if (b.means[0][4]) body.push(base(phrase("people"), columns.map((n) => b.means[n][4])));
   for (const [name, values] of state.options.papers ? b.published : [])
@@ -517,7 +522,7 @@ function means(b, shown) {
   const count = phrase("mean_of_some",
     { count: b.datasets.filter((d) => !D.datasets[d].small).length });
   const head = [[phrase("encoder")], drawn(by ? title(by) : count, axis(ends)),
-    ...columns.map((column) => [sorted(column), "n"])];
+    ...withRank(columns.map((column) => [sorted(column), "n"]), phrase("rank"))];
   const find = lines.length > MOST ? `<p class="tools"><label>${phrase("find_encoder")}
     <input type="search" data-find></label></p>` : "";
   const pins = order.length > FEW ? `<p class="under">${phrase("pins", { few: FEW })}</p>` : "";
@@ -631,28 +636,6 @@ function heatmap(b, profile) {
     [phrase("best_layer"), "n"], [phrase("score"), "n"]], body);
 }
 
-function transfers(b, shown, cell, legends) {
-  const families = new Map();
-  for (const each of b.transfer) {
-    const key = each.targets.join();
-    families.set(key, [...(families.get(key) ?? []), each]);
-  }
-  const name = (d) => esc(D.datasets[d]?.name ?? d);
-  const tables = [...families.values()].map((each) => {
-    const [{ targets, rows, majority }] = each;
-    const of = each.filter(({ encoder }) => shown.includes(encoder));
-    const heads = targets.map((d) => phrase("tested_on", { name: D.datasets[d]?.name ?? d }));
-    const body = rows.map(([source], n) => row(name(source), heads.map((head, column) =>
-      [cell(of.map((e) => [e.encoder, e.rows[n][1][column]])), "n", head])));
-    body.push(row(`<em>${phrase("majority")}</em>`,
-      majority.map((value, n) => [points(value), "n", heads[n]]), "base"));
-    return table("stack pairs", phrase("transfer"),
-      [[phrase("trained_on")], ...heads.map((head) => [esc(head), "n"])], body.join(""));
-  });
-  return `${heading(phrase("languages"), `${esc(b.name)}: ${phrase("transfer")}`)}
-    ${legends}${tables.join("")}`;
-}
-
 function scatter([measure, values], goal, what, shown) {
   const both = values.map((value, e) => [value, goal[e], e])
     .filter(([x, y]) => x != null && y != null);
@@ -751,6 +734,7 @@ function datasetPage(b, key) {
     ${it.published ? folded(phrase("published_rows"), `<p lang="en">${esc(it.published)}</p>`) : ""}
     ${differs.length ? folded(phrase("differs"),
       differs.map(([text]) => `<p lang="en">${esc(text)}</p>`).join("")) : ""}
+    ${cites(it.cited, it.scores, shown)}
     ${folded(phrase("load"), `<pre><code>${esc(it.load)}</code></pre>`)}
     ${rows.length ? folded(`${phrase("answered")} <small>${phrase("some_rows",
       { some: rows.length, count: number(it.rows) })}</small>`, `${it.correlation

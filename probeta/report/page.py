@@ -16,8 +16,10 @@ from corpora_recipes.running.outputs import LEFT_OUT
 from evaluation.datasets import Dataset
 from evaluation.measures import MIN_DOCUMENTS
 from evaluation.probing.protocols.problem import ABLATIONS
+from evaluation.results.citation import Citation, cite
 from evaluation.results.comparison import Difference
 from evaluation.results.scores import PARADIGM_MEASURES, RANK_MEASURES
+from evaluation.results.stored import EncoderResults
 from probeta.report import layout
 from probeta.report.instances import find_probed, list_rows
 from probeta.report.names import (
@@ -35,10 +37,12 @@ from probeta.report.sentences import (
     describe_detectable,
     describe_groups,
     describe_leads,
+    describe_ranks,
     describe_result,
     describe_uncounted,
+    in_ranks,
 )
-from probeta.report.statistics import Average, Mean, Report
+from probeta.report.statistics import MIN_ENCODERS, Average, Mean, Report
 from probeta.report.tables import published_means, published_ranges
 from probeta.report.tables.compared import (
     SETTINGS,
@@ -47,13 +51,7 @@ from probeta.report.tables.compared import (
     languages_of,
     shared_tasks,
 )
-from probeta.report.tables.encoders import (
-    FINDINGS,
-    describe_encoder,
-    profiles,
-    transfer,
-    verdict_on,
-)
+from probeta.report.tables.encoders import FINDINGS, describe_encoder, profiles, verdict_on
 from probeta.report.tables.neighbours import (
     chance_mrr,
     plain_ranks,
@@ -65,7 +63,7 @@ from probeta.report.tables.scores import concerned_by
 from probeta.report.tables.study import correlate, study_of, trained_means, values_of
 from probeta.report.texts import all_texts, language, phrase, translated
 
-# Most encoders whose answers, layers and transfers are in the page.
+# Most encoders whose answers and layers are in the page.
 MAX_DETAILED = 20
 Scored = Mapping[str, tuple[float, tuple[float, float] | None]]
 """Encoder to score and interval."""
@@ -98,6 +96,7 @@ def page_data(report: Report, datasets: Sequence[Dataset], folder: str) -> Data:
         "bands": _bands(report),
         "result": describe_all(report, _bold),
         "encoders": [[results.name, describe_encoder(report, results)] for results in encoders],
+        "cited_by": list(map(_cited_by, encoders)),
         "pairs": page.pairs,
         "benchmarks": benchmarks,
         "datasets": page.datasets,
@@ -108,6 +107,14 @@ def page_data(report: Report, datasets: Sequence[Dataset], folder: str) -> Data:
         "about": _about(report),
         "vocabulary": page.vocabulary(),
     }
+
+
+def _cited_by(results: EncoderResults) -> list[str]:
+    """Return what lines to cite an encoder by have in common: version, protocol, and the rest."""
+    if not results.main:
+        return []
+    line = cite(results, results.main[:1])
+    return [line.probeta, line.protocol, str(line).split("|n:")[0].partition("|encoder:")[2]]
 
 
 def tenths(value: float | None) -> int | None:
@@ -154,11 +161,6 @@ class _Page:
         self.datasets: dict[str, Data] = {}
         self.dataset_names = dataset_names(report.inputs)
         self.profiles = [p for p in profiles(report) if p.encoder in names[:MAX_DETAILED]]
-        self.transferred = [
-            row
-            for row in transfer(report)
-            if row["main"] and row["encoder"] in names[:MAX_DETAILED]
-        ]
 
     def whole_name(self, dataset: str) -> str:
         """Return what a dataset is called, with its group."""
@@ -185,7 +187,7 @@ class _Page:
         report = self.report
         groups = [a for a in report.averages if a.benchmark == name and a.group]
         averages = [whole, *groups] if whole.datasets else []
-        columns = []
+        columns, cited = [], []
         for average in averages:
             means, people = report.means(average.datasets), report.people_mean(average.datasets)
             baseline = report.baseline_score(*average.datasets) if average.datasets else None
@@ -193,6 +195,9 @@ class _Page:
             column = self.scored(average.name, scores, report.mean_marks(average)).values()
             further = [] if people is None else [tenths(people)]
             columns.append([*column, tenths(baseline), *further])
+            lines = [report.cite(encoder, average) for encoder in [*means][:1]]
+            cited.append([each for line in lines for each in (line.data, line.n)])
+        ranks = report.ranks(whole)
         here = [*whole.datasets, *whole.too_small]
         here = [dataset for dataset in report.inputs.datasets if dataset in here]
         for dataset in here:
@@ -200,6 +205,7 @@ class _Page:
         led = [self.datasets[dataset]["marks"] for dataset in here]
         facts = [
             [describe_groups(report, name), "compare"],
+            [describe_ranks(report, whole), "compare"],
             [describe_audit(report, here), "data"],
             [describe_detectable(report, here), "data"],
             *(
@@ -231,10 +237,12 @@ class _Page:
             else len(here),
             "probed": 1,
             "means": columns,
+            "cited": cited,
+            "ranks": [in_ranks(ranks[name][:2]) if name in ranks else "" for name in self.names]
+            if len(ranks) >= MIN_ENCODERS
+            else None,
             "published": self.published(averages),
             "layers": self.layers(name),
-            "transfer": self.transfer(name),
-            "editions": self.editions(name),
         }
 
     def published(self, averages: Sequence[Average]) -> list[list[Any]]:
@@ -262,7 +270,7 @@ class _Page:
         people = inputs.people.get(name)
         papers = published_ranges(report, name)
         return {
-            **self.about_dataset(name),
+            **self.about_dataset(name, report.cite(next(iter(scores)), name)),
             "question": translated(task.question),
             "language": score.language,
             "correlation": int(score.metric == "pearson"),
@@ -287,8 +295,8 @@ class _Page:
             **list_rows(report, self.probed[name], self.names[:MAX_DETAILED]),
         }
 
-    def about_dataset(self, name: str) -> Data:
-        """Return what all datasets have: names, source, audit."""
+    def about_dataset(self, name: str, line: Citation, *protocol: str) -> Data:
+        """Return what all datasets have: names, source, audit; ``line``: to cite a score by."""
         inputs, facts = self.report.inputs, self.report.inputs.audit[name]
         group = inputs.groups[name]
         return {
@@ -298,6 +306,7 @@ class _Page:
             "source": facts.get("title", "").replace("(sample)", phrase("of_sample")),
             "published": facts.get("published") or "",
             "audit": list(_findings(self.report, name)),
+            "cited": [line.data, line.n, *protocol],
             "load": f'load_dataset("{self.folder}", "{name}")',
         }
 
@@ -348,39 +357,6 @@ class _Page:
             if profile.benchmark == benchmark
         ]
 
-    def transfer(self, benchmark: str) -> list[Data]:
-        """Return the probes that were tested on other datasets of their family."""
-        families: dict[tuple[str, int], dict[tuple[str, str], list[int] | int]] = {}
-        for row in self.transferred:
-            if self.report.inputs.benchmark(row["dataset"]) == benchmark:
-                cells = families.setdefault((row["encoder"], row["family"]), {})
-                place = (row["trained_on"], row["dataset"])
-                cells[place] = _cell(row["value"], (row["low"], row["high"]))
-        tables = []
-        for (encoder, _), cells in families.items():
-            sources, targets = (dict.fromkeys(names) for names in zip(*cells, strict=True))
-            rows = [
-                [translated(source), [cells.get((source, t), cells[t, t]) for t in targets]]
-                for source in sources
-            ]
-            majority = [tenths(self.report.inputs.any_score(target).majority) for target in targets]
-            facts = {"targets": list(targets), "rows": rows, "majority": majority}
-            tables.append({"encoder": self.names.index(encoder), **facts})
-        return tables
-
-    def editions(self, benchmark: str) -> list[list[Any]]:
-        """Return newer, older edition, encoder, newer minus older, and that less the baseline's."""
-        return [
-            [
-                e.new,
-                e.old,
-                self.names.index(e.encoder),
-                *(_difference(d) if d else 0 for d in (e.difference, e.difference_to_baseline)),
-            ]
-            for e in self.report.editions
-            if self.report.inputs.benchmark(e.new) == benchmark
-        ]
-
     def evalrank(self) -> Data | None:
         """Return EvalRank: the reciprocal ranks by cosine; hits and median rank beside them."""
         report = self.report
@@ -390,13 +366,14 @@ class _Page:
             first = next(iter(scores.values()))
             texts = max(score.background for score in scores.values())
             values = {e: (score.mrr, score.interval) for e, score in scores.items()}
+            line = cite(report.inputs.rankings[0], [first])
             columns = {
                 measure: {e: layout.percent(s.measures[measure]) for e, s in scores.items()}
                 for measure in RANK_MEASURES[1:]
             }
             columns[phrase("median")] = {e: f"{s.median_rank:,.1f}" for e, s in scores.items()}
             self.datasets[name] = {
-                **self.about_dataset(name),
+                **self.about_dataset(name, line, line.protocol),
                 **self.scored(first.key("MRR"), values, rank_marks(report, scores, "MRR")),
                 "group": "evalrank",
                 "question": translated(TASKS[first.task].question),
@@ -428,8 +405,9 @@ class _Page:
                 for e, s in scores.items()
             }
             keys.append(f"{name}-{measure}")
+            line = cite(report.inputs.paradigms[0], [first])
             self.datasets[keys[-1]] = {
-                **self.about_dataset(name),
+                **self.about_dataset(name, line, line.protocol),
                 **self.scored(first.key(measure), values, word_marks(report, scores, measure)),
                 "group": measure,
                 "question": phrase(about[measure]),

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from statistics import median
 
 from builders.audit_report import GATES, SURFACE_FORM, detectable_of
-from evaluation.results.comparison import Difference
+from evaluation.results.comparison import ALL_PAIRS_LIMIT, Difference
 from probeta.report.layout import abbreviate, percent, signed, with_minus
 from probeta.report.names import benchmark_name
 from probeta.report.statistics import MIN_ENCODERS, Average, Mean, Report
@@ -274,6 +274,28 @@ def describe_groups(report: Report, benchmark: str) -> str:
     clear = sum(d is not None and not d.tie for d in differences.values())
     key = "groups_clear" if clear else "no_group_clear"
     return phrase(key, some=clear, count=len(averages)) if averages[1:] else ""
+
+
+def in_ranks(rank: Sequence[int]) -> str:
+    """Return the ranks that an encoder may have, the lowest and the highest, such as "2 to 3"."""
+    low, high = rank
+    return str(low) if low == high else phrase("range", first=low, last=high)
+
+
+def describe_ranks(report: Report, average: Average) -> str:
+    """Return the ranks of three encoders or more, if some differ, and who is not distinguished."""
+    ranks = report.ranks(average)
+    if not MIN_ENCODERS <= len(ranks) <= ALL_PAIRS_LIMIT:
+        return ""
+    groups: dict[int, list[str]] = {}
+    for name, rank in ranks.items():
+        for number in rank.groups:
+            groups.setdefault(number, []).append(name)
+    if len(groups) < 2:
+        return ""
+    tied = "; ".join(", ".join(names) for names in groups.values() if names[1:]) or phrase("none")
+    shown = (f"{name} {in_ranks(rank[:2])}" for name, rank in ranks.items())
+    return phrase("ranks", ranks=", ".join(shown), tied=tied)
 
 
 def describe_uncounted(

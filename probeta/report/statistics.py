@@ -14,16 +14,19 @@ from builders.tasks import TASKS
 from builders.tasks.benchmarks import BENCHMARKS, GROUPINGS, WITHDRAWN, Group, group_of
 from evaluation.arrays import Counts, Doubles, Flags
 from evaluation.measures import sum_half_width
+from evaluation.results.citation import Citation, cite
 from evaluation.results.comparison import (
     ALL_PAIRS_LIMIT,
     Difference,
     JackknifeScore,
+    Rank,
     clip_interval,
     compare,
     compare_paradigms,
     compare_ranks,
     difference,
     measure_all,
+    rank_encoders,
 )
 from evaluation.results.scores import Predictions, Score, read_predictions, read_ranks
 from probeta.report.inputs import AnyResults, Inputs, group_sort_key
@@ -264,7 +267,7 @@ class Report:
         rankings = [(r, partial(read_ranks, folders[r.name])) for r in self.inputs.rankings]
         averages = {a.name: a.datasets for a in self.all_averages if a.datasets}
         return [
-            *compare(self.jackknife_scores, averages),
+            *compare(self.jackknife_scores, averages, self.benchmark_averages),
             *compare_ranks(rankings),
             *compare_paradigms(self.inputs.paradigms),
         ]
@@ -289,6 +292,19 @@ class Report:
         """Return the encoders that cannot be distinguished from the best one on a target."""
         pairs = self._differences_of.get(target, {}).items()
         return {second for (first, second), each in pairs if first == best and each.tie}
+
+    def ranks(self, average: Average) -> dict[str, Rank]:
+        """Return the ranks of the encoders that have all datasets of an average, by mean."""
+        differences = self._differences_of.get(average.name, {}).values()
+        return rank_encoders([*self.means(average.datasets)], differences)
+
+    def cite(self, encoder: str, average: Average | str) -> Citation:
+        """Return the line to cite an encoder's mean on an average, or score on a dataset, by."""
+        (results,) = (each for each in self.inputs.encoders if each.name == encoder)
+        if isinstance(average, str):
+            return cite(results, [self.inputs.datasets[average][encoder]])
+        scores = [self.inputs.datasets[name][encoder] for name in average.datasets]
+        return cite(results, scores, average.name)
 
     @cached_property
     def shown_differences(self) -> list[Difference]:

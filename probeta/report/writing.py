@@ -12,7 +12,7 @@ from corpora_recipes.running.outputs import whole_outputs
 from evaluation.datasets import Dataset, find_datasets
 from evaluation.results.scores import ParadigmResults, RankingResults, Results
 from evaluation.results.stored import SCORES
-from probeta.report.figures import draw_groups, draw_layers, draw_ranks, draw_scores, image
+from probeta.report.figures import draw_groups, draw_ranks, draw_scores, image
 from probeta.report.formats import write_html, write_json, write_latex
 from probeta.report.inputs import AnyResults, Facts, find_sources, merge_facts, read_inputs
 from probeta.report.markdown import write_markdown
@@ -126,7 +126,6 @@ def write_report(
     )
     figures = {}
     if by_layer := profiles(report):
-        figures["layers"] = draw_layers(by_layer, sample=bool(report.inputs.samples))
         figures["layers_by_group"] = draw_groups(by_layer, sample=bool(report.inputs.samples))
     study = study_of(report)
     if ranks := scattered(study):
@@ -190,14 +189,14 @@ def benchmark_means(report: Report) -> dict[str, dict[str, float]]:
 
 
 def list_scores(report: Report) -> list[dict[str, str | float]]:
-    """Return the scores of the main layers: of each, encoder, name and score, -1 … 1.
+    """Return the scores of the main layers: of each, encoder, name, score, -1 … 1, and citation.
 
     The name of a probed dataset's score is that of the dataset; others are, for EvalRank (vectors
     as they are), such as "evalrank_es mrr cosine", and for ParaLex such as "paralex_es suggestion
     shared lower".
     """
-    scores = report.inputs.score_table[["encoder", "key", "value"]]
+    scores = report.inputs.score_table[["encoder", "key", "value", "citation"]]
     return [
-        {"encoder": encoder, "dataset": key, "score": value}
-        for encoder, key, value in scores.itertuples(index=False)
+        {"encoder": encoder, "dataset": key, "score": value, "citation": citation}
+        for encoder, key, value, citation in scores.itertuples(index=False)
     ]

@@ -1,7 +1,6 @@
 """The encoders, their scores over layers and on other datasets; the audit of the datasets.
 
-Layers are shown as in Figure 8 of Chen et al. (2019): the scores of each dataset are standardised
-over the layers, and its best layer is marked, or all layers that share the best score.
+Of each dataset the best layer is marked, or all layers that share the best score.
 """
 
 from collections.abc import Iterator
@@ -99,8 +98,6 @@ class Profile:
         apart: the other vectors that were probed, such as the layers' average.
         datasets: those that every layer was probed on; ``groups``: those of each.
         values: scores, float64 [layers, then apart; datasets].
-        standard: ``values`` minus the mean of the numbered layers, divided by their standard
-            deviation (0 where they do not differ).
         best: for each dataset the indices of the numbered layers that share the best score.
     """
 
@@ -111,7 +108,6 @@ class Profile:
     datasets: tuple[str, ...]
     groups: tuple[Group, ...]
     values: Doubles
-    standard: Doubles
     best: tuple[tuple[int, ...], ...]
 
     @property
@@ -158,8 +154,6 @@ def _profile(results: Results, benchmark: str, report: Report) -> Profile | None
         return None
     values = np.array([[scores[layer, name] for name in datasets] for layer in layers + apart])
     numbered = values[: len(layers)]
-    spread = numbered.std(axis=0)
-    spread[np.ptp(numbered, axis=0) < _TOLERANCE] = np.inf
     shared = numbered > numbered.max(axis=0) - _TOLERANCE
     return Profile(
         encoder=results.name,
@@ -169,7 +163,6 @@ def _profile(results: Results, benchmark: str, report: Report) -> Profile | None
         datasets=datasets,
         groups=tuple(report.inputs.groups[dataset] for dataset in datasets),
         values=values,
-        standard=(values - numbered.mean(axis=0)) / spread,
         best=tuple(tuple(map(int, np.flatnonzero(best))) for best in shared.T),
     )
 
@@ -246,21 +239,6 @@ def main_transfer(report: Report) -> Iterator[Number]:
             yield number(about, majority, trained_on="majority_row")
 
 
-def transfer_layers(report: Report) -> Iterator[Number]:
-    """Yield the means over each family by layer, of encoders with several layers."""
-    several = {each.name for each in report.inputs.encoders if len(each.encoder["layers"]) > 1}
-    names = ("encoder", "family", "task", "layer")
-    values: dict[tuple[object, ...], list[float]] = {}
-    for row in transfer(report):
-        other = "all_others" if row["trained_on"] == ALL_OTHERS else "another"
-        probe = "itself" if row["strong"] else other
-        if row["encoder"] in several:
-            key = tuple(row[name] for name in names)
-            values.setdefault((*key, probe), []).append(row["value"])
-    for (*family, kind), found in values.items():
-        yield number(dict(zip(names, family, strict=True)), fmean(found), probe=kind)
-
-
 JUDGED = VERDICTS[1:]
 """The verdicts on gates that apply, from the best to the worst."""
 FINDINGS = {
@@ -303,12 +281,3 @@ def _baseline_is_near(report: Report, dataset: str) -> bool:
     best = max(score.value for score in scores)
     _, baseline = report.inputs.best_baseline(dataset)
     return baseline >= max(best - BASELINE_MARGIN, first.chance + BASELINE_MARGIN)
-
-
-def measurements(report: Report) -> Iterator[Number]:
-    """Yield everything that the audit measured."""
-    for dataset, facts in report.inputs.audit.items():
-        for check in facts["checks"]:
-            if check["verdict"] != "not applicable":
-                columns = ("gate", "what", "verdict", "value", "limit")
-                yield {"dataset": dataset, **{column: check[column] for column in columns}}

@@ -223,24 +223,6 @@ def _word_counts(about: Number, score: ParadigmScore) -> Iterator[Number]:
     yield number(about, terms, measure="terms_skipped")
 
 
-def clusters(report: Report) -> Iterator[Number]:
-    """Yield the clusters of each dataset of ParaLex, with the terms that are skipped."""
-    for setting, scores in scores_by_setting(report).items():
-        for encoder, score in scores.items():
-            for each in score.clusters:
-                yield {
-                    **setting._asdict(),
-                    "encoder": encoder,
-                    "cluster": each.cluster,
-                    "suggestion": each.suggestion,
-                    "deviation": each.deviation,
-                    "coherence": each.coherence,
-                    "terms": each.terms,
-                    "terms_left": each.left,
-                    "skipped": {why: terms for why, terms in each.left_out.items() if terms},
-                }
-
-
 def not_scored(report: Report) -> Iterator[Number]:
     """Yield which datasets of ParaLex an encoder has no scores for, and why."""
     for results in report.inputs.paradigms:

@@ -14,7 +14,7 @@ from evaluation.probing.protocols import PROTOCOLS
 from evaluation.results.scores import CONTROL_MEASURES, Score
 from probeta.report import layout
 from probeta.report.layout import NONE, Number
-from probeta.report.sentences import describe_uncounted
+from probeta.report.sentences import describe_uncounted, in_ranks
 from probeta.report.statistics import Average, Report
 from probeta.report.tables import (
     PAPERS,
@@ -94,7 +94,19 @@ def averages(report: Report) -> Iterator[Number]:
         benchmark, grouping = row["benchmark"], row["grouping"]
         grouped = phrase("grouped_by", grouping=grouping) if grouping else ""
         groups = ", ".join(titles[benchmark, grouping])
-        yield about[benchmark] | row | {"groups": groups, "grouped": grouped}
+        row = about[benchmark] | row | {"groups": groups, "grouped": grouped}
+        yield row
+        if "rank" in row:
+            of_rank = {key: row[key] for key in ("benchmark", "grouping", "encoder")}
+            yield number(of_rank, None, heading=phrase("rank"), note=in_ranks(row["rank"]))
+
+
+def citations(report: Report) -> Iterator[Number]:
+    """Yield the lines to cite the means of whole benchmarks by."""
+    for row in means(report):
+        if "rank" in row:
+            about = {"benchmark": row["benchmark"], "encoder": row["encoder"]}
+            yield number(about, None, heading=phrase("citation"), note=row["citation"])
 
 
 def _means(report: Report, average: Average) -> Iterator[Number]:
@@ -107,9 +119,14 @@ def _means(report: Report, average: Average) -> Iterator[Number]:
         "sample": not report.inputs.samples.isdisjoint(datasets),
     }
     marks = report.mean_marks(average)
+    ranks = {} if average.group else report.ranks(average)
     for encoder, mean in report.means(datasets).items():
-        of_encoder = about | {"encoder": encoder, "kind": "encoder", "mark": marks[encoder]}
-        yield number(of_encoder, mean.value, mean.interval)
+        facts: Number = {"encoder": encoder, "kind": "encoder", "mark": marks[encoder]}
+        facts["citation"] = str(report.cite(encoder, average))
+        if ranks:
+            low, high, tied = ranks[encoder]
+            facts |= {"rank": [low, high], "tied_groups": list(tied)}
+        yield number(about | facts, mean.value, mean.interval)
     yield from (about | each for each in published_means(report, average))
     baseline = about | {"encoder": "trivial_baselines", "kind": "baseline"}
     yield number(baseline, report.baseline_score(*datasets))
@@ -128,6 +145,7 @@ def scores(report: Report) -> Iterator[Number]:
             for encoder in filter(found.__contains__, report.names):
                 score, kind = found[encoder], {"encoder": encoder, "kind": "encoder"}
                 facts = {"mark": marks[encoder], "deviation": score.deviation}
+                facts["citation"] = str(report.cite(encoder, dataset))
                 yield number(about | kind, score.value, score.interval, **facts)
             yield from (about | each for each in published_scores(report, dataset))
 

@@ -25,6 +25,7 @@ from evaluation.results.comparison import (
     compare_paradigms,
     compare_ranks,
     measure_all,
+    rank_encoders,
     tied_with,
 )
 from evaluation.results.scores import (
@@ -338,3 +339,46 @@ def test_what_is_tied_with_the_best() -> None:
     assert tied_with("c", "x", differences) == {"b"}
     # Nothing is known of these.
     assert tied_with("a", "z", differences) == set()
+
+
+def test_ranks_are_those_that_the_differences_allow() -> None:
+    def differences(*clear: str) -> list[Difference]:
+        """Each of "ab" is ahead of the other; all other pairs are tied."""
+        return [
+            Difference("group", "x", *(pair if ahead else pair[::-1]), value, interval)
+            for pair in map("".join, combinations("abcd", 2))
+            for ahead in (pair in clear or pair[::-1] not in clear,)
+            for value, interval in [
+                (0.1, (0.05, 0.2) if {pair, pair[::-1]} & {*clear} else (-1, 1))
+            ]
+        ]
+
+    def ranked(*clear: str) -> list[tuple[int, int, tuple[int, ...]]]:
+        return [tuple(rank) for rank in rank_encoders("abcd", differences(*clear)).values()]
+
+    assert ranked() == [(1, 4, (1,))] * 4
+    # Piepho 2004: a and b share a letter, as b and c, c and d.
+    chain = [(1, 2, (1,)), (1, 3, (1, 2)), (2, 4, (2, 3)), (3, 4, (3,))]
+    assert ranked("ac", "ad", "bd") == chain
+    assert ranked(*map("".join, combinations("abcd", 2))) == [
+        (number, number, (number,)) for number in range(1, 5)
+    ]
+    # The lower one by its mean may be ahead: what is tied decides, not the order.
+    assert ranked("da") == [(2, 4, (1,)), (1, 4, (1, 2)), (1, 4, (1, 2)), (1, 3, (2,))]
+    # Not compared is not distinguished.
+    assert [*rank_encoders("abcd", []).values()] == [(1, 4, (1,))] * 4
+
+
+def test_ranked_groups_have_all_pairs(tmp_path: Path) -> None:
+    """Of more than ten encoders, other targets have pairs with the first or the best alone."""
+    names = [f"e{number:02}" for number in range(12)]
+    rights = {name: 0.95 - number / 20 for number, name in enumerate(names)}
+    given = [probed(tmp_path, name, {"sp": answers(rights[name])}) for name in names]
+    measured = measure_all(given)
+    found = compare(measured, {"all": ["sp"], "part": ["sp"]}, ["all"])
+    counts = {target: sum(each.target == target for each in found) for target in ("all", "part")}
+    assert counts == {"all": 66, "part": 11}
+    ranks = rank_encoders(names, [each for each in found if each.target == "all"])
+    assert (ranks["e00"].low, ranks["e11"].high) == (1, 12)
+    assert all(rank.low <= place <= rank.high for place, rank in enumerate(ranks.values(), 1))
+    assert ranks["e05"].high < 12

@@ -5,11 +5,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import yaml
 from result_files import RESULTS, SCORE
 
-from evaluation.results.scores import Results
+from evaluation.results.citation import cite
+from evaluation.results.scores import Predictions, Results, predictions_table, write_results
 from evaluation.results.stored import SCORES, write_stored
 from probeta.cli import main
 
@@ -57,7 +59,8 @@ def test_a_model_of_the_hub(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     measures = {"pearson": 0.123456789, "spearman": 0.25, "low_95": -0.25, "high_95": 0.5}
     facts = {"deviation": 0.1, "rows": 40, "documents": 2, "sha256": "ab" * 32}
     of_task = {"main_score": 0.123456789, "hf_subset": "default", "languages": ["eng-Latn"]}
-    assert scored["scores"] == {"train": [measures | facts | of_task]}
+    cited = {"citation": str(cite(results_of(MODEL), [CORRELATION]))}
+    assert scored["scores"] == {"train": [measures | facts | of_task | cited]}
     entry = json.loads((out / of_mteb / "probeta_bso_own.json").read_text())["scores"]["test"][0]
     assert (entry["main_score"], entry["majority"], entry["languages"]) == (0.5, 0.5, ["spa-Latn"])
     assert "deviation" not in entry
@@ -66,15 +69,38 @@ def test_a_model_of_the_hub(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
         {
             "dataset": {"id": "ORG/NAME", "task_id": f"probeta_{dataset}", "revision": "v1"},
             "value": value,
-            "notes": f"95 % interval {interval}; protocol standard 3, layer avg",
+            "notes": f"95 % interval {interval}; {cite(results_of(MODEL), [score])}",
             "source": source,
         }
-        for dataset, value, interval in (
-            ("bso_own", 50.0, "25.0 to 75.0"),
-            ("sts_own", 12.34568, "-25.0 to 50.0"),
+        for dataset, value, interval, score in (
+            ("bso_own", 50.0, "25.0 to 75.0", replace(SCORE, layer="avg")),
+            ("sts_own", 12.34568, "-25.0 to 50.0", CORRELATION),
         )
     ]
     assert "&id" not in (out / files[0]).read_text()
+
+
+def test_models_that_can_be_compared_have_ranks(tmp_path: Path) -> None:
+    gold = np.arange(60) % 2
+    given = []
+    for name, wrong in (("one", 0), ("two", 2), ("three", 30)):
+        predicted = np.where(np.arange(60) < wrong, 1 - gold, gold)[None]
+        rows = np.array([f"r{number}" for number in range(60)])
+        table = predictions_table("bso_own", "avg", Predictions(rows, rows, gold, predicted))
+        scores = (replace(SCORE, layer="avg", value=1 - wrong / 60),)
+        encoder = MODEL | {"options": {"model": f"some/{name}"}}
+        results = replace(results_of(encoder, name), scores=scores)
+        write_results(results, [table], tmp_path / name)
+        given.append(str(tmp_path / name))
+    command = ["export", *given, "--repo", "ORG/NAME", "--out", str(tmp_path / "out")]
+    assert main(command) == 0
+    ranks = {}
+    for path in (tmp_path / "out" / "mteb").rglob("probeta_bso_own.json"):
+        (entry,) = json.loads(path.read_bytes())["scores"]["test"]
+        ranks[path.parts[-3]] = entry["rank_low"], entry["rank_high"]
+    assert ranks == {"some__one": (1, 2), "some__two": (1, 2), "some__three": (3, 3)}
+    notes = (tmp_path / "out/hub/some__three/.eval_results/probeta.yaml").read_text()
+    assert "; rank 3 to 3 here; probeta:0.1.0|" in notes
 
 
 def test_a_language_model_has_no_dimension(tmp_path: Path) -> None:

@@ -20,7 +20,6 @@ from report_files import (
     DEEP,
     DR,
     HOSTILE,
-    MC,
     ONE,
     RANKED,
     ROWS,
@@ -44,7 +43,7 @@ from evaluation.results.scores import read_results
 from evaluation.results.stored import SCORES, write_stored
 from probeta.annotation import AnnotatorScores
 from probeta.report import formats, texts
-from probeta.report.figures import MAX_PIXELS, draw_groups, draw_layers, draw_scores, image
+from probeta.report.figures import MAX_PIXELS, draw_groups, draw_scores, image
 from probeta.report.formats import SECTIONS, STUDY, TABLES, latex, write_json, write_latex
 from probeta.report.layout import Layout
 from probeta.report.names import class_names
@@ -58,8 +57,7 @@ from probeta.report.writing import benchmark_means, list_scores, write_report
 
 # --- report files --------------------------------------------------------------------------------
 
-NAMES = ("layers", "layers_by_group")
-FIGURES = [*(f"{name}.{kind}" for name in NAMES for kind in ("png", "svg")), "scores.svg"]
+FIGURES = ["layers_by_group.png", "layers_by_group.svg", "scores.svg"]
 
 
 @pytest.fixture(scope="module")
@@ -97,7 +95,8 @@ def test_what_dvc_shows_and_plots(
     report = report_of(tmp_path, ONE, TWO)
     (means,) = benchmark_means(report).values()
     assert means == {"char_hash": pytest.approx((0.4521 + 0.3) / 2)}
-    assert {"encoder": "use", "dataset": "sp_wiki", "score": 0.6} in list_scores(report)
+    scored = {"encoder": "use", "dataset": "sp_wiki", "score": 0.6}
+    assert scored | {"citation": str(report.cite("use", "sp_wiki"))} in list_scores(report)
 
 
 def test_what_was_left_out_for_a_fault_stands_first(given: dict[str, Any], tmp_path: Path) -> None:
@@ -154,8 +153,8 @@ def test_names_are_escaped_and_there_is_no_figure_of_layers_without_layers(
     page = (tmp_path / "out" / "index.html").read_text("utf-8")
     assert "&lt;b&gt;&amp;amp;&lt;/b&gt;" in page
     assert "<b>&amp;</b>" not in page
-    assert sorted(path.name for path in (tmp_path / "out" / "figures").iterdir()) == FIGURES[4:]
-    assert "layers.svg" not in (tmp_path / "out" / "report.md").read_text("utf-8")
+    assert sorted(path.name for path in (tmp_path / "out" / "figures").iterdir()) == FIGURES[2:]
+    assert "layers_by_group.svg" not in (tmp_path / "out" / "report.md").read_text("utf-8")
 
 
 def latex_of(report: Report) -> str:
@@ -169,7 +168,7 @@ def test_latex(tmp_path: Path) -> None:
     text = latex_of(report)
     assert "\n% x: <y> %\n" in text
     assert r"\textbf{A\_b} c \& d" in text
-    assert text.count(r"\begin{table*}") == text.count(r"\end{table*}") == 10
+    assert text.count(r"\begin{table*}") == text.count(r"\end{table*}") == 11
     table = (
         text[text.index(r"\caption{Sentence position (SP), ") :].split("\n\\par")[0].splitlines()
     )
@@ -230,7 +229,6 @@ def test_figures(written_report: Path) -> None:
         comments = [line for line in content.decode().splitlines() if re.search("<!--|<text", line)]
         words = {
             "scores.svg": ["char_hash", "own datasets", "Sentence position"],
-            "layers.svg": ["deep, own datasets", "avg", "sp_x", "layer"],
             "layers_by_group.svg": ["deep", "SP, own datasets", "layer"],
         }
         for word in words[name]:
@@ -240,30 +238,11 @@ def test_figures(written_report: Path) -> None:
 @pytest.mark.parametrize("name", ["_mine", r"x$\bad$", r"x\$", "majority", "a & <b>"])
 def test_any_name_stands_in_the_figures_as_it_is(tmp_path: Path, name: str) -> None:
     report = report_of(tmp_path, ONE, replace(DEEP, name=name))
-    figure = draw_layers(profiles(report))
+    figure = draw_groups(profiles(report))
     texts = ElementTree.fromstring(draw_scores(report)).iter("{http://www.w3.org/2000/svg}text")
     assert any(text.text == name for text in texts)
     figure.set_size_inches(4, 500)
     assert int.from_bytes(image(figure, "png")[20:24]) == MAX_PIXELS
-
-
-def test_the_heatmap_has_the_standardised_scores_and_marks_the_best(tmp_path: Path) -> None:
-    (profile,) = profiles(report_of(tmp_path, DEEP, replace(ONE, scores=(MC, SP))))
-    for best, places in (
-        (((2,), (0,)), [[0.5, 2.5], [1.5, 0.5]]),
-        (((0, 2), (1,)), [[0.5, 0.5], [0.5, 2.5], [1.5, 1.5]]),
-    ):
-        axes: Any = draw_layers([replace(profile, best=best)]).axes[0]
-        meshes = [mesh.get_array().ravel().tolist() for mesh in axes.collections]
-        assert meshes == [
-            pytest.approx(profile.standard[:3].ravel().tolist()),
-            pytest.approx(profile.standard[3].tolist()),
-        ]
-        (dots,) = (line for line in axes.lines if line.get_label() == "best layer")
-        assert dots.get_xydata().tolist() == places
-        assert [text.get_text() for text in axes.get_yticklabels()] == ["0", "1", "2", "avg"]
-        title = axes.get_title(loc="left")
-        assert title.startswith("deep, spanish_discoeval\nAverage best layer, of 0 to 2: ")
 
 
 def test_groups_by_layer_have_the_means_of_the_datasets_that_all_encoders_have(
@@ -318,10 +297,10 @@ MODULES = [path for path in FOLDER.rglob("*.py") if "command" not in path.stem]
 PROSE = re.compile(r"[A-Za-z]{2,}[,:;.]? [a-z]{2,}|^[A-Z][a-z]{2,}$")
 # What looks like one: names in code and data, arguments of other libraries.
 NO_TEXTS = {
-    *("Figure", "Axes", ", Sumbler et al. (2018)", "Date", "Software", "Polyglot"),
-    *("Spearman", "Pearson", "best layer", "offset points"),
+    *("Figure", ", Sumbler et al. (2018)", "Date", "Software", "Polyglot"),
+    *("Spearman", "Pearson", "offset points"),
     *("outside upper center", "shared lower", "shared as_is"),
-    *("own lower", "own as_is", "all others", "not applicable"),
+    *("own lower", "own as_is", "all others"),
 }
 
 
@@ -377,8 +356,8 @@ def literals(module: Path) -> set[str]:
 
 
 def test_no_text_is_outside_the_table_of_texts() -> None:
-    # inputs.py writes errors only.
-    modules = [module for module in MODULES if module.name != "inputs.py"]
+    # These write errors only.
+    modules = [module for module in MODULES if module.name not in ("inputs.py", "citing.py")]
     found = {text for module in modules for text in literals(module) if PROSE.search(text)}
     layouts = [layout for _, layout in (*SECTIONS, *STUDY)]
     columns = {" ".join(each) for of in layouts for each in (of.rows, of.columns, of.tables)}
@@ -434,7 +413,7 @@ def test_a_table_of_the_json_is_a_data_frame(written_report: Path) -> None:
     assert tables.keys() <= TABLES.keys()
     # These have nothing to show here.
     assert TABLES.keys() - tables.keys() == {
-        *("languages", "tasks_in_languages", "transfer", "transfer_layers", "vocabulary"),
+        *("languages", "tasks_in_languages", "transfer", "vocabulary"),
         *("levels", "papers", "refused", "sources", "study", "study_datasets"),
     }
 

@@ -36,7 +36,7 @@ from probeta.report.formats import write_json
 from probeta.report.inputs import read_inputs
 from probeta.report.statistics import Report
 from probeta.report.tables.compared import differences
-from probeta.report.tables.neighbours import clusters, postprocessing, ranks, words
+from probeta.report.tables.neighbours import postprocessing, ranks, words
 from probeta.report.writing import list_scores
 
 OTHER_WORDS = replace(PARADIGM, vocabulary_digest="7")
@@ -154,7 +154,6 @@ def test_other_layers_are_not_shown(tmp_path: Path) -> None:
     report = report_of(tmp_path, DEEP, rankings=[lower], paradigms=[clustered])
     assert 0.9 not in {row["value"] for row in ranks(report)}
     assert {row["dataset"] for row in words(report)} == {"paralex_es"}
-    assert {row["dataset"] for row in clusters(report)} == {"paralex_es"}
     assert values(report, "deep")["evalrank_es mrr cosine"] == 0.4
 
 

@@ -120,6 +120,30 @@ def test_the_page_says_what_the_other_files_say(written: Path) -> None:
     assert all(re.search(r"\d", told) for _, told, kind in findings if kind == "surface")
 
 
+def test_the_page_has_the_parts_of_the_lines_to_cite(report: Report, written: Path) -> None:
+    """page.js puts them together."""
+    data = data_of(written / "index.html")
+    names = [name for name, _ in data["encoders"]]
+
+    def put_together(cited: list[str], encoder: str) -> str:
+        of, n, *protocol = cited
+        version, usual, by = data["cited_by"][names.index(encoder)]
+        (asked,) = protocol or [usual]
+        return f"probeta:{version}|data:{of}|protocol:{asked}|encoder:{by}|n:{n}"
+
+    listed = json.loads((written / "scores.json").read_bytes())
+    lines = {(each["dataset"], each["encoder"]): each["citation"] for each in listed}
+    for key, found in data["datasets"].items():
+        score = {"evalrank": f"{key} mrr cosine", "suggestion": "", "coherence": ""}
+        if name := score.get(found["group"], key):
+            assert put_together(found["cited"], "deep") == lines[name, "deep"]
+    averages = report.benchmark_averages.values()
+    for benchmark, average in zip(data["benchmarks"], averages, strict=False):
+        for encoder in report.means(average.datasets):
+            line = put_together(benchmark["cited"][0], encoder)
+            assert line == str(report.cite(encoder, average))
+
+
 def test_best_is_said_of_whole_real_benchmarks_only() -> None:
     means = {
         name: Mean(value, (value - 0.1, value + 0.1))
