@@ -107,6 +107,12 @@ def score_encoders(
     run_entries(stage, entries, options, unit="encoders", folder=folder)
 
 
+def in_language(datasets: Sequence[Dataset], encoder: Encoder) -> list[Dataset]:
+    """Return the datasets in the option `language` of an encoder; all without that option."""
+    language = encoder.options.get("language")
+    return [dataset for dataset in datasets if language in (None, dataset.language)]
+
+
 def digest_vectors(name: str) -> dict[str, str]:
     """Return path to SHA-256 of an encoder's vectors; OutputError if `embed` left other ones."""
     files, recorded = digest_files([EMBEDDINGS / name]), Cache("embed").files(name)
@@ -229,6 +235,7 @@ def _embed(
     from evaluation.measures import all_threads
 
     encoder: Encoder = make()
+    datasets = in_language(datasets, encoder)
     check_prompt_names(encoder, (dataset.name for dataset in datasets))
     store = EMBEDDINGS / name
     _remove_changed(store, Cache("embed").files(name))
@@ -294,7 +301,7 @@ def run_probe(options: argparse.Namespace) -> None:
         results, predictions, n_new = probe_datasets(
             name,
             encoder,
-            datasets,
+            in_language(datasets, encoder),
             store,
             seed=seed,
             probing=probing,
@@ -305,7 +312,8 @@ def run_probe(options: argparse.Namespace) -> None:
         )
         if probing.transfer and probing.protocol == "standard":
             of_run = options.workers, options.executor
-            results = add_transfers(results, encoder, datasets, store, probing, *of_run)
+            of_encoder = in_language(datasets, encoder)
+            results = add_transfers(results, encoder, of_encoder, store, probing, *of_run)
         write_results(results, predictions, out)
         for result in results.main:
             majority = result.majority
@@ -345,7 +353,7 @@ def run_rank(options: argparse.Namespace) -> None:
         results, ranks, n_new = rank_datasets(
             name,
             encoder,
-            datasets,
+            in_language(datasets, encoder),
             store,
             seed=seed,
             **evalrank,
@@ -380,8 +388,9 @@ def run_paradigms(options: argparse.Namespace) -> None:
         from evaluation.paradigms import evaluate_paradigms
         from evaluation.results.stored import write_stored
 
+        cache, of_encoder = Cache(f"completed/{name}"), in_language(datasets, encoder)
         results, n_new = evaluate_paradigms(
-            name, encoder, datasets, store, seed=seed, **paralex, cache=Cache(f"completed/{name}")
+            name, encoder, of_encoder, store, seed=seed, **paralex, cache=cache
         )
         write_stored(results, out)
         for score in results.main:

@@ -199,7 +199,13 @@ def test_every_encoder_is_explained_with_its_options_and_their_defaults() -> Non
             defaults = default.split(", ") if len(named) > 1 else [default]
             for encoder in ENCODERS if taker == "all" else [taker.strip("`")]:
                 documented[encoder] |= dict(zip(named, defaults, strict=True))
-    written = {"Ellipsis": "", "True": "true", "{}": "none", str(Vectors()): "float32, kept"}
+    written = {
+        "Ellipsis": "",
+        "": "any",
+        "True": "true",
+        "{}": "none",
+        str(Vectors()): "float32, kept",
+    }
     for name, encoder in ENCODERS.items():
         options_taken = {
             option: default[0] if isinstance(default, tuple) else str(default)

@@ -1,7 +1,8 @@
-"""Static word vectors from a file: word2vec, GloVe, fastText."""
+"""Static word vectors from a file: word2vec, GloVe, fastText, Numberbatch, Polyglot."""
 
 import gzip
 import logging
+import pickletools
 import re
 import struct
 import zlib
@@ -11,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar
+from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar, Literal
 
 import numpy as np
 
@@ -38,6 +39,16 @@ MAX_LINE_BYTES = 1 << 20
 BLOCK_ROWS = 4096
 NUMBER = re.compile(rb"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
 COUNT = re.compile(rb"\d{1,18}")
+# A file of Polyglot (Al-Rfou, Perozzi and Skiena 2013) is a pickle; no operation of it is run. The
+# codes of all that it has, which are of words and of an array of numpy, and the names in it:
+PICKLE_MAGIC = b"\x80\x02"
+MAX_PICKLE_BYTES = 1 << 30
+_PICKLED = set("\x80(t\x85\x86\x87)]ae.NXTUqrhjJKM\x89cRb")
+_PICKLED_NAMES = {"numpy.core.multiarray _reconstruct", "numpy ndarray", "numpy dtype"}
+# Of ConceptNet Numberbatch, whose words are /c/LANGUAGE/word with blanks as "_": the languages that
+# have the vectors of another code (Sumbler et al. 2018, Table 2).
+CONCEPT = b"/c/"
+NUMBERBATCH_CODES = {"hr": "sh", "id": "ms", "tl": "fil"}
 _USE_TEXT = "give the model that is not quantised, or its vectors as text (.vec)"
 
 
@@ -183,15 +194,19 @@ def open_vectors(path: str) -> Iterator[VectorFile]:
 
 @dataclass(frozen=True)
 class Header:
-    """The header of a file of words and vectors; ``count`` is None if it has no number of words."""
+    """The header of a file of words and vectors.
+
+    ``count`` is None if it has no number of words; ``prefix``: how those begin that are read.
+    """
 
     dimension: int
     count: int | None
-    binary: bool
+    kind: Literal["text", "binary", "pickle"]
+    prefix: bytes = b""
 
     def position_of(self, row: int) -> str:
         """Return the position of a row, for messages."""
-        if self.binary:
+        if self.kind != "text":
             return f"word {row + 1}"
         return f"line {row + (1 if self.count is None else 2)}"
 
@@ -206,10 +221,13 @@ class FastTextArguments:
     max_ngram: int
 
 
-def read_header(file: VectorFile) -> Header | FastTextArguments:
-    """Read the header, and recognise the format by it."""
+def read_header(file: VectorFile, language: str = "") -> Header | FastTextArguments:
+    """Read the header, and recognise the format by it; for ``language`` see ``StaticVectors``."""
     if file.peek(4) == FASTTEXT_MAGIC:
         return _read_arguments(file)
+    if file.peek(2) == PICKLE_MAGIC:
+        words, matrix = _read_pickle(file)
+        return Header(matrix.shape[1], len(words), "pickle")
     binary = Path(file.path).name.removesuffix(".gz").endswith(".bin")
     # A mark before the first word, unless it is that word.
     if not binary and file.peek(4).startswith(BOM_UTF8) and file.peek(4) != BOM_UTF8 + b" ":
@@ -235,7 +253,14 @@ def read_header(file: VectorFile) -> Header | FastTextArguments:
             "give a file of word2vec, GloVe or fastText",
         )
         raise file.error("line 1", expected, found, todo)
-    return Header(dimension, count, binary)
+    prefix = b""
+    if file.peek(len(CONCEPT)) == CONCEPT:
+        if not language:
+            expected = "a `language:` in the encoder's entry, as the words have one"
+            todo = "name it, such as `language: es`, which reads the words that begin with /c/es/"
+            raise ParamsError(file.path, expected, _excerpt(file.peek(60)), todo)
+        prefix = CONCEPT + NUMBERBATCH_CODES.get(language, language).encode() + b"/"
+    return Header(dimension, count, "binary" if binary else "text", prefix)
 
 
 def _excerpt(data: bytes) -> str:
@@ -248,24 +273,24 @@ def _spaced(line: bytes) -> bytes:
     return line.rstrip(b" \t\r").replace(b"\t", b" ")
 
 
-def read_vectors(file: VectorFile, bar: Any) -> WordVectors:
+def read_vectors(file: VectorFile, bar: Any, language: str = "") -> WordVectors:
     """Read a file into memory, from its beginning; of a repeated word, the first vector."""
-    header = read_header(file)
+    header = read_header(file, language)
     if isinstance(header, FastTextArguments):
         return _read_model(file, header, bar)
     rows: dict[str, int] = {}
     matrix = np.empty((0, header.dimension), np.float32)
-    n_read, repeated = 0, ""
-    for words, vectors in read_blocks(file, header, bar):
+    n_words, repeated = 0, ""
+    for numbers, words, vectors in _read_rows(file, header, bar):
         first = len(rows)
         is_new = np.ones(len(words), np.bool_)
-        for number, word in enumerate(words):
-            is_new[number] = word not in rows
+        for place, word in enumerate(words):
+            is_new[place] = word not in rows
             rows.setdefault(word, len(rows))
         if not repeated and not is_new.all():
-            number = int(np.argmin(is_new))
-            repeated = f"{words[number]!r} in {header.position_of(n_read + number)}"
-        n_read += len(words)
+            place = int(np.argmin(is_new))
+            repeated = f"{words[place]!r} in {header.position_of(numbers[place])}"
+        n_words += len(words)
         if len(rows) > len(matrix):
             # In place, without a copy.
             matrix.resize((len(rows) * 3 // 2, header.dimension), refcheck=False)
@@ -273,31 +298,39 @@ def read_vectors(file: VectorFile, bar: Any) -> WordVectors:
     matrix.resize((len(rows), header.dimension), refcheck=False)
     if repeated:
         message = "%s: %s repeated words, such as %s: the first vector of each is taken"
-        logging.getLogger(__name__).warning(message, file.path, n_read - len(rows), repeated)
+        logging.getLogger(__name__).warning(message, file.path, n_words - len(rows), repeated)
     return WordVectors(rows, matrix)
 
 
 def read_blocks(file: VectorFile, header: Header, bar: Any) -> Iterator[tuple[list[str], "Floats"]]:
     """Read words and vectors in blocks, with all checks except for repeated words."""
-    count = 0
-    for words, vectors in (_binary_rows if header.binary else _text_rows)(file, header):
+    return ((words, vectors) for _, words, vectors in _read_rows(file, header, bar))
+
+
+_Rows = tuple[Sequence[int], list[bytes], "Floats"]
+"""Numbers of rows in the file, their words, and their vectors."""
+
+
+def _read_rows(
+    file: VectorFile, header: Header, bar: Any
+) -> Iterator[tuple[Sequence[int], list[str], "Floats"]]:
+    readers = {"text": _text_rows, "binary": _binary_rows, "pickle": _pickle_rows}
+    for numbers, words, vectors in readers[header.kind](file, header):
         bad = np.flatnonzero(~np.isfinite(vectors).all(axis=1))
         if bad.size:
-            where, found = header.position_of(count + int(bad[0])), _excerpt(words[bad[0]])
+            where, found = header.position_of(numbers[bad[0]]), _excerpt(words[bad[0]])
             found = f"NaN or an infinite number in the vector of {found}"
             raise file.error(where, "finite numbers in the range of float32", found)
         # So that words which are no UTF-8 stay different from each other, and from all tokens.
-        yield [word.decode("utf-8", "surrogateescape") for word in words], vectors
-        count += len(words)
+        yield numbers, [word.decode("utf-8", "surrogateescape") for word in words], vectors
         bar.update(file.read - bar.n)
-    if header.count not in (None, count):
-        raise file.error("line 1", f"the number of words that follow, {count}", f"{header.count}")
 
 
-def _text_rows(file: VectorFile, header: Header) -> Iterator[tuple[list[bytes], "Floats"]]:
-    """Read the lines of a text file in blocks."""
-    row = 0
+def _text_rows(file: VectorFile, header: Header) -> Iterator[_Rows]:
+    """Read the lines of a text file in blocks: those that begin with the header's prefix."""
+    row, found = -1, not header.prefix
     while file.peek(1):
+        rows: list[int] = []
         words: list[bytes] = []
         numbers: list[str] = []
         first_error: InputError | None = None
@@ -307,23 +340,35 @@ def _text_rows(file: VectorFile, header: Header) -> Iterator[tuple[list[bytes], 
                 line = file.take_until(b"\n")
             except EOFError:
                 line = file.take(len(file.peek(MAX_LINE_BYTES)))
-            word, rest = _split_line(line, header)
+            row += 1
+            if not line.startswith(header.prefix):
+                continue
+            word, rest = _split_line(line.removeprefix(header.prefix), header)
             if not rest or _ends_in_number(word):
-                error = _line_error(file, header, row + len(words), line)
+                error = _line_error(file, header, row, line)
                 # A header settles that such a word has a blank, unless all words are so.
                 if not rest or header.count is None:
                     raise error
                 first_error, n_unlikely = first_error or error, n_unlikely + 1
-            words.append(word)
+            rows.append(row)
+            words.append(word.replace(b"_", b" ") if header.prefix else word)
             numbers.append(rest.decode("latin-1"))
+        if not words:
+            break
         if first_error and n_unlikely == len(words):
             raise first_error
         try:
             vectors = _parse_numbers(numbers)
         except ValueError:
-            raise _number_error(file, header, row, numbers) from None
-        yield words, vectors
-        row += len(words)
+            raise _number_error(file, header, rows, numbers) from None
+        found = True
+        yield rows, words, vectors
+    if header.count not in (None, row + 1):
+        expected = f"the number of words that follow, {row + 1}"
+        raise file.error("line 1", expected, f"{header.count}")
+    if not found:
+        expected = f"words that begin with {header.prefix.decode()}"
+        raise file.error("", expected, "none", "correct the encoder's `language`")
 
 
 def _parse_numbers(lines: list[str]) -> "Floats":
@@ -358,28 +403,63 @@ def _line_error(file: VectorFile, header: Header, row: int, line: bytes) -> Inpu
     return file.error(header.position_of(row), expected, found)
 
 
-def _number_error(file: VectorFile, header: Header, row: int, numbers: list[str]) -> InputError:
-    """Return the error of the first line whose fields are not all numbers."""
-    for line in numbers:
-        try:
-            _parse_numbers([line])
-        except ValueError:
-            break
-        row += 1
-    fields = line.split(" ")
-    strange = [field for field in fields if not NUMBER.fullmatch(field.encode("latin-1"))]
-    found = repr((strange or fields)[0])
-    return file.error(header.position_of(row), f"{header.dimension} numbers", found)
+def _number_error(
+    file: VectorFile, header: Header, rows: Sequence[int], numbers: list[str]
+) -> InputError:
+    """Return the error of the first field that is no number."""
+    row, field = next(
+        (row, field)
+        for row, line in zip(rows, numbers, strict=True)
+        for field in line.split(" ")
+        if not NUMBER.fullmatch(field.encode("latin-1"))
+    )
+    return file.error(header.position_of(row), f"{header.dimension} numbers", repr(field))
 
 
-def _binary_rows(file: VectorFile, header: Header) -> Iterator[tuple[list[bytes], "Floats"]]:
+def _read_pickle(file: VectorFile) -> tuple[list[bytes], "Floats"]:
+    """Read the words and the matrix of a file of Polyglot, without running its operations.
+
+    These come one after another: the texts before the first name are words, and those after it are
+    of the array: its type, the order of its bytes, and the bytes.
+    """
+    words: list[bytes] = []
+    array: list[bytes] = []
+    names: list[Any] = []
+    try:
+        for operation, value, _ in pickletools.genops(file.peek(MAX_PICKLE_BYTES)):
+            if operation.code not in _PICKLED or (
+                operation.name == "GLOBAL" and value not in _PICKLED_NAMES
+            ):
+                found = f"{operation.name} {value if value is not None else ''}".rstrip()
+                raise file.error("", "the words and the array of a file of Polyglot", found)
+            if operation.name == "GLOBAL":
+                names.append(value)
+            elif isinstance(value, str):
+                encoding = "utf-8" if operation.name == "BINUNICODE" else "latin-1"
+                (array if names else words).append(value.encode(encoding, "surrogatepass"))
+    except ValueError as error:
+        raise file.error("", "a whole file of Polyglot", str(error)) from None
+    dimension, rest = divmod(len(array[-1]) if array else 1, 4 * max(1, len(words)))
+    if not words or rest or array[1:3] != [b"f4", b"<"] or not dimension:
+        expected = "words, then a matrix of float32 with a row for each"
+        raise file.error("", expected, f"{len(words)} words, and {array[1:-1]} {rest}")
+    return words, np.frombuffer(array[-1], "<f4").reshape(len(words), dimension)
+
+
+def _pickle_rows(file: VectorFile, header: Header) -> Iterator[_Rows]:
+    words, matrix = _read_pickle(file)
+    yield range(len(words)), words, matrix
+
+
+def _binary_rows(file: VectorFile, header: Header) -> Iterator[_Rows]:
     """Read the words of a binary file of word2vec in blocks."""
     assert header.count is not None
     size = 4 * header.dimension
     for first in range(0, header.count, BLOCK_ROWS):
         words: list[bytes] = []
         numbers: list[bytes] = []
-        for row in range(first, min(first + BLOCK_ROWS, header.count)):
+        rows = range(first, min(first + BLOCK_ROWS, header.count))
+        for row in rows:
             try:
                 # The original program ends a vector with a line feed, other programs do not.
                 words.append(file.take_until(b" ").lstrip(b"\n"))
@@ -390,7 +470,7 @@ def _binary_rows(file: VectorFile, header: Header) -> Iterator[tuple[list[bytes]
                     found = f"the end of the file after {row} words"
                 expected = f"{header.count} words, each with {size} bytes, as line 1 says"
                 raise file.error(header.position_of(row), expected, found) from None
-        yield words, np.frombuffer(b"".join(numbers), "<f4").reshape(len(words), -1)
+        yield rows, words, np.frombuffer(b"".join(numbers), "<f4").reshape(len(words), -1)
     if rest := file.peek(MAX_LINE_BYTES).strip(b"\n"):
         expected = f"the end, after {header.count} words of dimension {header.dimension}"
         raise file.error(f"after word {header.count}", expected, f"{len(rest)} bytes or more")
@@ -470,16 +550,21 @@ class StaticVectors(OneVector):
       If the word before them ends in a number, the line counts as too long, unless a first line
       says DIMENSION. Tabs may stand for the blanks;
     - word2vec's binary format (``.bin``): the first line, then a word, a space and the float32;
-    - fastText's own ``.bin`` (version 11 or 12), words and n-grams, unless it is quantised.
+    - fastText's own ``.bin`` (version 11 or 12), words and n-grams, unless it is quantised;
+    - ConceptNet Numberbatch's text, whose words have a language (``/c/es/casa``), with `language`;
+    - Polyglot's pickle, which is read without running it.
 
     Files trained on web text have words that are not UTF-8. They are read, and never match a token.
     Of a repeated word the first vector is taken; a warning says how many there are.
 
     Attributes:
         path: the file; the name of a binary one ends in ``.bin`` or ``.bin.gz``.
+        language: code of the words' language, "" if it does not matter: of a file of several only
+            its words are read, and in a run no datasets of other languages are scored.
     """
 
     path: str
+    language: str = ""
     name: ClassVar[str] = "static"
     form: ClassVar[Form] = "tokens"
 
@@ -491,12 +576,13 @@ class StaticVectors(OneVector):
     @property
     def dimension(self) -> int:
         """Length of a vector, from the file's first line or header."""
-        return _dimension(*_cache_key(self.path))
+        return _dimension(*_cache_key(self.path), self.language)
 
     @property
     def options(self) -> dict[str, Any]:
-        """The name of the file, without its folder."""
-        return {"file": Path(self.path).name}
+        """The name of the file, without its folder; and the language, if there is one."""
+        about = {"file": Path(self.path).name, "language": self.language}
+        return {name: value for name, value in about.items() if value}
 
     def check(self) -> None:
         """See ``Encoder.check``."""
@@ -504,7 +590,7 @@ class StaticVectors(OneVector):
 
     def encode(self, texts: Sequence[str]) -> "Floats":
         """Return float32 [len(texts), 1, dimension]; the texts are tokens joined by spaces."""
-        table = load_model(*_cache_key(self.path))
+        table = load_model(*_cache_key(self.path), self.language)
         # Each distinct token once: with fastText a vector is the mean of about twenty vectors.
         vector_of: dict[str, Floats | None] = {}
         vectors = np.zeros((len(texts), 1, self.dimension), np.float32)
@@ -525,11 +611,11 @@ class StaticVectors(OneVector):
         """
         stamp = _cache_key(self.path)
         with open_vectors(self.path) as file, progress(stamp[1], Path(self.path).name, "B") as bar:
-            header = read_header(file)
+            header = read_header(file, self.language)
             if isinstance(header, Header):
                 yield from read_blocks(file, header, bar)
                 return
-        table = load_model(*stamp)
+        table = load_model(*stamp, self.language)
         words = list(table.rows)
         for first in range(0, len(words), BLOCK_ROWS):
             block = words[first : first + BLOCK_ROWS]
@@ -540,7 +626,7 @@ class StaticVectors(OneVector):
 
         With fastText's ``.bin`` the words of its dictionary count, not the n-grams.
         """
-        table = load_model(*_cache_key(self.path))
+        table = load_model(*_cache_key(self.path), self.language)
         rows = [table.row(token) for text in texts for token in _tokens(text)]
         return {"tokens": len(rows), "out_of_vocabulary": rows.count(None)}
 
@@ -567,14 +653,14 @@ def _digest(path: str, size: int, changed: int) -> str:
 
 
 @lru_cache(maxsize=8)
-def _dimension(path: str, size: int, changed: int) -> int:
+def _dimension(path: str, size: int, changed: int, language: str) -> int:
     with open_vectors(path) as file:
-        return read_header(file).dimension
+        return read_header(file, language).dimension
 
 
 # Only one: a table may take several GiB.
 @lru_cache(maxsize=1)
-def load_model(path: str, size: int, changed: int) -> WordVectors:
+def load_model(path: str, size: int, changed: int, language: str = "") -> WordVectors:
     """Return the model, which stays in memory until ``release``."""
     with open_vectors(path) as file, progress(size, Path(path).name, "B") as bar:
-        return read_vectors(file, bar)
+        return read_vectors(file, bar, language)

@@ -1,15 +1,19 @@
 """Word vectors: each format, its oddities and damages, means, unknown words, fastText's n-grams."""
 
 import gzip
+import pickle
+import re
 import struct
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
+from vector_files import numberbatch, polyglot
 
 import evaluation.encoders.static as static
 from corpora_recipes.running.errors import InputError
@@ -92,6 +96,7 @@ def encoder(tmp_path: Path) -> Make:
         ("word2vec.bin", binary({"el": [1, 0], "mar": [0, 1], "Madrid": [-2.5, 1e-3]})),
         ("gensim.bin", binary({"el": [1, 0], "mar": [0, 1], "Madrid": [-2.5, 1e-3]}, b"")),
         ("fasttext.bin", fasttext(["el", "mar", "Madrid"], [[1, 0], [0, 1], [-2.5, 1e-3]])),
+        ("polyglot-es.pkl", polyglot({"el": [1, 0], "mar": [0, 1], "Madrid": [-2.5, 1e-3]})),
     ],
 )
 def test_every_format_gives_the_same_means(
@@ -169,6 +174,81 @@ def test_more_words_than_a_block(encoder: Make) -> None:
         lines[4100] = bad
         with pytest.raises(InputError, match="line 4102"):
             encoder(f"{count} 1\n" + "\n".join(lines)).encode(["p1"])
+
+
+CONCEPTS = {"es": {"el": [1, 0], "buen día": [0, 1]}, "sh": {"el": [5, 5]}, "est": {"el": [7, 7]}}
+
+
+@pytest.mark.parametrize(
+    ("language", "words", "vectors"),
+    [
+        ("es", ["el", "buen día"], [[1, 0], [0, 1]]),
+        # Croatian has the vectors of a code of several languages.
+        ("hr", ["el"], [[5, 5]]),
+    ],
+)
+@pytest.mark.parametrize("header", [0, 1])
+def test_a_language_of_numberbatch(
+    encoder: Make,
+    monkeypatch: pytest.MonkeyPatch,
+    language: str,
+    words: list[str],
+    vectors: list[list[float]],
+    header: int,
+) -> None:
+    monkeypatch.setattr(static, "BLOCK_ROWS", 1)
+    content = "".join(numberbatch(CONCEPTS).splitlines(keepends=True)[header:])
+    made = replace(encoder(content), language=language)
+    assert made.options == {"file": "vectors.txt", "language": language}
+    assert made.encode(["el"]).tolist() == [[vectors[0]]]
+    blocks = list(made.vocabulary())
+    assert [word for block, _ in blocks for word in block] == words
+    assert np.concatenate([each for _, each in blocks]).tolist() == vectors
+
+
+def test_a_language_that_is_not_there_or_not_named(encoder: Make) -> None:
+    made = encoder(numberbatch(CONCEPTS))
+    with pytest.raises(InputError, match=r"(?s)`language:`.*found: +'/c/es/el 1 0") as caught:
+        made.check()
+    assert "such as `language: es`" in str(caught.value)
+    other = replace(made, language="s")
+    with pytest.raises(InputError, match=r"(?s)begin with /c/s/.*found: +none"):
+        other.encode(["el"])
+    # The line is that of the file.
+    damaged = encoder(numberbatch(CONCEPTS).replace("5 5", "5 x"))
+    with pytest.raises(InputError, match=r"line 4\n"):
+        replace(damaged, language="sh").encode(["el"])
+    short = encoder(numberbatch(CONCEPTS).replace("4 2", "5 2"))
+    with pytest.raises(InputError, match=r"words that follow, 4\n *found: +5"):
+        replace(short, language="es").encode(["el"])
+
+
+MADRID = {"el": [1.0, 0.0], "Madrid": [0.5, 2.0]}
+
+
+def test_a_file_of_polyglot_is_one_of_pickle() -> None:
+    """The test's own file, which nothing but a test loads."""
+    words, array = pickle.loads(polyglot(MADRID), encoding="latin1")
+    assert dict(zip(words, array.tolist(), strict=True)) == MADRID
+
+
+@pytest.mark.parametrize(
+    ("content", "found"),
+    [
+        (polyglot(MADRID, function=b"fromfile"), "GLOBAL numpy.core.multiarray fromfile"),
+        (polyglot(MADRID).replace(b"numpy\ndtype", b"os\nsystem"), "GLOBAL os system"),
+        (polyglot(MADRID)[:-1] + b"\x81.", "NEWOBJ"),
+        (polyglot(MADRID, kind=b"f8"), "[b'f8', b'<']"),
+        (polyglot(MADRID).replace(b"cnumpy\ndtype", b"X\x02\0\0\0elcnumpy\ndtype"), "2 words"),
+        (polyglot(MADRID)[:-1], "pickle exhausted before seeing STOP"),
+        (polyglot(MADRID)[:60], "no newline found"),
+        (pickle.dumps((["el"], np.float32([[1, 2]])), 2), "GLOBAL numpy"),
+        (b"\x80\x02).", "0 words"),
+    ],
+)
+def test_a_pickle_is_read_without_running_it(encoder: Make, content: bytes, found: str) -> None:
+    with pytest.raises(InputError, match=re.escape(found)):
+        encoder(content, "polyglot-es.pkl").encode(["el"])
 
 
 def test_a_header_settles_that_a_word_has_blanks(encoder: Make) -> None:

@@ -29,6 +29,7 @@ from evaluation.params import (
 from evaluation.probing.protocols import probing_params
 from probeta.cli import init, main
 from probeta.cli.init import PAPERS, paper_text, params_text
+from probeta.report.tables import PARALEX_SCORES
 
 Capsys = pytest.CaptureFixture[str]
 # What they have of Wikipedia, subtitles, and so on; the treebanks' tasks are not listed here.
@@ -181,7 +182,16 @@ OF_PAPERS = {
         {"english_senteval", "discoeval"},
         "use_multilingual bert_base bert_large elmo skip_thought infersent dissent",
     ),
-    "sumbler2018": ({"paralex"}, "skipgram glove fasttext_es numberbatch"),
+    "sumbler2018": (
+        {"paralex"},
+        "skipgram glove senna "
+        + " ".join(
+            f"{vectors}_{language}"
+            for language, printed in sorted(PARALEX_SCORES.items())
+            for vectors, score in zip(("fasttext", "polyglot", "numberbatch"), printed, strict=True)
+            if score is not None
+        ),
+    ),
     "wang2022": (
         {"english_senteval", "evalrank"},
         "use_multilingual use_multilingual_centred use_multilingual_whitened glove word2vec "
