@@ -17,6 +17,9 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
+from pathlib import Path
+
+from corpora_recipes.yaml_files import load_yaml
 
 # Csaky and Recski (2021), section 3, and their code's dialog_gap and max_length: characters of
 # narration after which another dialogue begins, and the maximal number of words in a turn.
@@ -29,126 +32,15 @@ MAX_HEADING = 100  # characters of a heading in capitals
 
 _DASH = "—"
 _FULL_LINE = 60  # a line with room for the next word within this width was broken on purpose
+_TABLE: dict[str, list[str]] = load_yaml(Path(__file__).with_name("speech.yaml"))
 
-_MARKS = re.compile(
-    r"\[(?:\d{1,3}|[A-Z]|\*+|Pg \d+|(?:Nota|Footnote|Ilustraci[oó]n|Illustration)[^\[\]]*)\]"
-    r"|\{\d+\}|[_#=~]"
-)
-_BLANK_TO_FILL = re.compile(r"-{4,}|_{4,}|—{3,}")
-_BREAK = re.compile(r"\W*\Z")
-_HEADING = re.compile(
-    r"\W*(?:(?i:cap[ií]tulo|parte|libro|acto|escena|jornada|cuadro|ep[ií]logo|pr[óo]logo)\b.{0,80}"
-    r"|[IVXLC]+\b(?:[ .:—-].{0,80})?|\d{1,3}[.—]?)\W*\Z"
-)
-_SENTENCE_END = re.compile(r"[.!?…:][»”\")\]]*\Z")
-_EMBEDDED = re.compile(r":\s*—\s*[«¡¿]?[A-ZÁÉÍÓÚÑ]")
 
-_BEFORE_VERB = (
-    r"(?:(?:y|e|pero|mas|así|entonces|luego|después|al fin|por fin|al cabo|en ?seguida|también"
-    r"|siempre|ya|casi|sólo|solo|volvía a|volvió a)\s+){0,2}"
-    r"(?:(?:no|se|me|te|le|les|lo|la|los|las|nos|os)\s+){0,3}"
-)
-_PAST = (
-    r"(?!(?:todavía|día|mía|tía|vía|policía|alegría|compañía|aquí|así|allí|ahí|qué|porqué|cuando"
-    r"|\w+[ai]ría|sería|podría|tendría|habría|vendría|saldría|debería)\b)"
-    r"(?:(?:[a-zñáéíóúü]{2,}(?:[óé]|[^aeiou]í|[aá]ba|ía|reí)|[a-zñáéíóúü]*(?:d[ií]j|pus|vin|tuv|hub|hic|hiz"
-    r"|quis|sup|pud|traj|duj)[oe]|[a-zñáéíóúü]*(?:aron|ieron|yeron|jeron)|[a-zñáéíóúü]{2,}[aí]an"
-    r"|[a-zñáéíóúü]{2,}[aá]ban|era|eran|iba|iban|fu[eé]|fueron|di[oó]|vi[oó]|ri[oó])"
-    r"(?:l[eo]s?|las?|me|te|se|nos)?"
-    r"|[a-zñáéíóúü]+(?:ando|iendo|yendo)|[a-zñáéíóúü]+(?:ándo|iéndo|yéndo)[a-z]+"
-    r"|(?:dice|exclama|pregunta|responde|contesta|añade|grita|murmura|replica|prosigue|continúa"
-    r"|repite|insiste|interrumpe|observa|agrega)n?)\b"
-)
-_SAYING = (
-    r"\b(?:d[ií]j(?:o|e|eron)|decían?|(?:exclam|pregunt|contest|replic|continu|grit|murmur|observ"
-    r"|agreg|suspir|clam|afirm|asegur|indic|orden|suplic|rog|susurr|chill|vocifer|apunt|objet"
-    r"|opin|protest|confes|declar|explic|gru[ñn]|tartamude|balbuce|solloz|llam|avis|termin|canturre"
-    r"|interrog|aconsej|anunci|coment|not|salud)(?:ó|é|aba|aban|aron)"
-    r"|(?:respond|añad|prosegu|prosigu|insist|interrump|repet|repit|advert|advirt|gem|gim|rug"
-    r"|conclu|balbuc|refunfuñ|gruñ|asint|asent|ped|pid)(?:ió|í|ía|ían|ieron|yó|ó|í)"
-    r"|(?:re|pro)pus[oe]|repon[ií]an?)(?:l[eo]s?|me|nos)?\b"
-)
-_PERFECT = (
-    r"(?:(?:se|me|te|le|les)\s+)?(?:he|ha|hemos|han)\s+(?:dicho|propuesto|repuesto|sonreído|reído"
-    r"|(?:exclam|pregunt|contest|replic|continu|grit|murmur|agreg|suspir|susurr|protest|confes|explic"
-    r"|coment|interrog|anunci)ado|(?:respond|añad|prosegu|insist|interrump|repet|advert|gem|conclu)ido)"
-    r"\b|se\s+(?:ha|han)\s+\w+[ai]do\b"
-)
-_NARRATION = re.compile(rf"{_BEFORE_VERB}(?:{_PAST})|{_PERFECT}")
-_NARRATION_CAPITAL = re.compile(
-    rf"(?:Y|Pero|Entonces|Luego|Después)\s+{_BEFORE_VERB}(?:{_PAST})|(?i:{_SAYING})"
-    rf"|(?:(?:[Dd]on|[Dd]oña|[A-ZÁÉÍÓÚ]\w+|de|del|la)\s+){{1,4}}(?:(?:le|les|se|me)\s+)?(?:{_SAYING})"
-)
-_SAYING_ANYWHERE = re.compile(_SAYING)
-_NARRATION_GOES_ON = re.compile(
-    rf"{_BEFORE_VERB}(?:{_SAYING})|(?:y|pero)\s+(?:se\s+)?[a-zñáéíóú]+ó\b"
-)
-# Narration without a dash: in brackets, after the end of a sentence, or before a colon.
-_IN_BRACKETS = re.compile(
-    rf"\s?\((?:[^()]{{0,200}}{_SAYING}|así hablaba|señalando|mirando|[Cc]on voz|[Ee]n voz)"
-    r"[^()]{0,200}\)"
-)
-_UNMARKED = re.compile(
-    rf"(?:(?<=[!?…])|(?<=\.\.\.))\s+(?={_SAYING}(?! que)[^.]{{0,40}}\.?\Z)"
-    r"|[;,.]\s+(?=y\b[^;.!?¿¡]{0,200}:\Z)"
-)
-_AFTER_QUOTATION = re.compile(rf"(?<=»)[,;.]?\s+(?=(?:se )?{_SAYING})")
-# Narration that continues after a dash, as in —¡Pasa!—dijo. —Y apartándose, abrió.
-_GERUND = re.compile(rf"(?:Y\s)?\w+ndo(?:se|l[eo]s?)?\b.*\b{_PAST}", re.IGNORECASE)
-_SENTENCE_START = re.compile(r"(?<=[.!?…»])\s+(?=[A-ZÁÉÍÓÚÑ])")
-_NEXT_SENTENCE = re.compile(r"[a-zñáéíóúü]{3}[.!?…]+\s[A-ZÁÉÍÓÚÑ]")  # not after "don F."
-_PAST_THIRD = re.compile(
-    r"\b(?!acab|alab|grab)[a-zñáéíóúü]{2,}(?:ó|aron|ieron|yeron|jeron|aba|aban)(?:se|l[eo]s?)?\b"
-    r"|(?i:\b(?:(?:de|con|re|pro|su|o|im|com|dis|sos|entre|inter)?(?:dijo|hizo|puso|vino|tuvo)|quiso|hubo"
-    r"|estuvo|supo|pudo|trajo|redujo|condujo|produjo|anduvo|fue|fué|rió|vio|dio|era|eran|iba"
-    r"|iban|tenía|había|decía|sentía|veía|volvía|seguía|quería|parecía|sonreía|reía)n?\b)"
-    r"|\A[A-ZÁÉÍÓÚ][a-zñáéíóúü]+(?:ó|aron|ieron)(?:se|l[eo]s?)?\b"
-)
-_PRESENT_PERSON = re.compile(
-    r"[¿¡]|(?i:\b(?:yo|me|mis?|mí|mía|mío|conmigo|nos|nosotr[oa]s|nuestr[oa]s?|usted|ustedes|tú|te"
-    r"|ti|tus?|tuy[oa]|contigo|vos|os|vuestr[oa]s?|vuesa|merced|\w+[aei]mos|es|son|está|están|hay"
-    r"|tiene|tienen|ha|han|he|has|hemos|soy|estoy|voy|va|van|será|hoy|ayer|mañana|creo|sé"
-    r"|debe|puede|quiere|hace|dice|señor|hijo|hija)\b)"
-)
-_THOUGHT = re.compile(
-    r"\bpens(?:ó|aba|é)\b|\bse (?:dijo|decía|dec[ií]an|preguntó|preguntaba)\b"
-    r"|\b(?:dij[oe]|decía|añadió|exclamó)\b.{0,30}\bpara (?:sí|mí|su capote|sus adentros)\b"
-)
-# After narration that ends like this, the same speaker continues; "y dijo:" can introduce another.
-_SAME_SPEAKER = re.compile(
-    r"\b(?:(?:y|,)\s+(?:\w+ndo\s+\w+\s+)?|[Yy]\s+)(?:(?:se|le|les|me|luego|después|entonces)\s+){0,2}"
-    r"(?:añad|prosigu|continu|agreg|repit|conclu|insist)\w+[^.!?]{0,60}:\Z"
-    r"|\b(?:Y|y) (?:añadió|prosiguió|continuó|agregó|repitió|concluyó)\b[^.!?]{0,200}:\Z"
-)
-# How speech before and after narration is joined without a stop: with a comma after a vocative, an
-# interjection and the like, and before an adversative clause; without one before a preposition, a
-# conjunction or the verb of a subject.
-_CALL = re.compile(
-    r"(?i:(?:sí|no|bueno|bien|pues|pues bien|ea|ah|oh|ay|eh|hola|claro|cierto|entonces|adiós"
-    r"|gracias|perdón|en fin|además|por otra parte|\w+mente|oye|oiga|mire|mira|mire usted|vamos"
-    r"|eso es|señor(?:a|es|as|ito|ita)?|caballeros?|amig[oa]s?|hij[oa]s?|compadre|comadre|mujer"
-    r"|hombre|niñ[oa]s?|doctor|capitán|(?:amig[oa]|señor[ae]?s?|hij[oa]) mí[oa]s?"
-    r"|señor(?:a|es)? \w+))\Z"
-)
-_ADVERSATIVE = re.compile(r"(?:pero|mas|pues|sino|conque|así que)\b")
-_LINK = re.compile(
-    r"(?:que|quien|quienes|qué|quién|cómo|cuánto|dónde|de|del|a|al|á|en|por|para|con|sin|y|e|é|o|u|ó|ú"
-    r"|ni|como|cuando|donde|porque|aunque|hasta|desde|hacia|sobre|entre|tras|ante|contra|según|si"
-    r"|mientras)\b"
-)
-_SUBJECT = re.compile(
-    r"(?i:(?:yo|nosotr[oa]s|ustedes|él|ell[oa]s?)|(?:el|la|los|las|un|una|est[ea]|es[ea]|mi|tu|su"
-    r"|nuestr[oa]s?|vuestr[oa]s?)(?: \w+){1,3})\Z"
-)
-_VERB = re.compile(
-    r"(?:(?:no|se|me|nos|te|le|les|lo)\s+)*(?:es|son|era|eran|fue|fué|ha|han|he|hemos|está|están"
-    r"|estaba|tiene|tienen|tenía|va|van|voy|vamos|debe|deben|puede|pueden|quiere|quieren|sé|creo)\b"
-)
-_UNFINISHED = re.compile(
-    r"\b(?:el|la|los|las|un|una|unos|unas|lo|de|del|a|al|en|por|para|con|sin|que|y|o|ni|muy|tan|más"
-    r"|mi|tu|su|mis|tus|sus|este|esta|ese|esa|se|me|te|le|les|nos|no|es|son|era|está|ha|he|han)\Z",
-    re.IGNORECASE,
-)
+def _expand(name: str) -> str:
+    """Return an expression of speech.yaml, with those that it names in their places."""
+    return re.sub(r"<([a-z_]+)>", lambda part: _expand(part[1]), "".join(_TABLE[name]))
+
+
+PATTERNS = {name: re.compile(_expand(name)) for name in _TABLE}
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,14 +132,14 @@ def join_lines(lines: Sequence[str], style: Style) -> str:
         broken = not style.hyphens and re.fullmatch(r"\w-", text[-2:])
         is_word = broken and line.strip()[:1].isalpha()
         text += ("" if is_word else " ") + line.strip()
-    text = _MARKS.sub("", text)
+    text = PATTERNS["marks"].sub("", text)
     text = re.sub(r"-{2,3}|―|–(?!\d)|—{2}", _DASH, text)
     if style.hyphens:
         text = re.sub(r"(?<!\S)-(?=\S)|(?<=\S)-(?=[\s.,;:!?…»)]|\Z)", _DASH, text)
         text = re.sub(r"\A([«»]?)-", rf"\1{_DASH}", text)
     else:
         text = re.sub(r"\A([«»]?)-(?=\s*[\w¿¡«.])|(?<=\s)-(?=[a-zñáéíóú¿¡])", rf"\1{_DASH}", text)
-        text = re.sub(rf"(?<=\w)-(?={_SAYING})", _DASH, text)
+        text = PATTERNS["hyphen_before_saying"].sub(_DASH, text)
     return " ".join(text.split())
 
 
@@ -270,7 +162,7 @@ def parse_turn(paragraph: str, style: Style) -> Spoken:
                 narration += f" {piece}"
                 quotations += piece.count("«") - piece.count("»")
                 continue
-            thought = thought or _THOUGHT.search(narration) is not None
+            thought = thought or PATTERNS["thought"].search(narration) is not None
             if style.closing and narration[-1] in ".!?…" and piece[0] not in ".,;:":
                 _finish(spoken, speech, narration, _reason(thought, unclear), style)
                 spoken.gaps.append(len(narration))
@@ -282,7 +174,11 @@ def parse_turn(paragraph: str, style: Style) -> Spoken:
             narration, state = "", "speech"
         else:
             kind = _after_speech(speech, piece, "".join(pieces[i + 1 : i + 2]))
-            if state == "aside" and kind == "narration" and not _NARRATION_GOES_ON.match(piece):
+            if (
+                state == "aside"
+                and kind == "narration"
+                and not PATTERNS["narration_goes_on"].match(piece)
+            ):
                 kind = "speech"
             if kind == "narration":
                 narration, state = piece, "narration"
@@ -294,7 +190,7 @@ def parse_turn(paragraph: str, style: Style) -> Spoken:
                 _finish(spoken, speech, "", _reason(thought, unclear), style)
                 spoken.gaps.append(len(spoken.tail))
                 speech, thought, unclear = piece, False, False
-    thought = thought or _THOUGHT.search(narration) is not None
+    thought = thought or PATTERNS["thought"].search(narration) is not None
     _finish(spoken, speech, narration, _reason(thought, unclear), style)
     return spoken
 
@@ -305,25 +201,36 @@ def _reason(thought: bool, unclear: bool) -> str | None:
 
 def _goes_on(narration: str, piece: str) -> bool:
     """Tell whether narration continues in a piece after a dash."""
-    if _NARRATION_GOES_ON.match(piece):
+    if PATTERNS["narration_goes_on"].match(piece):
         return True
     if piece[0].islower():  # an aside of the narrator, in another sentence
-        return narration[-1].isalpha() and _NEXT_SENTENCE.search(narration) is not None
-    first = _SENTENCE_START.split(piece, maxsplit=1)[0]
-    if narration[-1] not in ".!?…" or _PRESENT_PERSON.search(first):
+        return narration[-1].isalpha() and PATTERNS["next_sentence"].search(narration) is not None
+    first = PATTERNS["sentence_start"].split(piece, maxsplit=1)[0]
+    if narration[-1] not in ".!?…" or PATTERNS["present_person"].search(first):
         return False
-    return _PAST_THIRD.search(first) is not None or _GERUND.match(first) is not None
+    return (
+        PATTERNS["past_third"].search(first) is not None
+        or PATTERNS["gerund"].match(first) is not None
+    )
 
 
 def _after_speech(speech: str, piece: str, following: str) -> str:
     """Return the kind of a piece between dashes in speech: "narration", a "turn", or an "aside"."""
-    ended = _SENTENCE_END.search(speech[-10:]) is not None
+    ended = PATTERNS["sentence_end"].search(speech[-10:]) is not None
     if piece[0].islower():
-        if _NARRATION.match(piece) or _SAYING_ANYWHERE.search(piece) or (ended and not following):
+        if (
+            PATTERNS["narration"].match(piece)
+            or PATTERNS["saying"].search(piece)
+            or (ended and not following)
+        ):
             return "narration"
         return "aside"
     introduces = not following and piece.endswith(":") and _is_narrative(piece)
-    if introduces or _NARRATION_CAPITAL.match(piece) or re.match(r"[,;:]|\.(?!\.)", following):
+    if (
+        introduces
+        or PATTERNS["narration_capital"].match(piece)
+        or re.match(r"[,;:]|\.(?!\.)", following)
+    ):
         return "narration"
     if not ended and piece[0].isalpha():
         return "aside"
@@ -332,13 +239,13 @@ def _after_speech(speech: str, piece: str, following: str) -> str:
 
 def _cut(speech: str, style: Style) -> tuple[str, str]:
     """Return speech, and the narration ("" if none) that follows it without a dash."""
-    speech = _IN_BRACKETS.sub("", speech)
-    match = _AFTER_QUOTATION.search(speech)
+    speech = PATTERNS["in_brackets"].sub("", speech)
+    match = PATTERNS["after_quotation"].search(speech)
     if match and speech.count("«", 0, match.start()) <= speech.count("»", 0, match.start()):
         return speech[: match.start()], speech[match.end() :]
-    if (match := _UNMARKED.search(speech)) and _is_narrative(speech[match.end() :]):
+    if (match := PATTERNS["unmarked"].search(speech)) and _is_narrative(speech[match.end() :]):
         return speech[: match.start()], speech[match.end() :]
-    sentences = _SENTENCE_START.split(speech)
+    sentences = PATTERNS["sentence_start"].split(speech)
     at = len(sentences)
     if style.glued and not _is_narrative(sentences[0]):
         depth = 0  # a quotation is not cut
@@ -354,7 +261,9 @@ def _cut(speech: str, style: Style) -> tuple[str, str]:
 
 def _is_narrative(sentence: str) -> bool:
     """Tell whether a sentence is in the past and in the third person."""
-    return _PAST_THIRD.search(sentence) is not None and not _PRESENT_PERSON.search(sentence)
+    return PATTERNS["past_third"].search(sentence) is not None and not PATTERNS[
+        "present_person"
+    ].search(sentence)
 
 
 def _continue(speech: str, narration: str, piece: str) -> str | None:
@@ -389,11 +298,11 @@ def _missing_stop(speech: str, continuation: str) -> str | None:
         return "," if continuation[1:2].islower() else "."
     clause = re.split(r"[.,;:!?…¿¡«»]", speech[-200:])[-1].strip()
     again = clause != "" and continuation.lower().startswith(clause.lower())
-    if again or _CALL.match(clause) or _ADVERSATIVE.match(continuation):
+    if again or PATTERNS["call"].match(clause) or PATTERNS["adversative"].match(continuation):
         return ","
-    if _LINK.match(continuation) or _UNFINISHED.search(clause):
+    if PATTERNS["link"].match(continuation) or PATTERNS["unfinished"].search(clause):
         return ""
-    if _SUBJECT.match(clause) and _VERB.match(continuation):
+    if PATTERNS["subject"].match(clause) and PATTERNS["verb"].match(continuation):
         return ""
     return None
 
@@ -402,9 +311,12 @@ def _finish(spoken: Spoken, speech: str, narration: str, reason: str | None, sty
     """Add a turn; the narration after it becomes the tail."""
     if not narration:
         speech, narration = _cut(speech, style)
-        if _THOUGHT.search(narration):
+        if PATTERNS["thought"].search(narration):
             reason = "thought"
-        elif any(_PRESENT_PERSON.search(s) for s in _SENTENCE_START.split(narration)):
+        elif any(
+            PATTERNS["present_person"].search(s)
+            for s in PATTERNS["sentence_start"].split(narration)
+        ):
             reason = "narration_inside"
     elif not re.search(r"[.!?…»\"]\Z", speech):
         speech = speech.rstrip(",;: ") + "."
@@ -450,7 +362,7 @@ def conversations(text: str, style: Style) -> list[list[Turn]]:
         paragraph = join_lines(lines, style)
         if raw.lstrip().startswith("["):
             continue  # a note or a picture
-        if not paragraph or _BLANK_TO_FILL.search(raw) or is_heading(paragraph):
+        if not paragraph or PATTERNS["blank_to_fill"].search(raw) or is_heading(paragraph):
             end()
             continue
         opens = re.match(rf"[«»]?\s*{_DASH}", paragraph) is not None
@@ -465,7 +377,7 @@ def conversations(text: str, style: Style) -> list[list[Turn]]:
             spoken = parse_turn(paragraph, style)
             if gap > MAX_GAP:
                 end()
-            same = bool(current) and _SAME_SPEAKER.search(narration) is not None
+            same = bool(current) and PATTERNS["same_speaker"].search(narration) is not None
             for i, turn in enumerate(spoken.turns):
                 if i and spoken.gaps[i - 1] > MAX_GAP:
                     end()
@@ -480,7 +392,7 @@ def conversations(text: str, style: Style) -> list[list[Turn]]:
         elif paragraph[0] == "»" and current and not gap and not quoting:
             last = current[-1]
             current[-1] = Turn(f"{last.text} {paragraph.lstrip('» ')}", last.reason)
-        elif _EMBEDDED.search(paragraph):
+        elif PATTERNS["embedded"].search(paragraph):
             end()
         else:
             gap += len(paragraph)
@@ -496,18 +408,21 @@ def is_heading(paragraph: str) -> bool:
     letters = [c for c in paragraph if c.isalpha()]
     if letters and len(paragraph) <= MAX_HEADING and all(c.isupper() for c in letters):
         return True
-    return _BREAK.match(paragraph) is not None or _HEADING.match(paragraph) is not None
+    return (
+        PATTERNS["break"].match(paragraph) is not None
+        or PATTERNS["heading"].match(paragraph) is not None
+    )
 
 
 def _is_quoted_turn(paragraph: str, narration: str) -> bool:
     """Tell whether a paragraph that opens with a quotation mark is spoken."""
-    inside = re.search(rf"{_DASH}\s?(?={_BEFORE_VERB}(?:{_PAST}))([^{_DASH}]*)", paragraph)
+    inside = PATTERNS["quoted_narration"].search(paragraph)
     if inside:
-        spoken = _SAYING_ANYWHERE.search(inside[1]) is not None
-        return spoken and not _THOUGHT.search(inside[1])
+        spoken = PATTERNS["saying"].search(inside[1]) is not None
+        return spoken and not PATTERNS["thought"].search(inside[1])
     before = narration[-120:]
     return (
         before.endswith(":")
-        and _SAYING_ANYWHERE.search(before) is not None
-        and not _THOUGHT.search(before)
+        and PATTERNS["saying"].search(before) is not None
+        and not PATTERNS["thought"].search(before)
     )
