@@ -10,7 +10,7 @@ from corpora_recipes.params import load_corpora, load_params
 from corpora_recipes.recipe import Corpus, MissingCorpus
 from corpora_recipes.running.cache import Cache, Key, open_cache
 from corpora_recipes.running.code import code_digest, stage_versions, write_environment
-from corpora_recipes.running.console import add_executor, add_stage, announce, log
+from corpora_recipes.running.console import announce, log
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.outputs import RAW, RECORDS, records_of
 from corpora_recipes.running.stage import Entry, run_entries, select_entries
@@ -59,12 +59,6 @@ def fetched(corpus: Corpus, sources: str) -> dict[str, str]:
         fetch(corpus, sources, out)
         cache.put(corpus.name, key, [out])
     return cache.files(corpus.name)
-
-
-def add_read_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of `probeta read`."""
-    add_stage(parser, "corpora")
-    add_executor(parser, "blocks read")
 
 
 def run_read(options: argparse.Namespace) -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 from corpora_recipes.params import load_corpora, load_params
 from corpora_recipes.running.cache import Cache, Key, digest_file, digest_files, open_cache
 from corpora_recipes.running.code import code_digest, stage_versions
-from corpora_recipes.running.console import add_executor, add_stage, add_workers, log, plural
+from corpora_recipes.running.console import log, plural
 from corpora_recipes.running.errors import InputError, OutputError, check_packages
 from corpora_recipes.running.outputs import (
     COMPLETED,
@@ -186,12 +186,6 @@ def _train(name: str, training: Training, corpora: Mapping[str, Any]) -> dict[st
     return counts
 
 
-def add_embed_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of `probeta embed`."""
-    add_stage(parser, "encoders")
-    add_executor(parser, "blocks of texts encoded")
-
-
 def run_embed(options: argparse.Namespace) -> None:
     """Encode new texts, and print their number."""
     stores = store_names(encoders_params(load_params(options.params), options.params))
@@ -280,12 +274,6 @@ def _remove_changed(store: Path, recorded: Mapping[str, str]) -> None:
             file.unlink()
 
 
-def add_probe_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of `probeta probe`."""
-    add_stage(parser, "encoders")
-    add_executor(parser, "probes computed")
-
-
 def run_probe(options: argparse.Namespace) -> None:
     """Probe every dataset with every encoder, and print the scores."""
     params = load_params(options.params)
@@ -332,12 +320,6 @@ def run_probe(options: argparse.Namespace) -> None:
         parameters=[seed, asdict(probing)],
         score=score,
     )
-
-
-def add_rank_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of `probeta rank`."""
-    add_stage(parser, "encoders")
-    add_workers(parser)
 
 
 def run_rank(options: argparse.Namespace) -> None:

@@ -4,13 +4,12 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
-from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from corpora_recipes.running import console
-from corpora_recipes.running.console import add_stage, open_streams, run
+from corpora_recipes.running.console import open_streams, run
 from corpora_recipes.running.errors import nearest, suggest
 from corpora_recipes.yaml_files import load_yaml
 
@@ -37,28 +36,37 @@ class Parser(argparse.ArgumentParser):
 class Verb(NamedTuple):
     """A verb of the command line, see verbs.yaml.
 
-    Its module has two functions, `add_NAME_arguments` and `run_NAME`; without the first, it has the
-    options of a stage, where --only names entries of a kind, if of any. To import it is cheap: what
-    a run needs, `run_NAME` imports.
+    Its module has the function `run_NAME`. To import it is cheap: what a run needs, `run_NAME`
+    imports.
     """
 
     name: str
     module: str
     summary: str
     help: str
+    arguments: dict[str, Any]
     if_interrupted: str = "what was there before is unchanged"
-    only: str = ""
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         """Add the arguments of the verb to a parser."""
-        module, add_options = import_module(self.module), partial(add_stage, entries=self.only)
-        getattr(module, f"add_{self.name}_arguments", add_options)(parser)
+        for name, facts in self.arguments.items():
+            if name in _SHARED:
+                getattr(console, f"add_{name}")(parser, *([facts] if facts else []))
+                continue
+            details = {**facts, **({"type": _TYPES[facts["type"]]} if "type" in facts else {})}
+            if isinstance(choices := facts.get("choices"), str):
+                module, _, constant = choices.partition(":")
+                details["choices"] = list(getattr(import_module(module), constant))
+            parser.add_argument(*name.split(), **details)
 
     def run(self, options: argparse.Namespace) -> None:
         """Run the verb; see ``corpora_recipes.running.console.run`` for errors."""
         getattr(import_module(self.module), f"run_{self.name}")(options)
 
 
+# Of verbs.yaml: the arguments that several verbs have, and the types of others.
+_SHARED = ("stage", "params", "data", "workers", "executor")
+_TYPES: dict[str, Any] = {"path": Path, "names": console.names, "positive": console.positive}
 _ENTRIES = load_yaml(Path(__file__).with_name("verbs.yaml"))
 VERBS = {name: Verb(name, **entry) for name, entry in _ENTRIES.items()}
 
@@ -141,11 +149,6 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action=_Version, nargs=0, help="show the version and exit")
     parser.add_argument("verb", choices=VERBS, metavar="VERB", help="see below")
     return parser
-
-
-def add_completion_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the argument of `probeta completion`."""
-    parser.add_argument("shell", choices=("bash", "zsh", "fish"), help="the shell to write it for")
 
 
 def run_completion(options: argparse.Namespace) -> None:

@@ -9,42 +9,14 @@ from typing import TYPE_CHECKING, Any
 from builders.audit_report import entries_of, failures_of, undeclared_of
 from builders.plan.groups import inherited_of, load_groups, skipped_datasets, without_datasets
 from corpora_recipes.params import load_params
-from corpora_recipes.records import KINDS
 from corpora_recipes.running.cache import Cache, digest_files, open_cache
 from corpora_recipes.running.code import code_digest, stage_versions
-from corpora_recipes.running.console import add_params, add_stage, add_workers
 from corpora_recipes.running.errors import InputError, check_packages
 from corpora_recipes.running.outputs import AUDIT, INSTANCES, LEFT_OUT, PACKAGE
 from corpora_recipes.running.stage import Skipped, log_outcome, read_skipped, write_skipped
 
 if TYPE_CHECKING:
     from builders.auditing.target import Columns
-
-
-def add_audit_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of `probeta audit`."""
-    add = parser.add_argument
-    help_text = """folder with third-party datasets, hf://datasets/ORG/NAME[@REVISION][/FOLDER], or
-        mteb:TASK (default: the datasets of params.yaml)"""
-    add("target", nargs="?", metavar="DIR|NAME", help=help_text)
-    help_text = "folder for audit.json and audit.md (default: data/audit; needed with a target)"
-    add("--out", type=Path, metavar="DIR", help=help_text)
-    help_text = (
-        "file for the audit as JSON that can be cited: revision, digests, versions, findings"
-    )
-    add("--json", type=Path, metavar="FILE", help=help_text)
-    add("--task", help="task of files that do not state it, such as sentence_position")
-    help_text = """language of files that do not state it (default: that of the Hub's card, or of
-        the task of mteb; es in a folder)"""
-    add("--language", help=help_text)
-    help_text = """content of files that do not state it: sentences, turns, discourse units,
-        labelled texts of any kind, or sentences of treebanks"""
-    add("--records", choices=KINDS, help=help_text)
-    help_text = """comma-separated columns of files that do not name them: texts by name, labels or
-        scores as label=NAME or score=NAME (default: found by name and content)"""
-    add("--columns", default="", help=help_text)
-    add_stage(parser)
-    add_workers(parser)
 
 
 def parse_columns(option: str) -> "Columns":
@@ -191,11 +163,6 @@ def _refuse_failures(report: Mapping[str, Any], target: Path | str, out: Path) -
         )
 
 
-def add_digest_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of `probeta digest`."""
-    parser.add_argument("folder", type=Path, metavar="DIR", help="folder with datasets")
-
-
 def run_digest(options: argparse.Namespace) -> None:
     """Print the digests of a folder."""
     from builders.store import digests
@@ -203,18 +170,6 @@ def run_digest(options: argparse.Namespace) -> None:
     print("config\tsplit\trows\tsha256\tcontent")
     for row in digests(options.folder):
         print(*row.values(), sep="\t")
-
-
-def add_publish_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of `probeta publish`."""
-    add_params(parser)
-    add = parser.add_argument
-    add("--repo", required=True, metavar="ORG/NAME", help="dataset repository on the Hub")
-    help_text = "of what is published, in three numbers; its tag on the Hub is v and this version"
-    add("--version", required=True, metavar="VERSION", help=help_text)
-    add("--dry-run", action="store_true", help="list the files, upload nothing")
-    help_text = "also publish datasets that may not be redistributed, to a private repository"
-    add("--include-restricted", action="store_true", help=help_text)
 
 
 def run_publish(options: argparse.Namespace) -> None:

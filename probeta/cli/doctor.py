@@ -19,7 +19,6 @@ from corpora_recipes.fetching.sources import check_files, list_sources, origin_o
 from corpora_recipes.fetching.transfer import CONTACT, Remote, look_at
 from corpora_recipes.params import corpus_of, load_params
 from corpora_recipes.recipe import Corpus, Finding, MissingCorpus, Source, load_recipe
-from corpora_recipes.running.console import add_params
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.outputs import RAW, format_size, free_at
 
@@ -28,14 +27,6 @@ AskServer = Callable[[str], Remote]
 
 # Seconds for which all hosts are asked at once whether there is a network.
 FIRST_LOOK_SECONDS = 5.0
-
-
-def add_doctor_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of `probeta doctor`."""
-    about = "entries of `corpora` in params.yaml (default: all)"
-    parser.add_argument("corpora", nargs="*", metavar="CORPUS", help=about)
-    add_params(parser)
-    parser.add_argument("--json", action="store_true", help="print the findings as JSON")
 
 
 @dataclass(frozen=True, slots=True)

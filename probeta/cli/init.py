@@ -427,25 +427,6 @@ def _build_rows(
         corpus = replace(corpus, datasets=datasets)
 
 
-def add_init_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of `probeta init`."""
-    help_text = "of the benchmark, such as ca or pt-BR; of documents, if it is not to be guessed"
-    parser.add_argument("--language", metavar="CODE", help=help_text)
-    help_text = f"{', '.join(PAPERS)}: a paper to do again, instead of a language"
-    parser.add_argument("--paper", choices=PAPERS, metavar="NAME", help=help_text)
-    help_text = "a file, a folder or hf://datasets/ORG/NAME: write a params.yaml for these alone"
-    parser.add_argument("--documents", metavar="PATH", help=help_text)
-    help_text = (
-        "of the corpus of the documents, and the ending of its datasets' names (default: mine)"
-    )
-    parser.add_argument("--name", default="mine", help=help_text)
-    help_text = "the columns of tables of documents, such as text=content id=number"
-    parser.add_argument("--columns", nargs="+", default=[], metavar="KEY=COLUMN", help=help_text)
-    help_text = "file to write, - for standard output (default: params.yaml)"
-    parser.add_argument("-o", "--out", default=str(PARAMS), metavar="FILE", help=help_text)
-    parser.add_argument("--force", action="store_true", help="replace the file if it is there")
-
-
 def run_init(options: argparse.Namespace) -> None:
     """Write a params.yaml, and say what it asks for."""
     out = Path(options.out)

@@ -31,7 +31,6 @@ from corpora_recipes.params import (
     load_params,
 )
 from corpora_recipes.recipe import Corpus, Cost, MissingCorpus, load_facts, recipe_names
-from corpora_recipes.running.console import add_params
 from corpora_recipes.running.errors import InputError, check_packages
 from corpora_recipes.running.outputs import AUDIT, RAW, whole_file
 from corpora_recipes.validation import Checked, option_type
@@ -153,13 +152,6 @@ def _in_words(seconds: float) -> str:
     return f"{seconds / 3600:.1f} h" if seconds >= 3600 else f"{max(1, seconds / 60):.0f} min"
 
 
-def add_schema_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of `probeta schema`."""
-    parser.add_argument(
-        "--out", type=Path, metavar="FILE", help="file to write (default: standard output)"
-    )
-
-
 def run_schema(options: argparse.Namespace) -> None:
     """Write the schema."""
     text = json.dumps(params_schema(), indent=1, ensure_ascii=False)
@@ -241,14 +233,6 @@ def _simplify(schema: Any) -> Any:
     if is_type and isinstance(description := simple.get("description"), str):
         simple["description"] = description.partition("\n")[0]
     return simple
-
-
-def add_list_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of `probeta list`."""
-    add_params(parser)
-    parser.add_argument(
-        "--languages", action="store_true", help="list languages and their corpora instead"
-    )
 
 
 def run_list(options: argparse.Namespace) -> None:

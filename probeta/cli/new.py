@@ -31,12 +31,6 @@ _FINISH = {
 _MADE = {"corpus": "tests/corpora_recipes/corpora/samples.json", "task": "docs/params.schema.json"}
 
 
-def add_new_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of `probeta new`."""
-    parser.add_argument("kind", choices=[*_NEXT], help="what to add")
-    parser.add_argument("name", help="its name: small letters, digits and underscores")
-
-
 def run_new(options: argparse.Namespace) -> None:
     """Write the files, and print their names and what is to do next."""
     for path in write_files(options.kind, options.name, Path.cwd()):

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from corpora_recipes.params import load_params
 from corpora_recipes.running.cache import Cache, digest_files, open_cache
 from corpora_recipes.running.code import code_digest, stage_versions
-from corpora_recipes.running.console import add_data, add_params, add_stage, announce, end_stage
+from corpora_recipes.running.console import announce, end_stage
 from corpora_recipes.running.errors import InputError, check_packages
 from corpora_recipes.running.outputs import (
     COMPLETED,
@@ -28,37 +28,12 @@ from corpora_recipes.running.stage import read_skipped
 from evaluation.params import encoders_params
 from probeta.cli.runs import STAGES
 from probeta.data import data_of_results
-from probeta.report.texts import FILES, in_language, language
+from probeta.report.texts import in_language, language
 from probeta.scores import find_results
 
 if TYPE_CHECKING:
     from probeta.report.layout import Table
     from probeta.report.tables.study import Study
-
-
-def add_report_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of `probeta report`."""
-
-    def add(name: str, metavar: str, help_text: str, **how: Any) -> None:
-        parser.add_argument(name, type=Path, metavar=metavar, help=help_text, **how)
-
-    help_text = (
-        "what others made: folders of score, probe or rank, files of paradigms, folders of these"
-    )
-    add(
-        "results",
-        "RESULTS",
-        f"{help_text} (default: the results of the run)",
-        nargs="*",
-        default=[],
-    )
-    add_data(parser)
-    # Its name in older versions.
-    parser.add_argument("--instances", dest="data", help=argparse.SUPPRESS)
-    add("--out", "DIR", "folder (default: reports)", default=REPORT)
-    help_text = "of the page, tables and figures (default: en)"
-    parser.add_argument("--language", choices=list(FILES), default="en", help=help_text)
-    add_stage(parser)
 
 
 def run_report(options: argparse.Namespace) -> None:
@@ -124,13 +99,6 @@ def find_run_results(params: Path) -> tuple[list[str], list[Path], list[Path], l
 SCORES_COLUMNS = ("folder", "model", "task", "dataset", "measure", "value")
 
 
-def add_study_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of `probeta study`."""
-    help_text = "scores to correlate (default: the results of the run)"
-    parser.add_argument("--scores", type=Path, metavar="FILE.tsv", help=help_text)
-    add_params(parser)
-
-
 def run_study(options: argparse.Namespace) -> None:
     """Print the tables."""
     from probeta.report.formats import CORRELATIONS, table_lines
@@ -187,12 +155,6 @@ _NEEDED_FILES = {
     Path("mkdocs.yml"): "run it in a clone: what is installed has no documentation",
     REPORT_PAGE: "run `probeta repro`, which writes it",
 }
-
-
-def add_site_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the argument of `probeta site`."""
-    help_text = "folder to write, replaced if it is there (default: site)"
-    parser.add_argument("--out", type=Path, default=Path("site"), metavar="DIR", help=help_text)
 
 
 def run_site(options: argparse.Namespace) -> None:

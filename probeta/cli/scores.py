@@ -8,15 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from corpora_recipes.running.console import (
-    add_data,
-    add_params,
-    add_workers,
-    announce,
-    names,
-    plural,
-    positive,
-)
+from corpora_recipes.running.console import announce, plural
 from corpora_recipes.running.errors import InputError, check_names, load_packages
 from corpora_recipes.running.outputs import PEOPLE
 from probeta.data import data_of_results, locate_data
@@ -24,33 +16,6 @@ from probeta.data import data_of_results, locate_data
 if TYPE_CHECKING:
     from evaluation.results.scores import Results
     from probeta.scores import Scores
-
-
-def add_score_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of `probeta score`."""
-    add = parser.add_argument
-    add("encoder", nargs="?", metavar="ENCODER", help="what to score: see below")
-    help_text = "instead of ENCODER: the answers of a language model, that lm-eval wrote to DIR"
-    add("--from-lm-eval", type=Path, metavar="DIR", help=help_text)
-    add_data(parser)
-    add("--datasets", type=names, metavar="A,B", help="names of datasets (default: all)")
-    add("--groups", type=names, metavar="SP,DR", help="groups, or benchmarks")
-    add("--protocol", metavar="NAME", help="standard or senteval (default: that of params.yaml)")
-    help_text = "what probes add: selectivity, code length, information; full: also the code length"
-    help_text += " of control labels"
-    add("--controls", nargs="?", const=True, choices=["full"], help=help_text)
-    add("--name", metavar="NAME", help="name of the results (default: from ENCODER)")
-    help_text = (
-        "of a function: a version of its vectors, which are then kept; of a model on the Hub: "
-    )
-    add("--revision", metavar="R", help=f"{help_text}branch, tag or commit")
-    help_text = """prompts of the texts, such as 'default: "query: "' or '{SP: "a: ", SS: "b: "}'"""
-    add("--prompts", metavar="YAML", help=help_text)
-    add("--out", type=Path, metavar="DIR", help="folder for the results (default: results/NAME)")
-    help_text = "folder for vectors and samples (default: the user's, such as ~/.cache/probeta)"
-    add("--cache", type=Path, metavar="DIR", help=help_text)
-    add_params(parser)
-    add_workers(parser)
 
 
 def run_score(options: argparse.Namespace) -> None:
@@ -140,12 +105,6 @@ def _score_language_model(options: argparse.Namespace) -> "Scores":
     )
 
 
-def add_compare_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of `probeta compare`."""
-    parser.add_argument("one", metavar="A", help="results of an encoder: a folder or a name")
-    parser.add_argument("other", metavar="B", help="results of another one, to be subtracted")
-
-
 def run_compare(options: argparse.Namespace) -> None:
     """Print the differences."""
     from probeta.scores import compare
@@ -167,21 +126,6 @@ _NOT_PROVED_OF = {
 _OF_VECTORS = "not proved: the digests of vectors (--encode compares them with data/embeddings)"
 # Characters of a line: what results say may be of any length.
 _MAX_LINE_LENGTH = 1000
-
-
-def add_verify_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of `probeta verify`."""
-    add, help_text = (
-        parser.add_argument,
-        "folders that score, probe or rank wrote, or files of paradigms",
-    )
-    add("results", nargs="+", metavar="RESULTS", help=help_text)
-    add_data(parser)
-    help_text = "verify these only (default: all of the results)"
-    add("--datasets", type=names, metavar="A,B", help=help_text)
-    help_text = "encode N texts of each dataset again (default: none; without a number: 16)"
-    add("--encode", type=positive, nargs="?", const=16, metavar="N", help=help_text)
-    add_params(parser)
 
 
 def run_verify(options: argparse.Namespace) -> None:
@@ -223,14 +167,6 @@ def _print_safely(line: str) -> None:
     print("".join(c if c.isprintable() else ascii(c)[1:-1] for c in line[:_MAX_LINE_LENGTH]))
 
 
-def add_cite_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of `probeta cite`."""
-    add, help_text = parser.add_argument, "folders of results, or of such folders, or their names"
-    add("line", metavar="LINE", help="as `probeta score` prints it, in quotes")
-    add("results", nargs="+", metavar="RESULTS", help=help_text)
-    add_data(parser)
-
-
 def run_cite(options: argparse.Namespace) -> None:
     """Print what the line names, once it is verified."""
     from probeta.report.citing import find_cited
@@ -245,16 +181,6 @@ def run_cite(options: argparse.Namespace) -> None:
     for name, part in citation._asdict().items():
         print(f"  {name}: {part}")
     print(f"verified: the stored answers give these numbers on this data\n{_NOT_PROVED}")
-
-
-def add_sheet_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of `probeta sheet`."""
-    add, help_text = parser.add_argument, "number of rows (default: 50)"
-    add("dataset", nargs="?", metavar="DATASET", help="a dataset with classes")
-    add("--rows", type=positive, default=50, metavar="N", help=help_text)
-    add_data(parser)
-    help_text = "instead of DATASET: sheets that were filled in, one for each person"
-    add("--score", type=Path, nargs="+", metavar="FILE", help=help_text)
 
 
 def run_sheet(options: argparse.Namespace) -> None:
@@ -281,17 +207,6 @@ def run_sheet(options: argparse.Namespace) -> None:
     if people.kappa is not None:
         print(f"  Cohen's kappa: {people.kappa:.2f}")
     print(f"{out}: `probeta report` shows it")
-
-
-def add_export_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of `probeta export`."""
-    add = parser.add_argument
-    add("results", nargs="*", metavar="RESULTS", help="folders that probe or score wrote, or names")
-    add("--mteb-tasks", metavar="DATA", help="a package, whose datasets become tasks of mteb")
-    add("--models", nargs="+", default=[], metavar="MODEL", help="run these on the tasks of mteb")
-    add("--repo", required=True, metavar="ORG/NAME", help="the datasets on the Hugging Face Hub")
-    add("--revision", metavar="R", help="tag or commit of the datasets there (default: none)")
-    add("--out", type=Path, required=True, metavar="DIR", help="folder to write to")
 
 
 def run_export(options: argparse.Namespace) -> None:

@@ -108,7 +108,7 @@ def test_verbs_find_results_and_the_samples_that_they_are_of(capsys: Output) -> 
     assert main(["export", "v.two", "--repo", "org/name", "--out", "exported"]) == 0
     Path("data").mkdir()
     shutil.move("results", "data/results")
-    assert main(["report", "one", "v.two", "--instances", "samples", "--out", "board"]) == 0
+    assert main(["report", "one", "v.two", "--data", "samples", "--out", "board"]) == 0
     assert "v.two" in Path("board/report.md").read_text("utf-8")
     assert main(["sheet", "fac", "--rows", "4"]) == 0
     assert len(load("fac")["train"]) == len(load("fac", "samples")["train"]) > 4
