@@ -242,37 +242,10 @@ def eval_yaml(asked: Mapping[str, Split], name: str) -> str:
     return yaml.safe_dump(content, sort_keys=False, width=1000)
 
 
-# ISO 639-1 to ISO 639-3, by script (ISO 15924): that of most texts of the language. They are those
-# languages that spaCy tokenises.
-_BY_SCRIPT = {
-    "Arab": "ar:ara fa:fas ur:urd",
-    "Armn": "hy:hye",
-    "Beng": "bn:ben",
-    "Cyrl": "bg:bul kk:kaz ky:kir mk:mkd ru:rus sr:srp tt:tat uk:ukr",
-    "Deva": "hi:hin mr:mar ne:nep sa:san",
-    "Ethi": "am:amh ti:tir",
-    "Grek": "el:ell grc:grc",
-    "Gujr": "gu:guj",
-    "Hang": "ko:kor",
-    "Hans": "zh:zho",
-    "Hebr": "he:heb",
-    "Jpan": "ja:jpn",
-    "Knda": "kn:kan",
-    "Latn": "af:afr az:aze ca:cat cs:ces da:dan de:deu dsb:dsb en:eng es:spa et:est eu:eus fi:fin "
-    "fo:fao fr:fra ga:gle gd:gla gl:glg hr:hrv hsb:hsb ht:hat hu:hun id:ind is:isl it:ita la:lat "
-    "lb:ltz lg:lug lij:lij lt:lit lv:lav ms:msa nb:nob nl:nld nn:nno no:nor pl:pol pt:por ro:ron "
-    "sk:slk sl:slv sq:sqi sv:swe tl:tgl tn:tsn tr:tur vi:vie yo:yor",
-    "Mlym": "ml:mal",
-    "Sinh": "si:sin",
-    "Taml": "ta:tam",
-    "Telu": "te:tel",
-    "Thai": "th:tha",
-    "Tibt": "bo:bod",
-}
 CODES: dict[str, str] = {
     short: f"{long}-{script}"
-    for script, pairs in _BY_SCRIPT.items()
-    for short, _, long in (pair.partition(":") for pair in pairs.split())
+    for script, codes in load_yaml(Path(__file__).with_name("languages.yaml")).items()
+    for short, long in codes.items()
 }
 # mteb also names two languages by their standard variety.
 _SHORT = {"arb": "ar", "cmn": "zh"} | {
@@ -284,7 +257,8 @@ def mteb_language(code: str) -> str:
     """Return a language, a BCP 47 code, as mteb writes it; of es-MX only the language counts."""
     language = code.partition("-")[0]
     if language not in CODES:
-        expected, todo = f"one of {', '.join(sorted(CODES))}", f"add it to {__name__}"
+        expected = f"one of {', '.join(sorted(CODES))}"
+        todo = "add it to builders/packaging/languages.yaml"
         raise InputError(f"language {code}", expected, "another one", todo)
     return CODES[language]
 
@@ -448,19 +422,7 @@ PAGE = Path(__file__).with_name("lm_eval.md.jinja")
 PREFIX = "probeta"
 # Without the ending .yaml, so that lm-eval does not take it for a task.
 COMMON = "common"
-_COMMON = {
-    "output_type": "multiple_choice",
-    "doc_to_target": "label",
-    "metric_list": [
-        {"metric": metric, "aggregation": "mean", "higher_is_better": True} for metric in METRICS
-    ],
-}
-_SPLITS = {
-    "training_split": "train",
-    "validation_split": "validation",
-    "test_split": "test",
-    "fewshot_split": "train",
-}
+_FACTS = load_yaml(Path(__file__).with_name("lm_eval.yaml"))
 
 
 def write_tasks(configs: Sequence[Config], folder: Path, hub: tuple[str, str] | None = None) -> int:
@@ -494,7 +456,7 @@ def write_tasks(configs: Sequence[Config], folder: Path, hub: tuple[str, str] | 
     # The name of a dataset has no dot.
     group_files = {f"group.{name}.yaml": _group(name, groups[name]) for name in groups}
     files = {
-        COMMON: _COMMON,
+        COMMON: _FACTS["common"],
         **{f"{name}.yaml": task for name, task in tasks.items()},
         **group_files,
     }
@@ -533,7 +495,7 @@ def _task(name: str, config: Config, question: Question) -> dict[str, Any]:
         test_split = "train"
         splits: Mapping[str, Any] = {"test_split": "train", "num_fewshot": 0}
     else:
-        test_split, splits = "test", _SPLITS
+        test_split, splits = "test", _FACTS["splits"]
     return {
         "include": COMMON,
         "task": name,
@@ -553,8 +515,5 @@ def _task(name: str, config: Config, question: Question) -> dict[str, Any]:
 
 
 def _group(name: str, members: Sequence[str]) -> dict[str, Any]:
-    means = [
-        {"metric": metric, "aggregation": "mean", "weight_by_size": False} for metric in METRICS
-    ]
-    group = {"group": name, "task": list(members), "aggregate_metric_list": means}
+    group = {"group": name, "task": list(members), "aggregate_metric_list": _FACTS["means"]}
     return group | {"metadata": {"version": 1}}
