@@ -23,7 +23,7 @@ from builders.plan.datasets import (
     licence_of,
     missing_parts,
 )
-from builders.sampling.candidates import connected_groups, source_test_split
+from builders.sampling.candidates import source_test_split
 from builders.sampling.passages import has_words
 from builders.store import (
     Counts,
@@ -36,7 +36,7 @@ from builders.store import (
 )
 from corpora_recipes.hashing import keyed_hash
 from corpora_recipes.recipe import Corpus
-from corpora_recipes.records import SPLITS, Example
+from corpora_recipes.records import SPLITS, Example, connected_groups
 from corpora_recipes.running.console import progress
 from corpora_recipes.running.errors import OutputError, ParamsError, RawError
 from corpora_recipes.running.outputs import whole_folder
@@ -45,6 +45,7 @@ from corpora_recipes.text.tokens import lower_case, sentence_hash, word_pattern
 # "Top 25 %": one scored pair in so many is a paraphrase (Wang et al. 2022).
 PAIRS_PER_PARAPHRASE = 4
 
+# In the order in which they are decided.
 Outcome = Literal[
     "of_a_test_part",
     "no_words",
@@ -57,7 +58,6 @@ Outcome = Literal[
     "not_in_background",
     "used",
 ]
-"""In the order in which they are decided."""
 OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 
 

@@ -5,8 +5,9 @@ are a list in pre-order, and each field of the words and tokens of a parsed sent
 lists.
 """
 
+import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from types import NoneType
 from typing import (
@@ -205,7 +206,7 @@ class Example:
         label: its class as corpus.yaml names it; None if it only has a score.
         score: on the collection's scale; None if it only has a label.
         document_id: an id that dependent examples share, such as the hypotheses of one premise;
-            otherwise the example's id.
+            the example's id if there is none.
         columns: further columns of the source, by the names under which corpus.yaml describes them.
         split: the source's part; None if the source has no parts: `build` then gives the rows
             folds, by keyed hash. A part that the recipe makes up would be called the source's.
@@ -214,11 +215,15 @@ class Example:
     id: str
     collection: str
     texts: tuple[str, ...]
-    label: str | None
-    score: float | None
-    document_id: str
+    label: str | None = None
+    score: float | None = None
+    document_id: str = ""
     columns: Mapping[str, str] = field(default_factory=dict)
     split: Split | None = None
+
+    def __post_init__(self) -> None:
+        if not self.document_id:
+            object.__setattr__(self, "document_id", self.id)
 
 
 class Word(NamedTuple):
@@ -401,6 +406,34 @@ def link_groups(
         for first, numbers in merged.items()
         if numbers[0] == first
     ]
+
+
+def connected_groups(
+    items: Iterable[T], keys: Callable[[T], Iterable[Hashable]], max_merged: float = math.inf
+) -> list[list[T]]:
+    """Return the connected components of items, which are linked by equal keys (union-find).
+
+    An item that would merge several groups into one of more than ``max_merged`` is left out.
+    """
+    parent: dict[Hashable, Hashable] = {}
+    groups: dict[Hashable, list[T]] = {}
+
+    def find_root(key: Hashable) -> Hashable:
+        while (above := parent.setdefault(key, key)) != key:
+            parent[key] = key = parent[above]
+        return key
+
+    for item in items:
+        roots = dict.fromkeys(map(find_root, keys(item)))
+        to_merge = [groups[root] for root in roots if root in groups]
+        if len(to_merge) > 1 and sum(map(len, to_merge)) >= max_merged:
+            continue
+        new_root, *old_roots = roots
+        parent |= dict.fromkeys(old_roots, new_root)
+        groups[new_root] = [*(member for group in to_merge for member in group), item]
+        for root in old_roots:
+            groups.pop(root, None)
+    return list(groups.values())
 
 
 # The units in which recipes count what records of a kind hold.

@@ -1,8 +1,7 @@
 """Samples single examples: splits and folds of labelled ones, and candidates of treebanks."""
 
-import math
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from types import MappingProxyType
@@ -16,6 +15,7 @@ from corpora_recipes.records import (
     ParsedSentence,
     Split,
     Word,
+    connected_groups,
     link_groups,
     text_of,
 )
@@ -147,34 +147,6 @@ def assign_folds(
     return {
         example.id: index % n_folds for index, group in enumerate(in_order) for example in group
     }
-
-
-def connected_groups(
-    items: Iterable[T], keys: Callable[[T], Iterable[Hashable]], max_merged: float = math.inf
-) -> list[list[T]]:
-    """Return the connected components of items, which are linked by equal keys (union-find).
-
-    An item that would merge several groups into one of more than ``max_merged`` is left out.
-    """
-    parent: dict[Hashable, Hashable] = {}
-    groups: dict[Hashable, list[T]] = {}
-
-    def find_root(key: Hashable) -> Hashable:
-        while (above := parent.setdefault(key, key)) != key:
-            parent[key] = key = parent[above]
-        return key
-
-    for item in items:
-        roots = dict.fromkeys(map(find_root, keys(item)))
-        to_merge = [groups[root] for root in roots if root in groups]
-        if len(to_merge) > 1 and sum(map(len, to_merge)) >= max_merged:
-            continue
-        new_root, *old_roots = roots
-        parent |= dict.fromkeys(old_roots, new_root)
-        groups[new_root] = [*(member for group in to_merge for member in group), item]
-        for root in old_roots:
-            groups.pop(root, None)
-    return list(groups.values())
 
 
 def text_key(example: Example) -> TextKey:

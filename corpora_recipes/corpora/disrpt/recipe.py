@@ -145,7 +145,6 @@ def _example(
         collection=COLLECTION,
         texts=(text(written[0]), text(written[1])),
         label=label,
-        score=None,
         document_id=fields["doc"],
         columns={
             "direction": direction if units[0] == "1" else direction.translate(_TURNED),

@@ -67,8 +67,8 @@ class EmptyError(RawError):
     reason = "empty_text"
 
 
+# Our key to the name of the column that has it; empty if columns are named like our keys.
 Columns = Mapping[str, str]
-"""Our key to the name of the column that has it; empty if columns are named like our keys."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,8 +92,8 @@ class Row:
 
 
 Location = Line | Row
+# Locations and contents of rows: a line of JSON, an object, or the error that says why not.
 Contents = Iterator[tuple[Location, Any]]
-"""Locations and contents of rows: a line of JSON, an object, or the error that says why not."""
 
 
 Key = Literal["id", "title", "summary", "text", "paragraphs", "sections", "topics", "split"]

@@ -59,9 +59,7 @@ def read_block(block: Member, corpus: Corpus) -> BlockResult:
             id=key,
             collection=name,
             texts=pair,
-            label=None,
             score=parse_score(fields[-1], name, corpus, row) if has_score else None,
-            document_id=key,
         )
 
     return collect_examples(decoded_lines(block.read(), block.where), example)

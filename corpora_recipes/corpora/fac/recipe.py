@@ -54,7 +54,6 @@ def read_block(block: Member, corpus: Corpus) -> BlockResult:
             collection="texts",
             texts=(text,),
             label=parse_class(spelling, "texts", corpus, row),
-            score=None,
             # Repeated texts share their document_id.
             document_id=first_of.setdefault(text, key),
         )

@@ -22,7 +22,7 @@ from pathlib import Path
 
 from corpora_recipes.formats.archives import ARCHIVES, Member, list_members, read_members
 from corpora_recipes.recipe import BlockResult, Corpus, Dropped, no_files
-from corpora_recipes.records import Dialogue, Drops
+from corpora_recipes.records import Dialogue, Drops, connected_groups
 from corpora_recipes.running.errors import RawError
 from corpora_recipes.running.limits import LARGEST_TEXT, is_number
 from corpora_recipes.text.cleaning import clean, find_damage, has_markup
@@ -160,22 +160,8 @@ def _parse_links(data: bytes, count: int, where: str, drops: Drops) -> list[tupl
 
 def _connect_threads(links: Iterable[tuple[int, int]]) -> list[list[int]]:
     """Return the connected components of the links, each in order, by their first messages."""
-    parent: dict[int, int] = {}
-
-    def root(number: int) -> int:
-        parent.setdefault(number, number)
-        while parent[number] != number:
-            parent[number] = parent[parent[number]]
-            number = parent[number]
-        return number
-
-    for link in links:
-        first, second = sorted(map(root, link))
-        parent[second] = first
-    threads: dict[int, list[int]] = {}
-    for number in sorted(parent):
-        threads.setdefault(root(number), []).append(number)
-    return list(threads.values())
+    groups = connected_groups(links, lambda link: link)
+    return sorted(sorted({number for link in group for number in link}) for group in groups)
 
 
 def _conversations(

@@ -137,7 +137,5 @@ def _example(row: Row) -> Example:
         collection="reviews",
         texts=(clean_summary(row.fields["summary"]),),
         label="positive" if rank > 3 else "negative",
-        score=None,
-        document_id=key,
         columns={"rank": str(rank)},
     )

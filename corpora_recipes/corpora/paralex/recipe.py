@@ -74,15 +74,7 @@ def _cluster(row: Row, corpus: Corpus, drops: Drops) -> Example:
         drops.sift("texts", term, "repeated_term" if term in terms else None)
         terms[term] = None
     key = f"{language}/{label}"
-    return Example(
-        id=key,
-        collection=language,
-        texts=tuple(terms),
-        label=None,
-        score=None,
-        document_id=key,
-        columns={"cluster": label},
-    )
+    return Example(id=key, collection=language, texts=tuple(terms), columns={"cluster": label})
 
 
 def _columns(header: Sequence[str], where: str) -> list[str]:

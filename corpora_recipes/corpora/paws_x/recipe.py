@@ -69,7 +69,6 @@ def read_block(block: Member, corpus: Corpus) -> BlockResult:
             collection="pairs",
             texts=(first, second),
             label=parse_class(row.fields["label"], "pairs", corpus, row),
-            score=None,
             document_id=f"pairs/sentence1/{keyed_hash(0, first):016x}",
             split=PARTS[name],
         )

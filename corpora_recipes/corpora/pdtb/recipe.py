@@ -37,7 +37,7 @@ from corpora_recipes.formats.treebanks import (
     read_text,
     treebank_sources,
 )
-from corpora_recipes.recipe import BlockResult, Corpus, Dropped, Source
+from corpora_recipes.recipe import BlockResult, Corpus, Dropped
 from corpora_recipes.records import Example, Record, Split
 from corpora_recipes.running.errors import RawError
 from corpora_recipes.running.limits import MOST_DIGITS
@@ -70,9 +70,8 @@ class _Relation:
     starts: tuple[int, int]  # the first character of each
 
 
-def sources(corpus: Corpus) -> Sequence[Source]:
-    """List the raw files of the treebanks that the entry can mean."""
-    return treebank_sources(corpus)
+# The raw files of the treebanks that the entry can mean.
+sources = treebank_sources
 
 
 def blocks(raw: Path, corpus: Corpus) -> Sequence[Texts]:
@@ -209,7 +208,6 @@ def _example(
         collection=COLLECTIONS[kind],
         texts=(text(relation.texts[0]), text(relation.texts[1])),
         label=levels[0],
-        score=None,
         document_id=key,
         columns={
             "second_sense": other_levels[0] if other_levels else "",

@@ -33,7 +33,7 @@ from corpora_recipes.formats.treebanks import (
     read_split_list,
     treebank_sources,
 )
-from corpora_recipes.recipe import BlockResult, Corpus, Dropped, Source, no_files
+from corpora_recipes.recipe import BlockResult, Corpus, Dropped, no_files
 from corpora_recipes.records import DiscourseNode, DiscourseTree, Split
 from corpora_recipes.running.errors import RawError
 from corpora_recipes.text.tokens import detokenize
@@ -46,9 +46,8 @@ _SUFFIX = re.compile(r"(?:\.out)?\.(?:dis|rs[34])")
 _ENDING = re.compile(r"(?:-[ens])+$")
 
 
-def sources(corpus: Corpus) -> Sequence[Source]:
-    """List the raw files of the treebanks that the entry can mean."""
-    return treebank_sources(corpus)
+# The raw files of the treebanks that the entry can mean.
+sources = treebank_sources
 
 
 def blocks(raw: Path, corpus: Corpus) -> Sequence[Texts]:

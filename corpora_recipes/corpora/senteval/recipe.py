@@ -110,7 +110,6 @@ def read_block(block: Part, corpus: Corpus) -> BlockResult:
             texts=tuple(natural_text(fields[text]) for text in TEXTS if text in fields),
             label=label,
             score=score,
-            document_id=key,
             columns={column: fields.get(column, name) for column in facts.columns},
             split=PARTS.get(fields.get("part", ""), file_split),
         )

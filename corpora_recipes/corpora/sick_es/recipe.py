@@ -55,7 +55,6 @@ def read_block(block: Member, corpus: Corpus) -> BlockResult:
             texts=(first, second),
             label=parse_class(fields["entailment_judgement"], "pairs", corpus, row),
             score=parse_score(fields["relatedness_score"], "pairs", corpus, row),
-            document_id=key,
             split=split,
         )
 

@@ -46,8 +46,6 @@ def read_block(block: Member, corpus: Corpus) -> BlockResult:
             collection="questions",
             texts=(natural_text(detokenize(row.fields["question"], corpus.language)),),
             label=parse_class(row.fields["coarse"], "questions", corpus, row),
-            score=None,
-            document_id=key,
             columns={"fine_class": row.fields["fine"]},
             split=split,
         )

@@ -92,9 +92,7 @@ def read_block(block: Subset, corpus: Corpus) -> BlockResult:
             id=key,
             collection=collection,
             texts=(text(row.fields["sentence_1"]), text(row.fields["sentence_2"])),
-            label=None,
             score=parse_score(score, collection, corpus, row),
-            document_id=key,
             columns={"subset": subset},
             split="test",
         )

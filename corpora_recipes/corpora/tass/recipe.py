@@ -149,8 +149,6 @@ def read_block(block: Part, corpus: Corpus) -> BlockResult:
             collection=block.collection,
             texts=(natural_text(unquote(tweet) if block.collection == "task2" else tweet),),
             label=label,
-            score=None,
-            document_id=name,
             columns=block.columns,
             split=block.split,
         )

@@ -70,9 +70,7 @@ def read_block(block: Lists, corpus: Corpus) -> BlockResult:
             raise Dropped("repeated_pair")
         met.add(frozenset(words))
         key = f"pairs/{row.fields['file']}/{row.line}"
-        return Example(
-            id=key, collection="pairs", texts=words, label=None, score=score, document_id=key
-        )
+        return Example(id=key, collection="pairs", texts=words, score=score)
 
     return collect_examples(
         (row for name, path in block.files for row in _rows(name, path)), example

@@ -67,7 +67,6 @@ def read_block(block: Member, corpus: Corpus) -> BlockResult:
             collection="pairs",
             texts=(premise, natural_text(row.fields["sentence2"])),
             label=parse_class(row.fields["gold_label"], "pairs", corpus, row),
-            score=None,
             # By its text, since a premise may occur with two promptIDs.
             document_id=f"pairs/premise/{keyed_hash(0, premise):016x}",
             columns={"genre": row.fields["genre"].strip()},

@@ -80,15 +80,7 @@ def read_block(block: LineRange, corpus: Corpus) -> BlockResult:
         if classes_are_words and label.casefold() not in sentence.casefold().split():
             found = f"{label[:200]!r} for {sentence[:200]!r}"
             raise row.error("a label that is one of the sentence's tokens", found)
-        return Example(
-            id=key,
-            collection=task,
-            texts=(text,),
-            label=label,
-            score=None,
-            document_id=key,
-            split=PARTS[part],
-        )
+        return Example(id=key, collection=task, texts=(text,), label=label, split=PARTS[part])
 
     unquoted: list[int] = []
     result = collect_examples(_rows(block), example)
