@@ -16,6 +16,7 @@ from corpora_recipes.running.outputs import read_report
 from corpora_recipes.validation import EMPTY_AS_NONE, Number, validate
 
 FORMAT = 4
+# Gate name to its title.
 GATES: Mapping[str, str] = {
     "leakage": "1. No leakage between splits",
     "donors": "2. Donor sentences occur nowhere else",
@@ -27,7 +28,6 @@ GATES: Mapping[str, str] = {
     "size": "8. Test size",
     "documents": "9. Documents and trees kept whole",
 }
-"""Gate name to its title."""
 
 Verdict = Literal[
     "not applicable",
@@ -38,8 +38,8 @@ Verdict = Literal[
     "undeclared",
     "miss",
 ]
+# From the best to the worst.
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
-"""From the best to the worst."""
 
 
 class NamedRow(TypedDict):
@@ -64,10 +64,10 @@ DETECTABLE_AT_MOST = 0.12
 # Below this many test rows a score says little: one standard error is above 1.6 points.
 SMALL_TEST = 1000
 
+# Gate to the declaration of its miss: ``at_most`` and ``because``.
 Declared = Mapping[str, Mapping[str, Any]]
-"""Gate to the declaration of its miss: ``at_most`` and ``because``."""
+# Dataset to its declarations.
 Inherited = Mapping[str, Declared]
-"""Dataset to its declarations."""
 
 
 class _Read:

@@ -52,12 +52,12 @@ from corpora_recipes.text.pdf import count_words, find_words
 B = TypeVar("B", bound=Block)
 T = TypeVar("T")
 
+# The reason of what a block holds beyond the quota.
 BEYOND_QUOTA = "beyond_quota"
-"""The reason of what a block holds beyond the quota."""
+# The reason of what a document held that the recipe dropped as a whole.
 IN_DROPPED_DOCUMENT = "in_dropped_document"
-"""The reason of what a document held that the recipe dropped as a whole."""
+# The share of the items of a block, if they are two or more, beyond which its file is another.
 MAX_UNREADABLE = {RawError.reason: 0.5, EncodingError.reason: 0.1}
-"""The share of the items of a block, if they are two or more, beyond which its file is another."""
 
 
 def read_corpus(

@@ -225,6 +225,7 @@ class Declared(Checked):
     because: Annotated[str, described("the reason", min_length=1)]
 
 
+# Gate of the audit to what is declared of it.
 Gates = Annotated[
     dict[str, Declared],
     described(
@@ -233,7 +234,6 @@ Gates = Annotated[
         min_length=1,
     ),
 ]
-"""Gate of the audit to what is declared of it."""
 
 
 _UnitAndReason = Annotated[

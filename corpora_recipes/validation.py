@@ -53,10 +53,10 @@ def _as_written(value: Any, check: Callable[[Any], float]) -> Any:
 
 
 AS_WRITTEN = WrapValidator(_as_written)
+# An integer or a number with a point, as it is written.
 Number = Annotated[float, Strict(), AS_WRITTEN]
-"""An integer or a number with a point, as it is written."""
+# Turns an empty value into None, in a type that may be None.
 EMPTY_AS_NONE = BeforeValidator(lambda value: value or None)
-"""Turns an empty value into None, in a type that may be None."""
 
 
 def _check_unique(values: list[T]) -> list[T]:
@@ -65,12 +65,12 @@ def _check_unique(values: list[T]) -> list[T]:
     return values
 
 
+# A list of one or more different values.
 UniqueList = Annotated[
     list[T],
     described("a list of one or more, each once", min_length=1),
     AfterValidator(_check_unique),
 ]
-"""A list of one or more different values."""
 
 _QUOTE = "write it in quotes: YAML takes it for something else, and DVC refuses dates"
 # YAML takes `layer: 7` and `date: 20260101` for numbers.

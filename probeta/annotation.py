@@ -31,8 +31,8 @@ _FILL_IN = "fill in the sheet as `probeta sheet` wrote it, its answers alone"
 # The number of the first row below the header, as spreadsheets count.
 _FIRST_ROW = 2
 _N_DIGITS = 16
+# Matches what ``row_key`` returns.
 ROW_KEY = re.compile(rf"[\w-]+:[0-9a-f]{{{_N_DIGITS}}}:\d+")
-"""Matches what ``row_key`` returns."""
 _PAGE = Path(__file__).with_name("sheet.html")
 
 

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
     from evaluation.datasets import Names
 
+# In place of a folder: the shipped samples.
 SAMPLES = "samples"
-"""In place of a folder: the shipped samples."""
 # Samples of other versions of the code are removed when they were not built for this long.
 _SECONDS_KEPT = 30 * 86400
 

@@ -38,8 +38,8 @@ Labels = np.ndarray[Any, np.dtype[np.int64]]
 Scores = np.ndarray[Any, np.dtype[np.float64]]
 Marks = np.ndarray[Any, np.dtype[np.uint64]]
 
+# What the answers of a dataset are; nearest neighbours are clusters or rankings.
 Kind = Literal["classes", "scores", "clusters", "rankings", "nothing"]
-"""What the answers of a dataset are; nearest neighbours are clusters or rankings."""
 NEIGHBOURS: tuple[Kind, ...] = ("clusters", "rankings")
 
 
@@ -252,8 +252,8 @@ class Columns:
     score: str = ""
 
 
+# How the files of a dataset hold its rows; see ``probeta.exchange.third_party``.
 Layout = Literal["table", "probing", "parallel", "classes", "similarity"]
-"""How the files of a dataset hold its rows; see ``probeta.exchange.third_party``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -372,8 +372,8 @@ def records_of(
 
 
 Cell = Any  # str, int, float, None, or a list of strings
+# Where a row stands, and its cells.
 Row = tuple[Place, Sequence[Cell]]
-"""Where a row stands, and its cells."""
 
 
 def make_target(

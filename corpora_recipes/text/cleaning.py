@@ -24,8 +24,8 @@ _DAMAGE = {
 # Any character of these signs, for speed.
 _SIGNS = f"{PDF_CHARACTERS}\x80-\x84\x86-\x9f\ue000-\uf8ff\ufffd\U000f0000-\U0010ffff"
 _SUSPECT = re.compile(f"[{_SIGNS}\ud800-\udfff]")
+# All that ``find_damage`` finds, except surrogates, matches this, also in RE2's syntax.
 POSSIBLY_DAMAGED = f"[{_SIGNS}]|{POSSIBLY_WRONG}"
-"""All that ``find_damage`` finds, except surrogates, matches this, also in RE2's syntax."""
 
 # Not natural text: links, templates, tags, attributes, entities, addresses, codes, footnote marks,
 # bars between parts of a page (not 1|2|3). Every alternative begins with one fixed character, so

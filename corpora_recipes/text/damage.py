@@ -29,8 +29,8 @@ GROUPS = ("characters", "markup", "extraction_damage", "mis_split")
 _TAIL = 16  # characters that a pattern of the sentence's end looks at
 _TABLE: dict[str, Any] = load_yaml(Path(__file__).with_name("damage.yaml"))
 
+# The names of the faults, by group.
 FAULTS: Mapping[str, tuple[str, ...]] = {group: tuple(_TABLE[group]) for group in GROUPS}
-"""The names of the faults, by group."""
 
 _GROUP_OF = {name: group for group in GROUPS for name in FAULTS[group]}
 _BRACKETS = (("(", ")"), ("[", "]"))

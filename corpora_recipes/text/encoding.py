@@ -65,8 +65,8 @@ _IN_WORDS = [
     (_LOWER, "[Ѐ-ӿ]", _LOWER * 2),
 ]
 _places = "|".join(f"(?<={before}{mark}){after}" for before, mark, after in _IN_WORDS)
+# All that ``find_wrong_encoding`` finds matches this, also in RE2's syntax.
 POSSIBLY_WRONG = f"{_PAIR}|{_LOWER}[{_MARKS}Ѐ-ӿ]|{_ACCENTED}{{4}}"
-"""All that ``find_wrong_encoding`` finds matches this, also in RE2's syntax."""
 _find_pair = re.compile(_PAIR).search
 _find_in_words = re.compile(f"[{_MARKS}Ѐ-ӿ](?:{_places})").search
 _find_accents = re.compile(rf"({_ACCENTED})(?!\1)(?:({_ACCENTED})(?!\2)){{3}}").search

@@ -9,14 +9,14 @@ import unicodedata
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
+# Words in lower case, as far as they decide, to how often a corpus has them.
 Words = Mapping[str, int]
-"""Words in lower case, as far as they decide, to how often a corpus has them."""
 
 _LIGATURES = {character: unicodedata.normalize("NFKC", character) for character in "ﬀﬁﬂﬃﬄﬅﬆ"}
 _translation = str.maketrans(_LIGATURES)
 _MARKS = {"´": "\u0301", "˜": "\u0303", "¨": "\u0308", "ˆ": "\u0302", "¸": "\u0327", "ˇ": "\u030c"}
+# A text without any of these has no sign of ``find_pdf_characters``.
 PDF_CHARACTERS = "".join([*_LIGATURES, *_MARKS])
-"""A text without any of these has no sign of ``find_pdf_characters``."""
 _LETTERS, _ACCENTS = r"[^\W\d_]", f"[{''.join(_MARKS)}]"
 # The lookbehinds keep time linear in the length of a word.
 _CUT = re.compile(rf"(?<!{_LETTERS})({_LETTERS}+)[-‐‑¬](\s+)({_LETTERS}+)")

@@ -27,10 +27,10 @@ from evaluation.datasets import find_datasets
 from evaluation.features import text_columns, unique_in
 from evaluation.params import OBJECTIVES, Objective, Training
 
+# Classes of the nesting level; deeper sections are in the last (Chen et al., released code).
 LEVELS = 7
-"""Classes of the nesting level; deeper sections are in the last (Chen et al., released code)."""
+# Classes of a position: its share of the whole, in equal parts (``quant_pos`` in their code).
 BINS = 20
-"""Classes of a position: its share of the whole, in equal parts (``quant_pos`` in their code)."""
 Tokens = npt.NDArray[np.int32]
 # A text is a slice of all tokens. Of a sentence: its text, its targets, and those that are texts,
 # which are -1 where one is missing.

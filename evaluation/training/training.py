@@ -51,8 +51,8 @@ from evaluation.training.material import (
     write_material,
 )
 
+# Words of a sentence that are read (Chen et al., released code).
 MAX_WORDS = 200
-"""Words of a sentence that are read (Chen et al., released code)."""
 MAX_TOKENS = 128
 # Texts from which the vocabulary is taken: more have the same frequent words.
 _VOCABULARY_TEXTS = 2_000_000
@@ -186,12 +186,12 @@ def seed_torch(seed: int, *purpose: str) -> None:
     torch.manual_seed(keyed_hash(seed, "training", *purpose) >> 1)
 
 
+# Of the curve of losses.
 POINTS = 20
-"""Of the curve of losses."""
+# Between two checkpoints, at least.
 CHECKPOINT_SECONDS = 60.0
-"""Between two checkpoints, at least."""
+# Times the duration of writing a checkpoint between two of them, at least.
 CHECKPOINT_TIMES = 20
-"""Times the duration of writing a checkpoint between two of them, at least."""
 _STATES = ("step", "exp_avg", "exp_avg_sq")
 
 
@@ -319,8 +319,8 @@ def load_checkpoint(path: Path, learner: Learner, optimizer: torch.optim.Optimiz
         raise InputError(path, "the checkpoint of this training", found, todo) from None
 
 
+# At the end of the name of the hidden folder that a killed training is resumed from.
 UNFINISHED = ".unfinished"
-"""At the end of the name of the hidden folder that a killed training is resumed from."""
 CARD, FILE = "README.md", "training.json"
 _LIBRARIES = ("torch", "transformers", "sentence-transformers", "tokenizers")
 
@@ -470,17 +470,17 @@ def _write(learner: Learner, trained: Trained, out: Path, card: str) -> None:
         (folder / FILE).write_text(json.dumps(asdict(trained), indent=2) + "\n", "utf-8")
 
 
+# Texts to their vectors, float32 [texts, dimension].
 Embed = Callable[[Sequence[Tokens]], Tensor]
-"""Texts to their vectors, float32 [texts, dimension]."""
+# The targets of each objective: fields of ``Batch``. Its loss is the sum of theirs.
 TERMS: dict[Objective, tuple[str, ...]] = {
     "nsp": ("previous", "following"),
     "nl": ("level",),
     "spp": ("in_paragraph", "of_paragraph"),
     "sdt": ("heading", "title"),
 }
-"""The targets of each objective: fields of ``Batch``. Its loss is the sum of theirs."""
+# Of cosines in a softmax, as in sentence-transformers' MultipleNegativesRankingLoss.
 SCALE = 20.0
-"""Of cosines in a softmax, as in sentence-transformers' MultipleNegativesRankingLoss."""
 
 
 class Places(nn.Module):  # type: ignore[misc]

@@ -22,8 +22,8 @@ from corpora_recipes.recipe import Corpus, Finding, MissingCorpus, Source, load_
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.outputs import RAW, format_size, free_at
 
+# Asks an address about its file, see ``fetching.session.look_at``.
 AskServer = Callable[[str], Remote]
-"""Asks an address about its file, see ``fetching.session.look_at``."""
 
 # Seconds for which all hosts are asked at once whether there is a network.
 FIRST_LOOK_SECONDS = 5.0

@@ -11,8 +11,8 @@ from builders.statistics import ERRORS, standard_error
 
 # Rows that a miss names, and the characters shown of each.
 FIRST, LONGEST = 5, 120
+# A row that has a fault: its split, its number there, and what is wrong (or "").
 FlaggedRow = tuple[SplitRows, int, str]
-"""A row that has a fault: its split, its number there, and what is wrong (or "")."""
 
 
 @dataclass(frozen=True, slots=True)
