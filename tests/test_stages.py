@@ -103,7 +103,7 @@ def test_the_files_of_code() -> None:
     [
         ("corpora_recipes/parquet.py", '"compression_level": 3', {"read", "build", "probe"}),
         ("corpora_recipes/recipe.py", "def is_sample(", {"read", "build", "probe"}),
-        ("builders/tasks/section_prediction.py", '"body", "summary"', {"build", "probe"}),
+        ("builders/tasks/tasks.yaml", "[body, summary]", {"build", "probe"}),
         ("corpora_recipes/running/limits.py", "LARGEST_FILE = 64", set()),
     ],
 )
