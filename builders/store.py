@@ -28,6 +28,7 @@ from corpora_recipes.records import (
     record_unit,
 )
 from corpora_recipes.running.errors import InputError, OutputError
+from corpora_recipes.running.outputs import as_json
 
 # In a package: what mteb's metadata state of its datasets, see ``packaging.harnesses.mteb_facts``.
 MTEB_FACTS = "mteb.json"
@@ -144,8 +145,7 @@ def write_dataset(
 
 def write_report(report: dict[str, Any], folder: Path) -> None:
     """Write the report on the datasets of a folder to ``folder/build.json``."""
-    text = json.dumps(report, ensure_ascii=False, indent=2)
-    (folder / "build.json").write_text(text + "\n", "utf-8")
+    (folder / "build.json").write_text(as_json(report), "utf-8")
 
 
 def describe_rows(dataset: str, report: dict[str, Any]) -> str:

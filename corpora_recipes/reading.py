@@ -46,7 +46,7 @@ from corpora_recipes.running.errors import (
     join_faults,
 )
 from corpora_recipes.running.executors import open_executor
-from corpora_recipes.running.outputs import whole_outputs
+from corpora_recipes.running.outputs import as_json, whole_outputs
 from corpora_recipes.text.pdf import count_words, find_words
 
 B = TypeVar("B", bound=Block)
@@ -366,8 +366,7 @@ def read(
         report: dict[str, Any] = total.as_dict()
         if window is not None:
             report["window"] = asdict(window)
-        text = json.dumps(report, ensure_ascii=False, indent=2, sort_keys=True)
-        counts_file.write_text(text + "\n", "utf-8")
+        counts_file.write_text(as_json(report, sort_keys=True), "utf-8")
     return total
 
 

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 from corpora_recipes.running import console
 from corpora_recipes.running.errors import MODULES, check_names, check_packages
-from corpora_recipes.running.outputs import PACKAGE, locked_folder, whole_file
+from corpora_recipes.running.outputs import PACKAGE, as_json, locked_folder, write_whole
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -119,8 +119,7 @@ def _build_samples(corpora: Collection[str], folder: Path, params: Path) -> None
     reports = [json.loads(path.read_bytes()) for path in sorted(folder.glob("*/audit.json"))]
     datasets = {name: facts for report in reports for name, facts in report["datasets"].items()}
     merged = reports[0] | {"datasets": datasets, "shared": []}
-    with whole_file(folder / "audit.json") as temporary:
-        temporary.write_text(json.dumps(merged, ensure_ascii=False, indent=2) + "\n", "utf-8")
+    write_whole(folder / "audit.json", as_json(merged))
 
 
 def _build_corpus(name: str, out: Path, params: Path) -> None:

@@ -1,6 +1,5 @@
 """The stage `audit`: every gate on every dataset, as JSON and as Markdown."""
 
-import json
 import math
 import platform
 import re
@@ -47,7 +46,7 @@ from corpora_recipes.running.code import LIBRARIES, code_digest, stage_versions
 from corpora_recipes.running.console import PARAMS, progress
 from corpora_recipes.running.errors import InputError, ParamsError
 from corpora_recipes.running.executors import open_executor
-from corpora_recipes.running.outputs import whole_file, whole_folder
+from corpora_recipes.running.outputs import as_json, whole_file, whole_folder, write_whole
 
 PAGE = Path(__file__).with_name("audit.md.jinja")
 _TEMPLATE_FACTS: Mapping[str, Any] = {
@@ -259,8 +258,7 @@ def audit(
         "not_read": [*not_read],
     }
     with whole_folder(out) as temporary:
-        text = json.dumps(report, ensure_ascii=False, indent=2)
-        (temporary / "audit.json").write_text(text + "\n", "utf-8")
+        (temporary / "audit.json").write_text(as_json(report), "utf-8")
         (temporary / "audit.md").write_text(as_markdown(report), "utf-8")
     if cited:
         cite(report, files, target, cited)
@@ -326,9 +324,7 @@ def cite(
         "shared": report["shared"],
         "not_read": report["not_read"],
     }
-    with whole_file(path) as temporary:
-        text = json.dumps(cited, ensure_ascii=False, indent=2)
-        temporary.write_text(text + "\n", "utf-8")
+    write_whole(path, as_json(cited))
     return cited
 
 

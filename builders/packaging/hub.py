@@ -54,7 +54,7 @@ from corpora_recipes.running.cache import Cache, Key
 from corpora_recipes.running.code import code_digest, versions_of
 from corpora_recipes.running.console import progress
 from corpora_recipes.running.errors import InputError, OutputError
-from corpora_recipes.running.outputs import whole_folder
+from corpora_recipes.running.outputs import as_json, whole_folder
 from corpora_recipes.running.stage import Skipped
 from corpora_recipes.text.tokens import tokenize
 from corpora_recipes.yaml_files import load_yaml
@@ -478,8 +478,8 @@ def package(
             },
             "LICENSE.md": render_licences(configs),
             "eval.yaml": eval_yaml(_asked(configs), package_name(configs, name)),
-            "audit.json": _json(report | further),
-            MTEB_FACTS: _json(mteb_facts(configs, latest_date())),
+            "audit.json": as_json(report | further),
+            MTEB_FACTS: as_json(mteb_facts(configs, latest_date())),
         }
         # A dataset may have that name.
         (folder / PAGES).mkdir(exist_ok=True)
@@ -491,10 +491,6 @@ def package(
             cache_rows(cache, config, digests[config], content, out)
         cache.prune(digests)
     return len(new)
-
-
-def _json(content: Mapping[str, Any]) -> str:
-    return json.dumps(content, ensure_ascii=False, indent=2) + "\n"
 
 
 def _check_built(dataset: Dataset, source: Path, entry: str) -> None:

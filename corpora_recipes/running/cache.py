@@ -26,7 +26,7 @@ from hashlib import file_digest, sha256
 from pathlib import Path
 from typing import Any
 
-from corpora_recipes.running.outputs import MEMORY, WRITTEN, clear, locked_folder, whole_file
+from corpora_recipes.running.outputs import MEMORY, WRITTEN, clear, locked_folder, write_whole
 
 # Part of what determines an entry, such as "code", to JSON values.
 Key = Mapping[str, Any]
@@ -59,8 +59,7 @@ def open_cache(*, verify: bool = False) -> Iterator[None]:
         finally:
             stats = {path: stat for path, stat in _stats.items() if Path(path).exists()}
             _stats = None
-            with whole_file(MEMORY / _STATS_FILE) as temporary:
-                temporary.write_text(json.dumps(stats), "utf-8")
+            write_whole(MEMORY / _STATS_FILE, json.dumps(stats))
 
 
 def digest_file(path: Path) -> str:
@@ -134,8 +133,7 @@ class Cache:
         record = {"key": _digest_key(key), "outputs": paths, "files": files, "facts": facts}
         text = json.dumps({"digest": _digest_json(record), "made": record}, ensure_ascii=False)
         self.written += 1
-        with whole_file(self._record_file(entry)) as temporary:
-            temporary.write_text(text, "utf-8")
+        write_whole(self._record_file(entry), text)
 
     def delete(self, entry: str) -> None:
         """Delete an entry, if it is there."""

@@ -1,6 +1,5 @@
 """Digests of the code, and versions of the libraries, that decide an output."""
 
-import json
 import platform
 import re
 from collections.abc import Iterable
@@ -11,7 +10,7 @@ from importlib import metadata
 from pathlib import Path
 
 from corpora_recipes.running.errors import InputError
-from corpora_recipes.running.outputs import ENVIRONMENT, whole_file
+from corpora_recipes.running.outputs import ENVIRONMENT, as_json, write_whole
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = ("corpora_recipes", "builders", "evaluation", "probeta")
@@ -168,5 +167,4 @@ def stage_versions(stage: str) -> dict[str, str]:
 def write_environment() -> None:
     """Write data/environment.json, on which stages of dvc.yaml depend; the same bytes if alike."""
     names = {name for of_stage in LIBRARIES.values() for name in of_stage} | {*ENCODERS}
-    with whole_file(ENVIRONMENT) as temporary:
-        temporary.write_text(json.dumps(versions_of(sorted(names)), indent=2) + "\n", "utf-8")
+    write_whole(ENVIRONMENT, as_json(versions_of(sorted(names))))

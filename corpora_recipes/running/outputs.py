@@ -87,6 +87,17 @@ def whole_file(path: Path) -> Iterator[Path]:
         yield temporary
 
 
+def write_whole(path: Path, text: str) -> None:
+    """Write a text as a file, see ``whole_file``."""
+    with whole_file(path) as temporary:
+        temporary.write_text(text, "utf-8")
+
+
+def as_json(value: object, **options: Any) -> str:
+    """Return a value as indented JSON, with a line break at its end; options of ``json.dumps``."""
+    return json.dumps(value, ensure_ascii=False, indent=2, **options) + "\n"
+
+
 @contextmanager
 def whole_folder(path: Path) -> Iterator[Path]:
     """Yield a new temporary folder, which replaces ``path`` at the end; see ``whole_outputs``.

@@ -12,7 +12,7 @@ from corpora_recipes.running import console
 from corpora_recipes.running.cache import Cache, Key, open_cache
 from corpora_recipes.running.console import end_stage, explain, plural
 from corpora_recipes.running.errors import InputError, LostWorkers, NoWorkers, check_names
-from corpora_recipes.running.outputs import LEFT_OUT, whole_file
+from corpora_recipes.running.outputs import LEFT_OUT, as_json, write_whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +39,7 @@ class Skipped:
 def write_skipped(stage: str, skipped: Mapping[str, Skipped]) -> None:
     """Write what a stage has skipped: name to reason."""
     reasons = {name: asdict(reason) for name, reason in skipped.items()}
-    text = json.dumps(reasons, ensure_ascii=False, indent=2)
-    with whole_file(LEFT_OUT / f"{stage}.json") as temporary:
-        temporary.write_text(text + "\n", "utf-8")
+    write_whole(LEFT_OUT / f"{stage}.json", as_json(reasons))
 
 
 def read_skipped(stage: str) -> dict[str, Skipped]:

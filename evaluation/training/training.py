@@ -31,7 +31,13 @@ from corpora_recipes.hashing import keyed_hash, sha256_of
 from corpora_recipes.running.cache import Cache
 from corpora_recipes.running.code import code_digest
 from corpora_recipes.running.errors import InputError
-from corpora_recipes.running.outputs import load_json, locked_folder, whole_file, whole_folder
+from corpora_recipes.running.outputs import (
+    load_json,
+    locked_folder,
+    whole_file,
+    whole_folder,
+    write_whole,
+)
 from evaluation.arrays import Counts
 from evaluation.encoders import word_gru
 from evaluation.encoders.sentence_transformer import WORD_GRU
@@ -370,8 +376,7 @@ def train(
             _write(learner, trained, out, card(trained))
         else:
             trained = replace(Trained(**cached), counts=material.counts)
-            with whole_file(out / CARD) as temporary:
-                temporary.write_text(card(trained), "utf-8")
+            write_whole(out / CARD, card(trained))
         if cache:
             cache.put(name, setting, [out], asdict(trained))
         shutil.rmtree(unfinished, ignore_errors=True)  # Windows keeps the lock
@@ -417,8 +422,7 @@ def _begin_or_resume(unfinished: Path, setting: dict[str, Any]) -> None:
     """Write the setting of a training, or check that a killed one had the same."""
     path = unfinished / "setting.json"
     if not path.exists():
-        with whole_file(path) as temporary:
-            temporary.write_text(json.dumps(setting, indent=2) + "\n", "utf-8")
+        write_whole(path, json.dumps(setting, indent=2) + "\n")
     try:
         stored = dict(load_json(path))
     except (ValueError, TypeError, RecursionError):

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from corpora_recipes.running.errors import InputError, ParamsError
-from corpora_recipes.running.outputs import whole_file
+from corpora_recipes.running.outputs import write_whole
 from probeta.cli.init import TEMPLATES, render_template
 
 _NEXT = {
@@ -63,7 +63,7 @@ def write_files(kind: str, name: str, root: Path) -> list[Path]:
         if path.exists():
             raise ParamsError(path, f"a name that no {kind} has yet", name, "choose another name")
     for path, template in files.items():
-        _write(path, render_template(template, **values) + "\n")
+        write_whole(path, render_template(template, **values) + "\n")
     changed = [*files, *(_list_task(values, root) if kind == "task" else ()), root / _MADE[kind]]
     paths = (root, root / "tests", root / "tests" / "support")
     subprocess.run(
@@ -99,11 +99,5 @@ def _list_task(values: dict[str, str], root: Path) -> list[Path]:
             assert imports, "it imports the modules of tasks"
             lines = sorted([*imports[1].splitlines(keepends=True), f"    {name},\n"])
             new = new.replace(imports[1], "".join(lines), 1)
-        _write(root / file, new)
+        write_whole(root / file, new)
     return [root / file for file in dict.fromkeys(file for file, _, _ in additions)]
-
-
-def _write(path: Path, text: str) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with whole_file(path) as temporary:
-        temporary.write_text(text, "utf-8")

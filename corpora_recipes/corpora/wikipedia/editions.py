@@ -48,7 +48,7 @@ from corpora_recipes.reading import read_corpus
 from corpora_recipes.recipe import Corpus, Source
 from corpora_recipes.records import Window
 from corpora_recipes.running.errors import InputError, ParamsError, RawError
-from corpora_recipes.running.outputs import whole_file
+from corpora_recipes.running.outputs import write_whole
 
 # Blocks that are read at most. Bisection among 2 to the power of 18 needs 19.
 MAX_BLOCKS = 20
@@ -380,8 +380,7 @@ def fetch_export(corpus: Corpus, out: Path) -> None:
     ]
     fetch_whole(files, out)
     for name, content in ((SUMS, text), (SUCCESS, "")):
-        with whole_file(out / folder / name) as temporary:
-            temporary.write_text(content, "utf-8")
+        write_whole(out / folder / name, content)
 
 
 def _addresses(corpus: Corpus, day: str, name: str) -> list[str]:
