@@ -22,15 +22,8 @@ from typing import Any
 
 from lxml import etree
 
+from corpora_recipes.formats import tables
 from corpora_recipes.formats.oai import OAI, iter_records
-from corpora_recipes.formats.tables import (
-    Line,
-    LineRange,
-    Row,
-    line_ranges,
-    locate_lines,
-    range_lines,
-)
 from corpora_recipes.recipe import BlockResult, Corpus, Dropped, no_files
 from corpora_recipes.records import Document, Drops, split_at_drops
 from corpora_recipes.running.errors import InputError, RawError
@@ -65,13 +58,13 @@ class Page:
     path: Path
 
 
-def blocks(raw: Path, corpus: Corpus) -> Sequence[LineRange | Page]:
+def blocks(raw: Path, corpus: Corpus) -> Sequence[tables.LineRange | Page]:
     """List the ranges of the files of JSON Lines, and the pages."""
-    listed: list[LineRange | Page] = []
+    listed: list[tables.LineRange | Page] = []
     for path in sorted(raw.rglob("[!.]*")):
         name = path.relative_to(raw).as_posix()
         if path.suffix == ".json":
-            listed += line_ranges(path, name)
+            listed += tables.line_ranges(path, name)
         elif path.suffix == ".xml":
             listed.append(Page(name, path))
         elif path.suffix in PACKED:
@@ -84,29 +77,31 @@ def blocks(raw: Path, corpus: Corpus) -> Sequence[LineRange | Page]:
     return listed
 
 
-def read_block(block: LineRange | Page, corpus: Corpus) -> BlockResult:
+def read_block(block: tables.LineRange | Page, corpus: Corpus) -> BlockResult:
     """Read one range or page."""
     result = BlockResult()
     language = corpus.language.partition("-")[0]
-    for location, row in _lines(block) if isinstance(block, LineRange) else _page(block):
+    for location, row in _lines(block) if isinstance(block, tables.LineRange) else _page(block):
         with result.counting("documents", location):
-            fields = _fields(location.parse(row) if isinstance(location, Line) else row, location)
+            fields = _fields(
+                location.parse(row) if isinstance(location, tables.Line) else row, location
+            )
             result.records.append(_document(fields, language, result.drops))
     return result
 
 
-def _lines(block: LineRange) -> Iterator[tuple[Line, bytes]]:
+def _lines(block: tables.LineRange) -> Iterator[tuple[tables.Line, bytes]]:
     todo = "fetch the file again, or correct the line"
-    return locate_lines(range_lines(block), block.path, block.start, todo)
+    return tables.locate_lines(tables.range_lines(block), block.path, block.start, todo)
 
 
-def _page(block: Page) -> Iterator[tuple[Row, Any]]:
+def _page(block: Page) -> Iterator[tuple[tables.Row, Any]]:
     """Yield the location of each record, and its element."""
     for where, record in iter_records(block.path):
-        yield Row(where, 0, {}), record
+        yield tables.Row(where, 0, {}), record
 
 
-def _fields(row: Any, location: Line | Row) -> Mapping[str, Any]:
+def _fields(row: Any, location: tables.Line | tables.Row) -> Mapping[str, Any]:
     """Return the fields of an object of JSON, or of the element of a record."""
     if isinstance(row, RawError):
         raise row

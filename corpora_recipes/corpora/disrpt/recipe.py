@@ -15,16 +15,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, partial
 from pathlib import Path, PurePosixPath
 
+from corpora_recipes.formats import treebanks
 from corpora_recipes.formats.tables import Row, collect_examples, natural_text, table_rows
-from corpora_recipes.formats.treebanks import (
-    PARTS,
-    Texts,
-    clean_text,
-    find_treebank,
-    group_in_blocks,
-    is_withheld,
-    treebank_sources,
-)
 from corpora_recipes.recipe import BlockResult, Corpus, Dropped, Source
 from corpora_recipes.records import Example
 from corpora_recipes.running.errors import RawError
@@ -61,20 +53,22 @@ def sources(corpus: Corpus) -> Sequence[Source]:
     base, checksums = f"{special['base_url']}/{special['commit']}", special["checksums"]
     return [
         Source(file, (f"{base}/{file}",), optional=True, **checksums.get(file, {}))
-        for file in (*(source.file for source in treebank_sources(corpus)), MAPPING)
+        for file in (*(source.file for source in treebanks.treebank_sources(corpus)), MAPPING)
     ]
 
 
-def blocks(raw: Path, corpus: Corpus) -> Sequence[Texts]:
+def blocks(raw: Path, corpus: Corpus) -> Sequence[treebanks.Texts]:
     """List the files of the treebank, in one block."""
     check_choice(corpus.options["relations"], RELATION_TYPES, f"{corpus.where}.corpus.relations")
-    treebank, names = find_treebank(raw, corpus)
+    treebank, names = treebanks.find_treebank(raw, corpus)
     published = names if corpus.options["published_parts"] else []
-    splits = {name: PARTS[PurePosixPath(name).stem.rpartition("_")[2]] for name in published}
-    return group_in_blocks(raw, treebank, names, splits)
+    splits = {
+        name: treebanks.PARTS[PurePosixPath(name).stem.rpartition("_")[2]] for name in published
+    }
+    return treebanks.group_in_blocks(raw, treebank, names, splits)
 
 
-def read_block(block: Texts, corpus: Corpus) -> BlockResult:
+def read_block(block: treebanks.Texts, corpus: Corpus) -> BlockResult:
     """Read the relations of a treebank into examples; those of another type are passed over.
 
     The texts are the two units in the order of the text. If the option ``published_parts`` is
@@ -100,7 +94,7 @@ def read_block(block: Texts, corpus: Corpus) -> BlockResult:
     return result
 
 
-def _rows(block: Texts, name: str, corpus: Corpus) -> Iterator[Row]:
+def _rows(block: treebanks.Texts, name: str, corpus: Corpus) -> Iterator[Row]:
     """Yield the lines of a file that have a relation of the type that the option names."""
     path, relations = block.raw / name, corpus.options["relations"]
     for row in table_rows(read_whole(path), str(path), COLUMNS, header=True):
@@ -109,7 +103,7 @@ def _rows(block: Texts, name: str, corpus: Corpus) -> Iterator[Row]:
 
 
 def _example(
-    row: Row, block: Texts, name: str, labels: dict[tuple[str, ...], str], corpus: Corpus
+    row: Row, block: treebanks.Texts, name: str, labels: dict[tuple[str, ...], str], corpus: Corpus
 ) -> Example:
     """Return the example of a row; ``labels`` are those of the pairs above it in the file."""
     fields = row.fields
@@ -118,7 +112,7 @@ def _example(
         raise Dropped("missing_unit")
     units = sorted(("1", "2"), key=lambda unit: _first_token(row, unit))
     written = [fields.get(f"u{unit}_raw") or fields[f"unit{unit}_txt"] for unit in units]
-    if any(map(is_withheld, written)):
+    if any(map(treebanks.is_withheld, written)):
         raise Dropped("withheld_text")
     direction, kind = fields["dir"].replace(_EMPTY, ""), fields.get("rel_type", "")
     if direction not in ("", *DIRECTIONS):
@@ -131,7 +125,7 @@ def _example(
 
     def text(unit: str) -> str:
         try:
-            joined = clean_text(unit.replace(_GAP, " "), row.where)
+            joined = treebanks.clean_text(unit.replace(_GAP, " "), row.where)
         except RawError:
             raise Dropped("control_character") from None
         if tokens:
@@ -166,7 +160,7 @@ def _first_token(row: Row, unit: str) -> int:
     return int(written.replace("-", ",").partition(",")[0])
 
 
-def _label(row: Row, block: Texts, corpus: Corpus) -> str:
+def _label(row: Row, block: treebanks.Texts, corpus: Corpus) -> str:
     """Return the class of a relation, which older editions do not have."""
     label = row.fields["label"].strip()
     classes = corpus.facts.collections[COLLECTION].labels or {}

@@ -23,16 +23,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from corpora_recipes.fetching.sources import download, find_on_hub
-from corpora_recipes.formats.tables import (
-    Line,
-    LineRange,
-    csv_delimiter,
-    csv_rows,
-    line_ranges,
-    locate_lines,
-    range_lines,
-    unquote,
-)
+from corpora_recipes.formats import tables
 from corpora_recipes.hashing import keyed_hash
 from corpora_recipes.recipe import BlockResult, Corpus, Dropped, Finding, no_files
 from corpora_recipes.records import SPLITS, Document, Drops, split_at_drops
@@ -91,7 +82,7 @@ class Row:
         return RawError(self.where, expected, found, todo)
 
 
-Location = Line | Row
+Location = tables.Line | Row
 # Locations and contents of rows: a line of JSON, an object, or the error that says why not.
 Contents = Iterator[tuple[Location, Any]]
 
@@ -108,13 +99,13 @@ _NULL_ADVICE = "fill it, or remove the row"
 TEXTS = (".txt", ".md")
 
 
-def blocks(raw: Path, corpus: Corpus) -> Sequence[LineRange | Part]:
+def blocks(raw: Path, corpus: Corpus) -> Sequence[tables.LineRange | Part]:
     """List the parts of all files in the folder and its sub-folders.
 
     Beside other files, texts are no documents: they explain them, as README.md or LICENSE.txt.
     """
     _columns(corpus)
-    parts: list[LineRange | Part] = []
+    parts: list[tables.LineRange | Part] = []
     patterns = _patterns(corpus)
     files = {p for pattern in patterns for p in raw.rglob(pattern) if p.is_file()}
     for file in sorted([file for file in files if file.suffix not in TEXTS] or files):
@@ -126,7 +117,7 @@ def blocks(raw: Path, corpus: Corpus) -> Sequence[LineRange | Part]:
     return parts
 
 
-def read_block(block: LineRange | Part, corpus: Corpus) -> BlockResult:
+def read_block(block: tables.LineRange | Part, corpus: Corpus) -> BlockResult:
     """Read one part."""
     result, columns = BlockResult(), _columns_of(block, corpus)
     for location, content in contents_of(block, columns):
@@ -142,7 +133,7 @@ def read_block(block: LineRange | Part, corpus: Corpus) -> BlockResult:
     return result
 
 
-def texts(block: LineRange | Part, corpus: Corpus) -> Iterator[str]:
+def texts(block: tables.LineRange | Part, corpus: Corpus) -> Iterator[str]:
     """Yield the texts of one part, without those of bad rows, of as many rows as are read."""
     columns = _columns_of(block, corpus)
     for location, content in islice(contents_of(block, columns), MOST_RECORDS):
@@ -193,7 +184,7 @@ def _columns(corpus: Corpus) -> Columns:
     return validate(dict[Key, str], corpus.options.get("columns", {}), where)
 
 
-def _file_of(block: LineRange | Part) -> Path:
+def _file_of(block: tables.LineRange | Part) -> Path:
     """Return a file's name in the corpus: its path may lead to a name without an ending."""
     return Path(block.key.rpartition(":")[0])
 
@@ -333,10 +324,10 @@ def _string(value: Any, key: str, location: Location) -> str:
 # --- the rows of a file --------------------------------------------------------------------------
 
 
-def parts_of(path: Path, name: str) -> Sequence[LineRange | Part]:
+def parts_of(path: Path, name: str) -> Sequence[tables.LineRange | Part]:
     """Cut a file into blocks; ``name`` is its name in the corpus."""
     if name.endswith(".jsonl"):
-        return line_ranges(path, name)
+        return tables.line_ranges(path, name)
     count = 1
     with _refuse_damage(path):
         if name.endswith(".parquet"):
@@ -346,15 +337,15 @@ def parts_of(path: Path, name: str) -> Sequence[LineRange | Part]:
     return [Part(f"{name}:{group}", path, group) for group in range(count)]
 
 
-def _columns_of(block: LineRange | Part, corpus: Corpus) -> Columns:
+def _columns_of(block: tables.LineRange | Part, corpus: Corpus) -> Columns:
     """Return the columns of the file of a block; a text has none."""
     return {} if _file_of(block).suffix in TEXTS else _columns(corpus)
 
 
-def contents_of(block: LineRange | Part, columns: Columns) -> Contents:
+def contents_of(block: tables.LineRange | Part, columns: Columns) -> Contents:
     """Yield the location and the content of each row of a block, for ``_parse``."""
-    if isinstance(block, LineRange):
-        return locate_lines(range_lines(block), block.path, block.start)
+    if isinstance(block, tables.LineRange):
+        return tables.locate_lines(tables.range_lines(block), block.path, block.start)
     return _READERS[_file_of(block).suffix](block, columns)
 
 
@@ -362,7 +353,7 @@ def _parse(content: Any, columns: Columns, location: Location) -> Any:
     """Return a row with our keys: objects may lack what documents may lack."""
     if isinstance(content, RawError):
         raise content
-    row = location.parse(content) if isinstance(location, Line) else content
+    row = location.parse(content) if isinstance(location, tables.Line) else content
     if not (columns and isinstance(row, dict)):
         return row
     needed = {key: name for key, name in columns.items() if key in _NEEDED}
@@ -417,18 +408,18 @@ def _separated(block: Part, columns: Columns) -> Contents:
     with block.path.open("rb") as file:
         lines = _limit_lines(file, block.path, _SPLIT_ADVICE)
         header = next(lines, b"")
-        delimiter = "\t" if is_tsv else csv_delimiter(header)
-        for row in csv_rows(chain([header], lines), str(block.path), names, delimiter):
+        delimiter = "\t" if is_tsv else tables.csv_delimiter(header)
+        for row in tables.csv_rows(chain([header], lines), str(block.path), names, delimiter):
             fields = row.fields
             if is_tsv:
-                fields = {name: unquote(v) if '""' in v else v for name, v in fields.items()}
+                fields = {name: tables.unquote(v) if '""' in v else v for name, v in fields.items()}
             yield Row(row.where), row.fault or fields
 
 
 def _packed(block: Part, _: Columns) -> Contents:
     todo = "unpack it: a plain .jsonl file, of any size, is read in parts"
     with _refuse_damage(block.path), gzip.open(block.path, "rb") as packed:
-        yield from locate_lines(_limit_lines(packed, block.path, todo), block.path)
+        yield from tables.locate_lines(_limit_lines(packed, block.path, todo), block.path)
 
 
 def _limit_lines(file: Any, path: Path, todo: str) -> Iterator[bytes]:

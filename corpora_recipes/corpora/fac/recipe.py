@@ -9,14 +9,8 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
+from corpora_recipes.formats import tables
 from corpora_recipes.formats.archives import Member, existing_members
-from corpora_recipes.formats.tables import (
-    Row,
-    collect_examples,
-    natural_text,
-    parse_class,
-    table_rows,
-)
 from corpora_recipes.recipe import BlockResult, Corpus, Dropped, no_files
 from corpora_recipes.records import Example
 from corpora_recipes.text.cleaning import clean, find_damage, unescape
@@ -46,19 +40,21 @@ def read_block(block: Member, corpus: Corpus) -> BlockResult:
     first_of: dict[str, str] = {}
     spelling = block.path.suffix.removeprefix(".")
 
-    def example(row: Row) -> Example:
+    def example(row: tables.Row) -> Example:
         text = natural_line(row.fields["text"], corpus.language)
         key = f"texts/{spelling}/{row.line}"
         return Example(
             id=key,
             collection="texts",
             texts=(text,),
-            label=parse_class(spelling, "texts", corpus, row),
+            label=tables.parse_class(spelling, "texts", corpus, row),
             # Repeated texts share their document_id.
             document_id=first_of.setdefault(text, key),
         )
 
-    return collect_examples(table_rows(block.read(), block.where, ["text"], header=False), example)
+    return tables.collect_examples(
+        tables.table_rows(block.read(), block.where, ["text"], header=False), example
+    )
 
 
 def natural_line(line: str, language: str) -> str:
@@ -73,7 +69,7 @@ def natural_line(line: str, language: str) -> str:
     text = _quotations(_TWO_STOPS.sub(" .", clean(text)))
     if (reason := find_damage(text)) is not None:
         raise Dropped(reason)
-    return natural_text(detokenize(text, language))
+    return tables.natural_text(detokenize(text, language))
 
 
 def _quotations(text: str) -> str:

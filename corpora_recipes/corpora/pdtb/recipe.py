@@ -26,17 +26,8 @@ from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path, PurePosixPath
 
+from corpora_recipes.formats import treebanks
 from corpora_recipes.formats.tables import Row, collect_examples, natural_text
-from corpora_recipes.formats.treebanks import (
-    Texts,
-    carve_splits,
-    find_treebank,
-    group_in_blocks,
-    is_withheld,
-    read_split_list,
-    read_text,
-    treebank_sources,
-)
 from corpora_recipes.recipe import BlockResult, Corpus, Dropped
 from corpora_recipes.records import Example, Record, Split
 from corpora_recipes.running.errors import RawError
@@ -71,18 +62,18 @@ class _Relation:
 
 
 # The raw files of the treebanks that the entry can mean.
-sources = treebank_sources
+sources = treebanks.treebank_sources
 
 
-def blocks(raw: Path, corpus: Corpus) -> Sequence[Texts]:
+def blocks(raw: Path, corpus: Corpus) -> Sequence[treebanks.Texts]:
     """List the annotated texts, a few to a block."""
-    treebank, paths = find_treebank(raw, corpus)
+    treebank, paths = treebanks.find_treebank(raw, corpus)
     names = [
         path
         for path in paths
         if _has_texts(treebank) or PurePosixPath(path).parts[-3] in ANNOTATIONS
     ]
-    return group_in_blocks(raw, treebank, names, _splits(raw, treebank, names, corpus))
+    return treebanks.group_in_blocks(raw, treebank, names, _splits(raw, treebank, names, corpus))
 
 
 def _has_texts(treebank: str) -> bool:
@@ -97,12 +88,12 @@ def _text_of(raw: Path, name: str) -> str:
     if not file.is_file():
         todo = "put the folder raw beside the annotations, as its publisher gives both"
         raise RawError(file, f"the text that {path.name} annotates", "no such file", todo)
-    return read_text(file)
+    return treebanks.read_text(file)
 
 
 def _splits(raw: Path, treebank: str, names: Sequence[str], corpus: Corpus) -> dict[str, Split]:
     if (file := raw / treebank / "splits.md").is_file():
-        listed = read_split_list(file)
+        listed = treebanks.read_split_list(file)
         return {name: listed[key] for name in names if (key := PurePosixPath(name).stem) in listed}
     if treebank in ("pdtb2", "pdtb3"):
         return {name: split for name in names if (split := _section_split(name)) is not None}
@@ -113,7 +104,7 @@ def _splits(raw: Path, treebank: str, names: Sequence[str], corpus: Corpus) -> d
         with suppress(RawError):
             text = _text_of(raw, name)
         first[name] = same.setdefault(text, name)
-    splits = carve_splits(set(first.values()), corpus)
+    splits = treebanks.carve_splits(set(first.values()), corpus)
     return {name: splits[first[name]] for name in names}
 
 
@@ -123,7 +114,7 @@ def _section_split(name: str) -> Split | None:
     return next((split for numbers, split in SECTIONS if number in numbers), None)
 
 
-def read_block(block: Texts, corpus: Corpus) -> BlockResult:
+def read_block(block: treebanks.Texts, corpus: Corpus) -> BlockResult:
     """Read the relations of some texts into examples.
 
     The collection is the type of the relation, the texts are the first and the second argument
@@ -153,12 +144,12 @@ def read_block(block: Texts, corpus: Corpus) -> BlockResult:
     return result
 
 
-def _rows(block: Texts, name: str) -> Iterator[Row]:
+def _rows(block: treebanks.Texts, name: str) -> Iterator[Row]:
     """Yield the lines of an annotation; the columns of a row are named by their numbers."""
     file = block.raw / name
     columns = 48 if _has_texts(block.treebank) else 34
     try:
-        lines = read_text(file).removeprefix("\ufeff").split("\n")
+        lines = treebanks.read_text(file).removeprefix("\ufeff").split("\n")
     except RawError as fault:
         yield Row(str(file), 0, {}, fault)
         return
@@ -174,7 +165,11 @@ def _rows(block: Texts, name: str) -> Iterator[Row]:
 
 
 def _example(
-    read_relation: Callable[[Row], _Relation], block: Texts, name: str, corpus: Corpus, row: Row
+    read_relation: Callable[[Row], _Relation],
+    block: treebanks.Texts,
+    name: str,
+    corpus: Corpus,
+    row: Row,
 ) -> Example:
     kind = row.fields["0"].strip()
     if name not in block.splits:
@@ -192,7 +187,7 @@ def _example(
     levels = [match[1] for sense in relation.senses if (match := _SENSE.fullmatch(sense))]
     if not levels:
         raise Dropped("other_sense")
-    if any(map(is_withheld, relation.texts)):
+    if any(map(treebanks.is_withheld, relation.texts)):
         raise Dropped("withheld_text")
 
     def text(written: str) -> str:

@@ -20,19 +20,7 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path, PurePosixPath
 
-from corpora_recipes.formats.treebanks import (
-    Texts,
-    carve_splits,
-    choose_held_out,
-    find_treebank,
-    group_in_blocks,
-    is_withheld,
-    read_dis,
-    read_edus,
-    read_rs3,
-    read_split_list,
-    treebank_sources,
-)
+from corpora_recipes.formats import treebanks
 from corpora_recipes.recipe import BlockResult, Corpus, Dropped, no_files
 from corpora_recipes.records import DiscourseNode, DiscourseTree, Split
 from corpora_recipes.running.errors import RawError
@@ -47,18 +35,18 @@ _ENDING = re.compile(r"(?:-[ens])+$")
 
 
 # The raw files of the treebanks that the entry can mean.
-sources = treebank_sources
+sources = treebanks.treebank_sources
 
 
-def blocks(raw: Path, corpus: Corpus) -> Sequence[Texts]:
+def blocks(raw: Path, corpus: Corpus) -> Sequence[treebanks.Texts]:
     """List the texts of the treebank, a few to a block."""
-    treebank, paths = find_treebank(raw, corpus)
+    treebank, paths = treebanks.find_treebank(raw, corpus)
     texts: dict[str, str] = {}
     for path in paths:
         texts.setdefault(_key(path), path)
     splits = _splits(raw, treebank, texts, corpus)
     by_path = {path: splits[key] for key, path in texts.items() if key in splits}
-    return group_in_blocks(raw, treebank, list(texts.values()), by_path)
+    return treebanks.group_in_blocks(raw, treebank, list(texts.values()), by_path)
 
 
 def _key(path: str) -> str:
@@ -71,15 +59,15 @@ def _splits(
 ) -> Mapping[str, Split]:
     """Return the split of each text, given their names and paths."""
     if (listed := raw / treebank / "splits.md").is_file():
-        return read_split_list(listed)
-    edus = {key: read_edus(raw / path) for key, path in texts.items()}
+        return treebanks.read_split_list(listed)
+    edus = {key: treebanks.read_edus(raw / path) for key, path in texts.items()}
     if treebank != "rst_dt":
-        return carve_splits(texts, corpus, edus)
+        return treebanks.carve_splits(texts, corpus, edus)
     parts = [raw / "rst_dt" / part for part in ("TRAINING", "TEST")]
     train, test = ({_key(path.name) for path in part.glob("*.dis")} for part in parts)
     if not (train and test):
         raise no_files(corpus, parts[1 if train else 0], "*.dis files of the treebank")
-    validation = choose_held_out(
+    validation = treebanks.choose_held_out(
         train, max(1, round(VALIDATION_SHARE * len(train))), corpus, "validation", edus
     )
     return {
@@ -88,7 +76,7 @@ def _splits(
     }
 
 
-def read_block(block: Texts, corpus: Corpus) -> BlockResult:
+def read_block(block: treebanks.Texts, corpus: Corpus) -> BlockResult:
     """Read the texts of a block.
 
     A tree's id is the treebank and the name of the text, such as "gum/GUM_bio_byron". Its relations
@@ -104,16 +92,16 @@ def read_block(block: Texts, corpus: Corpus) -> BlockResult:
     return result
 
 
-def _tree(name: str, block: Texts, corpus: Corpus, result: BlockResult) -> DiscourseTree:
+def _tree(name: str, block: treebanks.Texts, corpus: Corpus, result: BlockResult) -> DiscourseTree:
     if name not in block.splits:
         raise Dropped("no_split")
     path = block.raw / name
     titles = 0
     if path.suffix == ".dis":
-        tree = read_dis(path)
+        tree = treebanks.read_dis(path)
     else:
-        tree, titles = read_rs3(path)
-    if any(map(is_withheld, tree.edus)):
+        tree, titles = treebanks.read_rs3(path)
+    if any(map(treebanks.is_withheld, tree.edus)):
         raise Dropped("withheld_text")
     if len(tree.edus) == 1:
         raise Dropped("single_edu")

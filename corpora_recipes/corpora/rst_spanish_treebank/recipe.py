@@ -10,13 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from corpora_recipes.formats.treebanks import (
-    Texts,
-    choose_held_out,
-    group_in_blocks,
-    read_edus,
-    read_rs3,
-)
+from corpora_recipes.formats import treebanks
 from corpora_recipes.recipe import BlockResult, Corpus, Dropped, no_files
 from corpora_recipes.records import Split
 
@@ -25,23 +19,23 @@ VALIDATION_SHARE = 1 / 6
 _LOST_CHARACTER = re.compile(r"[^\W\d_]\?[^\W\d_]")
 
 
-def blocks(raw: Path, corpus: Corpus) -> Sequence[Texts]:
+def blocks(raw: Path, corpus: Corpus) -> Sequence[treebanks.Texts]:
     """List the files of the sources that corpus.yaml names, a few to a block."""
-    texts: list[Texts] = []
+    texts: list[treebanks.Texts] = []
     for source in corpus.facts.sources:
         names = sorted(path.relative_to(raw).as_posix() for path in raw.glob(source.file))
         if not names:
             raise no_files(corpus, raw / source.file, "RSTTool files of the RST Spanish Treebank")
-        texts += group_in_blocks(raw, corpus.recipe, names, _splits(raw, names, corpus))
+        texts += treebanks.group_in_blocks(raw, corpus.recipe, names, _splits(raw, names, corpus))
     return texts
 
 
 def _splits(raw: Path, names: Sequence[str], corpus: Corpus) -> dict[str, Split]:
     """Return the splits: a sixth of the training texts, at least one, is for validation."""
     train = [name.removesuffix(".rs3") for name in names if name.startswith("train/")]
-    edus = {key: read_edus(raw / f"{key}.rs3") for key in train}
+    edus = {key: treebanks.read_edus(raw / f"{key}.rs3") for key in train}
     number = max(1, round(VALIDATION_SHARE * len(train)))
-    validation = choose_held_out(train, number, corpus, "validation", edus)
+    validation = treebanks.choose_held_out(train, number, corpus, "validation", edus)
     return {
         name: "test"
         if name.startswith("test/")
@@ -52,7 +46,7 @@ def _splits(raw: Path, names: Sequence[str], corpus: Corpus) -> dict[str, Split]
     }
 
 
-def read_block(block: Texts, corpus: Corpus) -> BlockResult:
+def read_block(block: treebanks.Texts, corpus: Corpus) -> BlockResult:
     """Read the files of a block.
 
     A tree's id is the file's path without its suffix, such as "train/as00001". The trees of
@@ -64,7 +58,7 @@ def read_block(block: Texts, corpus: Corpus) -> BlockResult:
     result = BlockResult()
     for name in block.names:
         with result.counting("documents", str(block.raw / name)):
-            tree, titles = read_rs3(block.raw / name)
+            tree, titles = treebanks.read_rs3(block.raw / name)
             result.drops.seen["edus"] += len(tree.edus) + titles
             result.drops.dropped["edus", "unrelated_title"] += titles
             if len(tree.edus) == 1:

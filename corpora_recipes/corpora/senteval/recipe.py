@@ -12,21 +12,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from corpora_recipes.formats import tables
 from corpora_recipes.formats.archives import Member
-from corpora_recipes.formats.tables import (
-    Row,
-    collect_examples,
-    csv_rows,
-    every_line,
-    locate_lines,
-    matched_rows,
-    natural_text,
-    parse_class,
-    parse_score,
-    scored,
-    scored_pairs,
-    table_rows,
-)
 from corpora_recipes.recipe import BlockResult, Corpus, Source, no_files
 from corpora_recipes.records import SPLITS, Example, Split
 from corpora_recipes.running.errors import RawError
@@ -96,32 +83,32 @@ def read_block(block: Part, corpus: Corpus) -> BlockResult:
     layout = corpus.facts.special["layouts"][collection]
     file_split: Split | None = next((split for split in SPLITS if split == name), None)
 
-    def example(row: Row) -> Example:
+    def example(row: tables.Row) -> Example:
         fields = row.fields
         label = score = None
         if facts.scale is not None:
-            score = parse_score(scored(row), collection, corpus, row)
+            score = tables.parse_score(tables.scored(row), collection, corpus, row)
         if facts.labels is not None:
-            label = parse_class(fields.get("label", name), collection, corpus, row)
+            label = tables.parse_class(fields.get("label", name), collection, corpus, row)
         key = f"{block.key}/{row.line}"
         return Example(
             id=key,
             collection=collection,
-            texts=tuple(natural_text(fields[text]) for text in TEXTS if text in fields),
+            texts=tuple(tables.natural_text(fields[text]) for text in TEXTS if text in fields),
             label=label,
             score=score,
             columns={column: fields.get(column, name) for column in facts.columns},
             split=PARTS.get(fields.get("part", ""), file_split),
         )
 
-    return collect_examples(_rows(block, layout), example)
+    return tables.collect_examples(_rows(block, layout), example)
 
 
-def _rows(block: Part, layout: Mapping[str, Any]) -> Iterator[Row]:
+def _rows(block: Part, layout: Mapping[str, Any]) -> Iterator[tables.Row]:
     """Yield the rows of a file: ``TEXTS``, label, score, part, and what the collection has more."""
     file, form = block.files[0], layout["form"]
     if form == "gold":
-        return scored_pairs(*block.files)
+        return tables.scored_pairs(*block.files)
     if form == "json":
         return _citations(file)
     if form == "csv":
@@ -132,26 +119,26 @@ def _rows(block: Part, layout: Mapping[str, Any]) -> Iterator[Row]:
     if form == "text":
         return (
             replace(row, fields={"text": row.fields["line"]})
-            for row in every_line(data, file.where)
+            for row in tables.every_line(data, file.where)
         )
     if "encoding" in layout:
         data = data.decode(layout["encoding"]).encode()
     pattern, expected = _LINES[form]
-    return matched_rows(data, file.where, re.compile(pattern), expected)
+    return tables.matched_rows(data, file.where, re.compile(pattern), expected)
 
 
-def _table(file: Member, columns: Mapping[str, str], *, header: bool) -> Iterator[Row]:
+def _table(file: Member, columns: Mapping[str, str], *, header: bool) -> Iterator[tables.Row]:
     """Yield the rows of a table, whose columns get other names."""
-    for row in table_rows(file.read(), file.where, list(columns), header=header):
+    for row in tables.table_rows(file.read(), file.where, list(columns), header=header):
         yield replace(
             row, fields={field: row.fields.get(column, "") for column, field in columns.items()}
         )
 
 
-def _citations(file: Member) -> Iterator[Row]:
+def _citations(file: Member) -> Iterator[tables.Row]:
     """Yield the rows of SciCite: an object a line, with "text" and "label"."""
-    for line, data in locate_lines(io.BytesIO(file.read()), file.path):
-        row = Row(file.where, line.number, {})
+    for line, data in tables.locate_lines(io.BytesIO(file.read()), file.path):
+        row = tables.Row(file.where, line.number, {})
         try:
             value = line.parse(data)
         except RawError as fault:
@@ -166,9 +153,9 @@ def _citations(file: Member) -> Iterator[Row]:
             yield row.refused('an object with "text" and "label"', repr(value)[:200])
 
 
-def _related(file: Member) -> Iterator[Row]:
+def _related(file: Member) -> Iterator[tables.Row]:
     """Yield the rows of STR, whose two texts are one field with a line break between them."""
-    for row in csv_rows(io.BytesIO(file.read()), file.where, _columns):
+    for row in tables.csv_rows(io.BytesIO(file.read()), file.where, _columns):
         text = row.fields.get("Text", "")
         if row.fault:
             yield row

@@ -11,15 +11,8 @@ Only the tokenised sentences are available; they are read into natural text.
 from collections.abc import Sequence
 from pathlib import Path
 
+from corpora_recipes.formats import tables
 from corpora_recipes.formats.archives import Member, existing_members
-from corpora_recipes.formats.tables import (
-    Row,
-    collect_examples,
-    natural_text,
-    parse_class,
-    parse_score,
-    table_rows,
-)
 from corpora_recipes.recipe import BlockResult, Corpus
 from corpora_recipes.records import Example, Split
 from corpora_recipes.text.tokens import detokenize
@@ -44,18 +37,20 @@ def read_block(block: Member, corpus: Corpus) -> BlockResult:
     """
     split = PARTS[block.path.name]
 
-    def example(row: Row) -> Example:
+    def example(row: tables.Row) -> Example:
         fields = row.fields
         key = f"pairs/{split}/{row.filled('pair_ID')}"
         texts = (fields["sentence_A"], fields["sentence_B"])
-        first, second = (natural_text(detokenize(text, corpus.language)) for text in texts)
+        first, second = (tables.natural_text(detokenize(text, corpus.language)) for text in texts)
         return Example(
             id=key,
             collection="pairs",
             texts=(first, second),
-            label=parse_class(fields["entailment_judgement"], "pairs", corpus, row),
-            score=parse_score(fields["relatedness_score"], "pairs", corpus, row),
+            label=tables.parse_class(fields["entailment_judgement"], "pairs", corpus, row),
+            score=tables.parse_score(fields["relatedness_score"], "pairs", corpus, row),
             split=split,
         )
 
-    return collect_examples(table_rows(block.read(), block.where, COLUMNS, header=True), example)
+    return tables.collect_examples(
+        tables.table_rows(block.read(), block.where, COLUMNS, header=True), example
+    )

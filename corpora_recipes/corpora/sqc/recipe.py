@@ -8,14 +8,8 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
+from corpora_recipes.formats import tables
 from corpora_recipes.formats.archives import Member, existing_members
-from corpora_recipes.formats.tables import (
-    Row,
-    collect_examples,
-    matched_rows,
-    natural_text,
-    parse_class,
-)
 from corpora_recipes.recipe import BlockResult, Corpus
 from corpora_recipes.records import Example, Split
 from corpora_recipes.text.tokens import detokenize
@@ -39,15 +33,17 @@ def read_block(block: Member, corpus: Corpus) -> BlockResult:
     """
     split = FILES[block.key]
 
-    def example(row: Row) -> Example:
+    def example(row: tables.Row) -> Example:
         key = f"questions/{split}/{row.line}"
         return Example(
             id=key,
             collection="questions",
-            texts=(natural_text(detokenize(row.fields["question"], corpus.language)),),
-            label=parse_class(row.fields["coarse"], "questions", corpus, row),
+            texts=(tables.natural_text(detokenize(row.fields["question"], corpus.language)),),
+            label=tables.parse_class(row.fields["coarse"], "questions", corpus, row),
             columns={"fine_class": row.fields["fine"]},
             split=split,
         )
 
-    return collect_examples(matched_rows(block.read(), block.where, _LINE, _EXPECTED), example)
+    return tables.collect_examples(
+        tables.matched_rows(block.read(), block.where, _LINE, _EXPECTED), example
+    )

@@ -14,15 +14,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from corpora_recipes.formats import tables
 from corpora_recipes.formats.archives import Member, list_members
-from corpora_recipes.formats.tables import (
-    Row,
-    collect_examples,
-    natural_text,
-    parse_score,
-    scored,
-    scored_pairs,
-)
 from corpora_recipes.recipe import BlockResult, Corpus, no_files
 from corpora_recipes.records import Example
 from corpora_recipes.running.errors import RawError
@@ -83,18 +76,18 @@ def read_block(block: Subset, corpus: Corpus) -> BlockResult:
     collection, subset = block.key.split("/")
 
     def text(raw: str) -> str:
-        return natural_text(detokenize(raw, corpus.language) if block.tokenised else raw)
+        return tables.natural_text(detokenize(raw, corpus.language) if block.tokenised else raw)
 
-    def example(row: Row) -> Example:
-        score = scored(row)
+    def example(row: tables.Row) -> Example:
+        score = tables.scored(row)
         key = f"{block.key}/{row.line}"
         return Example(
             id=key,
             collection=collection,
             texts=(text(row.fields["sentence_1"]), text(row.fields["sentence_2"])),
-            score=parse_score(score, collection, corpus, row),
+            score=tables.parse_score(score, collection, corpus, row),
             columns={"subset": subset},
             split="test",
         )
 
-    return collect_examples(scored_pairs(block.pairs, block.gold), example)
+    return tables.collect_examples(tables.scored_pairs(block.pairs, block.gold), example)

@@ -15,13 +15,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from corpora_recipes.formats.tables import (
-    Row,
-    collect_examples,
-    decoded_lines,
-    natural_text,
-    parse_number,
-)
+from corpora_recipes.formats import tables
 from corpora_recipes.recipe import BlockResult, Corpus, Dropped, no_files
 from corpora_recipes.records import Example
 from corpora_recipes.running.limits import read_whole
@@ -59,9 +53,11 @@ def read_block(block: Lists, corpus: Corpus) -> BlockResult:
     """
     met: set[frozenset[str]] = set()
 
-    def example(row: Row) -> Example:
-        words = tuple(natural_text(lower_case(row.fields[name])) for name in ("first", "second"))
-        score = parse_number(row.fields["score"]) if "score" in row.fields else None
+    def example(row: tables.Row) -> Example:
+        words = tuple(
+            tables.natural_text(lower_case(row.fields[name])) for name in ("first", "second")
+        )
+        score = tables.parse_number(row.fields["score"]) if "score" in row.fields else None
         if words[0] == words[1]:
             raise Dropped("same_text")
         if score is not None and score < 0:
@@ -72,16 +68,16 @@ def read_block(block: Lists, corpus: Corpus) -> BlockResult:
         key = f"pairs/{row.fields['file']}/{row.line}"
         return Example(id=key, collection="pairs", texts=words, score=score)
 
-    return collect_examples(
+    return tables.collect_examples(
         (row for name, path in block.files for row in _rows(name, path)), example
     )
 
 
-def _rows(name: str, path: Path) -> Iterator[Row]:
+def _rows(name: str, path: Path) -> Iterator[tables.Row]:
     """Yield the lines of a file that hold a pair, with fields first, second and maybe score."""
     columns = 0
     todo = "correct the line; or if it is no pair, such as a header, put # before it"
-    for read_row in decoded_lines(read_whole(path), str(path)):
+    for read_row in tables.decoded_lines(read_whole(path), str(path)):
         line = read_row.fields["line"]
         text = line.strip()
         if read_row.fault:
@@ -103,6 +99,6 @@ def _rows(name: str, path: Path) -> Iterator[Row]:
         if len(fields) != columns:
             found = f"{len(fields)} fields in {line[:200]!r}, {columns} in the first pair"
             row = row.refused("a score in all lines of a file or in none", found, todo)
-        elif columns == 3 and math.isnan(parse_number(fields[2])):
+        elif columns == 3 and math.isnan(tables.parse_number(fields[2])):
             row = row.refused("a number as score, such as 7.5", repr(fields[2]), todo)
         yield row

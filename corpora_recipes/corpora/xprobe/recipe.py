@@ -12,18 +12,7 @@ from dataclasses import replace
 from itertools import chain, repeat
 from pathlib import Path
 
-from corpora_recipes.formats.tables import (
-    LineRange,
-    Row,
-    collect_examples,
-    count_lines,
-    decoded_lines,
-    line_ranges,
-    natural_text,
-    parse_class,
-    range_lines,
-    unquote,
-)
+from corpora_recipes.formats import tables
 from corpora_recipes.recipe import BlockResult, Corpus, Dropped, Source, no_files
 from corpora_recipes.records import Example, Split
 from corpora_recipes.running.errors import RawError
@@ -44,7 +33,7 @@ def sources(corpus: Corpus) -> list[Source]:
     ]
 
 
-def blocks(raw: Path, corpus: Corpus) -> Sequence[LineRange]:
+def blocks(raw: Path, corpus: Corpus) -> Sequence[tables.LineRange]:
     """List the ranges of the files that exist."""
     names = [source.file for source in sources(corpus)]
     existing = [name for name in names if (raw / name).is_file()]
@@ -54,10 +43,10 @@ def blocks(raw: Path, corpus: Corpus) -> Sequence[LineRange]:
         with (raw / name).open("rb") as file:
             if all(map(_is_blank, whole_lines(file, raw / name))):
                 raise RawError(raw / name, "a sentence, a tab and a label", "an empty file")
-    return [block for name in existing for block in line_ranges(raw / name, name)]
+    return [block for name in existing for block in tables.line_ranges(raw / name, name)]
 
 
-def read_block(block: LineRange, corpus: Corpus) -> BlockResult:
+def read_block(block: tables.LineRange, corpus: Corpus) -> BlockResult:
     """Read a range of a file into examples of its task, in natural text.
 
     An example's id consists of task, part and line number, such as "bigram_shift/va/17".
@@ -68,22 +57,22 @@ def read_block(block: LineRange, corpus: Corpus) -> BlockResult:
     task, part = block.path.parent.name, block.path.stem
     classes_are_words = not corpus.facts.collections[task].labels
 
-    def example(row: Row) -> Example:
+    def example(row: tables.Row) -> Example:
         key = f"{task}/{part}/{row.line}"
         sentence = row.fields["sentence"]
         if '""' in sentence:
-            if (sentence := unquote(sentence)) == row.fields["sentence"]:
+            if (sentence := tables.unquote(sentence)) == row.fields["sentence"]:
                 raise Dropped("broken_quotation")
             unquoted.append(row.line)
-        text = natural_text(detokenize(sentence, corpus.language))
-        label = parse_class(row.fields["label"], task, corpus, row)
+        text = tables.natural_text(detokenize(sentence, corpus.language))
+        label = tables.parse_class(row.fields["label"], task, corpus, row)
         if classes_are_words and label.casefold() not in sentence.casefold().split():
             found = f"{label[:200]!r} for {sentence[:200]!r}"
             raise row.error("a label that is one of the sentence's tokens", found)
         return Example(id=key, collection=task, texts=(text,), label=label, split=PARTS[part])
 
     unquoted: list[int] = []
-    result = collect_examples(_rows(block), example)
+    result = tables.collect_examples(_rows(block), example)
     if unquoted:
         result.drops.seen["marks"] = result.drops.dropped["marks", "csv_quotes"] = len(unquoted)
     return result
@@ -93,13 +82,13 @@ def _is_blank(line: bytes) -> bool:
     return not line.removeprefix(codecs.BOM_UTF8).strip(b" \r\n")
 
 
-def _rows(block: LineRange) -> Iterator[Row]:
-    block_lines = list(range_lines(block))
+def _rows(block: tables.LineRange) -> Iterator[tables.Row]:
+    block_lines = list(tables.range_lines(block))
     if all(map(_is_blank, block_lines)):
         return  # A file must hold a line, but not each range of it.
     # Preceding lines are replaced by blank ones, which are skipped: so line numbers are the file's.
-    lines = chain(repeat(b"", count_lines(block.path, block.start)), block_lines)
-    for row in decoded_lines(lines, str(block.path)):
+    lines = chain(repeat(b"", tables.count_lines(block.path, block.start)), block_lines)
+    for row in tables.decoded_lines(lines, str(block.path)):
         line = row.fields["line"]
         fields = line.split("\t")
         if len(fields) != 2 and not row.fault:
