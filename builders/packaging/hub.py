@@ -47,7 +47,7 @@ from builders.store import (
     write_shard,
 )
 from builders.tasks import TASKS
-from builders.tasks.task import Answer, Column, Kind, Task
+from builders.tasks.task import Column, Task
 from corpora_recipes.escaping import one_line, render_html
 from corpora_recipes.records import Split
 from corpora_recipes.running.cache import Cache, Key
@@ -163,11 +163,7 @@ def latest_date() -> str:
     return max(text[:10] for of_one in dataset_changes().values() for text in of_one.values())
 
 
-_CATEGORIES: dict[Answer, str] = {
-    "label": "text-classification",
-    "score": "sentence-similarity",
-    "neighbours": "sentence-similarity",
-}
+_FACTS = load_yaml(Path(__file__).with_name("hub.yaml"))
 CARD = Path(__file__).with_name("card.md.jinja")
 DATASET = Path(__file__).with_name("dataset.md.jinja")
 LICENCES = Path(__file__).with_name("licences.md.jinja")
@@ -176,22 +172,6 @@ PICTURE = Path(__file__).with_name("baselines.svg.jinja")
 PICTURE_FILE = "baselines.svg"
 # The folder of the datasets' pages; in that of its files, pandas would take a page for data.
 PAGES = "docs"
-_TYPES: dict[Kind, str] = {
-    "string": "string",
-    "strings": "list of strings",
-    "integer": "int64",
-    "number": "float64",
-}
-# The Hub's identifiers of the licences that corpora have (its documentation, "Licenses").
-HUB_LICENCES = {
-    *("apache-2.0", "bsd-3-clause", "cc-by-2.0", "cc-by-3.0", "cc-by-4.0", "cc-by-nc-4.0"),
-    *("cc-by-nc-sa-3.0", "cc-by-nc-sa-4.0", "cc-by-sa-3.0", "cc-by-sa-4.0", "cc0-1.0"),
-    *("gfdl", "mit"),
-}
-GATED = (
-    "Some of these texts may not be redistributed without permission: {}. By asking for access you "
-    "state that their publishers have given you the permission to use them."
-)
 
 
 def package_name(configs: Sequence[Config], name: str = "") -> str:
@@ -230,7 +210,7 @@ def render_card(
             "name": called,
             "configs": configs,
             "default": _default(configs),
-            "types": _TYPES,
+            "types": _FACTS["types"],
             "drawn": drawn,
             "folds": any(config.folds for config in configs),
             "groups": _grouped(configs),
@@ -271,7 +251,7 @@ def _default(configs: Sequence[Config]) -> Config:
 def render_dataset_page(config: Config) -> str:
     """Return the page of a dataset: question, classes, columns, construction, audit, changes."""
     facts = {
-        **{"config": config, "types": _TYPES, "listed_classes": LISTED_CLASSES},
+        **{"config": config, "types": _FACTS["types"], "listed_classes": LISTED_CLASSES},
         "small_test": SMALL_TEST,
         "detectable": detectable_of(config.audit),
         "detectable_at_most": DETECTABLE_AT_MOST,
@@ -317,7 +297,9 @@ def _header(configs: Sequence[Config], restricted: Sequence[str], name: str) -> 
     """Return the head of the card, which is YAML; ``name`` is that of the package."""
     default = _default(configs)
     total = sum(sum(config.rows.values()) for config in configs)
-    gate = {"extra_gated_prompt": GATED.format(", ".join(restricted))} if restricted else {}
+    gate = (
+        {"extra_gated_prompt": _FACTS["gated"].format(", ".join(restricted))} if restricted else {}
+    )
     head = {
         "language": sorted({config.dataset.language for config in configs}),
         **_licence(configs),
@@ -349,13 +331,13 @@ def _header(configs: Sequence[Config], restricted: Sequence[str], name: str) -> 
 def _licence(configs: Sequence[Config]) -> dict[str, Any]:
     """Return the licences of all texts as the Hub names them, or a link if it cannot."""
     names = {licence_id(origin.licence) for config in configs for origin in config.origins}
-    if names <= HUB_LICENCES:
+    if names <= {*_FACTS["licences"]}:
         return {"license": sorted(names)}
     return {"license": "other", "license_name": "several", "license_link": "LICENSE.md"}
 
 
 def _task_categories(configs: Sequence[Config]) -> list[str]:
-    categories = {_CATEGORIES[config.task.target] for config in configs}
+    categories = {_FACTS["categories"][config.task.target] for config in configs}
     return sorted(categories | {"text-ranking" for config in configs if config.is_ranking})
 
 
@@ -374,8 +356,8 @@ def _source_datasets(configs: Sequence[Config]) -> list[str]:
 
 
 def _size_category(rows: int) -> str:
-    names = {1e3: "n<1K", 1e4: "1K<n<10K", 1e5: "10K<n<100K", 1e6: "100K<n<1M"}
-    return next((name for bound, name in names.items() if rows < bound), "1M<n<10M")
+    sizes: dict[str, int] = _FACTS["sizes"]
+    return next((name for name, bound in sizes.items() if rows < bound), "1M<n<10M")
 
 
 def _sources(configs: Sequence[Config]) -> list[dict[str, Any]]:

@@ -178,17 +178,14 @@ def _check_sentence(sentence: str, drops: Drops) -> str | None:
 
 # --- LaTeX ---------------------------------------------------------------------------------------
 
-_TABLE: dict[str, dict[str, str]] = load_yaml(Path(__file__).with_name("latex.yaml"))
+_TABLE: dict[str, Any] = load_yaml(Path(__file__).with_name("latex.yaml"))
 
 LOST = "\ufffc"  # OBJECT REPLACEMENT CHARACTER
 # A formula with more characters is not read as part of its sentence.
 MAX_FORMULA = 40
 
 _LATEX = re.compile(r"[\\${}`~]|--")
-_ACCENTS = dict(
-    zip("'`^\"~=.uvHcdbkr", "\u0301\u0300\u0302\u0308\u0303\u0304\u0307"
-        "\u0306\u030c\u030b\u0327\u0323\u0331\u0328\u030a", strict=True)
-)  # fmt: skip
+_ACCENTS: dict[str, str] = _TABLE["accents"]
 _ACCENT = re.compile(
     r"""\\(?:(['`^"~=.])\s*|([uvHcdbkr])(?:\s+|(?=[{\\])))"""
     r"(?:\{\s*(?:\\([ij])\b|([^\W\d_]))\s*\}|\\([ij])\b\s*|([^\W\d_]))"
@@ -296,17 +293,10 @@ _SYMBOLS: dict[str, str] = {
 }
 _FUNCTIONS = frozenset(_TABLE["functions"])
 _COMMAND = re.compile(r"\\([a-zA-Z]+)\s*")
-_LAYOUT = re.compile(
-    r"\\(?:left|right|big|Big|bigl|bigr|bigg|displaystyle|textstyle|rm|bf|it|cal|em|sf|tt|sc|frak"
-    r"|mathrm|mathbf|mathcal|mathbb|mathfrak|mathsf|mathscr|mathit|boldsymbol|bm|operatorname\*?"
-    r"|text(?:rm|it|bf|tt|sc|sf|normal)?|mbox|hbox|ensuremath|Bbb|pmb|limits|nolimits"
-    r")(?![a-zA-Z])[ ]?"
-)
+_LAYOUT = re.compile(rf"\\(?:{'|'.join(_TABLE['layout'])})(?![a-zA-Z])[ ]?")
 _BLANK = re.compile(r"\\(?:[ ,;:]|quad\b|qquad\b|hspace\{[^{}]*\})|~")
 _NOTHING = re.compile(r"\\[!/]")
-_OVER = {"bar": "\u0304", "overline": "\u0304", "hat": "\u0302", "widehat": "\u0302",
-         "tilde": "\u0303", "widetilde": "\u0303", "dot": "\u0307", "ddot": "\u0308",
-         "vec": "\u20d7"}  # fmt: skip
+_OVER: dict[str, str] = _TABLE["over"]
 _OVER_LETTER = re.compile(rf"\\({'|'.join(_OVER)})(?:\s+|\s*(?=[{{\\]))(?:\{{(\w)\}}|(\w))")
 _FRACTION = re.compile(r"\\[td]?frac\s*\{([^{}]*)\}\s*\{([^{}]*)\}")
 _ROOT = re.compile(r"\\sqrt\s*(?:\{([^{}]*)\}|(\w))")

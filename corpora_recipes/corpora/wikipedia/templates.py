@@ -1,12 +1,13 @@
 """Renders the templates and parser functions of wikitext, by the tables of wikis.yaml."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
 from corpora_recipes.recipe import load_facts
+from corpora_recipes.validation import validate
 from corpora_recipes.yaml_files import load_yaml
 
 # Marks that replace markup in half-cleaned text: Unicode noncharacters, which no text contains.
@@ -35,7 +36,7 @@ _AGES = frozenset(("age", "âge", "edad", "edade", "edat", "idade"))
 _METRIC_POWER = re.compile(r"\b([cdhkm]?m)([23])\b")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Wiki:
     """The facts of wikis.yaml (which explains them) about one language's Wikipedia, and all.
 
@@ -64,9 +65,9 @@ class Wiki:
     no_topics: re.Pattern[str] | None
     rules: dict[str, tuple[str, str]]
     prefixes: tuple[tuple[str, tuple[str, str]], ...]
-    languages: dict[str, str]
-    months: tuple[str, ...]
-    date: tuple[str, ...]
+    languages: dict[str, str] = field(default_factory=dict)
+    months: tuple[str, ...] = ()
+    date: tuple[str, ...] = ()
     first_day: str
     elides: bool
     units: dict[str, str]
@@ -97,33 +98,18 @@ def load_wiki(language: str) -> Wiki:
         ((name[:-1], rule) for name, rule in rules.items() if name.endswith("*")),
         key=lambda item: (-len(item[0]), item[0]),
     )
-    return Wiki(
-        file=frozenset([*shared["file"], *special.get("file", ())]),
-        category=frozenset([*shared["category"], *special.get("category", ())]),
-        framed=re.compile(rf"\|\s*(?:{'|'.join(shared['framed'])})", re.IGNORECASE),
-        template=frozenset([*shared["template"], *special.get("template", ())]),
-        interlanguage=frozenset(
-            [*load_facts("wikipedia").languages, *table["interlanguage"].split()]
-        ),
-        disambiguation_categories=frozenset(
-            name.lower() for name in facts.get("disambiguation_categories", ())
-        ),
-        no_topics=re.compile("|".join(special["no_topics"])) if "no_topics" in special else None,
-        rules={name: rule for name, rule in rules.items() if not name.endswith("*")},
-        prefixes=tuple(prefixes),
-        languages=special.get("languages", {}),
-        months=tuple(facts.get("months", ())),
-        date=tuple(facts.get("date", ())),
-        first_day=facts["first_day"],
-        elides=facts["elides"],
-        units=shared["units"],
-        dangling=frozenset(facts["dangling"]),
-        holes=_compile_holes(facts["holes"]),
-        possible_holes="|".join(entry["hole"] for entry in facts["holes"]),
-        decimal=facts["decimal"],
-        grouping=facts["grouping"],
-        grouping_from=facts["grouping_from"],
-    )
+    computed = {
+        **{key: [*shared[key], *special.get(key, ())] for key in ("file", "category", "template")},
+        "framed": re.compile(rf"\|\s*(?:{'|'.join(shared['framed'])})", re.IGNORECASE),
+        "interlanguage": [*load_facts("wikipedia").languages, *table["interlanguage"].split()],
+        "disambiguation_categories": map(str.lower, facts.get("disambiguation_categories", ())),
+        "no_topics": re.compile("|".join(special["no_topics"])) if "no_topics" in special else None,
+        "rules": {name: rule for name, rule in rules.items() if not name.endswith("*")},
+        "prefixes": prefixes,
+        "holes": _compile_holes(facts["holes"]),
+        "possible_holes": "|".join(entry["hole"] for entry in facts["holes"]),
+    }
+    return validate(Wiki, {**facts, **computed}, f"{_TABLE}: {language}")
 
 
 def _compile_holes(entries: list[dict[str, str]]) -> re.Pattern[str] | None:

@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import islice
+from pathlib import Path
 from urllib.parse import unquote
 
 from corpora_recipes.corpora.wikipedia.templates import (
@@ -30,7 +31,13 @@ from corpora_recipes.corpora.wikipedia.templates import (
     superscript,
 )
 from corpora_recipes.text.cleaning import unescape
+from corpora_recipes.yaml_files import load_yaml
 
+# Kind to its tags, in a dictionary as an ordered set.
+_TAGS: dict[str, dict[str, None]] = {
+    kind: dict.fromkeys(tags)
+    for kind, tags in load_yaml(Path(__file__).with_name("tags.yaml")).items()
+}
 # Deeper nesting than MediaWiki's limit (100) is an error or an attack: it stays literal.
 _MAX_DEPTH = 100
 
@@ -42,10 +49,7 @@ _TOKEN = re.compile(
     r"|\[\[|\]\]|\{\{++|\}\}++"
     r"|<!--"
     # 4: a tag whose content is not wikitext, or shows nothing
-    r"|<(ref|nowiki|math|chem|ce|pre|gallery|timeline|score|syntaxhighlight|source|graph|hiero"
-    r"|imagemap|inputbox|mapframe|maplink|templatedata|templatestyles|categorytree|includeonly"
-    r"|indicator|phonos|poem|references|section|charinsert|dynamicpagelist|rss)"
-    r"(?=[\s/>])[^<>]*+>",
+    rf"|<({'|'.join(_TAGS['special'])})(?=[\s/>])[^<>]*+>",
     re.IGNORECASE,
 )
 _HEADING_LINE = re.compile(r"\n=[^\n]+=[ \t]*(?=\n|\Z)")
@@ -56,11 +60,6 @@ _NAME = re.compile(r"[^|{}\[\]<>]*+")
 _BRACES = re.compile(
     r"(\{\{++)|(\}\}++)|<!--(?>.*?(?:-->|\Z))|<nowiki>(?>.*?(?:</nowiki>|\Z))", re.DOTALL
 )
-_FORMULAS = frozenset({"math", "chem", "ce"})
-_SHOW_NOTHING = frozenset(
-    {"ref", "references", "templatestyles", "section", "includeonly", "indicator", "templatedata"}
-)
-_SHOWN_APART = ("gallery", "timeline", "imagemap", "inputbox", "mapframe", "graph", "poem", "pre")
 # Characters of markup, as references that are resolved when no markup is left.
 _LITERAL = str.maketrans({"\n": " "} | {c: f"&#{ord(c)};" for c in "[]{}<>|=*#:;'~_"})
 # What opens a list, a preformatted line, a heading or a row at the start of a line.
@@ -410,19 +409,19 @@ def _skip_tag(
         if closing is None:
             # Not searched for again: time stays linear.
             unclosed.add(tag)
-            if tag in REGIONS:
+            if tag in _TAGS["regions"]:
                 return match[0], end
             return (NOTHING if tag in ("references", "section") else HOLE), end
         content = text[end : closing.start()]
         end = closing.end()
     if tag == "nowiki":
         return _inline(content).translate(_LITERAL), end
-    if tag in _FORMULAS:
+    if tag in _TAGS["formulas"]:
         return FORMULA, end
-    if tag in _SHOWN_APART:
+    if tag in _TAGS["shown_apart"]:
         lines[tag] += 1 + content.count("\n")
         return _APART, end
-    return (NOTHING if tag in _SHOW_NOTHING else HOLE), end
+    return (NOTHING if tag in _TAGS["show_nothing"] else HOLE), end
 
 
 @cache
@@ -500,16 +499,6 @@ def _heading(line: str) -> tuple[str, int] | None:
     return (line[level:-level], max(level, 2)) if level else None
 
 
-# Content of these tags is not running prose of the article.
-REGIONS = frozenset(
-    {"blockquote", "table", "ul", "ol", "dl", "li", "dd", "dt", "center", "poem", "pre", "caption"}
-    | {"gallery", "figure", "h1", "h2", "h3", "h4", "h5", "h6"}
-)
-_ITEMS = ("li", "dd", "dt")
-_FORMATTING = re.compile(
-    "a|abbr|b|bdi|bdo|big|cite|code|data|del|dfn|em|font|i|ins|kbd|mark|noinclude|onlyinclude|q|rb"
-    "|rp|rt|ruby|s|samp|section|small|span|strike|strong|sub|sup|time|tt|u|var|wbr"
-)
 _TAG = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9]*+)(?=[\s/>])[^<>]*+>|\n(?===)")
 _RAISED = re.compile(r"<(su[bp])(?=[\s>])[^<>]*+>([^<>\n]{0,60}+)</\1\s*+>", re.IGNORECASE)
 _SUBSCRIPT = str.maketrans("0123456789+-−=()", "₀₁₂₃₄₅₆₇₈₉₊₋₋₌₍₎")
@@ -586,12 +575,12 @@ def _remove_tags(text: str, lines: dict[str, int]) -> str:
             continue
         if match.start() < position:
             continue
-        if name in REGIONS:
+        if name in _TAGS["regions"]:
             out.append(text[position : match.start()])
             begin = position = match.end()
             if match[1] or match[0].endswith("/>"):
                 out.append(_APART)
-            elif name in _ITEMS:  # outside a list: often not closed
+            elif name in _TAGS["items"]:  # outside a list: often not closed
                 position = text.find("\n", begin) % (len(text) + 1)  # without one, the end
                 lines[name] += 1
             else:
@@ -599,7 +588,7 @@ def _remove_tags(text: str, lines: dict[str, int]) -> str:
                 depth = 1
             continue
         before = text[match.start() - 1 : match.start()]
-        if _FORMATTING.fullmatch(name):
+        if name in _TAGS["formatting"]:
             replacement = '"' if name == "q" else ""
             # At the start of a line, or after another tag there, what follows opens no block.
             if before in "\n>'" and text[match.end() : match.end() + 1] in _OPENS_BLOCK:
