@@ -51,6 +51,14 @@ class Member:
         return next(read_members([self], max_size))
 
 
+@dataclass(frozen=True, slots=True)
+class Members:
+    """A block: some files, which are plain or members of one archive."""
+
+    key: str
+    files: tuple[Member, ...]
+
+
 def read_members(files: Iterable[Member], max_size: int = LARGEST_FILE) -> Iterator[bytes]:
     """Yield the contents of files, one at a time; an archive is opened once for all in a row.
 

@@ -18,10 +18,9 @@ an archive, or unpacked.
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from corpora_recipes.formats.archives import Member, list_members, read_members
+from corpora_recipes.formats.archives import Member, Members, list_members, read_members
 from corpora_recipes.formats.tables import Row, natural_text
 from corpora_recipes.recipe import BlockResult, Corpus, Dropped, no_files
 from corpora_recipes.records import Example
@@ -48,20 +47,7 @@ _LOST_APOSTROPHE = re.compile(r"(?<=[^\W\d_])\?(?=s\b)")
 _LOST_QUOTES = re.compile(r'(?<![^\s("¿¡])\?(?=[\w¡(])([^?¿]*[^\s?¿])\?(?![\w?])')
 
 
-@dataclass(frozen=True, slots=True)
-class Reviews:
-    """A block: some reviews.
-
-    Attributes:
-        key: the name of the first in the publisher's archive, wherever they are.
-        files: the reviews, in the archive or in the folder of the corpus.
-    """
-
-    key: str
-    files: tuple[Member, ...]
-
-
-def blocks(raw: Path, corpus: Corpus) -> Sequence[Reviews]:
+def blocks(raw: Path, corpus: Corpus) -> Sequence[Members]:
     """List the reviews of the archive, or of the folder, a few hundred to a block."""
     archive = next((raw / name for name in ARCHIVES if (raw / name).is_file()), None)
     paths = [archive] if archive else raw.rglob("*.xml")
@@ -75,14 +61,14 @@ def blocks(raw: Path, corpus: Corpus) -> Sequence[Reviews]:
     files.sort(key=lambda file: (_name(file), file.key))
     starts = range(0, len(files), REVIEWS_A_BLOCK)
     groups = [tuple(files[start : start + REVIEWS_A_BLOCK]) for start in starts]
-    return [Reviews(f"corpusCriticasCine/{_name(group[0])}", group) for group in groups]
+    return [Members(f"corpusCriticasCine/{_name(group[0])}", group) for group in groups]
 
 
 def _name(file: Member) -> str:
     return PurePosixPath(file.key).name
 
 
-def read_block(block: Reviews, corpus: Corpus) -> BlockResult:
+def read_block(block: Members, corpus: Corpus) -> BlockResult:
     """Read a block's reviews into examples of the collection ``reviews``."""
     result = BlockResult()
     for file, data in zip(block.files, read_members(block.files), strict=True):

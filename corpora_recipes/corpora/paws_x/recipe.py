@@ -13,14 +13,8 @@ If a translation is missing, the sentence is NS or empty, or the row ends early
 from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 
+from corpora_recipes.formats import tables
 from corpora_recipes.formats.archives import Member, existing_members
-from corpora_recipes.formats.tables import (
-    Row,
-    collect_examples,
-    natural_text,
-    parse_class,
-    table_rows,
-)
 from corpora_recipes.hashing import keyed_hash
 from corpora_recipes.recipe import BlockResult, Corpus, Dropped
 from corpora_recipes.records import Example, Split
@@ -39,13 +33,13 @@ PARTS: dict[str, Split] = {
 
 def blocks(raw: Path, corpus: Corpus) -> Sequence[Member]:
     """List the tables of the corpus's language."""
-    tables = [file for file in existing_members(raw, [ARCHIVE], corpus) if _name(file) in PARTS]
+    files = [file for file in existing_members(raw, [ARCHIVE], corpus) if _name(file) in PARTS]
     folder = f"x-final/{corpus.language}"
-    if not any(_folder(table) == folder for table in tables):
-        folders = ", ".join(sorted({_folder(table) for table in tables})) or "no such file"
+    if not any(_folder(file) == folder for file in files):
+        folders = ", ".join(sorted({_folder(file) for file in files})) or "no such file"
         todo = f"correct {corpus.where}.corpus.language, or fetch the archive again"
         raise RawError(raw / ARCHIVE, f"{folder}/ with {', '.join(PARTS)}", folders, todo)
-    return [table for table in tables if _folder(table) == folder]
+    return [file for file in files if _folder(file) == folder]
 
 
 def read_block(block: Member, corpus: Corpus) -> BlockResult:
@@ -56,25 +50,25 @@ def read_block(block: Member, corpus: Corpus) -> BlockResult:
     """
     name = _name(block)
 
-    def example(row: Row) -> Example:
+    def example(row: tables.Row) -> Example:
         pair_id = row.filled("id")
         sentences = (row.fields["sentence1"], row.fields["sentence2"])
         if NOT_TRANSLATED in (sentence.strip() for sentence in sentences):
             raise Dropped("not_translated")
         if not row.fields["label"].strip():
             raise Dropped("incomplete_row")
-        first, second = (natural_text(sentence) for sentence in sentences)
+        first, second = (tables.natural_text(sentence) for sentence in sentences)
         return Example(
             id=f"pairs/{name.removesuffix('.tsv')}/{pair_id}",
             collection="pairs",
             texts=(first, second),
-            label=parse_class(row.fields["label"], "pairs", corpus, row),
+            label=tables.parse_class(row.fields["label"], "pairs", corpus, row),
             document_id=f"pairs/sentence1/{keyed_hash(0, first):016x}",
             split=PARTS[name],
         )
 
-    rows = table_rows(block.read(), block.where, COLUMNS, header=True, fill=True)
-    return collect_examples(rows, example)
+    rows = tables.table_rows(block.read(), block.where, COLUMNS, header=True, fill=True)
+    return tables.collect_examples(rows, example)
 
 
 def _folder(member: Member) -> str:

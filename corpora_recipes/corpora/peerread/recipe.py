@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from corpora_recipes.formats.archives import ARCHIVES, Member, list_members, read_members
+from corpora_recipes.formats.archives import ARCHIVES, Member, Members, list_members, read_members
 from corpora_recipes.recipe import BlockResult, Corpus, Dropped, no_files
 from corpora_recipes.records import Document, Drops, Section, split_at_drops
 from corpora_recipes.running.errors import RawError
@@ -42,23 +42,15 @@ _GLUED_HEADING = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Papers:
-    """A block: one file, or some files of an archive."""
-
-    key: str
-    files: tuple[Member, ...]
-
-
-def blocks(raw: Path, corpus: Corpus) -> Sequence[Papers]:
+def blocks(raw: Path, corpus: Corpus) -> Sequence[Members]:
     """List the parsed papers in the folder and in archives."""
-    blocks: list[Papers] = []
+    blocks: list[Members] = []
     for path in sorted(path for path in raw.rglob("*") if path.is_file()):
         papers = [m for m in list_members(path, raw) if _is_paper(m)]
         size = PAPERS_A_BLOCK if path.name.endswith(ARCHIVES) else 1
         for start in range(0, len(papers), size):
             batch = tuple(papers[start : start + size])
-            blocks.append(Papers(batch[0].key, batch))
+            blocks.append(Members(batch[0].key, batch))
     if not blocks:
         raise no_files(corpus, raw, f"parsed papers, data/<venue>/<part>/{PARSED}/*{ENDING}")
     return blocks
@@ -68,7 +60,7 @@ def _is_paper(member: Member) -> bool:
     return member.key.endswith(ENDING) and member.key.split("/")[-2:-1] == [PARSED]
 
 
-def read_block(block: Papers, corpus: Corpus) -> BlockResult:
+def read_block(block: Members, corpus: Corpus) -> BlockResult:
     """Read some papers."""
     rules = _Rules.of(corpus)
     result = BlockResult()

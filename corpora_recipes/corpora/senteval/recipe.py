@@ -8,12 +8,12 @@ in lower case; they are not changed, because published scores are on them.
 import io
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from corpora_recipes.formats import tables
-from corpora_recipes.formats.archives import Member
+from corpora_recipes.formats.archives import Member, Members
 from corpora_recipes.recipe import BlockResult, Corpus, Source, no_files
 from corpora_recipes.records import SPLITS, Example, Split
 from corpora_recipes.running.errors import RawError
@@ -37,14 +37,6 @@ _LINES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
-    """A block: a file of a collection, or two, of sentences and of their scores."""
-
-    key: str  # the collection, and which of its files, such as "mr/neg"
-    files: tuple[Member, ...]
-
-
 def sources(corpus: Corpus) -> list[Source]:
     """Return the files with their pins; the first folder of a name tells the address."""
     addresses, pins = (corpus.facts.special[key] for key in ("addresses", "pins"))
@@ -54,7 +46,7 @@ def sources(corpus: Corpus) -> list[Source]:
     ]
 
 
-def blocks(raw: Path, corpus: Corpus) -> Sequence[Part]:
+def blocks(raw: Path, corpus: Corpus) -> Sequence[Members]:
     """List the files that exist."""
     parts = []
     for collection, layout in corpus.facts.special["layouts"].items():
@@ -63,7 +55,7 @@ def blocks(raw: Path, corpus: Corpus) -> Sequence[Part]:
             missing = [file for file in files if not (raw / file).is_file()]
             if not missing:
                 members = tuple(Member(file, raw / file) for file in files)
-                parts.append(Part(f"{collection}/{name}", members))
+                parts.append(Members(f"{collection}/{name}", members))
             elif len(missing) < len(files):
                 (half,) = {*files} - {*missing}
                 expected = f"the other half of {half}"
@@ -73,8 +65,10 @@ def blocks(raw: Path, corpus: Corpus) -> Sequence[Part]:
     return parts
 
 
-def read_block(block: Part, corpus: Corpus) -> BlockResult:
-    """Read a file; ids are <collection>/<which of its files>/<line number>, as in "mr/neg/17".
+def read_block(block: Members, corpus: Corpus) -> BlockResult:
+    """Read a file, or two, of sentences and of their scores; ids are as in "mr/neg/17".
+
+    They have the collection, which of its files, and the line number.
 
     Dropped examples: ``no_score``, a pair of STS 2015 or 2016 that has none; ``empty_text``.
     """
@@ -104,7 +98,7 @@ def read_block(block: Part, corpus: Corpus) -> BlockResult:
     return tables.collect_examples(_rows(block, layout), example)
 
 
-def _rows(block: Part, layout: Mapping[str, Any]) -> Iterator[tables.Row]:
+def _rows(block: Members, layout: Mapping[str, Any]) -> Iterator[tables.Row]:
     """Yield the rows of a file: ``TEXTS``, label, score, part, and what the collection has more."""
     file, form = block.files[0], layout["form"]
     if form == "gold":

@@ -24,16 +24,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
+from corpora_recipes.formats import tables
 from corpora_recipes.formats.archives import Member, list_members
-from corpora_recipes.formats.tables import (
-    Row,
-    collect_examples,
-    matched_rows,
-    natural_text,
-    parse_class,
-    table_rows,
-    unquote,
-)
 from corpora_recipes.recipe import BlockResult, Corpus, no_files
 from corpora_recipes.records import Example, Split
 from corpora_recipes.running.errors import RawError
@@ -86,13 +78,13 @@ def _task1_test(raw: Path) -> Iterator[Part]:
     present = [path for path in files if path.exists()]
     if not present:
         return
-    tables = [{_country(m): m for m in _archived_tables(path, raw)} for path in present]
-    for country in sorted(set().union(*tables)):
-        if len(tables) == 1 or not all(country in table for table in tables):
+    archives = [{_country(m): m for m in _archived_tables(path, raw)} for path in present]
+    for country in sorted(set().union(*archives)):
+        if len(archives) == 1 or not all(country in files for files in archives):
             expected = f"a table of tweets of each country, and in {TEST_LABELS} one of labels"
             found = f"only one of the two for {country}"
             raise RawError(raw / TEST_TWEETS, expected, found, "add both files, or neither")
-        tweets, gold = (table[country] for table in tables)
+        tweets, gold = (files[country] for files in archives)
         yield Part(f"task1/test/{country}", "task1", "test", {"country": country}, tweets, gold)
 
 
@@ -106,10 +98,10 @@ def _task2(raw: Path) -> Iterator[Part]:
 
 def _archived_tables(path: Path, raw: Path) -> list[Member]:
     """Return the tables of an archive; other files, such as a README, are ignored."""
-    tables = [member for member in list_members(path, raw) if member.name.lower().endswith(".tsv")]
-    if not tables:
+    files = [member for member in list_members(path, raw) if member.name.lower().endswith(".tsv")]
+    if not files:
         raise RawError(path, f"tables named {', '.join(COUNTRIES)} (.tsv)", "none in the archive")
-    return tables
+    return files
 
 
 def _country(member: Member) -> str:
@@ -135,11 +127,12 @@ def read_block(block: Part, corpus: Corpus) -> BlockResult:
     """
     times_met: Counter[str] = Counter()
 
-    def example(row: Row) -> Example:
+    def example(row: tables.Row) -> Example:
         tweet_id = row.filled("id")
-        label = parse_class(row.fields["label"], block.collection, corpus, row)
+        label = tables.parse_class(row.fields["label"], block.collection, corpus, row)
         # Repaired before it is stripped: the C1 control for … (U+0085) counts as white space.
         tweet = _repair(row.fields["tweet"]).strip()
+        tweet = tables.unquote(tweet) if block.collection == "task2" else tweet
         times_met[tweet_id] += 1
         name = f"{block.key}/{tweet_id}"
         if times_met[tweet_id] > 1:
@@ -147,13 +140,13 @@ def read_block(block: Part, corpus: Corpus) -> BlockResult:
         return Example(
             id=name,
             collection=block.collection,
-            texts=(natural_text(unquote(tweet) if block.collection == "task2" else tweet),),
+            texts=(tables.natural_text(tweet),),
             label=label,
             columns=block.columns,
             split=block.split,
         )
 
-    return collect_examples(_rows(block), example)
+    return tables.collect_examples(_rows(block), example)
 
 
 def _repair(text: str) -> str:
@@ -162,19 +155,19 @@ def _repair(text: str) -> str:
     return _ENTITY.sub(lambda entity: html.unescape(entity[0]), text)
 
 
-def _rows(block: Part) -> Iterator[Row]:
+def _rows(block: Part) -> Iterator[tables.Row]:
     data, where = block.tweets.read(), block.tweets.where
     if block.gold is None:
-        yield from table_rows(data, where, _COLUMNS, header=block.collection == "task2")
+        yield from tables.table_rows(data, where, _COLUMNS, header=block.collection == "task2")
         return
-    labels: dict[str, Row] = {}
+    labels: dict[str, tables.Row] = {}
     expected = "an id that is not repeated, and its label"
-    for row in matched_rows(block.gold.read(), block.gold.where, _LABEL, expected):
+    for row in tables.matched_rows(block.gold.read(), block.gold.where, _LABEL, expected):
         if row.fault or row.fields["id"] not in labels:
             labels[row.fault.where if row.fault else row.fields["id"]] = row
         else:
             yield row.refused(expected, f"id {row.fields['id']!r} again")
-    for row in table_rows(data, where, _COLUMNS[:2], header=False):
+    for row in tables.table_rows(data, where, _COLUMNS[:2], header=False):
         tweet_id = row.fields["id"].strip()
         if row.fault:
             yield row

@@ -14,14 +14,8 @@ that no majority of the annotators agreed.
 from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 
+from corpora_recipes.formats import tables
 from corpora_recipes.formats.archives import Member, existing_members
-from corpora_recipes.formats.tables import (
-    Row,
-    collect_examples,
-    natural_text,
-    parse_class,
-    table_rows,
-)
 from corpora_recipes.hashing import keyed_hash
 from corpora_recipes.recipe import BlockResult, Corpus, Dropped, no_files
 from corpora_recipes.records import Example, Split
@@ -39,13 +33,13 @@ PARTS_WITHOUT_ESXNLI: dict[str, Split] = {"xnli.dev.tsv": "train", "xnli.test.ts
 
 
 def blocks(raw: Path, corpus: Corpus) -> Sequence[Member]:
-    """List the tables with the corpus's language."""
+    """List the files with the corpus's language."""
     names = [source.file for source in corpus.facts.sources]
     parts = _parts(corpus)
-    tables = [member for member in existing_members(raw, names, corpus) if _name(member) in parts]
-    if not tables:
+    files = [member for member in existing_members(raw, names, corpus) if _name(member) in parts]
+    if not files:
         raise no_files(corpus, raw, f"{' or '.join(names)} with {', '.join(parts)}")
-    return tables
+    return files
 
 
 def read_block(block: Member, corpus: Corpus) -> BlockResult:
@@ -57,29 +51,29 @@ def read_block(block: Member, corpus: Corpus) -> BlockResult:
     name = _name(block)
     split = _parts(corpus)[name]
 
-    def example(row: Row) -> Example:
+    def example(row: tables.Row) -> Example:
         pair_id = row.filled("pairID")
         if row.fields["gold_label"].strip() == NO_CONSENSUS:
             raise Dropped("no_gold_label")
-        premise = natural_text(row.fields["sentence1"])
+        premise = tables.natural_text(row.fields["sentence1"])
         return Example(
             id=f"pairs/{name.removesuffix('.tsv')}/{pair_id}",
             collection="pairs",
-            texts=(premise, natural_text(row.fields["sentence2"])),
-            label=parse_class(row.fields["gold_label"], "pairs", corpus, row),
+            texts=(premise, tables.natural_text(row.fields["sentence2"])),
+            label=tables.parse_class(row.fields["gold_label"], "pairs", corpus, row),
             # By its text, since a premise may occur with two promptIDs.
             document_id=f"pairs/premise/{keyed_hash(0, premise):016x}",
             columns={"genre": row.fields["genre"].strip()},
             split=split,
         )
 
-    rows = table_rows(block.read(), block.where, COLUMNS, header=True)
+    rows = tables.table_rows(block.read(), block.where, COLUMNS, header=True)
     in_language = (
         row
         for row in rows
         if row.fields.get("language", corpus.language).strip() == corpus.language
     )
-    result = collect_examples(in_language, example)
+    result = tables.collect_examples(in_language, example)
     if not result.drops.seen["examples"]:
         raise RawError(block.where, f"rows in the language {corpus.language}", "none")
     return result
