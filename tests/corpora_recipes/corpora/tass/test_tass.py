@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from recipe_reading import pack, refused, write_files
 
-from corpora_recipes.corpora.tass.recipe import TASK1, TEST_LABELS, TEST_TWEETS, blocks, unquote
+from corpora_recipes.corpora.tass.recipe import TASK1, TEST_LABELS, TEST_TWEETS, blocks
+from corpora_recipes.formats.tables import unquote
 from corpora_recipes.records import Drops, Example
 from corpora_recipes.running.errors import InputError
 
