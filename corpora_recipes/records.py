@@ -206,7 +206,7 @@ class Example:
         label: its class as corpus.yaml names it; None if it only has a score.
         score: on the collection's scale; None if it only has a label.
         document_id: an id that dependent examples share, such as the hypotheses of one premise;
-            the example's id if there is none.
+            otherwise the example's id.
         columns: further columns of the source, by the names under which corpus.yaml describes them.
         split: the source's part; None if the source has no parts: `build` then gives the rows
             folds, by keyed hash. A part that the recipe makes up would be called the source's.
