@@ -14,6 +14,7 @@ from contents import another_hash_seed
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
+from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import RidgeClassifier
 from threadpoolctl import threadpool_limits
 
@@ -22,7 +23,9 @@ from builders.auditing.trivial_baselines import (
     MANY_CLASSES,
     RIDGE_ALPHA,
     RIDGE_TOLERANCE,
+    TREES,
     Texts,
+    _can_split,
     _linear,
     row_order,
     trivial_baselines,
@@ -222,6 +225,21 @@ def test_buckets_that_are_empty_in_train_change_no_prediction(filled: int) -> No
     model = RidgeClassifier(alpha=RIDGE_ALPHA, solver="sparse_cg", tol=RIDGE_TOLERANCE)
     expected = model.fit(csr_array(train), labels).predict(csr_array(test))
     assert list(_linear((csr_array(train), csr_array(test)), labels)) == list(expected)
+
+
+def test_trees_that_cannot_split_predict_the_majority() -> None:
+    """So that they need not be grown; where a threshold leaves enough rows, they may."""
+    generator = np.random.Generator(np.random.PCG64(3))
+    split = set()
+    for rows in range(30, 60):
+        x = generator.integers(rows // 12, size=(rows, 2)).astype(float)
+        x[: rows // 2, 0] = rows % 2
+        y = np.arange(rows) % 2 + (generator.integers(5, size=rows) == 0)
+        grown = HistGradientBoostingClassifier(early_stopping=False, **TREES).fit(x, y)
+        same = set(grown.predict(x)) == {np.bincount(y).argmax()}
+        assert same or _can_split(x)
+        split.add(_can_split(x))
+    assert split == {False, True}
 
 
 def test_counts_that_are_cached_are_those_of_the_texts(monkeypatch: pytest.MonkeyPatch) -> None:
