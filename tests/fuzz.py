@@ -2,8 +2,7 @@
 
 Each recipe has a process of its own. A mutant that ends in another exception than InputError, in
 wrong counts, after more than LONGEST seconds or above LARGEST megabytes is a finding: its files are
-kept, with the command that reads it again. With --coverage, Atheris (`uv pip install atheris`)
-chooses the mutations that reach new code; otherwise they are independent of each other.
+kept, with the command that reads it again.
 """
 
 import argparse
@@ -20,35 +19,24 @@ import time
 import traceback
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from hashlib import sha256
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
 TESTS = Path(__file__).parent
+# ruff: noqa: E402
 sys.path[:0] = [str(TESTS.parent), str(TESTS / "support")]
-GUIDED = "--coverage" in sys.argv and "--worker" in sys.argv
 
-if GUIDED:
-    import atheris
+from mutants import mutant
+from reading_oracle import read_form
 
-    # Before the modules are imported, which it instruments.
-    instrumented = atheris.instrument_imports(["corpora_recipes"], enable_loader_override=False)
-else:
-    instrumented = contextlib.nullcontext()
-with instrumented:
-    from mutants import SCRIPT, STEP, mutant
-    from reading_oracle import read_form
-
-    from corpora_recipes.recipe import load_recipe, recipe_names
+from corpora_recipes.recipe import recipe_names
 
 # Seconds of CPU time, and megabytes of memory, that one mutant may take at most.
 LONGEST = 10.0
 LARGEST = 500
 # Findings of one kind whose files are kept.
 KEPT = 3
-# Choices that a script makes, at most.
-CHOICES = 60
 
 
 class Slow(BaseException):
@@ -63,7 +51,6 @@ def main() -> int:
     parser.add_argument("--processes", type=int, default=os.cpu_count(), help="default: one a CPU")
     parser.add_argument("--seed", default=str(time.time_ns() // 10**9), help="default: the time")
     parser.add_argument("--key", help="read this mutant of one recipe alone")
-    parser.add_argument("--coverage", action="store_true", help="guided by coverage, with Atheris")
     parser.add_argument("--findings", type=Path, default=Path("fuzz"), help="default: fuzz/")
     parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -93,9 +80,8 @@ def read_mutants(recipe: str, options: argparse.Namespace) -> subprocess.Complet
     """Run the process of a recipe."""
     command = [sys.executable, __file__, recipe, "--worker", "--seed", options.seed]
     command += ["--seconds", str(options.seconds), "--least", str(options.least)]
-    command += ["--findings", str(options.findings), *(["--coverage"] * options.coverage)]
-    errors = subprocess.DEVNULL if options.coverage else None
-    return subprocess.run(command, stdout=subprocess.PIPE, stderr=errors, text=True, check=False)
+    command += ["--findings", str(options.findings)]
+    return subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
 
 
 def shown(recipe: str, report: dict[str, Any]) -> str:
@@ -126,31 +112,10 @@ class Worker:
             folder = Path(name)
             if self.options.key:
                 self.read(self.options.key, folder)
-            elif GUIDED:
-                self._guided(folder)
             else:
-                while not self.is_over:
+                while time.monotonic() < self.end or self.mutants < self.options.least:
                     self.read(f"{self.options.seed}.{self.mutants}", folder)
         self.report()
-
-    def _guided(self, folder: Path) -> None:
-        with instrumented:
-            load_recipe(self.recipe)
-
-        def read(script: bytes) -> None:
-            if self.is_over:
-                self.report()
-                sys.stdout.flush()
-                os._exit(0)  # libFuzzer knows no other end
-            self.read(SCRIPT + script.hex(), folder)
-
-        atheris.Setup([sys.argv[0], f"-max_len={CHOICES * STEP}", "-len_control=0"], read)
-        atheris.Fuzz()
-
-    @property
-    def is_over(self) -> bool:
-        """Whether the time is over, and enough mutants were read."""
-        return time.monotonic() >= self.end and self.mutants >= self.options.least
 
     def read(self, key: str, folder: Path) -> None:
         """Read one mutant, and keep it if it is a finding."""
@@ -170,7 +135,7 @@ class Worker:
             signal.setitimer(signal.ITIMER_PROF, 0)
         took = time.process_time() - began
         if took > self.slowest:
-            self.slowest, self.slowest_key = took, key[:80]
+            self.slowest, self.slowest_key = took, key
         if not problem and _megabytes() > max(LARGEST, before):
             problem = f"memory above {LARGEST} MB"
         if not problem:
@@ -179,8 +144,7 @@ class Worker:
         self.findings[kind] += 1
         if self.findings[kind] > KEPT:
             return
-        name = key if len(key) < 40 else sha256(key.encode()).hexdigest()[:16]
-        place = self.options.findings / self.recipe / name
+        place = self.options.findings / self.recipe / key
         for file, data in form.files.items():
             path = place / "raw" / file
             path.parent.mkdir(parents=True, exist_ok=True)

@@ -66,30 +66,16 @@ _HEADER = re.compile(rb"PK[\x01-\x08][\x01-\x08]|BZh\d|\x1f\x8b|ustar|PAR1")
 _ELEMENT = re.compile(rb"<(page|record)>.*?</\1>", re.DOTALL)
 
 
-# The beginning of a key that is a script, and the bytes of a script that make one choice.
-SCRIPT = "script-"
-STEP = 3
-
-
 class Chance:
-    """Choices by keyed hash; or by a script, as long as it lasts.
-
-    A script is bytes in hexadecimal after SCRIPT, which a fuzzer can change: other bytes make
-    another choice, and leave the others as they are.
-    """
+    """Choices by keyed hash."""
 
     def __init__(self, recipe: str, key: str) -> None:
         self.key = recipe, key
         self.count = 0
-        scripted = key.startswith(SCRIPT)
-        self.script = bytes.fromhex(key.removeprefix(SCRIPT)) if scripted else b""
 
     def below(self, count: int) -> int:
         """Return an integer from 0 to count - 1."""
-        step = self.script[self.count * STEP :][:STEP]
         self.count += 1
-        if len(step) == STEP:
-            return int.from_bytes(step, "big") * count >> 8 * STEP
         return keyed_choice(count, 0, *self.key, str(self.count))
 
     def of(self, items: Sequence[T]) -> T:
