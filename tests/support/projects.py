@@ -10,7 +10,8 @@ from pathlib import Path
 
 from imports import REPOSITORY
 
-CACHES = shutil.ignore_patterns("__pycache__", ".*_cache", ".hypothesis")
+# Bytecode comes with the modules, which processes would compile again.
+CACHES = shutil.ignore_patterns(".*_cache", ".hypothesis", "*.pyc.*")
 # In the project's folder.
 MADE_HERE = shutil.ignore_patterns(
     ".git", ".venv*", ".uv", "data", "dist", "reports", "fuzz", "dvc.lock", "tmp"
