@@ -28,6 +28,7 @@ from evaluation.features import ProbeRows, prompt_of, text_columns, unique_texts
 from evaluation.measures import one_thread
 from evaluation.paradigms import apply_casing, measure_clusters, vocabulary_digest
 from evaluation.params import encoder_factories, encoders_params, store_names
+from evaluation.probing.controls import measure_information, without_controls
 from evaluation.probing.probing import INTERVALS, score_predictions
 from evaluation.probing.protocols.problem import ABLATIONS
 from evaluation.ranking import RANKED, measure_ranks
@@ -48,6 +49,7 @@ from evaluation.results.scores import (
     SimilarityScore,
     iter_predictions,
     iter_ranks,
+    predictions_digest,
     ranks_digest,
     read_paradigms,
     read_rankings,
@@ -208,12 +210,19 @@ def _verify_probe(
     # Answers may be of any size.
     with one_thread(), np.errstate(all="ignore"):
         recomputed = asdict(score_predictions(dataset, score.layer, parts, answers.predicted)[0])
+        if answers.information is not None:
+            value, interval = measure_information(answers.information, answers.documents)
+            recomputed["measures"]["information"] = value
+            recomputed["answers"] = predictions_digest(answers)
+            controls = score.controls or without_controls("")
+            intervals = {**controls.intervals, "information": interval}
+            verification.compare(where, controls, {"intervals": intervals})
     # What needs the vectors, and what is compared above.
     needs_vectors = ("chosen", "validation") if probed and dataset.trained else ()
     for name in (*needs_vectors, "coverage", "texts", "vectors", "fitted_on", "controls"):
         del recomputed[name]
     if probed:
-        more = {*CONTROL_MEASURES}
+        more = {*CONTROL_MEASURES} - {"information"}
         if ablation := ABLATIONS.get(dataset.task):
             more.add(ablation.name)
         other_measures = {name: v for name, v in score.measures.items() if name not in more}

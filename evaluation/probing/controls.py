@@ -1,4 +1,4 @@
-"""Controls of a probe: does it learn the task, or does the vector hold it?
+"""What a probe adds, beside its score: does it learn the task, or does the vector hold it?
 
 **Selectivity** (Hewitt and Liang 2019, "Designing and interpreting probes with control tasks",
 section 2): the score less that of the same probe on control labels, which are random and can only
@@ -10,11 +10,22 @@ the classes of words that are drawn independently, as in the paper, depend on a 
 Rows, folds and the choice of strength are the probe's. Rows of test whose word train lacks are left
 out of the control's score, and counted. Scores that are numbers are permuted over rows instead, so
 that nothing recurs and the control's score is about 0.
+
+**Code length and compression**: see ``evaluation.probing.protocols.online_code``; of rows in folds,
+of all of them. Compression is the length of the uniform code divided by that of the online code.
+
+**Usable information**: see ``usable_information``, of the probe's chances, calibrated on the rows
+that its strength was chosen on: the cross-entropy of train's class shares on test, less the
+probe's, in bits a row.
+
+Intervals are of the jackknife over documents, as those of scores (``evaluation.measures``).
 """
 
+import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -24,18 +35,37 @@ from corpora_recipes.records import Split
 from corpora_recipes.text.tokens import normalise
 from evaluation.arrays import Doubles, Flags, Labels, Values
 from evaluation.datasets import Dataset
-from evaluation.features import texts_of
-from evaluation.measures import effective_units, jackknife_half_width, leave_out, measure
+from evaluation.features import ProbeRows, texts_of
+from evaluation.measures import (
+    Metric,
+    effective_units,
+    jackknife_half_width,
+    leave_out,
+    leave_out_means,
+    measure,
+)
 from evaluation.probing.protocols import PROTOCOLS, Probing
+from evaluation.probing.protocols.online_code import online_code, portions_of
 from evaluation.probing.protocols.problem import ProbeOutput, Problem
-from evaluation.results.comparison import clip_interval
-from evaluation.results.scores import CONTROL_MEASURES, Controls, Predictions, Score
+from evaluation.probing.protocols.standard import strengths
+from evaluation.results.scores import (
+    CONTROL_MEASURES,
+    Controls,
+    CurvePoint,
+    Predictions,
+    Score,
+    predictions_digest,
+)
 
-# With fewer rows of test, nothing is measured.
-MIN_ROWS = 30
+# With fewer rows of test, or of validation, nothing is measured; and with fewer a class of train.
+MIN_ROWS = 50
+MIN_ROWS_A_CLASS = 10
 # The largest share of train's rows that would need another control label, for classes as frequent
 # as the task's.
 MAX_UNLIKE = 0.2
+
+Measured = dict[str, tuple[float, tuple[float, float]]]
+"""Measure to its value and interval."""
 
 
 def without_controls(reason: str) -> Controls:
@@ -46,26 +76,139 @@ def without_controls(reason: str) -> Controls:
 def add_controls(
     score: Score,
     predictions: Predictions,
+    rows: Mapping[Split, ProbeRows],
     dataset: Dataset,
     problem: Problem,
+    output: ProbeOutput,
     seed: int,
     probing: Probing,
 ) -> tuple[Score, Predictions]:
-    """Return a score with what its probe adds, and the predictions with their information."""
-    controls = without_controls(f"not measured by the protocol {probing.protocol}")
-    measures = {**score.measures}
+    """Return a score with what its probe adds, and the predictions with their information.
+
+    ``output`` is that of the probe for the problem; for the others see ``probe_dataset``.
+    """
     words = {split: first_words(dataset, split) for split in dataset.files}
     control, gold, used = control_problem(problem, predictions.gold, words, seed)
-    if reason := _unfit_for_control(problem, control, used):
-        controls.not_applicable["selectivity"] = reason
+    keys = [keyed_hash(seed, problem.name, "code", str(row)) for row in rows["train"].ids]
+    order = np.argsort(np.array(keys, np.uint64))
+    reasons = _find_reasons(problem, control, used, order, output, probing.protocol)
+    measured: Measured = {}
+    facts: dict[str, Any] = {}
+    if "selectivity" not in reasons:
+        if output.probe is not None:
+            of_control = output.probe.fit_predict(control)
+        else:
+            fit_predict = PROTOCOLS[probing.protocol].fit_predict
+            of_control = fit_predict(control, seed, probing.engine)
+        measured["selectivity"] = measure_selectivity(
+            score.metric,
+            (predictions.gold, predictions.predicted),
+            (gold, of_control.predictions),
+            used,
+            predictions.documents,
+        )
+        facts["control"] = score.value - measured["selectivity"][0]
+        facts["control_rows"] = int(used.sum())
+    if "code_length" not in reasons:
+        assert output.probe is not None
+        regressions, x_test = output.probe.regressions(problem)
+        test = None if x_test is None else (x_test, predictions.gold)
+        tried = strengths(problem)
+        code = online_code(regressions, problem.y, order, tried, test)
+        uniform = len(order) * math.log2(len(np.unique(problem.y)))
+        measured |= _measure_code(code.bits, uniform, rows["train"].documents)
+        points = [*code.curve, (len(order), score.value)]
+        facts["curve"] = tuple(CurvePoint(*point) for point in points)
+        facts["uniform_code_length"] = uniform
+        if probing.controls == "full":
+            of_labels = online_code(regressions, control.y, order, tried, None)
+            facts["control_code_length"] = float(of_labels.bits.sum())
+    if "information" not in reasons:
+        bits = output.information
+        assert bits is not None
+        measured["information"] = measure_information(bits, predictions.documents)
+        predictions = replace(predictions, information=bits)
+    controls = Controls(
+        {name: interval for name, (_, interval) in measured.items()}, reasons, **facts
+    )
+    values = {name: value for name, (value, _) in measured.items()}
+    score = replace(score, measures=score.measures | values, controls=controls)
+    return replace(score, answers=predictions_digest(predictions)), predictions
+
+
+def _find_reasons(
+    problem: Problem,
+    control: Problem,
+    used: Flags,
+    order: Labels,
+    output: ProbeOutput,
+    protocol: str,
+) -> dict[str, str]:
+    """Return measure to the reason why it would mean nothing, or is not measured."""
+    n_classes, n_train, n_test = len(np.unique(problem.y)), len(problem.y), len(used)
+    n_chosen = n_test if problem.validation is None else len(problem.validation[1])
+    if n_test < MIN_ROWS:
+        return without_controls(f"test has {n_test} rows, fewer than {MIN_ROWS}").not_applicable
+    reasons = {}
+    if problem.metric == "pearson":
+        reasons = dict.fromkeys(CONTROL_MEASURES[1:], "scores are numbers, not classes")
+    elif n_train < MIN_ROWS_A_CLASS * n_classes:
+        reason = (
+            f"train has {n_train} rows of {n_classes} classes, fewer than {MIN_ROWS_A_CLASS} each"
+        )
+        return without_controls(reason).not_applicable
+    elif output.probe is None:
+        reasons = dict.fromkeys(CONTROL_MEASURES[1:], f"not measured by the protocol {protocol}")
     else:
-        output = PROTOCOLS[probing.protocol].fit_predict(control, seed, probing.engine)
-        value, interval = _selectivity(score, predictions, gold, output, used)
-        measures["selectivity"] = value
-        controls.intervals["selectivity"] = interval
-        del controls.not_applicable["selectivity"]
-        controls = replace(controls, control=score.value - value, control_rows=int(used.sum()))
-    return replace(score, measures=measures, controls=controls), predictions
+        if len(portions_of(problem.y[order])) < 2:
+            reason = f"train has {n_train} rows of {n_classes} classes, too few for portions"
+            reasons = dict.fromkeys(CONTROL_MEASURES[1:3], reason)
+        if n_chosen < MIN_ROWS:
+            reasons["information"] = f"validation has {n_chosen} rows, fewer than {MIN_ROWS}"
+    if reason := _unfit_for_control(problem, control, used):
+        reasons["selectivity"] = reason
+    return reasons
+
+
+def _unfit_for_control(problem: Problem, control: Problem, used: Flags) -> str:
+    """Return why a control would mean nothing; "" if it means something."""
+    if used.sum() < MIN_ROWS:
+        return f"only {used.sum()} of {len(used)} rows of test begin with a word of train"
+    if problem.metric == "pearson":
+        return ""
+    folds = control.folds
+    trains = [control.y] if folds is None else [control.y[folds != n] for n in np.unique(folds)]
+    size = problem.y.max() + 1
+    counts = np.bincount(problem.y, minlength=size) - np.bincount(control.y, minlength=size)
+    if any((y == y[0]).all() for y in trains) or np.abs(counts).sum() / 2 > MAX_UNLIKE * len(
+        problem.y
+    ):
+        return "too many rows begin with the same words for control labels as rare as the classes"
+    return ""
+
+
+def _measure_code(bits: Doubles, uniform: float, documents: Values) -> Measured:
+    """Return the length of a code of rows, and its compression of the uniform code."""
+    length, (means,) = float(bits.sum()), leave_out_means(bits[None], documents)
+    compressions = uniform / len(bits) / means
+    return {
+        "code_length": _with_interval(length, means * len(bits), documents),
+        "compression": _with_interval(uniform / length, compressions, documents),
+    }
+
+
+def measure_information(bits: Doubles, documents: Values) -> tuple[float, tuple[float, float]]:
+    """Return the mean of rows' information [rows], and its interval over their documents."""
+    (replicates,) = leave_out_means(bits[None], documents)
+    return _with_interval(float(bits.mean()), replicates, documents)
+
+
+def _with_interval(
+    value: float, replicates: Doubles, documents: Values
+) -> tuple[float, tuple[float, float]]:
+    """Return a value, and its interval given the value without each document in turn."""
+    half_width = jackknife_half_width(value, replicates, effective_units(documents))
+    return value, (value - half_width, value + half_width)
 
 
 def first_words(dataset: Dataset, split: Split) -> list[str]:
@@ -148,35 +291,25 @@ def _known_rows(words: Mapping[Split, Sequence[str]], folds: Labels | None) -> F
     return np.array([len(folds_of[word]) > 1 for word in words["train"]])
 
 
-def _unfit_for_control(problem: Problem, control: Problem, used: Flags) -> str:
-    """Return why a control would mean nothing; "" if it means something."""
-    if used.sum() < MIN_ROWS:
-        return f"only {used.sum()} of {len(used)} rows of test begin with a word of train"
-    if problem.metric == "pearson":
-        return ""
-    folds = control.folds
-    trains = [control.y] if folds is None else [control.y[folds != n] for n in np.unique(folds)]
-    if any((y == y[0]).all() for y in trains):
-        return "train has one control label: too many of its rows begin with the same word"
-    size = problem.y.max() + 1
-    counts = np.bincount(problem.y, minlength=size) - np.bincount(control.y, minlength=size)
-    if np.abs(counts).sum() / 2 > MAX_UNLIKE * len(problem.y):
-        return "too many rows begin with the same words for control labels as rare as the classes"
-    return ""
-
-
-def _selectivity(
-    score: Score, predictions: Predictions, gold: Values, output: ProbeOutput, used: Flags
+def measure_selectivity(
+    metric: Metric,
+    of_task: tuple[Values, Values],
+    of_control: tuple[Values, Values],
+    used: Flags,
+    documents: Values,
 ) -> tuple[float, tuple[float, float]]:
-    """Return the selectivity of a score, and its interval by the jackknife over documents.
+    """Return the selectivity, and its interval by the jackknife over documents.
 
-    ``gold`` are the control labels of test, [rows]; those of ``used`` rows are scored.
+    Args:
+        metric: of both.
+        of_task: targets [rows] and predictions [starts, rows] of test.
+        of_control: the same of control labels.
+        used: whether a row's control label is scored, [rows].
+        documents: ids of the documents, [rows].
     """
-    documents, metric = predictions.documents, score.metric
-    controls = [measure(metric, gold[used], start[used]) for start in output.predictions]
-    value = score.value - float(np.mean(controls))
-    of_score = leave_out(metric, predictions.gold, predictions.predicted, documents)
-    of_control = leave_out(metric, gold, output.predictions, documents, used)
-    replicates: Doubles = of_score.mean(axis=0) - of_control.mean(axis=0)
-    half_width = jackknife_half_width(value, replicates, effective_units(documents))
-    return value, clip_interval(value, half_width, 2.0 if metric == "pearson" else 1.0)
+    (gold, predicted), (labels, of_labels) = of_task, of_control
+    score = np.mean([measure(metric, gold, start) for start in predicted])
+    control = np.mean([measure(metric, labels[used], start[used]) for start in of_labels])
+    replicates: Doubles = leave_out(metric, gold, predicted, documents).mean(axis=0)
+    replicates -= leave_out(metric, labels, of_labels, documents, used).mean(axis=0)
+    return _with_interval(float(score - control), replicates, documents)

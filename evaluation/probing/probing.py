@@ -303,8 +303,8 @@ def _estimate_effort(dataset: Dataset, dimension: int, probing: Probing) -> int:
     """Return the nanoseconds that probing a dataset with one layer takes, roughly."""
     files = chain.from_iterable(dataset.files.values())
     n_rows = sum(pq.read_metadata(file).num_rows for file in files)
-    setting = probing.protocol, probing.pair_features, dataset.folds
-    return effort(dataset.task, n_rows, len(dataset.labels), dimension, *setting)
+    n_classes = len(dataset.labels)
+    return effort(dataset.task, n_rows, n_classes, dimension, probing, dataset.folds)
 
 
 def probe_dataset(
@@ -322,6 +322,8 @@ def probe_dataset(
         else:
             _check_rows(dataset, rows)
             problem = make_problem(dataset, rows, x)
+            if probing.controls and problem.metric == "accuracy":
+                problem = replace(problem, gold=rows[dataset.tested].y)
             fit_predict = PROTOCOLS[probing.protocol].fit_predict
             output = fit_predict(problem, seed, probing.engine)
             score, predictions = score_predictions(
@@ -333,7 +335,7 @@ def probe_dataset(
                 score.measures[ablation.name] = float(np.mean(values))
             if probing.controls:
                 score, predictions = add_controls(
-                    score, predictions, dataset, problem, seed, probing
+                    score, predictions, rows, dataset, problem, output, seed, probing
                 )
     vectors = encoded.vectors[layer]
     score = replace(score, coverage=encoded.coverage, texts=encoded.texts, vectors=vectors)

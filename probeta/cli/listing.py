@@ -142,10 +142,7 @@ def _seconds(dataset: Dataset, probing: Probing) -> float:
         sizes = dataset.facts.sizes
         rows, folds = sum(filter(None, sizes.values())), "train" not in sizes
         classes = len(dataset.facts.labels or ())
-    nanoseconds = effort(
-        dataset.task.name, rows, classes, _DIMENSION, probing.protocol, probing.pair_features, folds
-    )
-    return nanoseconds / 1e9
+    return effort(dataset.task.name, rows, classes, _DIMENSION, probing, folds) / 1e9
 
 
 def _in_words(seconds: float) -> str:

@@ -119,7 +119,7 @@ _NOT_PROVED = """\
 not proved: that this encoder, or any, gave these answers: who has the data can write right ones
 not proved: its name, revision, options; protocol, seed, versions, code: the results only say so"""
 _NOT_PROVED_OF = {
-    "probes": "what was chosen on validation, ablations, the share of known words",
+    "probes": "what was chosen on validation, ablations, selectivity, code length, known words",
     "rankings": "other layers, post-processed vectors, correlations, ties, unknown words",
     "paradigms": "the scores of single clusters",
 }

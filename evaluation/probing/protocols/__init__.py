@@ -18,19 +18,6 @@ PROTOCOLS: dict[str, Protocol] = {
 }
 
 
-def effort(
-    task: str, rows: int, classes: int, dimension: int, name: str, pairs: PairFeatures, folds: bool
-) -> int:
-    """Return the nanoseconds of CPU that a probe takes, roughly, without transfer or ablations.
-
-    ``rows`` are those of all splits; ``folds``: whether they are in folds instead; ``name``: of the
-    protocol.
-    """
-    protocol = PROTOCOLS[name]
-    features = feature_width(task, dimension, pairs) * (protocol.in_folds if folds else 1)
-    return rows * features * protocol.effort(task, max(1, classes))
-
-
 @dataclass(frozen=True, slots=True)
 class Probing(Checked):
     """How datasets are probed: `probing` in params.yaml.
@@ -59,6 +46,23 @@ class Probing(Checked):
             "engine": self.engine,
             "pair_features": self.pair_features,
         } | ({"ablations": True} if self.ablations else {})
+
+
+# How many times as long a probe takes with controls, roughly.
+_TIMES: Mapping[bool | str, int] = {False: 1, True: 3, "full": 4}
+
+
+def effort(
+    task: str, rows: int, classes: int, dimension: int, probing: Probing, folds: bool
+) -> int:
+    """Return the nanoseconds of CPU that a probe takes, roughly, without transfer or ablations.
+
+    ``rows`` are those of all splits; ``folds``: whether they are in folds instead.
+    """
+    protocol = PROTOCOLS[probing.protocol]
+    features = feature_width(task, dimension, probing.pair_features)
+    fits = (protocol.in_folds if folds else 1) * _TIMES[probing.controls]
+    return rows * features * fits * protocol.effort(task, max(1, classes))
 
 
 def probing_params(params: Mapping[str, Any], path: Path) -> Probing:

@@ -1,6 +1,7 @@
 """Logistic regressions on standardised features: scaling, principal axes, L-BFGS, the loss."""
 
 from collections.abc import Callable, Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from itertools import combinations
 
@@ -351,7 +352,13 @@ class Regressions:
                 x, self._rotation, self._axes = rotated, axes, (None, squares, 0.0)
         else:
             self._axes = longest_axes(x)
+        self._begin(x, targets, used, scales)
+
+    def _begin(
+        self, x: Floats, targets: Targets, used: Flags | None, scales: Floats | None
+    ) -> None:
         shares = [targets.shares()] if used is None else [targets.shares(rows) for rows in used]
+        self._used = used
         self._loss = _CrossEntropy(
             x,
             targets.entries(),
@@ -364,6 +371,16 @@ class Regressions:
         bias = _first_bias(self._shares)
         self._parameters = np.zeros((*bias.shape, x.shape[-1]), np.float32), bias
         self._before = self._parameters
+
+    def restart(self, targets: Targets, rows: slice | Labels = slice(None)) -> "Regressions":
+        """Return regressions of other targets, on the same features, for which axes are known.
+
+        ``rows``: those that are left if no rows were given to each regression; the targets are of
+        these.
+        """
+        other, x = copy(self), self._loss.x
+        other._begin(x if x.ndim > 2 else x[rows], targets, self._used, self._loss.scales)
+        return other
 
     def fit(self, strengths: Sequence[float]) -> None:
         """Find the weights of the lowest losses.
@@ -393,12 +410,22 @@ class Regressions:
         weights, bias = self._parameters
         return _with_bias(weights @ self._loss.x.mT, bias)
 
-    def fitted(self) -> "Fitted":
-        """Return what was fitted last, unless each regression has its own axes: see ``logits``."""
+    @property
+    def along(self) -> Floats:
+        """The rows that regressions are fitted on, along their axes if all are known."""
+        return self._loss.x
+
+    def fitted(self, along_axes: bool = False) -> "Fitted":
+        """Return what was fitted last, unless each regression has its own axes: see ``logits``.
+
+        ``along_axes``: for rows as in ``along``.
+        """
         assert self._loss.x.ndim == 2
         weights, bias = self._parameters
         weights = self._loss.unscaled(weights)
-        return Fitted(weights if self._rotation is None else weights @ self._rotation.T, bias)
+        if self._rotation is not None and not along_axes:
+            weights = weights @ self._rotation.T
+        return Fitted(weights, bias)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -24,6 +25,7 @@ class Problem:
     y are class numbers int64 where the metric is "accuracy", else scores float64. Where there are
     folds, each of which is test once, there are no validation (features and targets) and no test.
     Validation is ``held_out`` if it is a part of the source's train, which has nothing else for it.
+    ``gold`` are the classes of the predicted rows, for their information; None if it is not asked.
     """
 
     name: str
@@ -35,6 +37,7 @@ class Problem:
     test: Floats | None = None
     folds: Labels | None = None
     held_out: bool = False
+    gold: Labels | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,12 +47,15 @@ class ProbeOutput:
     Predictions are class numbers int64 or scores float64, [starts, rows]: ``SEEDS`` random starts,
     or one if nothing is random. ``chosen`` has what was chosen for each test fold (and
     start), by the name of the setting; validation is the metric that the choice was made by, the
-    mean over folds and starts.
+    mean over folds and starts. ``probe`` (``standard.Probe``) fits other targets on these features;
+    information, if it is asked for, is in bits, float64 [rows]. A protocol may have neither.
     """
 
     predictions: Values
     chosen: dict[str, list[float]]
     validation: float
+    probe: Any = None
+    information: Doubles | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +164,12 @@ def targets(metric: Metric, values: Values) -> Targets:
     above: Doubles = values - floors
     classes = np.unique(np.concatenate([floors, floors[above > 0] + 1]))
     return Targets(classes, np.searchsorted(classes, floors), above)
+
+
+def class_numbers(classes: Labels, values: Labels) -> Labels:
+    """Return the numbers of values among the sorted classes, -1 for a value that is not there."""
+    numbers = np.minimum(np.searchsorted(classes, values), len(classes) - 1)
+    return np.where(classes[numbers] == values, numbers, -1)
 
 
 def predict(metric: Metric, classes: Labels, logits: Reals) -> Values:

@@ -61,13 +61,21 @@ Scores can differ where rows are nearly the same: of predictions, with random ro
 twins that differ by a thousandth one in nine.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from copy import copy
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
 
-from evaluation.arrays import Flags, Floats, Labels, Values
+from evaluation.arrays import Doubles, Flags, Floats, Values
 from evaluation.measures import measure
+from evaluation.probing.protocols.calibration import (
+    TEMPERATURES,
+    calibrate,
+    gold_chances,
+    usable_information,
+)
 from evaluation.probing.protocols.logistic import (
     Regressions,
     coherence_features,
@@ -79,6 +87,7 @@ from evaluation.probing.protocols.problem import (
     Problem,
     Protocol,
     Targets,
+    class_numbers,
     predict,
     targets,
 )
@@ -96,86 +105,145 @@ def fit_predict(problem: Problem, seed: int, engine: str) -> ProbeOutput:
 
     Train has two classes or more, or two different scores. The seed is without effect.
     """
-    if problem.folds is None:
-        return _predict_splits(problem)
-    return _predict_folds(problem, problem.folds)
+    return Probe(problem).fit_predict(problem)
 
 
 PROTOCOL = Protocol("standard", 5, ("numpy",), fit_predict)
 
 
-def _predict_splits(problem: Problem) -> ProbeOutput:
-    assert problem.validation is not None
-    assert problem.test is not None
-    x_validation, y_validation = problem.validation
-    features = _features(problem.task, problem.x, x_validation, problem.test)
-    train, validation, test = standardised(*features)
-    train_targets = targets(problem.metric, problem.y)
-    regressions = Regressions(train, train_targets)
-    # It has its own copy, or this one.
-    del train
-    best = -np.inf
-    for strength in _strengths(problem):
-        regressions.fit([strength])
-        fitted = regressions.fitted()
-        (held_out,) = _predict(problem, train_targets, fitted.logits(validation))
-        metric = measure(problem.metric, y_validation, held_out)
-        # From strong to weak: of equals the strongest.
-        if metric > best:
-            best, chosen, best_fit = metric, strength, fitted
-    return ProbeOutput(
-        _predict(problem, train_targets, best_fit.logits(test)), {"strength": [chosen]}, best
-    )
+class Probe:
+    """The probe of a problem; what its regressions share is computed once for all targets."""
 
+    def __init__(self, problem: Problem) -> None:
+        """Begin with the features of a problem, in splits or in folds."""
+        if problem.folds is not None:
+            self._tests = [problem.folds == number for number in np.unique(problem.folds)]
+            self._pairs = list(combinations(range(len(self._tests)), 2))
+            without = [~(self._tests[i] | self._tests[j]) for i, j in self._pairs]
+            self._inner = _Fits(problem, np.array(without))
+            self._outer = _Fits(problem, ~np.array(self._tests))
+            return
+        assert problem.validation is not None
+        assert problem.test is not None
+        features = _features(problem.task, problem.x, problem.validation[0], problem.test)
+        train, self._validation, self._test = standardised(*features)
+        self._regressions = Regressions(train, targets(problem.metric, problem.y))
 
-def _predict_folds(problem: Problem, folds: Labels) -> ProbeOutput:
-    tests = [folds == number for number in np.unique(folds)]
-    pairs = list(combinations(range(len(tests)), 2))
-    strengths = _strengths(problem)
-    fits = _Fits(problem, np.array([~(tests[i] | tests[j]) for i, j in pairs]))
-    # For each test fold and strength, the predictions for the rows of the other folds.
-    held_out = np.zeros((len(tests), len(strengths), len(folds)), problem.y.dtype)
-    for index, strength in enumerate(strengths):
-        for (i, j), predicted in zip(pairs, fits.predict([strength] * len(pairs)), strict=True):
-            held_out[j, index, tests[i]] = predicted[tests[i]]
-            held_out[i, index, tests[j]] = predicted[tests[j]]
-    chosen, validation = [], []
-    for test, by_strength in zip(tests, held_out, strict=True):
-        metrics = [
-            measure(problem.metric, problem.y[~test], predicted[~test]) for predicted in by_strength
-        ]
-        # The first of equals is the strongest.
-        index = int(np.argmax(metrics))
-        chosen.append(strengths[index])
-        validation.append(metrics[index])
-    predictions = np.zeros_like(problem.y)
-    for test, final in zip(tests, _Fits(problem, ~np.array(tests)).predict(chosen), strict=True):
-        predictions[test] = final[test]
-    return ProbeOutput(predictions[None], {"strength": chosen}, float(np.mean(validation)))
+    def fit_predict(self, problem: Problem) -> ProbeOutput:
+        """Fit and predict a problem that has these features, see the module."""
+        predict_rows = self._predict_splits if problem.folds is None else self._predict_folds
+        return replace(predict_rows(problem), probe=self)
+
+    def regressions(self, problem: Problem) -> tuple[Regressions, Floats | None]:
+        """Return regressions on all rows of train, or of all folds, and the features of test."""
+        if problem.folds is None:
+            return self._regressions, self._test
+        (x,) = standardised(*_features(problem.task, problem.x))
+        return Regressions(x, targets(problem.metric, problem.y)), None
+
+    def _predict_splits(self, problem: Problem) -> ProbeOutput:
+        assert problem.validation is not None
+        y_validation = problem.validation[1]
+        train_targets = targets(problem.metric, problem.y)
+        regressions = self._regressions.restart(train_targets)
+        best = -np.inf
+        for strength in strengths(problem):
+            regressions.fit([strength])
+            fitted = regressions.fitted()
+            logits = fitted.logits(self._validation)
+            (held_out,) = _predict(problem, train_targets, logits)
+            metric = measure(problem.metric, y_validation, held_out)
+            # From strong to weak: of equals the strongest.
+            if metric > best:
+                best, chosen, best_fit, best_logits = metric, strength, fitted, logits
+        logits = best_fit.logits(self._test)
+        predictions = _predict(problem, train_targets, logits)
+        information = None
+        if problem.gold is not None:
+            classes, shares = train_targets.classes, train_targets.shares()
+            held_out = class_numbers(classes, y_validation)
+            calibration = calibrate(
+                gold_chances(best_logits[0], held_out, shares), shares[held_out]
+            )
+            information = usable_information(
+                calibration, logits[0], class_numbers(classes, problem.gold), shares
+            )
+        return ProbeOutput(predictions, {"strength": [chosen]}, best, information=information)
+
+    def _predict_folds(self, problem: Problem) -> ProbeOutput:
+        tests, y = self._tests, problem.y
+        all_targets = targets(problem.metric, y)
+        inner, outer = (fits.restart(problem) for fits in (self._inner, self._outer))
+        shares = [all_targets.shares(~test) for test in tests]
+        chosen, validation = [0.0] * len(tests), [-np.inf] * len(tests)
+        # For each test fold, the chances of the other folds' rows with the strength chosen.
+        chances: dict[int, Doubles] = {}
+        for strength in strengths(problem):
+            # For each test fold, the predictions for the rows of the other folds.
+            held_out = np.zeros((len(tests), len(y)), y.dtype)
+            gold = np.zeros(
+                (len(tests), len(TEMPERATURES), len(y) if problem.gold is not None else 0)
+            )
+            for pair, logits in zip(
+                self._pairs, inner.logits([strength] * len(self._pairs)), strict=True
+            ):
+                predicted = predict(problem.metric, all_targets.classes, logits)
+                for test, other in (pair, pair[::-1]):
+                    rows = tests[other]
+                    held_out[test, rows] = predicted[rows]
+                    if problem.gold is not None:
+                        gold[test][:, rows] = gold_chances(
+                            logits[rows], all_targets.y[rows], shares[test]
+                        )
+            for number, test in enumerate(tests):
+                metric = measure(problem.metric, y[~test], held_out[number, ~test])
+                # From strong to weak: of equals the strongest.
+                if metric > validation[number]:
+                    chosen[number], validation[number] = strength, metric
+                    chances[number] = gold[number][:, ~test] if problem.gold is not None else gold
+        predictions, information = np.zeros_like(y), np.zeros(len(y))
+        for number, (test, logits) in enumerate(zip(tests, outer.logits(chosen), strict=True)):
+            predictions[test] = predict(problem.metric, all_targets.classes, logits[test])
+            if problem.gold is not None:
+                calibration = calibrate(chances[number], shares[number][all_targets.y[~test]])
+                information[test] = usable_information(
+                    calibration, logits[test], all_targets.y[test], shares[number]
+                )
+        return ProbeOutput(
+            predictions[None],
+            {"strength": chosen},
+            float(np.mean(validation)),
+            information=None if problem.gold is None else information,
+        )
 
 
 class _Fits:
-    """Regressions on some of a problem's rows each, and their predictions for all of them."""
+    """Regressions on some of a problem's rows each, and their logits for all of them."""
 
     def __init__(self, problem: Problem, used: Flags) -> None:
         """Begin; ``used`` are the rows of each of k regressions, [k, n]."""
-        self._problem, self._targets = problem, targets(problem.metric, problem.y)
+        all_targets = targets(problem.metric, problem.y)
         self._parts: list[tuple[Floats, Regressions]] = []
         # Features that depend on the rows that are fitted on are made for each regression.
         alone = problem.task == COHERENCE
         for rows in np.split(used, len(used)) if alone else [used]:
             x = _features(problem.task, problem.x[rows[0]], problem.x)[1] if alone else problem.x
             (x,) = standardised(x)
-            self._parts.append((x, Regressions(x, self._targets, rows, deviations(x, rows))))
+            self._parts.append((x, Regressions(x, all_targets, rows, deviations(x, rows))))
 
-    def predict(self, strengths: Sequence[float]) -> Values:
-        """Fit with strengths [k], from where the last fit ended; return predictions [k, n]."""
-        predictions: list[Values] = []
+    def restart(self, problem: Problem) -> "_Fits":
+        """Return such regressions of the targets of another problem."""
+        other, of_problem = copy(self), targets(problem.metric, problem.y)
+        other._parts = [(x, regressions.restart(of_problem)) for x, regressions in self._parts]
+        return other
+
+    def logits(self, strengths: Sequence[float]) -> Iterator[Floats]:
+        """Fit with strengths [k], from where the last fit ended; yield logits [n, classes]."""
+        first = 0
         for x, regressions in self._parts:
-            regressions.fit(strengths[len(predictions) : len(predictions) + regressions.count])
-            logits = regressions.logits(x)
-            predictions.extend(_predict(self._problem, self._targets, logits))
-        return np.array(predictions)
+            regressions.fit(strengths[first : first + regressions.count])
+            first += regressions.count
+            yield from regressions.logits(x)
 
 
 def _predict(problem: Problem, train_targets: Targets, logits: Floats) -> Values:
@@ -183,7 +251,8 @@ def _predict(problem: Problem, train_targets: Targets, logits: Floats) -> Values
     return np.array([predict(problem.metric, train_targets.classes, of_fit) for of_fit in logits])
 
 
-def _strengths(problem: Problem) -> tuple[float, ...]:
+def strengths(problem: Problem) -> tuple[float, ...]:
+    """Return the strengths that are tried, from the strongest."""
     classes = len(targets(problem.metric, problem.y).classes)
     return LARGE_STRENGTHS if len(problem.y) * classes > LARGE else STRENGTHS
 

@@ -94,7 +94,7 @@ def test_labels_of_a_fold_do_not_matter_to_its_answers(
     ],
 )
 def test_costs_are_near_those_measured(protocol, task, rows, classes, measured):
-    told = effort(task, rows, classes, 768, protocol, "difference_product", False) / 1e9
+    told = effort(task, rows, classes, 768, Probing(protocol), False) / 1e9
     assert measured / 2 < told < 2 * measured
 
 

@@ -155,6 +155,9 @@ def test_ties_go_to_the_strongest_penalty(monkeypatch: pytest.MonkeyPatch) -> No
             self.count = 1 if used is None else len(used)
             self.strengths: Any = None
 
+        def restart(self, targets: Any) -> Any:
+            return copy(self)
+
         def fit(self, strengths: Any) -> None:
             self.strengths = strengths
 

@@ -1,0 +1,106 @@
+"""Description length of classes given vectors, by an online code.
+
+Voita and Titov (2020, "Information-theoretic probing with minimum description length", section
+3.2): the rows of train are in a random order, and both sides have their vectors. The classes of the
+first portion cost log2(number of classes) each; those of each further portion are coded by the
+chances that a probe gives them which was fitted on all rows before. Their portions, less those that
+have too few rows to fit.
+
+Strength and calibration are chosen within each portion, and nothing is fitted for that alone: what
+was fitted on the portion before is tried on the rows that this one adds. The second portion, for
+which nothing was tried yet, is coded by the shares of the classes. All features are standardised
+with the mean and deviation of train, and rotated to its axes, as the probe's are. A class that no
+row before has, the prior codes: shares of the classes with one row more of each.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from evaluation.arrays import Doubles, Floats, Labels
+from evaluation.probing.protocols.calibration import (
+    Calibration,
+    calibrate,
+    gold_chances,
+    least_share,
+    mix,
+)
+from evaluation.probing.protocols.logistic import Regressions
+from evaluation.probing.protocols.problem import class_numbers, targets
+
+PORTIONS = (0.001, 0.002, 0.004, 0.008, 0.016, 0.032, 0.0625, 0.125, 0.25, 0.5)
+# A probe is fitted on so many rows at least, and on so many a class.
+MIN_ROWS = 20
+MIN_ROWS_A_CLASS = 2
+
+
+class Code(NamedTuple):
+    """Bits of each row's class, float64 [rows]; and the learning curve: (rows, accuracy)."""
+
+    bits: Doubles
+    curve: list[tuple[int, float]]
+
+
+def portions_of(y: Labels) -> list[int]:
+    """Return how many rows portions have that a probe is fitted on; y are classes in order."""
+    n_rows, least = len(y), max(MIN_ROWS, MIN_ROWS_A_CLASS * len(np.unique(y)))
+    ends = sorted({round(share * n_rows) for share in PORTIONS})
+    return [end for end in ends if end >= least and (y[:end] != y[0]).any()]
+
+
+def online_code(
+    regressions: Regressions,
+    values: Labels,
+    order: Labels,
+    strengths: Sequence[float],
+    test: tuple[Floats, Labels] | None,
+) -> Code:
+    """Code the classes of rows one portion after the other.
+
+    Args:
+        regressions: on these rows' features, without rows or scales of their own.
+        values: the classes, [rows].
+        order: numbers of the rows in the order in which they are coded.
+        strengths: of the penalty, from the strongest.
+        test: standardised features and classes that the learning curve is measured on; None for
+            the rows that are not fitted on yet.
+    """
+    classes, y = np.unique(values[order], return_inverse=True)
+    n_rows, n_classes = len(y), len(classes)
+    ordered = regressions.restart(targets("accuracy", y), order)
+    bits = np.full(n_rows, np.log2(n_classes))
+    curve = []
+    chosen: tuple[float, Calibration] | None = None
+    portions = portions_of(y)
+    for end, next_end in zip(portions, [*portions[1:], n_rows], strict=True):
+        of_portion, block = targets("accuracy", y[:end]), y[end:next_end]
+        shares, numbers = of_portion.shares(), class_numbers(of_portion.classes, block)
+        prior = ((np.bincount(y[:end], minlength=n_classes) + 1) / (end + n_classes))[block]
+        if chosen is None:
+            bits[end:next_end] = -np.log2(prior)
+        fits, best = ordered.restart(of_portion, slice(end)), -np.inf
+        for strength in strengths:
+            fits.fit([strength])
+            fitted = fits.fitted(along_axes=True)
+            (logits,) = fitted.logits(ordered.along[end:next_end])
+            tried = mix(
+                gold_chances(logits, numbers, shares, np.ones(1))[0], prior, least_share(len(block))
+            )
+            if (value := float(np.log(tried).sum())) > best:
+                best, best_strength, best_logits = value, strength, logits
+            if chosen is None or strength != chosen[0]:
+                continue
+            temperature, share = np.array([chosen[1].temperature]), chosen[1].share
+            (fitted_chances,) = gold_chances(logits, numbers, shares, temperature)
+            bits[end:next_end] = -np.log2(mix(fitted_chances, prior, share))
+            if test is None:
+                asked, gold = fitted.logits(ordered.along[end:]), classes[y[end:]]
+            else:
+                asked, gold = fits.fitted().logits(test[0]), test[1]
+            predicted = classes[of_portion.classes[asked[0].argmax(axis=1)]]
+            curve.append((end, float(np.mean(predicted == gold))))
+        chosen = best_strength, calibrate(gold_chances(best_logits, numbers, shares), prior)
+    in_rows = np.empty(n_rows)
+    in_rows[order] = bits
+    return Code(in_rows, curve)
