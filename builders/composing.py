@@ -337,11 +337,7 @@ def compose(dataset: RankingDataset, records: Path, out: Path, sources: str) -> 
 
 
 class _Composition:
-    """Composes a ranking: the texts are added first, then the pairs are linked.
-
-    Attributes:
-        collections: path of each collection that was read to its part of the report.
-    """
+    """Composes a ranking: the texts are added first, then the pairs are linked."""
 
     def __init__(self, dataset: RankingDataset, records: Path, sources: str) -> None:
         """Read the pairs."""
@@ -354,6 +350,7 @@ class _Composition:
         self._texts = Counter({"read": 0, "of_a_test_part": 0, "no_words": 0, "same_as_another": 0})
         self._words: dict[str, int] = {}
         self._outcomes = Counter[Outcome]()
+        # Path of each collection that was read to its part of the report.
         self.collections: dict[str, dict[str, Any]] = {}
         self._pairs = {collection.path: self._read(collection) for collection in dataset.pairs}
         if not any(self.collections[c.path]["source_parts"] for c in dataset.pairs):

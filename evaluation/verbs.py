@@ -67,7 +67,7 @@ def score_encoders(
     Args:
         stage: its name.
         module: full name of the module that scores.
-        options: of the command line, see ``add_stage``.
+        options: of the command line, those of a stage.
         folder: of the results, which have the names of the encoders.
         suffix: of these names.
         datasets: on which the scores depend.
@@ -262,11 +262,9 @@ def _embed(
 
 
 def _remove_changed(store: Path, recorded: Mapping[str, str]) -> None:
-    """Remove the files that are not as the last run recorded them: they are made again.
-
-    Chunks without a record may be of a killed run; the store checks them, and its header. It does
-    not check a vocabulary.
-    """
+    """Remove the files that are not as the last run recorded them: they are made again."""
+    # Chunks without a record may be of a killed run; the store checks them, and its header. It does
+    # not check a vocabulary.
     for path, digest in digest_files([store]).items():
         file = Path(path)
         is_checked = file.parent == store and path not in recorded

@@ -276,10 +276,7 @@ def _grouped(configs: Sequence[Config]) -> dict[tuple[str, ...], list[Config]]:
 
 
 def _missed_gates(configs: Sequence[Config]) -> dict[tuple[str, Verdict], dict[str, str]]:
-    """Return the datasets of each gate and verdict that is worse than a pass.
-
-    Each has a note: by which baseline surface form solves it, and that of the majority class.
-    """
+    """Return the datasets of each gate and verdict that is worse than a pass, with a note."""
     names: dict[tuple[str, Verdict], dict[str, str]] = {}
     for gate in GATES:
         for config in configs:
@@ -287,6 +284,7 @@ def _missed_gates(configs: Sequence[Config]) -> dict[tuple[str, Verdict], dict[s
             if verdict in VERDICTS[VERDICTS.index(SURFACE_FORM) :]:
                 note = ""
                 if verdict == SURFACE_FORM and (best := config.best_baseline):
+                    # By which baseline surface form solves it, and that of the majority class.
                     note = f" ({best[0].replace('_', ' ')} {100 * best[1]:.1f}, "
                     note += f"majority {100 * config.majority:.1f})"
                 names.setdefault((gate, verdict), {})[config.dataset.name] = note

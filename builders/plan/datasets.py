@@ -446,12 +446,7 @@ def _rankable(corpora: Iterable[Corpus], unit: Unit, texts: int) -> list[Collect
 def _select(
     names: Iterable[str], collections: Sequence[Collection], where: str, what: str
 ) -> list[Collection]:
-    """Return the collections that a list names: by corpus, or by corpus/collection.
-
-    Args:
-        collections: to choose from.
-        where: the list is, and ``what`` it is for, for messages.
-    """
+    """Return the collections that a list names: by corpus, or by corpus/collection."""
     choices = dict.fromkeys([*(c.corpus.name for c in collections), *(c.path for c in collections)])
     selected: list[Collection] = []
     for name in names:

@@ -243,12 +243,10 @@ def _fit(patterns: Mapping[tuple[str, ...], int], need: Mapping[str, float]) -> 
 
 
 class _Measure(NamedTuple):
-    """A length feature that must not reveal a sentence's position.
+    """A length feature that must not reveal a sentence's position."""
 
-    It is the logarithm of ``of``, relative to the passage's other sentences if ``relative``, in
-    ``steps`` bins of the width ``step`` on either side; values beyond them are in the last.
-    """
-
+    # It is the logarithm of ``of``, relative to the passage's other sentences if ``relative``, in
+    # ``steps`` bins of the width ``step`` on either side; values beyond them are in the last.
     of: Callable[[str], float]
     relative: bool
     step: float

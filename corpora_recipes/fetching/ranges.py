@@ -215,11 +215,7 @@ class PartialFile:
         return self._position
 
     def read(self, size: int = -1) -> bytes:
-        """Return the next ``size`` bytes, or all; fewer only at the end of the file.
-
-        Raises:
-            InputError: some were not fetched; see also ``RangeFetcher.fetch``.
-        """
+        """Return the next ``size`` bytes, or all; fewer only at the end of the file."""
         stop = self.size if size < 0 else min(self._position + size, self.size)
         if self._fetcher is not None:
             self.fetch(self._position, stop)

@@ -369,11 +369,9 @@ def csv_rows(
 def _has_swallowed(
     taken: Sequence[tuple[int, bytes]], cells: Sequence[str], delimiter: str
 ) -> bool:
-    """Return whether a line inside of a row looks like a row by its first cell, or its last one.
-
-    That cell of the row is outside of the field with line ends; the other has the same form, with
-    a number, as ids have, or is equal.
-    """
+    """Return whether a line inside of a row looks like a row by its first cell, or its last one."""
+    # That cell of the row is outside of the field with line ends; the other has the same form, with
+    # a number, as ids have, or is equal.
     column, inside = (0, taken[1:]) if "\n" not in cells[0] else (-1, taken[:-1])
     cell, form = cells[column].strip(), _form(cells[column])
     split = (line.decode(errors="replace").split(delimiter) for _, line in inside)

@@ -586,10 +586,8 @@ def _link(nodes: Sequence[_Rs3Node], types: dict[str, set[str]]) -> None:
 def _find_parent(
     node: _Rs3Node, candidates: Sequence[_Rs3Node], types: dict[str, set[str]]
 ) -> _Rs3Node:
-    """Return the only node among those of an id that can be the parent.
-
-    Some tools type a multinuclear group as "span".
-    """
+    """Return the only node among those of an id that can be the parent."""
+    # Some tools type a multinuclear group as "span".
     types_allowed = ["span", "multinuc"]
     if types.get(node.relation) == {"multinuc"}:
         exact = any(candidate.type == "multinuc" for candidate in candidates)

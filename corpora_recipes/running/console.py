@@ -289,50 +289,6 @@ def positive(text: str) -> int:
     return int(text)
 
 
-def add_params(parser: argparse.ArgumentParser) -> None:
-    """Add the option that names params.yaml."""
-    help_text = "the parameters of the run (default: params.yaml)"
-    parser.add_argument("--params", type=Path, default=PARAMS, metavar="FILE", help=help_text)
-
-
-def add_data(parser: argparse.ArgumentParser) -> None:
-    """Add the option that names datasets."""
-    help_text = """folder of the datasets, their id on the Hugging Face Hub, or samples, which are
-        shipped (default: dist/hub, or samples without one)"""
-    parser.add_argument("--data", metavar="DATA", help=help_text)
-
-
-def add_stage(parser: argparse.ArgumentParser, entries: str = "") -> None:
-    """Add the options of all stages; ``entries`` says what `--only` names, "" for no option."""
-    add_params(parser)
-    add = parser.add_argument
-    if entries:
-        help_text = f"these {entries} only (default: all of params.yaml)"
-        add("--only", type=names, metavar="NAME,…", help=help_text)
-    help_text = "stop at the first fault (default: skip what has one, and name it)"
-    add("--strict", action="store_true", help=help_text)
-    help_text = """read all files again whose contents are remembered (default: those whose size
-        or times have changed)"""
-    add("--check", action="store_true", help=help_text)
-
-
 def names(text: str) -> list[str]:
     """Return the names of an argument, which are separated by commas; a type for argparse."""
     return [name.strip() for name in text.split(",") if name.strip()]
-
-
-def add_workers(parser: argparse.ArgumentParser) -> None:
-    """Add the option for the number of processes."""
-    cpus, help_text = os.cpu_count() or 1, "number of processes (default: one per CPU)"
-    parser.add_argument("--workers", type=positive, default=cpus, metavar="N", help=help_text)
-
-
-def add_executor(parser: argparse.ArgumentParser, calls: str) -> None:
-    """Add the options for processes of this machine or a cluster, for ``calls``: "blocks read"."""
-    help_text = f"{calls} at once (default: one per CPU, or one per thread of the cluster)"
-    parser.add_argument("--workers", type=positive, metavar="N", help=help_text)
-    default = os.environ.get("PROBETA_EXECUTOR") or "local"
-    help_text = """processes of this machine, or a Dask scheduler (default: the environment variable
-        PROBETA_EXECUTOR, or local)"""
-    where = "local|tcp://HOST:PORT"
-    parser.add_argument("--executor", default=default, metavar=where, help=help_text)

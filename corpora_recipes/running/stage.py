@@ -84,7 +84,7 @@ def run_entries(
     Args:
         stage: its name.
         entries: those of params.yaml whose inputs exist, by name.
-        options: of the command line, see ``console.add_stage``.
+        options: of the command line, those of a stage.
         unit: what they are called, such as "corpora".
         folder: that of the outputs, from which everything else is removed; None to remove nothing.
         any_fault: whether an entry is skipped for any fault, because the stage always runs; else

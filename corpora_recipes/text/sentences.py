@@ -299,12 +299,9 @@ def _full_stop_ends(
 
 
 def _precedes_number(core: str, words: Sequence[str], i: int, rules: Rules, chain: int = 2) -> bool:
-    """Return whether a short word with a stop is before its number: "ord. Nº 916", "op. 51".
-
-    A vowel at its end, or capitals, make it a word that ends a sentence: "La dama. 3 peones". So do
-    languages with ordinals, where verbs stand at the end. At most ``chain`` other short words may
-    stand between it and the number.
-    """
+    """Return whether a short word with a stop is before its number: "ord. Nº 916", "op. 51"."""
+    # A vowel at its end, or capitals, make it a word that ends a sentence: "La dama. 3 peones". So
+    # do languages with ordinals, where verbs stand at the end.
     following = words[i + 1].lstrip(OPENING)
     if len(core) > _MAX_SHORT or not core.isalpha() or (core.isupper() and len(core) > 1):
         return False

@@ -3,7 +3,7 @@
 import argparse
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -47,25 +47,12 @@ class Verb(NamedTuple):
     arguments: dict[str, Any]
     if_interrupted: str = "what was there before is unchanged"
 
-    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        """Add the arguments of the verb to a parser."""
-        for name, facts in self.arguments.items():
-            if name in _SHARED:
-                getattr(console, f"add_{name}")(parser, *([facts] if facts else []))
-                continue
-            details = {**facts, **({"type": _TYPES[facts["type"]]} if "type" in facts else {})}
-            if isinstance(choices := facts.get("choices"), str):
-                module, _, constant = choices.partition(":")
-                details["choices"] = list(getattr(import_module(module), constant))
-            parser.add_argument(*name.split(), **details)
-
     def run(self, options: argparse.Namespace) -> None:
         """Run the verb; see ``corpora_recipes.running.console.run`` for errors."""
         getattr(import_module(self.module), f"run_{self.name}")(options)
 
 
-# Of verbs.yaml: the arguments that several verbs have, and the types of others.
-_SHARED = ("stage", "params", "data", "workers", "executor")
+_SHARED = load_yaml(Path(__file__).with_name("shared_arguments.yaml"))
 _TYPES: dict[str, Any] = {"path": Path, "names": console.names, "positive": console.positive}
 _ENTRIES = load_yaml(Path(__file__).with_name("verbs.yaml"))
 VERBS = {name: Verb(name, **entry) for name, entry in _ENTRIES.items()}
@@ -120,9 +107,34 @@ def _run(verb: Verb, arguments: Sequence[str]) -> None:
         console.quiet = console.verbose = False
 
 
+def add_arguments(
+    parser: argparse.ArgumentParser, arguments: Mapping[str, Any], of: str = ""
+) -> None:
+    """Add arguments of verbs.yaml; ``of`` is what a verb says of those that others have too."""
+    computed = {
+        "CPUS": os.cpu_count() or 1,
+        "EXECUTOR": os.environ.get("PROBETA_EXECUTOR") or "local",
+    }
+    for name, facts in arguments.items():
+        if name in _SHARED:
+            add_arguments(parser, _SHARED[name], facts or "")
+            continue
+        if "{of}" in facts["help"] and not of:
+            continue
+        details = {**facts, "help": facts["help"].replace("{of}", of)}
+        if "type" in facts:
+            details["type"] = _TYPES[facts["type"]]
+        if facts.get("default") in [*computed]:
+            details["default"] = computed[facts["default"]]
+        if isinstance(choices := facts.get("choices"), str):
+            module, _, constant = choices.partition(":")
+            details["choices"] = list(getattr(import_module(module), constant))
+        parser.add_argument(*name.split(), **details)
+
+
 def _add_arguments(parser: argparse.ArgumentParser, verb: Verb) -> None:
     """Add the arguments of a verb, and those that all verbs have."""
-    verb.add_arguments(parser)
+    add_arguments(parser, verb.arguments)
     verbosity = parser.add_mutually_exclusive_group()
     verbosity.add_argument("--quiet", action="store_true", help="print the result and faults alone")
     verbosity.add_argument("--verbose", action="store_true", help="print the counts of every entry")

@@ -350,14 +350,11 @@ def guess_language(path: str, records: Path) -> str:
 
 
 def _datasets(corpus: Corpus, records: Path) -> dict[str, dict[str, Any]]:
-    """Return entries of all tasks on documents, that which needs most of them last.
-
-    They have folds if the documents are few and none has a split of its source; and donors of the
-    same topic if most documents have one that another document has too.
-    """
+    """Return entries of all tasks on documents, that which needs most of them last."""
     rows = pq.read_table(records, columns=["id", "split", "topics"]).to_pylist()
     passage_tasks = [task for task in TASKS.values() if isinstance(task, PassageTask)]
     tasks = [task for task in passage_tasks if "documents" in task.records]
+    # They have folds if the documents are few and none has a split of its source.
     dealt = all(r["split"] == decide_split(corpus.seed, corpus.name, r["id"]) for r in rows)
     options = {"folds": True} if dealt and len(rows) < MIN_DOCUMENTS_TO_SPLIT else {}
     prefixed: dict[str, PassageTask] = {}

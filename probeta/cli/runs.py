@@ -20,7 +20,7 @@ from corpora_recipes.running.errors import (
 from corpora_recipes.running.outputs import LEFT_OUT, PROBED, REPORT
 from corpora_recipes.running.stage import Skipped, describe_skipped, read_skipped
 from evaluation.params import encoders_params
-from probeta.cli import VERBS, listing
+from probeta.cli import VERBS, add_arguments, listing
 
 
 class Stage(NamedTuple):
@@ -83,7 +83,7 @@ def run_repro(options: argparse.Namespace) -> None:
 def _run_stage(stage: Stage, options: argparse.Namespace, skipped: Collection[str]) -> None:
     """Run a stage with the options of the run, except entries that earlier stages skipped."""
     verb, parser = VERBS[stage.name], argparse.ArgumentParser()
-    verb.add_arguments(parser)
+    add_arguments(parser, verb.arguments)
     stage_options = parser.parse_args([])
     stage_options.params, stage_options.strict = options.params, options.strict
     stage_options.check = False

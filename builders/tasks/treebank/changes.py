@@ -173,16 +173,12 @@ def with_both_orders(
 
 
 class _Place(NamedTuple):
-    """A word that may be replaced.
+    """A word that may be replaced, with the tokens before and after it, or "" at the end."""
 
-    Its kind is that of ``kind_of``; its position that of its token, from 1; it starts at a
-    character of the text; before and after it are other tokens, or "" at the end.
-    """
-
-    kind: str
+    kind: str  # see ``kind_of``
     form: str
-    position: int
-    start: int
+    position: int  # of its token, from 1
+    start: int  # in characters of the text
     before: str
     after: str
 

@@ -393,11 +393,7 @@ def paragraphs(text: str) -> list[str]:
 
 
 def _separated(block: Part, columns: Columns) -> Contents:
-    """Yield the rows of a table with a header; see ``csv_rows``.
-
-    In a table with tabs, a field that a program has quoted like CSV is read without the quotation
-    marks: those inside are doubled.
-    """
+    """Yield the rows of a table with a header; see ``csv_rows``."""
     is_tsv = _file_of(block).suffix == ".tsv"
 
     def names(header: Sequence[str], where: str) -> Sequence[str]:
@@ -411,6 +407,7 @@ def _separated(block: Part, columns: Columns) -> Contents:
         delimiter = "\t" if is_tsv else tables.csv_delimiter(header)
         for row in tables.csv_rows(chain([header], lines), str(block.path), names, delimiter):
             fields = row.fields
+            # A program may have quoted a field with tabs like CSV, with doubled quotation marks.
             if is_tsv:
                 fields = {name: tables.unquote(v) if '""' in v else v for name, v in fields.items()}
             yield Row(row.where), row.fault or fields

@@ -98,14 +98,12 @@ def read_block(block: LineRange, corpus: Corpus) -> BlockResult:
 
 @dataclass(frozen=True, slots=True)
 class _Rule:
-    """A kind of boilerplate, which ``leaves`` replaces, or of sentences to drop.
-
-    Wherever the pattern matches, the lower-cased text contains one of ``needs``, if there are any;
-    searching for them first is much faster.
-    """
+    """A kind of boilerplate, which ``leaves`` replaces, or of sentences to drop."""
 
     name: str
     pattern: re.Pattern[str]
+    # Wherever the pattern matches, the lower-cased text contains one of these, if there are any;
+    # searching for them first is much faster.
     needs: Sequence[str]
     leaves: str
 

@@ -1,6 +1,5 @@
 """What a command prints and how it ends; errors that are not the program's; options of stages."""
 
-import argparse
 import errno
 import os
 import pickle
@@ -19,7 +18,7 @@ import pytest
 from imports import REPOSITORY
 
 from corpora_recipes.running import console
-from corpora_recipes.running.console import add_stage, announce, clock, explain, log, progress, run
+from corpora_recipes.running.console import announce, clock, explain, log, progress, run
 from corpora_recipes.running.errors import LONGEST_SAID, LONGEST_SHOWN, InputError
 from corpora_recipes.running.outputs import whole_file, whole_folder
 
@@ -252,19 +251,6 @@ def test_what_an_interruption_leaves_is_said(capsys: pytest.CaptureFixture[str])
     # Errors of the program are not hidden.
     with pytest.raises(TypeError):
         run(partial(end_by, TypeError()))
-
-
-@pytest.mark.parametrize(
-    ("entries", "given", "only"),
-    [("corpora", [], None), ("corpora", ["--only", "b, a,,"], ["b", "a"]), ("", [], None)],
-)
-def test_the_options_of_a_stage(entries: str, given: list[str], only: list[str] | None) -> None:
-    parser = argparse.ArgumentParser()
-    add_stage(parser, entries)
-    options = vars(parser.parse_args(given))
-    assert options.pop("only", None) == only
-    assert options == {"params": Path("params.yaml"), "strict": False, "check": False}
-    assert ("--only" in parser.format_help()) == bool(entries)
 
 
 needs_bash = pytest.mark.skipif(not shutil.which("bash"), reason="no bash")

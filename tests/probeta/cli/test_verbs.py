@@ -1,5 +1,6 @@
 """The command line: from instances to a report, errors without a traceback, help."""
 
+import argparse
 import json
 import re
 import subprocess
@@ -17,11 +18,25 @@ from stage_lines import untimed
 from builders.audit_report import FORMAT
 from corpora_recipes.recipe import recipe_names
 from corpora_recipes.running.errors import install_command
-from probeta.cli import VERBS, main
+from probeta.cli import VERBS, add_arguments, main
 from probeta.cli.init import params_text
 from probeta.cli.listing import params_type
 
 # --- verbs ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("entries", "given", "only"),
+    [("corpora", [], None), ("corpora", ["--only", "b, a,,"], ["b", "a"]), ("", [], None)],
+)
+def test_the_options_of_a_stage(entries: str, given: list[str], only: list[str] | None) -> None:
+    parser = argparse.ArgumentParser()
+    add_arguments(parser, {"stage": entries})
+    options = vars(parser.parse_args(given))
+    assert options.pop("only", None) == only
+    assert options == {"params": Path("params.yaml"), "strict": False, "check": False}
+    assert ("--only" in parser.format_help()) == bool(entries)
+
 
 Capsys = pytest.CaptureFixture[str]
 ROWS = [
