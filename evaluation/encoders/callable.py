@@ -123,7 +123,7 @@ class FunctionEncoder(Postprocessed):
     The function takes a list of texts and returns an array of floats, [texts, dimension], or
     [texts, layers, dimension] with the layers from the lowest to the highest. The vector of a text
     must not depend on the other texts of the call. The function is called in one process only;
-    it should load its model once (``functools.cache``). ``evaluation/encoders/examples/`` has two.
+    it should load its model once (``functools.cache``). ``evaluation/encoders/examples/`` has some.
 
     Attributes:
         function: "module:function" or "module:object.attribute"; the module may be in the current

@@ -1,6 +1,7 @@
 """Functions of the user as encoders: where they are found, layers, errors; the two examples."""
 
 import ast
+import math
 import py_compile
 import sys
 from collections.abc import Iterator
@@ -286,3 +287,67 @@ def test_the_examples(
     monkeypatch.setitem(sys.modules, package.__name__, package)
     encoder = made(f"evaluation.encoders.examples.{name}:encode", form="tokens")
     assert encoder.encode(["La casa", "el mar"])[0].tolist() == vector
+
+
+def gru(x: Any, weights: dict[str, Any], prefix: str) -> list[float]:
+    """Return the last state of the network of Kiros et al. (2015), equations 1 to 4, by loops."""
+    w, b, u, wx, bx, ux = (
+        weights[f"{prefix}_{name}"] for name in ("W", "b", "U", "Wx", "bx", "Ux")
+    )
+    units = len(ux)
+    state = [0.0] * units
+
+    def product(vector: Any, matrix: Any, column: int) -> float:
+        return sum(float(v) * float(m) for v, m in zip(vector, matrix[:, column], strict=True))
+
+    for word in x:
+        gates = [
+            1 / (1 + math.exp(-(product(word, w, i) + b[i] + product(state, u, i))))
+            for i in range(2 * units)
+        ]
+        new = [
+            math.tanh(product(word, wx, i) + bx[i] + gates[i] * product(state, ux, i))
+            for i in range(units)
+        ]
+        state = [
+            gates[units + i] * state[i] + (1 - gates[units + i]) * new[i] for i in range(units)
+        ]
+    return state
+
+
+def test_skip_thought_reads_the_authors_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of the same names, keys and shapes; the real ones have 2,400 units and 620 dimensions."""
+    drawn = np.random.default_rng(3)
+    sizes = {"W": (5, 8), "b": (8,), "U": (4, 8), "Wx": (5, 4), "bx": (4,), "Ux": (4, 4)}
+    networks = {
+        file: {
+            f"{prefix}_{name}": drawn.normal(size=size).astype(np.float32)
+            for prefix in prefixes
+            for name, size in sizes.items()
+        }
+        for file, prefixes in {"uni": ["encoder"], "bi": ["encoder", "encoder_r"]}.items()
+    }
+    folder = tmp_path / "skip_thoughts"
+    folder.mkdir()
+    for file, arrays in networks.items():
+        # They have further arrays, one of objects, which are left alone.
+        history = {"history_errs": np.array([None]), "Wemb": np.zeros((2, 5))}
+        np.savez(folder / f"{file}_skip.npz", **arrays, **history)  # type: ignore[arg-type]
+    tables = {name: drawn.normal(size=(3, 5)).astype(np.float32) for name in "ub"}
+    for name, table in tables.items():
+        np.save(folder / f"{name}table.npy", table)
+    (folder / "dictionary.txt").write_text("casa\nUNK\nla\n", "utf-8")
+    monkeypatch.chdir(tmp_path)
+    encoder = made("evaluation.encoders.examples.skip_thought:encode", form="tokens")
+    found = encoder.encode(["la casa azul", "casa"])[:, 0]
+    rows = [2, 0, 1]
+    parts = [
+        gru(tables["u"][rows], networks["uni"], "encoder"),
+        gru(tables["b"][rows], networks["bi"], "encoder")
+        + gru(tables["b"][rows[::-1]], networks["bi"], "encoder_r"),
+    ]
+    expected = [value / math.hypot(*part) for part in parts for value in part]
+    assert found.shape == (2, 12)
+    assert found[0].tolist() == pytest.approx(expected, abs=1e-6)
