@@ -61,9 +61,9 @@ def differences_of(dataset: str, task: str, benchmark: str) -> list[str]:
 Entries = dict[str, dict[str, dict[str, Any]]]
 """Benchmark to dataset to what it is built from."""
 _ALL: Entries = load_yaml(Path(__file__).with_name("benchmarks.yaml"))
-_GROUPS = {group.abbreviation: group for group in (*GROUPS, *OF_BENCHMARKS)}
+GROUP_NAMED = {group.abbreviation: group for group in (*GROUPS, *OF_BENCHMARKS)}
 _AVERAGED = {
-    (benchmark, name): _GROUPS[entry.pop("group")]
+    (benchmark, name): GROUP_NAMED[entry.pop("group")]
     for benchmark, entries in _ALL.items()
     for name, entry in entries.items()
     if "group" in entry
@@ -81,14 +81,10 @@ BENCHMARKS, WITHDRAWN = _entries(withdrawn=False), _entries(withdrawn=True)
 """benchmarks.yaml, without what is withdrawn, and only that, with the reason in ``withdrawn``."""
 
 
-GROUPINGS: dict[str, dict[str, dict[Group, list[str]]]] = {
-    name: {
-        benchmark: {_GROUPS[group]: members for group, members in groups.items()}
-        for benchmark, groups in benchmarks.items()
-    }
-    for name, benchmarks in load_yaml(Path(__file__).with_name("groupings.yaml")).items()
-}
-"""groupings.yaml: name to benchmark to group to its datasets."""
+GROUPINGS: dict[str, Mapping[str, Mapping[str, list[str]]]] = load_yaml(
+    Path(__file__).with_name("groupings.yaml")
+)
+"""groupings.yaml: name to benchmark to group, by its abbreviation, to its datasets."""
 
 
 def group_of(benchmark: str, dataset: str, of_task: Group) -> Group:

@@ -248,11 +248,8 @@ def read_header(file: VectorFile, language: str = "") -> Header | FastTextArgume
         dimension = [False, *numbers][::-1].index(False)
     if not 0 < dimension <= MAX_LINE_BYTES or count == 0:
         expected = "COUNT DIMENSION, both above 0 and possible, or a word and its numbers"
-        found, todo = (
-            _excerpt(first) if first else "nothing",
-            "give a file of word2vec, GloVe or fastText",
-        )
-        raise file.error("line 1", expected, found, todo)
+        todo = "give a file of word2vec, GloVe or fastText"
+        raise file.error("line 1", expected, _excerpt(first) if first else "nothing", todo)
     prefix = b""
     if file.peek(len(CONCEPT)) == CONCEPT:
         if not language:
@@ -302,11 +299,6 @@ def read_vectors(file: VectorFile, bar: Any, language: str = "") -> WordVectors:
     return WordVectors(rows, matrix)
 
 
-def read_blocks(file: VectorFile, header: Header, bar: Any) -> Iterator[tuple[list[str], "Floats"]]:
-    """Read words and vectors in blocks, with all checks except for repeated words."""
-    return ((words, vectors) for _, words, vectors in _read_rows(file, header, bar))
-
-
 _Rows = tuple[Sequence[int], list[bytes], "Floats"]
 """Numbers of rows in the file, their words, and their vectors."""
 
@@ -314,6 +306,7 @@ _Rows = tuple[Sequence[int], list[bytes], "Floats"]
 def _read_rows(
     file: VectorFile, header: Header, bar: Any
 ) -> Iterator[tuple[Sequence[int], list[str], "Floats"]]:
+    """Read words and vectors in blocks, with all checks except for repeated words."""
     readers = {"text": _text_rows, "binary": _binary_rows, "pickle": _pickle_rows}
     for numbers, words, vectors in readers[header.kind](file, header):
         bad = np.flatnonzero(~np.isfinite(vectors).all(axis=1))
@@ -358,9 +351,15 @@ def _text_rows(file: VectorFile, header: Header) -> Iterator[_Rows]:
         if first_error and n_unlikely == len(words):
             raise first_error
         try:
-            vectors = _parse_numbers(numbers)
-        except ValueError:
-            raise _number_error(file, header, rows, numbers) from None
+            vectors = np.loadtxt(numbers, np.float32, comments=None, delimiter=" ", ndmin=2)
+        except ValueError as error:
+            fields = (
+                (n, f) for n, line in zip(rows, numbers, strict=True) for f in line.split(" ")
+            )
+            bad = ((n, f) for n, f in fields if not NUMBER.fullmatch(f.encode("latin-1")))
+            number, field = next(bad, (rows[0], str(error)))
+            expected = f"{header.dimension} numbers"
+            raise file.error(header.position_of(number), expected, repr(field)) from None
         found = True
         yield rows, words, vectors
     if header.count not in (None, row + 1):
@@ -369,10 +368,6 @@ def _text_rows(file: VectorFile, header: Header) -> Iterator[_Rows]:
     if not found:
         expected = f"words that begin with {header.prefix.decode()}"
         raise file.error("", expected, "none", "correct the encoder's `language`")
-
-
-def _parse_numbers(lines: list[str]) -> "Floats":
-    return np.loadtxt(lines, np.float32, comments=None, delimiter=" ", ndmin=2)
 
 
 def _split_line(line: bytes, header: Header) -> tuple[bytes, bytes]:
@@ -401,19 +396,6 @@ def _line_error(file: VectorFile, header: Header, row: int, line: bytes) -> Inpu
     fields = line.rstrip(b" \r").split(b" ")
     found = f"{len(fields) - 1} fields after the word: {_excerpt(line)}"
     return file.error(header.position_of(row), expected, found)
-
-
-def _number_error(
-    file: VectorFile, header: Header, rows: Sequence[int], numbers: list[str]
-) -> InputError:
-    """Return the error of the first field that is no number."""
-    row, field = next(
-        (row, field)
-        for row, line in zip(rows, numbers, strict=True)
-        for field in line.split(" ")
-        if not NUMBER.fullmatch(field.encode("latin-1"))
-    )
-    return file.error(header.position_of(row), f"{header.dimension} numbers", repr(field))
 
 
 def _read_pickle(file: VectorFile) -> tuple[list[bytes], "Floats"]:
@@ -543,19 +525,16 @@ class StaticVectors(OneVector):
 
     The formats, each also compressed with gzip:
 
-    - word2vec's and fastText's text: a line "COUNT DIMENSION", then one word per line with its
-      numbers;
-    - GloVe's text: the same without the first line. A word may contain spaces (". . ." in
-      glove.840B): the vector is the last DIMENSION fields, and such a word never matches a token.
-      If the word before them ends in a number, the line counts as too long, unless a first line
-      says DIMENSION. Tabs may stand for the blanks;
+    - text: of word2vec and fastText with a line "COUNT DIMENSION", of GloVe without it, then a word
+      and its numbers, with blanks or tabs. A word may contain blanks (". . ." in glove.840B) and
+      never matches a token then, but not end in a number, unless a first line says DIMENSION;
+    - the text of ConceptNet Numberbatch, whose words have a language (``/c/es/casa``);
     - word2vec's binary format (``.bin``): the first line, then a word, a space and the float32;
     - fastText's own ``.bin`` (version 11 or 12), words and n-grams, unless it is quantised;
-    - ConceptNet Numberbatch's text, whose words have a language (``/c/es/casa``), with `language`;
     - Polyglot's pickle, which is read without running it.
 
-    Files trained on web text have words that are not UTF-8. They are read, and never match a token.
-    Of a repeated word the first vector is taken; a warning says how many there are.
+    A word that is not UTF-8 never matches a token. Of a repeated word the first vector is taken; a
+    warning says how many there are.
 
     Attributes:
         path: the file; the name of a binary one ends in ``.bin`` or ``.bin.gz``.
@@ -613,7 +592,7 @@ class StaticVectors(OneVector):
         with open_vectors(self.path) as file, progress(stamp[1], Path(self.path).name, "B") as bar:
             header = read_header(file, self.language)
             if isinstance(header, Header):
-                yield from read_blocks(file, header, bar)
+                yield from ((words, block) for _, words, block in _read_rows(file, header, bar))
                 return
         table = load_model(*stamp, self.language)
         words = list(table.rows)

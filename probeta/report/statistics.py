@@ -11,7 +11,7 @@ import pandas as pd
 
 from builders.audit_report import compare_to_baseline, detects_little
 from builders.tasks import TASKS
-from builders.tasks.benchmarks import BENCHMARKS, GROUPINGS, WITHDRAWN, Group, group_of
+from builders.tasks.benchmarks import BENCHMARKS, GROUP_NAMED, GROUPINGS, WITHDRAWN, Group, group_of
 from evaluation.arrays import Counts, Doubles, Flags
 from evaluation.measures import sum_half_width
 from evaluation.results.citation import Citation, cite
@@ -395,7 +395,7 @@ def list_averages(
             *(("", group, groups[group]) for group in sorted(groups, key=group_sort_key)),
             ("", None, [*all_tasks]),
             *(
-                (grouping, group, names)
+                (grouping, GROUP_NAMED[group], names)
                 for grouping, grouped in GROUPINGS.items()
                 for group, names in grouped.get(benchmark, {}).items()
             ),

@@ -1,4 +1,4 @@
-"""The example InferSent on files of the same form: the network of the authors, loaded from a file."""
+"""The example InferSent on files of the same form as those of its authors."""
 
 from pathlib import Path
 from typing import Any

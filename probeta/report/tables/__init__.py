@@ -12,8 +12,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from builders.tasks import TASKS
-from builders.tasks.benchmarks import BENCHMARKS, GROUPINGS, WITHDRAWN, Group, group_of
+from builders.tasks.benchmarks import GROUPINGS
 from corpora_recipes.yaml_files import load_yaml
 from evaluation.results.scores import RankScore
 from probeta.report.layout import Number
@@ -44,18 +43,6 @@ class Paper:
     scores: Mapping[str, Published]
     refused: Mapping[str, str] = field(default_factory=dict)
     grouping: str = ""
-
-    def members(self, benchmark: str, group: Group) -> set[str]:
-        """Return the datasets that the paper's mean of a group is over."""
-        grouped = GROUPINGS.get(self.grouping, {}).get(benchmark)
-        if grouped is not None:
-            return {*grouped.get(group, ())}
-        entries = BENCHMARKS[benchmark] | WITHDRAWN[benchmark]
-        return {
-            name
-            for name, entry in entries.items()
-            if name in self.rows and group_of(benchmark, name, TASKS[entry["task"]].group) == group
-        }
 
     def reason_not_shown(self, dataset: str, task: str, rows: int, *, sample: bool = False) -> str:
         """Return why scores on a dataset cannot stand beside those on ``rows`` rows, or ""."""
@@ -122,7 +109,10 @@ def published_means(report: Report, average: Average) -> Iterator[Number]:
             continue
         if any(reason_not_shown(report, paper, name) for name in average.datasets):
             continue
-        is_same = paper.members(average.benchmark, group) == {*average.datasets}
+        # The mean that a paper states is over datasets that are withdrawn since then, too.
+        is_same = not average.withdrawn
+        if grouped := GROUPINGS.get(paper.grouping, {}).get(average.benchmark):
+            is_same = {*grouped.get(group.abbreviation, ())} == {*average.datasets}
         for encoder, scores in paper.scores.items():
             stated = [scores[name] for name in average.datasets if name in scores]
             if is_same and group.abbreviation in scores:

@@ -152,7 +152,7 @@ def test_english_sets_are_averaged_in_the_groups_of_section_5_1() -> None:
     for name, entry in BENCHMARKS["english_senteval"].items():
         group = group_of("english_senteval", name, TASKS[entry["task"]].group)
         groups.setdefault(group.abbreviation, []).append(name)
-    chen = {g.abbreviation: n for g, n in GROUPINGS["chen2019"]["english_senteval"].items()}
+    chen = GROUPINGS["chen2019"]["english_senteval"]
     assert chen["SC"] == ["mr", "cr", "mpqa", "subj", "sst5", "trec", "mrpc"]
     assert {*groups["SC"]} - {*chen["SC"]} == {"sst2"}
     assert {*chen["SSS"]} == {"sts_b_en_r", "sick_en_r", "sick_en_e"} == {*groups["SSS"]}
@@ -168,7 +168,7 @@ def test_every_grouping_is_of_datasets_of_its_benchmark() -> None:
             names = [name for members in grouped.values() for name in members]
             assert len({*names}) == len(names)
             assert {*names} <= BENCHMARKS[benchmark].keys()
-    wang = {g.abbreviation: n for g, n in GROUPINGS["wang2022"]["english_senteval"].items()}
+    wang = GROUPINGS["wang2022"]["english_senteval"]
     assert {name: len(members) for name, members in wang.items()} == {
         **{"SC": 8, "SPC": 2, "SS": 8, "WS": 9}
     }
