@@ -218,9 +218,9 @@ class Scores(ScoreTable):
                 group = group_of(benchmark, score.dataset, TASKS[score.task].group)
                 named = [benchmark, f"{benchmark} {group.abbreviation}"]
                 for grouping, benchmarks in GROUPINGS.items():
-                    for group, members in benchmarks.get(benchmark, {}).items():
+                    for abbreviation, members in benchmarks.get(benchmark, {}).items():
                         if score.dataset in members:
-                            named.append(f"{benchmark} {grouping} {group.abbreviation}")
+                            named.append(f"{benchmark} {grouping} {abbreviation}")
                 for name in named:
                     averages.setdefault(name, []).append(score)
         return averages
