@@ -1,8 +1,9 @@
-"""The starters of papers on files in the forms in which these are published."""
+"""The starters of papers on files in the forms that others publish; the cells that they give."""
 
 import csv
 import gzip
 import json
+import math
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -10,8 +11,12 @@ from pathlib import Path
 import pytest
 from vector_files import numberbatch, polyglot, senna, text_of
 
+from builders.tasks import TASKS
+from builders.tasks.benchmarks import BENCHMARKS, GROUPINGS, WITHDRAWN
 from corpora_recipes.running.outputs import COMPLETED
 from probeta.cli import main
+from probeta.cli.init import PAPERS as STARTERS
+from probeta.report.tables import PAPERS, PARALEX_SCORES
 
 LANGUAGES = ("en", "es", "vi")
 # Directions of clusters, and one that differs from word to word.
@@ -76,3 +81,86 @@ def test_the_starter_of_paralex_runs_on_every_kind_of_vectors(
 
 
 KINDS = ("fasttext", "polyglot", "numberbatch")
+
+
+COLUMNS = ("table", "cells", "by a command", "refused", "of")
+# Beside the examples: one that is a copy of another, and the entry of an encoder that is refused.
+COPIED, REFUSED = {"dissent": "infersent"}, {"chen2019": {"elmo"}}
+
+
+def cell_rows(repository: Path) -> list[dict[str, str]]:
+    """Return the rows of the table of docs/papers.md that counts cells."""
+    page = (repository / "docs/papers.md").read_text("utf-8")
+    lines = page.partition("## The cells of the tables")[2].partition("\n## ")[0].splitlines()
+    cells = [
+        [cell.strip() for cell in line.strip("|").split(" | ")] for line in lines if "|" in line
+    ]
+    assert tuple(cells[0]) == COLUMNS
+    return [dict(zip(COLUMNS, row, strict=True)) for row in cells[2:]]
+
+
+def test_the_cells_of_the_papers_add_up(repository: Path) -> None:
+    *rows, total = cell_rows(repository)
+    sums = dict.fromkeys(COLUMNS[1:4], 0)
+    for row in rows:
+        cells, by_command, refused = (int(row[column]) for column in COLUMNS[1:4])
+        assert cells == by_command + refused, row
+        factors = [int(number) for number in re.findall(r"(?:^|× )(\d+)", row["of"])]
+        lacking = re.search(r"without (\d+) cells", row["of"])
+        assert cells == math.prod(factors) - int(lacking[1] if lacking else 0), row
+        for column in sums:
+            sums[column] += int(row[column])
+        assert bool(refused) == ("refused:" in row["of"]), row
+    assert sums == {column: int(total[column]) for column in sums}
+    share = sums["by a command"] / sums["cells"]
+    assert total["of"] == f"{100 * share:.1f} % by a command"
+
+
+def test_the_cells_of_the_papers_are_those_of_what_is_carried(repository: Path) -> None:
+    cells = {row["table"]: int(row["cells"]) for row in cell_rows(repository)}
+    spanish, *_ = PAPERS
+    for table, benchmark, groups in (
+        ("Araujo, 3", "spanish_senteval", {"SC", "SPC", "SS"}),
+        ("Araujo, 4", "spanish_senteval", {"LPT"}),
+        ("Araujo, 5", "spanish_discoeval", None),
+    ):
+        entries = BENCHMARKS[benchmark] | WITHDRAWN[benchmark]
+        tasks = {name: TASKS[entry["task"]].group.abbreviation for name, entry in entries.items()}
+        listed = [name for name, group in tasks.items() if groups is None or group in groups]
+        assert cells[table] == len(spanish.scores) * len(listed)
+    chen = next(paper for paper in PAPERS if paper.paper == "Chen et al. (2019), paper")
+    # Four groups of SentEval, seven of DiscoEval, and an average.
+    assert cells["Chen, 2"] == len(chen.scores.keys() - {"people"}) * 12
+    wang = GROUPINGS["wang2022"]["english_senteval"]
+    tasks_of_words = len(wang["SC"]) + len(wang["SPC"])
+    assert cells["Wang, 3"] == (len(wang["WS"]) + 3) * tasks_of_words
+    assert cells["Wang, 6"] == (len(wang["SS"]) + 3) * len(wang["SC"])
+    printed = [score for scores in PARALEX_SCORES.values() for score in scores]
+    assert cells["Sumbler, 2"] == len(printed) - printed.count(None)
+
+
+def test_every_command_that_gives_a_cell_exists(
+    repository: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = (repository / "docs/papers.md").read_text("utf-8")
+    section = page.partition("## The cells of the tables")[2].partition("\n## ")[0]
+    examples = {path.stem for path in (repository / "evaluation/encoders/examples").glob("*.py")}
+    for verb in re.findall(r"`probeta (\w+)", section):
+        with pytest.raises(SystemExit) as ended:
+            main([verb, "--help"])
+        assert ended.value.code == 0
+    assert {*re.findall(r"`(\w+20\d\d)`", section)} == {*STARTERS}
+    for paper in STARTERS:
+        path = tmp_path / f"{paper}.yaml"
+        assert main(["init", "--paper", paper, "--out", str(path), "--quiet"]) == 0
+        text = path.read_text("utf-8")
+        for name, module in re.findall(r"^  # (\w+): .*function: \"my_(\w+):", text, re.MULTILINE):
+            if name not in REFUSED.get(paper, ()):
+                assert COPIED.get(module, module) in examples, (paper, name)
+    capsys.readouterr()
+    assert "refused: `elmo`" in section
+    # In the examples' own words, which entry they are for.
+    for example in examples - {"__init__"}:
+        source = (repository / f"evaluation/encoders/examples/{example}.py").read_text("utf-8")
+        assert f'function: "my_{example}:encode"' in source
+        assert len(source.splitlines()) <= 50
