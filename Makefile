@@ -66,9 +66,10 @@ samples: .venv/installed
 faults: .venv/installed
 	PROBETA_FAULTS=10 .venv/bin/pytest tests/faults
 
-# Minutes to hours: FUZZ="--seconds 3600 theses mlsum", say. What is found is kept in fuzz/.
+# Minutes to hours: MUTANTS of each recipe, others with another SEED; FUZZ="-k mlsum", say.
+MUTANTS ?= 1000
 fuzz: .venv/installed
-	.venv/bin/python tests/fuzz.py $(FUZZ)
+	PROBETA_MUTANTS="$(MUTANTS) $(SEED)" .venv/bin/pytest tests/corpora_recipes/corpora/test_mutants.py $(FUZZ)
 
 lint: .venv/installed
 	.venv/bin/ruff check

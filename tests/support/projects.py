@@ -14,7 +14,7 @@ from imports import REPOSITORY
 CACHES = shutil.ignore_patterns(".*_cache", ".hypothesis", "*.pyc.*")
 # In the project's folder.
 MADE_HERE = shutil.ignore_patterns(
-    ".git", ".venv*", ".uv", "data", "dist", "reports", "fuzz", "dvc.lock", "tmp"
+    ".git", ".venv*", ".uv", "data", "dist", "reports", "dvc.lock", "tmp"
 )
 
 

@@ -1,4 +1,4 @@
-"""Every recipe: its sample read, by rows and counts, and mutants of the sample."""
+"""Every recipe: its sample read, by rows and counts."""
 
 import hashlib
 import json
@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from mutants import forms, mutant
-from reading_oracle import corpus_for, read_form
+from reading_oracle import corpus_for
 from recipe_reading import read_settled
 
 from corpora_recipes.fetching.sources import sample_folder
@@ -125,29 +124,3 @@ def write_golden(recipe: str = "") -> None:
     pinned |= {name: described(name) for name in asked}
     ordered = {name: pinned[name] for name in SAMPLES if name in pinned}
     GOLDEN.write_text(json.dumps(ordered, ensure_ascii=False, indent=1) + "\n", "utf-8")
-
-
-# --- mutated samples -----------------------------------------------------------------------------
-
-MUTANTS = 12
-
-
-@pytest.mark.parametrize("recipe", recipe_names())
-def test_mutants_are_read_or_refused(recipe: str, tmp_path, capsys) -> None:
-    outcomes = Counter(
-        read_form(recipe, mutant(recipe, str(number)), tmp_path) for number in range(MUTANTS)
-    )
-    # Otherwise the mutations are too weak or too strong to test anything.
-    assert outcomes.keys() > {"read"}, outcomes
-
-
-@pytest.mark.parametrize("recipe", recipe_names())
-def test_every_form_is_read_without_a_mutation(recipe: str, tmp_path: Path) -> None:
-    for form in forms(recipe):
-        assert read_form(recipe, form, tmp_path) == "read"
-
-
-def test_a_mutant_depends_on_its_key_alone() -> None:
-    first, again = (mutant("sqc", "7") for _ in range(2))
-    assert first == again
-    assert len({str(mutant("sqc", str(number))) for number in range(20)}) > 15
