@@ -43,7 +43,7 @@ COUNT = re.compile(rb"\d{1,18}")
 # codes of all that it has, which are of words and of an array of numpy, and the names in it:
 PICKLE_MAGIC = b"\x80\x02"
 MAX_PICKLE_BYTES = 1 << 30
-_PICKLED = set("\x80(t\x85\x86\x87)]ae.NXTUqrhjJKM\x89cRb")
+_PICKLED = set("\x80(t\x85\x86\x87)]ae.NXTUqrhjJKM\x8a\x89cRb")
 _PICKLED_NAMES = {"numpy.core.multiarray _reconstruct", "numpy ndarray", "numpy dtype"}
 # Of ConceptNet Numberbatch, whose words are /c/LANGUAGE/word with blanks as "_": the languages that
 # have the vectors of another code (Sumbler et al. 2018, Table 2).
@@ -194,10 +194,7 @@ def open_vectors(path: str) -> Iterator[VectorFile]:
 
 @dataclass(frozen=True)
 class Header:
-    """The header of a file of words and vectors.
-
-    ``count`` is None if it has no number of words; ``prefix``: how those begin that are read.
-    """
+    """The header of a file: the ``count`` of words or None, and how those begin that are read."""
 
     dimension: int
     count: int | None
@@ -399,26 +396,22 @@ def _line_error(file: VectorFile, header: Header, row: int, line: bytes) -> Inpu
 
 
 def _read_pickle(file: VectorFile) -> tuple[list[bytes], "Floats"]:
-    """Read the words and the matrix of a file of Polyglot, without running its operations.
-
-    These come one after another: the texts before the first name are words, and those after it are
-    of the array: its type, the order of its bytes, and the bytes.
-    """
+    """Read the words and the matrix of a file of Polyglot, without running its operations."""
+    # Texts before the first name are words; after it, type, order and bytes of the array.
     words: list[bytes] = []
     array: list[bytes] = []
-    names: list[Any] = []
+    texts = words
     try:
         for operation, value, _ in pickletools.genops(file.peek(MAX_PICKLE_BYTES)):
-            if operation.code not in _PICKLED or (
-                operation.name == "GLOBAL" and value not in _PICKLED_NAMES
-            ):
-                found = f"{operation.name} {value if value is not None else ''}".rstrip()
+            is_name = operation.name == "GLOBAL"
+            if operation.code not in _PICKLED or (is_name and value not in _PICKLED_NAMES):
+                found = f"{operation.name} {value or ''}".rstrip()
                 raise file.error("", "the words and the array of a file of Polyglot", found)
-            if operation.name == "GLOBAL":
-                names.append(value)
+            if is_name:
+                texts = array
             elif isinstance(value, str):
                 encoding = "utf-8" if operation.name == "BINUNICODE" else "latin-1"
-                (array if names else words).append(value.encode(encoding, "surrogatepass"))
+                texts.append(value.encode(encoding, "surrogatepass"))
     except ValueError as error:
         raise file.error("", "a whole file of Polyglot", str(error)) from None
     dimension, rest = divmod(len(array[-1]) if array else 1, 4 * max(1, len(words)))
@@ -533,8 +526,7 @@ class StaticVectors(OneVector):
     - fastText's own ``.bin`` (version 11 or 12), words and n-grams, unless it is quantised;
     - Polyglot's pickle, which is read without running it.
 
-    A word that is not UTF-8 never matches a token. Of a repeated word the first vector is taken; a
-    warning says how many there are.
+    A word that is not UTF-8 never matches a token. Of a repeated one the first vector is taken.
 
     Attributes:
         path: the file; the name of a binary one ends in ``.bin`` or ``.bin.gz``.

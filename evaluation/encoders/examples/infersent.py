@@ -38,7 +38,7 @@ def encode(texts: list[str]) -> Any:
 
     table, encoded = load_model(VECTORS, 0, 0), []
     for text in texts:
-        words = [ENDS[0], *text.split(" "), ENDS[1]]
+        words = f"{ENDS[0]} {text} {ENDS[1]}".split(" ")
         rows = [table.rows[word] for word in words if word in table.rows]
         states, _ = network()(from_numpy(table.matrix[rows or [table.rows[ENDS[1]]]]))
         encoded.append(states.max(dim=0).values.numpy())
