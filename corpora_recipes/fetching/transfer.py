@@ -23,7 +23,7 @@ from urllib.parse import urljoin, urlsplit
 
 from tqdm import tqdm
 
-from corpora_recipes.fetching import patience
+from corpora_recipes.running import patience
 from corpora_recipes.running.errors import InputError
 
 if TYPE_CHECKING:

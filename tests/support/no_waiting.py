@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from corpora_recipes.fetching import patience
+from corpora_recipes.running import patience
 
 
 @pytest.fixture(autouse=True)

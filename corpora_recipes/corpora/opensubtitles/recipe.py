@@ -41,7 +41,6 @@ from typing import Protocol
 from lxml import etree
 from tqdm import tqdm
 
-from corpora_recipes.fetching import patience
 from corpora_recipes.fetching.downloads import fetch_whole
 from corpora_recipes.fetching.ranges import (
     NoRanges,
@@ -56,6 +55,7 @@ from corpora_recipes.hashing import keyed_hash
 from corpora_recipes.reading import order_blocks
 from corpora_recipes.recipe import BlockResult, Corpus, Dropped, Source, load_facts, no_files
 from corpora_recipes.records import Dialogue, Drops
+from corpora_recipes.running import patience
 from corpora_recipes.running.errors import InputError, ParamsError, RawError
 from corpora_recipes.running.limits import LARGEST_FILE, LARGEST_XML, MOST_SUBTITLES
 from corpora_recipes.text.cleaning import clean, find_damage

@@ -38,7 +38,6 @@ from corpora_recipes.corpora.wikipedia.plan import (
     list_blocks,
     wiki_of,
 )
-from corpora_recipes.fetching import patience
 from corpora_recipes.fetching.downloads import Locked, add_to_lock, fetch_whole, read_lock, today
 from corpora_recipes.fetching.ranges import NoRanges, RangeFetcher, part_range, parts_folder
 from corpora_recipes.fetching.sources import list_sources
@@ -47,6 +46,7 @@ from corpora_recipes.hashing import sha256_of
 from corpora_recipes.reading import read_corpus
 from corpora_recipes.recipe import Corpus, Source
 from corpora_recipes.records import Window
+from corpora_recipes.running import patience
 from corpora_recipes.running.errors import InputError, ParamsError, RawError
 from corpora_recipes.running.outputs import write_whole
 

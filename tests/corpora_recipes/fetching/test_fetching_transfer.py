@@ -19,10 +19,11 @@ from misbehaving import FILE, MisbehavingServer, always, first, head, part
 from no_waiting import no_waiting as no_waiting
 from recipe_reading import refused
 
-from corpora_recipes.fetching import downloads, patience, transfer
+from corpora_recipes.fetching import downloads, transfer
 from corpora_recipes.fetching.ranges import RangeFetcher
 from corpora_recipes.fetching.transfer import NotFound, Remote, look_at, read_document, read_json
 from corpora_recipes.recipe import Pin, Source
+from corpora_recipes.running import patience
 from corpora_recipes.running.errors import InputError
 
 DATE = "Wed, 21 Oct 2026 07:28:00 GMT"

@@ -11,10 +11,11 @@ import pytest
 from misbehaving import CASES, FILE, HALF, MisbehavingServer, always, good, head
 from no_waiting import no_waiting as no_waiting
 
-from corpora_recipes.fetching import downloads, patience
+from corpora_recipes.fetching import downloads
 from corpora_recipes.fetching.ranges import NoRanges, RangeFetcher, part_name, parts_folder
 from corpora_recipes.fetching.transfer import look_at, read_document
 from corpora_recipes.recipe import Source
+from corpora_recipes.running import patience
 from corpora_recipes.running.errors import InputError
 
 SHA = hashlib.sha256(FILE).hexdigest()

@@ -14,7 +14,7 @@ from loopback import DATA, OTHER, RangeServer, break_off
 from no_waiting import no_waiting as no_waiting
 from recipe_reading import serve
 
-from corpora_recipes.fetching import patience, transfer
+from corpora_recipes.fetching import transfer
 from corpora_recipes.fetching.ranges import (
     NoRanges,
     PartialFile,
@@ -23,6 +23,7 @@ from corpora_recipes.fetching.ranges import (
     parts_folder,
     read_manifest,
 )
+from corpora_recipes.running import patience
 from corpora_recipes.running.errors import InputError
 
 NAME = "/dump.bz2"

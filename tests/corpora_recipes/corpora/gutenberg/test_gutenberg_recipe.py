@@ -24,11 +24,12 @@ from corpora_recipes.corpora.gutenberg.speech import (
     join_lines,
     parse_turn,
 )
-from corpora_recipes.fetching import patience, sources
+from corpora_recipes.fetching import sources
 from corpora_recipes.fetching.downloads import read_fetched
 from corpora_recipes.reading import settle_counts
 from corpora_recipes.recipe import Corpus, load_facts
 from corpora_recipes.records import Dialogue, Drops, Split
+from corpora_recipes.running import patience
 from corpora_recipes.running.errors import InputError
 
 # --- gutenberg recipe ----------------------------------------------------------------------------

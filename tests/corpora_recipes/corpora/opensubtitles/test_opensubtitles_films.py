@@ -13,10 +13,11 @@ from no_waiting import no_waiting as no_waiting
 from recipe_reading import recipe_corpus, refused, serve
 
 from corpora_recipes.corpora.opensubtitles.recipe import find_directory, list_members
-from corpora_recipes.fetching import patience, sources
+from corpora_recipes.fetching import sources
 from corpora_recipes.fetching.ranges import parts_folder
 from corpora_recipes.reading import read
 from corpora_recipes.recipe import Corpus
+from corpora_recipes.running import patience
 from corpora_recipes.running.errors import InputError
 
 NAME = "raw/es.zip"

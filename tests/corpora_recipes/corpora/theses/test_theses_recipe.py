@@ -16,10 +16,11 @@ from recipe_reading import read_all, recipe_corpus, refused
 
 from corpora_recipes.corpora.theses import recipe
 from corpora_recipes.corpora.theses.recipe import harvest
-from corpora_recipes.fetching import patience, sources
+from corpora_recipes.fetching import sources
 from corpora_recipes.fetching.downloads import MANIFEST
 from corpora_recipes.recipe import Corpus, Source, load_facts
 from corpora_recipes.records import Document
+from corpora_recipes.running import patience
 from corpora_recipes.running.errors import InputError
 
 # --- theses recipe -------------------------------------------------------------------------------
