@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any
 
 from corpora_recipes.params import load_corpora, load_params
 from corpora_recipes.running.cache import Cache, Key, digest_file, digest_files, open_cache
@@ -28,7 +28,7 @@ from corpora_recipes.running.outputs import (
 from corpora_recipes.running.stage import Entry, read_skipped, remove_others, run_entries
 from evaluation.datasets import Dataset, find_datasets, find_probed, parquet_files
 from evaluation.embedding.store import HEADER, changed_files, fingerprint, made_by, read_header
-from evaluation.encoders.encoder import Encoder
+from evaluation.encoders.encoder import Encoder, settings_of
 from evaluation.features import check_prompt_names
 from evaluation.params import (
     Training,
@@ -41,10 +41,6 @@ from evaluation.params import (
     trained_params,
 )
 from evaluation.probing.protocols import probing_params
-
-if TYPE_CHECKING:
-    from _typeshed import DataclassInstance
-
 
 Score = Callable[[str, Encoder, Path, Path], Mapping[str, Any]]
 """Scores the encoder of a name by the store in a folder, writes the results to a path, and returns
@@ -81,7 +77,7 @@ def score_encoders(
                 {dataset.name: dataset.digest() for dataset in datasets},
                 digest_vectors(store),
             ],
-            "parameters": [parameters, asdict(cast("DataclassInstance", make()))],
+            "parameters": [parameters, settings_of(make())],
             "code": code_digest(module),
             "versions": stage_versions(stage),
         }
@@ -213,7 +209,7 @@ def _embed_key(make: Any, datasets: Sequence[Dataset]) -> Key:
     encoder: Encoder = make()
     return {
         "inputs": {dataset.name: dataset.digest() for dataset in datasets},
-        "parameters": [asdict(cast("DataclassInstance", encoder)), fingerprint(encoder)],
+        "parameters": [settings_of(encoder), fingerprint(encoder)],
         "code": [made_by(encoder)["code"], code_digest("evaluation.embedding.embedding")],
         "versions": made_by(encoder)["versions"],
     }

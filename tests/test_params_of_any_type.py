@@ -41,6 +41,7 @@ encoders:
   beto: {encoder: transformers, model: a/b, pooling: cls, layer: avg, prompts: {SP: "a: "}}
   sbert: {encoder: sentence_transformers, model: a/b}
   own_function: {encoder: callable, function: "module:function"}
+  server: {encoder: openai, url: "http://localhost:8000/v1", model: m, key_env: KEY, parallel: 2}
 """
 WRONG: tuple[Any, ...] = (
     *(None, True, False, 0, 1, -1, 10**17, 1.5, float("nan"), float("inf"), date(2026, 1, 1)),

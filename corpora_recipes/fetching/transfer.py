@@ -490,7 +490,8 @@ class Transfer:
         if code == HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE and for_range:
             raise BeyondEnd(response.headers.get("Content-Range", "").removeprefix("bytes */"))
         if code in (*_BUSY, HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE):
-            raise Broken(describe_status(response), wait=_retry_after(response))
+            wait = patience.retry_after(response.headers.get("Retry-After", ""))
+            raise Broken(describe_status(response), wait=wait)
         if code in (HTTPStatus.OK, HTTPStatus.PARTIAL_CONTENT):
             return
         kind = NotFound if code in (HTTPStatus.NOT_FOUND, HTTPStatus.GONE) else InputError
@@ -560,18 +561,6 @@ def _range(
     if not fits or stated_length(response) not in (None, length):
         raise wrong
     return FileResponse(response, length, Version(total, validator))
-
-
-def _retry_after(response: "requests.Response") -> float | None:
-    """Return the seconds that the server asks to wait, None if it does not, or says nonsense."""
-    from urllib3.exceptions import InvalidHeader
-    from urllib3.util import Retry
-
-    stated = response.headers.get("Retry-After", "")[:40]
-    try:
-        return Retry(retry_after_max=10**9).parse_retry_after(stated)
-    except (InvalidHeader, ValueError):
-        return None
 
 
 MAX_DOCUMENT = 1 << 24  # bytes

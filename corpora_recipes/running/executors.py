@@ -34,7 +34,27 @@ _ADDRESS = re.compile(r"inproc://.+|(?:tcp|tls|wss?)://.+:\d{1,5}")
 Result = TypeVar("Result")
 
 
-class Processes(ThreadPoolExecutor):
+class Threads(ThreadPoolExecutor):
+    """Threads of this process, for calls that wait for others."""
+
+    def __init__(self, workers: int) -> None:
+        super().__init__(workers)
+        self.at_once = workers
+
+    def wait(self, futures: Collection[Future[Any]]) -> None:
+        """Wait until one of the calls is done."""
+        wait(futures, None, FIRST_COMPLETED)
+
+    def result(self, future: Future[Result]) -> Result:
+        """Return the result of a call, once it is done."""
+        return future.result()
+
+    def end(self) -> None:
+        """Wait for the calls that have begun."""
+        self.shutdown(cancel_futures=True)
+
+
+class Processes(Threads):
     """Worker processes of this machine, with one thread and one pipe each.
 
     The call of a killed process is repeated in a new process. Pipes are not shared, as they are in
@@ -44,7 +64,6 @@ class Processes(ThreadPoolExecutor):
 
     def __init__(self, workers: int) -> None:
         super().__init__(workers)
-        self.at_once = workers
         self._of_thread = threading.local()
         self._lock = threading.Lock()
         self._processes: list[BaseProcess] = []
@@ -59,14 +78,6 @@ class Processes(ThreadPoolExecutor):
         """
         return super().submit(self._call, partial(function, *arguments, **named))
 
-    def wait(self, futures: Collection[Future[Any]]) -> None:
-        """Wait until one of the calls is done."""
-        wait(futures, None, FIRST_COMPLETED)
-
-    def result(self, future: Future[Result]) -> Result:
-        """Return the result of a call, once it is done; see ``submit``."""
-        return future.result()
-
     def end(self) -> None:
         """End the processes, even during a call."""
         with self._lock:
@@ -78,7 +89,7 @@ class Processes(ThreadPoolExecutor):
             process.join(max(0, deadline - time.monotonic()))
             process.kill()
         # Not before: the threads wait for their processes.
-        self.shutdown(cancel_futures=True)
+        super().end()
         for process in self._processes:
             process.join()
 
@@ -158,7 +169,7 @@ def open_executor(address: str, workers: int | None) -> "Iterator[Processes | Cl
 
 
 def as_completed(
-    executor: "Processes | Cluster | None",
+    executor: "Threads | Cluster | None",
     function: Callable[..., Result],
     calls: Iterable[tuple[Any, ...]],
 ) -> Iterator[tuple[int, Result]]:

@@ -1,4 +1,8 @@
-"""How often, how long and how slowly a server may be asked: the limits of every transfer."""
+"""How often, how long and how slowly a server may be asked; how long it asks to wait."""
+
+import re
+import time
+from email.utils import mktime_tz, parsedate_tz
 
 # Wikimedia's dump server allows two per address (dumps.wikimedia.org/backup-index.html).
 CONNECTIONS = 2
@@ -15,3 +19,18 @@ LONGEST_WAIT = 10.0  # seconds that a server may ask to wait before another addr
 DEADLINE = 900.0
 CHUNK = 1 << 18  # bytes read at once
 REDIRECTS = 10
+
+
+def retry_after(stated: str) -> float | None:
+    """Return the seconds that a header Retry-After asks to wait; None if it says nonsense.
+
+    It is a number of seconds, or a date (RFC 9110, 10.2.3).
+    """
+    stated = stated.strip()[:40]
+    if re.fullmatch(r"\d+", stated, re.ASCII):
+        return float(stated)
+    try:
+        date = parsedate_tz(stated)
+        return None if date is None else max(0.0, mktime_tz(date) - time.time())
+    except (ValueError, OverflowError):
+        return None

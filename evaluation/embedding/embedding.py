@@ -39,7 +39,7 @@ from corpora_recipes.running.console import plural, progress
 from corpora_recipes.running.errors import InputError, NoWorkers, OutputError
 from corpora_recipes.running.executors import CPUS, Processes, as_completed, open_executor
 from corpora_recipes.running.outputs import format_size, free_at, locked_folder
-from evaluation.arrays import Doubles, Floats
+from evaluation.arrays import Doubles, Floats, Rows
 from evaluation.datasets import Dataset
 from evaluation.embedding.store import (
     NO_KEYS,
@@ -62,6 +62,7 @@ from evaluation.encoders.encoder import (
     Encoder,
     HasWords,
     Postprocess,
+    Streams,
     encode_checked,
 )
 from evaluation.features import Lookup, prompt_of, prompted_texts, unique_texts
@@ -344,8 +345,8 @@ def embed_texts(
     missing = keys[~store.has(keys)]
     if not len(missing):
         return 0
-    chunks = [missing[start : start + CHUNK_TEXTS] for start in range(0, len(missing), CHUNK_TEXTS)]
-    if isinstance(encoder, HasWords):
+    chunks = [slice(start, start + CHUNK_TEXTS) for start in range(0, len(missing), CHUNK_TEXTS)]
+    if isinstance(encoder, HasWords | Streams):
         executor = "local"
     if executor == "local":
         workers = min(workers or CPUS, len(chunks)) if encoder.parallel else 1
@@ -353,18 +354,25 @@ def embed_texts(
         open_executor(executor, workers) as pool,
         progress(len(missing), f"embed {encoder.name}", "text") as bar,
     ):
-        batches = ([text_by_key[key] for key in chunk.tolist()] for chunk in chunks)
-        update = bar.update if pool is None else None
-        for number, vectors in encode_batches(pool, encoder, batches, prompt, update):
+        encoded: Iterator[tuple[Rows | slice, Floats]]
+        if isinstance(encoder, Streams):
+            ordered = [text_by_key[key] for key in missing.tolist()]
+            encoded = encoder.stream(ordered, prompt, store.dimension, bar.update)
+        else:
+            batches = ([text_by_key[key] for key in missing[chunk].tolist()] for chunk in chunks)
+            update = bar.update if pool is None else None
+            by_number = encode_batches(pool, encoder, batches, prompt, update)
+            encoded = ((chunks[number], vectors) for number, vectors in by_number)
+        for rows, vectors in encoded:
             if vectors.shape[2] != store.dimension:
                 expected = f"vectors of dimension {store.dimension}, as in encoder.json"
                 found = f"dimension {vectors.shape[2]} of {encoder.name} {encoder.revision}"
                 todo = "remove the folder; an encoder of other vectors has another revision"
                 raise OutputError(folder, expected, found, todo)
             add_files(folder, encoder)
-            write_chunk(folder, chunks[number], encoder, vectors)
+            write_chunk(folder, missing[rows], encoder, vectors)
             if pool is not None:
-                bar.update(len(chunks[number]))
+                bar.update(len(vectors))
     return len(missing)
 
 

