@@ -6,6 +6,7 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import CancelledError
 from dataclasses import dataclass, field
 from ipaddress import ip_address
 from threading import Event, Semaphore
@@ -239,14 +240,14 @@ class _Requests:
     def __init__(self, encoder: Endpoint, client: "httpx2.Client", dimension: int = 0) -> None:
         self._encoder, self._client = encoder, client
         self._dimension = encoder.dimensions or dimension
-        self._answered, self._slots = False, Semaphore(encoder.parallel_option)
+        self._slots = Semaphore(encoder.parallel_option)
+        self._answered = False
+        self._failure: InputError | None = None
         self.stop = Event()
         self.causes: list[str] = []
 
     def fill(self, block: _Block, rows: list[int]) -> tuple[_Block, int]:
-        """Encode some texts of a block, and count them; none if a request has failed for good."""
-        if self.stop.is_set():
-            return block, 0
+        """Encode some texts of a block, and count them."""
         block.vectors[rows, 0] = self.encode([block.texts[row] for row in rows])
         block.done[rows] = True
         return block, len(rows)
@@ -256,7 +257,12 @@ class _Requests:
         begin, n_attempts, n_failures = monotonic(), 0, 0
         while True:
             try:
-                return self._ask(texts)
+                with self._slots:
+                    # Once a request has failed for good, no other one is sent.
+                    if self.stop.is_set():
+                        raise self._failure or CancelledError
+                    answer = self._send(texts)
+                return self._read(answer, texts)
             except _Fault as fault:
                 n_attempts += 1
                 # A server that is busy is left the time that it asks for.
@@ -267,16 +273,18 @@ class _Requests:
                 is_late = monotonic() + wait - begin > patience.DEADLINE
                 is_final = not fault.cause or is_late or n_failures >= patience.ATTEMPTS
                 if is_final or self.stop.wait(wait):
-                    self.stop.set()
                     found = f"{fault.found}; attempt {n_attempts}, for {texts[0][:60]!r} and others"
                     if fault.wait:
                         found += f"; it asks to wait {wait:,.0f} s"
                     where = f"encoder openai, {self._encoder.model} at {self._encoder.url}"
-                    raise InputError(where, fault.expected, found, fault.todo) from None
+                    error = InputError(where, fault.expected, found, fault.todo)
+                    self._failure = self._failure or error
+                    self.stop.set()
+                    raise self._failure from None
                 self.causes.append(fault.cause)
 
-    def _ask(self, texts: list[str]) -> "Floats":
-        """Send a request, and return its vectors."""
+    def _send(self, texts: list[str]) -> bytes:
+        """Send a request, and return the answer."""
         import httpx2
 
         body: dict[str, Any] = {"model": self._encoder.model, "input": texts}
@@ -285,7 +293,7 @@ class _Requests:
         address = f"{self._encoder.url.rstrip('/').removesuffix('/embeddings')}/embeddings"
         data = bytearray()
         try:
-            with self._slots, self._client.stream("POST", address, json=body) as response:
+            with self._client.stream("POST", address, json=body) as response:
                 self._answered = True
                 for chunk in response.iter_raw():
                     data += chunk
@@ -298,7 +306,7 @@ class _Requests:
             raise _Fault("a whole answer", found, todo, cause) from None
         status = response.status_code
         if status == 200:
-            return self._read(data, texts)
+            return bytes(data)
         found = f"the server answers {status}: {self._show(data)}"
         if response.is_redirect:
             found = f"a redirect to {response.headers.get('Location')}"
@@ -308,10 +316,10 @@ class _Requests:
         wait = patience.retry_after(response.headers.get("Retry-After", ""))
         raise _Fault("vectors from this address", found, _ADVICE.get(status, _LATER), cause, wait)
 
-    def _read(self, data: bytearray, texts: list[str]) -> "Floats":
+    def _read(self, data: bytes, texts: list[str]) -> "Floats":
         """Return the vectors of an answer in the order of the texts, after checking its form."""
         try:
-            entries = from_json(bytes(data))["data"]
+            entries = from_json(data)["data"]
             order = [entry["index"] for entry in entries]
             with np.errstate(over="ignore"):
                 vectors = np.array([entry["embedding"] for entry in entries], np.float32)
@@ -336,7 +344,7 @@ class _Requests:
             raise _Fault("finite numbers, in the range of float32", found, cause="NaN")
         return vectors[np.argsort(order)]
 
-    def _show(self, data: bytearray) -> str:
+    def _show(self, data: bytes | bytearray) -> str:
         """Return the beginning of an answer, without the key if it has that."""
         text, key = data[:600].decode("utf-8", "replace"), self._encoder.key()
         return repr((text.replace(key, "[the key]") if key else text)[:300])

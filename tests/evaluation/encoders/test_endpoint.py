@@ -156,7 +156,7 @@ def test_long_texts_make_small_requests(serve: Serve) -> None:
     server = serve()
     texts = ["palabra " * 300, *(f"una frase {i}" for i in range(5)), "palabra " * 10_000]
     assert np.array_equal(endpoint(server, batch=6, parallel=1).encode(texts), vectors_of(texts))
-    assert [len(batch) for batch in server.requests[1:]] == [1, 1, 5]
+    assert sorted(len(batch) for batch in server.requests[1:]) == [1, 1, 5]
 
 
 def test_what_is_sent(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
