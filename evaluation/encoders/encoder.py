@@ -252,8 +252,9 @@ def option_field(name: str, default: Any, compare: bool = True) -> Any:
 
 def settings_of(encoder: Encoder) -> dict[str, Any]:
     """Return the fields that an encoder's scores depend on: those that are compared."""
-    all_fields = fields(cast("Any", encoder))
-    return {field.name: getattr(encoder, field.name) for field in all_fields if field.compare}
+    kind = cast("Any", encoder)
+    compared = {field.name for field in fields(kind) if field.compare}
+    return {name: value for name, value in asdict(kind).items() if name in compared}
 
 
 @dataclass(frozen=True)
