@@ -216,6 +216,7 @@ def test_every_encoder_is_explained_with_its_options_and_their_defaults() -> Non
         "Ellipsis": "",
         "": "any",
         "True": "true",
+        "None": "none",
         "{}": "none",
         str(Vectors()): "float32, kept",
     }

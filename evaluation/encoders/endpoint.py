@@ -42,7 +42,7 @@ _SILENCE = 600.0
 # Bytes of an answer, for each text.
 _MAX_BYTES = 1 << 20
 _ADDRESS = re.compile(r"https?://(\[[0-9a-f:]+\]|[\w.-]+)(:\d{1,5})?(/\S*)?")
-_VARIABLE = re.compile(r"([A-Z][A-Z0-9_]*)?")
+_VARIABLE = re.compile("[A-Z][A-Z0-9_]*")
 _LATER = "see what the server logs; then run the same command again: what was encoded is kept"
 _CORRECT = "correct `url:`, which mostly ends in /v1, or `model:`"
 _ADVICE = {
@@ -91,7 +91,7 @@ class Endpoint(OneVector):
 
     url: str
     model: str
-    key_env: str = field(default="", compare=False)
+    key_env: str | None = field(default=None, compare=False)
     batch: int = field(default=32, compare=False)
     parallel_option: int = option_field("parallel", 8, compare=False)
     dimensions: int = 0
@@ -110,7 +110,11 @@ class Endpoint(OneVector):
         for is_right, expected, found in (
             (not {*"@?#"} & {*self.url}, address, "a user name, a query or a fragment in it"),
             (_ADDRESS.fullmatch(self.url), address, self.url),
-            (_VARIABLE.fullmatch(self.key_env), "key_env: a name in capitals", "another text"),
+            (
+                _VARIABLE.fullmatch(self.key_env or "NONE"),
+                "key_env: a name in capitals",
+                "another text",
+            ),
             (is_safe, "url: https, as a key is sent there, or a port that ssh forwards", self.url),
         ):
             if not is_right:

@@ -344,7 +344,7 @@ def test_an_interruption_loses_nothing_that_came(
     [
         ("7", 7),
         (" 120 ", 120),
-        (format_datetime(datetime.now(UTC) + timedelta(seconds=500), usegmt=True), 500),
+        ("in 500 s", 500),
         ("Wed, 21 Oct 2015 07:28:00 GMT", 0),
         ("", None),
         ("soon", None),
@@ -353,7 +353,9 @@ def test_an_interruption_loses_nothing_that_came(
     ],
 )
 def test_how_long_a_server_asks_to_wait(stated: str, seconds: float | None) -> None:
-    assert patience.retry_after(stated) == pytest.approx(seconds, abs=60 if len(stated) > 9 else 0)
+    if stated == "in 500 s":
+        stated = format_datetime(datetime.now(UTC) + timedelta(seconds=500), usegmt=True)
+    assert patience.retry_after(stated) == pytest.approx(seconds, abs=30 if len(stated) > 9 else 0)
 
 
 def test_the_time_that_a_server_asks_for_is_left_to_it(
