@@ -152,7 +152,8 @@ class Scores(ScoreTable):
     task, language, layer, main (whether it is the main layer), metric ("accuracy" or "pearson"),
     score, low and high (the ends of the 95 % interval), chance, majority, trivial (name of the
     baseline to beat: chance, majority or the best trivial one), trivial_score, n (number of rows
-    tested), validation (the metric there, to choose a layer by), sample, citation (see ``cite``).
+    tested), validation (the metric there, to choose a layer by), sample, citation (see ``cite``);
+    with controls, selectivity, code_length, compression, information.
 
     Attributes:
         results: all numbers, and what they depend on.
@@ -257,8 +258,13 @@ class Scores(ScoreTable):
         header = ("dataset", "group", "score", "95 % interval", "chance", "baseline", "n", "")
         rows = [header, *map(self._row, self.results.main)]
         # Chance is one of the baselines, whose names need no room.
-        short = [(*row[:4], "", row[5].partition(" ")[0], *row[6:]) for row in rows]
-        return short if narrow else rows
+        rows = [
+            (*row[:4], "", row[5].partition(" ")[0], *row[6:]) for row in rows if narrow
+        ] or rows
+        if not any(score.controls for score in self.results.main):
+            return rows
+        added = [["selectivity", "compression", "bits"], *map(_added, self.results.main)]
+        return [(*row, *cells) for row, cells in zip(rows, added, strict=True)]
 
     def _layer_table(self) -> list[tuple[str, ...]]:
         """Return the mean score of each group by layer, with the best layer on validation."""
@@ -321,8 +327,10 @@ class Scores(ScoreTable):
 
     def _records(self) -> list[dict[str, Any]]:
         from evaluation.results.citation import cite
+        from evaluation.results.scores import CONTROL_MEASURES
 
-        rows = []
+        controlled = any(score.controls for score in self.results.scores)
+        measures, rows = CONTROL_MEASURES if controlled else (), []
         for score in self.results.scores:
             facts = self.audited.get(score.dataset, _NO_FACTS)
             trivial, trivial_score = best_baseline(facts) or (None, None)
@@ -346,6 +354,7 @@ class Scores(ScoreTable):
                     "validation": score.validation,
                     "sample": score.dataset in self.samples,
                     "citation": str(cite(self.results, [score])),
+                    **{measure: score.measures.get(measure) for measure in measures},
                 }
             )
         return rows
@@ -395,6 +404,13 @@ class Scores(ScoreTable):
             f"{score.n_rows:,}",
             self._mark(score),
         )
+
+
+def _added(score: "Score") -> list[str]:
+    """Return the measures of controls as people read them, see ``Controls``."""
+    bits = [score.measures.get(name) for name in ("compression", "information")]
+    texts = ("–" if value is None else f"{value:z.2f}" for value in bits)
+    return [format_percent(score.measures.get("selectivity")), *texts]
 
 
 _NO_FACTS: Mapping[str, Any] = {"checks": ()}

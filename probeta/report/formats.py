@@ -7,7 +7,7 @@ papers want has another in ``SECTIONS``.
 
 import json
 from base64 import b64encode
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from hashlib import sha256
 from itertools import chain
@@ -23,16 +23,18 @@ from evaluation.measures import MIN_DOCUMENTS
 from probeta.report.layout import Cell, Layout, Number, Table, lay_out
 from probeta.report.sentences import plain_text
 from probeta.report.statistics import Report
-from probeta.report.tables import PAPERS, compared, encoders, neighbours, scores, study
+from probeta.report.tables import PAPERS, added, compared, encoders, neighbours, scores, study
 from probeta.report.texts import all_texts, phrase, translated
 
-TABLES: Mapping[str, Callable[[Report], Iterator[Number]]] = {
+TABLES: Mapping[str, Callable[[Report], Iterable[Number]]] = {
     "encoders": encoders.encoders,
     "datasets": scores.datasets,
     "scores": scores.scores,
     "means": scores.means,
     "measures": scores.measures,
     "baselines": scores.baselines,
+    "added": added.added,
+    "above_random": added.above_random,
     "differences": compared.differences,
     "editions": compared.editions,
     "layers": encoders.layers,
@@ -49,9 +51,7 @@ TABLES: Mapping[str, Callable[[Report], Iterator[Number]]] = {
     "intrinsic": study.measures,
     "sources": study.sources,
     "levels": study.levels,
-    "verdicts": encoders.verdicts,
     "vocabulary": encoders.vocabulary,
-    "refused": encoders.refused,
     "papers": scores.papers,
     "differs": scores.differs,
 }
@@ -63,6 +63,8 @@ SECTIONS = (
     (scores.groups, Layout("group", "encoder", "dataset", "benchmark group")),
     (scores.measures, Layout("measures", "dataset measure", "encoder")),
     (scores.baselines, Layout("baselines", "dataset", "baseline")),
+    (added.added, Layout("added", "dataset encoder", "measure", "benchmark")),
+    (added.above_random, Layout("above-random", "encoder layer", "heading")),
     (compared.pairs, Layout("pairs", "encoders", "heading", "benchmark")),
     (compared.editions, Layout("editions", "encoder", "heading", "new old")),
     (encoders.layers, Layout("layers", "layer", "dataset", "encoder benchmark")),

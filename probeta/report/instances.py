@@ -61,7 +61,7 @@ def find_probed(report: Report, datasets: Sequence[Dataset]) -> dict[str, Datase
 
 
 def list_rows(report: Report, dataset: Dataset, answering: Sequence[str]) -> dict[str, Any]:
-    """Return rows of a test as the page shows them: likely label errors, then drawn ones.
+    """Return rows of a test as the page shows them: some, drawn.
 
     Each of "rows_shown" is its texts, each with 1 if it was moved, swapped or replaced; the gold
     answer in words; remarks; and of each encoder of ``answering`` its answer, or None. Answers to
@@ -71,10 +71,7 @@ def list_rows(report: Report, dataset: Dataset, answering: Sequence[str]) -> dic
     name = dataset.name
     rows = _read_rows(dataset)
     ids = rows["id"].to_pylist()
-    example_ids = {*report.examples.row[report.examples.dataset == name]}
-    examples = [number for number, row in enumerate(ids) if row in example_ids]
     drawn = draw_rows(ids, report.inputs.encoders[0].seed, name)
-    drawn = list(dict.fromkeys([*examples, *drawn]))[:MAX_ROWS]
     scores = report.inputs.datasets[name]
     answers: list[list[Any]] = []
     for encoder in answering:
@@ -93,8 +90,7 @@ def list_rows(report: Report, dataset: Dataset, answering: Sequence[str]) -> dic
     contents = []
     for number, (row, (words, remark)) in enumerate(zip(shown, gold, strict=True)):
         parts = shown_texts(dataset, row)
-        notes = [phrase("stands_out") if number < len(examples) else "", remark]
-        notes += [part.note for part in parts]
+        notes = [remark, *(part.note for part in parts)]
         texts = [[part.text, 1] if part.marked else [part.text] for part in parts]
         remarks = "; ".join(filter(None, notes))
         contents.append([texts, words, remarks, [each[number] for each in answers]])

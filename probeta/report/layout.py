@@ -140,12 +140,12 @@ def _number_cell(number: Number) -> Cell:
     value, note, unit = number["value"], number.get("note", ""), number.get("unit", "")
     if value is None:
         return Cell(note or NONE)
-    text = _UNITS[unit](value)
+    text = UNITS[unit](value)
     if (deviation := number.get("deviation")) is not None:
         text += f" ± {percent(deviation)}"
     if "low" in number:
         ends = (number["low"], number["high"])
-        note = f"{bracketed(ends, signed if unit == 'points' else percent)} {note}".rstrip()
+        note = f"{bracketed(ends, UNITS[unit])} {note}".rstrip()
     mark = number.get("mark", "")
     marks = {
         NOT_SHOWN: mark in ("w", "s"),
@@ -192,10 +192,11 @@ def bracketed(ends: tuple[float, float], write: Callable[[float], str] = percent
     return f"[{', '.join(map(write, ends))}]"
 
 
-_UNITS: Mapping[str, Callable[[float], str]] = {
+UNITS: Mapping[str, Callable[[float], str]] = {
     "": percent,
     "points": signed,
     "number": "{:,.1f}".format,
+    "ratio": "{:,.2f}".format,
     "fraction": "{:,.3f}".format,
     "count": "{:,.0f}".format,
 }

@@ -5,7 +5,7 @@
 const D = JSON.parse(document.getElementById("data").textContent);
 const FEW = 4; // encoders that have a colour and a column
 const MOST = 20; // encoders that are shown at once
-const LONG = 24; // datasets of a benchmark, above which groups fold
+const LONG = 24; // datasets of a benchmark, above which groups fold; on phones half as many
 const NAMES = D.encoders.map(([name]) => name);
 const PAIRS = new Map(D.pairs.map(([x, y], n) => [`${x},${y}`, n]));
 const HOME = D.benchmarks.length > 1 ? null : D.benchmarks[0]; // null: all benchmarks
@@ -21,10 +21,15 @@ const shows = (value) => (value >= 1000 ? phrase("none") : points(value));
 const signed = (value) => (value > 0 ? "+" : "") + points(value);
 const range = ([, low, high], write = points) => // of a few equal answers, an interval says nothing
   low === high ? "–" : phrase("to", { low: write(low), high: write(high) });
+const bits = (value) => (value / 1000).toFixed(2).replace("-", "−");
+// Measures of controls: how they are written, what is no more than nothing, where they are shown.
+const ADDED = [["selectivity", (value) => signed(value), 0, ""],
+  ["compression", bits, 1000, "rows"], ["information", bits, 0, ""]];
 const number = (count) => count.toLocaleString("en");
 const bold = (name) => `<b>${esc(name)}</b>`;
 const link = (to, text, keep) => `<a href="${to}"${keep ? ` data-keep="${esc(keep)}"` : ""}>${
   text}</a>`; // `keep`: its name, if it changes an option, so that the view stays where it is
+const extent = (values) => [Math.min(...values), Math.max(...values)];
 const average = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
 const wide = () => innerWidth > 704;
 const cap = (key) => phrase(key).replace(/^./, (letter) => letter.toUpperCase());
@@ -58,7 +63,8 @@ function chapters(b) {
   const has = {
     overview: true, scores: b?.means.length,
     compare: b?.datasets.some((d) => D.datasets[d].differences.some(Boolean)),
-    layers: b?.layers?.length, languages: !b && D.languages,
+    added: b?.added?.some(Boolean), layers: b?.layers?.length,
+    languages: !b && D.languages,
     predict: D.predict?.targets[idOf(b)], data: true, about: true,
   };
   return Object.keys(has).filter((chapter) => has[chapter]);
@@ -81,6 +87,10 @@ function pinned(b) {
   const found = asked.filter((e) => e >= 0);
   const first = ranked(b ?? D.benchmarks[0]).slice(0, NAMES.length <= FEW ? FEW : 2);
   return (found.length ? found : first).slice(0, FEW).sort((x, y) => x - y);
+}
+function pinnedOf(b, having) {
+  const chosen = pinned(b).filter((e) => having.includes(e));
+  return chosen.length ? chosen : having.slice(0, 2);
 }
 function difference(differences, x, y) {
   const found = differences[PAIRS.get(`${x},${y}`)];
@@ -214,10 +224,8 @@ const folded = (title, content, open) =>
   `<details${open ? " open" : ""}><summary><h3>${title}</h3></summary>${content}</details>`;
 // The lines to cite scores by; `of`: data, n, and the protocol of scores without a probe.
 function cites([data, n, protocol], cells, shown) {
-  const lines = shown.filter((e) => cells[e]).map((e) => {
-    const [version, usual, by] = D.cited_by[e];
-    return `probeta:${version}|data:${data}|protocol:${protocol ?? usual}|encoder:${by}|n:${n}`;
-  });
+  const lines = shown.filter((e) => cells[e]).map((e) => D.cited_by[e]).map(([v, usual, by]) =>
+    `probeta:${v}|data:${data}|protocol:${protocol ?? usual}|encoder:${by}|n:${n}`);
   const code = `<pre><code>${esc(lines.join("\n"))}</code></pre>`;
   return lines.length ? folded(phrase("cite"), code) : "";
 }
@@ -347,17 +355,54 @@ const SHOW = {
       <p class="under">${phrase("compare_marks")} ${every ? "" : phrase("first_pairs")}</p>`;
   },
 
+  added(b) {
+    const having = NAMES.map((_, e) => e).filter((e) => b.added[e]);
+    const shown = pinnedOf(b, having);
+    const of = having.find((e) => NAMES[e] === state.options.added) ?? shown[0];
+    const twin = D.random[of];
+    const setsOf = (e) => b.datasets.filter((d) => D.datasets[d].added[e]);
+    const body = grouped({ ...b, datasets: setsOf(of) }, 7, (d) => {
+      const it = D.datasets[d];
+      const [curve, ...cells] = [it.added[of].at(-1), ...it.added[of].slice(0, -1)];
+      return row(toDataset(d, it.name), [
+        [score(it.scores[of], it.marks[of], false), "n", phrase("score")],
+        ...(twin == null ? [] : [[points(it.scores[twin]?.[0]), "n quiet rows"]]),
+        ...ADDED.map(([key, write, least, kind], n) => [cells[n]
+          ? `<span title="${range(cells[n], write)}">${write(cells[n][0])}</span>` : "–",
+        `n ${kind} ${cells[n] && cells[n][1] <= least ? "weak" : ""}`, phrase(key)]),
+        [learningCurve([curve], [Math.max(0, shown.indexOf(of))], "strip"), "plot rows"]]);
+    }, () => "");
+    const dots = shown.flatMap((e) => setsOf(e).map((d) => D.datasets[d])
+      .filter((it) => it.added[e][0])
+      .map((it) => [it.scores[e][0], it.added[e][0][0], e, whole(b, it)]));
+    const columns = [[phrase("score"), "n"],
+      ...(twin == null ? [] : [[esc(NAMES[twin]), "n rows"]]),
+      ...ADDED.map(([key, , , kind]) => [phrase(key), `n ${kind}`]),
+      [phrase("curve"), "rows"]];
+    return `${heading(phrase("added"), `${esc(b.name)}. ${phrase("added_lead")}`)}
+      <p class="result">${shown.map((e) => esc(b.added[e])).join("<br>")}</p>
+      ${legend(shown, { explain: false })}
+      ${dots.length ? scatter(dots, phrase("score"), phrase("selectivity"), shown) : ""}
+      <form class="tools">${choice("added", phrase("encoder"),
+        having.map((e) => [NAMES[e], NAMES[e]]), NAMES[of])}</form>
+      ${table("stack", phrase("added"), [[phrase("dataset")], ...columns], body)}
+      <p class="under">${phrase("added_marks")}</p>`;
+  },
+
   layers(b) {
     const having = b.layers.map(({ encoder }) => encoder);
-    const chosen = pinned(b).filter((e) => having.includes(e));
-    const shown = chosen.length ? chosen : having.slice(0, 2);
+    const shown = pinnedOf(b, having);
     const profiles = shown.map((e) => b.layers[having.indexOf(e)]);
-    const charts = b.groups.map(([key, name]) => layerChart(b, key, name, profiles));
+    const coded = state.options.as && profiles.every((each) => each.compression);
+    const charts = b.groups.map(([key, name]) => layerChart(b, key, name, profiles, coded));
+    const choose = profiles.some((each) => each.compression) ? `<form class="tools">${choice("as",
+      phrase("measure"), [["", phrase("score")], ["code", phrase("compression")]],
+      state.options.as ?? "")}</form>` : "";
     const heat = b.layers.find((p) => NAMES[p.encoder] === state.options.layers) ?? profiles[0];
     const told = profiles.map((p) => `${bold(NAMES[p.encoder])}: ${esc(p.told)}`).join(" ");
     const options = having.map((e) => [NAMES[e], NAMES[e]]);
     return `${heading(phrase("layers"), `${esc(b.name)}. ${phrase("layers_lead")}`)}
-      <p class="result">${told}</p>${legend(shown, { explain: false })}
+      <p class="result">${told}</p>${choose}${legend(shown, { explain: false })}
       <div class="charts">${charts.join("")}</div>
       ${folded(phrase("layers_of_one"), `<form class="tools">
       ${choice("layers", phrase("encoder"), options, NAMES[heat.encoder])}</form>
@@ -412,7 +457,9 @@ const SHOW = {
     return `${heading(phrase("predict"), phrase("predict_lead", { what }))}
       <p class="result">${phrase("predicts", { some: sure, count: order.length, what })}</p>
       ${legend(pinned(b), { explain: false })}
-      ${scatter(D.predict.measures[chosen], goal, what, pinned(b))}
+      ${scatter(D.predict.measures[chosen][1].map((x, e) => [x, goal[e], e, `${x}`])
+        .filter(([x, y]) => x != null && y != null), D.predict.measures[chosen][0], what,
+        pinned(b))}
       ${table("stack paired", phrase("predict"), [[phrase("measure")],
         drawn(vh(phrase("drawn")), around(1000)), ["Spearman × 100", "n"], [cap("interval"), "n"],
       ], lines.join(""))}${showAll(order, lines)}
@@ -464,8 +511,6 @@ const SHOW = {
     const terms = [["score", "about_score"], ["mean", "about_mean"], ["interval", "about_interval"],
       ["trivial_baseline", "about_trivial"], ["tied", "about_tied"],
       ["detectable", "about_detectable"]];
-    const words = D.vocabulary.map(([name, share, count]) =>
-      [name, phrase("unknown_words", { share, count })]);
     return `${heading(phrase("about"))}
       ${verified ? `<h3>${phrase("verified")}</h3><p>${esc(verified)}</p>` : ""}
       ${part(phrase("refused"), refused)}${part(phrase("left_out"), left,
@@ -473,7 +518,6 @@ const SHOW = {
       ${folded(`${phrase("encoders")} <small>${D.encoders.length}</small>`,
         pairs(shown.map((each) => each.map(esc)))
           + showAll(D.encoders, shown), D.encoders.length <= FEW)}
-      ${part(phrase("vocabulary"), words)}
       <h3>${phrase("how_to_read")}</h3>
       ${pairs(terms.map((each) => each.map(cap)))}
       <h3>${phrase("files")}</h3><p>${phrase("about_files")}</p>
@@ -515,19 +559,13 @@ function means(b, shown) {
       ...withRank(values.map((value) => [points(value), "n"]), " ")], "base");
   body.push(base(phrase("trivial_baseline"), columns.map((column) => floorOf(b, column))));
   if (b.means[0][4]) body.push(base(phrase("people"), columns.map((n) => b.means[n][4])));
-  for (const [name, values] of state.options.papers ? b.published : [])
-    body.push(base(esc(name), columns.map((column) => values[column] || null)));
-  const papers = b.published.length && !state.options.papers ? link(address({ papers: 1 }),
-    phrase("show_papers", { count: b.published.length }), "papers") : "";
   const count = phrase("mean_of_some",
     { count: b.datasets.filter((d) => !D.datasets[d].small).length });
   const head = [[phrase("encoder")], drawn(by ? title(by) : count, axis(ends)),
     ...withRank(columns.map((column) => [sorted(column), "n"]), phrase("rank"))];
-  const find = lines.length > MOST ? `<p class="tools"><label>${phrase("find_encoder")}
-    <input type="search" data-find></label></p>` : "";
   const pins = order.length > FEW ? `<p class="under">${phrase("pins", { few: FEW })}</p>` : "";
-  return find + table("wide", phrase("encoders"), head, body.join("")) + pins
-    + showAll(order, lines) + (papers && `<p class="under">${papers}</p>`);
+  return table("wide", phrase("encoders"), head, body.join("")) + pins
+    + showAll(order, lines);
 }
 
 // The lines of datasets under their groups; `head` may write the line of a group itself.
@@ -537,7 +575,7 @@ function grouped(b, width, write, head) {
   return b.groups.map(([key, name, correlation]) => {
     const own = b.datasets.filter((d) => D.datasets[d].group === key);
     if (!own.length) return "";
-    const folds = head && b.datasets.length > LONG && own.length > 1;
+    const folds = head && b.datasets.length > (wide() ? LONG : LONG / 2) && own.length > 1;
     const open = !folds || !closed.includes(key);
     const others = closed.filter((each) => each !== key);
     const fold = (open ? [...others, key] : others).join() || "none";
@@ -584,11 +622,13 @@ function scoresTable(b, shown) {
 }
 
 // A line for each encoder: the mean of a group's datasets by layer, the best layer as a dot.
-function layerChart(b, key, name, profiles) {
+function layerChart(b, key, name, profiles, coded) {
+  const write = coded ? bits : points;
   const series = profiles.map((profile) => {
     const own = profile.datasets.map((d, n) => (D.datasets[d].group === key ? n : -1))
       .filter((n) => n >= 0);
-    return own.length ? profile.values.slice(0, profile.numbered).map((values) =>
+    const all = profile[coded ? "compression" : "values"];
+    return own.length ? all.slice(0, profile.numbered).map((values) =>
       average(own.map((n) => values[n]))) : [];
   });
   const all = series.flat();
@@ -607,7 +647,7 @@ function layerChart(b, key, name, profiles) {
   const said = profiles.map((profile, slot) => series[slot].length ? `${NAMES[profile.encoder]}:
     ${profile.rows[series[slot].indexOf(Math.max(...series[slot]))]}` : "").join(", ");
   return `<figure>
-    <figcaption>${esc(name)} <small>${points(low)} – ${points(high)}</small></figcaption>
+    <figcaption>${esc(name)} <small>${write(low)} – ${write(high)}</small></figcaption>
     <svg class="chart" role="img" aria-label="${phrase("best_layers")} ${esc(said)}">
     <svg viewBox="0 0 100 100" preserveAspectRatio="none">${lines.join("")}</svg>${dots.join("")}
     </svg></figure>`;
@@ -636,20 +676,33 @@ function heatmap(b, profile) {
     [phrase("best_layer"), "n"], [phrase("score"), "n"]], body);
 }
 
-function scatter([measure, values], goal, what, shown) {
-  const both = values.map((value, e) => [value, goal[e], e])
-    .filter(([x, y]) => x != null && y != null);
-  const place = (n, value) => {
-    const all = both.map((each) => each[n]);
-    const [low, high] = [Math.min(...all), Math.max(...all)];
-    return 5 + (90 * (value - low)) / (high - low || 1);
-  };
-  const dots = both.map(([x, y, e]) => `<svg x="${place(0, x)}%" y="${100 - place(1, y)}%"
+// Points [x, y, encoder, what], each coordinate on a scale that fits.
+function scatter(all, across, up, shown) {
+  const ends = [0, 1].map((n) => extent(all.map((each) => each[n])));
+  const place = (n, value) => 5 + (90 * (value - ends[n][0])) / (ends[n][1] - ends[n][0] || 1);
+  const zero = ends[1][0] < 0 && ends[1][1] > 0
+    ? line("zero", "0%", "100%", `${100 - place(1, 0)}%`) : "";
+  const dots = all.map(([x, y, e, what]) => `<svg x="${place(0, x)}%" y="${100 - place(1, y)}%"
     overflow="visible">${shape(shown.includes(e) ? shown.indexOf(e) : 9, 0, 0)}
-    <title>${esc(NAMES[e])}: ${x}, ${points(y)}</title></svg>`);
-  return `<figure class="scatter"><figcaption>↑ ${what}</figcaption>
-    <svg class="chart" aria-hidden="true">${dots.join("")}</svg>
-    <p class="under">→ ${esc(measure)}</p></figure>`;
+    <title>${esc(NAMES[e])}: ${esc(what)}, ${points(y)}</title></svg>`);
+  return `<figure class="scatter"><figcaption>↑ ${esc(up)} <small>${ends[1].map(points)
+    .join(" – ")}</small></figcaption>
+    <svg class="chart" aria-hidden="true">${zero}${dots.join("")}</svg>
+    <p class="under">→ ${esc(across)}</p></figure>`;
+}
+
+// Curves of [rows, score], with the rows on a logarithmic scale; each has a slot.
+function learningCurve(curves, slots, kind = "chart") {
+  const all = curves.flat();
+  if (!all.length) return "";
+  const [[left, right], [low, high]] = [0, 1].map((n) => extent(all.map((each) => each[n])));
+  const x = (rows) => 2 + (96 * Math.log(rows / left)) / (Math.log(right / left) || 1);
+  const y = (value) => 92 - (84 * (value - low)) / (high - low || 1);
+  const lines = curves.map((curve, n) => `<polyline class="curve e${slots[n]}" points="${
+    curve.map(([rows, value]) => `${x(rows)},${y(value)}`).join(" ")}"/>`);
+  return `<svg class="${kind}" height="22" viewBox="0 0 100 100" preserveAspectRatio="none"
+    role="img" aria-label="${phrase("curve")}: ${points(low)} – ${points(high)}">${
+    lines.join("")}</svg>`;
 }
 
 /* A dataset. */
@@ -699,6 +752,9 @@ function datasetPage(b, key) {
   ]));
   body.push(row(`<em>${phrase("trivial_baseline")}</em>`, [["", "plot"], [points(floor), "n"],
     [esc(by), "n"], ...it.more.map(() => [""])], "base"));
+  const curved = order.filter((e) => shown.includes(e) && it.added?.[e]?.at(-1).length);
+  const curve = learningCurve(curved.map((e) => it.added[e].at(-1)),
+    curved.map((e) => shown.indexOf(e)));
   const head = [[phrase("encoder")], drawn(vh(phrase("drawn")), axis()), [phrase("score"), "n"],
     [cap("interval"), "n"], ...it.more.map(([name]) => [name, "n"])];
   const others = (it.others ?? []).map(([name, value]) => `${esc(name)} ${points(value)}`);
@@ -726,6 +782,7 @@ function datasetPage(b, key) {
     <h3>${phrase("scores")}</h3>${legend(shown)}
     ${table("stack", phrase("scores"), head, body.join(""))}${showAll(order, lines)}
     ${compared.join("")}
+    ${curve && `<figure><figcaption>${phrase("curve")}</figcaption>${curve}</figure>`}
     ${others.length ? `<p class="under">${phrase("other_answers")}: ${others.join(", ")}.
       ${phrase("about_others")}</p>` : ""}
     <h3>${phrase("audit")}</h3>
@@ -775,8 +832,6 @@ function show(event) {
   read();
   frame();
   $("main").innerHTML = view();
-  const rest = Math.max(0.06, Math.min(0.55, 9 / NAMES.length));
-  document.body.style.setProperty("--rest", rest);
   document.body.classList.toggle("with-ends", Boolean(state.options.ends));
   const { benchmark, chapter, dataset } = state;
   const title = [dataset && D.datasets[dataset].name, chapter !== "overview" && phrase(chapter),
@@ -799,20 +854,16 @@ function keep(place) {
 const option = (changes) => keep(address({ dataset: state.dataset, ...changes }));
 function scoresAsCsv(b) {
   const quote = (value) => `"${String(value).replaceAll('"', '""')}"`;
-  const rows = [["dataset", "group", "encoder", "score", "low", "high", "baseline"]];
+  const rows = [["dataset", "group", "encoder", "score", "low", "high", "baseline",
+    ...ADDED.map(([key]) => key)]];
   for (const d of b.datasets)
     D.datasets[d].scores.forEach((cell, e) => cell && rows.push([
       d, groupOf(b, D.datasets[d]), NAMES[e], ...cell.map((v) => v / 10),
-      D.datasets[d].baseline[0] / 10]));
+      D.datasets[d].baseline[0] / 10, ...ADDED.map((_, n) => D.datasets[d].added?.[e]?.[n])
+        .map((of, n) => (of ? of[0] / (n ? 1000 : 10) : ""))]));
   const text = rows.map((each) => each.map(quote).join(",") + "\n").join("");
   return URL.createObjectURL(new Blob([text], { type: "text/csv" }));
 }
-document.addEventListener("input", ({ target }) => {
-  if (target.dataset.find === undefined) return;
-  const asked = target.value.toLowerCase();
-  for (const each of document.querySelectorAll("#main tbody tr:not(.base)"))
-    each.hidden = !each.cells[0].textContent.toLowerCase().includes(asked);
-});
 document.addEventListener("change", ({ target }) => {
   const { option: name, pin, go } = target.dataset;
   if (go !== undefined) location.hash = target.value;
@@ -837,15 +888,4 @@ document.addEventListener("click", (event) => {
 });
 addEventListener("hashchange", show);
 addEventListener("resize", hints);
-addEventListener("beforeprint", () => { // on paper, all chapters of the benchmark
-  const { benchmark, chapter, dataset } = state;
-  if (dataset) return;
-  $("main").innerHTML = chapters(benchmark).map((key) => {
-    state.chapter = key;
-    return `<section>${view().replace('id="title"', "")}</section>`;
-  }).join("");
-  state.chapter = chapter;
-});
-addEventListener("afterprint", () => show());
-
 show();

@@ -43,7 +43,8 @@ from probeta.report.sentences import (
     in_ranks,
 )
 from probeta.report.statistics import MIN_ENCODERS, Average, Mean, Report
-from probeta.report.tables import published_means, published_ranges
+from probeta.report.tables import published_ranges
+from probeta.report.tables.added import UNITS, describe_added, random_weights
 from probeta.report.tables.compared import (
     SETTINGS,
     SharedTask,
@@ -65,6 +66,8 @@ from probeta.report.texts import all_texts, language, phrase, translated
 
 # Most encoders whose answers and layers are in the page.
 MAX_DETAILED = 20
+ADDED = ("selectivity", "compression", "information")
+"""The measures of controls that the page shows."""
 Scored = Mapping[str, tuple[float, tuple[float, float] | None]]
 """Encoder to score and interval."""
 Data = dict[str, Any]
@@ -97,6 +100,10 @@ def page_data(report: Report, datasets: Sequence[Dataset], folder: str) -> Data:
         "result": describe_all(report, _bold),
         "encoders": [[results.name, describe_encoder(report, results)] for results in encoders],
         "cited_by": list(map(_cited_by, encoders)),
+        "random": {
+            page.names.index(encoder): page.names.index(random)
+            for encoder, random in random_weights(report).items()
+        },
         "pairs": page.pairs,
         "benchmarks": benchmarks,
         "datasets": page.datasets,
@@ -105,7 +112,6 @@ def page_data(report: Report, datasets: Sequence[Dataset], folder: str) -> Data:
         "languages": page.languages(),
         "predict": page.predict(),
         "about": _about(report),
-        "vocabulary": page.vocabulary(),
     }
 
 
@@ -236,23 +242,14 @@ class _Page:
             if whole.missing
             else len(here),
             "probed": 1,
+            "added": [describe_added(report, name, whole) for name in self.names[:MAX_DETAILED]],
             "means": columns,
             "cited": cited,
             "ranks": [in_ranks(ranks[name][:2]) if name in ranks else "" for name in self.names]
             if len(ranks) >= MIN_ENCODERS
             else None,
-            "published": self.published(averages),
             "layers": self.layers(name),
         }
-
-    def published(self, averages: Sequence[Average]) -> list[list[Any]]:
-        """Return the encoders of papers with their means on averages."""
-        found: dict[str, list[int]] = {}
-        for place, average in enumerate(averages):
-            for each in published_means(self.report, average):
-                means = found.setdefault(each["encoder"], [0] * len(averages))
-                means[place] = round(1000 * each["value"])
-        return [[encoder, means] for encoder, means in found.items()]
 
     def correlated(self, datasets: Sequence[str]) -> bool:
         """Return whether the scores on some datasets are correlations."""
@@ -290,6 +287,7 @@ class _Page:
             "folds": score.folds,
             "people": _cell(people.value, people.interval) if people else 0,
             "papers": "; ".join(f"{scores} ({paper})" for paper, scores in papers.items()),
+            "added": self.added(name),
             "more": list(self.further_measures(name)),
             "remarks": list(self.remarks(name)),
             **list_rows(report, self.probed[name], self.names[:MAX_DETAILED]),
@@ -310,6 +308,21 @@ class _Page:
             "load": f'load_dataset("{self.folder}", "{name}")',
         }
 
+    def added(self, name: str) -> dict[int, list[Any]]:
+        """Return what probes add: of an encoder the measures, in thousandths, and the curve.
+
+        The measures are those of ``ADDED``; without one, 0, as of a score.
+        """
+        found = {}
+        for number, encoder in enumerate(self.names[:MAX_DETAILED]):
+            score = self.report.inputs.datasets[name].get(encoder)
+            if score and score.controls and score.controls.intervals:
+                ends = score.controls.intervals
+                cells = [_cell(score.measures.get(each), ends.get(each)) for each in ADDED]
+                curve = [[each.rows, tenths(each.value)] for each in score.controls.curve]
+                found[number] = [*cells, curve]
+        return found
+
     def further_measures(self, name: str) -> Iterator[list[Any]]:
         """Yield further columns of a dataset's scores: heading, and the score of each encoder."""
         scores = self.report.inputs.datasets[name]
@@ -320,6 +333,12 @@ class _Page:
             if values:
                 shown = (layout.percent(values.get(encoder)) for encoder in self.names)
                 yield [heading, list(map(layout.with_minus, shown))]
+        for measure in ADDED:
+            values = {e: s.measures[measure] for e, s in scores.items() if measure in s.measures}
+            write = layout.UNITS[UNITS[measure]]
+            if values:
+                cells = [write(values[e]) if e in values else layout.NONE for e in self.names]
+                yield [layout.spaced(measure), list(map(layout.with_minus, cells))]
         if any(score.deviation is not None for score in scores.values()):
             found = {encoder: score.deviation for encoder, score in scores.items()}
             yield ["±", [layout.percent(found.get(encoder)) for encoder in self.names]]
@@ -331,16 +350,12 @@ class _Page:
             yield phrase("few_documents", least=MIN_DOCUMENTS)
         if name in report.too_small:
             yield phrase("in_no_average")
-        table = report.items[report.items.dataset == name]
-        if len(table):
-            encoders = int(table.encoders.iloc[0])
-            yield phrase(
-                "row_counts",
-                encoders=encoders,
-                nobody=int((table.hits == 0).sum()),
-                everybody=int((table.hits == encoders).sum()),
-                negative=int((table.discrimination < 0).sum()),
-            )
+        controls = report.inputs.any_score(name).controls
+        reasons: dict[str, list[str]] = {}
+        for measure, why in controls.not_applicable.items() if controls else ():
+            reasons.setdefault(translated(why), []).append(layout.spaced(measure))
+        for why, measures in reasons.items():
+            yield phrase("not_applicable", measures=", ".join(measures), why=why)
 
     def layers(self, benchmark: str) -> list[Data]:
         """Return the layers of encoders: their scores on each dataset, and the best of each."""
@@ -352,6 +367,8 @@ class _Page:
                 "datasets": profile.datasets,
                 "values": [[round(1000 * value) for value in row] for row in profile.values],
                 "told": profile.best_layer,
+                "compression": profile.compression
+                and [[round(1000 * value) for value in row] for row in profile.compression],
             }
             for profile in self.profiles
             if profile.benchmark == benchmark
@@ -511,17 +528,6 @@ class _Page:
         dataset, space, rest = measure.partition(" ")
         names = self.dataset_names
         return f"{names[dataset].whole}{space}{rest}" if dataset in names else measure
-
-    def vocabulary(self) -> list[list[str]]:
-        """Return the share of words without a vector, of encoders with a vocabulary."""
-        rows = []
-        for results in self.report.inputs.encoders:
-            counts = [score.coverage for score in results.main if score.coverage]
-            if counts:
-                unknown = sum(count["out_of_vocabulary"] for count in counts)
-                words = sum(count["tokens"] for count in counts)
-                rows.append([results.name, layout.percent(unknown / max(1, words)), f"{words:,}"])
-        return rows
 
 
 def _findings(report: Report, dataset: str) -> Iterator[list[str]]:

@@ -1,18 +1,15 @@
 """The statistics of a report: averages over datasets, differences of encoders, editions, items."""
 
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cached_property, partial, wraps
 from statistics import fmean
-
-import numpy as np
-import pandas as pd
+from typing import Any, TypeVar
 
 from builders.audit_report import compare_to_baseline, detects_little
 from builders.tasks import TASKS
 from builders.tasks.benchmarks import BENCHMARKS, GROUP_NAMED, GROUPINGS, WITHDRAWN, Group, group_of
-from evaluation.arrays import Counts, Doubles, Flags
 from evaluation.measures import sum_half_width
 from evaluation.results.citation import Citation, cite
 from evaluation.results.comparison import (
@@ -28,19 +25,15 @@ from evaluation.results.comparison import (
     measure_all,
     rank_encoders,
 )
-from evaluation.results.scores import Predictions, Score, read_predictions, read_ranks
+from evaluation.results.scores import Score, read_predictions, read_ranks
 from probeta.report.inputs import AnyResults, Inputs, group_sort_key
 from probeta.report.texts import phrase
 from probeta.scores import OWN
 
 BASELINE_ENCODER = "char_hash"
 """The encoder without any training, which cannot have seen a text."""
-# Of two encoders, the discrimination of a row is 1, -1 or nothing.
+# "Best" is said of as many encoders, and ranks.
 MIN_ENCODERS = 3
-# Rows of a dataset that the page shows as likely label errors.
-N_EXAMPLES = 3
-ITEM_COLUMNS = ("dataset", "row", "hits", "encoders", "discrimination")
-_DECIMALS = 3
 LETTERS = {1: "b", 0: "w", -1: "s"}
 """Of ``Report.beats_baseline``, the letter of ``Report.marks``."""
 
@@ -323,23 +316,25 @@ class Report:
         return compare_editions(self.jackknife_scores, probed, min(baselines, default=None))
 
     @cached_property
-    def items(self) -> pd.DataFrame:
-        """The rows of classes that three encoders or more answered, see ``compare_items``."""
-        return compare_items(
-            {
-                name: [
-                    read_predictions(self.inputs.folders[encoder], name, score.layer)
-                    for encoder, score in scores.items()
-                ]
-                for name, scores in self.inputs.datasets.items()
-                if len(scores) >= MIN_ENCODERS and self.inputs.any_score(name).metric == "accuracy"
-            }
-        )
+    def results_once(self) -> dict[str, Any]:
+        """What functions of the report have returned, see ``once``."""
+        return {}
 
-    @cached_property
-    def examples(self) -> pd.DataFrame:
-        """The first ``N_EXAMPLES`` of ``items`` of each dataset with negative discrimination."""
-        return self.items[self.items.discrimination < 0].groupby("dataset").head(N_EXAMPLES)
+
+T = TypeVar("T")
+
+
+def once(function: Callable[[Report], T]) -> Callable[[Report], T]:
+    """Return a function that computes what another does of a report once."""
+
+    @wraps(function)
+    def computed(report: Report) -> T:
+        if function.__qualname__ not in report.results_once:
+            report.results_once[function.__qualname__] = function(report)
+        found: T = report.results_once[function.__qualname__]
+        return found
+
+    return computed
 
 
 def order_report(inputs: Inputs) -> Report:
@@ -493,55 +488,3 @@ def _subtract(
     limit *= 2 if baseline_scores else 1
     interval = clip_interval(value, math.hypot(new_half_width, old_half_width), limit)
     return Difference("edition", new, encoder, baseline, value, interval)
-
-
-def compare_items(predictions: Mapping[str, Sequence[Predictions]]) -> pd.DataFrame:
-    """Return a row with ``ITEM_COLUMNS`` for each row of datasets, likely label errors first.
-
-    Where the best encoders miss a row and the worst ones hit it, look at its label first (Rodriguez
-    et al. 2021, "Evaluation Examples are not Equally Informative", ACL). Rows are sorted by
-    discrimination, then by hits, dataset and id.
-
-    Args:
-        predictions: dataset of classes to the predictions of encoders, all of the same rows.
-
-    Returns:
-        "row" is an id, "hits" the number of encoders right in more than half of their random
-        starts, "encoders" their number, "discrimination" that of ``discriminations``.
-    """
-    tables = [pd.DataFrame(columns=list(ITEM_COLUMNS))]
-    for dataset, by_encoder in predictions.items():
-        hits = np.array([(p.predicted == p.gold).mean(axis=0) > 0.5 for p in by_encoder])
-        ids, n_hits = by_encoder[0].ids, hits.sum(axis=0)
-        columns = (dataset, ids, n_hits, len(by_encoder), discriminations(hits))
-        tables.append(pd.DataFrame(dict(zip(ITEM_COLUMNS, columns, strict=True))))
-    order = ["discrimination", "hits", "dataset", "row"]
-    return pd.concat(tables[1:] or tables).sort_values(order, ignore_index=True)
-
-
-def discriminations(hits: Flags) -> Doubles:
-    """Return how well each row tells good encoders from bad ones, float64 [rows], -1 … 1.
-
-    It is the correlation, over encoders, of being right on the row with the number of other rows
-    that they are right on (item-rest correlation; Henrysson 1963, "Correction of item-total
-    correlations in item analysis", Psychometrika 28), to ``_DECIMALS``; 0 where one does not vary.
-
-    Args:
-        hits: whether an encoder is right, bool [encoders, rows].
-    """
-    right = hits.astype(np.int64)
-    rest = right.sum(axis=1, keepdims=True) - right
-
-    def product(first: Counts, second: Counts) -> Counts:
-        """The covariance times the square of the number of encoders: exact."""
-        total: Counts = len(hits) * (first * second).sum(axis=0)
-        total -= first.sum(axis=0) * second.sum(axis=0)
-        return total
-
-    spread = np.sqrt(product(right, right)) * np.sqrt(product(rest, rest))
-    correlations = np.divide(
-        product(right, rest), spread, out=np.zeros(len(spread)), where=spread > 0
-    )
-    # Without negative zeros.
-    rounded: Doubles = correlations.round(_DECIMALS) + 0.0
-    return rounded

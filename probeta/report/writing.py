@@ -25,7 +25,6 @@ from probeta.verifying import verify_results
 
 # Most characters of a reason.
 MAX_REASON_LENGTH = 300
-ITEMS = "items.csv"
 
 
 class Submissions(NamedTuple):
@@ -102,8 +101,7 @@ def write_report(
     """Write index.html, report.md, tables.tex, summary.txt, further data, and two folders.
 
     tables.json has all tables, see ``write_json``, ``metrics/`` a file with the means of
-    each benchmark, for DVC, scores.json every score; items.csv, if there are any, the rows that
-    three encoders or more answered, see ``compare_items``; ``figures/`` scores and, if an encoder
+    each benchmark, for DVC, scores.json every score; ``figures/`` scores and, if an encoder
     was probed on several layers, layers and layers_by_group, and with three encoders and scores of
     both kinds, ranks, as SVG and PNG. All appear together. The same results give the same bytes.
 
@@ -140,8 +138,6 @@ def write_report(
         "summary.txt": summarise(report),
         "scores.json": json.dumps(list_scores(report), indent=2) + "\n",
     }
-    if len(report.items):
-        files[ITEMS] = report.items.to_csv(index=False, lineterminator="\n")
     folders = [out / "figures", out / "metrics"]
     with whole_outputs([out / name for name in files], folders) as (*pages, folder, metrics):
         for benchmark, means in benchmark_means(report).items():
@@ -154,8 +150,6 @@ def write_report(
             (folder / "scores.svg").write_text(draw_scores(report), "utf-8")
         for page, text in zip(pages, files.values(), strict=True):
             page.write_text(text, "utf-8")
-    if ITEMS not in files:
-        (out / ITEMS).unlink(missing_ok=True)
 
 
 def open_report(

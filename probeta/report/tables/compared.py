@@ -13,7 +13,7 @@ from evaluation.results.comparison import Difference
 from probeta.report import layout
 from probeta.report.inputs import group_sort_key
 from probeta.report.layout import Number
-from probeta.report.statistics import LETTERS, Mean, Report
+from probeta.report.statistics import LETTERS, Mean, Report, once
 from probeta.report.tables import number
 from probeta.report.texts import phrase
 
@@ -93,6 +93,7 @@ class SharedTask:
     scores: Mapping[str, Mapping[str, Mean]] = field(default_factory=dict)
 
 
+@once
 def shared_tasks(report: Report) -> list[SharedTask]:
     """Return all tasks that the report has in two languages or more, by group.
 

@@ -5,13 +5,14 @@ Of each dataset the best layer is marked, or all layers that share the best scor
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import product
+from itertools import chain, product
 from operator import itemgetter
 from statistics import fmean
+from typing import Any
 
 import numpy as np
 
-from builders.audit_report import GATES, SURFACE_FORM, VERDICTS, inherited_of, verdict_of
+from builders.audit_report import SURFACE_FORM, VERDICTS, verdict_of
 from builders.tasks import TASKS
 from builders.tasks.benchmarks import Group
 from evaluation.arrays import Doubles
@@ -19,8 +20,9 @@ from evaluation.results.scores import Results
 from evaluation.results.stored import EncoderResults
 from probeta.report import layout
 from probeta.report.layout import NONE, Number
-from probeta.report.statistics import LETTERS, Report
+from probeta.report.statistics import LETTERS, Report, once
 from probeta.report.tables import number
+from probeta.report.tables.added import above_random
 from probeta.report.texts import phrase, translated
 
 # Scores that differ by less are equal: they are means over random starts.
@@ -28,41 +30,27 @@ _TOLERANCE = 1e-9
 
 
 def encoders(report: Report) -> Iterator[Number]:
-    """Yield the encoders with their layers and options, see also ``compare_to_random``."""
+    """Yield the encoders with their layers and options, see also ``above_random``."""
     for each in report.inputs.encoders:
-        yield {"name": each.name, **each.encoder, **compare_to_random(report, each)}
+        yield {"name": each.name, **each.encoder, **_compare_to_random(report, each.name)}
 
 
-def compare_to_random(report: Report, results: EncoderResults) -> Number:
-    """Compare an encoder with the same model with random weights; empty if that was not probed.
-
-    Returns:
-        "random": its name; "above": the number of datasets on which the encoder is shown to be
-        better; "compared": that of all datasets of both.
-    """
-    twins = [
-        each.name
-        for each in report.inputs.encoders
-        if each.encoder["options"].get("weights") == "random" and _model(each) == _model(results)
-    ]
-    if not twins or results.encoder["options"].get("weights") == "random":
-        return {}
-    pairs = (report.difference(name, results.name, twins[0]) for name in report.inputs.datasets)
-    compared = [pair for pair in pairs if pair]
-    above = sum(pair.value > 0 and not pair.tie for pair in compared)
-    return {"random": twins[0], "above": above, "compared": len(compared)}
-
-
-def _model(results: EncoderResults) -> Number:
-    options = results.encoder["options"].items()
-    same = {name: value for name, value in options if name not in ("weights", "seed")}
-    return {**results.encoder, "options": same, "layers": None}
+def _compare_to_random(report: Report, encoder: str) -> Number:
+    """Return on how many datasets an encoder is above its own random weights, if there are any."""
+    for row in above_random(report):
+        if row["encoder"] == encoder and row["main"] and not row["benchmark"]:
+            return {
+                "random": row["random"],
+                "above": int(row["value"]),
+                "compared": row["compared"],
+            }
+    return {}
 
 
 def describe_encoder(report: Report, results: EncoderResults) -> str:
     """Return what an encoder is, in a line."""
     about = results.encoder
-    compared = compare_to_random(report, results)
+    compared = _compare_to_random(report, results.name)
     parts = [
         about["encoder"],
         *([phrase("of_revision", revision=about["revision"])] if about["revision"] else []),
@@ -73,12 +61,6 @@ def describe_encoder(report: Report, results: EncoderResults) -> str:
         *([phrase("above_random", **compared)] if compared else []),
     ]
     return ", ".join(parts)
-
-
-def refused(report: Report) -> Iterator[Number]:
-    """Yield the third-party results that were refused, and why."""
-    for path, reason in (report.inputs.refused or {}).items():
-        yield {"results": path, "reason": reason}
 
 
 def vocabulary(report: Report) -> Iterator[Number]:
@@ -98,6 +80,8 @@ class Profile:
         apart: the other vectors that were probed, such as the layers' average.
         datasets: those that every layer was probed on; ``groups``: those of each.
         values: scores, float64 [layers, then apart; datasets].
+        compression: that of the code of each probe, in the form of ``values``; None if some have
+            none.
         best: for each dataset the indices of the numbered layers that share the best score.
     """
 
@@ -108,6 +92,7 @@ class Profile:
     datasets: tuple[str, ...]
     groups: tuple[Group, ...]
     values: Doubles
+    compression: list[list[Any]] | None
     best: tuple[tuple[int, ...], ...]
 
     @property
@@ -130,6 +115,7 @@ class Profile:
         return phrase("best_layer", first=first, last=last, mean=f"{self.average_best:.1f}")
 
 
+@once
 def profiles(report: Report) -> list[Profile]:
     """Return the profiles of every encoder that was probed on two numbered layers or more."""
     pairs = product(report.inputs.encoders, report.benchmark_averages)
@@ -143,7 +129,7 @@ def _profile(results: Results, benchmark: str, report: Report) -> Profile | None
     if len(layers) < 2:
         return None
     apart = tuple(name for name in names if name not in layers)
-    scores = {(score.layer, score.dataset): score.value for score in results.scores}
+    scores = {(score.layer, score.dataset): score for score in results.scores}
     datasets = tuple(
         name
         for name in report.inputs.datasets
@@ -152,7 +138,11 @@ def _profile(results: Results, benchmark: str, report: Report) -> Profile | None
     )
     if not datasets:
         return None
-    values = np.array([[scores[layer, name] for name in datasets] for layer in layers + apart])
+    of_layers = [[scores[layer, name] for name in datasets] for layer in layers + apart]
+    values = np.array([[score.value for score in of_layer] for of_layer in of_layers])
+    codes: list[list[Any]] = [
+        [score.measures.get("compression") for score in each] for each in of_layers
+    ]
     numbered = values[: len(layers)]
     shared = numbered > numbered.max(axis=0) - _TOLERANCE
     return Profile(
@@ -163,6 +153,7 @@ def _profile(results: Results, benchmark: str, report: Report) -> Profile | None
         datasets=datasets,
         groups=tuple(report.inputs.groups[dataset] for dataset in datasets),
         values=values,
+        compression=None if None in chain(*codes) else codes,
         best=tuple(tuple(map(int, np.flatnonzero(best))) for best in shared.T),
     )
 
@@ -173,8 +164,9 @@ def layers(report: Report) -> Iterator[Number]:
         about = {"encoder": profile.encoder, "benchmark": profile.benchmark}
         for row, column in np.ndindex(profile.values.shape):
             place = {"layer": profile.rows[row], "dataset": profile.datasets[column]}
-            best = row in profile.best[column]
-            yield number(about | place, profile.values[row, column].item(), strong=best)
+            best, value = row in profile.best[column], profile.values[row, column].item()
+            compression = None if profile.compression is None else profile.compression[row][column]
+            yield number(about | place, value, strong=best, compression=compression)
 
 
 def best_layers(report: Report) -> Iterator[Number]:
@@ -250,15 +242,6 @@ FINDINGS = {
 """Verdict that a reader must know to its kind on the page, and to its phrase."""
 # A trivial baseline is near an encoder, or above chance, by this difference of accuracies.
 BASELINE_MARGIN = 0.05
-
-
-def verdicts(report: Report) -> Iterator[Number]:
-    """Yield the verdict on every dataset and gate that applies, with the reason of the source."""
-    for dataset, gate in product(report.inputs.groups, GATES):
-        verdict = verdict_on(report, dataset, gate)
-        if verdict in JUDGED:
-            reason = inherited_of(report.inputs.audit[dataset]).get(gate)
-            yield {"dataset": dataset, "gate": gate, "verdict": verdict, "inherited": reason}
 
 
 def verdict_on(report: Report, dataset: str, gate: str) -> str:

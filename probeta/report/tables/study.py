@@ -23,7 +23,7 @@ from evaluation.results.scores import PLAIN, Score, read_predictions, read_ranks
 from probeta.report import layout
 from probeta.report.inputs import probed_scores
 from probeta.report.layout import Number
-from probeta.report.statistics import Report
+from probeta.report.statistics import Report, once
 from probeta.report.tables import number
 from probeta.report.texts import phrase, translated
 
@@ -65,6 +65,7 @@ def values_of(scores: Mapping[str, float], encoders: Sequence[str]) -> Doubles:
     return np.array([scores.get(name, math.nan) for name in encoders])
 
 
+@once
 def study_of(report: Report) -> Study:
     """Return the study of a report.
 

@@ -1,4 +1,4 @@
-"""Averages, editions, languages, items and the study: what is compared, and how surely."""
+"""Averages, editions, languages and the study: what is compared, and how surely."""
 
 import math
 from collections.abc import Sequence
@@ -32,7 +32,6 @@ from report_files import (
     report_of,
     say_of_dataset,
     tables_of,
-    whole_report,
 )
 from scipy import stats
 from validity import agreement, benchmark_rows, dataset_rows
@@ -44,23 +43,13 @@ from evaluation.arrays import Doubles
 from evaluation.datasets import find_datasets
 from evaluation.measures import jackknife_half_width, leave_out_means
 from evaluation.results.comparison import JackknifeScore
-from evaluation.results.scores import (
-    Predictions,
-    Score,
-    predictions_table,
-    read_predictions,
-    read_results,
-    write_results,
-)
+from evaluation.results.scores import Score
 from probeta.cli import main
 from probeta.cli.report import SCORES_COLUMNS
 from probeta.report.inputs import OWN, Datasets, find_sources, read_inputs
-from probeta.report.instances import MAX_ROWS, find_probed, list_rows
 from probeta.report.statistics import (
     Report,
     compare_editions,
-    compare_items,
-    discriminations,
     list_averages,
     mean_score,
     order_report,
@@ -171,34 +160,6 @@ def test_clusters_stand_side_by_side_by_the_shared_words(tmp_path: Path) -> None
     (task,) = shared_tasks(report)
     assert (task.name, task.measure) == ("paradigms", "suggestion, shared words, as is")
     assert {mean.value for mean in task.scores["char_hash"].values()} == {PARADIGM.suggestion}
-
-
-# --- report items --------------------------------------------------------------------------------
-
-
-def test_examples_are_the_first_rows_of_the_page(tmp_path: Path) -> None:
-    """A third encoder is right on the first rows only, where the first one is wrong."""
-    given = whole_report(tmp_path)
-    first = read_results(given["results"][0])
-    tables = []
-    for score in first.main:
-        known = read_predictions(given["results"][0], score.dataset, score.layer)
-        wrong = known.gold + (np.arange(len(known.gold)) > 0)
-        table = predictions_table(score.dataset, "output", replace(known, predicted=wrong[None]))
-        tables.append(table)
-    write_results(replace(first, name="worse"), tables, tmp_path / "worse")
-    given["results"].append(tmp_path / "worse")
-    report = order_report(read_inputs(given["results"], given["instances"] / "audit.json"))
-    found = report.examples[report.examples.dataset == "mc_x"].to_dict("records")
-    assert [(row["row"], row["hits"], row["discrimination"]) for row in found] == [
-        ("mc_x-0", 2, -0.5)
-    ]
-    dataset = find_probed(report, find_datasets(given["instances"]))["mc_x"]
-    first, *others = list_rows(report, dataset, report.names)["rows_shown"]
-    # That row is not among those that are drawn.
-    assert (first[0], len(others)) == ([["Crítica 0."]], MAX_ROWS - 1)
-    assert first[2].startswith("good encoders are wrong here")
-    assert not any(row[2] for row in others)
 
 
 # --- study ---------------------------------------------------------------------------------------
@@ -589,36 +550,3 @@ def test_the_interval_holds_where_nothing_was_seen() -> None:
         misses["beyond"] += not found.difference_to_baseline.tie
     for count in misses.values():
         assert 0.01 * times <= count <= 0.08 * times
-
-
-# --- items ---------------------------------------------------------------------------------------
-
-
-def to_six_rows(*starts: str) -> Predictions:
-    """Return the answers to six rows of class 0, a digit each, for each random start."""
-    ids = np.array(list("abcdef"), object)
-    predicted = np.array([[float(digit) for digit in start] for start in starts])
-    return Predictions(ids, ids, np.zeros(6), predicted)
-
-
-def test_discriminations() -> None:
-    hits = np.array([[1, 1, 1, 0, 0], [1, 1, 0, 0, 0], [1, 0, 0, 1, 0]], bool)
-    assert discriminations(hits).tolist() == [0.0, -0.5, 0.0, -0.866, 0.0]
-    rest = hits.sum(axis=1) - hits[:, 1]
-    assert np.corrcoef(hits[:, 1], rest)[0, 1] == pytest.approx(-0.5)
-    # So many rows that whole numbers of 32 bits would not do.
-    many = np.zeros((3, 100_000), bool)
-    many[0], many[1, ::2], many[2, 1] = True, True, True
-    assert discriminations(many)[:3].tolist() == [0.866, 0.0, 0.866]
-
-
-def test_likely_label_errors_come_first() -> None:
-    good, fair = to_six_rows("000100", "001100"), to_six_rows("001111")
-    bad = to_six_rows("011011", "011011", "111111")
-    found = compare_items({"y": [good, fair, bad], "x": [bad, good, fair]})
-    assert found.to_csv(index=False, lineterminator="\n") == (
-        "dataset,row,hits,encoders,discrimination\nx,d,1,3,-0.756\ny,d,1,3,-0.756\n"
-        "x,c,0,3,0.0\ny,c,0,3,0.0\nx,b,2,3,0.0\ny,b,2,3,0.0\nx,a,3,3,0.0\ny,a,3,3,0.0\n"
-        "x,e,1,3,1.0\nx,f,1,3,1.0\ny,e,1,3,1.0\ny,f,1,3,1.0\n"
-    )
-    assert compare_items({}).to_csv(index=False) == "dataset,row,hits,encoders,discrimination\n"

@@ -414,7 +414,7 @@ def test_a_table_of_the_json_is_a_data_frame(written_report: Path) -> None:
     # These have nothing to show here.
     assert TABLES.keys() - tables.keys() == {
         *("languages", "tasks_in_languages", "transfer", "vocabulary"),
-        *("levels", "papers", "refused", "sources", "study", "study_datasets"),
+        *("levels", "papers", "added", "above_random", "sources", "study", "study_datasets"),
     }
 
 

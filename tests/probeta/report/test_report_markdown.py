@@ -112,14 +112,6 @@ def test_what_is_missing_has_its_reason(given: dict[str, Any], tmp_path: Path) -
     assert "\n## Results that were refused\n\n- old.json: expected what\n" in text
 
 
-def test_rows_stand_in_a_file_if_there_are_any(given: dict[str, Any], tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    out.mkdir()
-    (out / "items.csv").write_text("of an earlier run", "utf-8")
-    write_report(**given, out=out)
-    assert not (out / "items.csv").exists()
-
-
 def test_it_is_in_the_language_of_the_report(given: dict[str, Any]) -> None:
     with in_language("es"):
         report, datasets = open_report(**given)
