@@ -46,8 +46,9 @@ with suppress(ImportError):
 
 # Files whose tests use `project`: with -n, one process has them all, so that it is made once.
 OF_PROJECT = ("test_docs.py", "test_pipeline.py", "test_rehearsal.py")
-# The files that take longest, the first ones to begin.
-LONGEST = (*OF_PROJECT, "test_documented_runs.py")
+# The files that take longest, the first ones to begin: at the end, no process waits for another.
+LONGEST = [*OF_PROJECT, "test_documented_runs.py", "test_benchmarks.py", "test_tampering.py"]
+LONGEST += ["test_scoring_stages.py", "test_new.py", "test_missing_corpora.py"]
 
 
 @pytest.hookimpl(wrapper=True)
@@ -63,7 +64,8 @@ def pytest_collection() -> Iterator[None]:
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Let the longest files come first; mark what is not slow."""
-    items.sort(key=lambda item: item.path.name not in LONGEST)
+    order = {name: place for place, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: order.get(item.path.name, len(order)))
     for item in items:
         fixtures = getattr(item, "fixturenames", ())
         used = "project" in fixtures
