@@ -23,7 +23,7 @@ Intervals are of the jackknife over documents, as those of scores (``evaluation.
 
 import math
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -64,8 +64,8 @@ MIN_ROWS_A_CLASS = 10
 # as the task's.
 MAX_UNLIKE = 0.2
 
-Measured = dict[str, tuple[float, tuple[float, float]]]
-"""Measure to its value and interval."""
+Measured = tuple[float, tuple[float, float]]
+"""A value and its interval."""
 
 
 def without_controls(reason: str) -> Controls:
@@ -76,136 +76,143 @@ def without_controls(reason: str) -> Controls:
 def add_controls(
     score: Score,
     predictions: Predictions,
-    rows: Mapping[Split, ProbeRows],
-    dataset: Dataset,
+    train: ProbeRows,
     problem: Problem,
     output: ProbeOutput,
+    words: Mapping[Split, Sequence[str]],
     seed: int,
     probing: Probing,
 ) -> tuple[Score, Predictions]:
     """Return a score with what its probe adds, and the predictions with their information.
 
-    ``output`` is that of the probe for the problem; for the others see ``probe_dataset``.
+    ``output`` is the probe's for the problem; ``words`` are those of all rows, see ``first_words``.
     """
-    words = {split: first_words(dataset, split) for split in dataset.files}
+    documents = predictions.documents
     control, gold, used = control_problem(problem, predictions.gold, words, seed)
-    keys = [keyed_hash(seed, problem.name, "code", str(row)) for row in rows["train"].ids]
-    order = np.argsort(np.array(keys, np.uint64))
-    reasons = _find_reasons(problem, control, used, order, output, probing.protocol)
-    measured: Measured = {}
+    order = _keyed_order(train.ids, seed, problem.name, "code")
+    reasons = _find_reasons(problem, control, documents[used], len(used), order, output)
+    measured: dict[str, Measured] = {}
     facts: dict[str, Any] = {}
     if "selectivity" not in reasons:
-        if output.probe is not None:
-            of_control = output.probe.fit_predict(control)
-        else:
-            fit_predict = PROTOCOLS[probing.protocol].fit_predict
-            of_control = fit_predict(control, seed, probing.engine)
-        measured["selectivity"] = measure_selectivity(
-            score.metric,
-            (predictions.gold, predictions.predicted),
-            (gold, of_control.predictions),
-            used,
-            predictions.documents,
+        fit_predict = PROTOCOLS[probing.protocol].fit_predict
+        of_control = (
+            output.probe.fit_predict(control)
+            if output.probe
+            else fit_predict(control, seed, probing.engine)
         )
+        both = (predictions.gold, predictions.predicted), (gold, of_control.predictions)
+        measured["selectivity"] = measure_selectivity(score.metric, *both, used, documents)
         facts["control"] = score.value - measured["selectivity"][0]
         facts["control_rows"] = int(used.sum())
     if "code_length" not in reasons:
-        assert output.probe is not None
         regressions, x_test = output.probe.regressions(problem)
         test = None if x_test is None else (x_test, predictions.gold)
-        tried = strengths(problem)
-        code = online_code(regressions, problem.y, order, tried, test)
-        uniform = len(order) * math.log2(len(np.unique(problem.y)))
-        measured |= _measure_code(code.bits, uniform, rows["train"].documents)
+        code = online_code(regressions, problem.y, order, strengths(problem), test)
+        bits, uniform = code.bits, len(order) * math.log2(len(np.unique(problem.y)))
+        (means,) = leave_out_means(bits[None], train.documents)
+        for name, value, replicates in (
+            ("code_length", bits.sum(), means * len(bits)),
+            ("compression", uniform / bits.sum(), uniform / len(bits) / means),
+        ):
+            measured[name] = _with_interval(float(value), replicates, train.documents)
         points = [*code.curve, (len(order), score.value)]
         facts["curve"] = tuple(CurvePoint(*point) for point in points)
         facts["uniform_code_length"] = uniform
         if probing.controls == "full":
-            of_labels = online_code(regressions, control.y, order, tried, None)
+            of_labels = online_code(regressions, control.y, order, strengths(problem), None)
             facts["control_code_length"] = float(of_labels.bits.sum())
     if "information" not in reasons:
-        bits = output.information
-        assert bits is not None
-        measured["information"] = measure_information(bits, predictions.documents)
-        predictions = replace(predictions, information=bits)
-    controls = Controls(
-        {name: interval for name, (_, interval) in measured.items()}, reasons, **facts
-    )
+        assert output.information is not None
+        measured["information"] = measure_information(output.information, documents)
+        predictions = replace(predictions, information=output.information)
+    intervals = {name: interval for name, (_, interval) in measured.items()}
     values = {name: value for name, (value, _) in measured.items()}
-    score = replace(score, measures=score.measures | values, controls=controls)
-    return replace(score, answers=predictions_digest(predictions)), predictions
+    score = replace(
+        score, measures=score.measures | values, answers=predictions_digest(predictions)
+    )
+    return replace(score, controls=Controls(intervals, reasons, **facts)), predictions
 
 
 def _find_reasons(
     problem: Problem,
     control: Problem,
-    used: Flags,
+    used: Values,
+    n_test: int,
     order: Labels,
     output: ProbeOutput,
-    protocol: str,
 ) -> dict[str, str]:
-    """Return measure to the reason why it would mean nothing, or is not measured."""
-    n_classes, n_train, n_test = len(np.unique(problem.y)), len(problem.y), len(used)
+    """Return measure to the reason why it would mean nothing, or is not measured.
+
+    ``used`` are the documents of rows of test that have a control label.
+    """
+    n_classes, n_train = len(np.unique(problem.y)), len(problem.y)
     n_chosen = n_test if problem.validation is None else len(problem.validation[1])
+    numbers, of_train = (
+        problem.metric == "pearson",
+        f"train has {n_train} rows of {n_classes} classes",
+    )
+    selectivity, *others = CONTROL_MEASURES
     if n_test < MIN_ROWS:
-        return without_controls(f"test has {n_test} rows, fewer than {MIN_ROWS}").not_applicable
+        return dict.fromkeys(CONTROL_MEASURES, f"test has {n_test} rows, fewer than {MIN_ROWS}")
+    if not numbers and n_train < MIN_ROWS_A_CLASS * n_classes:
+        return dict.fromkeys(CONTROL_MEASURES, f"{of_train}, fewer than {MIN_ROWS_A_CLASS} each")
     reasons = {}
-    if problem.metric == "pearson":
-        reasons = dict.fromkeys(CONTROL_MEASURES[1:], "scores are numbers, not classes")
-    elif n_train < MIN_ROWS_A_CLASS * n_classes:
-        reason = (
-            f"train has {n_train} rows of {n_classes} classes, fewer than {MIN_ROWS_A_CLASS} each"
+    if len(used) < MIN_ROWS:
+        reasons[selectivity] = (
+            f"only {len(used)} of {n_test} rows of test begin with a word of train"
         )
-        return without_controls(reason).not_applicable
+    elif len(np.unique(used)) == 1:
+        reasons[selectivity] = "rows of test that begin with a word of train are of one document"
+    elif not numbers and _unlike(problem, control):
+        reasons[selectivity] = "too many rows begin with the same words for such rare classes"
+    if numbers:
+        reasons |= dict.fromkeys(others, "scores are numbers, not classes")
     elif output.probe is None:
-        reasons = dict.fromkeys(CONTROL_MEASURES[1:], f"not measured by the protocol {protocol}")
+        reasons |= dict.fromkeys(others, "the protocol measures selectivity alone")
     else:
         if len(portions_of(problem.y[order])) < 2:
-            reason = f"train has {n_train} rows of {n_classes} classes, too few for portions"
-            reasons = dict.fromkeys(CONTROL_MEASURES[1:3], reason)
+            reasons |= dict.fromkeys(others[:2], f"{of_train}, too few for portions")
         if n_chosen < MIN_ROWS:
             reasons["information"] = f"validation has {n_chosen} rows, fewer than {MIN_ROWS}"
-    if reason := _unfit_for_control(problem, control, used):
-        reasons["selectivity"] = reason
     return reasons
 
 
-def _unfit_for_control(problem: Problem, control: Problem, used: Flags) -> str:
-    """Return why a control would mean nothing; "" if it means something."""
-    if used.sum() < MIN_ROWS:
-        return f"only {used.sum()} of {len(used)} rows of test begin with a word of train"
-    if problem.metric == "pearson":
-        return ""
-    folds = control.folds
+def _unlike(problem: Problem, control: Problem) -> bool:
+    """Return whether control labels are too unlike the classes, or all rows to fit on have one."""
+    folds, size = control.folds, problem.y.max() + 1
     trains = [control.y] if folds is None else [control.y[folds != n] for n in np.unique(folds)]
-    size = problem.y.max() + 1
-    counts = np.bincount(problem.y, minlength=size) - np.bincount(control.y, minlength=size)
-    if any((y == y[0]).all() for y in trains) or np.abs(counts).sum() / 2 > MAX_UNLIKE * len(
-        problem.y
-    ):
-        return "too many rows begin with the same words for control labels as rare as the classes"
-    return ""
+    surplus = np.bincount(problem.y, minlength=size) - np.bincount(control.y, minlength=size)
+    too_far = np.abs(surplus).sum() / 2 > MAX_UNLIKE * len(problem.y)
+    return bool(too_far or any((y == y[0]).all() for y in trains))
 
 
-def _measure_code(bits: Doubles, uniform: float, documents: Values) -> Measured:
-    """Return the length of a code of rows, and its compression of the uniform code."""
-    length, (means,) = float(bits.sum()), leave_out_means(bits[None], documents)
-    compressions = uniform / len(bits) / means
-    return {
-        "code_length": _with_interval(length, means * len(bits), documents),
-        "compression": _with_interval(uniform / length, compressions, documents),
-    }
-
-
-def measure_information(bits: Doubles, documents: Values) -> tuple[float, tuple[float, float]]:
+def measure_information(bits: Doubles, documents: Values) -> Measured:
     """Return the mean of rows' information [rows], and its interval over their documents."""
     (replicates,) = leave_out_means(bits[None], documents)
     return _with_interval(float(bits.mean()), replicates, documents)
 
 
-def _with_interval(
-    value: float, replicates: Doubles, documents: Values
-) -> tuple[float, tuple[float, float]]:
+def measure_selectivity(
+    metric: Metric,
+    of_task: tuple[Values, Values],
+    of_control: tuple[Values, Values],
+    used: Flags,
+    documents: Values,
+) -> Measured:
+    """Return the selectivity, and its interval over documents.
+
+    Targets [rows] and predictions [starts, rows] of test are those of the task, and the control's,
+    which are scored in ``used`` rows.
+    """
+    (gold, predicted), (labels, of_labels) = of_task, of_control
+    score = np.mean([measure(metric, gold, start) for start in predicted])
+    control = np.mean([measure(metric, labels[used], start[used]) for start in of_labels])
+    replicates: Doubles = leave_out(metric, gold, predicted, documents).mean(axis=0)
+    replicates -= leave_out(metric, labels, of_labels, documents, used).mean(axis=0)
+    return _with_interval(float(score - control), replicates, documents)
+
+
+def _with_interval(value: float, replicates: Doubles, documents: Values) -> Measured:
     """Return a value, and its interval given the value without each document in turn."""
     half_width = jackknife_half_width(value, replicates, effective_units(documents))
     return value, (value - half_width, value + half_width)
@@ -228,31 +235,26 @@ def control_problem(
 ) -> tuple[Problem, Values, Flags]:
     """Return the problem with control labels, those of test, and whether its rows are scored.
 
-    Args:
-        problem: in splits or in folds.
-        gold: classes or scores of test, or of the rows in folds, [rows].
-        words: of each row, see ``first_words``.
-        seed: the run's.
+    ``gold`` are the targets of test, or of the rows in folds; ``words`` as of ``first_words``.
     """
-    name = f"{problem.name} control"
-    targets = {"train": problem.y, "test": gold}
-    if problem.validation is not None:
-        targets["validation"] = problem.validation[1]
+    name, validation = f"{problem.name} control", problem.validation
+    targets = {"train": problem.y, "test": gold} | (
+        {"validation": validation[1]} if validation else {}
+    )
     if problem.metric == "pearson":
-        labels = {split: _permute(y, seed, name, split) for split, y in targets.items()}
+        labels = {
+            split: y[_keyed_order(range(len(y)), seed, name, split)] for split, y in targets.items()
+        }
         used = np.ones(len(gold), bool)
     else:
         draw = draw_classes(words["train"], problem.y, seed, name)
         labels = {split: np.array([draw(word) for word in words[split]]) for split in words}
-        used = _known_rows(words, problem.folds)
-    control = replace(problem, name=name, y=labels["train"])
-    if problem.validation is None:
+        used = _rows_with_known_words(words, problem.folds)
+    control = replace(problem, name=name, y=labels["train"], gold=None)
+    if validation is None:
         return control, labels["train"], used
-    return (
-        replace(control, validation=(problem.validation[0], labels["validation"])),
-        labels["test"],
-        used,
-    )
+    control = replace(control, validation=(validation[0], labels["validation"]))
+    return control, labels["test"], used
 
 
 def draw_classes(words: Sequence[str], y: Labels, seed: int, name: str) -> Callable[[str], int]:
@@ -274,42 +276,15 @@ def draw_classes(words: Sequence[str], y: Labels, seed: int, name: str) -> Calla
     return lambda word: int(classes[drawn[word] if word in drawn else draw(word, counts)])
 
 
-def _permute(values: Values, seed: int, *parts: str) -> Values:
-    """Return values in the order of a keyed hash."""
-    keys = [keyed_hash(seed, *parts, str(row)) for row in range(len(values))]
-    return values[np.argsort(np.array(keys, np.uint64))]
+def _keyed_order(ids: Iterable[object], seed: int, *parts: str) -> Labels:
+    """Return the numbers of ids in the order of a keyed hash."""
+    return np.argsort(np.array([keyed_hash(seed, *parts, str(i)) for i in ids], np.uint64))
 
 
-def _known_rows(words: Mapping[Split, Sequence[str]], folds: Labels | None) -> Flags:
+def _rows_with_known_words(words: Mapping[Split, Sequence[str]], folds: Labels | None) -> Flags:
     """Return whether rows of test have a word of train; rows in folds, one of another fold."""
     if folds is None:
-        vocabulary = {*words["train"]}
-        return np.array([word in vocabulary for word in words["test"]])
-    folds_of: dict[str, set[int]] = {}
-    for word, fold in zip(words["train"], folds.tolist(), strict=True):
-        folds_of.setdefault(word, set()).add(fold)
-    return np.array([len(folds_of[word]) > 1 for word in words["train"]])
-
-
-def measure_selectivity(
-    metric: Metric,
-    of_task: tuple[Values, Values],
-    of_control: tuple[Values, Values],
-    used: Flags,
-    documents: Values,
-) -> tuple[float, tuple[float, float]]:
-    """Return the selectivity, and its interval by the jackknife over documents.
-
-    Args:
-        metric: of both.
-        of_task: targets [rows] and predictions [starts, rows] of test.
-        of_control: the same of control labels.
-        used: whether a row's control label is scored, [rows].
-        documents: ids of the documents, [rows].
-    """
-    (gold, predicted), (labels, of_labels) = of_task, of_control
-    score = np.mean([measure(metric, gold, start) for start in predicted])
-    control = np.mean([measure(metric, labels[used], start[used]) for start in of_labels])
-    replicates: Doubles = leave_out(metric, gold, predicted, documents).mean(axis=0)
-    replicates -= leave_out(metric, labels, of_labels, documents, used).mean(axis=0)
-    return _with_interval(float(score - control), replicates, documents)
+        return np.isin(np.array(words["test"], object), np.array(words["train"], object))
+    pairs = {*zip(words["train"], folds.tolist(), strict=True)}
+    n_folds = Counter(word for word, _ in pairs)
+    return np.array([n_folds[word] > 1 for word in words["train"]])

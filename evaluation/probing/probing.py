@@ -33,7 +33,7 @@ from evaluation.measures import (
     one_thread,
     score_interval,
 )
-from evaluation.probing.controls import add_controls, without_controls
+from evaluation.probing.controls import add_controls, first_words, without_controls
 from evaluation.probing.protocols import PROTOCOLS, Probing, effort
 from evaluation.probing.protocols.problem import ABLATIONS, Problem
 from evaluation.results.scores import (
@@ -334,8 +334,9 @@ def probe_dataset(
                 values = [measure(score.metric, predictions.gold, start) for start in ablated]
                 score.measures[ablation.name] = float(np.mean(values))
             if probing.controls:
+                words = {split: first_words(dataset, split) for split in rows}
                 score, predictions = add_controls(
-                    score, predictions, rows, dataset, problem, output, seed, probing
+                    score, predictions, rows["train"], problem, output, words, seed, probing
                 )
     vectors = encoded.vectors[layer]
     score = replace(score, coverage=encoded.coverage, texts=encoded.texts, vectors=vectors)

@@ -9,26 +9,21 @@ cost. The temperature is the best one of ``TEMPERATURES`` with the least share; 
 found that is best with it.
 """
 
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 import numpy as np
 
 from evaluation.arrays import Doubles, Floats, Labels
 
 # From 1/64, as the strongest penalties leave next to nothing, to 16, where next to nothing is left.
-TEMPERATURES = 2.0 ** (np.arange(-12, 9) / 2)
+TEMPERATURES = tuple(float(2.0 ** (half / 2)) for half in range(-12, 9))
 # Halvings of the interval that the share of the prior is in.
 _HALVINGS = 20
-# Logits that are in memory in float64 at a time.
-_LOGITS = 1 << 20
+# Scores that are in memory at a time.
+_SCORES = 1 << 20
 
-
-@dataclass(frozen=True, slots=True)
-class Calibration:
-    """A temperature, and the share of the prior."""
-
-    temperature: float
-    share: float
+Calibration = tuple[float, float]
+"""A temperature, and the share of the prior."""
 
 
 def mix(fitted: Doubles, prior: Doubles, share: float) -> Doubles:
@@ -43,37 +38,34 @@ def least_share(n_rows: int) -> float:
 
 
 def gold_chances(
-    logits: Floats, y: Labels, q: Doubles, temperatures: Doubles = TEMPERATURES
+    logits: Floats, y: Labels, q: Doubles, temperatures: Sequence[float] = TEMPERATURES
 ) -> Doubles:
     """Return the chance of each row's class at some temperatures, float64 [temperatures, rows].
 
-    Args:
-        logits: float32 [rows, classes].
-        y: the rows' classes, 0 … classes - 1; -1 for another one, whose chance is 0.
-        q: shares of the classes, float64 [classes].
-        temperatures: which.
+    Logits are float32 [rows, classes]; y the rows' classes, 0 … classes - 1, or -1 for another one,
+    whose chance is 0; q the shares of the classes, [classes].
     """
     chances = np.zeros((len(temperatures), len(y)))
-    size = max(1, _LOGITS // len(q))
+    factors, log_q = (
+        (1 / np.array(temperatures, np.float32))[:, None, None],
+        np.log(q, dtype=np.float32),
+    )
+    size = max(1, _SCORES // (len(q) * len(temperatures)))
     for start in range(0, len(y), size):
         rows = slice(start, start + size)
-        numbers, each = y[rows], np.arange(len(y[rows]))
-        added = logits[rows] - np.log(q)
-        for number, temperature in enumerate(temperatures):
-            scores = added / temperature + np.log(q)
-            scores -= scores.max(axis=1, keepdims=True)
-            np.exp(scores, out=scores)
-            shares = scores[each, numbers] / scores.sum(axis=1)
-            chances[number, rows] = np.where(numbers >= 0, shares, 0)
+        scores = (logits[rows] - log_q) * factors + log_q
+        scores -= scores.max(axis=2, keepdims=True)
+        np.exp(scores, out=scores)
+        gold = scores[:, np.arange(len(y[rows])), y[rows]] / scores.sum(axis=2)
+        chances[:, rows] = np.where(y[rows] >= 0, gold, 0)
     return chances
 
 
 def calibrate(fitted: Doubles, prior: Doubles) -> Calibration:
     """Return the calibration that gives rows the shortest code.
 
-    Args:
-        fitted: chances of their classes at all temperatures, float64 [temperatures, rows].
-        prior: of their classes, above 0, float64 [rows].
+    ``fitted`` are the chances of their classes at all temperatures, [temperatures, rows], ``prior``
+    those of the prior, above 0, [rows].
     """
     low, high = least_share(len(prior)), 1.0
     best = int(np.log(mix(fitted, prior, low)).sum(axis=1).argmax())
@@ -85,7 +77,7 @@ def calibrate(fitted: Doubles, prior: Doubles) -> Calibration:
             low = middle
         else:
             high = middle
-    return Calibration(float(TEMPERATURES[best]), low)
+    return float(TEMPERATURES[best]), low
 
 
 def usable_information(
@@ -98,6 +90,7 @@ def usable_information(
     theory of usable information under computational constraints", definition 2), where nothing but
     the shares of the classes is known without the vectors. Arguments as of ``gold_chances``.
     """
-    (fitted,) = gold_chances(logits, y, shares, np.array([calibration.temperature]))
-    bits: Doubles = np.log2(mix(fitted, shares[y], calibration.share) / shares[y])
+    temperature, share = calibration
+    (fitted,) = gold_chances(logits, y, shares, [temperature])
+    bits: Doubles = np.log2(mix(fitted, shares[y], share) / shares[y])
     return bits

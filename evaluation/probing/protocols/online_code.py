@@ -19,13 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from evaluation.arrays import Doubles, Floats, Labels
-from evaluation.probing.protocols.calibration import (
-    Calibration,
-    calibrate,
-    gold_chances,
-    least_share,
-    mix,
-)
+from evaluation.probing.protocols.calibration import calibrate, gold_chances, least_share, mix
 from evaluation.probing.protocols.logistic import Regressions
 from evaluation.probing.protocols.problem import class_numbers, targets
 
@@ -71,36 +65,32 @@ def online_code(
     ordered = regressions.restart(targets("accuracy", y), order)
     bits = np.full(n_rows, np.log2(n_classes))
     curve = []
-    chosen: tuple[float, Calibration] | None = None
+    chosen: tuple[float, float, float] | None = None
     portions = portions_of(y)
     for end, next_end in zip(portions, [*portions[1:], n_rows], strict=True):
         of_portion, block = targets("accuracy", y[:end]), y[end:next_end]
         shares, numbers = of_portion.shares(), class_numbers(of_portion.classes, block)
         prior = ((np.bincount(y[:end], minlength=n_classes) + 1) / (end + n_classes))[block]
-        if chosen is None:
-            bits[end:next_end] = -np.log2(prior)
         fits, best = ordered.restart(of_portion, slice(end)), -np.inf
+        bits[end:next_end] = -np.log2(prior)
         for strength in strengths:
             fits.fit([strength])
             fitted = fits.fitted(along_axes=True)
             (logits,) = fitted.logits(ordered.along[end:next_end])
-            tried = mix(
-                gold_chances(logits, numbers, shares, np.ones(1))[0], prior, least_share(len(block))
-            )
-            if (value := float(np.log(tried).sum())) > best:
+            (gold,) = gold_chances(logits, numbers, shares, [1])
+            value = float(np.log(mix(gold, prior, least_share(len(block)))).sum())
+            if value > best:
                 best, best_strength, best_logits = value, strength, logits
-            if chosen is None or strength != chosen[0]:
-                continue
-            temperature, share = np.array([chosen[1].temperature]), chosen[1].share
-            (fitted_chances,) = gold_chances(logits, numbers, shares, temperature)
-            bits[end:next_end] = -np.log2(mix(fitted_chances, prior, share))
-            if test is None:
-                asked, gold = fitted.logits(ordered.along[end:]), classes[y[end:]]
-            else:
-                asked, gold = fits.fitted().logits(test[0]), test[1]
-            predicted = classes[of_portion.classes[asked[0].argmax(axis=1)]]
-            curve.append((end, float(np.mean(predicted == gold))))
-        chosen = best_strength, calibrate(gold_chances(best_logits, numbers, shares), prior)
+            if chosen is not None and strength == chosen[0]:
+                (gold,) = gold_chances(logits, numbers, shares, [chosen[1]])
+                bits[end:next_end] = -np.log2(mix(gold, prior, chosen[2]))
+                if test is None:
+                    asked, gold_of = fitted.logits(ordered.along[end:]), classes[y[end:]]
+                else:
+                    asked, gold_of = fits.fitted().logits(test[0]), test[1]
+                predicted = classes[of_portion.classes[asked[0].argmax(axis=1)]]
+                curve.append((end, float(np.mean(predicted == gold_of))))
+        chosen = best_strength, *calibrate(gold_chances(best_logits, numbers, shares), prior)
     in_rows = np.empty(n_rows)
     in_rows[order] = bits
     return Code(in_rows, curve)

@@ -33,21 +33,7 @@ Version 2:
    orders of rows, the parts of 7, and the 5 %.
 9. A class that train lacks is never predicted. With folds, classes are those of all rows.
 
-Where this departs from the engine of 2018 and its editions: "at most" is meant (they check whether
-the limit is passed before they go on, and so train for one check more); the loss is a mean over the
-batch (with torch before 0.4.1 it was the sum, beside which L2 counts for a 64th); each task has the
-schedule above, where the Spanish edition trains NLI without L2 for 15 passes and chooses the L2 of
-PAWS by folds of train, and features are those of `probing` for all pairs, where it has four parts
-for NLI and two for PAWS; and the bugs are left out (settings that stay for the next task, class
-numbers by the order of a set, training again what was trained).
-
-Starts of discourse relations may differ by several points if vectors are short, such as those of
-length 1, and the schedule is why: with small features the first passes only bring accuracy down to
-that of the most frequent class. Where the random weights happened to do better after the first
-pass than after the next six, training ends at the 7th, and the first pass answers ("passes" is 1).
-With the Spanish RST rows and use_multilingual that are 6 starts of 20, 28 to 32 % right where
-others have 34 to 36; fits one at a time do the same (5 of 12). Without tenacity, or with vectors
-of length 2, all starts are within 2 points.
+Where it departs from the engine of 2018, and where its starts differ: ``docs/probing.md``.
 
 A fit that leaves out folds i and j serves twice: with i as test and j as validation, and the
 reverse. All strengths of one train set see the same batches; their weights lie one below the other

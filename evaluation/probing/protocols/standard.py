@@ -30,45 +30,16 @@ Version 5:
    in float32, it takes memory for some squares of 1,500 features, for 512 rows times classes and
    for some twenty times the weights; with folds, for those of all pairs of folds.
 
-On 3: accuracies in % on test, means over 4 to 15 splits of the documents by keyed hash (60, 20 and
-20 %), standard errors 0.5 to 2.6, with use_multilingual; of film subtitles (2,506 rows),
-Wikipedia (746), and Wikipedia, theses and news with sentences replaced at random (1,728); and the
-seconds of a fit of the third on one thread.
-
-    sigmoid network by Adam (2,000 units, 15 passes)          50.1  48.5  48.1  7
-    2,000 fixed random units, logistic read-out                     48.9  47.1  1
-    2,000 fixed random units, ridge read-out                        48.4  47.2  2
-    sentences side by side, logistic regression               47.5  48.4  47.3  1
-    products of all pairs of embeddings, the same             54.4  69.0  66.7  1
-    products of neighbours, the same                          53.9  69.1  67.5  1
-    products of each with the sum of the others, the same     55.7
-    cosines of all pairs, the same                            58.0  72.0  69.7  0.05
-    ... and the fits of the inner sentences in order: kept    58.8  81.7  79.0  0.05
-
-With char_hash the network has 52.3 (second) and 50.2 (third), what is kept 56.3, 68.0 and 67.0.
-Products, absolute differences or the embeddings themselves beside what is kept did harm, or made no
-difference beyond the error. All was measured with 450 to 1,500 rows to learn from, not with the
-10,000 of the papers, and the kept features only see what cosines show.
-
-Version 4 changes how the regressions are computed, and of folds all at once; scores are those of
-version 3, except for a row here and there. (All strengths are tried: over 46 datasets, ending the
-search for one after the third that brought nothing better on validation would have changed the
-choice in 10.)
-
-Version 5 rotates the few rows of folds to axes of each regression: the same problem, but that axes
-with less than a millionth of the variance are dropped, as those of train are since version 4.
-Scores can differ where rows are nearly the same: of predictions, with random rows 1 of 3,300, with
-twins that differ by a thousandth one in nine.
+What 3 rests on, and what 4 and 5 changed, is in ``docs/probing.md``.
 """
 
 from collections.abc import Iterator, Sequence
 from copy import copy
-from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
 
-from evaluation.arrays import Doubles, Flags, Floats, Values
+from evaluation.arrays import Flags, Floats
 from evaluation.measures import measure
 from evaluation.probing.protocols.calibration import (
     TEMPERATURES,
@@ -131,8 +102,9 @@ class Probe:
 
     def fit_predict(self, problem: Problem) -> ProbeOutput:
         """Fit and predict a problem that has these features, see the module."""
-        predict_rows = self._predict_splits if problem.folds is None else self._predict_folds
-        return replace(predict_rows(problem), probe=self)
+        if problem.folds is None:
+            return self._predict_splits(problem)
+        return self._predict_folds(problem)
 
     def regressions(self, problem: Problem) -> tuple[Regressions, Floats | None]:
         """Return regressions on all rows of train, or of all folds, and the features of test."""
@@ -150,70 +122,63 @@ class Probe:
         for strength in strengths(problem):
             regressions.fit([strength])
             fitted = regressions.fitted()
-            logits = fitted.logits(self._validation)
-            (held_out,) = _predict(problem, train_targets, logits)
-            metric = measure(problem.metric, y_validation, held_out)
+            logits = fitted.logits(self._validation)[0]
+            metric = measure(
+                problem.metric, y_validation, predict(problem.metric, train_targets.classes, logits)
+            )
             # From strong to weak: of equals the strongest.
             if metric > best:
-                best, chosen, best_fit, best_logits = metric, strength, fitted, logits
-        logits = best_fit.logits(self._test)
-        predictions = _predict(problem, train_targets, logits)
+                best, chosen, best_fit, held_out = metric, strength, fitted, logits
+        logits = best_fit.logits(self._test)[0]
         information = None
         if problem.gold is not None:
             classes, shares = train_targets.classes, train_targets.shares()
-            held_out = class_numbers(classes, y_validation)
-            calibration = calibrate(
-                gold_chances(best_logits[0], held_out, shares), shares[held_out]
-            )
-            information = usable_information(
-                calibration, logits[0], class_numbers(classes, problem.gold), shares
-            )
-        return ProbeOutput(predictions, {"strength": [chosen]}, best, information=information)
+            y, gold = (class_numbers(classes, y) for y in (y_validation, problem.gold))
+            calibration = calibrate(gold_chances(held_out, y, shares), shares[y])
+            information = usable_information(calibration, logits, gold, shares)
+        predictions = predict(problem.metric, train_targets.classes, logits)[None]
+        return ProbeOutput(predictions, {"strength": [chosen]}, best, self, information)
 
     def _predict_folds(self, problem: Problem) -> ProbeOutput:
-        tests, y = self._tests, problem.y
-        all_targets = targets(problem.metric, y)
-        inner, outer = (fits.restart(problem) for fits in (self._inner, self._outer))
+        tests, y, metric = self._tests, problem.y, problem.metric
+        all_targets = targets(metric, y)
+        inner, outer = (fits.restart(all_targets) for fits in (self._inner, self._outer))
         shares = [all_targets.shares(~test) for test in tests]
         chosen, validation = [0.0] * len(tests), [-np.inf] * len(tests)
-        # For each test fold, the chances of the other folds' rows with the strength chosen.
-        chances: dict[int, Doubles] = {}
+        # For each test fold, the chances of the classes of the other folds' rows.
+        n_temperatures = len(TEMPERATURES) if problem.gold is not None else 0
+        chances = np.zeros((len(tests), n_temperatures, len(y)))
         for strength in strengths(problem):
-            # For each test fold, the predictions for the rows of the other folds.
+            # For each test fold, the predictions for these rows, and again their chances.
             held_out = np.zeros((len(tests), len(y)), y.dtype)
-            gold = np.zeros(
-                (len(tests), len(TEMPERATURES), len(y) if problem.gold is not None else 0)
-            )
-            for pair, logits in zip(
-                self._pairs, inner.logits([strength] * len(self._pairs)), strict=True
-            ):
-                predicted = predict(problem.metric, all_targets.classes, logits)
-                for test, other in (pair, pair[::-1]):
-                    rows = tests[other]
-                    held_out[test, rows] = predicted[rows]
-                    if problem.gold is not None:
-                        gold[test][:, rows] = gold_chances(
-                            logits[rows], all_targets.y[rows], shares[test]
-                        )
+            gold = np.zeros_like(chances)
+            pairs = zip(self._pairs, inner.logits([strength] * len(self._pairs)), strict=True)
+            for (i, j), logits in pairs:
+                for test, rows in ((j, tests[i]), (i, tests[j])):
+                    held_out[test, rows] = predict(metric, all_targets.classes, logits[rows])
+                    if n_temperatures:
+                        of_rows = logits[rows], all_targets.y[rows], shares[test]
+                        gold[test][:, rows] = gold_chances(*of_rows)
             for number, test in enumerate(tests):
-                metric = measure(problem.metric, y[~test], held_out[number, ~test])
+                value = measure(metric, y[~test], held_out[number, ~test])
                 # From strong to weak: of equals the strongest.
-                if metric > validation[number]:
-                    chosen[number], validation[number] = strength, metric
-                    chances[number] = gold[number][:, ~test] if problem.gold is not None else gold
+                if value > validation[number]:
+                    chosen[number], validation[number] = strength, value
+                    chances[number] = gold[number]
         predictions, information = np.zeros_like(y), np.zeros(len(y))
         for number, (test, logits) in enumerate(zip(tests, outer.logits(chosen), strict=True)):
-            predictions[test] = predict(problem.metric, all_targets.classes, logits[test])
-            if problem.gold is not None:
-                calibration = calibrate(chances[number], shares[number][all_targets.y[~test]])
-                information[test] = usable_information(
-                    calibration, logits[test], all_targets.y[test], shares[number]
-                )
+            predictions[test] = predict(metric, all_targets.classes, logits[test])
+            if n_temperatures:
+                prior = shares[number][all_targets.y]
+                calibration = calibrate(chances[number][:, ~test], prior[~test])
+                of_test = logits[test], all_targets.y[test], shares[number]
+                information[test] = usable_information(calibration, *of_test)
         return ProbeOutput(
             predictions[None],
             {"strength": chosen},
             float(np.mean(validation)),
-            information=None if problem.gold is None else information,
+            self,
+            information if n_temperatures else None,
         )
 
 
@@ -231,10 +196,10 @@ class _Fits:
             (x,) = standardised(x)
             self._parts.append((x, Regressions(x, all_targets, rows, deviations(x, rows))))
 
-    def restart(self, problem: Problem) -> "_Fits":
-        """Return such regressions of the targets of another problem."""
-        other, of_problem = copy(self), targets(problem.metric, problem.y)
-        other._parts = [(x, regressions.restart(of_problem)) for x, regressions in self._parts]
+    def restart(self, new_targets: Targets) -> "_Fits":
+        """Return such regressions of other targets."""
+        other = copy(self)
+        other._parts = [(x, regressions.restart(new_targets)) for x, regressions in self._parts]
         return other
 
     def logits(self, strengths: Sequence[float]) -> Iterator[Floats]:
@@ -244,11 +209,6 @@ class _Fits:
             regressions.fit(strengths[first : first + regressions.count])
             first += regressions.count
             yield from regressions.logits(x)
-
-
-def _predict(problem: Problem, train_targets: Targets, logits: Floats) -> Values:
-    """Return the predictions of k regressions for rows, [k, rows]."""
-    return np.array([predict(problem.metric, train_targets.classes, of_fit) for of_fit in logits])
 
 
 def strengths(problem: Problem) -> tuple[float, ...]:
