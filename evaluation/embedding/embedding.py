@@ -62,9 +62,9 @@ from evaluation.encoders.encoder import (
     Encoder,
     HasWords,
     Postprocess,
-    Streams,
     encode_checked,
 )
+from evaluation.encoders.endpoint import Endpoint
 from evaluation.features import Lookup, prompt_of, prompted_texts, unique_texts
 from evaluation.measures import all_threads
 
@@ -346,7 +346,7 @@ def embed_texts(
     if not len(missing):
         return 0
     chunks = [slice(start, start + CHUNK_TEXTS) for start in range(0, len(missing), CHUNK_TEXTS)]
-    if isinstance(encoder, HasWords | Streams):
+    if isinstance(encoder, HasWords | Endpoint):
         executor = "local"
     if executor == "local":
         workers = min(workers or CPUS, len(chunks)) if encoder.parallel else 1
@@ -355,7 +355,7 @@ def embed_texts(
         progress(len(missing), f"embed {encoder.name}", "text") as bar,
     ):
         encoded: Iterator[tuple[Rows | slice, Floats]]
-        if isinstance(encoder, Streams):
+        if isinstance(encoder, Endpoint):
             ordered = [text_by_key[key] for key in missing.tolist()]
             encoded = encoder.stream(ordered, prompt, store.dimension, bar.update)
         else:

@@ -10,7 +10,7 @@ from corpora_recipes.running.errors import InputError
 from corpora_recipes.validation import Checked
 
 if TYPE_CHECKING:
-    from evaluation.arrays import Floats, Rows
+    from evaluation.arrays import Floats
 
 
 Form = Literal["natural", "tokens"]
@@ -124,25 +124,6 @@ class HasWords(Protocol):
 
     def coverage(self, texts: Sequence[str]) -> dict[str, int]:
         """Return the numbers of "tokens" and of those "out_of_vocabulary"."""
-
-
-@runtime_checkable
-class Streams(Protocol):
-    """An encoder that always has texts in flight: to a server."""
-
-    def stream(
-        self,
-        texts: Sequence[str],
-        prompt: str | None,
-        dimension: int,
-        progress: Callable[[int], object],
-    ) -> "Iterator[tuple[Rows, Floats]]":
-        """Encode texts with a prompt.
-
-        Yields the numbers of some texts, and their vectors, float32 [texts, layers, dimension]. If
-        a text cannot be encoded, those that were encoded before come first, then the InputError.
-        ``progress`` is called with a number of texts done.
-        """
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -42,26 +42,17 @@ _SILENCE = 600.0
 # Bytes of an answer, for each text.
 _MAX_BYTES = 1 << 20
 _ADDRESS = re.compile(r"https?://(\[[0-9a-f:]+\]|[\w.-]+)(:\d{1,5})?(/\S*)?")
-_VARIABLE = re.compile("[A-Z][A-Z0-9_]*")
 _LATER = "see what the server logs; then run the same command again: what was encoded is kept"
 _CORRECT = "correct `url:`, which mostly ends in /v1, or `model:`"
-_ADVICE = {
-    **dict.fromkeys((301, 302, 303, 307, 308), "write the new address at `url:`, if you trust it"),
-    **dict.fromkeys((401, 403), "name at `key_env:` an environment variable with a valid key"),
-    **dict.fromkeys(
-        (400, 413, 422), "lower `batch:`; texts that are too long, the server must truncate"
-    ),
-    404: _CORRECT,
-}
+_SHORTER = "lower `batch:`; texts that are too long, the server must truncate"
+_KEY = "name at `key_env:` an environment variable with a valid key"
+_ADVICE = {404: _CORRECT, **dict.fromkeys((401, 403), _KEY)}
+_ADVICE |= dict.fromkeys((400, 413, 422), _SHORTER)
 
 
 @dataclass(eq=False)
 class _Fault(Exception):
-    """What is wrong with an answer.
-
-    ``cause`` names a fault that may pass, for the summary; ``wait``: seconds to wait until then, if
-    the server says so.
-    """
+    """What is wrong with an answer; ``cause`` names what may pass, in ``wait`` seconds if told."""
 
     expected: str
     found: str
@@ -106,15 +97,13 @@ class Endpoint(OneVector):
         check_templates(self.prompts)
         # What is shown of them must not be a key.
         address = "url: an address such as http://localhost:8000/v1, without a key"
+        name = "key_env: the name of a variable, in capitals"
+        is_name = re.fullmatch("[A-Z][A-Z0-9_]*", self.key_env or "NONE")
         is_safe = not self.key_env or self.url.startswith("https:") or _is_near(self.url)
         for is_right, expected, found in (
             (not {*"@?#"} & {*self.url}, address, "a user name, a query or a fragment in it"),
             (_ADDRESS.fullmatch(self.url), address, self.url),
-            (
-                _VARIABLE.fullmatch(self.key_env or "NONE"),
-                "key_env: a name in capitals",
-                "another text",
-            ),
+            (is_name, name, "another text"),
             (is_safe, "url: https, as a key is sent there, or a port that ssh forwards", self.url),
         ):
             if not is_right:
@@ -159,7 +148,12 @@ class Endpoint(OneVector):
         dimension: int,
         progress: Callable[[int], object] = lambda _: None,
     ) -> "Iterator[tuple[Rows, Floats]]":
-        """See ``Streams``."""
+        """Encode texts with a prompt, and always have requests in flight.
+
+        Yields the numbers of some texts, and their vectors, float32 [texts, 1, dimension]. If a
+        text cannot be encoded, what was encoded before comes first, then the InputError.
+        ``progress`` is called with a number of texts done.
+        """
         if not console.quiet:
             n_tokens = sum(_count_tokens((prompt or "") + text) for text in texts)
             budget = f"{len(texts):,} texts, about {n_tokens:,} tokens, for {self.model}"
@@ -187,9 +181,8 @@ class Endpoint(OneVector):
         yield from (block.take() for block in blocks.values() if block.done.any())
         if n_repeated := len(requests.causes):
             causes = ", ".join(f"{n} × {cause}" for cause, n in Counter(requests.causes).items())
-            message = "%s: %d of %d requests were repeated: %s"
-            counts = (n_repeated, n_requests + n_repeated)
-            logging.getLogger(__name__).warning(message, self.model, *counts, causes)
+            message = f"{n_repeated} of {n_requests + n_repeated} requests were repeated: {causes}"
+            logging.getLogger(__name__).warning("%s: %s", self.model, message)
         if failure:
             raise failure
 
@@ -219,8 +212,7 @@ class Endpoint(OneVector):
         if key := self.key():
             headers["Authorization"] = f"Bearer {key}"
         timeout = httpx2.Timeout(_SILENCE, connect=patience.CONNECT)
-        limits = httpx2.Limits(max_keepalive_connections=self.parallel_option)
-        return httpx2.Client(headers=headers, timeout=timeout, limits=limits)
+        return httpx2.Client(headers=headers, timeout=timeout, limits=httpx2.Limits())
 
 
 @dataclass(frozen=True)
@@ -311,14 +303,18 @@ class _Requests:
         status = response.status_code
         if status == 200:
             return bytes(data)
-        found = f"the server answers {status}: {self._show(data)}"
+        found, todo = f"the server answers {status}", _ADVICE.get(status, _LATER)
+        # Servers repeat wrong keys, if only in part.
+        if status != 401:
+            found += f": {self._show(data)}"
         if response.is_redirect:
             found = f"a redirect to {response.headers.get('Location')}"
+            todo = "write the new address at `url:`, if you trust it"
         # No waiting helps who has paid for nothing more.
         may_pass = status >= 500 or status in (408, 409, 425, 429)
         cause = str(status) if may_pass and b"insufficient_quota" not in data else ""
         wait = patience.retry_after(response.headers.get("Retry-After", ""))
-        raise _Fault("vectors from this address", found, _ADVICE.get(status, _LATER), cause, wait)
+        raise _Fault("vectors from this address", found, todo, cause, wait)
 
     def _read(self, data: bytes, texts: list[str]) -> "Floats":
         """Return the vectors of an answer in the order of the texts, after checking its form."""
@@ -336,9 +332,7 @@ class _Requests:
             found = f"{len(order)} vectors, of the texts {str(order)[:200]}"
             raise _Fault(f"one for each of {len(texts)} texts", found, cause="wrong number")
         if self._dimension not in (0, vectors.shape[1]):
-            todo = (
-                "let the model answer that gave the vectors before, or change `revision:`; remove "
-            )
+            todo = "let the model of the vectors before answer, or change `revision:`; remove "
             todo += "`dimensions:` if the model does not take it"
             found = f"dimension {vectors.shape[1]}"
             raise _Fault(f"vectors of dimension {self._dimension}", found, todo)
@@ -350,7 +344,7 @@ class _Requests:
 
     def _show(self, data: bytes | bytearray) -> str:
         """Return the beginning of an answer, without the key if it has that."""
-        text, key = data[:600].decode("utf-8", "replace"), self._encoder.key()
+        text, key = data[:_MAX_BYTES].decode("utf-8", "replace"), self._encoder.key()
         return repr((text.replace(key, "[the key]") if key else text)[:300])
 
 
