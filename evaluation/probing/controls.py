@@ -1,24 +1,15 @@
 """What a probe adds, beside its score: does it learn the task, or does the vector hold it?
 
-**Selectivity** (Hewitt and Liang 2019, "Designing and interpreting probes with control tasks",
-section 2): the score less that of the same probe on control labels, which are random and can only
-be learnt by heart, so that a probe that only memorises does as well on them. Theirs are of word
-types; here the vectors are of texts, which never recur, so that a row gets the class of the first
-word of its first text. Words are taken from the most frequent on, and draw, by a keyed hash, among
-the rows of each class that no word has used up: rows have each class as often as in train, while
-the classes of words that are drawn independently, as in the paper, depend on a few frequent words.
-Rows, folds and the choice of strength are the probe's. Rows of test whose word train lacks are left
-out of the control's score, and counted. Scores that are numbers are permuted over rows instead, so
-that nothing recurs and the control's score is about 0.
+- Selectivity (Hewitt and Liang 2019, "Designing and interpreting probes with control tasks",
+  section 2): the score less that of the same probe on control labels, a random class for the first
+  word of a row's first text, so that they must be learnt by heart. Words, the most frequent first,
+  draw among the rows of each class that are left: rows have each class as often as in train. Rows
+  of test whose word train lacks are left out; scores that are numbers are permuted over rows.
+- Code length and compression, see ``online_code``.
+- Usable information, see ``usable_information``, with chances that are calibrated on the rows that
+  the strength was chosen on.
 
-**Code length and compression**: see ``evaluation.probing.protocols.online_code``; of rows in folds,
-of all of them. Compression is the length of the uniform code divided by that of the online code.
-
-**Usable information**: see ``usable_information``, of the probe's chances, calibrated on the rows
-that its strength was chosen on: the cross-entropy of train's class shares on test, less the
-probe's, in bits a row.
-
-Intervals are of the jackknife over documents, as those of scores (``evaluation.measures``).
+Formulae, and what differs from the papers, are in ``docs/probing.md``.
 """
 
 import math

@@ -3,10 +3,8 @@
     p = (1 - share) * softmax(log q + (logits - log q) / temperature) + share * prior
 
 Temperature scaling (Guo, Pleiss, Sun and Weinberger 2017, "On calibration of modern neural
-networks", section 4.2) of what the logits add to the shares q of the classes: scaled as a whole,
-logits of rare classes would say less than the shares. A share of the prior bounds what one row can
-cost. The temperature is the best one of ``TEMPERATURES`` with the least share; then the share is
-found that is best with it.
+networks", section 4.2) of what logits add to the shares q of the classes. A share of the prior
+bounds what one row can cost.
 """
 
 from collections.abc import Sequence

@@ -1,16 +1,11 @@
 """Description length of classes given vectors, by an online code.
 
 Voita and Titov (2020, "Information-theoretic probing with minimum description length", section
-3.2): the rows of train are in a random order, and both sides have their vectors. The classes of the
-first portion cost log2(number of classes) each; those of each further portion are coded by the
-chances that a probe gives them which was fitted on all rows before. Their portions, less those that
-have too few rows to fit.
-
-Strength and calibration are chosen within each portion, and nothing is fitted for that alone: what
-was fitted on the portion before is tried on the rows that this one adds. The second portion, for
-which nothing was tried yet, is coded by the shares of the classes. All features are standardised
-with the mean and deviation of train, and rotated to its axes, as the probe's are. A class that no
-row before has, the prior codes: shares of the classes with one row more of each.
+3.2): rows of train are in a random order; the classes of the first portion cost log2(number of
+classes) each, those of each further one are coded by a probe that was fitted on all rows before.
+Strength and calibration are chosen within each portion: what was fitted on the portion before is
+tried on the rows that this one adds. The second portion is coded by the shares of the classes. All
+features are scaled and rotated as train's are.
 """
 
 from collections.abc import Sequence

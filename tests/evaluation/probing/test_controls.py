@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from contents import contents
 from instance_files import row, sentence, write_dataset
@@ -34,6 +35,7 @@ from evaluation.probing.protocols import Probing, logistic, online_code, senteva
 from evaluation.probing.protocols.online_code import portions_of
 from evaluation.probing.protocols.problem import Problem, targets
 from evaluation.results.scores import CONTROL_MEASURES, Results, write_results
+from probeta.verifying import verify_results
 
 
 @pytest.fixture(autouse=True)
@@ -487,6 +489,22 @@ def test_one_worker_or_two_write_the_same_bytes(tmp_path: Path) -> None:
         )
         write_results(results, tables, tmp_path / str(workers))
     assert contents(tmp_path / "1") == contents(tmp_path / "2")
+
+
+def test_information_is_verified_by_its_rows(tmp_path: Path) -> None:
+    dataset = opinions(tmp_path, 3)
+    results, (table,) = probed(tmp_path, dataset)
+
+    def differences(bits: Any) -> list[str]:
+        column = pa.array(bits, pa.float64())
+        changed = table.set_column(table.column_names.index("information"), "information", column)
+        write_results(results, [changed], tmp_path / "r")
+        return verify_results(tmp_path / "r", tmp_path, {dataset.name: dataset}).differences
+
+    bits = table["information"].to_pylist()
+    assert differences(bits) == []
+    assert any("information" in line for line in differences([bits[0] + 1, *bits[1:]]))
+    assert any("measures information: stored" in line for line in differences([None] * len(bits)))
 
 
 # Random vectors
