@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -12,6 +12,7 @@ import numpy as np
 from corpora_recipes.running.errors import ParamsError, check_packages, load_packages
 from evaluation.encoders.encoder import fill_prompt
 from evaluation.encoders.transformer import (
+    Loading,
     Pretrained,
     Source,
     describe_error,
@@ -52,7 +53,12 @@ class SentenceTransformer(Pretrained):
             and ``fill_prompt``. Other texts get the default of the model, if it has one.
         batch: number of texts that are encoded together, of nearly the same length.
         weights: `trained`, or `random`: all weights of all modules drawn anew, from the seed.
+        dtype: of weights and computations: `auto` (as the model was saved), or see ``Transformer``.
+        device_map: see ``Transformer``.
+        quantisation: see ``Transformer``.
     """
+
+    dtype: str = "auto"
 
     name: ClassVar[str] = "sentence_transformers"
     file: ClassVar[str] = "modules.json"
@@ -63,8 +69,13 @@ class SentenceTransformer(Pretrained):
     @property
     def dimension(self) -> int:
         """Length of a vector; the model is loaded for it."""
-        model = load_model(self.source, self.draw)
+        model = load_model(self.source, self.loading)
         return int(model.get_embedding_dimension() or len(model.encode(".")))
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """All options that the vectors depend on."""
+        return super().options | ({} if self.dtype == "auto" else {"dtype": self.dtype})
 
     def check(self) -> None:
         """See ``Encoder.check``."""
@@ -79,39 +90,39 @@ class SentenceTransformer(Pretrained):
         if prompt and "{}" in prompt:
             # No prompt of the model's own either.
             texts, prompt = [fill_prompt(prompt, text) for text in texts], ""
-        vectors: Floats = load_model(self.source, self.draw).encode(
+        vectors: Floats = load_model(self.source, self.loading).encode(
             list(texts), batch_size=self.batch, prompt=prompt, show_progress_bar=False
         )
         return vectors.astype(np.float32)[:, None]
 
 
 @lru_cache(maxsize=1)
-def load_model(source: Source, draw: int | None = None) -> Any:
-    """Return the model, which stays in memory until ``release``.
-
-    ``draw``: the seed of random weights, or None.
-    """
+def load_model(source: Source, loading: Loading) -> Any:
+    """Return the model, which stays in memory until ``release``."""
     torch, transformers, library = load_packages(
         "encoder sentence_transformers", "torch", "transformers", "sentence_transformers"
     )
     _check_type(source, transformers)
-    device = prepare_torch(torch)
-    load = _load_word_gru if _is_word_gru(source) else library.SentenceTransformer
-    model = source.load(load, device=str(device)).eval()
+    device, options = prepare_torch(torch), loading.keywords(source, transformers)
+    load: Any = partial(library.SentenceTransformer, model_kwargs=options)
+    if source.config and source.config[0].get("type") == WORD_GRU:
+        load = _load_word_gru
+    model = source.load(load, **({} if loading.device_map else {"device": str(device)})).eval()
     # The tokeniser of static word vectors is of another class, which cannot be empty.
     if hasattr(model.tokenizer, "all_special_tokens"):
         source.check_vocabulary(model.tokenizer)
-    if draw is not None:
-        with seeded(torch, draw):
+    if loading.draw is not None:
+        with seeded(torch, loading.draw):
             _draw_weights(model, transformers.PreTrainedModel)
     else:
         for body in model.modules():
             if isinstance(body, transformers.PreTrainedModel):
-                # The library's mark of a weight that was in a file.
-                read = {
-                    name: hasattr(w, "_is_hf_initialized") for name, w in body.named_parameters()
-                }
-                source.check_missing([name for name, was_read in read.items() if not was_read])
+                # The library's mark of a weight that was in a file; quantised matrices lose it.
+                dimensions = 1 if getattr(body, "hf_quantizer", None) else 9
+                weights = ((n, w) for n, w in body.named_parameters() if w.dim() <= dimensions)
+                source.check_missing(
+                    [n for n, w in weights if not hasattr(w, "_is_hf_initialized")]
+                )
     # A module may be missing, or the model must be told what a text is: a query, a document.
     try:
         model.encode(["."], show_progress_bar=False)
@@ -125,7 +136,7 @@ def load_model(source: Source, draw: int | None = None) -> Any:
 def _check_type(source: Source, transformers: Any = None) -> None:
     """Check that a model gives texts dense vectors: its type, modules and architecture."""
     kind = _read_if_there(source, _SETTINGS).get("model_type", _DENSE)
-    modules = source.config if isinstance(source.config, list) else []
+    modules = source.config
     for module in modules:
         if other := re.search(r"\b(sparse|cross|multi_vector)_encoder\b", str(module)):
             kind = other[0].title().replace("_", "")
@@ -135,11 +146,7 @@ def _check_type(source: Source, transformers: Any = None) -> None:
             "score a sentence encoder, or a function (`encoder: callable`) that makes such a vector"
         )
         raise source.error(expected, f"{kind}: {_OTHERS.get(kind, 'another type')}", todo)
-    if (
-        modules
-        and isinstance(modules[0], dict)
-        and str(modules[0].get("type")).endswith("Transformer")
-    ):
+    if modules and str(modules[0].get("type")).endswith("Transformer"):
         config = _read_if_there(source, str(Path(modules[0].get("path", ""), "config.json")))
         source.check_architecture(config, transformers)
 
@@ -163,11 +170,6 @@ def _draw_weights(model: Any, pretrained: type[Any]) -> None:
             drawn |= {*part.modules()}
         elif reset := getattr(part, "reset_parameters", None):
             reset()
-
-
-def _is_word_gru(source: Source) -> bool:
-    modules = source.config
-    return isinstance(modules, list) and bool(modules) and modules[0].get("type") == WORD_GRU
 
 
 def _load_word_gru(folder: str, device: str) -> Any:

@@ -12,7 +12,7 @@ from functools import cache, lru_cache, partial
 from hashlib import blake2b, file_digest
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -72,6 +72,8 @@ class Source:
         except Exception as error:
             expected = "all files of a model and its tokeniser, of a type transformers supports"
             todo = f"save the model again, with its tokeniser{self.hint}"
+            if isinstance(error, ImportError):
+                todo = "install what it needs, or leave out `device_map` or `quantisation`"
             found = describe_error(error)
             cache = self.folder.parents[1] / "blobs" if self.commit else self.folder
             if unfinished := next(cache.rglob("*.incomplete"), None):
@@ -84,6 +86,11 @@ class Source:
         Without this, transformers would make a model of the same type, which is another one. The
         library is not imported for this: with it, names are looked up there.
         """
+        # Without peft, transformers would load the model without its adapter.
+        if (self.folder / _ADAPTER).is_file():
+            expected, found = "a model with all its weights", f"an adapter, {_ADAPTER}"
+            todo = "merge it into its model (`merge_and_unload` of peft), and save that model"
+            raise self.error(expected, found, todo)
         as_body = "load it with `AutoModel`, and save that and its tokeniser with `save_pretrained`"
         same = f"if transformers' {config.get('model_type')} is the same, {as_body}"
         if code := (config.get("auto_map") or {}).get("AutoModel"):
@@ -126,6 +133,9 @@ class Pretrained(Postprocessed):
     batch: int = 32
     weights: str = "trained"
     seed: int = 1
+    dtype: str = "float32"
+    device_map: str | None = None
+    quantisation: dict[str, Any] = field(default_factory=dict)
     form: ClassVar[Form] = "natural"
     parallel: ClassVar[bool] = False
     file: ClassVar[str]
@@ -136,6 +146,14 @@ class Pretrained(Postprocessed):
             raise ValueError("batch >= 1")
         if self.weights not in WEIGHTS:
             raise ValueError(f"weights: one of {', '.join(WEIGHTS)}")
+        if self.dtype not in (dtypes := dict.fromkeys([type(self).dtype, *DTYPES])):
+            raise ValueError(f"dtype: one of {', '.join(dtypes)}")
+        if self.device_map not in (None, "auto"):
+            raise ValueError("device_map: auto, or nothing")
+        if not isinstance(self.quantisation, dict):
+            raise ValueError("quantisation: keys with values, such as {load_in_4bit: true}")
+        if self.draw is not None and (self.device_map or self.quantisation):
+            raise ValueError("weights: trained, with device_map or quantisation")
         check_templates(self.prompts)
 
     @property
@@ -154,10 +172,48 @@ class Pretrained(Postprocessed):
         return self.seed if self.weights == "random" else None
 
     @property
+    def loading(self) -> "Loading":
+        """How the model is loaded."""
+        quantisation = json.dumps(self.quantisation, sort_keys=True, default=str)
+        return Loading(self.dtype, self.device_map, quantisation, self.draw)
+
+    @property
     def options(self) -> dict[str, Any]:
         """All options that the vectors depend on."""
         drawn = {} if self.draw is None else {"weights": self.weights, "seed": self.seed}
-        return {"model": model_label(self.model), "batch": self.batch} | drawn
+        quantised = {"quantisation": self.quantisation} if self.quantisation else {}
+        return {"model": model_label(self.model), "batch": self.batch} | drawn | quantised
+
+
+class Loading(NamedTuple):
+    """How a model is loaded; hashable.
+
+    Attributes:
+        dtype: see ``Transformer``; of sentence-transformers also "auto", as it was saved.
+        device_map: "auto" to spread the model over all GPUs and the memory; None for one device.
+        quantisation: JSON of `quantization_config` of transformers; "{}" for none.
+        draw: the seed of random weights, or None.
+    """
+
+    dtype: str
+    device_map: str | None
+    quantisation: str
+    draw: int | None
+
+    def keywords(self, source: Source, transformers: Any) -> dict[str, Any]:
+        """Return the arguments of ``from_pretrained`` that differ from the library's defaults."""
+        keywords: dict[str, Any] = {} if self.dtype == "auto" else {"dtype": self.dtype}
+        if self.device_map:
+            keywords["device_map"] = self.device_map
+        if config := json.loads(self.quantisation):
+            try:
+                transformers.quantizers.AutoQuantizationConfig.from_dict(config)
+            except (ImportError, TypeError, ValueError) as error:
+                expected = "quantisation: a `quantization_config` of transformers"
+                todo = "write one, such as {load_in_4bit: true}, and install its library"
+                raise source.error(expected, describe_error(error), todo) from error
+            keywords["quantization_config"] = config
+        return keywords
 
 
 @cache
@@ -232,10 +288,16 @@ def describe_error(error: Exception) -> str:
 
 
 def _read_json(path: Path) -> Any:
+    is_list, todo = path.name == "modules.json", "save or download the model again"
+    expected = f"JSON, {'a list of objects' if is_list else 'an object'}"
     try:
-        return json.loads(path.read_bytes())
-    except ValueError as error:
-        raise InputError(path, "JSON", str(error), "save or download the model again") from None
+        content = json.loads(path.read_bytes())
+    except (ValueError, RecursionError) as error:
+        raise InputError(path, expected, str(error), todo) from None
+    objects = content if is_list and isinstance(content, list) else [content]
+    if is_list != isinstance(content, list) or not all(isinstance(one, dict) for one in objects):
+        raise InputError(path, expected, str(content)[:50], todo)
+    return content
 
 
 def _has_weights(folder: Path) -> bool:
@@ -260,6 +322,7 @@ WEIGHTS = ("trained", "random")
 MEANS = ("avg", "first_last")
 POOLINGS = ("mean", "cls", "max", "last", "weighted_mean")
 DTYPES = ("float32", "bfloat16", "float16")
+_ADAPTER = "adapter_config.json"
 # Text that a model is tried with, when it is loaded.
 _TRIAL = "a text"
 # In tokens; a batch of longer texts has as many tokens as a full batch of this length. On a GPU all
@@ -309,6 +372,9 @@ class Transformer(Pretrained):
         batch: number of texts of 16 tokens that are encoded together (on a GPU, of 128), and fewer
             of texts that are longer.
         weights: `trained`, or `random`: drawn as the library does for a new model, from the seed.
+        dtype: of weights and computations: `float32`, `bfloat16` or `float16`.
+        device_map: `auto` to spread a model over all GPUs and the memory; without, it is on one.
+        quantisation: the library's `quantization_config`, such as {load_in_4bit: true}.
         pooling: `mean`, `cls` (the first token), `max`, `last` or `weighted_mean` over the tokens
             of a text; the last one weights a token by its position, 1, 2 …, as Muennighoff (2022,
             "SGPT: GPT sentence embeddings for semantic search").
@@ -317,14 +383,12 @@ class Transformer(Pretrained):
             layer and "avg", from one pass, with "avg" as the main layer.
         special_tokens: whether the tokens that the tokeniser adds are pooled.
         max_length: in tokens; less if the model can only take less.
-        dtype: of weights and computations: `float32`, `bfloat16` or `float16`.
     """
 
     pooling: str = "mean"
     layer_option: str | Sequence[str] = option_field("layer", ("avg",))
     special_tokens: bool = True
     max_length: int = 512
-    dtype: str = "float32"
     name: ClassVar[str] = "transformers"
     file: ClassVar[str] = "config.json"
     packages: ClassVar[tuple[str, ...]] = ("torch", "transformers")
@@ -335,8 +399,6 @@ class Transformer(Pretrained):
             raise ValueError(f"pooling: one of {', '.join(POOLINGS)}")
         if self.pooling == "cls" and not self.special_tokens:
             raise ValueError("pooling: another than cls, with special_tokens: false")
-        if self.dtype not in DTYPES:
-            raise ValueError(f"dtype: one of {', '.join(DTYPES)}")
         if self.max_length < 3:
             raise ValueError("max_length >= 3")
         if self._asked != ("all",) and not all(
@@ -404,7 +466,7 @@ class Transformer(Pretrained):
         n_layers = self._config_value(_LAYER_COUNTS)
         numbers = [n_layers if layer in MEANS else int(layer) + 1 for layer in layers]
         n_needed = min(max(numbers), n_layers)
-        loaded = load_model(self.source, n_layers, n_needed, self.dimension, self.dtype, self.draw)
+        loaded = load_model(self.source, n_layers, n_needed, self.dimension, self.loading)
         max_tokens = min(self.max_length, loaded.max_tokens)
         lengths = [len(ids) for ids in loaded.tokenizer(list(texts), verbose=False)["input_ids"]]
         if n_cut := sum(length > max_tokens for length in lengths):
@@ -511,7 +573,8 @@ class _LoadedModel:
         if dimensions != [dimension] * (self.n_layers + 1):
             found = f"hidden states of the dimensions {', '.join(map(str, dimensions))}"
             raise source.error(expected, found, todo)
-        share = 1e-3 if alone[0].dtype == self.model.dtype else 0.1
+        is_exact = alone[0].dtype == self.model.dtype and not getattr(self.model, "hf_quantizer", 0)
+        share = 1e-3 if is_exact else 0.1
         for layer, (one, other) in enumerate(zip(alone, padded, strict=True)):
             if (one - other).abs().max() > share * one.abs().max():
                 expected = "hidden states of a text that padding after it does not change"
@@ -547,11 +610,11 @@ def _padded_length(length: int, max_tokens: int) -> int:
 
 @lru_cache(maxsize=1)
 def load_model(
-    source: Source, n_layers: int, n_needed: int, dimension: int, dtype: str, draw: int | None
+    source: Source, n_layers: int, n_needed: int, dimension: int, loading: Loading
 ) -> _LoadedModel:
     """Load a model and its tokeniser, with the first ``n_needed`` of its ``n_layers``, and try it.
 
-    ``dimension`` is that of its layers; ``draw``: the seed of random weights, or None.
+    ``dimension`` is that of its layers.
     """
     torch, transformers = load_packages("encoder transformers", "torch", "transformers")
     transformers.utils.logging.disable_progress_bar()
@@ -566,8 +629,8 @@ def load_model(
             todo = "set `tokenizer.pad_token` to any token and save the tokeniser again"
             raise source.error(expected, "neither of them", todo)
         tokenizer.pad_token = tokenizer.eos_token
-    if draw is None:
-        load_options = {"dtype": getattr(torch, dtype), "output_loading_info": True}
+    if loading.draw is None:
+        load_options = loading.keywords(source, transformers) | {"output_loading_info": True}
         load_options["ignore_mismatched_sizes"] = True  # to tell them here
         model, info = source.load(transformers.AutoModel, **load_options, **no_code)
         source.check_missing(info["missing_keys"])
@@ -578,9 +641,9 @@ def load_model(
         _check_layers(source, model, info["unexpected_keys"])
     else:
         config = _load_config(source)
-        with seeded(torch, draw):
+        with seeded(torch, loading.draw):
             model = source.load(lambda *_, **__: transformers.AutoModel.from_config(config))
-        model = model.to(getattr(torch, dtype))
+        model = model.to(getattr(torch, loading.dtype))
     model.config.use_cache = False
     max_tokens = tokenizer.model_max_length
     text_config = model.config.get_text_config()
@@ -597,7 +660,10 @@ def load_model(
     if n_needed < n_layers and len(stacks) == 1:
         del stacks[0][n_needed:]
         n_layers = n_needed
-    model = model.to(prepare_torch(torch)).eval()
+    device = prepare_torch(torch)
+    if not (loading.device_map or getattr(model, "hf_quantizer", None)):
+        model = model.to(device)
+    model = model.eval()
     input_names = frozenset(inspect.signature(model.forward).parameters)
     loaded = _LoadedModel(tokenizer, model, input_names, max_tokens, n_layers)
     loaded.try_padding(source, dimension)
@@ -626,7 +692,11 @@ def _pool(
 
     means = {"avg": range(len(states)), "first_last": (1, len(states) - 1)}
     numbers = [means[layer] if layer in means else [int(layer)] for layer in layers]
-    pooled = {n: _pool_tokens(states[n], mask, pooling) for n in sorted({*chain(*numbers)})}
+    pooled = {
+        # The layers of a model may be on several devices.
+        n: _pool_tokens(states[n], mask.to(states[n].device), pooling).to(mask.device)
+        for n in sorted({*chain(*numbers)})
+    }
     of_layers = [torch.stack([pooled[n] for n in of_layer]).mean(0) for of_layer in numbers]
     return torch.stack(of_layers, 1)
 
