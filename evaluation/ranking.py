@@ -265,8 +265,8 @@ def _make_space(vectors: Floats, similarity: Similarity) -> _Space:
 
 RANKED = tuple(task.name for task in RANKING_TASKS)
 
-# Bytes of datasets for which another process is started: a start takes one to two seconds.
-BYTES_PER_WORKER = 2**20
+# Texts of datasets for which another process is started: a start takes one to two seconds.
+TEXTS_PER_WORKER = 10_000
 
 # A post-processing of vectors, and a similarity.
 _Setting = tuple[Postprocess, Similarity]
@@ -340,9 +340,9 @@ def rank_datasets(
 
     def compute(new: list[str]) -> Iterator[tuple[str, Part]]:
         # The largest first, so that at the end no process is left alone with one of them.
-        order = sorted(new, key=lambda part: (-_count_bytes(parts[part]), part))
+        order = sorted(new, key=lambda part: (-_count_texts(parts[part]), part))
         jobs = ((parts[part], described, store, settings) for part in order)
-        n_worthwhile = 1 + sum(_count_bytes(parts[part]) for part in new) // BYTES_PER_WORKER
+        n_worthwhile = 1 + sum(_count_texts(parts[part]) for part in new) // TEXTS_PER_WORKER
         with (
             open_executor("local", max(1, min(workers, len(new), n_worthwhile))) as executor,
             progress(len(new), f"rank {name}", "job") as bar,
@@ -365,13 +365,8 @@ def rank_datasets(
     return results, tables, sum(len(parts[part]) for part in new)
 
 
-def _count_bytes(datasets: Sequence[Dataset]) -> int:
-    return sum(
-        file.stat().st_size
-        for dataset in datasets
-        for files in dataset.files.values()
-        for file in files
-    )
+def _count_texts(datasets: Sequence[Dataset]) -> int:
+    return sum(dataset.n_texts for dataset in datasets)
 
 
 def _score_part(

@@ -52,7 +52,6 @@ from evaluation.embedding.store import (
     prepare_store,
     remove_chunks,
     text_keys,
-    vector_bytes,
     write_chunk,
 )
 from evaluation.encoders import release
@@ -263,7 +262,7 @@ def _make_room(folder: Path, encoder: Encoder, keys: Keys) -> None:
         remove_chunks(folder, keys)
     store = EmbeddingStore(folder, encoder)
     n_texts, n_layers = int((~store.has(np.unique(keys))).sum()), len(encoder.layers)
-    size = n_texts * n_layers * vector_bytes(encoder.vectors.dtype, store.dimension)
+    size = n_texts * n_layers * encoder.vectors.bytes_of(store.dimension)
     if size <= (free := free_at(folder)):
         return
     expected = f"room for {format_size(size)}: {plural(n_texts, 'texts')}, "

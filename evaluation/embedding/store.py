@@ -440,11 +440,6 @@ def _digest_layer(chunk: str, content: Values) -> Values:
     return np.frombuffer(digest.digest(), np.uint8)
 
 
-def vector_bytes(dtype: str, dimension: int) -> int:
-    """Return what a stored vector takes on the disk, at most."""
-    return 4 * dimension if dtype == "float32" else 2 * dimension + 4
-
-
 def _pack(vectors: Floats) -> Values:
     """Return vectors, float32 [n, dimension], as float16: the bytes of a file, uint8.
 

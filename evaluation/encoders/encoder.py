@@ -39,6 +39,10 @@ class Vectors(Checked):
         """What vectors depend on, among other options; empty by default."""
         return {} if self.dtype == "float32" else {"vectors": {"dtype": self.dtype}}
 
+    def bytes_of(self, dimension: int) -> int:
+        """Return what a stored vector takes on the disk, at most."""
+        return 4 * dimension if self.dtype == "float32" else 2 * dimension + 4
+
 
 class Described(Protocol):
     """The description of an encoder, available without encoding."""

@@ -1,9 +1,10 @@
 """Models of sentence-transformers, from the Hugging Face Hub or a local folder."""
 
+import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -12,7 +13,6 @@ import numpy as np
 from corpora_recipes.running.errors import ParamsError, check_packages, load_packages
 from evaluation.encoders.encoder import fill_prompt
 from evaluation.encoders.transformer import (
-    Loading,
     Pretrained,
     Source,
     describe_error,
@@ -69,7 +69,7 @@ class SentenceTransformer(Pretrained):
     @property
     def dimension(self) -> int:
         """Length of a vector; the model is loaded for it."""
-        model = load_model(self.source, self.loading)
+        model = load_model(self.source, self.loading, self.draw)
         return int(model.get_embedding_dimension() or len(model.encode(".")))
 
     @property
@@ -90,29 +90,34 @@ class SentenceTransformer(Pretrained):
         if prompt and "{}" in prompt:
             # No prompt of the model's own either.
             texts, prompt = [fill_prompt(prompt, text) for text in texts], ""
-        vectors: Floats = load_model(self.source, self.loading).encode(
+        vectors: Floats = load_model(self.source, self.loading, self.draw).encode(
             list(texts), batch_size=self.batch, prompt=prompt, show_progress_bar=False
         )
         return vectors.astype(np.float32)[:, None]
 
 
 @lru_cache(maxsize=1)
-def load_model(source: Source, loading: Loading) -> Any:
-    """Return the model, which stays in memory until ``release``."""
+def load_model(source: Source, loading: str, draw: int | None = None) -> Any:
+    """Return the model, which stays in memory until ``release``.
+
+    ``loading``: see ``Pretrained``; ``draw``: the seed of random weights, or None.
+    """
     torch, transformers, library = load_packages(
         "encoder sentence_transformers", "torch", "transformers", "sentence_transformers"
     )
     _check_type(source, transformers)
-    device, options = prepare_torch(torch), loading.keywords(source, transformers)
-    load: Any = partial(library.SentenceTransformer, model_kwargs=options)
+    device, keywords = str(prepare_torch(torch)), json.loads(loading)
     if source.config and source.config[0].get("type") == WORD_GRU:
-        load = _load_word_gru
-    model = source.load(load, **({} if loading.device_map else {"device": str(device)})).eval()
+        model = source.load(_load_word_gru, device=device)
+    else:
+        place = None if "device_map" in keywords else device
+        model = source.load(library.SentenceTransformer, device=place, model_kwargs=keywords)
+    model = model.eval()
     # The tokeniser of static word vectors is of another class, which cannot be empty.
     if hasattr(model.tokenizer, "all_special_tokens"):
         source.check_vocabulary(model.tokenizer)
-    if loading.draw is not None:
-        with seeded(torch, loading.draw):
+    if draw is not None:
+        with seeded(torch, draw):
             _draw_weights(model, transformers.PreTrainedModel)
     else:
         for body in model.modules():

@@ -12,7 +12,7 @@ from functools import cache, lru_cache, partial
 from hashlib import blake2b, file_digest
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -72,8 +72,9 @@ class Source:
         except Exception as error:
             expected = "all files of a model and its tokeniser, of a type transformers supports"
             todo = f"save the model again, with its tokeniser{self.hint}"
-            if isinstance(error, ImportError):
-                todo = "install what it needs, or leave out `device_map` or `quantisation`"
+            if {"device_map", "quantization_config"} & {*options, *options.get("model_kwargs", ())}:
+                expected = "a model that the library can load with `device_map` and `quantisation`"
+                todo = "install what it names, or correct these, such as {load_in_4bit: true}"
             found = describe_error(error)
             cache = self.folder.parents[1] / "blobs" if self.commit else self.folder
             if unfinished := next(cache.rglob("*.incomplete"), None):
@@ -86,9 +87,9 @@ class Source:
         Without this, transformers would make a model of the same type, which is another one. The
         library is not imported for this: with it, names are looked up there.
         """
-        # Without peft, transformers would load the model without its adapter.
-        if (self.folder / _ADAPTER).is_file():
-            expected, found = "a model with all its weights", f"an adapter, {_ADAPTER}"
+        if (self.folder / "adapter_config.json").is_file():
+            expected, found = "a model with all its weights", "an adapter, adapter_config.json"
+            # Without peft, transformers would load the model alone.
             todo = "merge it into its model (`merge_and_unload` of peft), and save that model"
             raise self.error(expected, found, todo)
         as_body = "load it with `AutoModel`, and save that and its tokeniser with `save_pretrained`"
@@ -138,18 +139,20 @@ class Pretrained(Postprocessed):
     quantisation: dict[str, Any] = field(default_factory=dict)
     form: ClassVar[Form] = "natural"
     parallel: ClassVar[bool] = False
+    choices: ClassVar[dict[str, tuple[Any, ...]]] = {
+        "weights": ("trained", "random"),
+        "dtype": ("auto", "float32", "bfloat16", "float16"),
+        "device_map": (None, "auto"),
+    }
     file: ClassVar[str]
     """The JSON file that every such model has in its top folder."""
 
     def __post_init__(self) -> None:
         if self.batch < 1:
             raise ValueError("batch >= 1")
-        if self.weights not in WEIGHTS:
-            raise ValueError(f"weights: one of {', '.join(WEIGHTS)}")
-        if self.dtype not in (dtypes := dict.fromkeys([type(self).dtype, *DTYPES])):
-            raise ValueError(f"dtype: one of {', '.join(dtypes)}")
-        if self.device_map not in (None, "auto"):
-            raise ValueError("device_map: auto, or nothing")
+        for option, values in self.choices.items():
+            if getattr(self, option) not in values:
+                raise ValueError(f"{option}: one of {', '.join(filter(None, values))}")
         if not isinstance(self.quantisation, dict):
             raise ValueError("quantisation: keys with values, such as {load_in_4bit: true}")
         if self.draw is not None and (self.device_map or self.quantisation):
@@ -162,6 +165,14 @@ class Pretrained(Postprocessed):
         return find_model(self.model, self.revision_option, self.file)
 
     @property
+    def source_is_here(self) -> bool:
+        """Whether the model's configuration is on this machine."""
+        from huggingface_hub import try_to_load_from_cache
+
+        cached = partial(try_to_load_from_cache, self.model, self.file)
+        return is_local(self.model) or isinstance(cached(revision=self.revision_option), str)
+
+    @property
     def revision(self) -> str:
         """The commit of the Hub, or a digest of the folder's files."""
         return self.source.revision
@@ -172,10 +183,11 @@ class Pretrained(Postprocessed):
         return self.seed if self.weights == "random" else None
 
     @property
-    def loading(self) -> "Loading":
-        """How the model is loaded."""
-        quantisation = json.dumps(self.quantisation, sort_keys=True, default=str)
-        return Loading(self.dtype, self.device_map, quantisation, self.draw)
+    def loading(self) -> str:
+        """The arguments of ``from_pretrained`` that differ from the library's, as JSON."""
+        keywords: dict[str, Any] = {"quantization_config": self.quantisation}
+        keywords |= {"dtype": self.dtype.replace("auto", ""), "device_map": self.device_map}
+        return json.dumps({key: value for key, value in keywords.items() if value}, default=str)
 
     @property
     def options(self) -> dict[str, Any]:
@@ -183,37 +195,6 @@ class Pretrained(Postprocessed):
         drawn = {} if self.draw is None else {"weights": self.weights, "seed": self.seed}
         quantised = {"quantisation": self.quantisation} if self.quantisation else {}
         return {"model": model_label(self.model), "batch": self.batch} | drawn | quantised
-
-
-class Loading(NamedTuple):
-    """How a model is loaded; hashable.
-
-    Attributes:
-        dtype: see ``Transformer``; of sentence-transformers also "auto", as it was saved.
-        device_map: "auto" to spread the model over all GPUs and the memory; None for one device.
-        quantisation: JSON of `quantization_config` of transformers; "{}" for none.
-        draw: the seed of random weights, or None.
-    """
-
-    dtype: str
-    device_map: str | None
-    quantisation: str
-    draw: int | None
-
-    def keywords(self, source: Source, transformers: Any) -> dict[str, Any]:
-        """Return the arguments of ``from_pretrained`` that differ from the library's defaults."""
-        keywords: dict[str, Any] = {} if self.dtype == "auto" else {"dtype": self.dtype}
-        if self.device_map:
-            keywords["device_map"] = self.device_map
-        if config := json.loads(self.quantisation):
-            try:
-                transformers.quantizers.AutoQuantizationConfig.from_dict(config)
-            except (ImportError, TypeError, ValueError) as error:
-                expected = "quantisation: a `quantization_config` of transformers"
-                todo = "write one, such as {load_in_4bit: true}, and install its library"
-                raise source.error(expected, describe_error(error), todo) from error
-            keywords["quantization_config"] = config
-        return keywords
 
 
 @cache
@@ -318,11 +299,7 @@ def _folder_digest(folder: Path) -> str:
     return digest.hexdigest()
 
 
-WEIGHTS = ("trained", "random")
 MEANS = ("avg", "first_last")
-POOLINGS = ("mean", "cls", "max", "last", "weighted_mean")
-DTYPES = ("float32", "bfloat16", "float16")
-_ADAPTER = "adapter_config.json"
 # Text that a model is tried with, when it is loaded.
 _TRIAL = "a text"
 # In tokens; a batch of longer texts has as many tokens as a full batch of this length. On a GPU all
@@ -351,17 +328,14 @@ class Transformer(Pretrained):
                     their code, and SimCSE in its own: the first layer, not the embeddings
 
     The tokeniser is the model's, with its special tokens, which are pooled like the others (as in
-    sentence-transformers), unless `special_tokens: false`; only the tokeniser lower-cases. Too long
-    texts are truncated at the end, and their number is logged. A text without any token to pool
-    gets zeros. Of a model with encoder and decoder the encoder is used. A GPU is used if there is
-    one.
+    sentence-transformers), unless `special_tokens: false`. Too long texts are truncated at the end,
+    and their number is logged. A text without any token to pool gets zeros. Of a model with encoder
+    and decoder the encoder is used. A GPU is used if there is one.
 
     Rounding varies with the numbers of texts and tokens that are encoded together. On a CPU both
-    depend on the text's own length, as batches are filled up: a text has the same vector, to the
-    bit, in any order and company (measured on x86, not on other CPUs). On a GPU a batch has texts
-    of nearly the same length, and vectors vary by rounding with their company. They also do so with
-    the device, the number of threads and the versions of the libraries, none of which is part of
-    ``options``.
+    depend on the text's own length: a text has the same vector, to the bit, in any company
+    (measured on x86). On a GPU, vectors vary by rounding with their company; also with the device,
+    the number of threads and the versions of libraries, none of which is part of ``options``.
 
     Attributes:
         model: id on the Hugging Face Hub, downloaded if it is not in the Hub's cache, or folder
@@ -390,13 +364,15 @@ class Transformer(Pretrained):
     special_tokens: bool = True
     max_length: int = 512
     name: ClassVar[str] = "transformers"
+    choices: ClassVar[dict[str, tuple[Any, ...]]] = Pretrained.choices | {
+        "pooling": ("mean", "cls", "max", "last", "weighted_mean"),
+        "dtype": Pretrained.choices["dtype"][1:],
+    }
     file: ClassVar[str] = "config.json"
     packages: ClassVar[tuple[str, ...]] = ("torch", "transformers")
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.pooling not in POOLINGS:
-            raise ValueError(f"pooling: one of {', '.join(POOLINGS)}")
         if self.pooling == "cls" and not self.special_tokens:
             raise ValueError("pooling: another than cls, with special_tokens: false")
         if self.max_length < 3:
@@ -466,7 +442,9 @@ class Transformer(Pretrained):
         n_layers = self._config_value(_LAYER_COUNTS)
         numbers = [n_layers if layer in MEANS else int(layer) + 1 for layer in layers]
         n_needed = min(max(numbers), n_layers)
-        loaded = load_model(self.source, n_layers, n_needed, self.dimension, self.loading)
+        loaded = load_model(
+            self.source, n_layers, n_needed, self.dimension, self.loading, self.draw
+        )
         max_tokens = min(self.max_length, loaded.max_tokens)
         lengths = [len(ids) for ids in loaded.tokenizer(list(texts), verbose=False)["input_ids"]]
         if n_cut := sum(length > max_tokens for length in lengths):
@@ -610,11 +588,12 @@ def _padded_length(length: int, max_tokens: int) -> int:
 
 @lru_cache(maxsize=1)
 def load_model(
-    source: Source, n_layers: int, n_needed: int, dimension: int, loading: Loading
+    source: Source, n_layers: int, n_needed: int, dimension: int, loading: str, draw: int | None
 ) -> _LoadedModel:
     """Load a model and its tokeniser, with the first ``n_needed`` of its ``n_layers``, and try it.
 
-    ``dimension`` is that of its layers.
+    ``dimension`` is that of its layers; ``loading``: see ``Pretrained``; ``draw``: the seed of
+    random weights, or None.
     """
     torch, transformers = load_packages("encoder transformers", "torch", "transformers")
     transformers.utils.logging.disable_progress_bar()
@@ -629,8 +608,9 @@ def load_model(
             todo = "set `tokenizer.pad_token` to any token and save the tokeniser again"
             raise source.error(expected, "neither of them", todo)
         tokenizer.pad_token = tokenizer.eos_token
-    if loading.draw is None:
-        load_options = loading.keywords(source, transformers) | {"output_loading_info": True}
+    keywords = json.loads(loading)
+    if draw is None:
+        load_options = keywords | {"output_loading_info": True}
         load_options["ignore_mismatched_sizes"] = True  # to tell them here
         model, info = source.load(transformers.AutoModel, **load_options, **no_code)
         source.check_missing(info["missing_keys"])
@@ -641,9 +621,9 @@ def load_model(
         _check_layers(source, model, info["unexpected_keys"])
     else:
         config = _load_config(source)
-        with seeded(torch, loading.draw):
+        with seeded(torch, draw):
             model = source.load(lambda *_, **__: transformers.AutoModel.from_config(config))
-        model = model.to(getattr(torch, loading.dtype))
+        model = model.to(getattr(torch, keywords["dtype"]))
     model.config.use_cache = False
     max_tokens = tokenizer.model_max_length
     text_config = model.config.get_text_config()
@@ -661,7 +641,7 @@ def load_model(
         del stacks[0][n_needed:]
         n_layers = n_needed
     device = prepare_torch(torch)
-    if not (loading.device_map or getattr(model, "hf_quantizer", None)):
+    if not ("device_map" in keywords or getattr(model, "hf_quantizer", None)):
         model = model.to(device)
     model = model.eval()
     input_names = frozenset(inspect.signature(model.forward).parameters)

@@ -3,13 +3,12 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import partial
-from itertools import chain, product
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from corpora_recipes.records import Split
 from corpora_recipes.running.code import code_digest, versions_of
@@ -301,9 +300,7 @@ def _shared_facts(dataset: Dataset, store: Path, engine: str) -> dict[str, Any]:
 
 def _estimate_effort(dataset: Dataset, dimension: int, probing: Probing) -> int:
     """Return the nanoseconds that probing a dataset with one layer takes, roughly."""
-    files = chain.from_iterable(dataset.files.values())
-    n_rows = sum(pq.read_metadata(file).num_rows for file in files)
-    n_classes = len(dataset.labels)
+    n_rows, n_classes = sum(dataset.rows.values()), len(dataset.labels)
     return effort(dataset.task, n_rows, n_classes, dimension, probing, dataset.folds)
 
 

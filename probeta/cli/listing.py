@@ -2,7 +2,7 @@
 
 import argparse
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, make_dataclass, replace
 from functools import reduce
 from operator import or_
@@ -31,10 +31,23 @@ from corpora_recipes.params import (
     load_params,
 )
 from corpora_recipes.recipe import Corpus, Cost, MissingCorpus, load_facts, recipe_names
+from corpora_recipes.running.console import plural
 from corpora_recipes.running.errors import InputError, check_packages
-from corpora_recipes.running.outputs import AUDIT, RAW, whole_file
+from corpora_recipes.running.outputs import (
+    AUDIT,
+    EMBEDDINGS,
+    PACKAGE,
+    RAW,
+    format_size,
+    free_at,
+    whole_file,
+)
 from corpora_recipes.validation import Checked, option_type
+from evaluation.datasets import find_datasets
 from evaluation.encoders import ENCODERS, options_of
+from evaluation.encoders.callable import FunctionEncoder
+from evaluation.encoders.encoder import Encoder
+from evaluation.encoders.transformer import Transformer
 from evaluation.features import check_prompt_names
 from evaluation.params import (
     EvalRank,
@@ -44,11 +57,10 @@ from evaluation.params import (
     encoders_params,
     evalrank_params,
     paralex_params,
+    store_names,
     trained_params,
 )
 from evaluation.probing.protocols import PROTOCOLS, Probing, effort, probing_params
-
-_DIMENSION = 768
 
 
 def corpora_listing(path: Path) -> Iterator[str]:
@@ -120,29 +132,88 @@ def _estimate(corpus: Corpus) -> Cost | None:
     return facts.costs.get(corpus.language) if usual else None
 
 
-def costs_listing(datasets: Iterable[Dataset], probing: Probing) -> str:
-    """Return what probing a layer takes by each protocol, for `probeta list`.
-
-    Counted are the rows that params.yaml asks for, or that corpus.yaml says the source has.
-    """
-    trained = [dataset for dataset in datasets if dataset.task.trained]
-    costs = []
-    for name in PROTOCOLS if trained else ():
-        seconds = {d.name: _seconds(d, replace(probing, protocol=name)) for d in trained}
-        dearest = max(seconds, key=seconds.__getitem__)
-        dearest_cost = f"{dearest} alone {_in_words(seconds[dearest])}"
-        costs.append(f"{_in_words(sum(seconds.values()))} by {name} ({dearest_cost})")
-    prefix = f"One CPU probes a layer of {_DIMENSION} dimensions, on all rows, in roughly "
-    return prefix + ", ".join(costs) if costs else ""
+def _count_rows(dataset: Dataset) -> int:
+    sizes = dataset.facts.sizes.values() if isinstance(dataset, ExampleDataset) else dataset.rows
+    return sum(filter(None, sizes))
 
 
-def _seconds(dataset: Dataset, probing: Probing) -> float:
-    rows, classes, folds = sum(dataset.rows), len(dataset.task.labels), False
+def _seconds(dataset: Dataset, probing: Probing, dimension: int) -> float:
+    rows, classes, folds = _count_rows(dataset), len(dataset.task.labels), False
     if isinstance(dataset, ExampleDataset):
-        sizes = dataset.facts.sizes
-        rows, folds = sum(filter(None, sizes.values())), "train" not in sizes
+        folds = "train" not in dataset.facts.sizes
         classes = len(dataset.facts.labels or ())
-    return effort(dataset.task.name, rows, classes, _DIMENSION, probing, folds) / 1e9
+    return effort(dataset.task.name, rows, classes, dimension, probing, folds) / 1e9
+
+
+def vector_costs(path: Path) -> dict[str, tuple[bool, int, str]]:
+    """Return of each encoder: are its vectors kept, their bytes at most, and all costs in words.
+
+    Counted are the texts of datasets that are built, or of the rows that params.yaml asks for.
+    Encoders whose dimension only their model tells are not there.
+    """
+    params = load_params(path)
+    probing, stores = probing_params(params, path), store_names(encoders_params(params, path))
+    planned = [dataset for group in load_groups(path) for dataset in group.datasets]
+    built = {each.name: each for each in (find_datasets(PACKAGE) if PACKAGE.is_dir() else ())}
+    n_texts = {
+        each.name: built[each.name].n_texts
+        if each.name in built
+        else _count_rows(each) * sum(text.count or 1 for text in each.task.texts)
+        for each in planned
+    }
+    trained = [dataset for dataset in planned if dataset.task.trained]
+    largest = max(n_texts, key=n_texts.__getitem__, default="")
+    costs = {}
+    for name, make in encoder_factories(path).items() if largest else ():
+        try:
+            encoder = make()
+            layers, dimension = _shape_of(encoder, EMBEDDINGS / name)
+        except InputError:
+            continue  # its own check says why
+        if not dimension or stores[name] != name:
+            continue
+        n_stored, of_what = sum(n_texts.values()), ""
+        if not encoder.vectors.keep:
+            of_what = f" of {largest}, the largest dataset ({n_stored:,} in all, those that "
+            n_stored, of_what = n_texts[largest], f"{of_what}datasets share several times)"
+        size = n_stored * layers * encoder.vectors.bytes_of(dimension)
+        probes = [
+            (layers * sum(_seconds(each, by_name, dimension) for each in trained), by_name.protocol)
+            for by_name in (replace(probing, protocol=protocol) for protocol in PROTOCOLS)
+        ]
+        text = f"at most {format_size(size)}: {n_stored:,} texts{of_what}, "
+        text += f"{plural(layers, 'layers')} of {dimension} dimensions, {encoder.vectors.dtype}; "
+        text += "one CPU probes them in roughly "
+        text += ", ".join(f"{_in_words(seconds)} by {protocol}" for seconds, protocol in probes)
+        costs[name] = encoder.vectors.keep, size, text
+    return costs
+
+
+def _shape_of(encoder: Encoder, store: Path) -> tuple[int, int]:
+    """Return the numbers of layers and dimensions; 0 dimensions if only a model tells them."""
+    is_property = isinstance(type(encoder).dimension, property)
+    if encoder.source_is_here if isinstance(encoder, Transformer) else not is_property:
+        return len(encoder.layers), encoder.dimension
+    from evaluation.embedding.store import read_header  # slow, and for few encoders
+
+    has_one_layer = not isinstance(encoder, FunctionEncoder | Transformer)
+    return 1, int(read_header(store).get("dimension", 0)) if has_one_layer else 0
+
+
+def check_disk(path: Path) -> None:
+    """Refuse a run whose vectors certainly do not fit the disk, before it starts.
+
+    A text may be in several datasets: half of what ``vector_costs`` says is certain.
+    """
+    costs, free = vector_costs(path), free_at(EMBEDDINGS)
+    most = max(costs, key=lambda name: costs[name][1], default="")
+    at_a_time = max((size for keep, size, _ in costs.values() if not keep), default=0)
+    needed = sum(size for keep, size, _ in costs.values() if keep) + at_a_time
+    there = sum(file.stat().st_size for file in EMBEDDINGS.glob("*/*.npy"))
+    if (needed := needed // 2 - there) > free:
+        expected = f"a disk with room for {format_size(needed)} of vectors"
+        todo = f"make room, or ask {most} for less: fewer layers, or `vectors` (docs/encoders.md)"
+        raise InputError(f"the disk of {EMBEDDINGS}", expected, f"{format_size(free)} free", todo)
 
 
 def _in_words(seconds: float) -> str:
@@ -268,7 +339,7 @@ def print_entries(path: Path) -> None:
     for corpus in params["corpora"].values():
         datasets += corpus.get("datasets") or ()
     trained = trained_params(params, path)
-    entries = encoders_params(params, path)
+    entries, costs = encoders_params(params, path), vector_costs(path)
     for name, make in encoder_factories(path).items():
         if name in trained:
             continue
@@ -278,6 +349,8 @@ def print_entries(path: Path) -> None:
         entry = entries[name]
         options = ", ".join(f"{key} {value}" for key, value in entry.items() if key != "encoder")
         print(f"  {name}: {encoder.name}" + (f" ({options})" if options else ""))
+        if name in costs:
+            print(f"    vectors: {costs[name][2]}")
     for name, training in trained.items():
         options = ", ".join(f"{key} {weight:g}" for key, weight in training.objectives.items())
         print(f"  {name}: trained on {training.corpus} ({options})")
@@ -287,9 +360,6 @@ def print_entries(path: Path) -> None:
     probing = probing_params(params, path)
     settings = asdict(probing) | {"transfer": " ".join(probing.transfer) or "none"}
     print("Probing: " + ", ".join(f"{key} {value}" for key, value in settings.items()))
-    built = [dataset for group in load_groups(path) for dataset in group.datasets]
-    if costs := costs_listing(built, probing):
-        print(costs)
     print("Recipes:", *recipes_listing(), sep="\n")
 
 

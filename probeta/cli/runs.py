@@ -62,6 +62,7 @@ def run_repro(options: argparse.Namespace) -> None:
         copyfile(shipped_params(), PARAMS)
         print(f"{PARAMS}: written, with the samples of the project")
     known_names = listing.validate_params(options.params)
+    listing.check_disk(options.params)
     expected = f"corpora, rankings and encoders of {options.params}"
     check_names("--only", options.only, known_names, expected)
     skipped: dict[str, Mapping[str, Skipped]] = {}

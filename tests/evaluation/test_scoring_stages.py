@@ -60,7 +60,7 @@ KILLED = """if True:
     from evaluation import ranking
     from evaluation.probing import probing
     from probeta.cli import main
-    probing.WORK_OF_A_PROCESS = ranking.BYTES_PER_WORKER = 1
+    probing.WORK_OF_A_PROCESS = ranking.TEXTS_PER_WORKER = 1
     left, put = int(sys.argv[1]), Cache.put
     def put_and_die(self, *arguments, **named):
         global left
@@ -168,7 +168,7 @@ def test_neither_the_order_of_datasets_nor_the_workers_matter(
 ) -> None:
     monkeypatch.chdir(samples)
     monkeypatch.setattr(probing, "WORK_OF_A_PROCESS", 1)
-    monkeypatch.setattr(ranking, "BYTES_PER_WORKER", 1)
+    monkeypatch.setattr(ranking, "TEXTS_PER_WORKER", 1)
     find = find_probed if verb == "probe" else find_datasets
     datasets = find(Path("dist/hub"))
     assert score(verb, datasets, 1) == score(verb, datasets[::-1], 2)

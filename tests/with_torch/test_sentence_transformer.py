@@ -80,7 +80,7 @@ def test_random_weights(minilm: str) -> None:
     assert np.abs(other - found).max() > 0.01
     # Not a weight of the trained model stays.
     trained = dict(SentenceTransformer(minilm, device="cpu").named_parameters())
-    drawn = sentence_transformer.load_model(encoder.source, encoder.loading._replace(draw=1))  # type: ignore[union-attr]
+    drawn = sentence_transformer.load_model(encoder.source, encoder.loading, 1)  # type: ignore[union-attr]
     for name, weight in drawn.named_parameters():
         if "position" not in name and "pooler" not in name:
             assert not torch.equal(weight, trained[name]), name

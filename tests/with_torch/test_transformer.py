@@ -123,7 +123,7 @@ def test_random_weights_come_from_the_seed(kind: str, tiny: dict[str, str]) -> N
     entry = {"encoder": "transformers", "model": tiny[kind], "weights": "random"}
     encoder = make_encoder("mine", entry)
     loaded = transformer.load_model(
-        encoder.source, LAYERS[kind], LAYERS[kind], 16, encoder.loading._replace(draw=1)
+        encoder.source, LAYERS[kind], LAYERS[kind], 16, encoder.loading, 1
     )  # type: ignore[union-attr]
     if kind != "t5":
         weight = max(loaded.model.parameters(), key=lambda p: p.numel() * (p.dim() == 2))
@@ -155,7 +155,7 @@ def test_layers_above_the_one_asked_for_do_not_run(tiny: dict[str, str]) -> None
     encoder = make_encoder("mine", {"encoder": "transformers", "model": tiny["gpt2"], "layer": "1"})
     encoder.encode(["el"])
     assert load_model.cache_info().currsize == 1
-    loaded = load_model(encoder.source, 3, 2, 16, encoder.loading)  # type: ignore[union-attr]
+    loaded = load_model(encoder.source, 3, 2, 16, encoder.loading, None)  # type: ignore[union-attr]
     assert load_model.cache_info().hits > 0
     assert len(loaded.model.h) == loaded.n_layers == 2
 

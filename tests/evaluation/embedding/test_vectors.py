@@ -19,7 +19,7 @@ from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.outputs import EMBEDDINGS, ENCODED, PACKAGE
 from corpora_recipes.running.stage import read_skipped
 from evaluation.embedding import embedding
-from evaluation.embedding.store import EmbeddingStore, vector_bytes
+from evaluation.embedding.store import EmbeddingStore
 from evaluation.encoders import make_encoder
 from evaluation.encoders.char_hash import CharHash
 from evaluation.encoders.encoder import Vectors, describe
@@ -77,7 +77,7 @@ def test_float16_takes_less_than_half(tmp_path: Path) -> None:
         store_of(tmp_path / of.dtype, vectors, of)
         (file,) = (tmp_path / of.dtype).glob("*.vectors.*")
         sizes.append(file.stat().st_size)
-        assert sizes[-1] < 500 * vector_bytes(of.dtype, 256) + 200
+        assert sizes[-1] < 500 * of.bytes_of(256) + 200
     assert sizes[1] < 0.46 * sizes[0]
 
 

@@ -310,7 +310,8 @@ def test_a_missing_package_says_what_to_install(
     kind: str, file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "torch", None)
-    (tmp_path / file).write_text('{"hidden_size": 16, "num_hidden_layers": 2}')
+    config = '{"hidden_size": 16, "num_hidden_layers": 2}'
+    (tmp_path / file).write_text("[]" if file == "modules.json" else config)
     encoder = make_encoder("mine", {"encoder": kind, "model": str(tmp_path)})
     with pytest.raises(InputError, match=r"(extra |\[)torch\b") as caught:
         encoder.encode(["Hola."])

@@ -8,7 +8,6 @@ import pytest
 from imports import REPOSITORY
 from probe_problems import QUICK, folds, generator, splits
 
-from builders.plan.groups import load_groups
 from evaluation.arrays import Doubles, Floats
 from evaluation.probing.protocols import PROTOCOLS, Probing, effort, logistic, senteval
 from evaluation.probing.protocols.logistic import (
@@ -20,7 +19,7 @@ from evaluation.probing.protocols.logistic import (
     minimise,
 )
 from evaluation.probing.protocols.problem import ProbeOutput, Problem, Protocol
-from probeta.cli.listing import costs_listing
+from probeta.cli.listing import vector_costs
 
 # --- protocols -----------------------------------------------------------------------------------
 
@@ -98,12 +97,11 @@ def test_costs_are_near_those_measured(protocol, task, rows, classes, measured):
     assert measured / 2 < told < 2 * measured
 
 
-def test_list_tells_what_the_schedule_of_the_papers_costs():
-    groups = load_groups(REPOSITORY / "params.yaml")
-    told = costs_listing([d for group in groups for d in group.datasets], Probing())
-    assert "7 min by standard" in told
-    assert "h by senteval (dc_" in told
-    assert costs_listing([], Probing()) == ""
+def test_list_tells_what_the_schedule_of_the_papers_costs(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    _, _, told = vector_costs(REPOSITORY / "params.yaml")["use_multilingual"]
+    assert "5 min by standard" in told
+    assert "h by senteval" in told
 
 
 # --- logistic ------------------------------------------------------------------------------------
