@@ -19,7 +19,7 @@ sys.path.append(str(REPOSITORY / "tests/support"))
 
 from projects import copy_of_project
 
-from probeta.cli.runs import STAGES
+from probeta.cli import STAGES
 
 TITLES = ("first time", "second time")
 

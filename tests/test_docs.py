@@ -24,9 +24,8 @@ from evaluation.encoders import ENCODERS, make_encoder, options_of
 from evaluation.encoders.encoder import Vectors
 from evaluation.params import OBJECTIVES, SETTINGS, Training, trained_params
 from evaluation.probing.protocols import PROTOCOLS
-from probeta.cli import VERBS, main
+from probeta.cli import STAGES, VERBS, main
 from probeta.cli.init import PAPERS
-from probeta.cli.runs import STAGES
 
 # What is run in place of a command. The tests run in the environment that uv makes.
 INSTEAD = {

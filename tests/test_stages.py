@@ -16,8 +16,7 @@ from imports import PACKAGES, REPOSITORY, WORKING, imported, modules
 from corpora_recipes.recipe import recipe_names
 from corpora_recipes.running import code
 from corpora_recipes.running.code import LIBRARIES
-from probeta.cli import VERBS
-from probeta.cli.runs import STAGES
+from probeta.cli import STAGES, VERBS
 
 # --- stages --------------------------------------------------------------------------------------
 
@@ -71,7 +70,7 @@ def test_outputs_are_left_in_place() -> None:
     assert len(set(names)) == len(names)
 
 
-@pytest.mark.parametrize("stage", [stage for stage in STAGES if stage.name != "check"], ids=str)
+@pytest.mark.parametrize("stage", [stage for stage in STAGES if stage.name != "check"])
 def test_a_stage_depends_on_its_code(stage: Any) -> None:
     # A recipe is found by its name; its facts are read where its code is not run.
     recipes = [f"corpora_recipes.corpora.{name}.recipe" for name in recipe_names()]

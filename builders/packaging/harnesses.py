@@ -19,7 +19,6 @@ import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -392,7 +391,7 @@ def question_of(dataset: Dataset, origin: Origin, labels: Sequence[str]) -> Ques
         return Question("", ORDERS[task].replace('join(" ")', f'join("{between}")'))
     if dataset.language not in LANGUAGES:
         return f"no questions in the language {dataset.language}"
-    questions = _questions(LANGUAGES[dataset.language])
+    questions = load_yaml(Path(__file__).with_name(LANGUAGES[dataset.language]))
     keys = [f"{task}/{dataset.about()['records']}", task]
     if isinstance(dataset, ExampleDataset):
         keys[0] = f"{task}/{origin.corpus.recipe}/{dataset.collection}"
@@ -408,12 +407,6 @@ def question_of(dataset: Dataset, origin: Origin, labels: Sequence[str]) -> Ques
         else:
             return f"no answer for the class {label}"
     return Question(question["text"], choices, BY_LENGTH if question.get("by_length") else BY_SUM)
-
-
-@cache
-def _questions(file: str) -> dict[str, dict[str, Any]]:
-    questions: dict[str, dict[str, Any]] = load_yaml(Path(__file__).with_name(file))
-    return questions
 
 
 FOLDER = "lm_eval"

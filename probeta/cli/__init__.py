@@ -45,6 +45,7 @@ class Verb(NamedTuple):
     summary: str
     help: str
     arguments: dict[str, Any]
+    sections: list[str] | None = None
     if_interrupted: str = "what was there before is unchanged"
 
     def run(self, options: argparse.Namespace) -> None:
@@ -57,21 +58,10 @@ _TYPES: dict[str, Any] = {"path": Path, "names": console.names, "positive": cons
 _ENTRIES = load_yaml(Path(__file__).with_name("verbs.yaml"))
 VERBS = {name: Verb(name, **entry) for name, entry in _ENTRIES.items()}
 
+# The stages of a run, in their order.
+STAGES = [verb for verb in VERBS.values() if verb.sections is not None]
+
 _VERBOSITY = ("--quiet", "--verbose")
-_WIDTH = max(map(len, VERBS))
-_SUMMARIES = "\n".join(f"  {name:{_WIDTH}}  {verb.summary}" for name, verb in VERBS.items())
-_HELP = f"""\
-verbs:
-{_SUMMARIES}
-
-examples:
-  probeta list
-  probeta build --only theses
-  probeta audit somebody/elses/benchmark --task sentence_position --out audit
-  probeta VERB --help
-
---quiet prints the result and faults alone, --verbose the counts of every entry.
-"""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -151,11 +141,14 @@ class _Version(argparse.Action):
 
 
 def _parser() -> argparse.ArgumentParser:
+    width = max(map(len, VERBS))
+    summaries = [f"  {name:{width}}  {verb.summary}" for name, verb in VERBS.items()]
+    text = Path(__file__).with_name("help.txt").read_text("utf-8")
     parser = Parser(
         prog="probeta",
         usage="probeta VERB …",
         description="Rebuild benchmarks of sentence encoders from raw corpora, and probe encoders.",
-        epilog=_HELP,
+        epilog=text.format(summaries="\n".join(summaries)),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action=_Version, nargs=0, help="show the version and exit")

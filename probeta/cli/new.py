@@ -9,33 +9,17 @@ from pathlib import Path
 
 from corpora_recipes.running.errors import InputError, ParamsError
 from corpora_recipes.running.outputs import write_whole
+from corpora_recipes.yaml_files import load_yaml
 from probeta.cli.init import TEMPLATES, render_template
 
-_NEXT = {
-    "corpus": """\
-next: mend each line with TODO, and put a small corpus in the source's format into sample/
-  mkdir ../{name} && cp {name}.yaml ../{name}/params.yaml
-  (cd ../{name} && probeta repro)
-  make samples
-  pytest tests/corpora_recipes -k {name}""",
-    "task": """\
-next: mend each line with TODO, and try it on documents of your own, see docs/own_domain.md
-  pytest tests/builders/tasks/test_{name}.py tests/probeta/report/test_report_files.py""",
-}
-# What makes the tests of all corpora, and of all tasks, pass with the new one too.
-_FINISH = {
-    "corpus": ("-c", "import test_every_recipe as t; t.write_golden({name!r})"),
-    "task": ("-m", "probeta", "schema", "--out", "docs/params.schema.json"),
-}
-# What that writes.
-_MADE = {"corpus": "tests/corpora_recipes/corpora/samples.json", "task": "docs/params.schema.json"}
+_KINDS = load_yaml(TEMPLATES / "new" / "kinds.yaml")
 
 
 def run_new(options: argparse.Namespace) -> None:
     """Write the files, and print their names and what is to do next."""
     for path in write_files(options.kind, options.name, Path.cwd()):
         print(f"wrote {path.relative_to(Path.cwd())}")
-    print(_NEXT[options.kind].format(name=options.name))
+    print(_KINDS[options.kind]["next"].format(name=options.name))
 
 
 def write_files(kind: str, name: str, root: Path) -> list[Path]:
@@ -64,15 +48,15 @@ def write_files(kind: str, name: str, root: Path) -> list[Path]:
             raise ParamsError(path, f"a name that no {kind} has yet", name, "choose another name")
     for path, template in files.items():
         write_whole(path, render_template(template, **values) + "\n")
-    changed = [*files, *(_list_task(values, root) if kind == "task" else ()), root / _MADE[kind]]
+    facts, listed = _KINDS[kind], _list_task(values, root) if kind == "task" else ()
     paths = (root, root / "tests", root / "tests" / "support")
     subprocess.run(
-        [sys.executable, *(word.format(name=name) for word in _FINISH[kind])],
+        [sys.executable, *(word.format(name=name) for word in facts["finish"])],
         cwd=root / "tests" / "corpora_recipes" / "corpora" if kind == "corpus" else root,
         env=os.environ | {"PYTHONPATH": os.pathsep.join(map(str, paths))},
         check=True,
     )
-    return changed
+    return [*files, *listed, root / facts["made"]]
 
 
 def _list_task(values: dict[str, str], root: Path) -> list[Path]:

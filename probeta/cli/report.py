@@ -26,7 +26,7 @@ from corpora_recipes.running.outputs import (
 )
 from corpora_recipes.running.stage import read_skipped
 from evaluation.params import encoders_params
-from probeta.cli.runs import STAGES
+from probeta.cli import STAGES
 from probeta.data import data_of_results
 from probeta.report.texts import in_language, language
 from probeta.scores import find_results

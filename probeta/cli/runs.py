@@ -4,7 +4,6 @@ import argparse
 from collections.abc import Collection, Mapping
 from itertools import chain
 from shutil import copyfile
-from typing import NamedTuple
 
 from corpora_recipes.params import load_corpora, load_params, shipped_params
 from corpora_recipes.running import console
@@ -20,38 +19,10 @@ from corpora_recipes.running.errors import (
 from corpora_recipes.running.outputs import LEFT_OUT, PROBED, REPORT
 from corpora_recipes.running.stage import Skipped, describe_skipped, read_skipped
 from evaluation.params import encoders_params
-from probeta.cli import VERBS, add_arguments, listing
+from probeta.cli import STAGES, Verb, add_arguments, listing
 
-
-class Stage(NamedTuple):
-    """A stage: a verb of the command line that runs over its entries of params.yaml.
-
-    Attributes:
-        name: of the verb.
-        sections: of params.yaml, whose entries ``--only`` can name; none if it has no such option.
-    """
-
-    name: str
-    sections: tuple[str, ...] = ()
-
-
-_ENCODERS = ("encoders", "trained")
-STAGES = (
-    Stage("read", ("corpora",)),
-    Stage("build", ("corpora",)),
-    Stage("compose", ("rankings",)),
-    Stage("audit"),
-    Stage("package"),
-    Stage("train", ("trained",)),
-    Stage("embed", _ENCODERS),
-    Stage("probe", _ENCODERS),
-    Stage("rank", _ENCODERS),
-    Stage("paradigms", _ENCODERS),
-    Stage("report"),
-    Stage("check"),
-)
 # Sections whose entries are of a kind: with some of one kind alone, all of the other are taken.
-KINDS = (frozenset({"corpora", "rankings"}), frozenset(_ENCODERS))
+KINDS = (frozenset({"corpora", "rankings"}), frozenset({"encoders", "trained"}))
 
 
 def run_repro(options: argparse.Namespace) -> None:
@@ -81,10 +52,10 @@ def run_repro(options: argparse.Namespace) -> None:
         console.begin_stage()
 
 
-def _run_stage(stage: Stage, options: argparse.Namespace, skipped: Collection[str]) -> None:
+def _run_stage(stage: Verb, options: argparse.Namespace, skipped: Collection[str]) -> None:
     """Run a stage with the options of the run, except entries that earlier stages skipped."""
-    verb, parser = VERBS[stage.name], argparse.ArgumentParser()
-    add_arguments(parser, verb.arguments)
+    parser = argparse.ArgumentParser()
+    add_arguments(parser, stage.arguments)
     stage_options = parser.parse_args([])
     stage_options.params, stage_options.strict = options.params, options.strict
     stage_options.check = False
@@ -93,10 +64,11 @@ def _run_stage(stage: Stage, options: argparse.Namespace, skipped: Collection[st
     def named_in(sections: Collection[str]) -> list[str]:
         return [n for n in options.only or () if any(n in params[key] for key in sections)]
 
-    kind = next((kind for kind in KINDS if kind.issuperset(stage.sections)), frozenset())
-    if stage.sections and named_in(kind):
-        stage_options.only = [name for name in named_in(stage.sections) if name not in skipped]
-    verb.run(stage_options)
+    sections = stage.sections or ()
+    kind = next(kind for kind in KINDS if kind.issuperset(sections))
+    if sections and named_in(kind):
+        stage_options.only = [name for name in named_in(sections) if name not in skipped]
+    stage.run(stage_options)
 
 
 def run_check(options: argparse.Namespace) -> None:

@@ -255,11 +255,8 @@ def _refuse_two_sources(home: Path, splits: _Files) -> None:
             raise InputError(home, expected, " and ".join(sources), todo)
     files = [path for paths in splits.values() for path in paths]
     if len({path.suffix == ".parquet" for path in files}) > 1:
-        expected, found = (
-            "Parquet files or text files for all splits",
-            ", ".join(path.name for path in files),
-        )
-        raise InputError(home, expected, found, "move one kind to another folder")
+        expected, found = "Parquet files or text files for all splits", [p.name for p in files]
+        raise InputError(home, expected, ", ".join(found), "move one kind to another folder")
 
 
 def _is_probing(path: Path) -> bool:

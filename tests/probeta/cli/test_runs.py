@@ -10,8 +10,7 @@ from stage_lines import untimed
 
 from corpora_recipes.params import shipped_params
 from corpora_recipes.running.stage import Skipped, read_skipped, write_skipped
-from probeta.cli import main
-from probeta.cli.runs import STAGES
+from probeta.cli import STAGES, main
 
 Capsys = pytest.CaptureFixture[str]
 # All other sections are missing.
