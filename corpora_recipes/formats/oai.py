@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
@@ -17,6 +18,14 @@ _FORBIDDEN = re.compile(
     re.IGNORECASE,
 )
 _RECORD_START = re.compile(rb"(?=<record[\s>])")
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A block: one page of OAI-PMH records."""
+
+    key: str
+    path: Path
 
 
 def parse_page(path: Path) -> etree._Element:

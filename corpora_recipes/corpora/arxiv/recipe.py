@@ -16,14 +16,13 @@ hundredth of the speed that two million abstracts need.
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from lxml import etree
 
 from corpora_recipes.formats import tables
-from corpora_recipes.formats.oai import OAI, iter_records
+from corpora_recipes.formats.oai import OAI, Page, iter_records
 from corpora_recipes.recipe import BlockResult, Corpus, Dropped, no_files
 from corpora_recipes.records import Document, Drops, split_at_drops
 from corpora_recipes.running.errors import InputError, RawError
@@ -48,14 +47,6 @@ _ABRIDGED = re.compile(r"\s*[\[(](?:\w+ )?abridged[^\[\]()]{0,20}[\])]\.?\s*\Z",
 _LABEL = re.compile(r"\W{0,3}(?:abstract|summary)\s*[:.—–-]+\s*", re.IGNORECASE)
 # An abstract without any of these words is rarely in English.
 _ENGLISH = re.compile(r"\b(?:the|of|and)\b")
-
-
-@dataclass(frozen=True, slots=True)
-class Page:
-    """A block: one page of OAI-PMH records."""
-
-    key: str
-    path: Path
 
 
 def blocks(raw: Path, corpus: Corpus) -> Sequence[tables.LineRange | Page]:

@@ -42,7 +42,7 @@ from tqdm import tqdm
 
 from corpora_recipes.fetching.downloads import download
 from corpora_recipes.fetching.transfer import look_at, read_document
-from corpora_recipes.formats.oai import OAI, iter_records, parse_page, parse_response
+from corpora_recipes.formats.oai import OAI, Page, iter_records, parse_page, parse_response
 from corpora_recipes.recipe import BlockResult, Corpus, Dropped, Finding, Source, no_files
 from corpora_recipes.records import Document, Drops, Window, split_at_drops
 from corpora_recipes.running.errors import InputError, ParamsError, RawError
@@ -70,14 +70,6 @@ _OCR = re.compile(
 _DATE = re.compile(r"\A\d{4}-\d\d(?:-\d\d)?|(?<!\d)(?:19|20)\d\d(?!\d)")
 # A closing mark, or a word in lower case, except the letter of an item: "b) el agua".
 _LOST_BEGINNING = re.compile(r"[,;:.)\]!?](?!\.)|[a-záéíóúñ]+[\s,;.:](?<!\A\w.)")
-
-
-@dataclass(frozen=True, slots=True)
-class Page:
-    """A block: one page of records."""
-
-    key: str
-    path: Path
 
 
 def sources(corpus: Corpus) -> list[Source]:

@@ -28,7 +28,7 @@ from array import array
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -87,7 +87,8 @@ class Sentences:
 
 # How much of a file a worker reads at once.
 BLOCK_BYTES = 8 << 20
-_TABLE = Path(__file__).with_name("treebanks.yaml")
+# It is large: it is read when it is needed.
+_table = cache(partial(load_yaml, Path(__file__).with_name("treebanks.yaml")))
 _FOLDER = re.compile(r"UD_\w+(?:-\w+)?")
 _UNKNOWN = "that of the treebank, see LICENSE.txt of {}"
 
@@ -262,12 +263,6 @@ def _listed_treebanks(language: str) -> dict[str, dict[str, Any]]:
     """Return the treebanks of a language in the table, by their short names."""
     entries = _table()["languages"].get(language.partition("-")[0], {})
     return {name: {"revision": _table()["release"]} | entry for name, entry in entries.items()}
-
-
-@cache
-def _table() -> dict[str, Any]:
-    table: dict[str, Any] = load_yaml(_TABLE)
-    return table
 
 
 # --- documents, splits and repetitions -----------------------------------------------------------
