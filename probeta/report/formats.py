@@ -63,7 +63,7 @@ SECTIONS = (
     (scores.groups, Layout("group", "encoder", "dataset", "benchmark group")),
     (scores.measures, Layout("measures", "dataset measure", "encoder")),
     (scores.baselines, Layout("baselines", "dataset", "baseline")),
-    (added.added, Layout("added", "dataset encoder", "measure", "benchmark")),
+    (added.applicable, Layout("added", "dataset encoder", "measure", "benchmark")),
     (added.above_random, Layout("above-random", "encoder layer", "heading")),
     (compared.pairs, Layout("pairs", "encoders", "heading", "benchmark")),
     (compared.editions, Layout("editions", "encoder", "heading", "new old")),

@@ -570,7 +570,8 @@ function means(b, shown) {
 
 // The lines of datasets under their groups; `head` may write the line of a group itself.
 function grouped(b, width, write, head) {
-  const closed = (state.options.fold ?? (wide() ? "" : b.groups.map(([key]) => key).join()))
+  const low = wide() && pinned(b).length < 3; // lines with few encoders
+  const closed = (state.options.fold ?? (low ? "" : b.groups.map(([key]) => key).join()))
     .split(",").filter(Boolean);
   return b.groups.map(([key, name, correlation]) => {
     const own = b.datasets.filter((d) => D.datasets[d].group === key);

@@ -47,6 +47,13 @@ def added(report: Report) -> Iterator[Number]:
             yield number(about, fmean(of), encoder=encoder)
 
 
+def applicable(report: Report) -> Iterator[Number]:
+    """Yield ``added`` of the datasets that have a measure of controls."""
+    rows = [row for row in added(report) if row["value"] is not None]
+    having = {(row["dataset"], row["encoder"]) for row in rows if row["measure"] in UNITS}
+    return (row for row in rows if (row["dataset"], row["encoder"]) in having)
+
+
 def control_number(about: Number, score: Score, measure: str) -> Number:
     """Return the row of a measure of controls, or of the reason why a score has none."""
     assert score.controls

@@ -64,6 +64,7 @@ def test_scores_have_their_controls_beside_them(tmp_path: Path) -> None:
     assert rows["Mean of 1", "information"]["value"] == 0.5
     assert "low" not in rows["Mean of 1", "information"]
     (table,) = tables_of(report, "added")
+    assert not any(line[0].text == "dr_rst" for _, line in table.rows)
     cells = {c.text: c.detail for _, line in table.rows for c in line if line[0].text == "sp_wiki"}
     assert cells["+20.0"] == "[+10.0, +30.0]"
     assert cells["2.00"] == "[1.80, 2.20]"
