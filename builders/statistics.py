@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from corpora_recipes.records import TWO_DOCUMENTS
+
 Doubles = np.ndarray[Any, np.dtype[np.float64]]
 Values = np.ndarray[Any, np.dtype[Any]]
 
@@ -77,8 +79,8 @@ def detectable_difference(
     """
     from scipy.special import stdtrit
 
-    units = np.unique(np.array(documents or range(len(shares[0]))), return_inverse=True)[1]
-    degrees = effective_number(np.bincount(units)) - 1
+    _, units = number_documents(np.array(documents or range(len(shares[0]))))
+    degrees = effective_number(np.bincount(units.ravel())) - 1
     if not degrees:
         return largest
     errors = [_mean_error(first - second, units) for first, second in combinations(shares, 2)]
@@ -99,8 +101,8 @@ def half_width(shares: Doubles, documents: Sequence[str] | None, n_tried: int = 
     from scipy.special import stdtrit
 
     few = documents is None or len({*documents}) < FEWEST_DOCUMENTS
-    units = np.unique(np.array(range(len(shares)) if few else documents), return_inverse=True)[1]
-    degrees = effective_number(np.bincount(units)) - 1
+    _, units = number_documents(np.array(range(len(shares)) if few else documents))
+    degrees = effective_number(np.bincount(units.ravel())) - 1
     if not degrees:
         return 1.0
     quantile = stdtrit(degrees, 1 - SIGNIFICANCE / (2 * n_tried))
@@ -109,10 +111,31 @@ def half_width(shares: Doubles, documents: Sequence[str] | None, n_tried: int = 
 
 def _mean_error(shares: Doubles, units: Values) -> float:
     """Return the standard error of the mean of shares [rows], with a document of ones added."""
-    sizes = np.bincount(units)
-    sums = np.bincount(units, shares) - sizes * np.mean(shares)
+    sizes = np.bincount(units.ravel())
+    sums = np.bincount(units.ravel(), np.repeat(shares, units.shape[1])) - sizes * np.mean(shares)
     square_sum = np.square(sums).sum() + sizes.mean() ** 2
-    return math.sqrt(square_sum * len(sizes) / (len(sizes) - 1)) / float(sizes.sum())
+    return math.sqrt(square_sum * len(sizes) / (len(sizes) - 1)) / len(shares)
+
+
+def number_documents(documents: Values) -> tuple[Values, Values]:
+    """Return the ids of documents, in order, and the numbers of each row's, [rows, 1 or 2].
+
+    A row of two (``TWO_DOCUMENTS``) is left out with either: the mean over rows is a U-statistic of
+    two documents, whose jackknife this is (Arvesen 1969, "Jackknifing U-statistics").
+    """
+    if len(documents) and TWO_DOCUMENTS in str(documents[0]):
+        documents = np.array([str(both).split(TWO_DOCUMENTS) for both in documents])
+    names, numbers = np.unique(documents, return_inverse=True)
+    return names, numbers.reshape(len(documents), -1)
+
+
+def name_clusters(clusters: Values, y: Values) -> Values:
+    """Return the most frequent class in the cluster of each row, of several the first, [rows]."""
+    classes, numbers = np.unique(y, return_inverse=True)
+    counts = np.zeros((clusters.max() + 1, len(classes)), np.int64)
+    np.add.at(counts, (clusters, numbers), 1)
+    named: Values = classes[counts.argmax(axis=1)][clusters]
+    return named
 
 
 def correlation_shares(first: Values, second: Values) -> Doubles:

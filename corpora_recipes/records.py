@@ -32,6 +32,8 @@ Split = Literal["train", "validation", "test"]
 Kind = Literal["documents", "dialogues", "trees", "examples", "parsed_sentences"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 SPLITS: tuple[Split, ...] = ("train", "validation", "test")
+# Between the ids of two documents that one example depends on, such as the pairs of an analogy.
+TWO_DOCUMENTS = "␟"
 # 60/20/20, as in Araujo et al. (2022), Appendix A, for corpora without a split.
 TRAIN, VALIDATION = 0.6, 0.8
 

@@ -7,6 +7,7 @@ editions (Araujo et al. 2022, "Evaluation benchmarks for Spanish sentence repres
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import chain
 from typing import Any, Literal
 
 import numpy as np
@@ -20,7 +21,7 @@ from corpora_recipes.records import Split
 from corpora_recipes.running.errors import InputError, OutputError
 from corpora_recipes.text.tokens import lower_case
 from corpora_recipes.validation import check_choice
-from evaluation.arrays import Counts, Flags, Floats, Values
+from evaluation.arrays import Counts, Flags, Floats, Rows, Values
 from evaluation.datasets import Dataset
 from evaluation.encoders.encoder import Described, Encoder, Form
 
@@ -206,11 +207,28 @@ def _check_lengths(
         raise OutputError(f"row {row}{name}", expected, str(lengths[row]))
 
 
+def read_questions(dataset: Dataset, form: Form) -> tuple[dict[str, str], Rows]:
+    """Return the words of a dataset of analogies, and its questions.
+
+    The words are in the order of their code points, each to what of it is encoded; a question has
+    the numbers of its words, int64 [rows, 4].
+    """
+    names = [text_columns(dataset.task, of) for of in ("natural", form)]
+    table = dataset.read("test", list(dict.fromkeys(chain(*names))))
+    natural, encoded = (
+        list(chain.from_iterable(table[name].to_pylist() for name in of)) for of in names
+    )
+    words = dict(sorted(zip(natural, encoded, strict=True)))
+    number_of = {word: number for number, word in enumerate(words)}
+    numbers = np.array([number_of[word] for word in natural], np.int64)
+    return words, numbers.reshape(len(names[0]), -1).T
+
+
 class ProbeRows:
     """The rows of a split of a dataset, one array per column.
 
     Attributes:
-        y: class numbers int64 [rows], or scores float64 [rows].
+        y: class numbers int64 [rows], or scores float64 [rows]; of analogies numbers of words.
         ids: of the rows.
         documents: ids of the documents.
         subsets: names of the subsets; all empty if the dataset has none.
@@ -221,12 +239,15 @@ class ProbeRows:
     def __init__(self, dataset: Dataset, split: Split, form: Form | None = None) -> None:
         """Read the rows, with their texts in a form, or without texts."""
         self._dataset, self._split, self._form = dataset, split, form
-        columns = ["id", "document_id", dataset.target]
+        columns = ["id", "document_id", *([] if dataset.target == "word" else [dataset.target])]
         columns += [name for name in ("subset", "fold", "source_split") if name in dataset.columns]
         texts = text_columns(dataset.task, form) if form else ()
         self._table = dataset.read(split, [*columns, *texts])
-        y = self._column(dataset.target)
-        self.y: Values = y.astype(np.float64) if dataset.target == "score" else y
+        if dataset.target == "word":
+            self.y: Values = read_questions(dataset, "natural")[1][:, -1]
+        else:
+            y = self._column(dataset.target)
+            self.y = y.astype(np.float64) if dataset.target == "score" else y
         self.ids, self.documents = self._column("id"), self._column("document_id")
         self.subsets, self.folds = self._column("subset", ""), self._column("fold", 0)
         self.source_splits = self._column("source_split", "")

@@ -37,7 +37,7 @@ import numpy as np
 from scipy.special import stdtrit
 from threadpoolctl import threadpool_limits
 
-from builders.statistics import effective_number, pearson, vary
+from builders.statistics import effective_number, number_documents, pearson, vary
 from corpora_recipes.running.executors import CPUS
 from evaluation.arrays import Doubles, Flags, Floats, Reals, Values
 
@@ -249,7 +249,7 @@ def leave_out_means(values: Doubles, documents: Values) -> Doubles:
 
 def unit_ids(documents: Values, rows: Values) -> Values:
     """Return the ids of the units of ``leave_out``, in its order: of documents, or of the rows."""
-    names: Values = np.unique(documents)
+    names, _ = number_documents(documents)
     return names if len(names) >= MIN_DOCUMENTS else rows
 
 
@@ -258,7 +258,7 @@ def effective_units(documents: Values) -> float:
 
     ``documents`` has the ids, [rows]; a unit is as in ``leave_out``.
     """
-    return effective_number(np.bincount(_units(documents)))
+    return effective_number(np.bincount(_units(documents).ravel()))
 
 
 def jackknife_half_width(
@@ -350,14 +350,16 @@ def _inside(correlations: Values | float) -> Doubles:
 
 
 def _units(documents: Values) -> Values:
-    """Return the number of each row's unit, int [rows]."""
-    names, numbers = np.unique(documents, return_inverse=True)
-    return numbers if len(names) >= MIN_DOCUMENTS else np.arange(len(documents))
+    """Return the numbers of each row's units, int [rows, 1 or 2]."""
+    names, numbers = number_documents(documents)
+    return numbers if len(names) >= MIN_DOCUMENTS else np.arange(len(documents))[:, None]
 
 
 def _leave_one_out(metric: Callable[[Doubles], Doubles], terms: Doubles, units: Values) -> Doubles:
     """Return the metric without each unit, float64 [units], given the terms, [rows, terms]."""
-    unit_sums = np.stack([np.bincount(units, term) for term in terms.T], axis=1)
+    each = units.shape[1]
+    sums = [np.bincount(units.ravel(), np.repeat(term, each)) for term in terms.T]
+    unit_sums = np.stack(sums, axis=1)
     if len(unit_sums) < 2:
         return np.full(len(unit_sums), np.nan)
-    return metric(unit_sums.sum(axis=0) - unit_sums)
+    return metric(unit_sums.sum(axis=0) / each - unit_sums)

@@ -5,12 +5,6 @@ reciprocal rank and hits of the positives among all texts, by cosine and by 1 / 
 Euclidean distance (section 4); and their finding that post-processing improves the correlation with
 human scores and not the ranks, which is why the similarity datasets are scored here too.
 
-Differences from the code published with the paper: it centres all sentence vectors (here the
-post-processing "centre"), gives words without a vector the mean of all (here their pairs have the
-rank of chance, and are counted), removes two components from words (here "abtt" removes d / 100),
-lets ties count in favour of the positive and other positives against it, and computes the
-positive's score with another matrix product than the other scores.
-
 A positive is ranked among all texts except its query and the query's other positives: the filtered
 ranks of Bordes et al. 2013 ("Translating embeddings for modeling multi-relational data"), so that
 one right text does not push another down. Of texts with the same score each is as likely to be

@@ -243,7 +243,7 @@ def _embed(
                 store, encoder, datasets, options.workers, options.executor
             )
         n_words = None
-        if any(dataset.task == "paradigms" for dataset in datasets):
+        if any(dataset.task in ("paradigms", "analogies") for dataset in datasets):
             n_words = write_vocabulary(store, encoder)
     finally:
         release()

@@ -31,6 +31,7 @@ from evaluation.params import encoder_factories, encoders_params, store_names
 from evaluation.probing.controls import measure_information, without_controls
 from evaluation.probing.probing import INTERVALS, score_predictions
 from evaluation.probing.protocols.problem import ABLATIONS
+from evaluation.probing.words import WORD_TASKS
 from evaluation.ranking import RANKED, measure_ranks
 from evaluation.results.scores import (
     CONTROL_MEASURES,
@@ -225,6 +226,8 @@ def _verify_probe(
         more = {*CONTROL_MEASURES} - {"information"}
         if ablation := ABLATIONS.get(dataset.task):
             more.add(ablation.name)
+        if dataset.task in WORD_TASKS:
+            more |= score.measures.keys() - recomputed["measures"].keys()
         other_measures = {name: v for name, v in score.measures.items() if name not in more}
         score = replace(score, measures=other_measures)
     verification.compare(where, score, recomputed)

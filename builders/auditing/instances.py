@@ -33,6 +33,7 @@ FILLED_COLUMNS = ("id", "document_id", "positives")
 ANSWERS: dict[Answer, tuple[str, str]] = {
     "label": ("label", ""),
     "score": ("", "score"),
+    "word": ("", ""),
     "neighbours": ("", ""),
 }
 

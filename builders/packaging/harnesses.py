@@ -137,8 +137,8 @@ class Config:
         """The number of classes, pairs or clusters, or the range of the scores."""
         if self.is_ranking:
             return f"{self.counts['pairs']['used']:,} pairs"
-        if self.task.target == "neighbours":
-            return f"{self.rows['test']:,} clusters"
+        if self.task.target in ("neighbours", "word"):
+            return f"{self.rows['test']:,} {'clusters' if self.task.label else 'questions'}"
         if self.task.target == "label":
             return f"{len(self.labels):,} classes"
         assert self.facts is not None

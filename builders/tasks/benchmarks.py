@@ -34,6 +34,8 @@ GROUPS = (
     # Nothing is trained for these.
     EVALRANK := Group("EvalRank", "Ranks of paraphrases"),
     PARALEX := Group("ParaLex", "Paradigms of words"),
+    AN := Group("AN", "Analogies of words"),
+    CAT := Group("CAT", "Categories of words"),
 )
 
 # Of benchmarks that average some datasets in other groups than those of their tasks: Chen, Chu and

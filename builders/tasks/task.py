@@ -20,7 +20,7 @@ from corpora_recipes.validation import validate
 from corpora_recipes.yaml_files import load_yaml
 
 Kind = Literal["string", "strings", "integer", "number"]
-Answer = Literal["label", "score", "neighbours"]
+Answer = Literal["label", "score", "word", "neighbours"]
 Unit = Literal["sentence", "word"]
 TaskKind = TypeVar("TaskKind", bound="Task")
 
@@ -83,8 +83,8 @@ class Task:
         constructed: whether the labels result from the construction of the rows, or rows are chosen
             by their labels, so that no trivial cue may reveal them; False if people annotated them
             and all are taken.
-        target: the answer: "label", a class; "score", a number; or "neighbours", which has no
-            column: the evaluation looks at nearest neighbours.
+        target: the answer: "label", a class; "score", a number; "word", the last text of the row;
+            or "neighbours", which has no column: the evaluation looks at nearest neighbours.
         trained: whether a probe is trained for it; otherwise all rows are test.
         unit: of the texts: a sentence (or a longer text), or a word.
         unchanged: the class of the rows whose text is as in the source, if the others are changed
@@ -218,8 +218,10 @@ class ExampleTask(Task):
         """Return whether a collection (its part of corpus.yaml) has what the task needs."""
         if self.target == "neighbours":
             return facts.texts is None
-        answer = facts.labels if self.target == "label" else facts.scale
-        return answer is not None and facts.texts == len(self.texts)
+        if facts.texts != len(self.texts) or (self.unit == "word") > (facts.unit == "word"):
+            return False
+        answers = {"label": facts.labels, "score": facts.scale, "word": facts.texts}
+        return answers[self.target] is not None
 
 
 def answer_columns(facts: CollectionFacts) -> dict[str, Column]:

@@ -536,7 +536,7 @@ def write_vocabulary(folder: Path, encoder: Encoder) -> int | None:
         if not isinstance(encoder, HasWords):
             shutil.rmtree(folder / VOCABULARY, ignore_errors=True)
             return None
-        vocabulary = _read_vocabulary(folder / VOCABULARY, encoder)
+        vocabulary = read_vocabulary(folder, encoder)
         if vocabulary is None:
             with whole_folder(folder / VOCABULARY) as temporary:
                 _write_vocabulary(temporary, encoder, encoder.vocabulary())
@@ -548,7 +548,7 @@ def open_vocabulary(folder: Path, encoder: Encoder) -> Vocabulary | None:
     """Open what ``write_vocabulary`` wrote into a store; None if the encoder has no vocabulary."""
     if not isinstance(encoder, HasWords):
         return None
-    vocabulary = _read_vocabulary(folder / VOCABULARY, encoder)
+    vocabulary = read_vocabulary(folder, encoder)
     if vocabulary is None:
         found, todo = "none, or not whole", "run `probeta embed` with this encoder first"
         raise OutputError(folder / VOCABULARY, f"the words of {fingerprint(encoder)}", found, todo)
@@ -589,8 +589,9 @@ def _write_header(stream: "BufferedWriter", rows: int, dimension: int) -> None:
     np.lib.format.write_array_header_1_0(stream, header)
 
 
-def _read_vocabulary(folder: Path, encoder: Described) -> Vocabulary | None:
-    """Return the vocabulary in a folder, or None if it is not the encoder's, or damaged."""
+def read_vocabulary(store: Path, encoder: Described) -> Vocabulary | None:
+    """Return the vocabulary in a store, or None if it is not the encoder's, or damaged."""
+    folder = store / VOCABULARY
     try:
         about: dict[str, Any] = json.loads((folder / "vocabulary.json").read_bytes())
         n_repeated = about.pop("repeated")

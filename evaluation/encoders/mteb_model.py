@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from builders.tasks.benchmarks import EVALRANK, GROUPS, PARALEX, SPC, SS
+from builders.tasks.benchmarks import AN, CAT, EVALRANK, GROUPS, PARALEX, SPC, SS
 from corpora_recipes.running.errors import InputError, ParamsError, check_packages, load_packages
 from evaluation.encoders.encoder import OneVector
 from evaluation.encoders.transformer import describe_error, prepare_torch
@@ -22,7 +22,7 @@ TASK_TYPES: dict[str, str] = {
     "default": SIMILARITY,  # single words, whose neighbours are looked for
     **{group.abbreviation: "Classification" for group in GROUPS},
     SPC.abbreviation: "PairClassification",
-    **{group.abbreviation: SIMILARITY for group in (SS, EVALRANK, PARALEX)},
+    **{group.abbreviation: SIMILARITY for group in (SS, EVALRANK, PARALEX, AN, CAT)},
 }
 """Group of tasks, or "default", to the type that mteb would give them: models choose their prompts
 by it."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
+from builders.statistics import number_documents
 from corpora_recipes.records import Split
 from corpora_recipes.running.code import code_digest, versions_of
 from corpora_recipes.running.console import progress
@@ -35,6 +36,7 @@ from evaluation.measures import (
 from evaluation.probing.controls import add_controls, first_words, without_controls
 from evaluation.probing.protocols import PROTOCOLS, Probing, effort
 from evaluation.probing.protocols.problem import ABLATIONS, Problem
+from evaluation.probing.words import WORD_TASKS
 from evaluation.results.scores import (
     PROBES_FORMAT,
     Predictions,
@@ -48,7 +50,7 @@ from evaluation.results.stored import Part, encoder_facts, library_versions, sco
 if TYPE_CHECKING:
     from corpora_recipes.running.cache import Cache
 
-METRICS: dict[str, Metric] = {"label": "accuracy", "score": "pearson"}
+METRICS: dict[str, Metric] = {"label": "accuracy", "score": "pearson", "word": "accuracy"}
 """Kind of target to its metric."""
 INTERVALS: Mapping[str, Any] = {
     "method": "jackknife",
@@ -93,7 +95,7 @@ def score_predictions(
         digest=dataset.digest(),
         rows={split: len(of_split) for split, of_split in rows.items()},
         folds=len(np.unique(tested.folds)) if dataset.folds else 0,
-        test_documents=len(np.unique(tested.documents)),
+        test_documents=len(number_documents(tested.documents)[0]),
         layer=layer,
         metric=metric,
         value=float(values.mean()),
@@ -126,8 +128,9 @@ def _predict_majority(dataset: Dataset, rows: Mapping[Split, ProbeRows]) -> Valu
 def iter_folds(
     dataset: Dataset, rows: Mapping[Split, ProbeRows]
 ) -> Iterator[tuple[Values, Values | slice]]:
-    """Yield (train targets, test rows) of the split, or of each fold."""
-    y, folds = rows["train"].y, rows["train"].folds
+    """Yield (train targets, test rows) of the split, or of each fold; untrained, those of test."""
+    train = rows["train" if dataset.trained else "test"]
+    y, folds = train.y, train.folds
     if not dataset.folds:
         yield y, slice(None)
         return
@@ -311,7 +314,12 @@ def probe_dataset(
     encoded = read_described(store, dataset)
     rows, x = read_features(dataset, layer, encoder, store, probing)
     with one_thread("scipy.linalg"):
-        if not dataset.trained:
+        if score_words := WORD_TASKS.get(dataset.task):
+            lookup = open_lookup(encoder, store, dataset, layer)
+            predicted, further = score_words(dataset, rows["test"], lookup, encoder, store, seed)
+            score, predictions = score_predictions(dataset, layer, rows, predicted[None])
+            score.measures.update(further)
+        elif not dataset.trained:
             similarities = cosines(*np.split(x["test"], 2, axis=1))
             score, predictions = score_predictions(dataset, layer, rows, similarities[None])
             if probing.controls:
@@ -344,11 +352,15 @@ def probe_dataset(
 def read_features(
     dataset: Dataset, layer: str, encoder: Description, store: Path, probing: Probing
 ) -> tuple[dict[Split, ProbeRows], dict[Split, Floats]]:
-    """Return the rows of a dataset by split, and their features, float32 [rows, features]."""
+    """Return the rows of a dataset by split, and their features, float32 [rows, features].
+
+    Words have none, see ``words``.
+    """
     rows = {split: ProbeRows(dataset, split, encoder.form) for split in dataset.files}
     with one_thread():
         lookup = open_lookup(encoder, store, dataset, layer)
-        x = {split: rows[split].features(lookup, probing.pair_features) for split in rows}
+        with_features = () if dataset.task in WORD_TASKS else rows
+        x = {split: rows[split].features(lookup, probing.pair_features) for split in with_features}
     return rows, x
 
 

@@ -47,6 +47,7 @@ from evaluation.encoders.mteb_model import TASK_TYPES, encode_with, instruction
 from evaluation.features import text_columns
 from evaluation.probing.probing import METRICS, probe_datasets
 from evaluation.probing.protocols import PROTOCOLS, Probing
+from evaluation.probing.words import WORD_TASKS
 from probeta.data import locate_data
 from probeta.exchange import mteb_forms
 from probeta.exchange.export import mteb_scores
@@ -129,6 +130,8 @@ class ProbedDataset(AbsTask):  # type: ignore[misc]
         for column in text_columns(self.source.task, "natural"):
             texts = [cell if isinstance(cell, str) else " ".join(cell) for cell in rows[column]]
             statistics[f"{column}_statistics"] = calculate_text_statistics(texts)
+        if self.source.target == "word":
+            return statistics
         targets = [*rows[self.source.target]]
         if self.source.target == "label":
             return statistics | {"label_statistics": calculate_label_statistics(targets)}
@@ -198,6 +201,9 @@ def export_tasks(
     with whole_folder(out) as temporary:
         for dataset in find_datasets(folder):
             dataset_facts = facts.get(dataset.name, {})
+            if dataset.task in WORD_TASKS:
+                unknown_fields[dataset.name] = ["form in mteb"]
+                continue
             kind, attributes = _task_form(dataset, dataset_facts)
             folder_name, base, score = _TASK_FORMS[kind]
             name = NAME + "".join(part.capitalize() for part in dataset.name.split("_"))

@@ -23,7 +23,16 @@ from evaluation.measures import MIN_DOCUMENTS
 from probeta.report.layout import Cell, Layout, Number, Table, lay_out
 from probeta.report.sentences import plain_text
 from probeta.report.statistics import Report
-from probeta.report.tables import PAPERS, added, compared, encoders, neighbours, scores, study
+from probeta.report.tables import (
+    PAPERS,
+    added,
+    compared,
+    encoders,
+    neighbours,
+    scores,
+    study,
+    words,
+)
 from probeta.report.texts import all_texts, phrase, translated
 
 TABLES: Mapping[str, Callable[[Report], Iterable[Number]]] = {
@@ -46,6 +55,9 @@ TABLES: Mapping[str, Callable[[Report], Iterable[Number]]] = {
     "postprocessing": neighbours.postprocessing,
     "paralex": neighbours.words,
     "not_scored": neighbours.not_scored,
+    "table_1": words.table_1,
+    "table_1_correlations": words.correlations,
+    "analogies": words.analogies,
     "study": study.study,
     "study_datasets": study.study_datasets,
     "intrinsic": study.measures,
@@ -75,6 +87,8 @@ SECTIONS = (
     (neighbours.ranks, Layout("evalrank", "encoder", "measure similarity", "dataset")),
     (neighbours.postprocessing, Layout("postprocessing", "encoder similarity vectors", "heading")),
     (neighbours.words, Layout("paralex", "dataset vocabulary casing encoder", "measure")),
+    (words.table_1, Layout("table-1", "encoder", "test")),
+    (words.correlations, Layout("table-1-correlations", "score", "tasks", "over")),
     (study.study, CORRELATIONS),
 )
 """The tables of tables.tex: what yields their numbers, and how these stand."""

@@ -14,6 +14,7 @@ from corpora_recipes.hashing import keyed_hash
 from corpora_recipes.parquet import array_of
 from corpora_recipes.running.errors import InputError
 from evaluation.datasets import Dataset
+from evaluation.features import read_questions
 from evaluation.measures import average_ranks
 from evaluation.results.scores import Predictions, Score, read_predictions
 from probeta.report.names import class_names
@@ -81,8 +82,9 @@ def list_rows(report: Report, dataset: Dataset, answering: Sequence[str]) -> dic
             column = _list_answers(dataset, _read_checked(folder, scores[encoder], rows), drawn)
         answers.append(column)
     labels: list[int] = []
-    if dataset.target == "label":
-        answers.append([int(label) for label in array_of(rows["label"])[drawn]])
+    if dataset.target != "score":
+        y, names = _classes(dataset, rows)
+        answers.append([int(label) for label in y[drawn]])
         labels = sorted({label for each in answers for label in each if label is not None})
         answers = [[None if a is None else labels.index(a) for a in each] for each in answers]
     shown = rows.take(np.array(drawn, np.int64)).to_pylist()
@@ -94,7 +96,6 @@ def list_rows(report: Report, dataset: Dataset, answering: Sequence[str]) -> dic
         texts = [[part.text, 1] if part.marked else [part.text] for part in parts]
         remarks = "; ".join(filter(None, notes))
         contents.append([texts, words, remarks, [each[number] for each in answers]])
-    names = class_names(dataset.labels)
     return {"labels": [names[label] for label in labels], "rows_shown": contents}
 
 
@@ -168,13 +169,21 @@ _CHANGE_COLUMNS = {
 
 def _describe_gold(dataset: Dataset, rows: pa.Table, drawn: Sequence[int]) -> list[tuple[str, str]]:
     """Return for each drawn row the gold answer in words, and a remark."""
-    gold = array_of(rows[dataset.target])
     if dataset.target == "score":
+        gold = array_of(rows["score"])
         ranks, ends = _relative_ranks(gold), {"low": gold.min(), "high": gold.max()}
         above = (phrase("above", share=100 * ranks[i], **ends) for i in drawn)
         return [(f"{gold[i]:g}", remark) for i, remark in zip(drawn, above, strict=True)]
-    words, names = translated(TASKS[dataset.task].gold), class_names(dataset.labels)
+    words, (gold, names) = translated(TASKS[dataset.task].gold), _classes(dataset, rows)
     return [(words.format(names[gold[i]]), "") for i in drawn]
+
+
+def _classes(dataset: Dataset, rows: pa.Table) -> tuple[np.ndarray[Any, Any], Sequence[str]]:
+    """Return the class of each row, and the names of all; of analogies, classes are words."""
+    if dataset.target == "word":
+        words, questions = read_questions(dataset, "natural")
+        return questions[:, -1], [*words]
+    return array_of(rows["label"]), class_names(dataset.labels)
 
 
 def _read_rows(dataset: Dataset) -> pa.Table:
@@ -203,10 +212,11 @@ def _list_answers(dataset: Dataset, predictions: Predictions, drawn: Sequence[in
         ranks = _relative_ranks(mean)
         far = np.abs(_relative_ranks(gold) - ranks) > RANK_TOLERANCE
         return [[round(float(mean[i]), 2), int(far[i]), round(100 * ranks[i])] for i in drawn]
-    # Of several random starts, what most say; ties go to the first label.
-    votes = np.stack([(predicted == label).sum(axis=0) for label in range(len(dataset.labels))])
-    answers = votes.argmax(axis=0)
-    return [int(answers[i]) for i in drawn]
+    answers = predicted[0]
+    if dataset.trained:  # of several random starts, what most say; ties go to the first label
+        votes = np.stack([(predicted == label).sum(axis=0) for label in range(len(dataset.labels))])
+        answers = votes.argmax(axis=0)
+    return [int(answers[i]) if answers[i] >= 0 else None for i in drawn]
 
 
 def _relative_ranks(values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:

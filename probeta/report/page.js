@@ -65,7 +65,8 @@ function chapters(b) {
     compare: b?.datasets.some((d) => D.datasets[d].differences.some(Boolean)),
     added: b?.added?.some(Boolean), layers: b?.layers?.length,
     languages: !b && D.languages,
-    predict: D.predict?.targets[idOf(b)], data: true, about: true,
+    predict: D.predict?.targets[idOf(b)], table_1: b?.id === "word_benchmarks",
+    data: true, about: true,
   };
   return Object.keys(has).filter((chapter) => has[chapter]);
 }
@@ -464,6 +465,28 @@ const SHOW = {
         drawn(vh(phrase("drawn")), around(1000)), ["Spearman × 100", "n"], [cap("interval"), "n"],
       ], lines.join(""))}${showAll(order, lines)}
       <p class="under">${phrase("predict_marks")}</p>`;
+  },
+
+  table_1() {
+    const [tests, scores, correlations] = D.table_1;
+    const by = (rows, key) => Map.groupBy(rows, (each) => each[key]);
+    const cell = (each) => [each ? points(Math.round(1000 * each.value)) : "", "n"];
+    const head = (first, of) => [[first], ...of.map((test) => [esc(test), "n"])];
+    const body = [...by(scores, "encoder")].map(([name, rows]) => {
+      const [reported, of] = [rows[0].kind === "reported", by(rows, "test")];
+      return row(reported ? `<em>${esc(name)}</em>` : esc(name),
+        tests.map((test) => cell(of.get(test)?.[0])), reported ? "base" : "");
+    });
+    const agree = [...by(correlations, "over")].map(([over, rows]) => {
+      const of = by(rows, "score");
+      const lines = tests.slice(0, -1).map((one) => row(esc(one), tests.slice(1).map((other) =>
+        cell(of.get(one)?.find((each) => each.tasks === other)))));
+      return `<h3>${phrase("tests_agree", { over: `${esc(over)}, ${esc(rows[0].note)}` })}</h3>
+        ${table("narrow", esc(over), head(phrase("test"), tests.slice(1)), lines.join(""))}`;
+    });
+    return `${heading(phrase("table_1"), phrase("about_table_1"))}
+      ${table("narrow", phrase("table_1"), head(phrase("encoder"), tests), body.join(""))}
+      ${agree.join("")}<p class="under">${phrase("about_agreement")}</p>`;
   },
 
   data(b) {

@@ -16,6 +16,7 @@ from corpora_recipes.running.outputs import LEFT_OUT
 from evaluation.datasets import Dataset
 from evaluation.measures import MIN_DOCUMENTS
 from evaluation.probing.protocols.problem import ABLATIONS
+from evaluation.probing.words import WORD_TASKS
 from evaluation.results.citation import Citation, cite
 from evaluation.results.comparison import Difference
 from evaluation.results.scores import PARADIGM_MEASURES, RANK_MEASURES
@@ -43,7 +44,7 @@ from probeta.report.sentences import (
     in_ranks,
 )
 from probeta.report.statistics import MIN_ENCODERS, Average, Mean, Report
-from probeta.report.tables import published_ranges
+from probeta.report.tables import TABLE_1, published_ranges
 from probeta.report.tables.added import UNITS, describe_added, random_weights
 from probeta.report.tables.compared import (
     SETTINGS,
@@ -62,6 +63,7 @@ from probeta.report.tables.neighbours import (
 )
 from probeta.report.tables.scores import concerned_by
 from probeta.report.tables.study import correlate, study_of, trained_means, values_of
+from probeta.report.tables.words import correlations, table_1
 from probeta.report.texts import all_texts, language, phrase, translated
 
 # Most encoders whose answers and layers are in the page.
@@ -111,6 +113,7 @@ def page_data(report: Report, datasets: Sequence[Dataset], folder: str) -> Data:
         "checks": len(GATES),
         "languages": page.languages(),
         "predict": page.predict(),
+        "table_1": [[*TABLE_1], *map(list, (table_1(report), correlations(report)))],
         "about": _about(report),
     }
 
@@ -328,6 +331,8 @@ class _Page:
         scores = self.report.inputs.datasets[name]
         ablation = ABLATIONS.get(self.report.inputs.any_score(name).task)
         names = {"spearman": "Spearman", **({ablation.name: phrase("ablated")} if ablation else {})}
+        if (first := self.report.inputs.any_score(name)).task in WORD_TASKS:
+            names = {each: translated(each) for each in first.measures if each != first.metric}
         for measure, heading in names.items():
             values = {e: s.measures[measure] for e, s in scores.items() if measure in s.measures}
             if values:

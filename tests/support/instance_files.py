@@ -27,6 +27,8 @@ PAIRS = ("pair_classification", "relatedness", "similarity")
 COLUMNS = {
     "discourse_relations": dict.fromkeys(("left", "right", "left_tokens", "right_tokens"), LISTS),
     "paradigms": {"terms": LISTS, "tokens": LISTS},
+    "analogies": {f"{kind}{n}": ONE for kind in ("word", "tokens") for n in range(1, 5)},
+    "categories": {"word": ONE, "tokens": ONE},
     **{task: {"sentences": LISTS, "tokens": LISTS} for task in PASSAGES},
     **{task: {"sentence": ONE, "tokens": ONE} for task in SINGLE},
     **{task: {"text": ONE, "tokens": ONE, "positives": LISTS} for task in RANKINGS},

@@ -21,6 +21,7 @@ from builders.auditing.gates.neighbours import (
 from builders.auditing.gates.row_order import ROW_ORDER
 from builders.auditing.gates.size import DIFFERENT, SIZE
 from builders.auditing.gates.text import BOILERPLATE_OF_OTHERS, SWALLOWED, TEXT
+from builders.auditing.gates.words import WORDS
 from builders.auditing.target import Target
 
 ALL_GATES: tuple[Gate, ...] = (
@@ -28,6 +29,7 @@ ALL_GATES: tuple[Gate, ...] = (
     DONORS,
     ROW_ORDER,
     BASELINES,
+    WORDS,
     TEXT,
     BOILERPLATE_OF_OTHERS,
     SWALLOWED,

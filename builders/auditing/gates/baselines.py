@@ -8,6 +8,7 @@ import numpy as np
 
 from builders.audit_report import DETECTABLE, MAJORITY, SURFACE_FORM, chosen_of
 from builders.auditing.gates.gate import Check, Gate, share_check, stated
+from builders.auditing.gates.words import is_of_words
 from builders.auditing.target import Booleans, SplitRows, Target
 from builders.auditing.trivial_baselines import Texts, trivial_baselines, trivial_similarities
 from builders.statistics import (
@@ -127,7 +128,8 @@ def _documents(parts: Sequence[SplitRows]) -> list[str] | None:
 
 
 def _applies(target: Target) -> bool:
-    return target.kind == "scores" or (target.kind == "classes" and any(_trials(target)))
+    classes = target.kind == "classes" and not is_of_words(target)
+    return target.kind == "scores" or (classes and any(_trials(target)))
 
 
 def _trials(target: Target) -> Iterator[tuple[SplitRows, SplitRows]]:

@@ -61,8 +61,13 @@ PAPERS = tuple(Paper(**entry) for entry in _PUBLISHED["papers"])
 PARALEX_SCORES: Mapping[str, Sequence[float | None]] = _PUBLISHED["paralex"]
 """Language to the scores of ``VECTORS`` in per cent, by Sumbler et al. (2018), Table 2."""
 VECTORS = ("fastText", "Polyglot", "ConceptNet Numberbatch")
-PARALEX_ENGLISH_SCORES: Published = _PUBLISHED["paralex_english"]
-"""Word vectors to suggestion in English in per cent, Table 1."""
+TABLE_1: Mapping[str, str] = _PUBLISHED["paralex_table_1"]["columns"]
+"""Columns of Table 1, each to its dataset, "" without one."""
+TABLE_1_SCORES: Mapping[str, Published] = {
+    model: dict(zip(TABLE_1, scores, strict=True))
+    for model, scores in _PUBLISHED["paralex_table_1"]["models"].items()
+}
+"""Word vectors to their scores in per cent, by column."""
 
 
 def number(

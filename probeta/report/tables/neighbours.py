@@ -14,13 +14,7 @@ from evaluation.results.scores import (
 from probeta.report import layout
 from probeta.report.layout import Number
 from probeta.report.statistics import Mean, Report
-from probeta.report.tables import (
-    PARALEX_ENGLISH_SCORES,
-    PARALEX_SCORES,
-    VECTORS,
-    number,
-    published_ranks,
-)
+from probeta.report.tables import PARALEX_SCORES, TABLE_1_SCORES, VECTORS, number, published_ranks
 from probeta.report.texts import phrase
 from probeta.scores import OWN
 
@@ -236,7 +230,7 @@ def _published(about: Number) -> Iterator[Number]:
     scores = zip(VECTORS, PARALEX_SCORES.get(language, ()), strict=False)
     found = [(vectors, UNCLEAR_MEASURE, score) for vectors, score in scores if score is not None]
     if language == "en":
-        found += [(name, "suggestion", score) for name, score in PARALEX_ENGLISH_SCORES.items()]
+        found += [(m, "suggestion", cells["ParaLex"]) for m, cells in TABLE_1_SCORES.items()]
     for vectors, measure, score in found:
         facts = {"encoder": f"{vectors}, Sumbler et al. (2018)", "kind": "reported"}
         yield number(about | facts, score / 100, measure=measure)

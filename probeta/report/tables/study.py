@@ -17,7 +17,7 @@ import numpy as np
 from builders.statistics import pearson
 from builders.tasks import TASKS
 from evaluation.arrays import Doubles
-from evaluation.measures import COVERAGE, average_ranks, spearman
+from evaluation.measures import COVERAGE, Metric, average_ranks, spearman
 from evaluation.ranking import measure_ranks
 from evaluation.results.scores import PLAIN, Score, read_predictions, read_ranks
 from probeta.report import layout
@@ -84,7 +84,7 @@ def study_of(report: Report) -> Study:
         if TASKS[score.task].trained:
             trained.setdefault(score.dataset, {})[name] = score.value
             continue
-        add(f"{score.dataset} Pearson", name, score.value)
+        add(f"{score.dataset} {score.metric.capitalize()}", name, score.value)
         add(f"{score.dataset} Spearman", name, score.measures.get("spearman"))
     rated = [name for name in report.inputs.datasets if f"{name} Pearson" in intrinsic]
     averaged = report.benchmark_datasets(rated)
@@ -233,7 +233,7 @@ def scattered(study: Study) -> dict[str, tuple[Doubles, Doubles]]:
 
 def levels(report: Report) -> Iterator[Number]:
     """Yield how similarity agrees with people's scores at parts of their scale."""
-    for dataset, encoder, score in _untrained(report):
+    for dataset, encoder, score in iter_untrained(report, "pearson"):
         predictions = read_predictions(report.inputs.folders[encoder], dataset, score.layer)
         gold, predicted = predictions.gold, predictions.predicted[0]
         share = ((gold - gold.min()) / (np.ptp(gold) or 1)).round(DECIMALS)
@@ -248,11 +248,11 @@ def levels(report: Report) -> Iterator[Number]:
                 yield number(about, correlation, mean=mean, pairs=count, note=note)
 
 
-def _untrained(report: Report) -> Iterator[tuple[str, str, Score]]:
-    """Yield dataset, encoder and score where no probe is trained."""
+def iter_untrained(report: Report, metric: Metric) -> Iterator[tuple[str, str, Score]]:
+    """Yield dataset, encoder and score by a metric where no probe is trained."""
     for dataset, scores in report.inputs.datasets.items():
         for encoder, score in scores.items():
-            if not TASKS[score.task].trained:
+            if score.metric == metric and not TASKS[score.task].trained:
                 yield dataset, encoder, score
 
 

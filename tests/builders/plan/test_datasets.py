@@ -31,7 +31,7 @@ def labelled(task: str, collection: str = "") -> dict[str, str]:
         ("examples", labelled("similarity", "opinions"), "collection", "texts with a score"),
         ("examples", labelled("pair_classification", "none"), "collection", "one of captions"),
         ("examples", labelled("similarity") | {"rows": [2, 2, 2]}, "rows", "task, version, coll"),
-        ("examples", SP, "task", "relatedness, sentence_classification"),
+        ("examples", SP, "task", "paradigms, relatedness"),
         ("documents", {"task": "sentence_positions"}, "task", "sentence_ordering"),
         ("documents", {"task": "discourse_relations"}, "task", "tasks on documents"),
         ("documents", {}, "task", "tasks on documents"),

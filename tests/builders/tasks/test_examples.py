@@ -202,7 +202,7 @@ def test_the_collection_is_that_of_the_corpus_s_language_unless_named(corpus) ->
         ({"collection": "qu"}, "one of en, es, sw, for a cluster of texts.*\n.*'qu'"),
         ({"collection": "scored"}, "one of en, es, sw, for a cluster of texts"),
         ({"task": "similarity", "collection": "es"}, "one of scored, for a pair of texts"),
-        ({"task": "sentence_ranking"}, "one of explicit_relations, .*, paradigms, "),
+        ({"task": "sentence_ranking"}, "one of analogies, .*, paradigms, "),
     ],
 )
 def test_what_is_no_cluster_is_refused(corpus, entry, message) -> None:

@@ -233,6 +233,8 @@ CASES = [
     Case("theses", r"uc\.cl/page-0000", {**XML, "form": FORM}, RECORD),
     Case("universal_dependencies", r"gsd-ud-dev", CONLLU, SENTENCE),
     Case("wikipedia", r"\.xml$", PAGES, PAGE, form=1),
+    Case("word_benchmarks", "msr", {**CSV, "no type": replaced(r"(?<=\d,)\w+", "")}),
+    Case("word_benchmarks", "battig", CSV),
     Case(
         "word_pairs",
         r"\.tsv",

@@ -415,6 +415,7 @@ def test_a_table_of_the_json_is_a_data_frame(written_report: Path) -> None:
     assert TABLES.keys() - tables.keys() == {
         *("languages", "tasks_in_languages", "transfer", "vocabulary"),
         *("levels", "papers", "added", "above_random", "sources", "study", "study_datasets"),
+        *("analogies", "table_1", "table_1_correlations"),
     }
 
 

@@ -63,7 +63,7 @@ def test_everything_shipped_has_a_name_in_every_language(shipped: Inputs, langua
             assert labels - all_texts()["names"].keys() == set()
     # The names alone tell the datasets of a benchmark apart, without their keys.
     whole = [(shipped.benchmark(name), called.whole) for name, called in names.items()]
-    assert len(names) == len(set(whole)) == 114
+    assert len(names) == len(set(whole)) == 119
     assert not [called for name, called in names.items() if f"({name})" in called.short]
 
 
