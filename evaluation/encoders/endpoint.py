@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from pydantic_core import from_json
-from tqdm import tqdm
 
 from corpora_recipes.running import console, patience
 from corpora_recipes.running.errors import InputError
@@ -157,7 +156,7 @@ class Endpoint(OneVector):
         if not console.quiet:
             n_tokens = sum(_count_tokens((prompt or "") + text) for text in texts)
             budget = f"{len(texts):,} texts, about {n_tokens:,} tokens, for {self.model}"
-            tqdm.write(f"{budget} at {self.url}", file=sys.stderr)
+            print(f"{budget} at {self.url}", file=sys.stderr, flush=True)
         blocks: dict[int, _Block] = {}
         failure: BaseException | None = None
         # Twice as many as requests: an answer is read while another request is in its place.
