@@ -4,6 +4,7 @@ import logging
 import os
 import re
 import sys
+from base64 import b64decode
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
@@ -44,6 +45,8 @@ _ADDRESS = re.compile(r"https?://(\[[0-9a-f:]+\]|[\w.-]+)(:\d{1,5})?(/\S*)?")
 _LATER = "see what the server logs; then run the same command again: what was encoded is kept"
 _CORRECT = "correct `url:`, which mostly ends in /v1, or `model:`"
 _SHORTER = "lower `batch:`; texts that are too long, the server must truncate"
+_OTHER = "let the model of the vectors before answer, or change `revision:`; remove `dimensions:` "
+_OTHER += "if the model does not take it"
 _KEY = "name at `key_env:` an environment variable with a valid key"
 _ADVICE = {404: _CORRECT, **dict.fromkeys((401, 403), _KEY)}
 _ADVICE |= dict.fromkeys((400, 413, 422), _SHORTER)
@@ -236,6 +239,8 @@ class _Requests:
         self._encoder, self._client = encoder, client
         self._dimension = encoder.dimensions or dimension
         self._slots = Semaphore(encoder.parallel_option)
+        # Read in a third of the time. Numbers of another size are seen, once the dimension is known.
+        self._base64 = bool(dimension)
         self._answered = False
         self._failure: InputError | None = None
         self.stop = Event()
@@ -251,14 +256,20 @@ class _Requests:
         """Return float32 [len(texts), dimension], after as many attempts as needed."""
         begin, n_attempts, n_failures = monotonic(), 0, 0
         while True:
+            base64 = self._base64
             try:
                 with self._slots:
                     # Once a request has failed for good, no other one is sent.
                     if self.stop.is_set():
                         raise self._failure or CancelledError
-                    answer = self._send(texts)
+                    answer = self._send(texts, base64)
                 return self._read(answer, texts)
             except _Fault as fault:
+                if base64 and fault.todo in (_SHORTER, _CORRECT, _OTHER):
+                    # Some servers refuse this form, or have another one of this name.
+                    self._base64 = False
+                    self.causes.append(fault.cause or "base64")
+                    continue
                 n_attempts += 1
                 # A server that is busy is left the time that it asks for.
                 n_failures += fault.cause != "429"
@@ -278,13 +289,15 @@ class _Requests:
                     raise self._failure from None
                 self.causes.append(fault.cause)
 
-    def _send(self, texts: list[str]) -> bytes:
+    def _send(self, texts: list[str], base64: bool) -> bytes:
         """Send a request, and return the answer."""
         import httpx2
 
         body: dict[str, Any] = {"model": self._encoder.model, "input": texts}
         if self._encoder.dimensions:
             body["dimensions"] = self._encoder.dimensions
+        if base64:
+            body["encoding_format"] = "base64"
         address = f"{self._encoder.url.rstrip('/').removesuffix('/embeddings')}/embeddings"
         data = bytearray()
         try:
@@ -320,8 +333,10 @@ class _Requests:
         try:
             entries = from_json(data)["data"]
             order = [entry["index"] for entry in entries]
+            rows = [entry["embedding"] for entry in entries]
+            rows = [np.frombuffer(b64decode(r), "<f4") if isinstance(r, str) else r for r in rows]
             with np.errstate(over="ignore"):
-                vectors = np.array([entry["embedding"] for entry in entries], np.float32)
+                vectors = np.array(rows, np.float32)
             is_whole = sorted(order) == list(range(len(texts))) and vectors.ndim == 2
         except (ValueError, TypeError, LookupError):
             expected = 'JSON {"data": [{"index": 0, "embedding": [numbers]}, …]}'
@@ -331,10 +346,8 @@ class _Requests:
             found = f"{len(order)} vectors, of the texts {str(order)[:200]}"
             raise _Fault(f"one for each of {len(texts)} texts", found, cause="wrong number")
         if self._dimension not in (0, vectors.shape[1]):
-            todo = "let the model of the vectors before answer, or change `revision:`; remove "
-            todo += "`dimensions:` if the model does not take it"
             found = f"dimension {vectors.shape[1]}"
-            raise _Fault(f"vectors of dimension {self._dimension}", found, todo)
+            raise _Fault(f"vectors of dimension {self._dimension}", found, _OTHER)
         bad = np.flatnonzero(~np.isfinite(vectors).all(axis=1))
         if bad.size:
             found = f"NaN, or an infinite or too large number, for {texts[order[bad[0]]]!r}"

@@ -1,5 +1,6 @@
 """A server with the form of OpenAI's embeddings, on loopback: it can fail in many ways."""
 
+import base64
 import hashlib
 import json
 import socket
@@ -40,6 +41,7 @@ class EmbeddingServer:
 
     Attributes:
         key: the key that it wants; "" for none.
+        base64: the type of the numbers in this form; "" if it refuses it.
         requests: the texts of each request.
         keys: the header Authorization of each request, also of those that are refused.
         served: the texts whose vectors were sent as a whole.
@@ -47,7 +49,7 @@ class EmbeddingServer:
     """
 
     def __init__(self, fault: Callable[[int], Fault | None] = lambda number: None) -> None:
-        self.fault, self.key = fault, ""
+        self.fault, self.key, self.base64 = fault, "", "<f4"
         self.requests: list[list[str]] = []
         self.bodies: list[dict[str, Any]] = []
         self.keys: list[str | None] = []
@@ -81,7 +83,14 @@ class EmbeddingServer:
                         answer = fault(owner, self, texts)
                     else:
                         dimension = body.get("dimensions", DIMENSION)
-                        answer = (200, {"data": entries_of(texts, dimension)}, {})
+                        entries = entries_of(texts, dimension)
+                        if body.get("encoding_format") == "base64":
+                            for entry in entries:
+                                data = np.array(entry["embedding"], owner.base64 or "<f4").tobytes()
+                                entry["embedding"] = base64.b64encode(data).decode()
+                        answer = (200, {"data": entries}, {})
+                        if body.get("encoding_format") == "base64" and not owner.base64:
+                            answer = (400, {"error": "encoding_format"}, {})
                         owner.served |= set(texts)
                     if answer:
                         self.send(*answer)
