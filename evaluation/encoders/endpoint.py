@@ -239,7 +239,7 @@ class _Requests:
         self._encoder, self._client = encoder, client
         self._dimension = encoder.dimensions or dimension
         self._slots = Semaphore(encoder.parallel_option)
-        # Read in a third of the time. Numbers of another size are seen, once the dimension is known.
+        # Read in a third of the time. The dimension tells numbers of another size.
         self._base64 = bool(dimension)
         self._answered = False
         self._failure: InputError | None = None
