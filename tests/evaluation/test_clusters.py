@@ -178,6 +178,7 @@ def test_what_is_sent_to_a_worker_is_small() -> None:
     needed = {
         "callable": {"function": "encoding_workers:loads"},
         "mteb": {"model": "intfloat/multilingual-e5-small"},
+        "openai": {"url": "http://localhost:8000/v1", "model": "m"},
         "sentence_transformers": {"model": "intfloat/multilingual-e5-small"},
         "static": {"path": "cc.es.300.bin"},
         "transformers": {"model": "dccuchile/bert-base-spanish-wwm-cased"},

@@ -9,7 +9,6 @@ from pathlib import Path
 from threading import Event
 from typing import Any
 
-import httpx2
 import numpy as np
 import pytest
 from embedding_server import (
@@ -517,8 +516,3 @@ def test_a_run_writes_no_key(
     for secret in (KEY, "sk-of-others"):
         assert not [text for text in texts if secret in text]
         assert not [path for path in paths if secret.encode() in path.read_bytes()]
-
-
-def test_the_library_has_the_errors_that_are_caught() -> None:
-    assert issubclass(httpx2.ConnectError, httpx2.HTTPError)
-    assert not issubclass(httpx2.ReadError, httpx2.ConnectError)
