@@ -26,7 +26,6 @@ import yaml
 
 from builders.audit_report import MAJORITY, baselines_of, best_baseline
 from builders.plan.datasets import Dataset, ExampleDataset, Origin, RankingDataset, missing_parts
-from builders.store import describe
 from builders.tasks.benchmarks import (
     BSO,
     CONN,
@@ -182,20 +181,6 @@ class Config:
                 for part in source["missing_parts"]
             ]
         return missing_parts(self.facts, self.counts["source_parts"]) if self.facts else []
-
-    @property
-    def notable(self) -> list[dict[str, Any]]:
-        """The measurements of the audit that have no limit or are beyond it, and all baselines."""
-        return [
-            check
-            for check in self.audit["checks"]
-            if check["limit"] is None or check["verdict"] != "pass" or check["gate"] == "baselines"
-        ]
-
-    @property
-    def described(self) -> str:
-        """The counts of documents, passages or pairs, in words."""
-        return describe(self.counts)
 
     @property
     def differences(self) -> list[str]:

@@ -39,6 +39,7 @@ from builders.store import (
     NO_COUNTS,
     about_of,
     copy_shards,
+    describe,
     digest,
     instance_schema,
     labels_of,
@@ -252,6 +253,7 @@ def render_dataset_page(config: Config) -> str:
     """Return the page of a dataset: question, classes, columns, construction, audit, changes."""
     facts = {
         **{"config": config, "types": _FACTS["types"], "listed_classes": LISTED_CLASSES},
+        "described": describe(config.counts),
         "small_test": SMALL_TEST,
         "detectable": detectable_of(config.audit),
         "detectable_at_most": DETECTABLE_AT_MOST,
