@@ -103,16 +103,12 @@ def _rank(models: Sequence[tuple[Path, Results]]) -> dict[str, dict[str, Rank]]:
         readers = [(results, partial(read_predictions, folder)) for folder, results in models]
         measured = measure_all(readers) if readers[1:] else {}
         differences = compare(measured, {})
-        values: dict[str, dict[str, float]] = {}
-        for name, scores in measured.items():
-            for dataset, score in scores.items():
-                values.setdefault(dataset, {})[name] = -score.value
-        return {
-            dataset: rank_encoders(
-                sorted(of, key=of.__getitem__), (d for d in differences if d.target == dataset)
-            )
-            for dataset, of in values.items()
-        }
+        ranks = {}
+        for dataset in {difference.target: None for difference in differences}:
+            values = {name: -of[dataset].value for name, of in measured.items() if dataset in of}
+            pairs = (each for each in differences if each.target == dataset)
+            ranks[dataset] = rank_encoders(sorted(values, key=values.__getitem__), pairs)
+        return ranks
     return {}
 
 

@@ -65,7 +65,6 @@ TABLES: Mapping[str, Callable[[Report], Iterable[Number]]] = {
     "levels": study.levels,
     "vocabulary": encoders.vocabulary,
     "papers": scores.papers,
-    "differs": scores.differs,
 }
 """Name in tables.json to what yields its rows."""
 CORRELATIONS = Layout("study", "score", "tasks", "statistic apart")

@@ -233,9 +233,3 @@ def concerned_by(report: Report) -> dict[str, list[str]]:
         for text in differences_of(name, task, str(inputs.audit[name].get("benchmark", ""))):
             concerned.setdefault(text, []).append(name)
     return concerned
-
-
-def differs(report: Report) -> Iterator[Number]:
-    """Yield how the probes and the datasets here depart from those of their papers, and why."""
-    for text, names in concerned_by(report).items():
-        yield {"of": names, "differs": text}

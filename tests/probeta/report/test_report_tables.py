@@ -64,7 +64,7 @@ from probeta.report.tables.encoders import (
     transfer,
     verdict_on,
 )
-from probeta.report.tables.scores import dataset_marks, differs, means, papers, scores
+from probeta.report.tables.scores import concerned_by, dataset_marks, means, papers, scores
 
 # --- what was read -------------------------------------------------------------------------------
 
@@ -720,6 +720,6 @@ def test_what_differs(tmp_path: Path) -> None:
     assert [len(theses), "Universidad Católica" in theses[-1]] == [3, True]
     # Another dataset of this name has the task's alone.
     assert differences_of("sp_thesis", "sentence_position", "") == theses[1:2]
-    found = {row["differs"]: row["of"] for row in differs(report_of(tmp_path, ONE))}
+    found = concerned_by(report_of(tmp_path, ONE))
     assert next(iter(found.values())) == ["protocol standard"]
     assert found[theses[1]] == ["sp_wiki"]
