@@ -21,6 +21,7 @@ from paradigm_files import write_paradigms_dataset
 
 from evaluation import ranking
 from evaluation.datasets import Dataset, find_datasets, find_probed
+from evaluation.embedding.embedding import embed_datasets
 from evaluation.encoders import make_encoder
 from evaluation.paradigms import evaluate_paradigms
 from evaluation.probing import probing
@@ -172,6 +173,28 @@ def test_neither_the_order_of_datasets_nor_the_workers_matter(
     find = find_probed if verb == "probe" else find_datasets
     datasets = find(Path("dist/hub"))
     assert score(verb, datasets, 1) == score(verb, datasets[::-1], 2)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["char_hash", "use_multilingual"])
+def test_float16_moves_no_score_by_a_third_of_a_point(
+    samples: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.chdir(samples)
+    datasets, settings = find_datasets(Path("dist/hub")), {"similarities": ["cosine", "l2"]}
+    probed, values, vectors = find_probed(Path("dist/hub")), [], []
+    for dtype in ("float32", "float16"):
+        store, encoder = tmp_path / dtype, make_encoder(name, {"vectors": {"dtype": dtype}})
+        embed_datasets(store, encoder, datasets)
+        probes = probe_datasets("mine", encoder, probed, store, seed=5, probing=Probing())[0]
+        ranks: Any = {**settings, "postprocessings": ["none", "abtt"]}
+        ranked = rank_datasets("mine", encoder, datasets, store, seed=5, **ranks)[0]
+        values.append([s.value for s in probes.scores] + [s.mrr for s in ranked.scores])
+        vectors.append([s.vectors for s in probes.scores])
+        assert probes.encoder["options"].get("vectors") == encoder.vectors.as_option.get("vectors")
+    assert len(values[0]) == len(probed) + 3 * 4
+    assert values[1] == pytest.approx(values[0], abs=0.003)
+    assert not set(vectors[0]) & set(vectors[1])
 
 
 @pytest.mark.slow

@@ -23,6 +23,7 @@ from evaluation.embedding.store import EmbeddingStore
 from evaluation.encoders import make_encoder
 from evaluation.encoders.char_hash import CharHash
 from evaluation.encoders.encoder import Vectors, describe
+from probeta import score
 from probeta.cli import main
 
 HALF = Vectors(dtype="float16")
@@ -306,6 +307,18 @@ def test_a_disk_that_is_too_small(monkeypatch: pytest.MonkeyPatch, keep: bool) -
     monkeypatch.setattr(embedding, "free_at", lambda _: 16 * 4 * max(SIZES.values()))
     run(stage, vectors=", vectors: {keep: true, dtype: float16}" if keep else vectors)
     assert bool(read_skipped(stage)) == keep
+
+
+@pytest.mark.usefixtures("_datasets")
+def test_score_takes_an_entry_whose_vectors_are_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    watch, scored = Watch(monkeypatch), []
+    for vectors in (", vectors: {keep: false}", ""):
+        Path("params.yaml").write_text(PARAMS.replace("VECTORS", vectors))
+        scored.append(score("mine", PACKAGE, cache=f"cache{len(scored)}"))
+        if vectors:
+            assert watch.most == max(SIZES.values())
+            assert not list(Path("cache0").rglob("*.npy"))
+    assert scored[0].results == scored[1].results
 
 
 def test_a_description_says_the_dtype() -> None:
