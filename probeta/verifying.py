@@ -62,6 +62,8 @@ from evaluation.results.stored import description_of, encoder_facts, library_ver
 TOLERANCE = 1e-9
 # The share of a vector's length by which libraries that form batches may round.
 MAX_RELATIVE_DISTANCE = 1e-5
+# That by which float16 rounds.
+MAX_HALF_ROUNDING = 2.0**-11
 
 AnyScore = Score | RankScore | SimilarityScore | ParadigmScore
 Key = tuple[str, ...]
@@ -421,6 +423,9 @@ def verify_vectors(verification: Verification, params: Path, count: int) -> None
         todo = "add it, or name another file with --params, or verify without --encode"
         raise InputError(params, expected, f"the encoders {', '.join(encoders)}", todo)
     encoder = encoders[name]()
+    if not encoder.vectors.keep:
+        verification.notes.append("not encoded again: the vectors are not kept")
+        return
     folder = EMBEDDINGS / store_names(encoders_params(load_params(params), params))[name]
     description = describe(encoder)
     store = EmbeddingStore(folder, description)
@@ -428,7 +433,7 @@ def verify_vectors(verification: Verification, params: Path, count: int) -> None
         "results", verification.results, {"encoder": encoder_facts(description, store.dimension)}
     )
     digests: dict[str, dict[str, str]] = {}
-    max_distance = 0.0
+    max_distance, half = 0.0, encoder.vectors.dtype == "float16"
     for score in verification.scores():
         if not verification.includes(score.dataset):
             continue
@@ -450,7 +455,7 @@ def verify_vectors(verification: Verification, params: Path, count: int) -> None
             for number, layer in enumerate(description.layers):
                 distance = _max_relative_distance(encoded[:, number], store.lookup(sampled, layer))
                 max_distance = max(distance, max_distance)
-                if distance > MAX_RELATIVE_DISTANCE:
+                if distance > MAX_RELATIVE_DISTANCE + half * MAX_HALF_ROUNDING:
                     how_far = f"encoded again, up to {distance:.2g} of their length away"
                     verification.differences.append(f"{dataset.name}, {layer}: vectors: {how_far}")
         stored = [digests[dataset.name].get(score.layer) for dataset in datasets]

@@ -290,15 +290,8 @@ def encode_when_needed(
 
     They are in the store of an encoder that keeps them. Otherwise it encodes what the parts of the
     same datasets need, beginning with the most texts, yields these parts, and removes the vectors:
-    the store holds no more than the vectors of the datasets of a part.
-
-    Args:
-        encoder: what encodes.
-        store: its folder; ``prepare_store`` has made it.
-        needed: part to the datasets whose vectors it takes.
-        compute: what computes parts.
-        workers: see ``embed_datasets``.
-        executor: see ``embed_datasets``.
+    the store, which ``prepare_store`` has made, holds no more than the vectors of the datasets of a
+    part. ``needed`` is part to these; for the other arguments see ``embed_datasets``.
     """
     if encoder.vectors.keep:
         return compute

@@ -443,10 +443,8 @@ def _digest_layer(chunk: str, content: Values) -> Values:
 def _pack(vectors: Floats) -> Values:
     """Return vectors, float32 [n, dimension], as float16: the bytes of a file, uint8.
 
-    A vector has an exponent of its own, so that none is beyond the range of float16. Sign, exponent
-    and two bits of each number, its high byte, are compressed, by blocks of few rows, as a dataset
-    has some rows of many chunks; the low bytes cannot be.
-
+    A vector has an exponent of its own, so that none is beyond the range of float16. The high byte
+    of each number is compressed, by blocks of few rows, as a dataset has some rows of many chunks.
     In this order: n and dimension; where each block ends; the exponents; low bytes; blocks.
     """
     exponents = np.frexp(np.abs(vectors).max(axis=1))[1] - _HALF_EXPONENT

@@ -27,8 +27,7 @@ class Vectors(Checked):
 
     Attributes:
         dtype: `float32`; or `float16`, with an exponent for each vector, compressed.
-        keep: whether `embed` encodes all texts. Without, the stages that score encode those of a
-            dataset, and remove its vectors when it is scored.
+        keep: whether `embed` encodes; or else the stages that score, a dataset at a time.
     """
 
     dtype: Literal["float32", "float16"] = "float32"

@@ -321,6 +321,17 @@ def test_score_takes_an_entry_whose_vectors_are_not_kept(monkeypatch: pytest.Mon
     assert scored[0].results == scored[1].results
 
 
+@pytest.mark.usefixtures("_datasets")
+def test_verify_encodes_again_what_is_kept(capsys: pytest.CaptureFixture[str]) -> None:
+    for vectors, said in (
+        (", vectors: {dtype: float16}", "at most"),
+        (", vectors: {keep: false}", "not encoded again: the vectors are not kept"),
+    ):
+        run("embed", "probe", vectors=vectors)
+        assert main(["verify", "data/results/mine", "--encode"]) == 0
+        assert said in capsys.readouterr().out
+
+
 def test_a_description_says_the_dtype() -> None:
     encoder = CharHash(vectors=Vectors(dtype="float16", keep=False))
     assert describe(encoder).vectors.as_option == {"vectors": {"dtype": "float16"}}
