@@ -136,7 +136,7 @@ def test_an_unknown_quantisation(
     ("options", "expected"),
     [
         ({"dtype": "int4"}, "dtype: one of"),
-        ({"device_map": "cuda:1"}, "device_map: auto"),
+        ({"device_map": "cuda:1"}, "device_map: one of auto"),
         ({"device_map": "auto", "weights": "random"}, "weights: trained"),
         ({"quantisation": {"load_in_4bit": True}, "weights": "random"}, "weights: trained"),
         ({"quantisation": "4bit"}, "quantisation: keys with values"),
