@@ -38,6 +38,13 @@ def test_the_options_of_a_stage(entries: str, given: list[str], only: list[str] 
     assert ("--only" in parser.format_help()) == bool(entries)
 
 
+def test_the_old_name_of_the_data_of_a_report() -> None:
+    parser = argparse.ArgumentParser()
+    add_arguments(parser, VERBS["report"].arguments)
+    assert parser.parse_args(["--instances", "samples"]).data == "samples"
+    assert "--instances" not in parser.format_help()
+
+
 Capsys = pytest.CaptureFixture[str]
 ROWS = [
     row(i, i % 2, sentences=["Primero salió.", f"Luego volvió {i}."][:: 1 if i % 2 else -1])
