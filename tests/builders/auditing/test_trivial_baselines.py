@@ -19,6 +19,7 @@ from sklearn.linear_model import RidgeClassifier
 from threadpoolctl import threadpool_limits
 
 from builders.auditing import trivial_baselines as trivial_module
+from builders.auditing.gates.words import _same_change
 from builders.auditing.trivial_baselines import (
     MANY_CLASSES,
     RIDGE_ALPHA,
@@ -31,7 +32,7 @@ from builders.auditing.trivial_baselines import (
     trivial_baselines,
     trivial_similarities,
 )
-from builders.statistics import pearson, standard_error
+from builders.statistics import name_clusters, pearson, standard_error
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -392,3 +393,19 @@ def test_swapped_texts_get_the_opposite_answer_by_their_difference() -> None:
     train = part(order, TRAIN, 2, 1)
     test = Texts([["Primero ala", "Después ero"], ["Después ero", "Primero ala"]], np.array([0, 0]))
     assert list(trivial_baselines(train, test, 2)["difference"]) == [True, False]
+
+
+def test_the_change_of_ending_answers_analogies() -> None:
+    rows = [
+        ["oar", "oars", "mast", "masts"],
+        ["city", "cities", "party", "parties"],
+        ["city", "cities", "mast", "masts"],  # c lacks the ending
+        ["good", "better", "bad", "worse"],
+        ["Athens", "Greece", "Paris", "France"],
+    ]
+    assert _same_change(rows).tolist() == [1, 1, 0, 0, 0]
+
+
+def test_the_answer_of_a_cluster_is_its_most_frequent_class() -> None:
+    named = name_clusters(np.array([2, 2, 2, 0, 0]), np.array([7, 7, 3, 3, 5]))
+    assert named.tolist() == [7, 7, 7, 3, 3]
