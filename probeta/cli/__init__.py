@@ -112,6 +112,8 @@ def add_arguments(
         if "{of}" in facts["help"] and not of:
             continue
         details = {**facts, "help": facts["help"].replace("{of}", of)}
+        if facts["help"] == argparse.SUPPRESS:
+            details["help"] = argparse.SUPPRESS  # argparse asks whether it is the same object
         if "type" in facts:
             details["type"] = _TYPES[facts["type"]]
         if facts.get("default") in [*computed]:
