@@ -14,9 +14,11 @@ from tiny_models import WRITERS, write_bert
 from transformers import AutoModel, AutoTokenizer
 
 from evaluation.encoders import make_encoder, transformer
-from evaluation.encoders.transformer import POOLINGS, _batches
+from evaluation.encoders.transformer import Transformer, _batches
 from evaluation.probing.protocols import senteval
 from evaluation.probing.protocols.senteval import SCHEDULES, fit_predict
+
+POOLINGS = Transformer.choices["pooling"]
 
 # --- transformer ---------------------------------------------------------------------------------
 
@@ -91,7 +93,9 @@ def test_a_list_of_layers(kind: str, tiny: dict[str, str]) -> None:
     assert encode(tiny[kind], TEXTS, layer=[1, 0])[:, 0] == pytest.approx(whole[:, 1], abs=1e-6)
 
 
-@pytest.mark.parametrize("pooling", [name for name in POOLINGS if name != "cls"])
+POOLINGS = Transformer.choices["pooling"]
+    "pooling", [name for name in Transformer.choices["pooling"] if name != "cls"]
+)
 def test_without_special_tokens(pooling: str, tiny: dict[str, str]) -> None:
     vectors = encode(tiny["bert"], [*TEXTS, ""], layer=-1, pooling=pooling, special_tokens=False)
     for text, vector in zip(TEXTS, vectors, strict=False):
