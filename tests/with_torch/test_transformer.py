@@ -93,9 +93,7 @@ def test_a_list_of_layers(kind: str, tiny: dict[str, str]) -> None:
     assert encode(tiny[kind], TEXTS, layer=[1, 0])[:, 0] == pytest.approx(whole[:, 1], abs=1e-6)
 
 
-POOLINGS = Transformer.choices["pooling"]
-    "pooling", [name for name in Transformer.choices["pooling"] if name != "cls"]
-)
+@pytest.mark.parametrize("pooling", [name for name in POOLINGS if name != "cls"])
 def test_without_special_tokens(pooling: str, tiny: dict[str, str]) -> None:
     vectors = encode(tiny["bert"], [*TEXTS, ""], layer=-1, pooling=pooling, special_tokens=False)
     for text, vector in zip(TEXTS, vectors, strict=False):
