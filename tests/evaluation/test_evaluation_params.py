@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from case_tables import read_tables
 
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.stage import Skipped, write_skipped
@@ -18,6 +19,8 @@ from evaluation.params import (
 )
 from evaluation.probing.probing import Probing
 from evaluation.probing.protocols import probing_params
+
+TABLES = read_tables(__file__)
 
 # --- params sections -----------------------------------------------------------------------------
 
@@ -56,29 +59,7 @@ def test_values_that_are_given() -> None:
     assert paralex == {"casings": ["lower"], "coherence_threshold": 3}
 
 
-@pytest.mark.parametrize(
-    ("section", "given", "where", "word"),
-    [
-        ("evalrank", {"similarities": ["cos"]}, ".similarities[0]", "cosine, l2"),
-        ("evalrank", {"similarities": []}, ".similarities", "one or more"),
-        ("evalrank", {"similarities": "l2"}, ".similarities", "a list"),
-        ("evalrank", {"postprocessings": ["abtt", "abtt"]}, ".postprocessings", "each once"),
-        ("paralex", {"casing": "lower"}, ".casing", "write casings"),
-        ("paralex", {"casings": ["fold"]}, ".casings[0]", "as_is, lower"),
-        ("paralex", {"coherence_threshold": 0}, ".coherence_threshold", "from 1"),
-        ("paralex", {"coherence_threshold": True}, ".coherence_threshold", "True"),
-        ("probing", {"protocol": "sentence"}, ".protocol", "standard, senteval"),
-        ("probing", {"protocol": None}, ".protocol", "nothing"),
-        ("probing", {"engine": ["numpy"]}, ".engine", "numpy"),
-        ("probing", {"engine": "torch"}, ".engine", "one of numpy\n"),
-        ("probing", {"transfer": ["similarity"]}, ".transfer", "similarity"),
-        ("probing", {"pairs": "four_part"}, ".pairs", "pair_features"),
-        ("probing", {"pair_features": 4}, ".pair_features", "difference_product, four_part"),
-        ("probing", {"ablations": "no"}, ".ablations", "true or false"),
-        ("encoders", {"a": 512}, ".a", "dimension: 512"),
-        ("encoders", {"e5": {}, "b": {}, "E5": {}}, "", "e5, E5"),
-    ],
-)
+@pytest.mark.parametrize(("section", "given", "where", "word"), TABLES["entries"])
 def test_what_is_wrong_is_said(section, given, where, word) -> None:
     with pytest.raises(InputError, match=word) as error:
         SECTIONS[section]({section: given}, PATH)
@@ -115,24 +96,7 @@ def test_an_entry_with_its_defaults() -> None:
     assert trained_params({"trained": {}}, PATH) == {}
 
 
-@pytest.mark.parametrize(
-    ("change", "where", "word"),
-    [
-        ({"corpus": "other"}, "corpus", "one of own"),
-        ({"corpus": "x; touch y"}, "corpus", "a name"),
-        ({"objectives": {}}, "objectives", "weights of nsp, nl, spp, sdt"),
-        ({"objectives": ["nsp"]}, "objectives", "weights of"),
-        ({"objectives": {"mlm": 1}}, "objectives.mlm", "one of nsp"),
-        ({"objectives": {"nsp": 0}}, "objectives.nsp", "a weight above 0"),
-        ({"objectives": {"nsp": True}}, "objectives.nsp", "a weight above 0"),
-        ({"setting": "large"}, "setting", "one of small, published"),
-        ({"epochs": -1}, "epochs", "an integer, 0 or more"),
-        ({"batch": 1}, "batch", "an integer, 2 or more"),
-        ({"seed": 1.5}, "seed", "an integer, 0 or more"),
-        ({"model": 3}, "model", "a folder"),
-        ({"rate": 1}, "rate", "keys among corpus, objectives"),
-    ],
-)
+@pytest.mark.parametrize(("change", "where", "word"), TABLES["params"])
 def test_params_what_is_wrong_is_said(change: dict[str, Any], where: str, word: str) -> None:
     with pytest.raises(InputError, match=word) as error:
         read(ENTRY | change)

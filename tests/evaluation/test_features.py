@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from case_tables import read_tables
 from hub_server import hub, point_at
 from instance_files import row, write_dataset
 
@@ -28,6 +29,8 @@ from evaluation.features import (
     prompted_texts,
     unique_texts,
 )
+
+TABLES = read_tables(__file__)
 
 # --- features ------------------------------------------------------------------------------------
 
@@ -143,17 +146,7 @@ def datasets(tmp_path: Path) -> dict[str, Dataset]:
     return {dataset.name: dataset for dataset in find_datasets(tmp_path)}
 
 
-@pytest.mark.parametrize(
-    ("prompts", "expected"),
-    [
-        ({}, [None, None, None]),
-        ({"default": "d"}, ["d", "d", "d"]),
-        ({"default": "d", "SC": "g"}, ["g", "g", "d"]),
-        ({"default": "d", "SC": "g", "two": ""}, ["g", "", "d"]),
-        # Words of several datasets are compared with each other.
-        ({"words": "w", "EvalRank": "e"}, [None, None, None]),
-    ],
-)
+@pytest.mark.parametrize(("prompts", "expected"), TABLES["names"])
 def test_the_name_comes_before_the_group_and_that_before_the_default(
     datasets: dict[str, Dataset], prompts: dict[str, str], expected: list[str | None]
 ) -> None:
@@ -312,25 +305,7 @@ def test_all_names_groups(hub_folder: Path) -> None:
     assert names(datasets="sts_own, bso_own") == ["bso_own", "sts_own"]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (
-            ["dist/hub", ["tas_own", "bso-own"], None],
-            ["did you mean tass_own, sts_own, bso_own? Or"],
-        ),
-        (["dist/hub", ["wikipedia"], None], ["wikipedia", "choose from bso_own, sts_own, tass_"]),
-        (["dist/hub", None, ["bso"]], ["did you mean BSO? Or choose from BSO, SC, SS"]),
-        (["dist/hub", "bso_own,sts", None], ["found:    sts\n", "did you mean sts_own?"]),
-        (["dist/hub", ["SS", "BSO"], None], ["groups or benchmarks: name them with `--groups`"]),
-        (["dist/hub", ["sp_wiki", "fac"], None], ["found:    sp_wiki, fac"]),
-        (["dist/hub", ["words"], None], ["words, where neighbours", "probeta rank"]),
-        (["dist/hub/words", None, None], ["train-00000-of-00001.parquet", "no such file"]),
-        (["./nowhere", None, None], ["nowhere", "no such folder", "correct the path"]),
-        (["dist/hub/audit.json", None, None], ["a file", "correct the path"]),
-        (["hub/audit.json", None, None], ["a file", "correct the path"]),
-    ],
-)
+@pytest.mark.parametrize(("arguments", "words"), TABLES["not_there"])
 def test_what_is_not_there(
     hub_folder: Path, arguments: tuple[str, list[str], list[str]], words: list[str]
 ) -> None:

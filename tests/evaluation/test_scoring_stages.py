@@ -15,6 +15,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
+from case_tables import read_tables
 from contents import contents
 from instance_files import row, write_dataset
 from paradigm_files import write_paradigms_dataset
@@ -29,30 +30,9 @@ from evaluation.probing.probing import Probing, probe_datasets
 from evaluation.ranking import rank_datasets
 from probeta.cli import main
 
-PARAMS = """\
-corpora:
-  senteval:
-    corpus: {recipe: senteval, language: en}
-    datasets:
-      sst2: {task: sentence_classification, collection: sst2}
-      sst5: {task: sentence_classification, collection: sst5}
-      trec: {task: sentence_classification, collection: trec}
-  tass:
-    corpus: {recipe: tass, language: es}
-    datasets:
-      tass1: {task: sentence_classification, collection: task1}
-      tass2: {task: sentence_classification, collection: task2}
-  sick_es:
-    corpus: {recipe: sick_es, language: es}
-    datasets: {sick_es_e: {task: pair_classification}, sick_es_r: {task: relatedness}}
-  sqc:
-    corpus: {recipe: sqc, language: es}
-    datasets: {sqc: {task: sentence_classification}}
-  opensubtitles:
-    corpus: {recipe: opensubtitles, language: es}
-    datasets: {dc_opus: {task: discourse_coherence}}
-encoders: {mine: {encoder: char_hash, dimension: 64}}
-"""
+TABLES = read_tables(__file__)
+
+PARAMS = TABLES["params"]
 WORDS = [f"palabra{number}" for number in range(40)]
 # Runs a verb, which is killed when so many parts are cached; two workers, whatever the work.
 KILLED = """if True:

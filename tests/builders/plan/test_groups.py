@@ -9,6 +9,7 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 import yaml
+from case_tables import read_tables
 from conftest import document, write_as_read
 from neighbour_files import corpus_of_pairs
 from recipe_reading import refused
@@ -34,6 +35,8 @@ from corpora_recipes.running.outputs import CORPORA, INSTANCES
 from corpora_recipes.running.stage import Skipped, write_skipped
 from probeta.auditing import audit
 
+TABLES = read_tables(__file__)
+
 
 @pytest.fixture
 def groups(tmp_path, monkeypatch, make_corpus) -> list[BuildGroup]:
@@ -49,21 +52,7 @@ def groups(tmp_path, monkeypatch, make_corpus) -> list[BuildGroup]:
     return found
 
 
-@pytest.mark.parametrize(
-    ("stage", "name", "expected"),
-    [
-        ("read", "mine", ["dc", "sp"]),
-        ("read", "pairs", ["rank"]),
-        ("build", "mine", ["dc", "sp"]),
-        ("build", "mine: dc", ["dc"]),
-        ("build", "rank", []),
-        ("compose", "rank", ["rank"]),
-        ("compose", "mine", []),
-        ("audit", "sp", ["sp"]),
-        ("audit", "rank", ["rank"]),
-        ("read", "gone", []),
-    ],
-)
+@pytest.mark.parametrize(("stage", "name", "expected"), TABLES["left_out"])
 def test_a_dataset_is_left_out_with_what_it_is_made_from(groups, stage, name, expected) -> None:
     reason = Skipped("It is so.", asked_for=stage == "read")
     write_skipped(stage, {name: reason})

@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from case_tables import read_tables
 from parsed_text import parsed
 
 from builders.sampling.candidates import Candidate, Tree, WordCounts
@@ -13,6 +14,8 @@ from builders.tasks import TASKS
 from builders.tasks.task import TreebankTask
 from builders.tasks.treebank import changes
 from corpora_recipes.records import ParsedSentence
+
+TABLES = read_tables(__file__)
 
 DRAW = Draw(1, "ds")
 FINITE = "Mood=Ind|Number=Sing|Person=3|Tense=Past|VerbForm=Fin"
@@ -45,21 +48,7 @@ BOAT = parsed(
 )
 
 
-OF_BOAT = """
-sentence_length | 9-12
-tree_depth | of_another_depth
-top_constituents | SV+O+X
-tense | past dejó 3
-subject_number | singular barca 2
-object_number | plural redes 5
-subject_gender | feminine barca 2
-object_gender | feminine redes 5
-voice | active dejó 3
-subject_order | SV dejó 3
-dropped_subject | with_subject
-subjunctive | none []
-coordination_inversion | without_two_clauses
-"""
+OF_BOAT = TABLES["boat"]
 
 
 def test_what_a_sentence_tells() -> None:
@@ -70,46 +59,7 @@ def test_what_a_sentence_tells() -> None:
 # The tense of a compound form is not that of its participle, nor of its auxiliary. Of coordinated
 # nouns, none tells the number. Reflexive passives are neither active nor passive, nor is what may
 # be a passive whose auxiliary is not annotated as such. Adjectives stand on either side.
-CASES = """
-tense | Ha/AUX/2/aux/FINITE llegado/VERB/0/root/Tense=Past|VerbForm=Part | without_finite_main_verb
-tense | Ha/AUX/2/aux/FINITE llegado/VERB/0/root/FINITE | with_auxiliary
-tense | Llega/VERB/0/root/Mood=Ind|VerbForm=Fin | without_tense
-tense | Llegue/VERB/0/root/Mood=Sub|Tense=Pres|VerbForm=Fin | of_another_mood
-tense | Llegará/VERB/0/root/Mood=Ind|Tense=Fut|VerbForm=Fin | of_another_tense
-tense | Přišel/VERB/0/root/PAST | past Přišel 1
-tense | Geldi/VERB/0/root/Person=3|Tense=Past | past Geldi 1
-tense | Viendrait/VERB/0/root/Mood=Cnd|Tense=Pres|VerbForm=Fin | of_another_mood
-subject_number | Juan/PROPN/2/nsubj llegó/VERB/0/root/FINITE | without_one_noun
-subject_number | Ola/NOUN/3/nsubj y/CCONJ/3/cc mar/NOUN/1/conj van/VERB/0/root | without_one_noun
-subject_number | Gafas/NOUN/2/nsubj/Number=Ptan sobran/VERB/0/root/THEY | of_another_number
-subject_gender | Boats/NOUN/2/nsubj leave/VERB/0/root/THEY | without_gender
-voice | Fue/AUX/2/aux:pass/FINITE dragada/VERB/0/root/VerbForm=Part | passive dragada 2
-voice | Se/PRON/2/expl:pass vendió/VERB/0/root/FINITE | of_unclear_voice
-voice | Estaba/AUX/2/aux/FINITE cerrada/VERB/0/root/VerbForm=Part | of_unclear_voice
-voice | Bygges/VERB/0/root/FINITE|Voice=Pass | passive Bygges 1
-voice | Bygget/VERB/0/root/VerbForm=Part|Voice=Pass | of_unclear_voice
-voice | Vender/VERB/0/root/VerbForm=Inf | without_finite_verb
-voice | Přišel/VERB/0/root/PAST | active Přišel 1
-voice | Barca/NOUN/0/root | without_main_verb
-subject_order | Llegó/VERB/0/root/FINITE la/DET/3/det barca/NOUN/1/nsubj | VS Llegó 1
-subject_order | Llegar/VERB/0/root/VerbForm=Inf | without_finite_main_verb
-subject_order | Llegó/VERB/0/root/FINITE ayer/ADV/1/advmod | without_one_noun_as_subject
-dropped_subject | Hemos/AUX/2/aux/WE llegado/VERB/0/root/VerbForm=Part | 1 plural Hemos 1
-dropped_subject | Se/PRON/2/expl:impers vive/VERB/0/root/FINITE bien/ADV/2/advmod | reflexive
-dropped_subject | Llegar/VERB/0/root/VerbForm=Inf | without_finite_verb
-dropped_subject | Llegue/VERB/0/root/Mood=Sub|VerbForm=Fin | of_another_mood
-dropped_subject | Llega/VERB/0/root/Mood=Ind|VerbForm=Fin | without_person
-dropped_subject | Llega/VERB/0/root/Mood=Ind|Person=3|VerbForm=Fin | of_another_number
-subjunctive | Ojalá/ADV/2/advmod llegue/VERB/0/root/Mood=Sub|VerbForm=Fin | subjunctive ['llegue']
-subjunctive | Boats/NOUN/2/nsubj leave/VERB/0/root/VerbForm=Fin | without_mood
-subjunctive | Una/DET/2/det barca/NOUN/0/root | without_finite_verb
-top_constituents | Una/DET/2/det barca/NOUN/0/root | without_main_verb
-dropped_subject | Jsme/AUX/2/aux/WE přišli/VERB/0/root/PAST | 1 plural Jsme 1
-word_content | Una/DET/2/det ola/NOUN/0/root | without_content_word
-odd_word | Una/DET/2/det bella/ADJ/0/root | without_noun_or_verb
-bigram_shift | Llegó/VERB/0/root/FINITE ayer/ADV/1/advmod ./PUNCT/1/punct | without_place
-bigram_shift | Llega/VERB/0/root gran/ADJ/3/amod luz/NOUN/1/nsubj ./PUNCT/1/punct | without_place
-"""
+CASES = TABLES["cases"]
 
 
 @pytest.mark.parametrize("case", CASES.strip().splitlines())

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from case_tables import read_tables
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -14,25 +15,9 @@ from corpora_recipes.recipe import Dropped
 from corpora_recipes.records import Token, Word, text_of
 from corpora_recipes.running.errors import InputError
 
-SENTENCE = """\
-# newdoc id = carta
-# sent_id = carta-1
-# text = Quiere dárselo a María,  y Luis, también.
-1\tQuiere\tquerer\tVERB\t_\tMood=Ind|Number=Sing\t0\troot\t_\t_
-2-4\tdárselo\t_\t_\t_\t_\t_\t_\t_\t_
-2\tdar\tdar\tVERB\t_\tVerbForm=Inf\t1\txcomp\t_\t_
-3\tse\tél\tPRON\t_\tCase=Dat\t2\tiobj\t_\t_
-4\tlo\tél\tPRON\t_\tCase=Acc\t2\tobj\t_\t_
-5\ta\ta\tADP\t_\t_\t6\tcase\t_\t_
-6\tMaría\tMaría\tPROPN\t_\t_\t2\tobl:arg\t2:obl:arg:a\tSpaceAfter=No|Entity=1
-7\t,\t,\tPUNCT\t_\t_\t9\tpunct\t_\t_
-8\ty\ty\tCCONJ\t_\t_\t9\tcc\t_\t_
-9\tLuis\tLuis\tPROPN\t_\t_\t1\tconj\t_\tSpaceAfter=No
-9.1\tquiere\tquerer\tVERB\t_\t_\t_\t_\t1:conj\t_
-10\t,\t,\tPUNCT\t_\t_\t11\tpunct\t_\t_
-11\ttambién\ttambién\tADV\t_\t_\t9\torphan\t_\tSpaceAfter=No
-12\t.\t.\tPUNCT\t_\t_\t1\tpunct\t_\tSpacesAfter=\\n
-"""
+TABLES = read_tables(__file__)
+
+SENTENCE = TABLES["sentence"]
 
 
 def row(number: object, form: str, head: object = 0, **more: str) -> str:

@@ -3,23 +3,16 @@
 import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
+from case_tables import read_tables
 from hypothesis import given
 from hypothesis import strategies as st
 
 from corpora_recipes.text.cleaning import POSSIBLY_DAMAGED, clean, find_damage
 from corpora_recipes.text.encoding import find_wrong_encoding, restore
 
-SOUND = {
-    "es": "Ángel y la niña pasaron el último otoño en Ávila; ¿qué más? «Íñigo» no vino.",
-    "it": "È già notte in città, però c'è ancora un caffè.",
-    "pt": "A canção de São João não começou às três da manhã.",
-    "fr": "L'été où Noël tombait à l'hôpital, ça déçut Zoé.",
-    "de": "Über die Straße gehen zwölf Mädchen und ein größerer Löwe.",
-    "cs": "Žlutý kůň přišel ke břehu řeky.",
-    "ru": "Над рекой стоит старый каменный мост.",
-    "sr": "Љубица живи у малој кући поред реке; Šuma je tiha, đak čita.",
-    "el": "Το παλιό γεφύρι είναι κοντά στο χωριό.",
-}
+TABLES = read_tables(__file__)
+
+SOUND = TABLES["sound"]
 PAGES = ("latin-1", "cp1252", "cp1250", "cp1251", "cp1253", "iso8859-15", "mac_roman", "cp850")
 
 
@@ -64,33 +57,13 @@ def test_mojibake_twice() -> None:
     assert restore(damaged) == "La niña vio el río."
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "AMANHÃ» e «AMANHÃ… CÂMARA» em SÃO PAULO",
-        "El té costó 5 £, a 20 °C; 30 µm.",
-        "ESPAÑA, MÁS «GRANDE» QUE AYER…",
-        "La banda KoЯn y «Tír na nÓg»",
-        "¡Nóóóóó! ¡Ááááh!",
-        "Το «Α΄» και το Β΄ μέρος",
-        "Её дом, УНЕСКО, Вільгельм",
-    ],
-)
+@pytest.mark.parametrize("text", TABLES["sound_texts"])
 def test_sound_text(text: str) -> None:
     assert find_damage(text) is None
     assert restore(text) == text
 
 
-@pytest.mark.parametrize(
-    ("sound", "page", "other"),
-    [
-        ("la españolada", "cp1252", "cp1251"),
-        ("la españolada", "cp1252", "mac_roman"),
-        ("la españolada", "cp850", "cp1252"),
-        ("la canción", "mac_roman", "cp1252"),
-        ("Над рекой мост", "cp1251", "cp1252"),
-    ],
-)
+@pytest.mark.parametrize(("sound", "page", "other"), TABLES["other_pages"])
 def test_text_of_another_page(sound: str, page: str, other: str) -> None:
     damaged = sound.encode(page).decode(other)
     assert damaged != sound

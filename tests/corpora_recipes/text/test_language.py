@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 import yaml
+from case_tables import read_tables
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -24,23 +25,12 @@ from corpora_recipes.text.language import (
 from corpora_recipes.text.sentences import abbreviations, split_sentences
 from corpora_recipes.text.tidying import tidy
 
+TABLES = read_tables(__file__)
+
 # --- language ------------------------------------------------------------------------------------
 
 # Two sentences of each script, as they stand in a text.
-TEXTS = {
-    "am": ("ዝናቡ ዛሬ ጠዋት ጀመረ።", "ወንዙ ሞልቷል።"),
-    "ar": ("هل وصل القارب اليوم؟", "نعم، وصل مع المد."),
-    "bn": ("নদীর জল আজ বেড়েছে।", "নৌকা ঘাটে বাঁধা।"),
-    "cs": ("Stavba vznikla kolem roku 1900 př. n. l. na břehu.", "Patří k ní hráz sv. Jana."),
-    "el": ("Πού είναι η βάρκα;", "Έφυγε με την παλίρροια."),
-    "hi": ("नदी का पानी आज बढ़ गया।", "नाव घाट पर बँधी है।"),
-    "hy": ("Գետը այսօր վարարել է։", "Նավակը կապված է ափին։"),
-    "ja": ("川の水が増えた（昨日。今日も）。", "「船は出ない。」と彼は言った。"),
-    "ka": ("მდინარე დღეს ადიდდა.", "ნავი ნაპირზე დგას."),
-    "sat": ("ᱜᱟᱰᱟ ᱫᱟᱜ ᱵᱟᱲᱟᱭᱮᱱᱟ᱾", "ᱞᱟᱹᱣᱠᱟᱹ ᱛᱚᱞ ᱢᱮᱱᱟᱜᱼᱟ᱾"),
-    "ur": ("دریا کا پانی آج بڑھ گیا۔", "کشتی گھاٹ پر بندھی ہے۔"),
-    "zh": ("他问：“船来了吗？还没有。”", "今天水位很高！"),
-}
+TEXTS = TABLES["texts"]
 
 
 @pytest.mark.parametrize("language", TEXTS)
@@ -87,29 +77,7 @@ def test_abbreviations_have_what_splits_and_finds_damage() -> None:
     ]  # fmt: skip
 
 
-SENTENCES = {
-    "es": [
-        "La niña cruza el puente antes de que empiece a llover.",
-        "Los Wilson y los Smith de Londres hablan bien de The Old Green Bridge Company.",
-        "Ni en Londres ni en Bruselas lo saben todavía.",
-        "¿Y quién te ha dicho que vengas ahora?",
-        "El museo de Atenas (en griego: Μουσείο) se abrió al público en 1975, tras la guerra.",
-        "Según él, «the show must go on», pero nadie le hizo caso.",
-    ],
-    "en": [
-        "The girl crosses the bridge before it starts to rain.",
-        "Nobody told me about it until they came.",
-    ],
-    "fr": [
-        "La fille traverse le pont avant qu'il commence à pleuvoir.",
-        "Personne ne m'en a jamais parlé, ma chère.",
-    ],
-    "it": ["La bambina attraversa il ponte prima che cominci a piovere, e poi torna a casa."],
-    "pt": ["A menina atravessa a ponte antes que comece a chover, e depois volta para casa."],
-    "ca": ["La nena travessa el pont abans que comenci a ploure, i després torna cap a casa."],
-    "gl": ["A nena cruza a ponte antes de que empece a chover, e logo volve coa súa nai á casa."],
-    "eu": ["Neskak zubia zeharkatzen du euria hasi baino lehen, eta gero etxera itzultzen da."],
-}
+SENTENCES = TABLES["sentences"]
 ALL = [(language, sentence) for language, listed in SENTENCES.items() for sentence in listed]
 
 
@@ -176,31 +144,7 @@ def test_needed_characters_hide_nothing() -> None:
                 assert not pattern.needs.isdisjoint(example), (pattern.name, example)
 
 
-@pytest.mark.parametrize(
-    ("sentence", "expected"),
-    [
-        ("La torre (, 1882) es alta.", ["bracket_opens_with_punctuation"]),
-        (
-            "La torre (– Lugo,) es alta.",
-            ["bracket_opens_with_punctuation", "bracket_closes_with_punctuation"],
-        ),
-        ("El pueblo tiene una población de .", ["blank_before_punctuation", "dangling_word"]),
-        ("Nació en, hijo de un herrero.", ["preposition_before_comma"]),
-        ("La obra trata de en un pueblo.", ["words_around_a_hole"]),
-        ("El hombre más alto midió de altura.", ["lost_measure"]),
-        ("Se casó el 3 de mayo de, en Lugo.", ["preposition_before_comma", "lost_date"]),
-        ("Dirige la empresa Roble S.A .", ["blank_before_punctuation", "cut_at_abbreviation"]),
-        ("Vive con su tío, el Dr.", ["ends_in_abbreviation"]),
-        ("¿Quién llama? Las vecinas callan.", ["two_sentences"]),
-        ("«¿Quién llama? ¡Nadie!», dijo la vecina.", []),
-        ("¡Qué calor! ¡qué polvo!", []),
-        ("Hay tres: 1) el pan, b) el vino y iv) la sal.", []),
-        ("La abuela (viuda de un marino vive en el puerto.", ["unbalanced_brackets"]),
-        ("—¿Y la abuela? —preguntó el niño.", []),
-        ("Y no volvió».", []),
-        ("eBay y la señora De la Rúa ganaron.", []),
-    ],
-)
+@pytest.mark.parametrize(("sentence", "expected"), TABLES["damage"])
 def test_damage_sentences(sentence: str, expected: list[str]) -> None:
     assert find_faults(sentence, "es") == expected
 

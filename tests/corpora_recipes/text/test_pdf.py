@@ -1,9 +1,12 @@
 """Tests of text.pdf: words of a PDF are made whole if the corpus has them, and else are damage."""
 
 import pytest
+from case_tables import read_tables
 
 from corpora_recipes.text.cleaning import clean, find_damage
 from corpora_recipes.text.pdf import count_words, find_words, has_cut_word, mend
+
+TABLES = read_tables(__file__)
 
 CORPUS = [
     "El hospital de la ciudad es viejo, y la canción también.",
@@ -16,35 +19,12 @@ def mended(text: str) -> str:
     return mend(text, count_words(texts, find_words(texts)))
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("un hospi-\ntal de la ciu-\n  dad", "un hospital de la ciudad"),
-        ("un Hospi- tal", "un Hospital"),
-        ("franco-\nitaliana y franco- italiana", "franco-italiana y franco-italiana"),
-        ("La canci´on del ni˜no; canci ´on", "La canción del niño; canción"),
-        ("As´ı es la ling¨u´ıstica", "Así es la lingüística"),
-        ("la cancio´n", "la canción"),
-        ("la oﬁcina y el ﬂan", "la oficina y el flan"),
-        ("pre-\ny posguerra", "pre-\ny posguerra"),
-        ("la ciudad- también- es", "la ciudad- también- es"),
-        ("el bar Kim´s, d´Or", "el bar Kim´s, d´Or"),
-    ],
-)
+@pytest.mark.parametrize(("text", "expected"), TABLES["mended"])
 def test_mend(text: str, expected: str) -> None:
     assert mended(text) == expected
 
 
-@pytest.mark.parametrize(
-    ("text", "sign"),
-    [
-        ("un puer-\nto viejo", "hyphenated_word"),
-        ("un puer‐\nto viejo", "hyphenated_word"),
-        ("el para´ıso", "accent_apart"),
-        ("una man˜ana", "accent_apart"),
-        ("´Ultimo tren", "accent_apart"),
-    ],
-)
+@pytest.mark.parametrize(("text", "sign"), TABLES["damage"])
 def test_what_is_left_is_damage(text: str, sign: str) -> None:
     left = clean(mended(text))
     assert (find_damage(left) or (has_cut_word(left) and "hyphenated_word")) == sign

@@ -8,12 +8,15 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from case_tables import read_tables
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from corpora_recipes.text.cleaning import clean, find_damage, has_markup, unescape
 from corpora_recipes.text.sentences import ends_in_abbreviation, split_sentences
 from corpora_recipes.text.tidying import has_stray_quote, pair_quotes, tidy, tidy_sentences
+
+TABLES = read_tables(__file__)
 
 HARD = [
     line.split(" | ")
@@ -32,30 +35,7 @@ def test_hard_sentences() -> None:
     assert failed == KNOWN_TO_FAIL
 
 
-@pytest.mark.parametrize(
-    ("language", "expected"),
-    [
-        ("en", ["Mr. Smith of Acme Inc. left at 5 p.m. on Monday.", "He met J. K. Brown."]),
-        ("en", ["They live in the U.S.", "The trip, e.g. Paris, was fun.", "It was No. 5."]),
-        (
-            "en",
-            ["He left Ft. Smith, op. 51 and no. 5.", "See p. 5, art. 3 of the Ep. 12.", "It was."],
-        ),
-        ("pt", ["O Sr. Silva mora na Av. Central, n. 5.", "Custa 3,5 mil etc.", "Depois saiu."]),
-        ("fr", ["M. Dupont vit à St. Malo.", "« Viens ! » dit-il.", "« Oui. »", "Puis il partit."]),
-        ("fr", ["L'art. 5 suffit, etc.", "Ensuite J.-P. Morin parla.", "C'est fini !", "Quoi ?"]),
-        ("ca", ["El Sr. Puig viu a la Pl. Major, núm. 5.", "És al s. XX.", "Després marxa."]),
-        ("gl", ["O Sr. Castro naceu en EE. UU.", "Despois volveu á Av. Nova."]),
-        ("it", ["Il Sig. Rossi lavora alla Luce S.p.A. di Torino.", "È così, ecc.", "Poi tacque."]),
-        ("de", ["Am 3. Oktober 1990 kam Dr. Weiß.", "Er kam z. B. Montags.", "So war es."]),
-        ("de", ["Das war im Jahr 1990.", "Er wurde 12.", "Das war gut."]),
-        ("de", ["Unter Karl V. Adligen half das nichts.", "Der kam 3 Std. Fußweg weit her."]),
-        ("eu", ["Hau da, adib. Gasteiz.", "Etxera joan zen."]),
-        ("eu", ["Gaur hasiko da Bermeoko XXV. Idi Proba.", "Bihar, 2. B mailako partida."]),
-        ("nl", ["De man J. Visser kwam.", "Het kost 3.5 euro?", "Ja!", "(Nee.)", "Goed."]),
-        ("hi", ["वह आया।", "वह गया।"]),
-    ],
-)
+@pytest.mark.parametrize(("language", "expected"), TABLES["languages"])
 def test_languages(language: str, expected: list[str]) -> None:
     assert split_sentences(" ".join(expected), language) == expected
 
@@ -159,26 +139,7 @@ def test_splitting_does_not_import_spacy() -> None:
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
-@pytest.mark.parametrize(
-    ("language", "text", "expected"),
-    [
-        ("es", "La casa , el río ; y nada .", "La casa, el río; y nada."),
-        ("es", "La casa ,que era azul, ardió .", "La casa, que era azul, ardió."),
-        ("es", "El río ( el Lento ) y el [ mar ] .", "El río (el Lento) y el [mar]."),
-        ("es", "El apéndice (roto )contiene : nada", "El apéndice (roto) contiene: nada"),
-        ("es", 'Márchate ". Y no "vuelvas ", dijo.', 'Márchate". Y no "vuelvas", dijo.'),
-        ("es", "Tiene oportunidades.En este pueblo.", "Tiene oportunidades. En este pueblo."),
-        ("es", "Era el fin.¿Quién llama?", "Era el fin. ¿Quién llama?"),
-        # What stays.
-        ("es", "Y ... .NET y .5 kg, 3 : 1 :) :( a", "Y ... .NET y .5 kg, 3 : 1 :) :( a"),
-        ("es", "La S.A.El faro y www.roble.En la", "La S.A.El faro y www.roble.En la"),
-        ("es", 'Dijo: "... y nada" y calló', 'Dijo: "... y nada" y calló'),
-        ("es", "Trajo [ ] y ( ), main() y . . .", "Trajo [ ] y ( ), main() y . . ."),
-        ("fr", "Il dit : « viens ! » et , puis ; rien", "Il dit : « viens ! » et, puis ; rien"),
-        ("de", "Er sagte „ja“ und , dann “ nein", "Er sagte „ja“ und, dann “ nein"),
-        ("nl", "Het huis.En de zee , ja", "Het huis.En de zee, ja"),
-    ],
-)
+@pytest.mark.parametrize(("language", "text", "expected"), TABLES["tidy"])
 def test_tidy(language: str, text: str, expected: str) -> None:
     assert tidy(text, language) == expected
 
@@ -226,31 +187,12 @@ def test_sound_quotations_stay(words: list[str]) -> None:
     assert pair_quotes(tidy(text, "es")) == text
 
 
-@pytest.mark.parametrize(
-    ("text", "stray"),
-    [
-        ('La casa ".', True),
-        ('" La casa.', True),
-        ('La casa".".', True),
-        ('La c"asa.', True),
-        ('Dijo "la casa" y “el río”.', False),
-        ("Dijo “... la casa”.", False),
-    ],
-)
+@pytest.mark.parametrize(("text", "stray"), TABLES["stray_quotes"])
 def test_stray_quotes(text: str, stray: bool) -> None:
     assert has_stray_quote(text) is stray
 
 
-@pytest.mark.parametrize(
-    ("sentence", "language", "cut"),
-    [
-        ("Es obispo Mons.", "es", True),
-        ("Lo dice el (art.", "es", True),
-        ("Vive en EE. UU.", "es", False),
-        ("Es obispo Mons", "es", False),
-        ("Es obispo Mons.", "xx", False),
-    ],
-)
+@pytest.mark.parametrize(("sentence", "language", "cut"), TABLES["abbreviations"])
 def test_ends_in_abbreviation(sentence: str, language: str, cut: bool) -> None:
     assert ends_in_abbreviation(sentence, language) is cut
 

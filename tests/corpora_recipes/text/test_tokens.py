@@ -5,6 +5,7 @@ import time
 import tracemalloc
 
 import pytest
+from case_tables import read_tables
 from hypothesis import example, given
 from hypothesis import strategies as st
 from recipe_reading import refused
@@ -16,6 +17,8 @@ from corpora_recipes.text.tokens import (
     lower_case,
     tokenize,
 )
+
+TABLES = read_tables(__file__)
 
 PARTED = [
     # Stops, brackets, marks that open.
@@ -65,16 +68,7 @@ PARTED = [
     ("norte films / sur cine , 2 + 2 = 5 .", "norte films / sur cine, 2 + 2 = 5."),
     ("¿ & 191; Qué n&250;mero & amp ; letra ?", "¿&191; Qué n&250;mero &amp; letra?"),
 ]
-KEPT = [
-    "",
-    "Ya es natural, con (todo) en su sitio; ¿verdad? «Sí», 'dijo' \"ella\".",
-    "Un 12 % de 9 km / h, o 3 : 1.",  # nothing tells of a tokeniser
-    "Cogió el tren - el último - y bajó.",
-    "Cuesta 5 € / kg y 3 + 2 = 5.",
-    "Ella (mi prima), cansada , se fue.",  # a slip of the writer
-    "Qué bien :) y qué mal :(",
-    "Película de Norte Films / Sur Cine",
-]
+KEPT = TABLES["kept"]
 
 
 # Languages set marks in their own way.
@@ -96,17 +90,7 @@ def test_what_was_parted_is_joined(language: str, parted: str, natural: str) -> 
     assert detokenize(natural, language) == natural
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "¿Vendrás mañana, o (como siempre) tarde? ¡Ojalá!",
-        'El "faro viejo", de 1874, costó $ 3.500; hoy está cerrado...',
-        "Llegó a las 9:30 a.m. con el Dr. Olmo y la Sra. Vega, de EE.UU., etc.",
-        "La revista «Mar y Tierra» (n.º 14) salió en 1998-1999.",
-        "'Gaviota', 'Delfín' y 'Ola' son barcas; “Sol” no.",
-        "Subió un 12,5 % y bajó 3 °C: ¿quién lo diría?",
-    ],
-)
+@pytest.mark.parametrize("text", TABLES["texts"])
 def test_text_comes_back_from_its_tokens(text: str) -> None:
     assert detokenize(" ".join(tokenize(text, "es")), "es") == text
 
@@ -140,29 +124,7 @@ def test_it_is_fast() -> None:
     assert (time.process_time() - begin) / len(lines) < 3e-4
 
 
-TOKENS = [
-    ("en", "it ’s late and they wo n’t come", "it’s late and they won’t come"),
-    ("en", "I 'm gon na sing", "I'm gonna sing"),
-    ("en", "a well - known two - year plan", "a well-known two-year plan"),
-    ("en", "the keeper - a tall man", "the keeper - a tall man"),
-    ("en", "the lamp — or what was left — fell", "the lamp — or what was left — fell"),
-    # Contractions and clitics.
-    ("pt", "uma pedra em_ uma corrente de_ o rio", "uma pedra numa corrente do rio"),
-    ("pt", "Com_ mim e com_ si , aquele_ outro .", "Comigo e consigo, aqueloutro."),
-    ("pt", "Deu lhe_ a e me_ os pediu", "Deu lha e mos pediu"),
-    ("pt", "Em_ este barco , a_ o pé de_ ela", "Neste barco, ao pé dela"),
-    ("pt", "a_ as dez , por_ os campos", "às dez, pelos campos"),
-    ("pt", "Leva -nos a vê# -la", "Leva-nos a vê-la"),
-    ("es", "para mover se y contar la , al verlos", "para moverse y contarla, al verlos"),
-    ("es", "se va , animando los a oír la radio", "se va, animándolos a oír la radio"),
-    ("fr", "L' eau monte jusqu' à l' après - midi", "L'eau monte jusqu'à l'après-midi"),
-    ("it", "dell' acqua , un po' alla volta", "dell'acqua, un po' alla volta"),
-    ("zh", "DELE 考试 A 2 的 课程 ， 好", "DELE考试A 2的课程，好"),
-    ("zh", "他 说 ： “ 船 Ana 2 号 来 了 。 ”", "他说：“船Ana 2号来了。”"),
-    ("th", "แมว กิน ปลา 2 ตัว", "แมวกินปลา2ตัว"),
-    ("es", "el plan - modelo", "el plan - modelo"),
-    ("es", "El barco Ana .", "El barco Ana."),
-]
+TOKENS = TABLES["tokens"]
 
 
 @pytest.mark.parametrize(("language", "parted", "natural"), TOKENS)

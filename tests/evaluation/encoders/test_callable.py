@@ -13,12 +13,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+from case_tables import read_tables
 from functions import forget_functions
 
 from corpora_recipes.running.errors import InputError
 from evaluation.encoders import make_encoder
 from evaluation.encoders.callable import SHORT_TEXT
 from evaluation.encoders.encoder import encode_checked
+
+TABLES = read_tables(__file__)
 
 MODULE = """
 import numpy as np
@@ -124,30 +127,7 @@ def test_layers() -> None:
     assert encoder.encode(TEXTS)[0].tolist() == [[7, 3, 1], [14, 6, 2]]
 
 
-@pytest.mark.parametrize(
-    ("function", "word"),
-    [
-        ("nowhere:encode", "ModuleNotFoundError: No module named 'nowhere'"),
-        ("faulty:encode", "no_such_package' (faulty.py, line 1)"),
-        ("mine:encode", "AttributeError: module 'mine' has no attribute 'encode'"),
-        ("mine:number", "int"),
-        ("mine:model.decode", "has no attribute 'decode'"),
-        ("mine:closed", "KeyError: 'encode' (mine.py, line"),
-        ("mine:ends", "SystemExit: 0 (mine.py, line"),
-        ("mine:speechless", "<exception str() failed> (mine.py, line"),
-        ("ended:encode", "SystemExit: 0 (ended.py, line 1)"),
-        ("mine:ragged", "ValueError"),
-        ("mine:bare", "float64 of shape [3]"),
-        ("mine:truths", "bool of shape [3, 3], in the batch of 3 texts that begins with 'la casa'"),
-        ("mine:drawn", "'año' alone, and another among 3 texts"),
-        ("mine:centred", "'año' alone, and another among 3 texts"),
-        ("mine:short", "shape [1, 3]"),
-        ("mine:nothing", "object of shape []"),
-        ("mine:dies", "KeyError: 'no such word' (mine.py, line"),
-        ("mine:grows", "(3, 1, 4)"),
-        ("mine:unknown", "'la casa'"),
-    ],
-)
+@pytest.mark.parametrize(("function", "word"), TABLES["errors"])
 def test_errors_say_what_is_wrong_with_the_function(function: str, word: str) -> None:
     with pytest.raises(InputError) as caught:
         encode_checked(made(function), TEXTS)

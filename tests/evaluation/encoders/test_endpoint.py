@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from case_tables import read_tables
 from embedding_server import (
     DIMENSION,
     EmbeddingServer,
@@ -36,6 +37,8 @@ from evaluation.encoders import make_encoder
 from evaluation.encoders.encoder import Encoder, settings_of
 from evaluation.encoders.endpoint import Endpoint
 from probeta.cli import main
+
+TABLES = read_tables(__file__)
 
 KEY = "sk-secret/0+Z=="
 TEXTS = [f"texto número {i}" + " y más" * (i % 50) for i in range(300)]
@@ -352,19 +355,7 @@ def test_an_interruption_loses_nothing_that_came(
     assert {*before} == server.served - {"Hola ."}
 
 
-@pytest.mark.parametrize(
-    ("stated", "seconds"),
-    [
-        ("7", 7),
-        (" 120 ", 120),
-        ("in 500 s", 500),
-        ("Wed, 21 Oct 2015 07:28:00 GMT", 0),
-        ("", None),
-        ("soon", None),
-        ("-5", None),
-        ("Wed, 99 Oct 99999999999 07:28:00 GMT", None),
-    ],
-)
+@pytest.mark.parametrize(("stated", "seconds"), TABLES["waits"])
 def test_how_long_a_server_asks_to_wait(stated: str, seconds: float | None) -> None:
     if stated == "in 500 s":
         stated = format_datetime(datetime.now(UTC) + timedelta(seconds=500), usegmt=True)
@@ -419,18 +410,7 @@ def test_options_that_are_refused(options: dict[str, Any], word: str, secret: st
     assert secret not in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    "url",
-    [
-        "https://api.openai.com/v1",
-        "http://localhost:8000/v1",
-        "http://127.0.0.1:1",
-        "http://[::1]:1",
-        "http://10.0.0.7:8000/v1",
-        "http://gpu01:8000/v1",
-        "http://vllm.internal/v1",
-    ],
-)
+@pytest.mark.parametrize("url", TABLES["addresses"])
 def test_where_a_key_may_go(url: str) -> None:
     assert isinstance(endpoint(url, key_env="THE_KEY"), Endpoint)
 

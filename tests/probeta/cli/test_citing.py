@@ -5,12 +5,15 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from case_tables import read_tables
 from result_files import RESULTS, SCORE
 
 from evaluation.results.citation import cite, parse_citation
 from evaluation.results.scores import Results
 from probeta import Scores, score
 from probeta.cli import main
+
+TABLES = read_tables(__file__)
 
 Captured = pytest.CaptureFixture[str]
 
@@ -78,19 +81,7 @@ def test_a_line_is_found_and_verified(line: str, capsys: Captured) -> None:
     assert "verified: the stored answers give these numbers" in printed
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "expected", "found"),
-    [
-        ("probeta:", "", "probeta:…|data:…", "'"),
-        ("|seed", "", "|layer:…|seed:…", "'"),
-        ("bso_own@", "bso_own@0", "data:bso_own@", "data:bso_own@0"),
-        ("bso_own@", "bso_owm@", "a dataset or an average", "bso_owm"),
-        ("encoder:", "encoder:my_", "an encoder of the results", "my_char_hash"),
-        ("|n:", "|n:1", "n:", "n:1"),
-        ("|seed:", "|seed:1", "seed:", "seed:1"),
-        ("protocol:standard", "protocol:senteval", "protocol:standard.", "protocol:senteval."),
-    ],
-)
+@pytest.mark.parametrize(("old", "new", "expected", "found"), TABLES["differences"])
 def test_what_differs_from_the_results_is_said(
     line: str, capsys: Captured, old: str, new: str, expected: str, found: str
 ) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 import yaml
+from case_tables import read_tables
 from instance_files import row, write_dataset
 from pydantic import TypeAdapter, ValidationError
 from stage_lines import untimed
@@ -21,6 +22,8 @@ from corpora_recipes.running.errors import install_command
 from probeta.cli import VERBS, add_arguments, main
 from probeta.cli.init import params_text
 from probeta.cli.listing import params_type
+
+TABLES = read_tables(__file__)
 
 # --- verbs ---------------------------------------------------------------------------------------
 
@@ -164,24 +167,7 @@ def test_a_verb_names_the_one_to_run_before(
     assert f"to do:    run `probeta {first}` first" in "".join(capsys.readouterr())
 
 
-@pytest.mark.parametrize(
-    ("command", "where", "word"),
-    [
-        ("embed --only bert", "--only bert", "char_hash, use_multilingual"),
-        ("probe --only char_hsah", "--only char_hsah", "did you mean char_hash?"),
-        ("embed --params p.yaml", "p.yaml", "no such file"),
-        (
-            "score chr_hash --params encoders.yaml",
-            "params.yaml: encoders.chr_hash",
-            "mean char_hash? Or write",
-        ),
-        ("score my.py:encode", "encoder callable, my.py:encode", "write my:encode\n"),
-        ("score lib/my.py:encode", "encoder callable, lib/my.py:encode", "write lib.my:encode\n"),
-        ("score nan:encode", "encoder callable, nan:encode", "expected: finite numbers, in"),
-        ("report r", "results r", "a name under results or data/results"),
-        ("report", "data/results", "the results of an encoder of params.yaml"),
-    ],
-)
+@pytest.mark.parametrize(("command", "where", "word"), TABLES["errors"])
 def test_errors_are_one_message(
     here: Path, capsys: Capsys, command: str, where: str, word: str
 ) -> None:
@@ -252,16 +238,7 @@ def test_list_shows_the_entries_and_finds_what_is_misspelt(here: Path, capsys: C
     assert "probing.engine" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(
-    ("entry", "words"),
-    [
-        ("{encoder: static, path: nowhere.vec}", "nowhere.vec"),
-        ("{encoder: callable, function: 'nowhere:encode'}", "a module nowhere"),
-        ("{encoder: callable, function: 'json:encode'}", "a function encode"),
-        ("{encoder: transformers, model: some/bert}", "torch"),
-        ("{encoder: sentence_transformers, model: ./nowhere}", "torch"),
-    ],
-)
+@pytest.mark.parametrize(("entry", "words"), TABLES["needed"])
 def test_list_looks_for_what_the_entries_need(
     here: Path, capsys: Capsys, monkeypatch: pytest.MonkeyPatch, entry: str, words: str
 ) -> None:
@@ -425,18 +402,7 @@ def test_how_long_a_slow_encoder_takes_is_seen_early(
     assert printed.startswith("dataset")
 
 
-@pytest.mark.parametrize(
-    ("command", "words"),
-    [
-        (
-            "score char_hash --datset fac",
-            "unknown arguments: --datset fac: did you mean --datasets",
-        ),
-        ("scor char_hash", "'scor': did you mean score"),
-        ("embed --workers 0", "not 1 or more"),
-        ("report --language fr", "'fr': choose from en, es"),
-    ],
-)
+@pytest.mark.parametrize(("command", "words"), TABLES["misspelt"])
 def test_misspelt_arguments(command: str, words: str, capsys: Capsys) -> None:
     with pytest.raises(SystemExit, match="2"):
         main(command.split())

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from case_tables import read_tables
 from hypothesis import given
 from hypothesis import strategies as st
 from loopback import RangeServer, refuse
@@ -31,6 +32,8 @@ from corpora_recipes.recipe import Corpus, load_facts
 from corpora_recipes.records import Dialogue, Drops, Split
 from corpora_recipes.running import patience
 from corpora_recipes.running.errors import InputError
+
+TABLES = read_tables(__file__)
 
 # --- gutenberg recipe ----------------------------------------------------------------------------
 
@@ -593,22 +596,7 @@ def test_what_was_put_in_comes_out(said: list[tuple[str, str | None, str | None]
     assert texts("\n\n".join(paragraphs)) == [expected]
 
 
-@pytest.mark.parametrize(
-    "unit",
-    [
-        "\n",
-        " ",
-        "* ",
-        "—a",
-        "--A.\n\n»b\n\n",
-        "[Nota ",
-        "(dijo ",
-        ", y ",
-        "y añadió ",
-        "a-\n",
-        "«—a",
-    ],
-)
+@pytest.mark.parametrize("unit", TABLES["long_texts"])
 def test_long_texts_are_read(unit: str) -> None:
     # With a pattern or a loop that is quadratic any of these takes minutes.
     text = "--Hola, " + unit * (200_000 // len(unit)) + "x\n\n--Adiós."

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from case_tables import read_tables
 from conftest import corpus_of
 from hypothesis import given
 from hypothesis import strategies as st
@@ -15,20 +16,13 @@ from corpora_recipes.corpora.irc_disentanglement import recipe
 from corpora_recipes.corpora.irc_disentanglement.recipe import Message, Nicknames, parse_message
 from corpora_recipes.records import Dialogue, Drops
 
+TABLES = read_tables(__file__)
+
 # --- irc recipe ----------------------------------------------------------------------------------
 
 CORPUS = corpus_of("irc_disentanglement", "en")
 NAME = "data/train/2004-12-25.train-c"
-LOG = """\
-[03:17] <ann7> does anybody know how to mount a disk?
-=== zul [~chuck@198.51.100.5]  has joined #ubuntu
-[03:18] <bo_b> ann7: what kind of disk is it?
-[03:18] <zul> hello everybody in here
-[03:19] <ann7> an old one that makes a noise
-[03:19] <cid3> my sound is gone since the last upgrade
-[03:20] <bo_b> then save your files first
-[03:21] <zul> cid3: which card do you have?
-"""
+LOG = TABLES["log"]
 # Message 3 is not annotated; 0 is context that 2 answers.
 LINKS = "0 2 -\n1 1 -\n2 4 -\n5 5 -\n4 6 -\n5 7 -\n"
 
@@ -54,18 +48,7 @@ def test_conversations(tmp_path: Path) -> None:
     assert counts["nicknames"]["dropped"] == {"addressed": 2}
 
 
-@pytest.mark.parametrize(
-    ("text", "reason"),
-    [
-        ("it is at http://wiki.example.org/Sound", "address"),
-        ("write to ann@example.org then", "personal_address"),
-        ("my machine is 198.51.100.77 tonight", "personal_address"),
-        ("the sign <unconvertable> is missing", "not_ascii"),
-        ("run ls | grep sound", "code"),
-        (":) 42", "no_letters"),
-        ("", "no_letters"),
-    ],
-)
+@pytest.mark.parametrize(("text", "reason"), TABLES["turns"])
 def test_a_dropped_turn_ends_the_conversation(tmp_path: Path, text: str, reason: str) -> None:
     log = LOG.replace("an old one that makes a noise", text)
     records, counts = read(folder(tmp_path, log))
@@ -124,16 +107,7 @@ def test_a_log_without_annotation(tmp_path: Path) -> None:
 
 # --- irc messages --------------------------------------------------------------------------------
 
-LOG_MESSAGES = [
-    "=== zul [~chuck@198.51.100.5]  has joined #ubuntu",
-    "=== old_one is now known as new|one",
-    "=== sid77 hi",
-    "[03:18] <lena42> hello root, how is life?",
-    "[03:18] <root> fine",
-    "[03:19] <Tomek> root is who may do all, root can",
-    "[03:19] <tomek> lena42: is that so?",
-    "[03:20]  * lena42 yawns",
-]
+LOG_MESSAGES = TABLES["messages"]
 
 
 def messages(*more: str) -> list[Message]:
@@ -159,24 +133,7 @@ def test_parse_message(line: str, message: Message | None) -> None:
     assert parse_message(line) == message
 
 
-@pytest.mark.parametrize(
-    ("text", "hidden", "counted"),
-    [
-        ("lena42: yes", "<user>: yes", {"addressed": 1}),
-        ("Lena42, yes", "<user>, yes", {"addressed": 1}),
-        ("@zul: yes", "<user>: yes", {"addressed": 1}),
-        ("new|one: see lena42 or zul.", "<user>: see <user> or <user>.",
-         {"addressed": 1, "mentioned": 2}),
-        # "root" is said more often than its owner speaks: a name only in an address.
-        ("root: become root", "<user>: become root", {"addressed": 1}),
-        # Nobody in the log has these names.
-        ("r00t: yes", "<user>: yes", {"addressed": 1}),
-        ("tomekk: yes", "<user>: yes", {"addressed": 1}),
-        ("life: a game", "life: a game", {}),
-        ("no name here", "no name here", {}),
-        ("lena42x is not lena42", "lena42x is not <user>", {"mentioned": 1}),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("text", "hidden", "counted"), TABLES["nicknames"])
 def test_nicknames(text: str, hidden: str, counted: dict[str, int]) -> None:
     log = messages(f"[03:21] <zul> {text}")
     drops = Drops()

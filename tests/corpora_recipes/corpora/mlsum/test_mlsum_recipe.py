@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from case_tables import read_tables
 from hypothesis import given
 from hypothesis import strategies as st
 from recipe_reading import read_all, recipe_corpus, refused, write_lines
@@ -17,16 +18,11 @@ from corpora_recipes.fetching import sources
 from corpora_recipes.recipe import load_facts
 from corpora_recipes.records import Document, Section
 
+TABLES = read_tables(__file__)
+
 FACTS = load_facts("mlsum")
 RULES = FACTS.special["rules"]["es"]
-GOOD = {
-    "text": "El puerto cerrará dos días. Las obras siguen.",
-    "summary": "Dos días sin barcos",
-    "url": "http://elpais.com/ccaa/2012/03/08/madrid/1331194962_030794.html",
-    "title": "El puerto cierra",
-    "topic": "ccaa madrid",
-    "date": "08/03/2012",
-}
+GOOD = TABLES["good"]
 
 
 corpus = partial(recipe_corpus, "mlsum")
@@ -151,20 +147,7 @@ def test_a_quotation_set_apart(tmp_path: Path) -> None:
     assert drops["sentences"]["dropped"] == {"repeated": 2}
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Vio la película La playa de hoy, según El puerto y La hora de hoy.",
-        "Un año después escribió El puerto vacío.",
-        "El canal estrena la española La playa de hoy.",
-        "La escribieron los hermanos Ruiz Una noche de mayo.",
-        "La cadena publica en España La playa de hoy.",
-        "Su documental se titula ¿Dónde están los barcos?",
-        "El autor de ¡Vuelven! calla.",
-        "La boda la anunció la revista ¡Hola! ayer.",
-        "La prisión de Hoa Lo en Hanói cerró.",
-    ],
-)
+@pytest.mark.parametrize("text", TABLES["titles"])
 def test_titles_that_are_whole(tmp_path: Path, text: str) -> None:
     assert body(tmp_path, text)[0] == [[text]]
 
@@ -230,22 +213,7 @@ def test_captions_each_on_its_example(tmp_path: Path, entry: dict[str, str]) -> 
     assert drops["boilerplate"]["dropped"] == {"caption": 1}
 
 
-@pytest.mark.parametrize(
-    "credit",
-    [
-        "Foto: AP; Vídeo: Atlas",
-        "AP / VÍDEO: REUTERS-QUALITY",
-        "ANA RUIZ (efe) | atlas",
-        "J.J. Ruiz POOL EFE | VÍDEO: ATLAS",
-        "Ana de la Ruiz EL PAÍS | Vídeo: Atlas",
-        "FOTO: A. R. RUIZ | VÍDEO: J. PÉREZ / L. LÓPEZ / E. ORTIZ",
-        "EFE (Ana Ruiz)",
-        "FOTO: LA SEXTA NOCHE | VÍDEO: COPE",
-        "@ANARUIZ / ATLAS",
-        "Atlas",
-        "(EFE). En vídeo, sus palabras. EPV",
-    ],
-)
+@pytest.mark.parametrize("credit", TABLES["credits"])
 @pytest.mark.parametrize("text", ["PSOE y PP cerrarán el puerto.", "“¿Cuándo?”, dijo."])
 def test_credits(credit: str, text: str) -> None:
     caption = f"El alcalde, en el pleno. {credit} "
@@ -253,16 +221,7 @@ def test_credits(credit: str, text: str) -> None:
     assert end == len(caption)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "El puerto cerrará, según la agencia Efe. PSOE y PP lo piden. La junta calla.",
-        "La oferta de la Comunidad de Madrid. A la vez, el puerto (La Sexta). Hoy cierra.",
-        "20.25 / La 2 Cine de estreno. 21.30 / La Sexta Vox, a debate.",
-        "EE UU China y Rusia. REAL MADRID, 2 - BARCELONA, 1. CC OO pide más.",
-        "El gasto y/o el ingreso, 24 / 7. Un foco: el puerto.",
-    ],
-)
+@pytest.mark.parametrize("text", TABLES["captions"])
 def test_text_without_caption(text: str) -> None:
     assert find_caption(text, RULES["agencies"], RULES["broadcasters"]) == 0
 

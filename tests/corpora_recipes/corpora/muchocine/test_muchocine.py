@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+from case_tables import read_tables
 from conftest import corpus_of, read_blocks
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -19,6 +20,8 @@ from corpora_recipes.corpora.muchocine.recipe import (
     read_review,
 )
 from corpora_recipes.recipe import BlockResult, Dropped
+
+TABLES = read_tables(__file__)
 
 ARCHIVE, OF_GITHUB = ARCHIVES
 CORPUS = corpus_of("muchocine")
@@ -104,20 +107,7 @@ def test_broken_bodies_and_titles_lose_nothing(body, title):
     assert row.fields == {"id": "33", "summary": "Muy buena.", "rank": "4"}
 
 
-@pytest.mark.parametrize(
-    ("raw", "text"),
-    [
-        ("&quot;Bien&quot; &amp; mal", '"Bien" & mal'),
-        ("m&aacute;s &#8220;cine&#8221; &#x2026;", "más “cine” …"),
-        ("R&B y &copia", "R&B y &copia"),
-        ("a ?Babel? le falta", 'a "Babel" le falta'),
-        ("(?Babel? y ?Rec?)", '("Babel" y "Rec")'),
-        ("¿Es ?Babel?? No.", "¿Es ?Babel?? No."),
-        ("¿Qué? ¿Cómo? Ocean?s", "¿Qué? ¿Cómo? Ocean's"),
-        ("necesaria ?impensable en otro país-, sí", "necesaria ?impensable en otro país-, sí"),
-        ("Que mala? Sí, y larga?", "Que mala? Sí, y larga?"),
-    ],
-)
+@pytest.mark.parametrize(("raw", "text"), TABLES["summaries"])
 def test_clean_summary(raw, text):
     assert clean_summary(raw) == text
 

@@ -11,6 +11,7 @@ from typing import Any
 from xml.sax.saxutils import escape
 
 import pytest
+from case_tables import read_tables
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from recipe_reading import pack, read_all, recipe_corpus
@@ -30,6 +31,8 @@ from corpora_recipes.fetching.sources import fetch, list_sources
 from corpora_recipes.recipe import Corpus, load_facts
 from corpora_recipes.records import Dialogue, Drops
 from corpora_recipes.running.errors import InputError
+
+TABLES = read_tables(__file__)
 
 # --- opensubtitles recipe ------------------------------------------------------------------------
 
@@ -280,23 +283,7 @@ def test_turns_of_a_line(line: str, turns: list[str]) -> None:
     assert talk(line)[0] == [turns]
 
 
-@pytest.mark.parametrize(
-    ("line", "left", "marks"),
-    [
-        ("<i>Te oigo</i>", "Te oigo", {"formatting": 2}),
-        ("{\\an8}Te oigo", "Te oigo", {"formatting": 1}),
-        ("Te oigo|desde aquí", "Te oigo desde aquí", {"line_break": 1}),
-        ("(SUSPIRA) Te oigo", "Te oigo", {"hearing_impaired": 1}),
-        ("- (suspira) Te oigo [ruido]", "Te oigo", {"dash": 1, "hearing_impaired": 2}),
-        ("Te oigo (y te veo)", "Te oigo (y te veo)", {}),
-        ("ANA: Te oigo", "Te oigo", {"dash": 1, "speaker_label": 1}),
-        ("Repito: Te oigo", "Repito: Te oigo", {}),
-        ("Guardia 2: Te oigo", "Te oigo", {"dash": 1, "speaker_label": 1}),
-        ("Regla 2: Te oigo", "Regla 2: Te oigo", {}),
-        ("Las 10: 30 ya son", "Las 10: 30 ya son", {}),
-        ("Te oigo. [N. del T.: no]", "Te oigo.", {"translator_note": 1}),
-    ],
-)
+@pytest.mark.parametrize(("line", "left", "marks"), TABLES["marks"])
 def test_lines_marks(line: str, left: str, marks: dict[str, int]) -> None:
     conversations, drops = talk(line)
     assert conversations == [[left]]

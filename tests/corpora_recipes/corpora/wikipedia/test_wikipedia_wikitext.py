@@ -4,6 +4,7 @@ import re
 import sys
 
 import pytest
+from case_tables import read_tables
 from dump_writer import NAMESPACES
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -16,6 +17,8 @@ from corpora_recipes.records import Drops
 from corpora_recipes.text.cleaning import clean, find_damage
 from corpora_recipes.text.sentences import split_sentences
 from corpora_recipes.text.tidying import tidy
+
+TABLES = read_tables(__file__)
 
 LANGUAGES = ("es", "en", "fr", "pt", "de", "it", "ca", "gl", "eu", "ast", "an")
 PARSERS = {code: Parser(code, tuple(NAMESPACES.items())) for code in LANGUAGES}
@@ -249,42 +252,7 @@ def test_templates_and_markup(language: str, text: str, sentence: str) -> None:
 
 
 # What a reader sees is in the sentence, or the sentence is dropped.
-SHOWN = [
-    (
-        "Hay planos en [[http://a.org/x|su página de mapas]] hoy.",
-        "Hay planos en [página de mapas] hoy.",
-    ),
-    ("Hay planos en [[http://a.org/x|planos]] hoy.", "(unrendered_template)"),
-    ("Hay planos [[https://a.org]] hoy.", "Hay planos hoy."),
-    ("Hay planos [HttP://a.org/x aquí] y [tel:+34555 aquí].", "Hay planos aquí y aquí."),
-    ("Vea [http://a.org''El baile'' (1901)] hoy.", "Vea El baile (1901) hoy."),
-    ("Vea [http://a.org/<i>El baile</i> entero] hoy.", "Vea El baile entero hoy."),
-    ("Vea [https:/a.org su página] hoy.", "Vea [https:/a.org su página] hoy."),
-    ("Llegó un 50%25 de [[El 7%25 oculto]].", "Llegó un 50%25 de El 7% oculto."),
-    ("Canta [[Vicoli d''o mare]] en vivo.", "(broken_quotation)"),
-    ("La ''villa''<nowiki/>'s [[Casa|<nowiki/>]] es así.", "La villa's es así."),
-    ("[[Casa| La casa]] es así.", "La casa es así."),
-    ("Vea [[:mul:Casa]] hoy.", "Vea mul:Casa hoy."),
-    ("La [[mul:Casa]] es así.", "(unrendered_template)"),
-    ("Va a [[ : zh : Casa ]] ahora.", "Va a zh: Casa ahora."),
-    ("Es &#x0000000041;&#00000000066; hoy.", "Es AB hoy."),
-    ("<nowiki>* Uno: dos</nowiki> es así.", "* Uno: dos es así."),
-    ("Son <nowiki>5*3=15</nowiki> casas.", "Son 5*3=15 casas."),
-    ("El método __init__ es así.", "(markup_left)"),
-    ("\tLa casa es así.", "La casa es así."),
-    ("La casa es\n <!-- sola -->\nasí.", "La casa es así."),
-    ("<small> La casa es así.</small>", "La casa es así."),
-    ("''' La casa''' es así.", "La casa es así."),
-    ("<blockquote>Uno.</blockquote> La casa es así.", "La casa es así."),
-    ("=> La casa es así.", "=> La casa es así."),
-    ("La orden <pre>ls</pre> lista así.", "(unfinished)(unfinished)"),
-    ("Mide {{medida\n|20\n|km}} de largo.", "(unrendered_template)"),
-    ("{{caja\n|20\n|km}} Mide mucho.", "Mide mucho."),
-    ("Dijo {{cita|una cosa}} y otra.", "(unrendered_template)"),
-    ("Es {{versalita|alto|bajo}} hoy.", "(unrendered_template)"),
-    ("Es {{abreviatura|km|kilómetro}} hoy.", "Es km hoy."),
-    ("Lo dice {{en}} su página.", "Lo dice (en inglés) su página."),
-]
+SHOWN = TABLES["shown"]
 
 
 @pytest.mark.parametrize(("text", "sentence"), SHOWN)
@@ -292,24 +260,7 @@ def test_what_a_reader_sees_is_shown_or_the_sentence_is_dropped(text: str, sente
     assert only_sentence(text) == sentence
 
 
-@pytest.mark.parametrize(
-    ("language", "text", "sentence"),
-    [
-        ("en", "It cost {{currency|900|JPY}} then.", "(unrendered_template)"),
-        ("en", "It has {{ISBN|978-0-00-000000-2}} on it.", "It has ISBN 978-0-00-000000-2 on it."),
-        ("en", "The {{USS|Otter|1797}} sank.", "The USS Otter (1797) sank."),
-        ("en", "The {{ship|HMS|Otter|1797}} sank.", "(unrendered_template)"),
-        ("en", "Born {{birth date|1900|1|2|df=y}} there.", "Born 2 January 1900 there."),
-        ("en", "Born {{birth date and age|1990|1|2}} there.", "(unrendered_template)"),
-        ("en", "It is {{as of|2020|may}} old.", "It is As of May 2020 old."),
-        ("en", "The {{nihongo|Tower||Tawa}} stands.", "(unrendered_template)"),
-        ("en", "By {{ill|Ana|de|Anna}} alone.", "By Ana alone."),
-        ("en", "It is so {{harv|Roe|1990|p=3}}.", "It is so (Roe 1990, p. 3)."),
-        ("fr", "Il aime {{lien|lang=en|trad=Sea|fr=Mer}} ici.", "Il aime Mer ici."),
-        ("it", "Pesa {{M|15||kg}} circa.", "Pesa 15 kg circa."),
-        ("it", "Legge {{en}} bene.", "Legge (EN) bene."),
-    ],
-)
+@pytest.mark.parametrize(("language", "text", "sentence"), TABLES["seen_by_readers"])
 def test_templates_show_all_that_readers_see(language: str, text: str, sentence: str) -> None:
     assert only_sentence(text, language) == sentence
 
@@ -320,54 +271,7 @@ def test_a_language_without_tables_has_what_all_share() -> None:
     assert format_number("12345", wiki) == "12,345"
 
 
-PAGE = """\
-{{Ficha de ciudad
-| nombre = '''Villa'''
-| mapa = {{mapa|[[Archivo:X.png|20px]]}}
-|}}<!-- fin -->'''Villa''' es una [[ciudad]] antigua. Fue {{algo}} en 1900. Tiene un río.
-Sigue aquí.{{desconocida}} Y acaba aquí.
-
-[[Archivo:V.jpg|miniatura|Vista de [[Villa]].]]
-
-== Historia ==
-{{AP|Historia de Villa}}
-Fue fundada ayer.
-{| class="wikitable"
-! Año !! {{algo}}
-|-
-| Uno. || {|
-| dentro
-|}
-|}
-Creció mucho.
-
-Las partes son:
-* Una parte.
-*# Otra parte.
-: Cita sangrada.
-; Término: definición.
- preformateado
-
-<blockquote>Alguien dijo esto.</blockquote>
-{{cita|Otro dijo lo otro.}}
-<poem>
-Verso uno.
-</poem>
-<gallery>
-A.jpg|Pie de foto.
-</gallery>
-=== El ''siglo'' {{siglo|XX||s}} <!-- x --> ===
-Duró cien años.
-
-== Galería ==
-<center>Imagen central.</center>
-
-== Referencias ==
-{{listaref}}
-
-[[Categoría:Ciudades de Chile|Villa]] [[Category:Villas]]
-[[categoría:Ciudades de Chile]]
-"""
+PAGE = TABLES["page"]
 
 
 def test_a_page() -> None:
@@ -423,24 +327,7 @@ def test_paragraphs(text: str, paragraphs: list[list[str]]) -> None:
     assert read(text)[0] == paragraphs
 
 
-@pytest.mark.parametrize(
-    ("language", "text"),
-    [
-        ("es", "{{Desambiguación}}"),
-        ("es", "[[Categoría:Wikipedia:Desambiguación]]"),
-        ("en", "{{Disambiguation|geo}}"),
-        ("en", "{{hndis|Smith, John}}"),
-        ("pt", "{{Desambiguação-geo}}"),
-        ("fr", "{{Homonymie de toponymes}}"),
-        ("fr", "[[Catégorie:Homonymie]]"),
-        ("de", "{{Begriffsklärung}}"),
-        ("gl", "{{Homónimos}}"),
-        ("it", "{{disambigua}}"),
-        ("ca", "{{desambiguació}}"),
-        ("eu", "{{argipen}}"),
-        ("ast", "{{dixebra}}"),
-    ],
-)
+@pytest.mark.parametrize(("language", "text"), TABLES["disambiguation"])
 def test_disambiguation(language: str, text: str) -> None:
     assert parse(f"'''Luna''' puede ser:\n* [[Luna]].\n{text}", language).disambiguation
     assert not parse(f"Luna.<!-- {text} --><nowiki>{text}</nowiki>", language).disambiguation
@@ -588,26 +475,7 @@ def test_categories_that_are_no_topics() -> None:
     assert Parser("en", ()).parse("", text).topics == names[-3:]
 
 
-@pytest.mark.parametrize(
-    ("sentence", "reason"),
-    [
-        ("Es un pueblo de, en la costa.", "hole"),
-        ("Es un pueblo de, al menos, mil casas.", None),
-        ("La torre (con una anchura de) es alta.", "hole"),
-        ("Fue fuerte en los siglos y, pero cayó.", "hole"),
-        ("Fue fuerte en los siglos X y XI, pero cayó.", None),
-        ("Es el la unidad básica.", "hole"),
-        ("Hay robles de en medio del monte.", None),
-        ("Tiene una población de habitantes.", "hole"),
-        ("Nació el 4 de mayo de, en Lugo.", "hole"),
-        ("Ana Roble (en griego:; Lugo, 1882) pinta.", "hole"),
-        ("Ana Roble (1882 - 1930) pinta.", None),
-        ("Le llaman «Roble»,.", "hole"),
-        ("Desde 1990 es obispo Mons.", "unfinished"),
-        ("... Y luego se fue.", None),
-        ("Entre ellas: # la casa, # el río.", "markup_left"),
-    ],
-)
+@pytest.mark.parametrize(("sentence", "reason"), TABLES["faults"])
 def test_faults(sentence: str, reason: str | None) -> None:
     assert prose.fault(sentence, "es") == reason
 
@@ -662,17 +530,7 @@ def test_sentences_of_what_the_fast_search_passes_are_the_same(pieces: list[str]
         assert fast == slow
 
 
-LUGO = """'''Lugo''' es una ciudad.<!-- == Nada == -->
-{{Ficha
-|a=b
-== no ==
-}}
-Está en Galicia.
-
-== Historia ==
-Tiene muralla. [[Categoría:Ciudades|Lugo]]
-[[category:Lugo (ciudad)]]
-"""
+LUGO = TABLES["lugo"]
 
 
 def test_the_lead_is_what_stands_before_the_first_heading() -> None:

@@ -5,6 +5,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from case_tables import read_tables
 from conftest import corpus_of
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,6 +13,8 @@ from recipe_reading import read_examples, refused, write_files
 
 from corpora_recipes.fetching import sources
 from corpora_recipes.running.errors import InputError
+
+TABLES = read_tables(__file__)
 
 CORPUS = corpus_of("word_pairs")
 read = partial(read_examples, corpus=CORPUS)
@@ -68,21 +71,7 @@ def test_a_pair_that_another_file_has_is_repeated(tmp_path: Path) -> None:
     assert dropped(tmp_path) == {"repeated_pair": 1}
 
 
-@pytest.mark.parametrize(
-    ("text", "line", "message"),
-    [
-        ("coche\n", 1, "two words"),
-        ("coche;\t2\n", 1, "two words"),
-        ("a b\n1 2\n", 2, "two words"),
-        ('"coche","auto"\n', 1, "two words"),
-        ("a b 1\nc d\n", 2, "2 fields in 'c d', 3"),
-        ("a b\n# x\nc d 1\n", 3, "3 fields in 'c d 1', 2"),
-        ("palabra1,palabra2,valor\na,b,1\n", 1, "put # before it"),
-        ("a;b;8,5\n", 1, "found:    '8,5'"),
-        ("a b 1e3\n", 1, "a number as score"),
-        ("a\tb\t1\nc\td\t\n", 2, "a score in all lines"),
-    ],
-)
+@pytest.mark.parametrize(("text", "line", "message"), TABLES["no_pairs"])
 def test_lines_that_are_no_pairs(tmp_path: Path, text: str, line: int, message: str) -> None:
     with refused(f"w.tsv, line {line}", message):
         read(write(tmp_path, text))
