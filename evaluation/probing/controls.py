@@ -109,7 +109,7 @@ def add_controls(
         points = [*code.curve, (len(order), score.value)]
         facts["curve"] = tuple(CurvePoint(*point) for point in points)
         facts["uniform_code_length"] = uniform
-        if probing.controls == "full":
+        if probing.controls == "full" and "selectivity" in measured:
             of_labels = online_code(regressions, control.y, order, strengths(problem), None)
             facts["control_code_length"] = float(of_labels.bits.sum())
     if "information" not in reasons:

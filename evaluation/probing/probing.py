@@ -322,8 +322,6 @@ def probe_dataset(
         elif not dataset.trained:
             similarities = cosines(*np.split(x["test"], 2, axis=1))
             score, predictions = score_predictions(dataset, layer, rows, similarities[None])
-            if probing.controls:
-                score = replace(score, controls=without_controls("nothing is trained"))
         else:
             _check_rows(dataset, rows)
             problem = make_problem(dataset, rows, x)
@@ -343,6 +341,8 @@ def probe_dataset(
                 score, predictions = add_controls(
                     score, predictions, rows["train"], problem, output, words, seed, probing
                 )
+    if probing.controls and not dataset.trained:
+        score = replace(score, controls=without_controls("nothing is trained"))
     vectors = encoded.vectors[layer]
     score = replace(score, coverage=encoded.coverage, texts=encoded.texts, vectors=vectors)
     score = replace(score, fitted_on=fitted_on(encoder, dataset))

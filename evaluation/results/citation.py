@@ -22,7 +22,7 @@ from evaluation.results.stored import EncoderResults
 _DIGITS = 12
 # Of a protocol: options that are not said, as they are usual; keys that do not decide a score.
 _USUAL = ("numpy", "difference_product", PLAIN)
-_NAMED = ("name", "version", "ablations", "controls")
+_NAMED = ("name", "version", "ablations")
 
 
 class Citation(NamedTuple):

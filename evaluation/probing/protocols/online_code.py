@@ -62,7 +62,7 @@ def online_code(
     curve = []
     chosen: tuple[float, float, float] | None = None
     portions = portions_of(y)
-    for end, next_end in zip(portions, [*portions[1:], n_rows], strict=True):
+    for end, next_end in zip(portions, [*portions[1:], n_rows], strict=False):
         of_portion, block = targets("accuracy", y[:end]), y[end:next_end]
         shares, numbers = of_portion.shares(), class_numbers(of_portion.classes, block)
         prior = ((np.bincount(y[:end], minlength=n_classes) + 1) / (end + n_classes))[block]

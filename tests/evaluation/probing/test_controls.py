@@ -432,6 +432,8 @@ def labelled(root: Path, classes: Sequence[int], folds: int, words: Sequence[str
             {"selectivity": "only 0 of 100 rows"},
         ),
         ([i % 2 for i in range(100)], ["La"] * 49 + ["El"], {"selectivity": "with the same words"}),
+        # One word in all rows: the control has a single class.
+        ([i % 2 for i in range(100)], ["La"], {"selectivity": "with the same words"}),
     ],
 )
 def test_what_would_mean_nothing_is_not_measured(
@@ -447,6 +449,8 @@ def test_what_would_mean_nothing_is_not_measured(
     measured = {*CONTROL_MEASURES} - found.keys()
     assert score.controls.intervals.keys() == measured == score.measures.keys() - {"accuracy"}
     assert (table["information"].null_count == 0) == ("information" in measured)
+    has_code = measured >= {"selectivity", "code_length"}
+    assert (score.controls.control_code_length is not None) == has_code
 
 
 def test_portions_have_enough_rows_and_two_classes() -> None:
@@ -456,6 +460,14 @@ def test_portions_have_enough_rows_and_two_classes() -> None:
     y[:700] = 0
     assert portions_of(y) == [1250, 2500, 5000]
     assert portions_of(np.arange(30) % 2) == []
+
+
+def test_a_code_without_portions_is_the_uniform_one() -> None:
+    y = np.array([0] * 180 + [1] * 20)
+    (features,) = logistic.standardised(np.eye(200, 5, dtype=np.float32))
+    regressions = logistic.Regressions(features, targets("accuracy", y))
+    code = online_code.online_code(regressions, y, np.arange(200), STRENGTHS, None)
+    assert (code.bits.tolist(), code.curve) == ([1.0] * 200, [])
 
 
 def test_classes_that_a_portion_lacks_are_coded_by_the_prior(

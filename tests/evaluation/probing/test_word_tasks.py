@@ -22,6 +22,7 @@ from evaluation.encoders.encoder import Encoder
 from evaluation.features import read_questions
 from evaluation.measures import leave_out, one_thread, score_interval
 from evaluation.probing import words
+from evaluation.probing.controls import without_controls
 from evaluation.probing.probing import Probing, probe_datasets
 from evaluation.probing.words import cluster_words, solve_analogies
 from evaluation.results.scores import parse_predictions, write_results
@@ -222,8 +223,9 @@ def test_results_are_verified_and_do_not_depend_on_the_store(
     datasets: list[Dataset], tmp_path: Path
 ) -> None:
     encoder = make_encoder("char_hash", {"dimension": 64})
-    results, tables = probe(encoder, datasets, tmp_path / "store")
-    again, _ = probe(encoder, datasets[::-1], tmp_path / "other")
+    results, tables = probe(encoder, datasets, tmp_path / "store", controls=True)
+    assert all(score.controls == without_controls("nothing is trained") for score in results.scores)
+    again, _ = probe(encoder, datasets[::-1], tmp_path / "other", controls=True)
     assert again.scores == results.scores
     assert not any("own" in name for name in results.scores[1].measures)
     write_results(results, tables, tmp_path / "out")
