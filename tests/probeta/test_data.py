@@ -80,7 +80,7 @@ def test_what_samples_need_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: P
     monkeypatch.setattr("corpora_recipes.running.errors.find_spec", lambda name: None)
     with pytest.raises(InputError, match=r"the samples\n(.|\n)*(extra |\[)build"):
         score("char_hash", datasets="fac", cache=tmp_path)
-    with pytest.raises(InputError, match=r"did you mean fac\? Or choose from bishift, .* in all\)"):
+    with pytest.raises(InputError, match=r"did you mean fac\? Or choose from ap, battig, bishift, .* in all\)"):
         score("char_hash", datasets="facc")
 
 
