@@ -28,8 +28,8 @@ How often they cover the truth, simulated, is in ``docs/validity.md``: nominally
 """
 
 import math
-from collections.abc import Callable, Sequence
-from functools import cache, partial
+from collections.abc import Iterable, Sequence
+from functools import cache
 from importlib import import_module
 from typing import Any, Literal
 
@@ -232,19 +232,15 @@ def leave_out(
     Returns:
         float64 [sets, units]: a unit is a document, or a row of fewer than ``MIN_DOCUMENTS``.
     """
-    units = _units(documents)
-    measure_sums = partial(metric_from_sums, metric)
     weights = np.ones(len(gold)) if used is None else used
     rows = (row_terms(metric, gold, predicted) * weights[:, None] for predicted in predictions)
-    return np.stack([_leave_one_out(measure_sums, terms, units) for terms in rows])
+    return _leave_each_out(metric, rows, documents)
 
 
 def leave_out_means(values: Doubles, documents: Values) -> Doubles:
     """Return the mean of values [sets, rows] without each document in turn, as ``leave_out``."""
-    units = _units(documents)
-    mean = partial(metric_from_sums, "accuracy")
     rows = (np.stack([np.ones_like(of_set), of_set], axis=1) for of_set in values)
-    return np.stack([_leave_one_out(mean, terms, units) for terms in rows])
+    return _leave_each_out("accuracy", rows, documents)
 
 
 def unit_ids(documents: Values, rows: Values) -> Values:
@@ -355,11 +351,16 @@ def _units(documents: Values) -> Values:
     return numbers if len(names) >= MIN_DOCUMENTS else np.arange(len(documents))[:, None]
 
 
-def _leave_one_out(metric: Callable[[Doubles], Doubles], terms: Doubles, units: Values) -> Doubles:
-    """Return the metric without each unit, float64 [units], given the terms, [rows, terms]."""
-    each = units.shape[1]
-    sums = [np.bincount(units.ravel(), np.repeat(term, each)) for term in terms.T]
-    unit_sums = np.stack(sums, axis=1)
-    if len(unit_sums) < 2:
-        return np.full(len(unit_sums), np.nan)
-    return metric(unit_sums.sum(axis=0) / each - unit_sums)
+def _leave_each_out(metric: Metric, rows: Iterable[Doubles], documents: Values) -> Doubles:
+    """Return the metric without each unit, [sets, units], given the terms of sets' rows."""
+    units = _units(documents)
+    each, results = units.shape[1], []
+    for terms in rows:
+        sums = [np.bincount(units.ravel(), np.repeat(term, each)) for term in terms.T]
+        unit_sums = np.stack(sums, axis=1)
+        without: Doubles = unit_sums.sum(axis=0) / each - unit_sums
+        alone = len(without) < 2
+        results.append(
+            np.full(len(without), np.nan) if alone else metric_from_sums(metric, without)
+        )
+    return np.stack(results)

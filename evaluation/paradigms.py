@@ -234,14 +234,11 @@ def run_tests(
     targets = count_found_targets(testable, neighbours, threshold)
     outcomes = []
     for terms, n_coherent, n_found in zip(testable, coherent, targets, strict=True):
-        outcome = Outcome(0.0, 0.0, 0.0)
+        n_terms, outcome = len(terms), Outcome(0.0, 0.0, 0.0)
         if terms:
-            n_terms = len(terms)
-            outcome = Outcome(
-                suggestion=sum(n_found) / (len(n_found) * (n_terms - 2)),
-                deviation=float(np.std(n_found)) / (n_terms - 2),
-                coherence=n_coherent / (n_terms * (n_terms - 1)),
-            )
+            suggestion = sum(n_found) / (len(n_found) * (n_terms - 2))
+            deviation = float(np.std(n_found)) / (n_terms - 2)
+            outcome = Outcome(suggestion, deviation, n_coherent / (n_terms * (n_terms - 1)))
         outcomes.append(outcome)
     return outcomes
 

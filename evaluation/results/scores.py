@@ -18,7 +18,7 @@ Paradigms (``ParadigmResults``) have no rows: each encoder has one JSON file.
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from hashlib import sha256
@@ -212,12 +212,17 @@ class Predictions:
 
 def predictions_digest(predictions: Predictions) -> str:
     """Return the SHA-256 of predictions: of ids, documents, gold, predicted values, information."""
+    numbers = predictions.gold, predictions.predicted, predictions.information
+    return _digest((predictions.ids, predictions.documents), numbers)
+
+
+def _digest(names: Iterable[Values], numbers: Iterable[Values | None]) -> str:
     digest = sha256()
-    for names in (predictions.ids, predictions.documents):
-        digest.update(json.dumps(names.tolist(), ensure_ascii=False).encode())
-    for numbers in (predictions.gold, predictions.predicted, predictions.information):
-        if numbers is not None:
-            digest.update(np.ascontiguousarray(numbers, "<f8").tobytes())
+    for ids in names:
+        digest.update(json.dumps(ids.tolist(), ensure_ascii=False).encode())
+    for values in numbers:
+        if values is not None:
+            digest.update(np.ascontiguousarray(values, "<f8").tobytes())
     return digest.hexdigest()
 
 
@@ -447,11 +452,7 @@ class PairRanks:
 
 def ranks_digest(pairs: PairRanks) -> str:
     """Return the SHA-256 of ranks, with the ids of their pairs."""
-    digest = sha256()
-    for ids in (pairs.queries, pairs.positives, pairs.documents):
-        digest.update(json.dumps(ids.tolist(), ensure_ascii=False).encode())
-    digest.update(np.ascontiguousarray(pairs.ranks, "<f8").tobytes())
-    return digest.hexdigest()
+    return _digest((pairs.queries, pairs.positives, pairs.documents), [pairs.ranks])
 
 
 def measure_pairs(ranks: Doubles) -> Doubles:
