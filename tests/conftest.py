@@ -103,6 +103,13 @@ def repository() -> Path:
     return REPOSITORY
 
 
+@pytest.fixture
+def empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a new folder, which is the current one."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
 @pytest.fixture(scope="session")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a copy of the project, without git, with a finished run on the samples.
@@ -265,9 +272,8 @@ def write_params(tmp_path: Path) -> Callable[..., Path]:
 
 
 @pytest.fixture
-def hub_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def hub_folder(empty_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return dist/hub, in a new current folder, with what ``write_hub`` writes."""
-    monkeypatch.chdir(tmp_path)
     # The encoder `callable` adds the current folder.
     monkeypatch.setattr(sys, "path", list(sys.path))
     return write_hub(Path("dist/hub"))

@@ -41,10 +41,9 @@ def write_params(asked: dict[str, Any]) -> None:
 
 
 @pytest.fixture
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
+def here(empty_folder: Path) -> Path:
     write_params(params())
-    return tmp_path
+    return empty_folder
 
 
 def read(*options: str) -> int:

@@ -476,9 +476,8 @@ ENTRIES = {name: RANKING | {"pairs": [f"{name}_pairs"]} for name in NAMES}
 
 
 @pytest.fixture
-def here(tmp_path, monkeypatch, write_params) -> None:
+def here(empty_folder, write_params) -> None:
     """Change to a folder with the records of two corpora, and a ranking of each."""
-    monkeypatch.chdir(tmp_path)
     write_params(CORPORA, rankings=ENTRIES)
     RECORDS.mkdir(parents=True)
     for name in NAMES:

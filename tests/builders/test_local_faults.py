@@ -39,9 +39,8 @@ ENTRIES = {
 
 
 @pytest.fixture(autouse=True)
-def here(tmp_path, monkeypatch, write_params) -> None:
+def here(empty_folder, write_params) -> None:
     """Change to a folder with records of these corpora."""
-    monkeypatch.chdir(tmp_path)
     write_params(ENTRIES)
     RECORDS.mkdir(parents=True)
     for name, sentences in (("good", 8), ("short", 5), ("leaky", 8)):

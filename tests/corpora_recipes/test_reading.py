@@ -91,16 +91,15 @@ def own_params(write_params, raw) -> None:
 
 
 def test_the_same_bytes_for_one_worker_two_workers_and_dask(
-    tmp_path, raw, corpus, cluster, monkeypatch
+    empty_folder, raw, corpus, cluster
 ) -> None:
     # Workers elsewhere find a relative folder.
-    monkeypatch.chdir(tmp_path)
     address = cluster.scheduler_address
     read(corpus, Path("raw"), Path("dask.parquet"), workers=None, executor=address)
     one, two = read_here(corpus, raw, "one.parquet"), read_here(corpus, raw, "two.parquet", 2)
     assert one.read_bytes() == two.read_bytes() == Path("dask.parquet").read_bytes()
     assert len(ids(one)) == 120
-    counts = [(tmp_path / f"{name}.json").read_text() for name in ("one", "two", "dask")]
+    counts = [(empty_folder / f"{name}.json").read_text() for name in ("one", "two", "dask")]
     assert len(set(counts)) == 1
     # What is sent to a worker is small.
     blocks = load_recipe("documents").blocks(raw, corpus)
@@ -216,20 +215,19 @@ def limited(corpus: Corpus, **limits: float) -> Corpus:
 
 @pytest.mark.usefixtures("own_params")
 def test_drops_above_a_limit_are_shown_and_fail_if_strict(
-    tmp_path, raw, corpus, monkeypatch, capsys
+    empty_folder, raw, corpus, capsys
 ) -> None:
     corpus = limited(corpus, duplicate_id=0.05)
     shutil.copy(raw / "part-0.jsonl", raw / "part-9.jsonl")
     with pytest.raises(InputError, match=r"dropped as duplicate_id, above the limit of 5\.00%"):
         read_here(corpus, raw, "out.parquet", strict=True)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["params.yaml", "raw"]
-    drops = read(corpus, raw, tmp_path / "out.parquet", workers=1, executor="local")
+    assert sorted(path.name for path in empty_folder.iterdir()) == ["params.yaml", "raw"]
+    drops = read(corpus, raw, empty_folder / "out.parquet", workers=1, executor="local")
     (note,) = above_limits(corpus, drops)
     assert "above the limit of 5.00% (drop_limits in documents/corpus.yaml)" in note
-    assert (tmp_path / "out.json").exists()
+    assert (empty_folder / "out.json").exists()
     assert above_limits(limited(corpus, duplicate_id=0.5), drops) == []
     # The command says so, too; the limit of the recipe is 1 %.
-    monkeypatch.chdir(tmp_path)
     assert main(["read", "--workers", "1", "--strict"]) == 1
     assert not list(Path("data/records").iterdir())
     note = "mine: 14.29% of the documents dropped as duplicate_id, above the limit of 1.00%"
@@ -244,8 +242,7 @@ def test_drops_above_a_limit_are_shown_and_fail_if_strict(
 
 
 @pytest.mark.usefixtures("own_params")
-def test_what_cannot_be_read_is_shown_with_its_place(tmp_path, raw, monkeypatch, capsys) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_what_cannot_be_read_is_shown_with_its_place(empty_folder, raw, capsys) -> None:
     part = raw / "part-2.jsonl"
     lines = part.read_bytes().splitlines()
     spoilt = [b'{"id": "x", "text": 7}'] * 9 + [b'{"id": "y", "text": null}', b"\xf1"]
@@ -300,9 +297,8 @@ Stage = Callable[..., str]
 
 
 @pytest.fixture
-def stage(tmp_path, monkeypatch, capsys) -> Stage:
+def stage(empty_folder, capsys) -> Stage:
     """Return a function that runs `read`, or another verb, and returns what it prints."""
-    monkeypatch.chdir(tmp_path)
 
     def run(*options: str, verb: str = "read", status: int = 0) -> str:
         workers = ["--workers", "1"] if verb == "read" else []

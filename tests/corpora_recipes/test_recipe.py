@@ -151,13 +151,12 @@ def test_a_broken_corpus_yaml_does_not_hide_the_others(tmp_path, monkeypatch, wr
         ("theses", "ca", "1 file of unknown size"),
     ],
 )
-def test_what_a_download_costs(write_params, tmp_path, monkeypatch, name, language, shown) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_what_a_download_costs(write_params, empty_folder, name, language, shown) -> None:
     entry = {"corpus": {"recipe": name, "language": language, "sources": "upstream"}}
     lines = list(corpora_listing(write_params({"mine": entry})))
     assert f"    to download: {shown}" in lines
     assert f"To download in all: {shown.removeprefix('about ').partition(',')[0]}" in lines
-    folder = tmp_path / "data" / "raw" / "mine"
+    folder = empty_folder / "data" / "raw" / "mine"
     folder.mkdir(parents=True)
     write_fetched(folder, Fetched("upstream", [], complete=True))
     assert not any("o download" in line for line in corpora_listing(write_params({"mine": entry})))

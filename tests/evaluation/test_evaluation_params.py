@@ -108,10 +108,7 @@ def test_a_setting_is_of_a_new_encoder() -> None:
         read(ENTRY | {"model": "a/b", "setting": "small"})
 
 
-def test_a_trained_encoder_is_one_of_the_run(
-    write_params: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_a_trained_encoder_is_one_of_the_run(write_params: Any, empty_folder: Path) -> None:
     path = write_params(CORPORA, encoders={"char_hash": {}}, trained={"mine": ENTRY})
     names = [make().name for make in encoder_factories(path).values()]
     assert names == ["char_hash", "sentence_transformers"]

@@ -329,13 +329,12 @@ def run(folder: Path, *, cached: bool = True, **changes: Any) -> int:
 
 
 @pytest.fixture
-def ran(folders: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def ran(folders: tuple[Path, Path], empty_folder: Path) -> Path:
     """Return a current folder of its own, in which all datasets were ranked."""
-    monkeypatch.chdir(tmp_path)
     for folder in folders:
-        shutil.copytree(folder, tmp_path / folder.name)
-    assert run(tmp_path) == 3
-    return tmp_path
+        shutil.copytree(folder, empty_folder / folder.name)
+    assert run(empty_folder) == 3
+    return empty_folder
 
 
 def write_again(folder: Path, name: str, task: str, rows: Sequence[Row]) -> None:

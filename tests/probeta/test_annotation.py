@@ -26,13 +26,12 @@ CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser"))
 
 
 @pytest.fixture
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def here(empty_folder: Path) -> Path:
     """A folder with a sheet of eight rows."""
-    monkeypatch.chdir(tmp_path)
     splits = {"train": ROWS[:4], "validation": ROWS[:4], "test": ROWS}
     write_dataset(Path("dist/hub/bso_own"), "sentence_ordering", splits)
     assert main(["sheet", "bso_own", "--rows", "8"]) == 0
-    return tmp_path / "data" / "people"
+    return empty_folder / "data" / "people"
 
 
 def lines_of(sheet: Path) -> list[list[str]]:

@@ -18,9 +18,7 @@ from probeta.data import locate_data
 Output = pytest.CaptureFixture[str]
 
 
-@pytest.fixture(autouse=True)
-def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+pytestmark = pytest.mark.usefixtures("empty_folder")
 
 
 @pytest.fixture
@@ -80,7 +78,9 @@ def test_what_samples_need_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: P
     monkeypatch.setattr("corpora_recipes.running.errors.find_spec", lambda name: None)
     with pytest.raises(InputError, match=r"the samples\n(.|\n)*(extra |\[)build"):
         score("char_hash", datasets="fac", cache=tmp_path)
-    with pytest.raises(InputError, match=r"did you mean fac\? Or choose from ap, battig, bishift, .* in all\)"):
+    with pytest.raises(
+        InputError, match=r"did you mean fac\? Or choose from ap, battig, bishift, .* in all\)"
+    ):
         score("char_hash", datasets="facc")
 
 

@@ -38,9 +38,7 @@ def encode(texts, prompt=""):
 """
 
 
-@pytest.fixture(autouse=True)
-def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+pytestmark = pytest.mark.usefixtures("empty_folder")
 
 
 def encode(texts: list[str]) -> Any:

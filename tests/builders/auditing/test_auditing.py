@@ -576,10 +576,9 @@ TASKS = {"sp_a": {"task": "sentence_position"}, "dc_a": {"task": "discourse_cohe
 
 
 @pytest.fixture
-def two_datasets(tmp_path, monkeypatch, make_corpus) -> None:
+def two_datasets(empty_folder, make_corpus) -> None:
     """Change to a folder with two datasets."""
-    monkeypatch.chdir(tmp_path)
-    records = write_as_read(tmp_path, [document(n) for n in range(1000, 1080)])
+    records = write_as_read(empty_folder, [document(n) for n in range(1000, 1080)])
     build(make_corpus(datasets=TASKS), records, INSTANCES, "upstream")
 
 

@@ -484,24 +484,23 @@ PackageTwo = Callable[..., int]
 
 
 @pytest.fixture
-def package_two(tmp_path, make_corpus, monkeypatch) -> PackageTwo:
+def package_two(empty_folder, make_corpus) -> PackageTwo:
     """Return a function that packages two corpora, and returns how many have new rows.
 
     The second is built of so many documents, and audited, before.
     """
-    monkeypatch.chdir(tmp_path)
     corpora = [
         make_corpus(name="one", datasets={"sp_one": {"task": "sentence_position"}}),
         make_corpus(name="two", datasets={"bso_two": {"task": "sentence_ordering"}}),
     ]
     for corpus in corpora:
-        records = write_as_read(tmp_path, [document(n) for n in range(40)], corpus.name)
+        records = write_as_read(empty_folder, [document(n) for n in range(40)], corpus.name)
         build(corpus, records, CORPORA / corpus.name, "upstream")
     audit(INSTANCES, AUDIT)
 
     def run(documents: int = 0, out: Path = PACKAGE, earlier: Path | None = PACKAGE) -> int:
         if documents:
-            records = write_as_read(tmp_path, [document(n) for n in range(documents)], "two")
+            records = write_as_read(empty_folder, [document(n) for n in range(documents)], "two")
             build(corpora[1], records, CORPORA / "two", "upstream")
             audit(INSTANCES, AUDIT)
         groups = groups_of(corpora, {}, "upstream")

@@ -39,9 +39,8 @@ TABLES = read_tables(__file__)
 
 
 @pytest.fixture
-def groups(tmp_path, monkeypatch, make_corpus) -> list[BuildGroup]:
+def groups(empty_folder, make_corpus) -> list[BuildGroup]:
     """Return a corpus of two datasets, one of pairs without any, and a ranking of these."""
-    monkeypatch.chdir(tmp_path)
     datasets = {"sp": {"task": "sentence_position"}, "dc": {"task": "discourse_coherence"}}
     corpora = [make_corpus(datasets=datasets), corpus_of_pairs(make_corpus())]
     rank = {"task": "sentence_ranking", "language": "es", "pairs": ["pairs/plain"]}

@@ -229,8 +229,7 @@ def test_a_damaged_manifest_is_named(tmp_path: Path, text: str) -> None:
 
 
 @pytest.mark.parametrize("size", ["many", None, [1], 1.5])
-def test_an_edited_lock_is_named(tmp_path, monkeypatch, size: object) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_an_edited_lock_is_named(empty_folder, size: object) -> None:
     entry = {"date": "2026-01-01", "file": "a", "size": size}
     Path("sources.lock").write_text(json.dumps({"http://a": entry}), "utf-8")
     with pytest.raises(InputError, match=r"JSON that fetch wrote\n.*size"):
@@ -282,11 +281,10 @@ def test_every_bz2_stream_has_its_end_at_some_bit(tmp_path_factory, data: bytes)
     assert wrong_kind(path, "a.bz2") == "a .bz2 file without its end"
 
 
-def test_no_entry_of_two_fetches_is_lost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_no_entry_of_two_fetches_is_lost(empty_folder: Path) -> None:
     with ThreadPoolExecutor(4) as threads:
         for number in range(40):
             entry = Locked("2026-01-01", "a", 1, sha256="0a")
             threads.submit(add_to_lock, f"http://a/{number}", entry)
     assert len(read_lock()) == 40
-    assert [path.name for path in tmp_path.iterdir()] == ["sources.lock"]
+    assert [path.name for path in empty_folder.iterdir()] == ["sources.lock"]

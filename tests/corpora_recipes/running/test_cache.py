@@ -23,9 +23,7 @@ MADE = MEMORY / "build" / "sqc" / "made.json"
 STATS = MEMORY / "stats.json"
 
 
-@pytest.fixture(autouse=True)
-def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+pytestmark = pytest.mark.usefixtures("empty_folder")
 
 
 def write(path: str, text: str) -> None:

@@ -84,11 +84,10 @@ def test_what_stages_import_is_in_their_keys_or_decides_nothing() -> None:
     assert (undecided, idle) == (DECIDE_NOTHING, NOT_IMPORTED)
 
 
-def test_the_file_that_dvc_sees(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_file_that_dvc_sees(empty_folder: Path) -> None:
     versions = versions_of(["pyarrow", "a-package-that-nobody-has"])
     assert versions == {"python": platform.python_version(), "pyarrow": version("pyarrow")}
     assert list(stage_versions("build")) == ["python", "pyarrow", "spacy"]
-    monkeypatch.chdir(tmp_path)
     write_environment()
     text = ENVIRONMENT.read_bytes()
     found = json.loads(text)

@@ -26,9 +26,7 @@ from corpora_recipes.running.stage import (
 OUT = Path("out")
 
 
-@pytest.fixture(autouse=True)
-def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+pytestmark = pytest.mark.usefixtures("empty_folder")
 
 
 def fault(kind: type[InputError] = InputError) -> InputError:

@@ -139,8 +139,7 @@ def text(number: int) -> str:
 
 
 @pytest.fixture(autouse=True)
-def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.chdir(tmp_path)
+def _here(empty_folder: Path) -> Iterator[None]:
     yield
     forget_functions()
 

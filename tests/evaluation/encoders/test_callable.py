@@ -295,9 +295,7 @@ def gru(x: Any, weights: dict[str, Any], prefix: str) -> list[float]:
     return state
 
 
-def test_skip_thought_reads_the_authors_files(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_skip_thought_reads_the_authors_files(empty_folder: Path) -> None:
     """Of the same names, keys and shapes; the real ones have 2,400 units and 620 dimensions."""
     drawn = np.random.default_rng(3)
     sizes = {"W": (5, 8), "b": (8,), "U": (4, 8), "Wx": (5, 4), "bx": (4,), "Ux": (4, 4)}
@@ -309,7 +307,7 @@ def test_skip_thought_reads_the_authors_files(
         }
         for file, prefixes in {"uni": ["encoder"], "bi": ["encoder", "encoder_r"]}.items()
     }
-    folder = tmp_path / "skip_thoughts"
+    folder = empty_folder / "skip_thoughts"
     folder.mkdir()
     for file, arrays in networks.items():
         # They have further arrays, one of objects, which are left alone.
@@ -319,7 +317,6 @@ def test_skip_thought_reads_the_authors_files(
     for name, table in tables.items():
         np.save(folder / f"{name}table.npy", table)
     (folder / "dictionary.txt").write_text("casa\nUNK\nla\n", "utf-8")
-    monkeypatch.chdir(tmp_path)
     encoder = made("evaluation.encoders.examples.skip_thought:encode", form="tokens")
     found = encoder.encode(["la casa azul", "casa"])[:, 0]
     rows = [2, 0, 1]

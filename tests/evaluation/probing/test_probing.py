@@ -119,12 +119,11 @@ def whole(root: Path) -> tuple[Results, Any]:
 
 
 @pytest.fixture
-def mine(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def mine(root: Path, empty_folder: Path) -> Path:
     """Return the new current folder: a cache, and two datasets, can be changed there."""
-    monkeypatch.chdir(tmp_path)
     for name in ("bso", "ssp"):
-        copy_dataset(root, name, tmp_path)
-    return embedded(tmp_path)
+        copy_dataset(root, name, empty_folder)
+    return embedded(empty_folder)
 
 
 def copy_dataset(root: Path, name: str, to: Path) -> None:
@@ -574,9 +573,8 @@ def write(name: str, given: Sequence[dict[str, Any]], labels: Sequence[str] = NA
 
 
 @pytest.fixture
-def results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Results:
+def results(empty_folder: Path) -> Results:
     """Return the results, with transfers, on datasets in the new current folder."""
-    monkeypatch.chdir(tmp_path)
     write("one", rows())
     write("same", rows())
     write("contrary", rows(flip=True))

@@ -76,9 +76,8 @@ def parts_of(
 
 
 @pytest.fixture
-def cached(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def cached(empty_folder: Path) -> None:
     """Compute all parts in a new current folder."""
-    monkeypatch.chdir(tmp_path)
     assert parts_of() == ["a", "b", "c"]
 
 
@@ -131,10 +130,7 @@ def test_damaged_parts_are_computed_again(damage: Any, new: list[str]) -> None:
     assert parts_of() == []
 
 
-def test_an_interrupted_run_loses_only_the_parts_in_flight(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_an_interrupted_run_loses_only_the_parts_in_flight(empty_folder: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
         parts_of(fails="a")
     assert parts_of() == ["a"]

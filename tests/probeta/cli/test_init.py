@@ -256,10 +256,7 @@ def test_options_that_do_not_go_together(asked: str, message: str, capsys: Capsy
     assert message in capsys.readouterr().err
 
 
-def test_a_file_that_is_there_stays(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capsys
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_a_file_that_is_there_stays(empty_folder: Path, capsys: Capsys) -> None:
     path = Path("params.yaml")
     path.write_text("seed: 5\n", "utf-8")
     assert main(["init", "--language", "gl"]) == 1

@@ -24,9 +24,7 @@ encoders: {mine: ENTRY}
 SST2, TREC = 67_349 + 872 + 1_821, 5_452 + 500
 
 
-@pytest.fixture(autouse=True)
-def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+pytestmark = pytest.mark.usefixtures("empty_folder")
 
 
 def costs(entry: str) -> Any:

@@ -56,11 +56,10 @@ def write_vectors(folder: Path, words: Mapping[str, Mapping[str, Sequence[float]
 
 
 def test_the_starter_of_paralex_runs_on_every_kind_of_vectors(
-    repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    repository: Path, empty_folder: Path
 ) -> None:
-    monkeypatch.chdir(tmp_path)
     assert main(["init", "--paper", "sumbler2018", "--quiet"]) == 0
-    write_vectors(tmp_path, {each: words_of_sample(repository, each) for each in LANGUAGES})
+    write_vectors(empty_folder, {each: words_of_sample(repository, each) for each in LANGUAGES})
     params = Path("params.yaml")
     text = params.read_text("utf-8").replace("sources: upstream", "sources: sample")
     others = rf"^ +paralex_(?!({'|'.join(LANGUAGES)}):)\w\w: .*\n"

@@ -30,9 +30,7 @@ MINE = """mine:
     datasets: {sp_mine: {task: sentence_position}}"""
 
 
-@pytest.fixture(autouse=True)
-def _empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+pytestmark = pytest.mark.usefixtures("empty_folder")
 
 
 def outcomes(said: str) -> dict[str, str]:

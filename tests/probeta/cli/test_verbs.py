@@ -63,13 +63,12 @@ AUDIT: dict[str, Any] = {"format": FORMAT, "datasets": {"bso_own": OWN_AUDIT}}
 
 
 @pytest.fixture
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
+def here(empty_folder: Path) -> Path:
     Path("params.yaml").write_text(PARAMS)
     splits = {"train": ROWS[:20], "validation": ROWS[20:25], "test": ROWS[25:]}
-    write_dataset(tmp_path / "dist" / "hub" / "bso_own", "sentence_ordering", splits)
+    write_dataset(empty_folder / "dist" / "hub" / "bso_own", "sentence_ordering", splits)
     Path("dist/hub/audit.json").write_text(json.dumps(AUDIT))
-    return tmp_path
+    return empty_folder
 
 
 def said(capsys: Capsys) -> list[str]:
@@ -157,9 +156,8 @@ def test_ranks_and_their_differences(here: Path, capsys: Capsys) -> None:
     ],
 )
 def test_a_verb_names_the_one_to_run_before(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capsys, verb: str, first: str
+    empty_folder: Path, capsys: Capsys, verb: str, first: str
 ) -> None:
-    monkeypatch.chdir(tmp_path)
     entry = "{corpus: {recipe: sqc}, datasets: {sqc: {task: sentence_classification}}}"
     Path("params.yaml").write_text(f"corpora: {{sqc: {entry}}}\nencoders: {{char_hash: {{}}}}")
     # Each corpus is skipped alone.

@@ -141,13 +141,8 @@ def test_what_is_not_on_the_hub_has_no_repository_there(
     ],
 )
 def test_what_cannot_be_exported(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    arguments: list[str],
-    message: str,
+    empty_folder: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
 ) -> None:
-    monkeypatch.chdir(tmp_path)
     for name in ("cls", "mean"):
         write(Path(name), results_of(MODEL, name))
     assert main(["export", *arguments, "--out", "out"]) == 1

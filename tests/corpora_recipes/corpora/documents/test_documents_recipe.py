@@ -435,12 +435,11 @@ def test_without_ids_the_text_gives_one(tmp_path: Path) -> None:
     assert drops["digests_as_ids"] == {"seen": 3, "kept": 3, "dropped": {}}
 
 
-def test_the_files_of_a_commit(tmp_path, served, monkeypatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_the_files_of_a_commit(empty_folder, served) -> None:
     pq.write_table(pa.Table.from_pylist([GOOD]), served / "train.parquet")
     write(served, "# Reseñas", name="README.md")
     write(served, "raise SystemExit", name="data.py")
-    name, out = "hf://datasets/org/data", tmp_path / "out"
+    name, out = "hf://datasets/org/data", empty_folder / "out"
     sources.fetch(corpus(name), "sample", out)
     assert [document.id for document in read(out)[0]] == ["a"]
     assert not (out / "data.py").exists()
@@ -455,7 +454,7 @@ def test_the_files_of_a_commit(tmp_path, served, monkeypatch) -> None:
     assert (finding.note, finding.fault) == (f"commit {first}", "")
     write(served, GOOD)
     with pytest.raises(InputError, match="RevisionNotFound"):
-        sources.fetch(corpus(name), "sample", tmp_path / "again")
+        sources.fetch(corpus(name), "sample", empty_folder / "again")
 
 
 @pytest.mark.parametrize(
@@ -471,10 +470,9 @@ def test_what_cannot_be_read(tmp_path: Path, served: Path, name: str, words: str
         sources.fetch(corpus(name), "sample", tmp_path / "out")
 
 
-def test_fetch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    sources.fetch(corpus(), "sample", tmp_path / "out")
-    assert len(read(tmp_path / "out")[0]) == 40
-    write(tmp_path / "mine", GOOD)
-    sources.fetch(corpus("mine"), "upstream", tmp_path / "out")
-    assert [r.id for r in read(tmp_path / "out")[0]] == ["a"]
+def test_fetch(empty_folder: Path) -> None:
+    sources.fetch(corpus(), "sample", empty_folder / "out")
+    assert len(read(empty_folder / "out")[0]) == 40
+    write(empty_folder / "mine", GOOD)
+    sources.fetch(corpus("mine"), "upstream", empty_folder / "out")
+    assert [r.id for r in read(empty_folder / "out")[0]] == ["a"]

@@ -85,15 +85,14 @@ def test_the_shipped_list_is_the_corpus_wherever_others_come_from(tmp_path, wher
     assert not shipped.is_sample(where)
 
 
-def test_a_users_list_instead_of_the_shipped_one(tmp_path, monkeypatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    mine = write(tmp_path / "mine", "coche auto\nsolo\n", "w.txt") / "w.txt"
+def test_a_users_list_instead_of_the_shipped_one(empty_folder) -> None:
+    mine = write(empty_folder / "mine", "coche auto\nsolo\n", "w.txt") / "w.txt"
     with pytest.raises(InputError, match="named"):
         sources.fetch(replace(CORPUS, options={"path": "none.txt"}), "sample", Path("out"))
     sources.fetch(replace(CORPUS, options={"path": "mine"}), "upstream", Path("out"))
     # Messages name the user's file and not the link.
     with refused(f"{mine}, line 2"):
-        read(tmp_path / "out")
+        read(empty_folder / "out")
 
 
 WORD = st.text(st.characters(categories=("Ll",)), min_size=1, max_size=3)

@@ -97,8 +97,7 @@ def test_costs_are_near_those_measured(protocol, task, rows, classes, measured):
     assert measured / 2 < told < 2 * measured
 
 
-def test_list_tells_what_the_schedule_of_the_papers_costs(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_list_tells_what_the_schedule_of_the_papers_costs(empty_folder):
     _, _, told = vector_costs(REPOSITORY / "params.yaml")["use_multilingual"]
     assert "5 min by standard" in told
     assert "h by senteval" in told
