@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from case_tables import read_tables
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from paradigm_files import Layered, static, write_paradigms_dataset, write_words
@@ -38,6 +39,8 @@ from evaluation.paradigms import (
     run_tests,
 )
 from evaluation.results.scores import ParadigmResults, ParadigmScore
+
+TABLES = read_tables(__file__)
 
 # --- paradigm evaluating -------------------------------------------------------------------------
 
@@ -446,20 +449,7 @@ def told(neighbours: Mapping[int, Iterable[int]]) -> Neighbours:
     return cast("Neighbours", Told(neighbours))
 
 
-@pytest.mark.parametrize(
-    ("near", "terms", "threshold", "targets"),
-    [
-        # From 1 and 2 both lead to 10, which leads to the target 3; 11 has one supporter alone.
-        ({1: [10, 11], 2: [10], 10: [3], 11: [4]}, [1, 2, 3], 2, 1),
-        ({1: [10, 11], 2: [10], 10: [3], 11: [4]}, [1, 2, 4], 2, 0),
-        ({1: [10, 11], 2: [10], 10: [3], 11: [4]}, [1, 2, 4], 1, 1),
-        ({1: [10, 11], 2: [10], 10: [3], 11: [4]}, [1, 2, 3], 3, 0),
-        # A found target is a seed with one supporter.
-        ({1: [3], 3: [4]}, [1, 2, 3, 4], 2, 2),
-        # 10 is suggested by 1 at first, and again by 3 once that is a seed; 10 suggests 4.
-        ({1: [3, 10], 3: [10], 10: [4]}, [1, 2, 3, 4], 2, 2),
-    ],
-)
+@pytest.mark.parametrize(("near", "terms", "threshold", "targets"), TABLES["seeds"])
 def test_targets_are_found_by_way_of_seeds_that_enough_support(
     near: dict[int, list[int]], terms: list[int], threshold: int, targets: int
 ) -> None:

@@ -65,31 +65,29 @@ class EmbeddingServer:
             def do_POST(self) -> None:
                 body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
                 texts = body["input"]
+                sent, form = self.headers.get("Authorization"), body.get("encoding_format")
                 with owner._lock:
                     number = len(owner.requests)
                     owner.requests.append(texts)
                     owner.bodies.append(body)
-                    owner.keys.append(self.headers.get("Authorization"))
+                    owner.keys.append(sent)
                     owner._now += 1
                     owner.most = max(owner.most, owner._now)
                 try:
                     fault = owner.fault(number)
                     if self.path != "/v1/embeddings":
                         answer: Answer = (404, {"error": "no such page"}, {})
-                    elif owner.key and self.headers.get("Authorization") != f"Bearer {owner.key}":
-                        sent = self.headers.get("Authorization")
+                    elif owner.key and sent != f"Bearer {owner.key}":
                         answer = (401, {"error": {"message": f"wrong key: {sent}"}}, {})
                     elif fault:
                         answer = fault(owner, self, texts)
                     else:
-                        dimension = body.get("dimensions", DIMENSION)
-                        entries = entries_of(texts, dimension)
-                        if body.get("encoding_format") == "base64":
-                            for entry in entries:
-                                data = np.array(entry["embedding"], owner.base64 or "<f4").tobytes()
-                                entry["embedding"] = base64.b64encode(data).decode()
+                        entries = entries_of(texts, body.get("dimensions", DIMENSION))
+                        for entry in entries if form == "base64" else ():
+                            data = np.array(entry["embedding"], owner.base64 or "<f4").tobytes()
+                            entry["embedding"] = base64.b64encode(data).decode()
                         answer = (200, {"data": entries}, {})
-                        if body.get("encoding_format") == "base64" and not owner.base64:
+                        if form == "base64" and not owner.base64:
                             answer = (400, {"error": "encoding_format"}, {})
                         owner.served |= set(texts)
                     if answer:

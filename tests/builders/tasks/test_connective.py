@@ -4,6 +4,7 @@ from collections import Counter
 
 import pyarrow.parquet as pq
 import pytest
+from case_tables import read_tables
 
 from builders.building import build
 from builders.sampling.passages import Draw, Passage
@@ -17,6 +18,8 @@ from builders.tasks.connective import (
 )
 from corpora_recipes.records import SPLITS, Document, Section, Split
 
+TABLES = read_tables(__file__)
+
 
 def found(*sentences: str, language: str = "es") -> list[tuple[str, str, str]]:
     """Return the class and the two sentences of each passage of a text, in its order."""
@@ -27,32 +30,12 @@ def found(*sentences: str, language: str = "es") -> list[tuple[str, str, str]]:
     return [(p.label, p.sentences[0], p.sentences[1]) for p in made]
 
 
-@pytest.mark.parametrize(
-    ("language", "second", "label", "left"),
-    [
-        ("es", "Sin embargo, los barcos entran.", "sin embargo", "Los barcos entran."),
-        ("es", "Así, ¿quién entra?", "así", "¿Quién entra?"),
-        ("es", "Así, pues, entran.", "así, pues", "Entran."),
-        ("es", "Por ejemplo, «élite» es aguda.", "por ejemplo", "«Élite» es aguda."),
-        ("en", "However, 12 boats came.", "however", "12 boats came."),
-        ("de", "Deshalb blieb das Boot draußen.", "deshalb", "Blieb das Boot draußen."),
-        ("fr", "D'abord, l'eau monte.", "d'abord", "L'eau monte."),
-    ],
-)
+@pytest.mark.parametrize(("language", "second", "label", "left"), TABLES["marked"])
 def test_the_connective_is_taken_out(language: str, second: str, label: str, left: str) -> None:
     assert found("Uno.", second, language=language) == [(label, "Uno.", left)]
 
 
-@pytest.mark.parametrize(
-    ("language", "second"),
-    [
-        ("es", "Además de arena hay barro."),
-        ("es", "Así se dragó la bocana."),
-        ("es", "Los barcos, sin embargo, entran."),
-        ("de", "Deshalbig ist kein Wort."),
-        ("ru", "Sin embargo, los barcos entran."),
-    ],
-)
+@pytest.mark.parametrize(("language", "second"), TABLES["others"])
 def test_no_connective(language: str, second: str) -> None:
     assert found("Uno.", second, language=language) == []
 

@@ -18,7 +18,7 @@ from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
 from corpora_recipes.hashing import keyed_hash
-from evaluation.datasets import find_datasets
+from evaluation.datasets import Dataset, find_datasets
 from evaluation.embedding.embedding import embed_datasets
 from evaluation.encoders import make_encoder
 from evaluation.encoders.encoder import describe
@@ -61,15 +61,18 @@ def test_a_word_has_one_class_and_rows_have_each_as_often_as_in_train() -> None:
     assert abs(counts[3] / 2000 - wanted[3]) < 0.05
 
 
+def written(root: Path, task: str, splits: Any, **options: Any) -> Dataset:
+    """Write a dataset and return it."""
+    write_dataset(root / "c" / "fac", task, splits, **options)
+    (dataset,) = find_datasets(root)
+    return dataset
+
+
 def test_words_are_the_first_of_first_texts(tmp_path: Path) -> None:
     texts = ["¿Qué es?", "que es", "Qué, no", "...", "«Así» va"]
     rows = [row(i, 0, sentences=[text, "Otra"]) for i, text in enumerate(texts)]
-    write_dataset(
-        tmp_path / "c" / "bso",
-        "sentence_ordering",
-        dict.fromkeys(("train", "validation", "test"), rows),
-    )
-    (dataset,) = find_datasets(tmp_path)
+    splits = dict.fromkeys(("train", "validation", "test"), rows)
+    dataset = written(tmp_path, "sentence_ordering", splits)
     assert first_words(dataset, "test") == ["qué", "que", "qué", "... .", "así"]
 
 
@@ -150,11 +153,8 @@ class Loops:
     def code_length(self, y: Any, rows: Any, order: Any) -> float:
         """Return the bits of the classes of rows, in an order."""
         n, classes = len(order), len(set(y[rows]))
-        ends = [
-            round(p * n)
-            for p in (1e-3, 2e-3, 4e-3, 8e-3, 0.016, 0.032, 1 / 16, 1 / 8, 1 / 4, 1 / 2)
-        ]
-        ends = [end for end in ends if end >= max(20, 2 * classes)]
+        shares_of = (1e-3, 2e-3, 4e-3, 8e-3, 0.016, 0.032, 1 / 16, 1 / 8, 1 / 4, 1 / 2)
+        ends = [end for share in shares_of if (end := round(share * n)) >= max(20, 2 * classes)]
         total, chosen = ends[0] * math.log2(classes), None
         for end, following in zip(ends, [*ends[1:], n], strict=True):
             seen, block = order[:end], order[end:following]
@@ -165,11 +165,8 @@ class Loops:
             if chosen is None:
                 total -= np.log2(prior[y[block]]).sum()
             else:
-                total -= np.log2(
-                    calibrated(fits[chosen[0]], shares, prior, *chosen[1:])[
-                        np.arange(len(block)), y[block]
-                    ]
-                ).sum()
+                mixed = calibrated(fits[chosen[0]], shares, prior, *chosen[1:])
+                total -= np.log2(mixed[np.arange(len(block)), y[block]]).sum()
             floor = 1 / (len(block) + 2)
             losses = [-np.log((1 - floor) * g + floor * prior[y[block]]).sum() for g in gold]
             strength = STRENGTHS[int(np.argmin(losses))]
@@ -231,9 +228,19 @@ def opinions(root: Path, folds: int) -> Any:
         if folds
         else {"train": rows[:500], "validation": rows[500:650], "test": rows[650:]}
     )
-    write_dataset(root / "c" / "fac", "sentence_classification", splits, labels=["a", "b", "c"])
-    (dataset,) = find_datasets(root)
-    return dataset
+    return written(root, "sentence_classification", splits, labels=["a", "b", "c"])
+
+
+ENCODER = make_encoder("char_hash", {"dimension": 24})
+
+
+def probed(
+    root: Path, *datasets: Dataset, workers: int = 1, controls: Any = True, **settings: Any
+) -> tuple[Results, Any]:
+    store, probing = root / "store", Probing(controls=controls, **settings)
+    embed_datasets(store, ENCODER, datasets)
+    options: Any = {"seed": 1, "probing": probing, "workers": workers}
+    return probe_datasets("x", ENCODER, datasets, store, **options)[:2]
 
 
 @pytest.mark.parametrize("folds", [0, 3])
@@ -242,18 +249,13 @@ def test_measures_are_those_of_scikit_learn_in_loops(
 ) -> None:
     monkeypatch.setattr(standard, "STRENGTHS", STRENGTHS)
     dataset = opinions(tmp_path, folds)
-    encoder = make_encoder("char_hash", {"dimension": 24})
-    embed_datasets(tmp_path / "store", encoder, [dataset])
-    results, tables, _ = probe_datasets(
-        "x", encoder, [dataset], tmp_path / "store", seed=1, probing=Probing(controls="full")
-    )
+    results, tables = probed(tmp_path, dataset, controls="full")
     (score,) = results.scores
     assert score.controls is not None
     assert not score.controls.not_applicable
 
-    rows, features = read_features(
-        dataset, "output", describe(encoder), tmp_path / "store", Probing()
-    )
+    store, described = tmp_path / "store", describe(ENCODER)
+    rows, features = read_features(dataset, "output", described, store, Probing())
     y = np.concatenate([rows[split].y for split in rows])
     words = [word for split in rows for word in first_words(dataset, split)]
     loops = Loops(np.concatenate([features[split] for split in rows]).astype(float), words)
@@ -290,26 +292,21 @@ def test_measures_are_those_of_scikit_learn_in_loops(
             loops.fit(learnt, labels, strength)(asked).argmax(axis=1) == labels[asked]
         )
     means = {name: np.concatenate(values).mean() for name, values in right.items()}
-    assert score.measures["selectivity"] == pytest.approx(
-        means["score"] - means["control"], abs=0.005
-    )
+    added = means["score"] - means["control"]
+    assert score.measures["selectivity"] == pytest.approx(added, abs=0.005)
     assert score.controls.control == pytest.approx(means["control"], abs=0.005)
     assert score.measures["information"] == pytest.approx(means["bits"], rel=0.01)
     ids = rows["train"].ids
     order = np.array(sorted(train, key=lambda i: keyed_hash(1, "fac", "code", ids[i])))
-    length = loops.code_length(y, train, order)
+    length, uniform = loops.code_length(y, train, order), len(train) * math.log2(3)
+    of_control = loops.code_length(labels, train, order)
     assert score.measures["code_length"] == pytest.approx(length, rel=0.01)
-    assert score.controls.uniform_code_length == pytest.approx(len(train) * math.log2(3))
-    assert score.measures["compression"] == pytest.approx(
-        len(train) * math.log2(3) / length, rel=0.01
-    )
-    assert score.controls.control_code_length == pytest.approx(
-        loops.code_length(labels, train, order), rel=0.01
-    )
+    assert score.controls.uniform_code_length == pytest.approx(uniform)
+    assert score.measures["compression"] == pytest.approx(uniform / length, rel=0.01)
+    assert score.controls.control_code_length == pytest.approx(of_control, rel=0.01)
     # Information is of rows, and its mean the measure.
-    assert np.mean(tables[0]["information"].to_pylist()) == pytest.approx(
-        score.measures["information"]
-    )
+    bits = np.mean(tables[0]["information"].to_pylist())
+    assert bits == pytest.approx(score.measures["information"])
     assert score.measures["compression"] > 1.1
     assert score.controls.curve[-1].value == score.value
     for name, (low, high) in score.controls.intervals.items():
@@ -317,16 +314,6 @@ def test_measures_are_those_of_scikit_learn_in_loops(
 
 
 # What is stored, and what is not measured
-
-
-def probed(root: Path, dataset: Any, workers: int = 1, **settings: Any) -> tuple[Results, Any]:
-    encoder = make_encoder("char_hash", {"dimension": 24})
-    embed_datasets(root / "store", encoder, [dataset])
-    probing = Probing(**{"controls": True, **settings})
-    results, tables, _ = probe_datasets(
-        "x", encoder, [dataset], root / "store", seed=1, probing=probing, workers=workers
-    )
-    return results, tables
 
 
 def test_a_score_is_the_same_with_controls(tmp_path: Path) -> None:
@@ -352,33 +339,22 @@ def test_the_schedule_of_the_papers_has_selectivity_alone(
     assert score.measures["selectivity"] == pytest.approx(score.value - score.controls.control)
 
 
+def pair(number: int, score: float) -> Any:
+    texts = {"sentence1": sentence(number), "sentence2": sentence(number + 1)}
+    return row(number, None, score=score, **texts)
+
+
 def test_what_nothing_is_trained_for_has_no_controls(tmp_path: Path) -> None:
-    rows = [
-        row(i, None, score=i % 5, sentence1=sentence(i), sentence2=sentence(i + 1))
-        for i in range(60)
-    ]
-    write_dataset(tmp_path / "c" / "sts", "similarity", {"test": rows})
-    (dataset,) = find_datasets(tmp_path)
-    (score,) = probed(tmp_path, dataset)[0].scores
+    rows = [pair(i, i % 5) for i in range(60)]
+    (score,) = probed(tmp_path, written(tmp_path, "similarity", {"test": rows}))[0].scores
     assert score.controls == without_controls("nothing is trained")
     assert not score.measures.keys() & {*CONTROL_MEASURES}
 
 
 def relatedness(root: Path) -> Any:
-    rows = [
-        row(
-            i,
-            None,
-            score=keyed_hash(1, str(i)) % 50 / 10,
-            sentence1=sentence(i),
-            sentence2=sentence(i + 1),
-        )
-        for i in range(200)
-    ]
+    rows = [pair(i, keyed_hash(1, str(i)) % 50 / 10) for i in range(200)]
     splits = {"train": rows[:80], "validation": rows[80:140], "test": rows[140:]}
-    write_dataset(root / "c" / "sick", "relatedness", splits)
-    (dataset,) = find_datasets(root)
-    return dataset
+    return written(root, "relatedness", splits)
 
 
 def test_scores_that_are_numbers_have_selectivity_alone(tmp_path: Path) -> None:
@@ -392,20 +368,13 @@ def test_scores_that_are_numbers_have_selectivity_alone(tmp_path: Path) -> None:
 
 def labelled(root: Path, classes: Sequence[int], folds: int, words: Sequence[str] = FIRST) -> Any:
     """Write rows of some classes, in folds; return the dataset."""
+    texts = [f"{words[i % len(words)]} {sentence(i)}" for i in range(len(classes))]
     rows = [
-        row(
-            i,
-            label,
-            fold=i % folds,
-            document=f"d{i}",
-            sentence=f"{words[i % len(words)]} {sentence(i)}",
-        )
+        row(i, label, fold=i % folds, document=f"d{i}", sentence=texts[i])
         for i, label in enumerate(classes)
     ]
     names = [f"class {label}" for label in range(max(classes) + 1)]
-    write_dataset(root / "c" / "fac", "sentence_classification", {"train": rows}, labels=names)
-    (dataset,) = find_datasets(root)
-    return dataset
+    return written(root, "sentence_classification", {"train": rows}, labels=names)
 
 
 @pytest.mark.parametrize(
@@ -487,19 +456,9 @@ def test_classes_that_a_portion_lacks_are_coded_by_the_prior(
 def test_one_worker_or_two_write_the_same_bytes(tmp_path: Path) -> None:
     datasets = [opinions(tmp_path / name, folds) for name, folds in (("a", 0), ("b", 3))]
     datasets = [replace(dataset, name=f"fac{i}") for i, dataset in enumerate(datasets)]
-    encoder = make_encoder("char_hash", {"dimension": 24})
-    embed_datasets(tmp_path / "store", encoder, datasets)
     for workers in (1, 2):
-        results, tables, _ = probe_datasets(
-            "x",
-            encoder,
-            datasets,
-            tmp_path / "store",
-            seed=1,
-            probing=Probing(controls="full"),
-            workers=workers,
-        )
-        write_results(results, tables, tmp_path / str(workers))
+        made = probed(tmp_path, *datasets, workers=workers, controls="full")
+        write_results(*made, tmp_path / str(workers))
     assert contents(tmp_path / "1") == contents(tmp_path / "2")
 
 
@@ -531,32 +490,20 @@ def test_random_vectors_add_nothing(seeds: int) -> None:
         x = generator.normal(size=(2000, 64)).astype(np.float32)
         y = (generator.random(2000) < 0.3).astype(np.int64)
         words = [f"w{int(w)}" for w in np.minimum(generator.geometric(0.02, size=2000), 300)]
-        rows = {"train": slice(1200), "validation": slice(1200, 1600), "test": slice(1600, 2000)}
-        x_of, y_of = ({split: values[part] for split, part in rows.items()} for values in (x, y))
+        words_of = {"train": words[:1200], "validation": words[1200:1600], "test": words[1600:]}
+        (trained, y_trained), held_out = (x[:1200], y[:1200]), (x[1200:1600], y[1200:1600])
+        tested, right = x[1600:], y[1600:]
         problem = Problem(
-            "x",
-            "fac",
-            "accuracy",
-            x_of["train"],
-            y_of["train"],
-            validation=(x_of["validation"], y_of["validation"]),
-            test=x_of["test"],
-            gold=y_of["test"],
+            "x", "fac", "accuracy", trained, y_trained, held_out, test=tested, gold=right
         )
         output = standard.PROTOCOL.fit_predict(problem, 1, "numpy")
         documents = np.arange(400)
         assert output.information is not None
         _, (low, _) = measure_information(output.information, documents)
         above["information"] += low > 0
-        control, gold, used = control_problem(
-            problem, y_of["test"], {split: words[part] for split, part in rows.items()}, seed
-        )
-        _, (low, _) = measure_selectivity(
-            "accuracy",
-            (y_of["test"], output.predictions),
-            (gold, output.probe.fit_predict(control).predictions),
-            used,
-            documents,
-        )
+        control, gold, used = control_problem(problem, right, words_of, seed)
+        answers = (right, output.predictions)
+        controls = (gold, output.probe.fit_predict(control).predictions)
+        _, (low, _) = measure_selectivity("accuracy", answers, controls, used, documents)
         above["selectivity"] += low > 0
     assert max(above.values()) <= 0.05 * max(seeds, 20)

@@ -57,14 +57,12 @@ def questions() -> Any:
 def plain_answers(vectors: Any, asked: Any) -> dict[str, list[int]]:
     """Return the answers of each question by loops over words."""
     lengths = [float(np.sqrt(sum(float(x) ** 2 for x in vector))) for vector in vectors]
-    units = np.array(
-        [v / n if n else v for v, n in zip(vectors.astype(float), lengths, strict=True)]
-    )
+    units = np.array([v / (n or 1) for v, n in zip(vectors.astype(float), lengths, strict=True)])
     found: dict[str, list[int]] = {"3CosAdd": [], "3CosMul": []}
     for a, b, c in asked.tolist():
         if min(a, b, c) < 0 or not (lengths[a] and lengths[b] and lengths[c]):
-            found["3CosAdd"].append(-1)
-            found["3CosMul"].append(-1)
+            for answers in found.values():
+                answers.append(-1)
             continue
         to_a, to_b, to_c = (units @ units[word] for word in (a, b, c))
         moved = [(to + 1) / 2 for to in (to_a, to_b, to_c)]
@@ -113,21 +111,16 @@ def test_purity_is_that_of_a_plain_script(vectors: Any) -> None:
     starts = np.stack([random.permutation(len(units))[:N_CLASSES] for _ in range(3)])
     with one_thread():
         found = cluster_words(units, N_CLASSES, starts)
-    expected = {
-        name: purity(
-            AgglomerativeClustering(N_CLASSES, metric=metric, linkage=linkage).fit_predict(units),
-            classes,
-        )
-        for name, metric, linkage in (
-            ("ward", "euclidean", "ward"),
-            ("average, distances", "euclidean", "average"),
-            ("average, cosines", "cosine", "average"),
-            ("complete", "cosine", "complete"),
-        )
-    }
+
+    def plain(metric: str, linkage: str) -> float:
+        clustering = AgglomerativeClustering(N_CLASSES, metric=metric, linkage=linkage)
+        return purity(clustering.fit_predict(units), classes)
+
+    expected = {"ward": plain("euclidean", "ward"), "complete": plain("cosine", "complete")}
+    expected["average, distances"] = plain("euclidean", "average")
+    expected["average, cosines"] = plain("cosine", "average")
     # Distances of vectors of length 1 have the order of their cosines.
-    sixth = AgglomerativeClustering(N_CLASSES, metric="euclidean", linkage="complete")
-    assert purity(sixth.fit_predict(units), classes) == pytest.approx(expected["complete"])
+    assert plain("euclidean", "complete") == pytest.approx(expected["complete"])
     runs = [plain_k_means(units, start) for start in starts]
     expected["k-means"] = purity(min(runs, key=lambda run: run[0])[1], classes)
     for name, clusters in found.items():
@@ -174,10 +167,8 @@ def datasets(tmp_path: Path) -> list[Dataset]:
 def probe(encoder: Encoder, datasets: list[Dataset], folder: Path, **options: Any) -> Any:
     embed_datasets(folder, encoder, datasets)
     write_vocabulary(folder, encoder)
-    results, tables, _ = probe_datasets(
-        "mine", encoder, datasets, folder, seed=7, probing=Probing(**options)
-    )
-    return results, tables
+    probing = Probing(**options)
+    return probe_datasets("mine", encoder, datasets, folder, seed=7, probing=probing)[:2]
 
 
 def test_words_of_an_encoder_with_a_vocabulary(datasets: list[Dataset], tmp_path: Path) -> None:
@@ -229,17 +220,14 @@ def test_results_are_verified_and_do_not_depend_on_the_store(
     assert again.scores == results.scores
     assert not any("own" in name for name in results.scores[1].measures)
     write_results(results, tables, tmp_path / "out")
-    verification = Verification(
-        results, tmp_path / "out", {d.name: d for d in datasets}, [d.name for d in datasets]
-    )
+    named = {dataset.name: dataset for dataset in datasets}
+    verification = Verification(results, tmp_path / "out", named, [*named])
     verify_probes(verification, results, tmp_path / "out")
     assert (verification.differences, verification.recomputed) == ([], 2)
 
 
-def two_pairs(n_pairs: int) -> Any:
-    return np.array(
-        [TWO_DOCUMENTS.join((f"p{a}", f"p{b}")) for a, b in permutations(range(n_pairs), 2)]
-    )
+def two_pairs(n: int) -> Any:
+    return np.array([TWO_DOCUMENTS.join((f"p{a}", f"p{b}")) for a, b in permutations(range(n), 2)])
 
 
 def test_a_question_is_left_out_with_either_of_its_pairs() -> None:
@@ -259,7 +247,8 @@ def test_a_question_is_left_out_with_either_of_its_pairs() -> None:
 def test_intervals_of_analogies_cover_the_accuracy_of_other_pairs() -> None:
     """Both pairs of a question decide it; the interval of the asked pairs alone is too narrow."""
     n_pairs, n_runs, covered, n_narrow = 24, 200, 0, 0
-    documents, asked = two_pairs(n_pairs), np.array([b for _, b in permutations(range(n_pairs), 2)])
+    first, asked = np.array([*permutations(range(n_pairs), 2)]).T
+    documents = two_pairs(n_pairs)
     random = np.random.default_rng(5)
     # Of pairs without end, which have the same distribution.
     ease = random.normal(size=(2, 4000))
@@ -267,9 +256,7 @@ def test_intervals_of_analogies_cover_the_accuracy_of_other_pairs() -> None:
     for _ in range(n_runs):
         known = random.normal(size=n_pairs)
         noise = random.normal(size=(n_pairs, n_pairs))
-        right = np.array(
-            [known[a] + known[b] + noise[a, b] > 0 for a, b in permutations(range(n_pairs), 2)]
-        )
+        right = known[first] + known[asked] + noise[first, asked] > 0
         value, gold = float(right.mean()), np.ones(len(right))
         for of, wide in ((documents, True), (asked, False)):
             (replicates,) = leave_out("accuracy", gold, 1.0 * right[None], of)

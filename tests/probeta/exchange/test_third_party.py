@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from case_tables import read_tables
 from conftest import document
 from hub_server import commit
 from recipe_reading import write_files as write
@@ -19,6 +20,8 @@ from builders.building import build
 from corpora_recipes.running.errors import InputError, RawErrors
 from probeta.auditing import audit, hub_targets, locate
 from probeta.exchange.third_party import find_targets, pickles_in
+
+TABLES = read_tables(__file__)
 
 # --- third party ---------------------------------------------------------------------------------
 
@@ -168,18 +171,7 @@ def test_what_begins_with_a_dot_or_is_no_split_is_passed_over(tmp_path) -> None:
     assert names(tmp_path / ".a") == [".a"]
 
 
-@pytest.mark.parametrize(
-    "files",
-    [
-        ("dev.txt", "valid.txt"),
-        ("test.tsv", "test.txt"),
-        ("test.parquet", "test.txt"),
-        ("dev.parquet", "validation.parquet"),
-        ("train-*-of-00001.parquet", "train.parquet"),
-        ("train-*-of-00001.parquet", "train-*-of-00002.parquet"),
-        ("test.txt", "train.parquet"),
-    ],
-)
+@pytest.mark.parametrize("files", TABLES["splits"])
 def test_sources_that_do_not_fit_together_are_refused(tmp_path, files: tuple[str, str]) -> None:
     for file in files:
         text("", tmp_path / "a", file.replace("*", "00000"))
@@ -601,22 +593,7 @@ def test_halves_hold_neighbours_together_and_half_of_each_class(tmp_path) -> Non
 
 # --- auditing hub --------------------------------------------------------------------------------
 
-CARD = """---
-language: [es]
-configs:
-- config_name: opiniones
-  data_files:
-  - {split: train, path: "op/a-*.parquet"}
-  - {split: test, path: op/b.parquet}
-- 3
-- config_name: nada
-  data_files: [todo, {split: train, path: 3}, {split: [train], path: {a: b}}]
-- config_name: ../frases
-  data_files:
-  - {split: validation, path: "frases*.csv"}
----
-# Opiniones
-"""
+CARD = TABLES["card"]
 HUB_TEXTS = ["Una obra muy buena.", "Una obra muy mala.", "Ni buena ni mala."]
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+from case_tables import read_tables
 from conftest import corpus_of, read_blocks
 from hypothesis import given
 from hypothesis import strategies as st
@@ -15,6 +16,8 @@ from corpora_recipes.corpora.tass.recipe import TASK1, TEST_LABELS, TEST_TWEETS,
 from corpora_recipes.formats.tables import unquote
 from corpora_recipes.records import Drops, Example
 from corpora_recipes.running.errors import InputError
+
+TABLES = read_tables(__file__)
 
 CORPUS = corpus_of("tass")
 HEADER = "id\ttweet\tlabel \n"
@@ -58,17 +61,7 @@ def test_in_task_1_a_mark_belongs_to_the_tweet_and_swallows_nothing(tmp_path):
     )
 
 
-@pytest.mark.parametrize(
-    ("field", "tweet"),
-    [
-        ('"Hola  y adiós"', "Hola y adiós"),
-        ('"""Hola"", dijo"', '"Hola", dijo'),
-        ('"Hola', '"Hola'),
-        ('"Hola" y "adiós"', '"Hola" y "adiós"'),
-        ('"Hola "y adiós"', '"Hola "y adiós"'),
-        ('Dijo "sí"', 'Dijo "sí"'),
-    ],
-)
+@pytest.mark.parametrize(("field", "tweet"), TABLES["quotes"])
 def test_quoting_is_undone_in_task_2_where_a_field_is_quoted_as_a_whole(tmp_path, field, tweet):
     examples, _ = task2(tmp_path, f"{HEADER}1\t{field}\tjoy \n2\totro\tfear \n")
     assert texts(examples) == [tweet, "otro"]
@@ -98,16 +91,7 @@ def test_tweets_and_labels_of_the_test_part_are_joined_by_id(tmp_path):
     ]
 
 
-@pytest.mark.parametrize(
-    ("tweets", "labels", "found"),
-    [
-        ("1\tHola\n2\tVale\n", "1\tN\n", "id '2'"),
-        ("1\tHola\n", "1\tN\n2\tP\n", "a tweet of this id in"),
-        ("1\tHola\n1\tVale\n", "1\tN\n2\tP\n", "whose label is in"),
-        ("1\tHola\n1\tVale\n", "1\tN\n1\tP\n", "line 2"),
-        ("1\tHola\n", "1\tmal\n", "'mal'"),
-    ],
-)
+@pytest.mark.parametrize(("tweets", "labels", "found"), TABLES["refused"])
 def test_labels_that_do_not_fit_the_tweets(tmp_path, tweets, labels, found):
     pack(tmp_path / TEST_TWEETS, {"Test1.1/PE.tsv": tweets})
     pack(tmp_path / TEST_LABELS, {"pe.tsv": labels})

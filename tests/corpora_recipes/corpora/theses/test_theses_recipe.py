@@ -11,6 +11,7 @@ from urllib.parse import parse_qs, urlsplit
 from xml.sax.saxutils import escape
 
 import pytest
+from case_tables import read_tables
 from misbehaving import MisbehavingServer, always, head
 from recipe_reading import read_all, recipe_corpus, refused
 
@@ -22,6 +23,8 @@ from corpora_recipes.recipe import Corpus, Source, load_facts
 from corpora_recipes.records import Document
 from corpora_recipes.running import patience
 from corpora_recipes.running.errors import InputError
+
+TABLES = read_tables(__file__)
 
 # --- theses recipe -------------------------------------------------------------------------------
 
@@ -188,23 +191,7 @@ def test_the_option(tmp_path: Path) -> None:
     assert [d.id for d in read(raw, types=["tesina"])[0]] == ["oai:h:Tesina"]
 
 
-@pytest.mark.parametrize(
-    ("dates", "reason"),
-    [
-        (["2026-01-02"], None),
-        (["2026-01-02T00:00:01Z", "2026-06-01"], None),
-        # A day in the year or month that is given may be any: none of them is before.
-        (["2026"], None),
-        (["Marzo de 2026"], None),
-        (["2026-01-01"], "created_before"),
-        (["2025"], "created_before"),
-        # Published earlier, and given to the repository later.
-        (["2026-03-02T10:00:00Z", "2026-03-02T10:00:00Z", "2012"], "created_before"),
-        (["12/03/2019"], "created_before"),
-        ([], "no_date"),
-        (["", "sin fecha"], "no_date"),
-    ],
-)
+@pytest.mark.parametrize(("dates", "reason"), TABLES["dates"])
 def test_the_earliest_date_decides(tmp_path: Path, dates: list[str], reason: str | None) -> None:
     for metadata in both_forms("date", "dc.date.issued.none", dates):
         raw = page(tmp_path / "page-0000.xml", record(metadata)).parent
@@ -332,17 +319,7 @@ def test_punctuation_is_put_in_order(tmp_path: Path) -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("last", "reason"),
-    [
-        (". En el río hay peces.", "lost_beginning"),
-        ("; el río tiene peces.", "lost_beginning"),
-        ("2019.", "no_letters"),
-        # Items and ellipses begin a sentence.
-        ("a) En el río hay peces.", None),
-        ("... en el río hay peces.", None),
-    ],
-)
+@pytest.mark.parametrize(("last", "reason"), TABLES["beginnings"])
 def test_beginnings(tmp_path: Path, last: str, reason: str | None) -> None:
     ((_,), counts) = sections(tmp_path, f"{LONG}\n\n{last}")
     assert counts["dropped"] == ({reason: 1} if reason else {})
