@@ -379,6 +379,10 @@ def test_keys_that_are_missing_or_wrong(serve: Serve, monkeypatch: pytest.Monkey
     assert "the server answers 401; attempt 1" in caught.value.found
     assert "sk-of-others" not in str(caught.value)
     assert "name at `key_env:`" in caught.value.todo
+    monkeypatch.setenv("THE_KEY", KEY)
+    server.fault = always(status(400, f"you sent {KEY}".encode()))
+    with pytest.raises(InputError, match=r"you sent \[the key\]"):
+        encoder.encode(["a"])
 
 
 def test_a_key_follows_no_redirect(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
