@@ -156,7 +156,7 @@ MANY: dict[str, dict[str, int]] = {
         "evaluation.encoders.static:StaticVectors.parallel": True,
     },
     "probe": {"evaluation.probing.probing:WORK_OF_A_PROCESS": 1},
-    "rank": {"evaluation.ranking:BYTES_PER_WORKER": 1},
+    "rank": {"evaluation.ranking:TEXTS_PER_WORKER": 1},
 }
 if not POINTS:
     del MANY["audit"], MANY["probe"]
