@@ -202,8 +202,7 @@ class _Group:
         """
         self._space, self._query = space, query
         self._queries = space.transform(vectors[rows])
-        self._target = np.empty(len(query))
-        self._length = np.empty(len(query))
+        self._target, self._length = np.empty((2, len(query)))
         for start in range(0, len(query), _BLOCK_PAIRS):
             block = slice(start, start + _BLOCK_PAIRS)
             points = space.transform(vectors[positives[block]])
@@ -213,8 +212,7 @@ class _Group:
         self.ranked = np.ones(len(query), bool)
         if space.centre is None:
             self.ranked = (self._queries.lengths[query] > 0) & (self._length > 0)
-        self.above = np.zeros(len(query), np.int64)
-        self.ties = np.zeros(len(query), np.int64)
+        self.above, self.ties = np.zeros((2, len(query)), np.int64)
         # What a query is not compared with: itself and its positives, in the order of the queries.
         hidden = np.concatenate([np.arange(len(rows)), query])
         order = np.argsort(hidden, kind="stable")
@@ -564,11 +562,12 @@ def _iter_settings(
         vectors = fitting.postprocess(name)
         too_large = np.flatnonzero(~np.isfinite(vectors).all(axis=1))
         if len(too_large):
-            raise InputError(
+            where, found = (
                 f"{names}, test: {texts[too_large[0]]!r}",
-                "a vector of finite numbers after post-processing",
                 "an infinite or too large number",
-                "scale the encoder's vectors down: they are near the limit of float32",
             )
+            expected = "a vector of finite numbers after post-processing"
+            todo = "scale the encoder's vectors down: they are near the limit of float32"
+            raise InputError(where, expected, found, todo)
         for setting in same:
             yield setting, vectors

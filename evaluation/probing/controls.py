@@ -92,9 +92,10 @@ def add_controls(
             else fit_predict(control, seed, probing.engine)
         )
         both = (predictions.gold, predictions.predicted), (gold, of_control.predictions)
-        measured["selectivity"] = measure_selectivity(score.metric, *both, used, documents)
-        facts["control"] = score.value - measured["selectivity"][0]
-        facts["control_rows"] = int(used.sum())
+        measured["selectivity"] = value, _ = measure_selectivity(
+            score.metric, *both, used, documents
+        )
+        facts |= {"control": score.value - value, "control_rows": int(used.sum())}
     if "code_length" not in reasons:
         regressions, x_test = output.probe.regressions(problem)
         test = None if x_test is None else (x_test, predictions.gold)
@@ -107,8 +108,8 @@ def add_controls(
         ):
             measured[name] = _with_interval(float(value), replicates, train.documents)
         points = [*code.curve, (len(order), score.value)]
-        facts["curve"] = tuple(CurvePoint(*point) for point in points)
-        facts["uniform_code_length"] = uniform
+        curve = tuple(CurvePoint(*point) for point in points)
+        facts |= {"curve": curve, "uniform_code_length": uniform}
         if probing.controls == "full" and "selectivity" in measured:
             of_labels = online_code(regressions, control.y, order, strengths(problem), None)
             facts["control_code_length"] = float(of_labels.bits.sum())
@@ -138,10 +139,8 @@ def _find_reasons(
     """
     n_classes, n_train = len(np.unique(problem.y)), len(problem.y)
     n_chosen = n_test if problem.validation is None else len(problem.validation[1])
-    numbers, of_train = (
-        problem.metric == "pearson",
-        f"train has {n_train} rows of {n_classes} classes",
-    )
+    numbers = problem.metric == "pearson"
+    of_train = f"train has {n_train} rows of {n_classes} classes"
     selectivity, *others = CONTROL_MEASURES
     if n_test < MIN_ROWS:
         return dict.fromkeys(CONTROL_MEASURES, f"test has {n_test} rows, fewer than {MIN_ROWS}")
@@ -229,10 +228,9 @@ def control_problem(
     ``gold`` are the targets of test, or of the rows in folds; ``words`` as of ``first_words``.
     """
     name, validation = f"{problem.name} control", problem.validation
-    targets = {"train": problem.y, "test": gold} | (
-        {"validation": validation[1]} if validation else {}
-    )
     if problem.metric == "pearson":
+        targets = {"train": problem.y, "test": gold}
+        targets |= {"validation": validation[1]} if validation else {}
         labels = {
             split: y[_keyed_order(range(len(y)), seed, name, split)] for split, y in targets.items()
         }

@@ -299,12 +299,9 @@ def parse_predictions(table: pa.Table, path: Path) -> Predictions:
     numbers = np.from_dlpack(predicted.flatten())
     starts = len(numbers) // len(table)
     if {*predicted.value_lengths().to_pylist()} != {starts or 1} or not np.isfinite(numbers).all():
-        raise InputError(
-            path,
-            "as many predictions in each row of a dataset and layer, finite numbers",
-            "more in some than in others, none, or others",
-            "run `probeta probe` again",
-        )
+        expected = "as many predictions in each row of a dataset and layer, finite numbers"
+        found, todo = "more in some than in others, none, or others", "run `probeta probe` again"
+        raise InputError(path, expected, found, todo)
     bits = table["information"]
     return Predictions(
         ids=array_of(table["id"]),

@@ -44,10 +44,8 @@ def gold_chances(
     whose chance is 0; q the shares of the classes, [classes].
     """
     chances = np.zeros((len(temperatures), len(y)))
-    factors, log_q = (
-        (1 / np.array(temperatures, np.float32))[:, None, None],
-        np.log(q, dtype=np.float32),
-    )
+    factors = (1 / np.array(temperatures, np.float32))[:, None, None]
+    log_q = np.log(q, dtype=np.float32)
     size = max(1, _SCORES // (len(q) * len(temperatures)))
     for start in range(0, len(y), size):
         rows = slice(start, start + size)

@@ -54,10 +54,8 @@ def deviations(x: Floats, used: Flags) -> Floats:
     counts = used.sum(axis=1, keepdims=True)
     sums, squares = np.zeros((2, len(used), x.shape[1]))
     for start in range(0, len(x), ROWS_AT_ONCE):
-        rows, flags = (
-            x[start : start + ROWS_AT_ONCE],
-            used[:, start : start + ROWS_AT_ONCE].astype(np.float32),
-        )
+        rows = x[start : start + ROWS_AT_ONCE]
+        flags = used[:, start : start + ROWS_AT_ONCE].astype(np.float32)
         sums += flags @ rows
         squares += flags @ np.square(rows)
     variances = np.maximum(squares / counts - np.square(sums / counts), 0)

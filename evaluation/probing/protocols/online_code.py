@@ -1,7 +1,7 @@
 """Description length of classes given vectors, by an online code.
 
-Voita and Titov (2020, "Information-theoretic probing with minimum description length", section
-3.2): rows of train are in a random order; the classes of the first portion cost log2(number of
+Online coding of Voita and Titov (2020, "Information-theoretic probing with minimum description
+length"): rows of train are in a random order; the classes of the first portion cost log2(number of
 classes) each, those of each further one are coded by a probe that was fitted on all rows before.
 Strength and calibration are chosen within each portion: what was fitted on the portion before is
 tried on the rows that this one adds. The second portion is coded by the shares of the classes. All

@@ -24,8 +24,7 @@ Version 2:
    improvement or after 1,000 passes. The prediction is the mean of the distribution.
 6. Folds: each is test once. Its strength has the best mean accuracy over the other folds, each of
    which validates once what all the rest has trained. Then one fit is trained on all but the test
-   fold, with a random 5 % of it, rounded down but one row
-   or more, as validation.
+   fold, with a random 5 % of it, rounded down but one row or more, as validation.
 7. Where the source has no validation (TREC, MRPC), the rows that were held out for it belong to
    train: the strength has the best mean accuracy over ``FOLDS`` parts of train, drawn at random,
    each of which validates once; then one fit is trained on train as in 6.
@@ -128,16 +127,14 @@ def _predict_splits(
         )
         for start in range(starts)
     ]
-    predictions, strengths, passes, metrics = [], [], [], []
-    for trained in train_runs(data, runs, schedule):
-        best = int(trained.best_metrics[0].argmax())
-        predictions.append(trained.predictions[best])
-        strengths.append(schedule.strengths[best])
-        passes.append(float(trained.passes[0, best]))
-        metrics.append(trained.best_metrics[0, best])
-    return ProbeOutput(
-        np.stack(predictions), {"strength": strengths, "passes": passes}, float(np.mean(metrics))
-    )
+    trained = [(run, int(run.best_metrics[0].argmax())) for run in train_runs(data, runs, schedule)]
+    predictions = np.stack([run.predictions[best] for run, best in trained])
+    chosen = {
+        "strength": [schedule.strengths[best] for _, best in trained],
+        "passes": [float(run.passes[0, best]) for run, best in trained],
+    }
+    metrics = [run.best_metrics[0, best] for run, best in trained]
+    return ProbeOutput(predictions, chosen, float(np.mean(metrics)))
 
 
 def _predict_unvalidated(

@@ -173,13 +173,9 @@ class Probe:
                 calibration = calibrate(chances[number][:, ~test], prior[~test])
                 of_test = logits[test], all_targets.y[test], shares[number]
                 information[test] = usable_information(calibration, *of_test)
-        return ProbeOutput(
-            predictions[None],
-            {"strength": chosen},
-            float(np.mean(validation)),
-            self,
-            information if n_temperatures else None,
-        )
+        found = information if n_temperatures else None
+        mean = float(np.mean(validation))
+        return ProbeOutput(predictions[None], {"strength": chosen}, mean, self, found)
 
 
 class _Fits:
