@@ -42,21 +42,20 @@ from evaluation.params import (
 )
 from evaluation.probing.protocols import probing_params
 
-Score = Callable[[str, Encoder, Path, Path], Mapping[str, Any]]
-"""Scores the encoder of a name by the store in a folder, writes the results to a path, and returns
-facts for ``run_entries``."""
+Score = Callable[[str, Encoder, list[Dataset], Path, Path], Mapping[str, Any]]
+"""Scores the encoder of a name on datasets by the store in a folder, writes the results to a path,
+and returns facts for ``run_entries``."""
 
 
 def score_encoders(
     stage: str,
     module: str,
     options: argparse.Namespace,
-    *,
-    folder: Path,
-    suffix: str = "",
+    results: Path,
     datasets: Sequence[Dataset],
     parameters: Any,
     score: Score,
+    suffix: str = "",
 ) -> None:
     """Score every encoder of params.yaml that has vectors.
 
@@ -64,11 +63,11 @@ def score_encoders(
         stage: its name.
         module: full name of the module that scores.
         options: of the command line, those of a stage.
-        folder: of the results, which have the names of the encoders.
-        suffix: of these names.
-        datasets: on which the scores depend.
+        results: their folder; they have the names of the encoders.
+        datasets: on which the scores depend; an encoder is scored on those in its language.
         parameters: values of params.yaml on which they depend; JSON.
         score: scores one encoder.
+        suffix: of the names of the results.
     """
 
     def key_of(store: str, make: Callable[[], Encoder]) -> Key:
@@ -92,15 +91,15 @@ def score_encoders(
                 shutil.rmtree(folder, ignore_errors=True)
                 folder.mkdir(parents=True)
                 shutil.copy(EMBEDDINGS / store / HEADER, folder)
-        return score(name, encoder, folder, out)
+        return score(name, encoder, in_language(datasets, encoder), folder, out)
 
     entries = {}
     for name, (make, store) in embedded_encoders(options.params).items():
-        out = folder / f"{name}{suffix}"
+        out = results / f"{name}{suffix}"
         entries[name] = Entry(
             [out], partial(key_of, store, make), partial(make_scores, name, make, store, out)
         )
-    run_entries(stage, entries, options, unit="encoders", folder=folder)
+    run_entries(stage, entries, options, unit="encoders", folder=results)
 
 
 def in_language(datasets: Sequence[Dataset], encoder: Encoder) -> list[Dataset]:
@@ -272,9 +271,10 @@ def run_probe(options: argparse.Namespace) -> None:
     """Probe every dataset with every encoder, and print the scores."""
     params = load_params(options.params)
     probing, seed = probing_params(params, options.params), params["seed"]
-    datasets = find_probed(PACKAGE)
 
-    def score(name: str, encoder: Encoder, store: Path, out: Path) -> Mapping[str, Any]:
+    def score(
+        name: str, encoder: Encoder, datasets: list[Dataset], store: Path, out: Path
+    ) -> Mapping[str, Any]:
         from evaluation.probing.probing import probe_datasets
         from evaluation.probing.transfer import add_transfers
         from evaluation.results.scores import write_results
@@ -283,7 +283,7 @@ def run_probe(options: argparse.Namespace) -> None:
         results, predictions, n_new = probe_datasets(
             name,
             encoder,
-            in_language(datasets, encoder),
+            datasets,
             store,
             seed=seed,
             probing=probing,
@@ -294,8 +294,7 @@ def run_probe(options: argparse.Namespace) -> None:
         )
         if probing.transfer and probing.protocol == "standard":
             of_run = options.workers, options.executor
-            of_encoder = in_language(datasets, encoder)
-            results = add_transfers(results, encoder, of_encoder, store, probing, *of_run)
+            results = add_transfers(results, encoder, datasets, store, probing, *of_run)
         write_results(results, predictions, out)
         for result in results.main:
             majority = result.majority
@@ -305,37 +304,23 @@ def run_probe(options: argparse.Namespace) -> None:
         n_probed = len({result.dataset for result in results.scores})
         return {"left_out": failed, "work": {"scores": (n_new, n_probed)}}
 
-    score_encoders(
-        "probe",
-        "evaluation.probing.transfer",
-        options,
-        folder=PROBED,
-        datasets=datasets,
-        parameters=[seed, asdict(probing)],
-        score=score,
-    )
+    datasets, module = find_probed(PACKAGE), "evaluation.probing.transfer"
+    score_encoders("probe", module, options, PROBED, datasets, [seed, asdict(probing)], score)
 
 
 def run_rank(options: argparse.Namespace) -> None:
     """Rank the pairs of all rankings with every encoder, and print the scores."""
     params = load_params(options.params)
     evalrank, seed = evalrank_params(params, options.params), params["seed"]
-    datasets = find_datasets(PACKAGE)
 
-    def rank(name: str, encoder: Encoder, store: Path, out: Path) -> Mapping[str, Any]:
+    def rank(
+        name: str, encoder: Encoder, datasets: list[Dataset], store: Path, out: Path
+    ) -> Mapping[str, Any]:
         from evaluation.ranking import rank_datasets
         from evaluation.results.scores import write_rankings
 
-        results, ranks, n_new = rank_datasets(
-            name,
-            encoder,
-            in_language(datasets, encoder),
-            store,
-            seed=seed,
-            **evalrank,
-            workers=options.workers,
-            cache=Cache(f"ranked/{name}"),
-        )
+        of_run = {"seed": seed, "workers": options.workers, "cache": Cache(f"ranked/{name}")}
+        results, ranks, n_new = rank_datasets(name, encoder, datasets, store, **evalrank, **of_run)
         write_rankings(results, ranks, out)
         for score in results.plain:
             log(f"{name}, {score.dataset}: MRR {100 * score.mrr:.1f} ({score.similarity})")
@@ -343,31 +328,23 @@ def run_rank(options: argparse.Namespace) -> None:
         names |= {score.dataset for score in results.similarities}
         return {"work": {"scores": (n_new, len(names))}}
 
-    score_encoders(
-        "rank",
-        "evaluation.ranking",
-        options,
-        folder=RANKED,
-        datasets=datasets,
-        parameters=[seed, evalrank],
-        score=rank,
-    )
+    datasets, module = find_datasets(PACKAGE), "evaluation.ranking"
+    score_encoders("rank", module, options, RANKED, datasets, [seed, evalrank], rank)
 
 
 def run_paradigms(options: argparse.Namespace) -> None:
     """Evaluate all paradigms with every encoder, and print the scores."""
     params = load_params(options.params)
     paralex, seed = paralex_params(params, options.params), params["seed"]
-    datasets = find_datasets(PACKAGE)
 
-    def complete(name: str, encoder: Encoder, store: Path, out: Path) -> Mapping[str, Any]:
+    def complete(
+        name: str, encoder: Encoder, datasets: list[Dataset], store: Path, out: Path
+    ) -> Mapping[str, Any]:
         from evaluation.paradigms import evaluate_paradigms
         from evaluation.results.stored import write_stored
 
-        cache, of_encoder = Cache(f"completed/{name}"), in_language(datasets, encoder)
-        results, n_new = evaluate_paradigms(
-            name, encoder, of_encoder, store, seed=seed, **paralex, cache=cache
-        )
+        of_run = {"seed": seed, "cache": Cache(f"completed/{name}")}
+        results, n_new = evaluate_paradigms(name, encoder, datasets, store, **paralex, **of_run)
         write_stored(results, out)
         for score in results.main:
             log(
@@ -380,13 +357,6 @@ def run_paradigms(options: argparse.Namespace) -> None:
         n_scored = len({score.dataset for score in results.scores})
         return {"work": {"scores": (n_new, n_scored)}}
 
-    score_encoders(
-        "paradigms",
-        "evaluation.paradigms",
-        options,
-        folder=COMPLETED,
-        suffix=".json",
-        datasets=datasets,
-        parameters=[seed, paralex],
-        score=complete,
-    )
+    datasets, of_params = find_datasets(PACKAGE), [seed, paralex]
+    module, suffix = "evaluation.paradigms", ".json"
+    score_encoders("paradigms", module, options, COMPLETED, datasets, of_params, complete, suffix)
