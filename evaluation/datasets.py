@@ -90,6 +90,10 @@ class Dataset:
         """The column to predict; "neighbours" if there is no such column."""
         return TASKS[self.task].target
 
+    def facts(self, *names: str) -> dict[str, Any]:
+        """Return the name, as "dataset", and some attributes, as scores have them."""
+        return {"dataset": self.name} | {name: getattr(self, name) for name in names}
+
     def read(self, split: Split, columns: Sequence[str]) -> pa.Table:
         """Return columns of a split.
 
@@ -288,16 +292,9 @@ def find_data(data: str | Path, datasets: Names, groups: Names) -> Data:
         todo = "score those of one seed at a time: name them with `datasets`"
         raise InputError(folder, "datasets that were built with one seed", found, todo)
     audit = read_audit(folder / AUDIT)["datasets"] if (folder / AUDIT).is_file() else {}
-    return Data(
-        folder,
-        tuple(selected),
-        tuple(by_name),
-        {
-            dataset.name: audit[dataset.name]
-            for dataset in selected
-            if audit.get(dataset.name, {}).get("rows") == dataset.rows
-        },
-    )
+    same = [each.name for each in selected if audit.get(each.name, {}).get("rows") == each.rows]
+    audited = {name: audit[name] for name in same}
+    return Data(folder, tuple(selected), tuple(by_name), audited)
 
 
 def data_folder(data: str | Path, datasets: Collection[str] | None) -> Path:

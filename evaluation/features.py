@@ -130,12 +130,8 @@ PAIR_FEATURES: dict[PairFeatures, Combine] = {
 FEATURES: dict[str, Combine | Mapping[PairFeatures, Combine]] = {
     "sentence_position": differences_from_first,
     "sentence_ordering": two_and_difference,
-    "discourse_relations": four_parts,
-    "nuclearity": four_parts,
-    "connective": four_parts,
-    "explicit_relations": four_parts,
-    "implicit_relations": four_parts,
-    "unit_relations": four_parts,
+    **dict.fromkeys(("discourse_relations", "nuclearity", "connective"), four_parts),
+    **dict.fromkeys(("explicit_relations", "implicit_relations", "unit_relations"), four_parts),
     "pair_classification": PAIR_FEATURES,
     "relatedness": difference_product,
 }

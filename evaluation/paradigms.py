@@ -44,6 +44,7 @@ from evaluation.results.scores import (
     ClusterScore,
     ParadigmResults,
     ParadigmScore,
+    cluster_values,
 )
 from evaluation.results.stored import Part, encoder_facts, library_versions, score_parts
 
@@ -545,9 +546,7 @@ def _score(
         for (name, terms), outcome in zip(terms_of.items(), outcomes, strict=True)
     )
     return ParadigmScore(
-        dataset=dataset.name,
-        language=dataset.language,
-        version=dataset.version,
+        **dataset.facts("language", "version"),
         digest=encoded[0].digest,
         layer=space.layer,
         vocabulary=space.vocabulary,
@@ -564,9 +563,7 @@ def _score(
 def measure_clusters(clusters: Sequence[ClusterScore]) -> dict[str, Any]:
     """Return the means over clusters and their intervals, fields of ``ParadigmScore``."""
     names = np.array([cluster.cluster for cluster in clusters])
-    values = np.array(
-        [[getattr(cluster, measure) for cluster in clusters] for measure in PARADIGM_MEASURES]
-    )
+    values = cluster_values(clusters)
     replicates = leave_out_means(values, names)
     fields: dict[str, Any] = {}
     for measure, row, row_replicates in zip(PARADIGM_MEASURES, values, replicates, strict=True):

@@ -455,10 +455,7 @@ def _rank_layer(
         ranks[ranked] = np.where(np.isnan(outcome.ranks), ranks[ranked], outcome.ranks)
         directed = np.count_nonzero(vectors.any(axis=1))
         score = RankScore(
-            dataset=dataset.name,
-            task=dataset.task,
-            language=dataset.language,
-            version=dataset.version,
+            **dataset.facts("task", "language", "version"),
             digest=described.digest,
             layer=layer,
             similarity=similarity,
@@ -532,8 +529,7 @@ def _score_similarity(
                 predicted = compare(*np.split(part.features(lookup), 2, axis=1))
                 facts = described[dataset.name]
                 score = SimilarityScore(
-                    dataset=dataset.name,
-                    language=dataset.language,
+                    **dataset.facts("language"),
                     digest=facts.digest,
                     layer=encoder.layer,
                     similarity=similarity,

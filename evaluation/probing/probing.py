@@ -87,11 +87,7 @@ def score_predictions(
     by_start = [measures(metric, gold, start, tested.subsets) for start in predicted]
     classes = metric == "accuracy"
     score = Score(
-        dataset=dataset.name,
-        task=dataset.task,
-        corpus=dataset.corpus,
-        language=dataset.language,
-        version=dataset.version,
+        **dataset.facts("task", "corpus", "language", "version"),
         digest=dataset.digest(),
         rows={split: len(of_split) for split, of_split in rows.items()},
         folds=len(np.unique(tested.folds)) if dataset.folds else 0,

@@ -18,7 +18,7 @@ Paradigms (``ParadigmResults``) have no rows: each encoder has one JSON file.
 """
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from hashlib import sha256
@@ -242,14 +242,9 @@ def _make_results(content: dict[str, Any]) -> Results:
     return results
 
 
-_PREDICTION_KEYS = ("dataset", "layer", "id", "document_id")
-_PREDICTION_VALUES = (
-    ("gold", pa.float64()),
-    ("predicted", pa.list_(pa.float64())),
-    ("information", pa.float64()),
-)
+_NUMBERS = {"gold": pa.float64(), "predicted": pa.list_(pa.float64()), "information": pa.float64()}
 PREDICTIONS_SCHEMA = pa.schema(
-    [*((name, pa.string()) for name in _PREDICTION_KEYS), *_PREDICTION_VALUES]
+    dict.fromkeys(("dataset", "layer", "id", "document_id"), pa.string()) | _NUMBERS
 )
 """Of predictions.parquet."""
 _PROBES = ScoresFolder(
@@ -534,6 +529,11 @@ class ClusterScore(Stored):
     def left(self) -> int:
         """The number of terms that are in the vocabulary."""
         return self.terms - sum(map(len, self.left_out.values()))
+
+
+def cluster_values(clusters: Sequence[ClusterScore]) -> Doubles:
+    """Return ``PARADIGM_MEASURES`` of each cluster, float64 [measures, clusters]."""
+    return np.array([[getattr(each, name) for each in clusters] for name in PARADIGM_MEASURES])
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,17 +34,9 @@ BINS = 20
 Tokens = npt.NDArray[np.int32]
 # A text is a slice of all tokens. Of a sentence: its text, its targets, and those that are texts,
 # which are -1 where one is missing.
-SENTENCE = np.dtype(
-    [
-        ("text", "<i8"),
-        ("follows", "?"),
-        ("level", "u1"),
-        ("in_paragraph", "u1"),
-        ("of_paragraph", "u1"),
-        ("heading", "<i8"),
-        ("title", "<i8"),
-    ]
-)
+_FIELDS = ("text", "follows", "level", "in_paragraph", "of_paragraph", "heading", "title")
+_KINDS = ("<i8", "?", "u1", "u1", "u1", "<i8", "<i8")
+SENTENCE = np.dtype([*zip(_FIELDS, _KINDS, strict=True)])
 _FILES = ("sentences", "ends", "tokens")
 # Texts that are turned into numbers together.
 _CHUNK = 4096
@@ -121,14 +113,12 @@ def sentences_of(document: Document, is_held_out: Callable[[str], bool]) -> Iter
                 if is_held_out(text):
                     follows = False
                     continue
-                yield Sentence(
-                    text,
-                    follows,
+                level, in_paragraph = (
                     min(section.level, LEVELS) - 1,
                     position * BINS // len(paragraph),
-                    number * BINS // paragraphs,
-                    section.heading,
                 )
+                of_paragraph = number * BINS // paragraphs
+                yield Sentence(text, follows, level, in_paragraph, of_paragraph, section.heading)
                 follows = True
             number += 1
 

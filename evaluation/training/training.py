@@ -643,13 +643,8 @@ def by_objective(
 
 def _decoder(dimension: int, hidden: int, out: int) -> nn.Module:
     """Return a network of two hidden layers, as in the released code of Chen et al."""
-    return nn.Sequential(
-        nn.Linear(dimension, hidden),
-        nn.ReLU(),
-        nn.Linear(hidden, hidden),
-        nn.ReLU(),
-        nn.Linear(hidden, out),
-    )
+    first, second = nn.Linear(dimension, hidden), nn.Linear(hidden, hidden)
+    return nn.Sequential(first, nn.ReLU(), second, nn.ReLU(), nn.Linear(hidden, out))
 
 
 def _with_words(texts: Texts) -> Texts:

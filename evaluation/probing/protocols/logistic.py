@@ -357,13 +357,9 @@ class Regressions:
     ) -> None:
         shares = [targets.shares()] if used is None else [targets.shares(rows) for rows in used]
         self._used = used
-        self._loss = _CrossEntropy(
-            x,
-            targets.entries(),
-            None if used is None else used.astype(np.float32),
-            scales,
-            len(targets.classes) == 2,
-        )
+        weights = None if used is None else used.astype(np.float32)
+        binary = len(targets.classes) == 2
+        self._loss = _CrossEntropy(x, targets.entries(), weights, scales, binary)
         self._shares = np.stack(shares)
         self.count = len(shares)
         bias = _first_bias(self._shares)

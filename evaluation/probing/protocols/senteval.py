@@ -117,16 +117,9 @@ def _predict_splits(
     y = np.concatenate([problem.y, y_validation])
     data = make_data(engine, problem.metric, [problem.x, x_validation, problem.test], y)
     train, labelled = len(problem.x), len(y)
-    runs = [
-        Run(
-            np.arange(train),
-            (slice(train, labelled),),
-            schedule.strengths,
-            _generator(seed, problem.name, start),
-            slice(labelled, len(data.x)),
-        )
-        for start in range(starts)
-    ]
+    learn, tested = (np.arange(train), (slice(train, labelled),)), slice(labelled, len(data.x))
+    generators = [_generator(seed, problem.name, start) for start in range(starts)]
+    runs = [Run(*learn, schedule.strengths, each, tested) for each in generators]
     trained = [(run, int(run.best_metrics[0].argmax())) for run in train_runs(data, runs, schedule)]
     predictions = np.stack([run.predictions[best] for run, best in trained])
     chosen = {
@@ -154,13 +147,9 @@ def _predict_unvalidated(
     metrics = [trained.best_metrics[0] for trained in train_runs(data, runs, schedule)]
     means = np.array(metrics).reshape(starts, FOLDS, -1).mean(axis=1)
     strengths = [schedule.strengths[index] for index in means.argmax(axis=1)]
+    learn, tested = np.arange(len(y)), slice(len(y), len(data.x))
     finals = [
-        _final_run(
-            np.arange(len(y)),
-            strength,
-            _generator(seed, problem.name, start),
-            slice(len(y), len(data.x)),
-        )
+        _final_run(learn, strength, _generator(seed, problem.name, start), tested)
         for start, strength in enumerate(strengths)
     ]
     trained = [*train_runs(data, finals, schedule)]
