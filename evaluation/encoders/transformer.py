@@ -224,13 +224,15 @@ def find_model(model: str, revision: str, file: str) -> Source:
         except LocalEntryNotFoundError:
             path = Path(hf_hub_download(model, file, revision=revision))
     except (OSError, ValueError) as error:
-        raise ParamsError(
-            where,
-            f"a folder, or a model of the Hugging Face Hub that has {file}, revision {revision}",
-            f"no such folder; {describe_error(error)}",
+        expected = (
+            f"a folder, or a model of the Hugging Face Hub that has {file}, revision {revision}"
+        )
+        todo = (
             "correct `model:` and `revision:`; for a model that is not downloaded yet, go online, "
-            "and for one that is private or gated, run `hf auth login`",
-        ) from error
+        )
+        todo += "and for one that is private or gated, run `hf auth login`"
+        found = f"no such folder; {describe_error(error)}"
+        raise ParamsError(where, expected, found, todo) from error
     # .../snapshots/<commit>/<file>
     return Source(model, path.parent.name, path.parent, _read_json(path))
 

@@ -86,11 +86,8 @@ def add_controls(
     facts: dict[str, Any] = {}
     if "selectivity" not in reasons:
         fit_predict = PROTOCOLS[probing.protocol].fit_predict
-        of_control = (
-            output.probe.fit_predict(control)
-            if output.probe
-            else fit_predict(control, seed, probing.engine)
-        )
+        of_control = output.probe and output.probe.fit_predict(control)
+        of_control = of_control or fit_predict(control, seed, probing.engine)
         both = (predictions.gold, predictions.predicted), (gold, of_control.predictions)
         measured["selectivity"] = value, _ = measure_selectivity(
             score.metric, *both, used, documents

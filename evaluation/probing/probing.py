@@ -86,6 +86,7 @@ def score_predictions(
     replicates = leave_out(metric, gold, predicted, tested.documents).mean(axis=0)
     by_start = [measures(metric, gold, start, tested.subsets) for start in predicted]
     classes = metric == "accuracy"
+    n_classes = len(np.unique(np.concatenate([part.y for part in rows.values()])))
     score = Score(
         **dataset.facts("task", "corpus", "language", "version"),
         digest=dataset.digest(),
@@ -101,9 +102,7 @@ def score_predictions(
             name: float(np.mean([start[name] for start in by_start])) for name in by_start[0]
         },
         majority=measure(metric, gold, _predict_majority(dataset, rows)) if classes else None,
-        chance=1 / len(np.unique(np.concatenate([part.y for part in rows.values()])))
-        if classes
-        else None,
+        chance=1 / n_classes if classes else None,
         chosen=chosen or {},
         validation=validation,
         coverage=None,

@@ -69,13 +69,10 @@ HELD_OUT = 0.05
 FOLDS = 10
 
 # Of all relations: those of PDTB and RST in DiscoEval, and of RST in Spanish DiscoEval.
-_RELATIONS = Schedule((0.0,), passes_per_check=1, passes=15)
+_RELATIONS = ("discourse_relations", "explicit_relations", "implicit_relations", "unit_relations")
 SCHEDULES = {
     "section_prediction": Schedule((0.0,)),
-    "discourse_relations": _RELATIONS,
-    "explicit_relations": _RELATIONS,
-    "implicit_relations": _RELATIONS,
-    "unit_relations": _RELATIONS,
+    **dict.fromkeys(_RELATIONS, Schedule((0.0,), passes_per_check=1, passes=15)),
     "discourse_coherence": Schedule((0.0,), passes_per_check=15, tenacity=8, hidden=2000),
     "relatedness": Schedule((0.0,), passes_per_check=50, passes=1000, tenacity=3),
 }
@@ -208,15 +205,11 @@ def choose_strengths(
     if len(schedule.strengths) == 1:
         return np.zeros((starts, n_folds), np.int64), np.zeros((starts, n_folds))
     pairs = [(start, *pair) for start in range(starts) for pair in combinations(range(n_folds), 2)]
-    runs = [
-        Run(
-            _rows_outside(len(data.y), parts[first], parts[second]),
-            (parts[first], parts[second]),
-            schedule.strengths,
-            _generator(seed, name, start, first, second),
-        )
-        for start, first, second in pairs
-    ]
+    runs = []
+    for start, *pair in pairs:
+        both, generator = (parts[pair[0]], parts[pair[1]]), _generator(seed, name, start, *pair)
+        rows = _rows_outside(len(data.y), *both)
+        runs.append(Run(rows, both, schedule.strengths, generator))
     # Of each fold as test, in the order of the folds that validate.
     metrics = np.zeros((starts, n_folds, n_folds, len(schedule.strengths)))
     outcomes = train_runs(data, runs, schedule)
