@@ -117,7 +117,7 @@ def score(
     """
     from evaluation.datasets import find_data
     from evaluation.embedding.embedding import embed_datasets
-    from evaluation.embedding.store import prepare_store
+    from evaluation.embedding.store import prepare_store, write_vocabulary
     from evaluation.features import check_prompt_names
     from evaluation.probing.probing import probe_datasets
 
@@ -131,6 +131,8 @@ def score(
         store = Path(folder)
         if resolved.encoder.vectors.keep:
             embed_datasets(store, resolved.encoder, selected.datasets, workers)
+            if any(dataset.task == "analogies" for dataset in selected.datasets):
+                write_vocabulary(store, resolved.encoder)
         else:
             prepare_store(store, resolved.encoder)
         results, predictions, _ = probe_datasets(

@@ -224,13 +224,10 @@ def find_model(model: str, revision: str, file: str) -> Source:
         except LocalEntryNotFoundError:
             path = Path(hf_hub_download(model, file, revision=revision))
     except (OSError, ValueError) as error:
-        expected = (
-            f"a folder, or a model of the Hugging Face Hub that has {file}, revision {revision}"
-        )
-        todo = (
-            "correct `model:` and `revision:`; for a model that is not downloaded yet, go online, "
-        )
-        todo += "and for one that is private or gated, run `hf auth login`"
+        expected = "a folder, or a model of the Hugging Face Hub that has "
+        expected += f"{file}, revision {revision}"
+        todo = "correct `model:` and `revision:`; for a model that is not downloaded yet, go "
+        todo += "online, and for one that is private or gated, run `hf auth login`"
         found = f"no such folder; {describe_error(error)}"
         raise ParamsError(where, expected, found, todo) from error
     # .../snapshots/<commit>/<file>
@@ -444,9 +441,8 @@ class Transformer(Pretrained):
         n_layers = self._config_value(_LAYER_COUNTS)
         numbers = [n_layers if layer in MEANS else int(layer) + 1 for layer in layers]
         n_needed = min(max(numbers), n_layers)
-        loaded = load_model(
-            self.source, n_layers, n_needed, self.dimension, self.loading, self.draw
-        )
+        options = self.dimension, self.loading, self.draw
+        loaded = load_model(self.source, n_layers, n_needed, *options)
         max_tokens = min(self.max_length, loaded.max_tokens)
         lengths = [len(ids) for ids in loaded.tokenizer(list(texts), verbose=False)["input_ids"]]
         if n_cut := sum(length > max_tokens for length in lengths):

@@ -26,6 +26,7 @@ from evaluation.probing.controls import without_controls
 from evaluation.probing.probing import Probing, probe_datasets
 from evaluation.probing.words import cluster_words, solve_analogies
 from evaluation.results.scores import parse_predictions, write_results
+from probeta.scoring import score
 from probeta.verifying import Verification, verify_probes
 
 N_WORDS, DIMENSION, N_CLASSES = 2000, 30, 12
@@ -199,6 +200,16 @@ def test_words_of_an_encoder_with_a_vocabulary(datasets: list[Dataset], tmp_path
     assert kinds.majority == 0.5
 
 
+def test_a_score_has_the_measures_of_the_stages(
+    datasets: list[Dataset], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    results, _ = probe(static(tmp_path / "words.txt", VECTORS), datasets[1:], tmp_path / "store")
+    scores = score("words.txt", data="hub", datasets="plurals", cache="cache")
+    assert "3CosAdd, own words" in results.scores[0].measures
+    assert [each.measures for each in scores.results.scores] == [results.scores[0].measures]
+
+
 def test_words_that_a_vocabulary_lacks_are_counted(datasets: list[Dataset], tmp_path: Path) -> None:
     """The file has Pez in lower case only, and no soles."""
     known = {word: v for word, v in VECTORS.items() if word not in ("Pez", "soles", "soles.")}
@@ -215,7 +226,7 @@ def test_results_are_verified_and_do_not_depend_on_the_store(
 ) -> None:
     encoder = make_encoder("char_hash", {"dimension": 64})
     results, tables = probe(encoder, datasets, tmp_path / "store", controls=True)
-    assert all(score.controls == without_controls("nothing is trained") for score in results.scores)
+    assert all(each.controls == without_controls("nothing is trained") for each in results.scores)
     again, _ = probe(encoder, datasets[::-1], tmp_path / "other", controls=True)
     assert again.scores == results.scores
     assert not any("own" in name for name in results.scores[1].measures)
