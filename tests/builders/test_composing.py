@@ -15,6 +15,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
+from case_tables import read_tables
 from conftest import document, write_as_read
 from contents import contents
 from hypothesis import given, settings
@@ -42,6 +43,8 @@ from corpora_recipes.running.outputs import INSTANCES, RANKINGS, RECORDS
 from corpora_recipes.running.stage import read_skipped
 from corpora_recipes.text.tokens import sentence_hash
 from probeta.cli import main
+
+TABLES = read_tables(__file__)
 
 ENTRY = {"task": "sentence_ranking", "language": "es", "pairs": ["pairs/scored"]}
 
@@ -416,19 +419,7 @@ def test_positives_go_both_ways_and_groups_are_what_links_lead_to(links) -> None
         assert row["document_id"] == min(rows[other]["id"] for other in reached[number])
 
 
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("El Río, y Á.", ["el", "río", "y", "á"]),
-        ("franco-español - l’home d'or 'fin'", ["franco-español", "l'home", "d'or", "fin"]),
-        ("a_b 12 3D x2y", ["a", "b", "d", "x", "y"]),
-        ("कीमत की का", ["कीमत", "की", "का"]),
-        ("می\u200cخواهم", ["می\u200cخواهم"]),
-        # Two ways to write one word: NFC stands.
-        ("cafe\u0301 café", ["café", "café"]),
-        ("", []),
-    ],
-)
+@pytest.mark.parametrize(("text", "words"), TABLES["words"])
 def test_words(text: str, words: list[str]) -> None:
     assert split_words(text) == words
 

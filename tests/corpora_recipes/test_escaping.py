@@ -1,6 +1,7 @@
 """Users' texts in Markdown: whatever they are, a parser sees the same page and the same text."""
 
 import pytest
+from case_tables import read_tables
 from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
@@ -8,31 +9,11 @@ from markdown_it.token import Token
 
 from corpora_recipes.escaping import markdown, markdown_code, one_line
 
+TABLES = read_tables(__file__)
+
 PARSER = MarkdownIt("commonmark").enable(["table", "strikethrough"])
-PAGES = (
-    "{}",
-    "- {}\n- x",
-    "# {}",
-    "> {}",
-    "Name: {}, and so on.",
-    "Licence of x: **{}** (see {}).",
-    "| a | b |\n|---|---|\n| {} | {} |",
-    "x\n\n{}\n\nx",
-)
-HOSTILE = {
-    "heading": "x\n\n# Forged",
-    "front matter": "x\n---\nlicense: mit\n---",
-    "script": "<script>alert(1)</script>",
-    "comment": "<!-- x",
-    "entity": "&lt;b&gt; &#60; &amp;",
-    "definition": "[x]: http://example.org",
-    "note": "[^1]: x",
-    "vertical": "x\u2028# y\u2029\x0b\x0c\x85# z",
-    "invisible": "a\u202eb\x00\x1b[31m\ud800c",
-    "jinja": "{{ 7 * 7 }} {% raw %}",
-    "workflow": "${{ secrets.TOKEN }}",
-    "latex": "\\input{/etc/passwd} % $x^2$ & {",
-}
+PAGES = TABLES["pages"]
+HOSTILE = TABLES["hostile"]
 
 
 def seen(page: str) -> tuple[list[tuple[str, str, int]], list[str]]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from xml.sax.saxutils import escape
 
 import pytest
+from case_tables import read_tables
 from conftest import corpus_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -35,6 +36,8 @@ from corpora_recipes.records import DiscourseNode, DiscourseTree
 from corpora_recipes.running.errors import InputError, RawError
 from corpora_recipes.running.limits import DEEPEST_TREE
 
+TABLES = read_tables(__file__)
+
 
 def the_corpus(language: str = "en", treebank: str = "any") -> Corpus:
     return corpus_of("rst_discourse_treebank", language, treebank=treebank, classes=True)
@@ -46,16 +49,7 @@ def touch(raw: Path, *names: str) -> None:
         (raw / name).touch()
 
 
-@pytest.mark.parametrize(
-    ("language", "treebank", "possible"),
-    [
-        ("en", "any", ["rst_dt", "gum"]),
-        ("en-GB", "any", ["rst_dt", "gum"]),
-        ("de", "any", ["pcc"]),
-        ("en", "gum", ["gum"]),
-        ("fr", "any", []),
-    ],
-)
+@pytest.mark.parametrize(("language", "treebank", "possible"), TABLES["names"])
 def test_the_language_or_the_name_decides(language, treebank, possible) -> None:
     assert list(possible_treebanks(the_corpus(language, treebank))) == possible
 
@@ -225,16 +219,7 @@ def test_structures_of_dis(parse_dis: Parse, text: str, expected: str) -> None:
     assert (tree.id, tree.split) == ("wsj_0699.out", None)
 
 
-@pytest.mark.parametrize(
-    ("written", "read"),
-    [
-        ("end of a paragraph.<P>", "end of a paragraph."),
-        ("two. <s> sentences <s>", "two. sentences"),
-        ("(in brackets) and one ) more (", "(in brackets) and one ) more ("),
-        ("over\n   two lines", "over two lines"),
-        ("cafe\N{COMBINING ACUTE ACCENT} – ça", "café – ça"),
-    ],
-)
+@pytest.mark.parametrize(("written", "read"), TABLES["texts"])
 def test_texts(parse_dis: Parse, written: str, read: str) -> None:
     assert parse_dis(root(2, leaf(1, "List", written), leaf(2, "List"))).edus[0] == read
 
@@ -444,17 +429,7 @@ def test_structure_decides_where_the_type_of_a_relation_does_not(parse, header):
 ACCENTS = "“Acción” – ñandú…"
 
 
-@pytest.mark.parametrize(
-    ("declaration", "encoding"),
-    [
-        ("", "utf-8"),
-        ("", "utf-8-sig"),
-        ("", "windows-1252"),
-        ('<?xml version="1.0" encoding="UTF-8"?>\n', "utf-8"),
-        ("<?xml version='1.0' encoding='windows-1252'?>\n", "windows-1252"),
-        ('<?xml version="1.0" encoding="ISO-8859-1" standalone="yes"?>\n', "windows-1252"),
-    ],
-)
+@pytest.mark.parametrize(("declaration", "encoding"), TABLES["encodings"])
 def test_encodings(tmp_path: Path, declaration: str, encoding: str):
     path = tmp_path / "texto.rs3"
     body = segment(1, text=ACCENTS) + segment(2, "1:Elaboración")
@@ -464,19 +439,7 @@ def test_encodings(tmp_path: Path, declaration: str, encoding: str):
     assert tree.root.relation == "Elaboración"
 
 
-@pytest.mark.parametrize(
-    ("written", "read"),
-    [
-        ("uno\n\n  dos\t tres \r\n", "uno dos tres"),
-        ("cafe\N{COMBINING ACUTE ACCENT}", "café"),
-        ("\x93Sí\x94 \x96 dijo\x85 y", "“Sí” – dijo… y"),
-        ("&#147;Sí&#148;", "“Sí”"),
-        ("a &amp; b &lt; c &#241;", "a & b < c ñ"),
-        ("uno <b>dos</b> tres", "uno dos tres"),
-        ("uno <!-- nota -->dos", "uno dos"),
-        ("<![CDATA[uno < dos]]>", "uno < dos"),
-    ],
-)
+@pytest.mark.parametrize(("written", "read"), TABLES["segments"])
 def test_text_of_a_segment(parse, written: str, read: str):
     assert parse(segment(1, text=written), segment(2, "1:Fondo")).edus[0] == read
 

@@ -74,24 +74,7 @@ def test_clean_is_idempotent_and_normalised(text: str) -> None:
     assert not any(c != " " and (c.isspace() or unicodedata.category(c) == "Cc") for c in cleaned)
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("cafe\u0301", "café"),
-        ("\ufeff  uno\r\n\tdos\x0b\x85tres\u2028cuatro\u3000", "uno dos tres cuatro"),
-        ("25\xa0000\u202f€", "25 000 €"),
-        ("pala\xadbra ce\u200bro\u200d \u200emarca\x00\x07", "palabra cero marca"),
-        ("pala\xad\nbra \x9f y fr\xe1\xa0gil", "palabra \ufffd y frá gil"),
-        ("el r\xc3\xado y la citt\xc3\xa0", "el r\xc3\ufffdo y la citt\xc3\ufffd"),
-        ("a\u200b\u0301", "á"),
-        ("roto \ufffd", "roto \ufffd"),
-        ("la ''casa'' y ``el río''.", 'la "casa" y "el río".'),
-        ("el ''Faro 11'' abrió", 'el "Faro 11" abrió'),
-        ("''Roble\", de pie", '"Roble", de pie'),
-        ("a 40° 25' 10'' y 30''", "a 40° 25' 10'' y 30''"),
-        ("d'''un", "d'''un"),
-    ],
-)
+@pytest.mark.parametrize(("text", "expected"), TABLES["clean"])
 def test_clean(text: str, expected: str) -> None:
     assert clean(text) == expected
 
@@ -115,17 +98,7 @@ def test_a_quotation_without_end_takes_no_memory() -> None:
         tracemalloc.stop()
 
 
-@pytest.mark.parametrize(
-    ("text", "reason"),
-    [
-        ("Todo está bien: ¿Ñandú? São João, Â la carte.", None),
-        ("est\ufffd roto", "replacement_character"),
-        ("medio \ud83d par", "unpaired_surrogate"),
-        ("\uf0b7 Primer punto", "private_use_character"),
-        ("La canciÃ³n", "mojibake"),
-        ("dijo â€œno", "mojibake"),
-    ],
-)
+@pytest.mark.parametrize(("text", "reason"), TABLES["damage"])
 def test_damage(text: str, reason: str | None) -> None:
     assert find_damage(text) == reason
 

@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from case_tables import read_tables
 from contents import contents, flip_bit, forge_cache
 from report_files import CLUSTERED, PARADIGM, RANK, RANKED
 from result_files import RESULTS, SCORE
@@ -41,6 +42,8 @@ from evaluation.results.scores import (
     write_results,
 )
 from evaluation.results.stored import Part, library_versions, parse_json, score_parts, write_stored
+
+TABLES = read_tables(__file__)
 
 # --- stored --------------------------------------------------------------------------------------
 
@@ -327,19 +330,7 @@ def test_paradigms_are_one_file(tmp_path: Path) -> None:
     assert PARADIGM.skipped == 1
 
 
-@pytest.mark.parametrize(
-    ("kind", "changes", "found"),
-    [
-        ("rank", {"format": 1}, "format 1"),
-        ("rank", {"scores": [{"dataset": "a"}]}, "scores.0.task: Field required"),
-        ("rank", {"similarities": None}, "similarities: Input should be a valid"),
-        ("rank", {"evalrank": {"similarities": 1}}, "evalrank.similarities: Input should be"),
-        ("probe", {"intervals": {"coverage": "x"}}, "intervals.coverage: Input should be"),
-        ("probe", {"protocol": {}}, "KeyError: 'name'"),
-        ("paradigms", {"format": 0}, "format 0"),
-        ("paradigms", {"scores": [{"dataset": "x"}]}, "scores.0.language: Field required"),
-    ],
-)
+@pytest.mark.parametrize(("kind", "changes", "found"), TABLES["unfitting"])
 def test_a_file_that_does_not_fit(
     tmp_path: Path, kind: str, changes: dict[str, Any], found: str
 ) -> None:

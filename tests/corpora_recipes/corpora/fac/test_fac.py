@@ -1,6 +1,7 @@
 """Tests of the recipe of FAC: lower-cased, tokenised lines become natural text."""
 
 import pytest
+from case_tables import read_tables
 from conftest import corpus_of
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,24 +10,12 @@ from recipe_reading import read_examples, refused, write_files
 from corpora_recipes.corpora.fac.recipe import blocks, natural_line
 from corpora_recipes.recipe import Dropped
 
+TABLES = read_tables(__file__)
+
 CORPUS = corpus_of("fac")
 
 
-@pytest.mark.parametrize(
-    ("line", "text"),
-    [
-        ("una  historia , ¿ y qué ? .", "una historia, ¿y qué?."),
-        ("' meteoro ' cansa .", "'meteoro' cansa."),
-        ("en ' el ' faro rojo ' llueve .", "en 'el faro rojo' llueve."),
-        ("' a ' b ' y ' c ' d ' .", "a b y c d."),
-        ("una ' cita sin fin .", "una cita sin fin."),
-        ("sosa . . . sí . .", "sosa. sí."),
-        ("sosa ... sí .", "sosa... sí."),
-        ("los acusados &amp ;#8203;&amp;#8203;son dos .", "los acusados son dos."),
-        ("fin .<br /> sí . </div>", "fin. sí."),
-        ("madri\xadd .", "madrid."),
-    ],
-)
+@pytest.mark.parametrize(("line", "text"), TABLES["lines"])
 def test_natural_line(line, text):
     assert natural_line(line, "es") == text
 

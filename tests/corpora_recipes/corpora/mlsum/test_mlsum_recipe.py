@@ -70,19 +70,7 @@ def test_splits_by_file(tmp_path: Path) -> None:
     assert splits == {"train": "train", "val": "validation", "test": "test"}
 
 
-@pytest.mark.parametrize(
-    ("text", "reason"),
-    [
-        ("  \u200b ", "no_text"),
-        ("1.200. 2.400.", "no_sentences"),
-        ("Este artículo apareció en la edición impresa del 1 de marzo de 2010", "no_sentences"),
-        (
-            "O porto pecha dous días e as obras seguen, dixo onte o alcalde aos veciños da "
-            "vila, que non agardaban esa nova nin sabían cando ha volver abrir.",
-            "other_language",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("text", "reason"), TABLES["dropped"])
 def test_items_that_are_dropped(tmp_path: Path, text: str, reason: str) -> None:
     records, drops = read(write(tmp_path, {**GOOD, "text": text}))
     assert (records, drops["documents"]["dropped"]) == ([], {reason: 1})
