@@ -300,6 +300,9 @@ class Scores(ScoreTable):
             f"groups: {titles}",
             "; ".join(f"{mark} {MARKS[mark]}" for mark in MARKS if mark in marks),
         ]
+        if any(score.controls for score in scores):
+            meaning = "selectivity: points above labels learnt by heart; compression of the classes"
+            lines.append(f"{meaning}; bits: information a row")
         if self._layer_table():
             lines.append(
                 f"layers: means of the groups; {BEST_LAYER} best layer, chosen on validation"

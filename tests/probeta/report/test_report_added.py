@@ -22,6 +22,7 @@ from evaluation.results.scores import predictions_table as table_of
 from probeta.report.tables.added import above_random, added, describe_added, random_weights
 from probeta.report.tables.encoders import profiles
 from probeta.report.writing import write_report
+from probeta.scores import Scores
 
 MEASURES = {"selectivity": 0.2, "code_length": 150.0, "compression": 2.0, "information": 0.5}
 ENDS = dict(zip(MEASURES, ((0.1, 0.3), (140.0, 160.0), (1.8, 2.2), (-0.1, 1.1)), strict=True))
@@ -39,6 +40,17 @@ def controlled(score: Score, **changes: float) -> Score:
 def weighted(results: Results, name: str, **options: object) -> Results:
     encoder = results.encoder | {"encoder": "transformers", "options": {"model": "m", **options}}
     return replace(results, name=name, encoder=encoder)
+
+
+def test_the_table_of_scores_has_the_controls() -> None:
+    results = replace(ONE, scores=(controlled(SP), replace(DR, controls=NONE)))
+    lines = [line.split() for line in str(Scores(results, (), {}, frozenset(), None)).splitlines()]
+    assert lines[0][-3:] == ["selectivity", "compression", "bits"]
+    assert {line[0]: line[-3:] for line in lines[1:3]} == {
+        "sp_wiki": ["20.0", "2.00", "0.50"],
+        "dr_rst": ["–", "–", "–"],
+    }
+    assert sum(line[0] == "selectivity:" for line in lines) == 1
 
 
 def test_scores_have_their_controls_beside_them(tmp_path: Path) -> None:
