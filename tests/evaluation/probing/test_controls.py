@@ -98,6 +98,17 @@ def test_rows_whose_word_train_lacks_are_not_scored(folds: bool) -> None:
         assert (gold[0], gold[2]) == (control.y[5], control.y[0])
 
 
+def test_a_control_is_scored_on_the_rows_whose_word_train_has() -> None:
+    gold, documents = np.zeros(100, int), np.arange(100)
+    used = documents < 60
+    # Right in all rows; the control, in half of those that count and in no other one.
+    task, control = (gold, gold[None]), (gold, (documents >= 30)[None])
+    value, (low, high) = measure_selectivity("accuracy", task, control, used, documents)
+    assert value == 0.5
+    assert 0.35 < low < 0.4
+    assert 0.6 < high < 0.65
+
+
 def test_scores_are_permuted_within_their_split() -> None:
     scores = np.linspace(0, 5, 200)
     x = np.zeros((200, 2), np.float32)
