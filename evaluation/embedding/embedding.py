@@ -45,11 +45,11 @@ from evaluation.embedding.store import (
     NO_KEYS,
     EmbeddingStore,
     EncodedDataset,
-    Keys,
     add_files,
     describe_datasets,
     fingerprint,
     prepare_store,
+    read_header,
     remove_chunks,
     text_keys,
     write_chunk,
@@ -242,8 +242,7 @@ def embed_datasets(
     texts_by_prompt = prompted_texts(encoder, datasets)
     with locked_folder(folder, "embed", wait=True):
         prepare_store(folder, encoder)
-        keys = [text_keys([*texts], prompt) for prompt, texts in texts_by_prompt.items()]
-        _make_room(folder, encoder, np.concatenate([NO_KEYS, *keys]))
+        _make_room(folder, encoder, texts_by_prompt)
         n_encoded = sum(
             embed_texts(folder, encoder, texts, workers, prompt, executor)
             for prompt, texts in texts_by_prompt.items()
@@ -253,20 +252,29 @@ def embed_datasets(
         return describe_datasets(encoder, datasets, folder), n_encoded, n_texts
 
 
-def _make_room(folder: Path, encoder: Encoder, keys: Keys) -> None:
-    """Check that the vectors of the texts of some keys fit the disk, before they are encoded.
+def _make_room(
+    folder: Path, encoder: Encoder, texts_by_prompt: Mapping[str | None, Collection[str]]
+) -> None:
+    """Check that the vectors of texts fit the disk, before they are encoded.
 
     Of an encoder whose vectors are not kept, those that a killed run has left of other texts go.
     """
+    dimension, n_layers = int(read_header(folder)["dimension"]), len(encoder.layers)
+    text_size = n_layers * encoder.vectors.bytes_of(dimension)
+    # Mostly there is room for all of them, stored or not.
+    n_texts = sum(map(len, texts_by_prompt.values()))
+    if encoder.vectors.keep and n_texts * text_size <= free_at(folder):
+        return
+    of_prompts = [text_keys([*texts], prompt) for prompt, texts in texts_by_prompt.items()]
+    keys = np.concatenate([NO_KEYS, *of_prompts])
     if not encoder.vectors.keep:
         remove_chunks(folder, keys)
-    store = EmbeddingStore(folder, encoder)
-    n_texts, n_layers = int((~store.has(np.unique(keys))).sum()), len(encoder.layers)
-    size = n_texts * n_layers * encoder.vectors.bytes_of(store.dimension)
+    n_texts = int((~EmbeddingStore(folder, encoder).has(np.unique(keys))).sum())
+    size = n_texts * text_size
     if size <= (free := free_at(folder)):
         return
     expected = f"room for {format_size(size)}: {plural(n_texts, 'texts')}, "
-    expected += f"{plural(n_layers, 'layers')} of {store.dimension} dimensions"
+    expected += f"{plural(n_layers, 'layers')} of {dimension} dimensions"
     smaller = ["fewer layers"] if n_layers > 1 else []
     smaller += ["`vectors: {dtype: float16}`"] if encoder.vectors.dtype == "float32" else []
     smaller += ["`vectors: {keep: false}`"] if encoder.vectors.keep else []

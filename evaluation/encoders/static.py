@@ -194,12 +194,16 @@ def open_vectors(path: str) -> Iterator[VectorFile]:
 
 @dataclass(frozen=True)
 class Header:
-    """The header of a file: the ``count`` of words or None, and how those begin that are read."""
+    """The header of a file: the ``count`` of words or None, and how those begin that are read.
+
+    ``content``: words and vectors of a file that is read as a whole.
+    """
 
     dimension: int
     count: int | None
     kind: Literal["text", "binary", "pickle"]
     prefix: bytes = b""
+    content: "tuple[list[bytes], Floats] | None" = None
 
     def position_of(self, row: int) -> str:
         """Return the position of a row, for messages."""
@@ -224,7 +228,7 @@ def read_header(file: VectorFile, language: str = "") -> Header | FastTextArgume
         return _read_arguments(file)
     if file.peek(2) == PICKLE_MAGIC:
         words, matrix = _read_pickle(file)
-        return Header(matrix.shape[1], len(words), "pickle")
+        return Header(matrix.shape[1], len(words), "pickle", content=(words, matrix))
     binary = Path(file.path).name.removesuffix(".gz").endswith(".bin")
     # A mark before the first word, unless it is that word.
     if not binary and file.peek(4).startswith(BOM_UTF8) and file.peek(4) != BOM_UTF8 + b" ":
@@ -421,8 +425,9 @@ def _read_pickle(file: VectorFile) -> tuple[list[bytes], "Floats"]:
     return words, np.frombuffer(array[-1], "<f4").reshape(len(words), dimension)
 
 
-def _pickle_rows(file: VectorFile, header: Header) -> Iterator[_Rows]:
-    words, matrix = _read_pickle(file)
+def _pickle_rows(_file: VectorFile, header: Header) -> Iterator[_Rows]:
+    assert header.content is not None
+    words, matrix = header.content
     yield range(len(words)), words, matrix
 
 
