@@ -258,9 +258,8 @@ class Scores(ScoreTable):
         header = ("dataset", "group", "score", "95 % interval", "chance", "baseline", "n", "")
         rows = [header, *map(self._row, self.results.main)]
         # Chance is one of the baselines, whose names need no room.
-        rows = [
-            (*row[:4], "", row[5].partition(" ")[0], *row[6:]) for row in rows if narrow
-        ] or rows
+        if narrow:
+            rows = [(*row[:4], "", row[5].partition(" ")[0], *row[6:]) for row in rows]
         if not any(score.controls for score in self.results.main):
             return rows
         added = [["selectivity", "compression", "bits"], *map(_added, self.results.main)]
@@ -301,7 +300,7 @@ class Scores(ScoreTable):
             "; ".join(f"{mark} {MARKS[mark]}" for mark in MARKS if mark in marks),
         ]
         if any(score.controls for score in scores):
-            meaning = "selectivity: points above labels learnt by heart; compression of the classes"
+            meaning = "selectivity: points above memorised labels; compression of the classes"
             lines.append(f"{meaning}; bits: information a row")
         if self._layer_table():
             lines.append(
