@@ -2,9 +2,9 @@
 
 - Selectivity (Hewitt and Liang 2019, "Designing and interpreting probes with control tasks",
   section 2): the score less that of the same probe on control labels, a random class for the first
-  word of a row's first text, so that they must be learnt by heart. Words, the most frequent first,
+  word of a row's first text, so that they must be memorised. Words, the most frequent first,
   draw among the rows of each class that are left: rows have each class as often as in train. Rows
-  of test whose word train lacks are left out; scores that are numbers are permuted over rows.
+  of test whose word train lacks are not scored; scores that are numbers are permuted over rows.
 - Code length and compression, see ``online_code``.
 - Usable information, see ``usable_information``, with chances that are calibrated on the rows that
   the strength was chosen on.
