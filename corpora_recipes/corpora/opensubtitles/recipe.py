@@ -19,15 +19,16 @@ sentence is one line of the dialogue, or several if dashes separate speakers. Se
 continue in the next one are not joined: five in six sentences that begin with a lower-case letter
 follow a full stop, and are only careless spelling.
 
-``zipfile.ZipFile`` makes an object for every member: 1.5 s and 180 MB for 300,000 of them, in each
-worker. Here the directory is read once, as a stream, and a worker seeks a member's record (PKWARE's
-APPNOTE.TXT 6.3.10, whose sections are cited below). Of a remote archive only that is fetched.
+``zipfile.ZipFile`` makes an object for every member: 1.5 s and 180 MB for 300,000 of them. So the
+directory is read once, to list the films, and a worker seeks its member by what that says (PKWARE's
+APPNOTE.TXT 6.3.10, whose sections are cited below). Of a remote archive only these are fetched.
 """
 
 import re
 import shutil
 import struct
 import sys
+import zipfile
 import zlib
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
@@ -57,7 +58,7 @@ from corpora_recipes.recipe import BlockResult, Corpus, Dropped, Source, load_fa
 from corpora_recipes.records import Dialogue, Drops
 from corpora_recipes.running import patience
 from corpora_recipes.running.errors import InputError, ParamsError, RawError
-from corpora_recipes.running.limits import LARGEST_FILE, LARGEST_XML, MOST_SUBTITLES
+from corpora_recipes.running.limits import LARGEST_DIRECTORY, LARGEST_FILE, LARGEST_XML
 from corpora_recipes.text.cleaning import clean, find_damage
 from corpora_recipes.text.language import FINAL, identify, is_lower
 from corpora_recipes.text.sentences import ends_in_abbreviation
@@ -76,7 +77,7 @@ class Bytes(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """The directory record of a member; ``offset`` is the position of its local header."""
+    """What the directory says of a member; ``offset`` is the position of its local header."""
 
     name: str
     flags: int
@@ -89,14 +90,15 @@ class Member:
 
 @dataclass(frozen=True, slots=True)
 class Film:
-    """A block: the subtitle files of one film, as positions of directory records in the archive.
+    """A block: a film, the subtitle file that is read, and how many there are.
 
-    The key is its IMDb number, the name of its folder there.
+    The key is its IMDb number, the name of its folder in the archive.
     """
 
     key: str
     path: Path
-    positions: tuple[int, ...]
+    member: Member
+    n_versions: int
 
 
 def boilerplate(corpus: Corpus) -> list[re.Pattern[str]]:
@@ -124,10 +126,10 @@ def read_block(block: Film, corpus: Corpus) -> BlockResult:
     """Read one film; raises InputError if this part of the archive is damaged."""
     result = BlockResult()
     with open_archive(block.path) as file:
-        data = read_member(file, block.path, choose(file, block, corpus))
-    if n_versions := len(block.positions) - 1:
-        result.drops.seen["documents"] += n_versions
-        result.drops.dropped["documents", "same_film"] += n_versions
+        data = read_member(file, block.path, block.member)
+    if n_others := block.n_versions - 1:
+        result.drops.seen["documents"] += n_others
+        result.drops.dropped["documents", "same_film"] += n_others
     with result.counting("documents"):
         result.records.append(Dialogue(block.key, "", _conversations(data, corpus, result.drops)))
     return result
@@ -205,29 +207,25 @@ def list_films(file: Bytes, path: Path, corpus: Corpus) -> Sequence[Film]:
     """List the films of an open archive, in the folder that language and form name."""
     folder = f"OpenSubtitles/{archive_name(corpus).removesuffix('.zip')}/"
     layout = re.compile(re.escape(folder) + r"[^/]+/([^/]+)/[^/]+\.xml")
-    films: dict[str, list[int]] = {}
+    films: dict[str, list[Member]] = {}
     n_others = 0
-    for member, position in list_members(file, path):
+    for member in list_members(file, path)[0]:
         name = member.name
         if ".." in name.split("/") or name.startswith("/") or "\\" in name:
             found = f"{name!r}, a path outside the archive's folder"
             raise RawError(path, f"members below {folder}", found)
         if match := layout.fullmatch(name):
-            films.setdefault(match[1], []).append(position)
+            films.setdefault(match[1], []).append(member)
         else:
             n_others += 1
     if not films:
         expected = f"members {folder}<year>/<imdb>/<subtitle>.xml"
         raise RawError(path, expected, f"{n_others} other members")
-    return [Film(imdb, path, tuple(positions)) for imdb, positions in films.items()]
 
+    def order(member: Member) -> tuple[int, str]:
+        return keyed_hash(corpus.seed, corpus.name, member.name, "subtitle"), member.name
 
-def choose(file: Bytes, film: Film, corpus: Corpus) -> Member:
-    """Return the subtitle file of a film that is read: the first by the keyed hash of its name."""
-    return min(
-        (read_record(file, film.path, position) for position in film.positions),
-        key=lambda f: (keyed_hash(corpus.seed, corpus.name, f.name, "subtitle"), f.name),
-    )
+    return [Film(imdb, path, min(all_, key=order), len(all_)) for imdb, all_ in films.items()]
 
 
 # --- fetching a part -----------------------------------------------------------------------------
@@ -298,12 +296,10 @@ class _Archive:
     def __init__(self, file: PartialFile, path: Path, corpus: Corpus) -> None:
         """Fetch the directory."""
         self._file = file
-        self._path = path
-        self._corpus = corpus
         self.films = order_blocks(list_films(file, path, corpus), corpus)
         # Where a member ends is not in the directory: before the next one, or the directory.
-        self._ends = sorted(member.offset for member, _ in list_members(file, path))
-        self._ends.append(find_directory(file, path)[0])
+        members, end = list_members(file, path)
+        self._ends = [*sorted(member.offset for member in members), end]
 
     def fetch(self, films: Iterable[Film]) -> Iterator[Film]:
         """Fetch the subtitle files of films, in the order of the archive; yield those that came."""
@@ -330,9 +326,8 @@ class _Archive:
         self._file.discard(*self._range(film))
 
     def _range(self, film: Film) -> tuple[int, int]:
-        member = choose(self._file, film, self._corpus)
-        end = self._ends[bisect_right(self._ends, member.offset, hi=len(self._ends) - 1)]
-        return member_range(member, end, self._path)
+        at = bisect_right(self._ends, film.member.offset, hi=len(self._ends) - 1)
+        return member_range(film.member, self._ends[at], film.path)
 
 
 # --- lines of dialogue ---------------------------------------------------------------------------
@@ -522,65 +517,62 @@ def _count_marks(drops: Drops, name: str, count: int) -> None:
 
 # --- members of a zip archive --------------------------------------------------------------------
 
-_CHUNK = 1 << 20
-
-_RECORD = struct.Struct("<4s6H3L5H2L")  # 4.3.12, central directory header
 _LOCAL = struct.Struct("<4s5H3L2H")  # 4.3.7, local file header
-_END = struct.Struct("<4s4H2LH")  # 4.3.16, end of central directory record
-_LOCATOR = struct.Struct("<4sLQL")  # 4.3.15, zip64 end of central directory locator
-_END64 = struct.Struct("<4sQ2H2L4Q")  # 4.3.14, zip64 end of central directory record
-_FULL = 0xFFFFFFFF  # the value is in the zip64 extra field (4.5.3)
 _ENCRYPTED, _UTF8 = 1 << 0, 1 << 11  # 4.4.4, general purpose bit flag
-_STORED, _DEFLATED = 0, 8  # 4.4.5, compression method
 
 
-def list_members(file: Bytes, path: Path) -> Iterator[tuple[Member, int]]:
-    """Yield the directory record of each member, and its position; ``path`` is for messages."""
-    start, remaining = find_directory(file, path)
-    file.seek(start)
-    data, at, base, count = b"", 0, start, 0
-    while remaining or at < len(data):
-        end = _end_of_record(data, at)
-        if end is None:
-            chunk = file.read(min(_CHUNK, remaining))
-            if not chunk:
-                raise _damaged(path, "its directory ends inside a record")
-            remaining -= len(chunk)
-            base += at
-            data, at = data[at:] + chunk, 0
-            continue
-        if not data.startswith(b"PK\1\2", at):
-            raise _damaged(path, f"no directory record at byte {base + at:,}")
-        count += 1
-        if count > MOST_SUBTITLES:
-            raise _damaged(path, f"more than {MOST_SUBTITLES:,} members")
-        yield _member(data[at:end], path), base + at
-        at = end
+class _Reading:
+    """An archive for ``zipfile``, which reads the whole directory: its size has a ceiling."""
+
+    def __init__(self, file: Bytes, path: Path) -> None:
+        self.seek = file.seek
+        self._file = file
+        self._path = path
+
+    def tell(self) -> int:
+        """Return the position."""
+        return self._file.seek(0, 1)
+
+    def read(self, size: int = -1) -> bytes:
+        """Return the next bytes."""
+        if size > LARGEST_DIRECTORY:
+            raise _damaged(self._path, f"a directory of {size:,} bytes")
+        return self._file.read(size)
 
 
-def read_record(file: Bytes, path: Path, position: int) -> Member:
-    """Read the directory record at a position that ``list_members`` gave."""
-    _seek(file, path, position)
-    # Most records are shorter.
-    data = file.read(512)
-    end = _end_of_record(data, 0)
-    if end is None and len(data) == 512:
-        data += file.read(3 * 0xFFFF)
-        end = _end_of_record(data, 0)
-    if end is None or not data.startswith(b"PK\1\2"):
-        raise _damaged(path, f"no directory record at byte {position:,}")
-    return _member(data[:end], path)
+def list_members(file: Bytes, path: Path) -> tuple[list[Member], int]:
+    """Return the members of an archive, and where they end; ``path`` is for messages."""
+    try:
+        archive = zipfile.ZipFile(_Reading(file, path))
+    # zipfile lets through the last two: an invalid date or name, a field that is cut.
+    except (zipfile.BadZipFile, NotImplementedError, ValueError, struct.error) as error:
+        raise _damaged(path, f"no zip archive, or a damaged one: {error}") from None
+    members = [
+        Member(
+            info.orig_filename,
+            info.flag_bits,
+            info.compress_type,
+            info.CRC,
+            info.compress_size,
+            info.file_size,
+            info.header_offset,
+        )
+        for info in archive.infolist()
+    ]
+    return members, archive.start_dir
 
 
 def read_member(file: Bytes, path: Path, member: Member) -> bytes:
     """Return the contents of a member; all that the directory says of it must be true."""
     if member.flags & _ENCRYPTED:
         raise _damaged(path, f"{member.name} is encrypted")
-    if member.method not in (_STORED, _DEFLATED):
+    if member.method not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         raise _damaged(path, f"{member.name} has the compression method {member.method}")
     if max(member.size, member.compressed) > LARGEST_FILE:
         raise _size_error(path, member)
-    _seek(file, path, member.offset)
+    if not 0 <= member.offset <= file.seek(0, 2):
+        raise _damaged(path, f"a reference to byte {member.offset:,}, outside of it")
+    file.seek(member.offset)
     header = file.read(_LOCAL.size)
     if len(header) < _LOCAL.size or header[:4] != b"PK\3\4":
         raise _damaged(path, f"no member at byte {member.offset:,}, where {member.name} should be")
@@ -591,7 +583,7 @@ def read_member(file: Bytes, path: Path, member: Member) -> bytes:
     file.seek(extra, 1)
     data = file.read(member.compressed)
     is_whole = len(data) == member.compressed
-    if is_whole and member.method == _DEFLATED:
+    if is_whole and member.method == zipfile.ZIP_DEFLATED:
         inflater = zlib.decompressobj(-zlib.MAX_WBITS)
         try:
             # One byte beyond the announced size reveals a wrong size.
@@ -615,76 +607,6 @@ def member_range(member: Member, end: int, path: Path) -> tuple[int, int]:
         raise _damaged(path, f"{member.name} would reach to byte {shortest:,}, beyond {end:,}")
     # The name and the extra field of its header have at most 65,535 bytes each.
     return member.offset, min(end, shortest + 2 * 0xFFFF)
-
-
-def find_directory(file: Bytes, path: Path) -> tuple[int, int]:
-    """Return the position of the central directory, and its size in bytes."""
-    # The number of its records is not reliable: some writers give it modulo 65,536.
-    length = file.seek(0, 2)
-    tail_at = max(0, length - _LOCATOR.size - _END.size - 0xFFFF)
-    file.seek(tail_at)
-    tail = file.read()
-    at = len(tail)
-    while (at := tail.rfind(b"PK\5\6", 0, at)) >= 0:
-        # The comment, the record's last field, ends at the end of the file.
-        if len(tail) - at >= _END.size:
-            *_, size, start, comment = _END.unpack_from(tail, at)
-            if at + _END.size + comment == len(tail):
-                break
-    else:
-        raise _damaged(path, "no zip archive, or a truncated one")
-    if at >= _LOCATOR.size and tail.startswith(b"PK\6\7", at - _LOCATOR.size):
-        _seek(file, path, _LOCATOR.unpack_from(tail, at - _LOCATOR.size)[2])
-        end64 = file.read(_END64.size)
-        if len(end64) < _END64.size or end64[:4] != b"PK\6\6":
-            raise _damaged(path, "its zip64 end record is not where it should be")
-        *_, size, start = _END64.unpack(end64)
-    if start + size > tail_at + at:
-        raise _damaged(path, f"a directory that would reach to byte {start + size:,}")
-    return start, size
-
-
-def _member(record: bytes, path: Path) -> Member:
-    """Return the member that a whole directory record describes."""
-    fields = _RECORD.unpack_from(record)
-    _, _, _, flags, method, _, _, crc, compressed, size, named, extra, *_, offset = fields
-    end = _RECORD.size + named
-    name = _decode(record[_RECORD.size : end], flags)
-    if _FULL in (size, compressed, offset):
-        large = _zip64_values(record[end : end + extra])
-        # The field holds those of the three that are too large, in this order.
-        size, compressed, offset = (
-            next(large, -1) if value == _FULL else value for value in (size, compressed, offset)
-        )
-        if -1 in (size, compressed, offset):
-            raise _damaged(path, f"{name} lacks its zip64 sizes")
-    return Member(name, flags, method, crc, compressed, size, offset)
-
-
-def _end_of_record(data: bytes, at: int) -> int | None:
-    """Return the end of the directory record, None if it is beyond the data."""
-    if at + _RECORD.size > len(data):
-        return None
-    named, extra, comment = _RECORD.unpack_from(data, at)[10:13]
-    end: int = at + _RECORD.size + named + extra + comment
-    return end if end <= len(data) else None
-
-
-def _seek(file: Bytes, path: Path, position: int) -> None:
-    if position > file.seek(0, 2):
-        raise _damaged(path, f"a reference to byte {position:,}, beyond its end")
-    file.seek(position)
-
-
-def _zip64_values(extra: bytes) -> Iterator[int]:
-    at = 0
-    while at + 4 <= len(extra):
-        kind, size = struct.unpack_from("<2H", extra, at)
-        if kind == 1:
-            values = extra[at + 4 : at + 4 + size]
-            yield from (value for (value,) in struct.iter_unpack("<Q", values[: size // 8 * 8]))
-            return
-        at += 4 + size
 
 
 def _decode(name: bytes, flags: int) -> str:

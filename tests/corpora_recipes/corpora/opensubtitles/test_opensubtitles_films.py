@@ -12,7 +12,7 @@ from loopback import RangeServer
 from no_waiting import no_waiting as no_waiting
 from recipe_reading import recipe_corpus, refused, serve
 
-from corpora_recipes.corpora.opensubtitles.recipe import find_directory, list_members
+from corpora_recipes.corpora.opensubtitles.recipe import list_members
 from corpora_recipes.fetching import sources
 from corpora_recipes.fetching.ranges import parts_folder
 from corpora_recipes.reading import read
@@ -86,8 +86,8 @@ def directory(data: bytes) -> tuple[list[int], int]:
     """Return where the members of an archive begin, and where its directory does."""
     Path("whole.zip").write_bytes(data)
     with Path("whole.zip").open("rb") as file:
-        offsets = sorted(member.offset for member, _ in list_members(file, Path("whole.zip")))
-        return offsets, find_directory(file, Path("whole.zip"))[0]
+        members, start = list_members(file, Path("whole.zip"))
+        return sorted(member.offset for member in members), start
 
 
 @pytest.mark.parametrize("documents", [1, 40])
@@ -239,7 +239,8 @@ def test_a_file_that_was_damaged_is_fetched_again(server: RangeServer, archive: 
 
 @pytest.mark.parametrize("page", [b"<!doctype html><title>Busy</title>", b"PK\3\4" + b"x" * 99])
 def test_no_archive(server: RangeServer, page: bytes) -> None:
-    assert error(server, page) == "no zip archive, or a truncated one"
+    found = "no zip archive, or a damaged one: File is not a zip file"
+    assert error(server, page) == found
 
 
 def test_another_size_than_is_known(server: RangeServer) -> None:

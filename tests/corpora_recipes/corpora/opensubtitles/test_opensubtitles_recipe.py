@@ -24,7 +24,6 @@ from corpora_recipes.corpora.opensubtitles.recipe import (
     load_rules,
     read_lines,
     read_member,
-    read_record,
     split_turns,
 )
 from corpora_recipes.fetching.sources import fetch, list_sources
@@ -384,9 +383,8 @@ def write(path: Path, contents: dict[str, bytes], method: int = zipfile.ZIP_DEFL
 
 def read_members(path: Path) -> dict[str, bytes]:
     with path.open("rb") as file:
-        listed = list(list_members(file, path))
-        assert [member for member, _ in listed] == [read_record(file, path, at) for _, at in listed]
-        return {member.name: read_member(file, path, member) for member, _ in listed}
+        members, _ = list_members(file, path)
+        return {member.name: read_member(file, path, member) for member in members}
 
 
 def patched(path: Path, signature: bytes, offset: int, value: bytes) -> Path:
@@ -404,14 +402,11 @@ def test_zip64(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = write(tmp_path / "a.zip", CONTENTS)
     assert b"PK\6\6" in path.read_bytes()
     assert read_members(path) == CONTENTS
-    with path.open("rb") as file:
-        last = [at for _, at in list_members(file, path)][-1]
-        assert read_record(file, path, last).size == 768
     data = path.read_bytes()
     at = data.rindex(b"PK\1\2") + 46 + len("a/ñ/2.xml".encode())
     assert data[at : at + 2] == b"\1\0"
     path.write_bytes(data[:at] + b"\2\0" + data[at + 2 :])
-    with pytest.raises(InputError, match=r"2\.xml lacks its zip64 sizes"):
+    with pytest.raises(InputError, match="4,294,967,295 bytes, more than"):
         read_members(path)
 
 
@@ -429,21 +424,6 @@ def test_written_to_a_pipe(tmp_path: Path) -> None:
             file.writestr(name, data)
     (tmp_path / "a.zip").write_bytes(pipe.getvalue())
     assert read_members(tmp_path / "a.zip") == CONTENTS
-
-
-def test_comment_that_looks_like_an_end(tmp_path: Path) -> None:
-    path = write(tmp_path / "a.zip", CONTENTS)
-    with zipfile.ZipFile(path, "a") as file:
-        file.comment = b"PK\5\6" + b"x" * 400
-    assert read_members(path) == CONTENTS
-
-
-def test_directory_of_many_chunks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    contents = {f"folder/{i}": str(i).encode() for i in range(500)}
-    path = write(tmp_path / "a.zip", contents)
-    for chunk in (1, 46, 61, 1000):
-        monkeypatch.setattr(recipe, "_CHUNK", chunk)
-        assert read_members(path) == contents
 
 
 def test_count_modulo_65536(tmp_path: Path) -> None:
@@ -481,7 +461,7 @@ def test_no_zip(tmp_path: Path, data: bytes | str) -> None:
 def test_beginning_cut(tmp_path: Path) -> None:
     path = write(tmp_path / "a.zip", CONTENTS)
     path.write_bytes(path.read_bytes()[30:])
-    assert "directory" in error(path)
+    assert error(path) == "a reference to byte -30, outside of it"
 
 
 def test_method(tmp_path: Path) -> None:
@@ -492,11 +472,11 @@ def test_method(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("signature", "offset", "value", "found"),
     [
-        (b"PK\1\2", 0, b"XX", "no directory record at byte"),
+        (b"PK\1\2", 0, b"XX", "no zip archive, or a damaged one: Bad magic number"),
         (b"PK\1\2", 8, b"\1\0", "encrypted"),
         (b"PK\1\2", 24, b"\12", "the 10 bytes announced"),
         (b"PK\1\2", 42, b"\1", "no member at byte 1,"),
-        (b"PK\1\2", 42, b"\0\0\0\x7f", "beyond its end"),
+        (b"PK\1\2", 42, b"\0\0\0\x7f", "outside of it"),
         (b"PK\3\4", 30, b"b", "b where a should be"),
         (b"hello", 0, b"j", "another CRC-32"),
     ],
@@ -504,6 +484,11 @@ def test_method(tmp_path: Path) -> None:
 def test_patched(tmp_path: Path, signature: bytes, offset: int, value: bytes, found: str) -> None:
     path = write(tmp_path / "a.zip", {"a": b"hello"}, method=zipfile.ZIP_STORED)
     assert found in error(patched(path, signature, offset, value))
+
+
+def test_directory_too_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(recipe, "LARGEST_DIRECTORY", 100)
+    assert "a directory of 163 bytes" in error(write(tmp_path / "a.zip", CONTENTS))
 
 
 def test_announced_as_too_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
