@@ -6,62 +6,13 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from case_tables import read_tables
 from imports import PACKAGES, REPOSITORY, imported, modules
 
+TABLES = read_tables(__file__)
+
 # From the lowest to the highest: a room may import those that come before it, and no other.
-ROOMS = (
-    "corpora_recipes.escaping",
-    "corpora_recipes.hashing",
-    "corpora_recipes.parquet",
-    "corpora_recipes.running",
-    "corpora_recipes.records",
-    "corpora_recipes.validation",
-    "corpora_recipes.yaml_files",
-    "corpora_recipes.recipe",
-    "corpora_recipes.fetching",
-    "corpora_recipes.languages",
-    "corpora_recipes.params",
-    "corpora_recipes.text",
-    "corpora_recipes.reading",
-    "corpora_recipes.formats",
-    "corpora_recipes.corpora",
-    "corpora_recipes.verbs",
-    "builders.audit_report",
-    "builders.sampling",
-    "builders.statistics",
-    "builders.tasks",
-    "builders.plan",
-    "builders.store",
-    "builders.auditing",
-    "builders.building",
-    "builders.composing",
-    "builders.packaging",
-    "builders.verbs",
-    "evaluation.arrays",
-    "evaluation.datasets",
-    "evaluation.encoders",
-    "evaluation.features",
-    "evaluation.measures",
-    "evaluation.embedding",
-    "evaluation.results",
-    "evaluation.paradigms",
-    "evaluation.probing",
-    "evaluation.ranking",
-    "evaluation.params",
-    "evaluation.training",
-    "evaluation.verbs",
-    "probeta.__main__",
-    "probeta.annotation",
-    "probeta.data",
-    "probeta.scores",
-    "probeta.trainer_evaluator",
-    "probeta.scoring",
-    "probeta.exchange",
-    "probeta.auditing",
-    "probeta.verifying",
-    "probeta.report",
-    "probeta.cli",
-)
+ROOMS = TABLES["rooms"]
 
 
 def room_of(module: str) -> str:

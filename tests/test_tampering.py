@@ -11,11 +11,14 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 import yaml
+from case_tables import read_tables
 from contents import flip_bit
 from faults import Tree, tree, write_params, write_vectors
 
 from corpora_recipes.running import code
 from probeta.cli import main
+
+TABLES = read_tables(__file__)
 
 HELPER = "SCALE = {}\n"
 CALLABLE = """
@@ -81,27 +84,7 @@ def first(folder: Path, pattern: str) -> Path:
     return sorted(path for path in folder.glob(pattern) if path.is_file())[0]
 
 
-OUTPUTS = (
-    "data/records/*.parquet",
-    "data/records/*.json",
-    "data/instances/corpora/*/*/*.parquet",
-    "data/instances/rankings/*/build.json",
-    "data/audit/audit.json",
-    "dist/hub/*/*.parquet",
-    "dist/hub/README.md",
-    "data/embeddings/*/*.vectors.*.npy",
-    "data/embeddings/*/*.digest.*.npy",
-    "data/embeddings/*/*.keys.npy",
-    "data/embeddings/*/datasets.json",
-    "data/embeddings/*/encoder.json",
-    "data/results/*/scores.json",
-    "data/results/*/predictions.parquet",
-    "data/rankings/*/ranks.parquet",
-    "data/paradigms/*.json",
-    "reports/index.html",
-    "reports/metrics/*.json",
-    "data/memory/*/*/made.json",
-)
+OUTPUTS = TABLES["outputs"]
 
 
 def permute(place: Path) -> None:

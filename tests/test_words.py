@@ -8,29 +8,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from case_tables import read_tables
 from documentation import PAGES
 from imports import PACKAGES, REPOSITORY
 
+TABLES = read_tables(__file__)
+
 # Phrase to what is written instead.
-PHRASES = {
-    r"\bparted by\b": "separated by",
-    r"\bbut for\b": "except",
-    r"\bof which (the|it|a)\b": "two sentences",
-    r"\b(is|are) (?-i:none)\b": "say what is missing, or was not found",
-    r"\bone an? (row|dataset|encoder|document)\b": "one per row",
-    r"\bspoilt\b": "damaged, corrupted",
-    r"\btold apart\b": "distinguished",
-    r"\bstands? (there|in it|near)\b": "is, occurs",
-    r"\bwhat means the same\b": "paraphrases, synonyms",
-    r"\bgoes? along with\b": "correlates with",
-    r"\bunder way\b": "in flight",
-    r"\b(data|datasets|files|tables) of others\b": "third-party data",
-    r"\bwhat there is not\b": "missing",
-    r"\bis said when\b": "is raised when",
-    r"\bwhat is not concerned\b": "reused",
-    r"\bthe memory (answers|knows|keeps|has|remembers)\b": "the cache",
-    r"\bwalks? (its|the) entries\b": "runs over its entries",
-}
+PHRASES = TABLES["phrases"]
 # Names that have stood for a score, a path, a table, a flag …; `found`, `where` and `todo` stay the
 # parts of an error.
 VAGUE_NAMES = {"own", "memo", "given", "known", "told", "way", "gone", "lacking", "retain"}

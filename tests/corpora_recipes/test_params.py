@@ -4,6 +4,7 @@ from dataclasses import replace
 from datetime import date
 
 import pytest
+from case_tables import read_tables
 from recipe_reading import refused
 
 from builders.plan.datasets import datasets_of
@@ -11,6 +12,8 @@ from corpora_recipes.fetching.sources import fetch
 from corpora_recipes.params import corpus_of, load_corpora, load_params, shipped_params
 from corpora_recipes.recipe import recipe_names
 from corpora_recipes.running.errors import InputError
+
+TABLES = read_tables(__file__)
 
 
 def entry(**changes):
@@ -77,29 +80,9 @@ def test_what_is_wrong_in_an_entry_is_said(write_params, corpora, where, word) -
 @pytest.mark.parametrize(
     ("text", "where", "word"),
     [
-        ("seed:", ": seed", "an integer"),
-        ("seed: true", ": seed", "an integer"),
-        ("sources: 1", ": sources", "a text"),
-        ("seeds: 1", ": seeds", "write seed"),
-        ("1: 1", ": 1", "unknown"),
-        ("probing: four_part", ": probing", "keys with entries"),
-        ("corpora: {'x; touch y #': {}}", ": corpora.x; touch y #", "lower-case"),
-        ("corpora: {../x: {}}", ": corpora.../x", "lower-case"),
-        ("corpora: {1: {}}", ": corpora.1", "YAML reads as int"),
-        ("corpora: {a: {datasets: {sp-b: {}}}}", ".a.datasets.sp-b", "lower-case"),
-        ("corpora: {a: {datasets: {2026-01-01: {}}}}", ".datasets.2026-01-01", "quotes"),
-        ("corpora: {on: {}}", ": corpora.True", "reads as bool"),
+        *TABLES["top"],
         (f"corpora: {{{'a' * 101}: {{}}}}", "a" * 101, "100 at most"),
-        ('corpora: {"a\\n": {}}', ": corpora.a\n", "lower-case"),
-        ("rankings: {$(x): {}}", ": rankings.$(x)", "lower-case"),
         *((f"encoders: {{{name}: {{}}}}", f"s.{name}", "letters") for name in ("a.b", "_a", "-a")),
-        ("trained: {a.b: {}}", ": trained.a.b", "letters"),
-        ("encoders: {a: {}}\ntrained: {a: {}}", ": trained.a", "encoders.a"),
-        ("encoders: {7: {}}", ": encoders.7", "reads as int"),
-        ("encoders: {}\nencoders: {}", ", line 2", "each key once"),
-        ("corpora: {a: {datasets: {sp: {}}}, b: {datasets: {sp: {}}}}", ": corpora", "sp more"),
-        ("- 1", "params.yaml", "keys among name, seed, sources, corpora"),
-        ("a: [", "params.yaml", "YAML"),
     ],
 )
 def test_what_is_wrong_at_the_top_is_said(tmp_path, text, where, word) -> None:

@@ -5,6 +5,7 @@ import types
 from pathlib import Path
 
 import pytest
+from case_tables import read_tables
 from recipe_reading import refused
 
 from corpora_recipes import recipe
@@ -23,6 +24,8 @@ from corpora_recipes.recipe import (
 from corpora_recipes.running.console import PARAMS
 from corpora_recipes.running.errors import InputError
 from probeta.cli.listing import corpora_listing, recipes_listing
+
+TABLES = read_tables(__file__)
 
 # --- recipe --------------------------------------------------------------------------------------
 
@@ -143,14 +146,7 @@ def test_a_broken_corpus_yaml_does_not_hide_the_others(tmp_path, monkeypatch, wr
     assert "  broken: wrong, see below" in shown
 
 
-@pytest.mark.parametrize(
-    ("name", "language", "shown"),
-    [
-        ("fac", "es", "823.2 kB"),
-        ("theses", "es", "about 400.0 MB, 90 minutes or more"),
-        ("theses", "ca", "1 file of unknown size"),
-    ],
-)
+@pytest.mark.parametrize(("name", "language", "shown"), TABLES["costs"])
 def test_what_a_download_costs(write_params, empty_folder, name, language, shown) -> None:
     entry = {"corpus": {"recipe": name, "language": language, "sources": "upstream"}}
     lines = list(corpora_listing(write_params({"mine": entry})))
@@ -201,15 +197,7 @@ def test_every_language_has_a_name_if_not_only_wikipedia_has_it() -> None:
     assert {code for code in shown if not title_of(code)} == set()
 
 
-@pytest.mark.parametrize(
-    ("asked", "near"),
-    [
-        ("catalan", "ca (Catalan)"),
-        ("Galicia", "gl (Galician)"),
-        ("eus", "eu (Basque)"),
-        ("xq", None),
-    ],
-)
+@pytest.mark.parametrize(("asked", "near"), TABLES["unknown_languages"])
 def test_unknown_languages(asked: str, near: str | None) -> None:
     with pytest.raises(InputError) as error:
         corpora_in(asked)

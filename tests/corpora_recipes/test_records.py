@@ -7,6 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from case_tables import read_tables
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -30,19 +31,12 @@ from corpora_recipes.records import (
     to_row,
 )
 
+TABLES = read_tables(__file__)
+
 # --- records -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("paragraphs", "sections"),
-    [
-        ([["a", "b"], ["c", None, "d"]], [[["a", "b"], ["c"]], [["d"]]]),
-        # A dropped first sentence leaves an empty section.
-        ([[None, "b"]], [[], [["b"]]]),
-        ([["a", None, None], [None, "b", None]], [[["a"]], [["b"]]]),
-        ([[None], []], []),
-    ],
-)
+@pytest.mark.parametrize(("paragraphs", "sections"), TABLES["sections"])
 def test_a_drop_ends_the_section(paragraphs, sections) -> None:
     assert split_at_drops("H", 2, paragraphs) == [Section("H", 2, kept) for kept in sections]
 

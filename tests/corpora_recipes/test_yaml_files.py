@@ -4,11 +4,14 @@ from pathlib import Path
 
 import pytest
 import yaml
+from case_tables import read_tables
 from recipe_reading import refused
 
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.limits import DEEPEST_YAML, LARGEST_YAML, MOST_ALIASES
 from corpora_recipes.yaml_files import load_yaml, parse_yaml
+
+TABLES = read_tables(__file__)
 
 ROOT = Path(__file__).parents[2]
 PLACES = ("*.yaml", "builders/**/*.yaml", "probeta/**/*.yaml", "corpora_recipes/**/*.yaml")
@@ -35,16 +38,7 @@ def test_what_is_no_plain_yaml_is_refused(text: str) -> None:
         parse_yaml(text, "params.yaml")
 
 
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("a: 1\nb: 2\na: 3\n", ["params.yaml, line 3", "a in line 1 and in line 3"]),
-        ("x:\n  a: {}\n  b: {}\n  'a': {}\n", ["line 4", "a in line 2 and in line 4"]),
-        ("x: {a: 1, a: 1}\n", ["each key once in a mapping"]),
-        ("x: {yes: 1, true: 1}\n", ["each key once in a mapping"]),
-        ("a: &a {k: 1}\nb:\n  <<: *a\n  <<: *a\n", ["line 4", "<< in line 3 and in line 4"]),
-    ],
-)
+@pytest.mark.parametrize(("text", "words"), TABLES["repeated"])
 def test_a_repeated_key_is_refused_with_both_lines(text: str, words: list[str]) -> None:
     with pytest.raises(InputError) as error:
         parse_yaml(text, "params.yaml")

@@ -223,14 +223,7 @@ def test_a_dataset_with_classes_and_scores(tmp_path: Path) -> None:
     assert (found[2].labels, [dataset.folds for dataset in found]) == ((), [False] * 3)
 
 
-@pytest.mark.parametrize(
-    ("task", "split", "fold", "expected"),
-    [
-        ("sentence_classification", "train", None, "or only train, with a column fold"),
-        ("sentence_classification", "test", 0, "or only train, with a column fold"),
-        ("similarity", "train", 0, "or only test"),
-    ],
-)
+@pytest.mark.parametrize(("task", "split", "fold", "expected"), TABLES["one_split"])
 def test_one_split_where_there_must_be_others(
     tmp_path: Path, task: str, split: str, fold: int | None, expected: str
 ) -> None:

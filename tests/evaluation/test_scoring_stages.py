@@ -87,15 +87,7 @@ def samples(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("verb", "probing", "parts", "killed_after"),
-    [
-        (["probe", "--workers", "2"], "{protocol: senteval}", 10, 7),
-        (["probe", "--workers", "2"], "{protocol: standard}", 10, 7),
-        (["rank", "--workers", "2"], "{}", 4, 3),
-        (["paradigms"], "{}", 8, 6),
-    ],
-)
+@pytest.mark.parametrize(("verb", "probing", "parts", "killed_after"), TABLES["reused"])
 def test_cached_parts_are_reused(
     samples: Path,
     tmp_path: Path,

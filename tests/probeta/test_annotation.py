@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from case_tables import read_tables
 from instance_files import row, write_dataset
 from report_files import SP, TWO, cells, report_of, tables_of
 
@@ -16,6 +17,8 @@ from evaluation.datasets import find_datasets
 from evaluation.results.stored import write_stored
 from probeta.annotation import AnnotatorScores, cohen_kappa, read_annotator_scores
 from probeta.cli import main
+
+TABLES = read_tables(__file__)
 
 Capsys = pytest.CaptureFixture[str]
 HOSTILE = '</p><script>alert(1)</script> "&amp;"\u202e\n=1+1'
@@ -89,16 +92,7 @@ def test_kappa() -> None:
     assert cohen_kappa(one * 0, one * 0) is None
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "where", "words"),
-    [
-        ("original", "Original", "a.csv, row 2", "an answer among swapped, original"),
-        ("original", "", "a.csv, row 2", "found:    none"),
-        (":4,", ":11,", "a.csv, row 3", "each once"),
-        ("answer", "respuesta", "a.csv", "rows with the columns row, texts, answer"),
-        ("uno", "\udcf1", "a.csv", "CSV in UTF-8"),
-    ],
-)
+@pytest.mark.parametrize(("old", "new", "where", "words"), TABLES["bad_sheets"])
 def test_a_bad_sheet_is_refused(
     here: Path, capsys: Capsys, old: str, new: str, where: str, words: str
 ) -> None:

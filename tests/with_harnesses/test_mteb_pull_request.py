@@ -10,6 +10,7 @@ from typing import get_args
 
 import mteb
 import pytest
+from case_tables import read_tables
 from documentation import blocks
 from instance_files import write_dataset
 from mteb.abstasks.task_metadata import TaskDomain
@@ -19,19 +20,10 @@ from builders.store import MTEB_FACTS
 from corpora_recipes.recipe import DOMAINS
 from probeta.cli import main
 
+TABLES = read_tables(__file__)
+
 RANDOM = "mteb/baseline-random-encoder"
-KNOWN = {
-    "reference": "https://example.org/",
-    "date": ["2024-01-01", "2025-12-31"],
-    "domains": ["News", "Written"],
-    "task_subtypes": [],
-    "annotations_creators": "derived",
-    "dialect": [],
-    "sample_creation": "found",
-    "bibtex_citation": "@misc{x,\n  title = {Uno},\n}\n",
-    "is_public": True,
-    "scale": [0, 3],
-}
+KNOWN = TABLES["known"]
 # What mteb's own tests ask: metadata are filled, statistics are sound, and what it runs.
 ASKED = f"""
 import json, mteb

@@ -9,6 +9,7 @@ from typing import Any
 import mteb
 import numpy as np
 import pytest
+from case_tables import read_tables
 from documentation import blocks
 from instance_files import row, write_dataset
 from mteb import ResultCache
@@ -20,6 +21,8 @@ from evaluation.arrays import Floats
 from evaluation.encoders.char_hash import CharHash
 from probeta import benchmark, score
 from probeta.exchange.mteb_tasks import _licence
+
+TABLES = read_tables(__file__)
 
 MODEL_OF_THE_PAGE = "intfloat/multilingual-e5-small"
 # It needs no weights.
@@ -127,17 +130,7 @@ def test_metadata(hub_folder: Path) -> None:
     assert (task.metadata.type, task.metadata.main_score) == ("STS", "pearson")
 
 
-@pytest.mark.parametrize(
-    ("said", "facts", "name"),
-    [
-        ("Apache-2.0", {}, "apache-2.0"),
-        ("CC BY-SA 4.0", {"license_url": "https://x.org/"}, "cc-by-sa-4.0"),
-        ("CC0 1.0", {}, "cc0-1.0"),
-        ("unknown (the publishers state none)", {}, None),
-        ("unknown (the publishers state none)", {"license_url": None}, "not specified"),
-        ("LDC", {"license_url": "https://x.org/"}, "https://x.org/"),
-    ],
-)
+@pytest.mark.parametrize(("said", "facts", "name"), TABLES["licences"])
 def test_licences_are_named_as_mteb_does(said: str, facts: Any, name: str | None) -> None:
     assert _licence(said, facts) == name
 

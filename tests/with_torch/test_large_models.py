@@ -11,11 +11,14 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from case_tables import read_tables
 from transformers.quantizers import HfQuantizer, register_quantization_config, register_quantizer
 from transformers.utils.quantization_config import QuantizationConfigMixin
 
 from corpora_recipes.running.errors import InputError
 from evaluation.encoders import make_encoder, release
+
+TABLES = read_tables(__file__)
 
 TEXTS = ["el perro come", "la casa y el puente de la gata"]
 KINDS = ["transformers", "sentence_transformers"]
@@ -132,16 +135,7 @@ def test_an_unknown_quantisation(
     assert "{load_in_4bit: true}" in refused.value.todo
 
 
-@pytest.mark.parametrize(
-    ("options", "expected"),
-    [
-        ({"dtype": "int4"}, "dtype: one of"),
-        ({"device_map": "cuda:1"}, "device_map: one of auto"),
-        ({"device_map": "auto", "weights": "random"}, "weights: trained"),
-        ({"quantisation": {"load_in_4bit": True}, "weights": "random"}, "weights: trained"),
-        ({"quantisation": "4bit"}, "quantisation: keys with values"),
-    ],
-)
+@pytest.mark.parametrize(("options", "expected"), TABLES["options"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_options_that_do_not_go(kind: str, options: dict[str, Any], expected: str) -> None:
     with pytest.raises(InputError, match=expected):

@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from case_tables import read_tables
 from conftest import document, write_as_read
 from contents import contents
 from documentation import PAGES
@@ -41,6 +42,8 @@ from corpora_recipes.running.cache import Cache
 from corpora_recipes.running.errors import InputError
 from probeta.auditing import audit
 from probeta.cli import main
+
+TABLES = read_tables(__file__)
 
 # Nouns and verbs alone: other words would make holes that look like damage.
 WORDS = ["barca", "vuelve", "puerto", "marea", "sube", "vecinos", "compran", "pescado", "plaza"]
@@ -194,18 +197,7 @@ def test_what_solves_the_test_alone_is_not_chosen(monkeypatch, tmp_path, baselin
     assert named == [("steady", 0.65)]
 
 
-@pytest.mark.parametrize(
-    "damaged",
-    [
-        "La villa tenía una población de \ufffd habitantes en aquel año lejano.",
-        "La villa\x96 tenía pocos habitantes en aquel año tan lejano.",
-        "La villa (, 1882) tenía pocos habitantes en aquel año tan lejano.",
-        "La villa tenía <b>pocos</b> habitantes en aquel año tan lejano.",
-        "tenía pocos habitantes en aquel año tan lejano y frío.",
-        # Tokenised text is joined before it is judged.
-        "",
-    ],
-)
+@pytest.mark.parametrize("damaged", TABLES["damaged"])
 def test_damaged_text_is_found(verdicts, damaged: str) -> None:
     rows = clean_rows()
     for of_split in rows.values():

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import yaml
+from case_tables import read_tables
 from conftest import document
 from recipe_reading import refused
 from test_auditing import baselines as baselines
@@ -34,6 +35,8 @@ from corpora_recipes.running.errors import InputError
 from probeta.auditing import audit
 from probeta.cli import main
 from probeta.exchange.third_party import find_targets
+
+TABLES = read_tables(__file__)
 
 Rows = list[dict[str, Any]]
 LABELS = ["no", "yes"]
@@ -247,16 +250,7 @@ def test_scores_are_correlated_with_what_is_alike_on_the_surface(write, tmp_path
     assert "| test rows | 300 |" in table
 
 
-@pytest.mark.parametrize(
-    ("order", "cue"),
-    [
-        ("keyed", None),
-        ("sorted", "the tenth of the file that a row is in, learnt on every second row"),
-        ("rising and falling", "the tenth of the file that a row is in, learnt on every second"),
-        ("alternating", "the parity of the row number, learnt on the first half"),
-        ("cycle", "the row number modulo the number of classes, learnt on the first half"),
-    ],
-)
+@pytest.mark.parametrize(("order", "cue"), TABLES["ordered_scores"])
 def test_scores_that_the_order_tells_are_found(write, tmp_path, order: str, cue: str) -> None:
     rows = pairs(300)
     for number, row in enumerate(rows):

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from case_tables import read_tables
 from contents import another_hash_seed
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -33,6 +34,8 @@ from builders.auditing.trivial_baselines import (
     trivial_similarities,
 )
 from builders.statistics import name_clusters, pearson, standard_error
+
+TABLES = read_tables(__file__)
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -365,16 +368,7 @@ def test_row_order_learns_from_train_and_a_place_that_train_lacks_gets_the_major
     assert row_order(np.array([1]), np.array([1, 0]), 3) == dict.fromkeys(found, 0.5)
 
 
-@pytest.mark.parametrize(
-    ("name", "texts"),
-    [
-        # Of each: pairs that are ever more alike in one way, and evenly so in the others or not.
-        ("overlap", [["a b c", "d e f"], ["a b c", "C d e"], ["a b c", "c B f"], ["a b", "B a"]]),
-        ("length", [["a", "bbbbb"], ["aa", "ccccc"], ["ddd", "fffff"], ["gggg", "hhhhh"]]),
-        ("character_ngrams", [["casa", "perro"], ["casa", "muelas"], ["casa", "casar"]]),
-        ("bag_of_words", [["a b", "c d"], ["a b c", "c d e"], ["a a b", "b a a"]]),
-    ],
-)
+@pytest.mark.parametrize(("name", "texts"), TABLES["alike"])
 def test_what_is_alike_on_the_surface_correlates(name: str, texts: list[list[str]]) -> None:
     found = correlations(texts, np.arange(len(texts), dtype=np.float64))
     assert list(found) == ["overlap", "length", "character_ngrams", "bag_of_words"]

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 import yaml
+from case_tables import read_tables
 from conftest import COLLECTIONS, corpus_of, document, opinion, write_as_read
 from documentation import blocks
 from jinja2 import Environment, StrictUndefined
@@ -30,6 +31,8 @@ from corpora_recipes.recipe import RECIPES, Corpus, load_facts, read_facts
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.yaml_files import load_yaml
 from probeta.auditing import audit
+
+TABLES = read_tables(__file__)
 
 # --- harnesses -----------------------------------------------------------------------------------
 
@@ -157,15 +160,7 @@ def test_every_relation_of_the_treebanks_has_another_answer() -> None:
         assert len(set(question.choices)) == len(PDTB2)
 
 
-@pytest.mark.parametrize(
-    ("corpus", "labels", "entry", "reason"),
-    [
-        (("rst_discourse_treebank", "en"), ["NS-Luck"], "discourse_relations", "NS-Luck"),
-        (("xprobe",), ["puente"], "linguistic_probing word_content", "xprobe/word_content"),
-        (("sts",), [], "similarity 2014", "is not a class"),
-        (("opensubtitles", "de"), ["no", "yes"], "discourse_coherence", "in the language de"),
-    ],
-)
+@pytest.mark.parametrize(("corpus", "labels", "entry", "reason"), TABLES["not_asked"])
 def test_what_cannot_be_asked_is_told(corpus, labels, entry: str, reason: str) -> None:
     task, _, collection = entry.partition(" ")
     options = {"collection": collection} if collection else {}

@@ -8,6 +8,7 @@ from itertools import count
 
 import pyarrow.parquet as pq
 import pytest
+from case_tables import read_tables
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from neighbour_files import cluster, corpus_of_pairs
@@ -21,6 +22,8 @@ from corpora_recipes.formats.treebanks import read_rs3
 from corpora_recipes.recipe import RECIPES, Corpus
 from corpora_recipes.records import DiscourseNode, DiscourseTree
 from corpora_recipes.running.errors import InputError
+
+TABLES = read_tables(__file__)
 
 # --- discourse relations -------------------------------------------------------------------------
 
@@ -145,15 +148,7 @@ def test_deep_trees_need_no_recursion(request: pytest.FixtureRequest):
     assert [i["right_first"] for i in made] == list(range(size - 1, 0, -1))
 
 
-@pytest.mark.parametrize(
-    ("label", "labels", "first"),
-    [
-        ("nucleus_first", ["NS-Preparación", "NN-Lista"], 1),
-        ("text_order", ["SN-Preparación", "NN-Lista"], 0),
-        ("relation", ["Preparación", "Lista"], 0),
-        ("nuclearity", ["SN", "NN"], 0),
-    ],
-)
+@pytest.mark.parametrize(("label", "labels", "first"), TABLES["choices"])
 def test_what_a_class_names_is_a_choice(label: str, labels: list[str], first: int):
     root = left("Preparación", leaf(0), many("Lista", leaf(1), leaf(2)))
     made = instances(tree_of(root), label)
@@ -196,15 +191,7 @@ def test_the_collection_is_that_of_the_corpus_s_language_unless_named(corpus) ->
     assert (english.language, english.facts.sizes) == ("en", {"all": 2})
 
 
-@pytest.mark.parametrize(
-    ("entry", "message"),
-    [
-        ({"collection": "qu"}, "one of en, es, sw, for a cluster of texts.*\n.*'qu'"),
-        ({"collection": "scored"}, "one of en, es, sw, for a cluster of texts"),
-        ({"task": "similarity", "collection": "es"}, "one of scored, for a pair of texts"),
-        ({"task": "sentence_ranking"}, "one of analogies, .*, paradigms, "),
-    ],
-)
+@pytest.mark.parametrize(("entry", "message"), TABLES["no_clusters"])
 def test_what_is_no_cluster_is_refused(corpus, entry, message) -> None:
     wrong = replace(corpus, datasets={"para": {"task": "paradigms"} | entry})
     with pytest.raises(InputError, match=message):

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from case_tables import read_tables
 from reading_oracle import corpus_for
 from recipe_reading import read_settled
 
@@ -17,6 +18,8 @@ from corpora_recipes.fetching.sources import sample_folder
 from corpora_recipes.recipe import RECIPES, load_facts, load_recipe, recipe_names
 from corpora_recipes.records import Example
 from corpora_recipes.running.errors import InputError
+
+TABLES = read_tables(__file__)
 
 # --- every recipe --------------------------------------------------------------------------------
 
@@ -38,18 +41,7 @@ def test_blocks_have_keys_of_their_own_and_reach_workers(name: str) -> None:
     assert len({block.key for block in listed}) == len(listed) > 0
 
 
-@pytest.mark.parametrize(
-    ("name", "collection", "classes"),
-    [
-        ("fac", "texts", "subjective objective"),
-        ("paws_x", "pairs", "not_paraphrase paraphrase"),
-        ("sick_es", "pairs", "contradiction neutral entailment"),
-        ("sqc", "questions", "abbreviation description entity human location number"),
-        ("tass", "task1", "neutral negative positive"),
-        ("tass", "task2", "others joy sadness anger surprise disgust fear"),
-        ("xnli", "pairs", "entailment neutral contradiction"),
-    ],
-)
+@pytest.mark.parametrize(("name", "collection", "classes"), TABLES["classes"])
 def test_classes_are_in_the_published_order(name: str, collection: str, classes: str) -> None:
     labels = load_facts(name).collections[collection].labels or {}
     assert list(labels.values()) == classes.split()

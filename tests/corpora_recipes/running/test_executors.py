@@ -15,6 +15,7 @@ from multiprocessing import active_children
 from pathlib import Path
 
 import pytest
+from case_tables import read_tables
 from recipe_reading import refused
 
 from corpora_recipes.running import cluster as dask_cluster
@@ -22,6 +23,8 @@ from corpora_recipes.running import executors
 from corpora_recipes.running.cluster import Cluster, call_alike, releases_of
 from corpora_recipes.running.errors import InputError, LostWorkers
 from corpora_recipes.running.executors import Processes, as_completed, open_executor
+
+TABLES = read_tables(__file__)
 
 # --- executors -----------------------------------------------------------------------------------
 
@@ -330,14 +333,7 @@ def overlapping(number: int) -> int:
     return count
 
 
-@pytest.mark.parametrize(
-    ("driver", "where", "word"),
-    [
-        ({"options": {"batch": 16}}, "a worker", "options: {'batch': 16}, as"),
-        ({"torch": "2.13.0"}, "a worker", "nothing of this name"),
-        ({}, "a.xml", "two"),
-    ],
-)
+@pytest.mark.parametrize(("driver", "where", "word"), TABLES["machines"])
 def test_an_error_names_the_machine(driver: dict[str, object], where: str, word: str) -> None:
     assert call_alike({"revision": "2", "options": {"batch": 32}}, facts, len, "abc") == 3
     with refused(match=word, where_is=f"{where}, on {socket.gethostname()}"):

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from case_tables import read_tables
 from stage_lines import untimed
 
 from corpora_recipes.params import corpus_of
@@ -22,6 +23,8 @@ from corpora_recipes.running.stage import (
     run_entries,
     write_skipped,
 )
+
+TABLES = read_tables(__file__)
 
 OUT = Path("out")
 
@@ -242,14 +245,7 @@ def test_only_some_are_run_and_the_others_stay() -> None:
     assert read_skipped("cook") == {}
 
 
-@pytest.mark.parametrize(
-    ("only", "found", "todo"),
-    [
-        (["b", "soop"], "soop", "did you mean soup? Or choose from b, soup"),
-        (["SOUP"], "SOUP", "did you mean soup? Or choose from b, soup"),
-        (["x", "y"], "x, y", "choose from b, soup"),
-    ],
-)
+@pytest.mark.parametrize(("only", "found", "todo"), TABLES["unknown"])
 def test_an_unknown_name(only: list[str], found: str, todo: str) -> None:
     stage = Stage(soup="", b="")
     with pytest.raises(InputError) as caught:

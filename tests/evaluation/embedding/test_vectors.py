@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from case_tables import read_tables
 from contents import contents, flip_bit
 from functions import forget_functions
 from instance_files import row, write_dataset
@@ -25,6 +26,8 @@ from evaluation.encoders.char_hash import CharHash
 from evaluation.encoders.encoder import Vectors, describe
 from probeta import score
 from probeta.cli import main
+
+TABLES = read_tables(__file__)
 
 HALF = Vectors(dtype="float16")
 
@@ -95,15 +98,7 @@ def test_damage_is_seen_and_another_dtype_encodes_again(tmp_path: Path) -> None:
         EmbeddingStore(tmp_path, encoder)
 
 
-@pytest.mark.parametrize(
-    ("vectors", "expected"),
-    [
-        ({"dtype": "int8"}, "dtype: expected: one of float32, float16"),
-        ({"keep": "no"}, "keep: expected: true or false"),
-        ({"kept": False}, "kept: expected: keys among dtype, keep"),
-        (["float16"], "vectors: expected: keys among dtype, keep"),
-    ],
-)
+@pytest.mark.parametrize(("vectors", "expected"), TABLES["values"])
 def test_other_values_are_refused(vectors: Any, expected: str) -> None:
     with pytest.raises(InputError) as refused:
         make_encoder("char_hash", {"vectors": vectors})

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 import yaml
+from case_tables import read_tables
 from stores import fill_store
 
 import evaluation
@@ -28,6 +29,8 @@ from evaluation.encoders.encoder import Description, describe
 from evaluation.encoders.transformer import Transformer
 from evaluation.encoders.use_multilingual import Network
 from probeta import benchmark
+
+TABLES = read_tables(__file__)
 
 # --- encoders ------------------------------------------------------------------------------------
 
@@ -413,16 +416,7 @@ def test_layers_are_named_without_loading_the_model(tmp_path: Path) -> None:
         _ = Transformer(model, layer_option=["-1", "2"]).layers
 
 
-@pytest.mark.parametrize(
-    ("config", "dimension", "count"),
-    [
-        ({"n_embd": 24, "n_layer": 3}, 24, 3),
-        ({"d_model": 8, "num_layers": 4, "num_decoder_layers": 2, "d_ff": 9}, 8, 4),
-        ({"d_model": 8, "encoder_layers": 5, "num_hidden_layers": 2}, 8, 5),
-        ({"dim": 12, "n_layers": 6, "hidden_dim": 99}, 12, 6),
-        ({"embedding_size": 4, "hidden_size": 16, "num_hidden_layers": 2}, 16, 2),
-    ],
-)
+@pytest.mark.parametrize(("config", "dimension", "count"), TABLES["sizes"])
 def test_sizes_by_their_other_names(
     config: dict[str, int], dimension: int, count: int, tmp_path: Path
 ) -> None:

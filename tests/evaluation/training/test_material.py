@@ -5,12 +5,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from case_tables import read_tables
 from instance_files import row, write_dataset
 
 from corpora_recipes.records import Document, Section
 from corpora_recipes.running.errors import InputError
 from evaluation.params import Objective, Training
 from evaluation.training.material import HeldOut, Material, Sentence, sentences_of, write_material
+
+TABLES = read_tables(__file__)
 
 WriteRecords = Callable[..., Path]
 LEAKED = "El molino del río muele trigo."
@@ -145,15 +148,7 @@ def test_as_many_sentences_as_asked_for(tmp_path: Path, write_records: WriteReco
 ONE = Document("1", "", (), [Section("", 1, [["Una sola frase."]])], "train")
 
 
-@pytest.mark.parametrize(
-    ("objective", "expected"),
-    [
-        ("nsp", "sentences with a neighbour"),
-        ("nl", "sentences on two levels"),
-        ("spp", "sentences at several positions"),
-        ("sdt", "documents or sections with a title"),
-    ],
-)
+@pytest.mark.parametrize(("objective", "expected"), TABLES["nothing_to_learn"])
 def test_an_objective_without_anything_to_learn(
     objective: Objective, expected: str, tmp_path: Path, write_records: WriteRecords
 ) -> None:

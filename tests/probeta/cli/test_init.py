@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from case_tables import read_tables
 
 from builders.plan.datasets import Dataset, check_tokens
 from builders.plan.groups import benchmark_of, load_groups
@@ -30,6 +31,8 @@ from evaluation.probing.protocols import probing_params
 from probeta.cli import init, main
 from probeta.cli.init import PAPERS, paper_text, params_text
 from probeta.report.tables import PARALEX_SCORES
+
+TABLES = read_tables(__file__)
 
 Capsys = pytest.CaptureFixture[str]
 # What they have of Wikipedia, subtitles, and so on; the treebanks' tasks are not listed here.
@@ -109,14 +112,7 @@ def test_a_package_that_a_language_needs_is_named() -> None:
     assert "# Not checked in this language." in params_text("lmo")
 
 
-@pytest.mark.parametrize(
-    ("language", "left_out", "why"),
-    [
-        ("ca", "", ""),
-        ("eu", "dropped_subject object_gender subject_gender tense voice", "Checked on treebanks"),
-        ("nl", "", "Not checked"),
-    ],
-)
+@pytest.mark.parametrize(("language", "left_out", "why"), TABLES["unsupported"])
 def test_tasks_that_the_treebanks_of_a_language_do_not_support(
     language: str, left_out: str, why: str
 ) -> None:
@@ -241,16 +237,7 @@ def test_the_params_of_papers(paper: str, tmp_path: Path, capsys: Capsys) -> Non
     assert paralex_params(params, path)
 
 
-@pytest.mark.parametrize(
-    ("asked", "message"),
-    [
-        ("--paper chen2019 --documents mine", "found:    --documents, --paper"),
-        ("--paper chen2019 --language en", "found:    --language, --paper"),
-        ("--language es --columns text=body", "found:    --columns, --language"),
-        ("--documents mine --columns body", "--columns text=content"),
-        ("", "name your documents"),
-    ],
-)
+@pytest.mark.parametrize(("asked", "message"), TABLES["conflicts"])
 def test_options_that_do_not_go_together(asked: str, message: str, capsys: Capsys) -> None:
     assert main(["init", "-o", "-", *asked.split()]) == 1
     assert message in capsys.readouterr().err
@@ -350,15 +337,7 @@ def test_the_language_of_documents_is_guessed_or_asked_for(tmp_path: Path, capsy
     assert "--language CODE" in said
 
 
-@pytest.mark.parametrize(
-    ("name", "text", "asked", "message"),
-    [
-        ("a.txt", "Una frase.", "--language xx", "language 'xx'"),
-        ("a.txt", "Una frase.", "--language es --name Días", "a name of lower-case letters"),
-        ("a.txt", "Una frase.", "--language es", "take more or longer documents"),
-        ("a.pdf", "%PDF", "--language es", "a folder of 1 other files"),
-    ],
-)
+@pytest.mark.parametrize(("name", "text", "asked", "message"), TABLES["nothing"])
 def test_documents_that_give_nothing(
     tmp_path: Path, capsys: Capsys, name: str, text: str, asked: str, message: str
 ) -> None:

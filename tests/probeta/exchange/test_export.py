@@ -8,12 +8,15 @@ from typing import Any
 import numpy as np
 import pytest
 import yaml
+from case_tables import read_tables
 from result_files import RESULTS, SCORE
 
 from evaluation.results.citation import cite
 from evaluation.results.scores import Predictions, Results, predictions_table, write_results
 from evaluation.results.stored import SCORES, write_stored
 from probeta.cli import main
+
+TABLES = read_tables(__file__)
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 MODEL = RESULTS.encoder | {"encoder": "transformers", "revision": COMMIT, "dimension": 16}
@@ -131,15 +134,7 @@ def test_what_is_not_on_the_hub_has_no_repository_there(
     assert folders == ["probeta__mine", "probeta__other"]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["cls", "mean", "--repo", "ORG/NAME"], "some/model, as in cls"),
-        (["cls", "--repo", "dist/hub/x"], "organisation/name"),
-        (["--repo", "ORG/NAME"], "--mteb-tasks"),
-        (["cls", "--mteb-tasks", "dist/hub", "--repo", "ORG/NAME"], "--mteb-tasks"),
-    ],
-)
+@pytest.mark.parametrize(("arguments", "message"), TABLES["not_exported"])
 def test_what_cannot_be_exported(
     empty_folder: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
 ) -> None:

@@ -105,15 +105,7 @@ def test_pandas_categories_are_read(tmp_path) -> None:
 
 
 @pytest.mark.parametrize("column", ["label", "labels"])
-@pytest.mark.parametrize(
-    ("feature", "labels", "numbers"),
-    [
-        ({"names": ["yes", "no"], "_type": "ClassLabel"}, ["yes", "no"], [1, 0, 1]),
-        ({"dtype": "int64", "_type": "Value"}, ["0", "1"], [1, 0, 1]),
-        ({"num_classes": 2, "names": None, "_type": "ClassLabel"}, ["0", "1"], [1, 0, 1]),
-        (None, ["0", "1"], [1, 0, 1]),
-    ],
-)
+@pytest.mark.parametrize(("feature", "labels", "numbers"), TABLES["classes"])
 def test_classes_are_named_by_the_metadata_or_by_what_occurs(
     tmp_path, column: str, feature: dict[str, Any] | None, labels: list[str], numbers: list[int]
 ) -> None:
@@ -228,28 +220,13 @@ def test_a_header_names_the_columns(tmp_path, header: str, splits: int) -> None:
     assert target.parts["train"].places == [("train.txt", 2, ""), ("train.txt", 3, "")]
 
 
-@pytest.mark.parametrize(
-    "rows",
-    [
-        "5\tHace sol.\n3\tLlueve.\n3\tNieva.\n",
-        "-1.5\tHace sol.\n3\tLlueve.\n",
-        "b\tHace sol.\na\tLlueve.\nb\tNieva.\n",
-    ],
-)
+@pytest.mark.parametrize("rows", TABLES["no_header"])
 def test_first_lines_that_are_no_header(tmp_path, rows: str) -> None:
     text(rows, tmp_path / "a")
     assert len(load(tmp_path).parts["train"].labels) == rows.count("\n")
 
 
-@pytest.mark.parametrize(
-    ("task", "kind", "records"),
-    [
-        (None, None, "examples"),
-        ("discourse_relations", None, "trees"),
-        ("discourse_coherence", None, "documents"),
-        ("discourse_coherence", "dialogues", "dialogues"),
-    ],
-)
+@pytest.mark.parametrize(("task", "kind", "records"), TABLES["kinds"])
 def test_kinds_of_records(tmp_path, task: str | None, kind: str | None, records: str) -> None:
     text("1\tHace sol.\n0\tLlueve.\n", tmp_path / "a")
     parquet({"label": [1, 0, 1], "text": TEXTS}, tmp_path / "b")

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from case_tables import read_tables
 from hypothesis import given
 from hypothesis import strategies as st
 from instance_files import row, write_dataset
@@ -56,6 +57,8 @@ from probeta.report.statistics import (
 )
 from probeta.report.tables.compared import languages, shared_tasks, tasks_in_languages
 from probeta.report.tables.study import correlate, levels, measures, sources, study, study_datasets
+
+TABLES = read_tables(__file__)
 
 # --- report languages ----------------------------------------------------------------------------
 
@@ -170,15 +173,7 @@ def scores(*values: float) -> Doubles:
     return np.array(values, float)
 
 
-@pytest.mark.parametrize(
-    ("order", "squares", "interval"),
-    [
-        # z = 1.183562, √((1 + 0.686531 / 2) / 3) = 0.669145.
-        ((1, 0, 3, 2, 5, 4), 6, (-0.127, 0.986)),
-        # z = 1.412917, √((1 + 0.788743 / 2) / 9) = 0.393612.
-        ((2, 1, 0, 5, 4, 3, 8, 7, 6, 11, 10, 9), 32, (0.566, 0.975)),
-    ],
-)
+@pytest.mark.parametrize(("order", "squares", "interval"), TABLES["intervals"])
 def test_the_interval_is_bonett_and_wrights(
     order: Sequence[float], squares: int, interval: tuple[float, float]
 ) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from case_tables import read_tables
 from report_files import (
     FIVE,
     HOSTILE,
@@ -45,6 +46,8 @@ from probeta.report.instances import (
 from probeta.report.sentences import Standing, describe_all, describe_leads, describe_result
 from probeta.report.statistics import Mean, Report, order_report
 from probeta.report.writing import write_report
+
+TABLES = read_tables(__file__)
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser"))), None)
 FLAGS = [
@@ -262,14 +265,7 @@ def test_all_texts_of_any_task_are_shown(task: Task) -> None:
     assert texts == sorted(" ".join(expected).split())
 
 
-@pytest.mark.parametrize(
-    ("task", "change", "note"),
-    [
-        ("bigram_shift", {"position": 3, "swapped": "bajo dejó"}, "from token 3 on: bajo dejó"),
-        ("odd_word", {"position": 4, "original": "fondo"}, "token 4 was fondo"),
-        ("coordination_inversion", {"first_tokens": 5}, "the last 5 words came first"),
-    ],
-)
+@pytest.mark.parametrize(("task", "change", "note"), TABLES["changed"])
 def test_changed_sentences_are_marked(task: str, change: dict[str, Any], note: str) -> None:
     dataset = Dataset("x", task, "x", "es", "1.0.0", TASKS[task].labels, (), {})
     (changed,) = shown_texts(dataset, {"sentence": "Frase.", **change})

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from case_tables import read_tables
 from report_files import (
     ALL_BASELINES,
     BASELINES,
@@ -65,6 +66,8 @@ from probeta.report.tables.encoders import (
     verdict_on,
 )
 from probeta.report.tables.scores import concerned_by, dataset_marks, means, papers, scores
+
+CASES = read_tables(__file__)
 
 # --- what was read -------------------------------------------------------------------------------
 
@@ -280,17 +283,7 @@ class Tied(Report):
         return {"a", "aa"} - {best} if best[0] == "a" else set()
 
 
-@pytest.mark.parametrize(
-    ("scores", "baseline", "marks"),
-    [
-        ({"a": (0.9, 0.8), "aa": (0.8, 0.7), "b": (0.6, 0.5)}, 0.6, "llw"),
-        ({"a": (0.9, 0.8), "aa": (0.7, 0.6), "b": (0.7, 0.65)}, 0.6, "lwb"),
-        ({"a": (0.6, 0.5), "aa": (0.7, 0.6), "b": (0.8, 0.7)}, 0.6, "wwL"),
-        ({"a": (0.5, 0.4), "b": (0.9, 0.6)}, 0.6, "s-w"),
-        ({"a": (0.6, 0.5)}, 0.4, "b--"),
-        ({}, 0.4, "---"),
-    ],
-)
+@pytest.mark.parametrize(("scores", "baseline", "marks"), CASES["leaders"])
 def test_nobody_leads_below_the_baseline(
     scores: dict[str, tuple[float, float]], baseline: float, marks: str
 ) -> None:
@@ -407,18 +400,7 @@ def test_the_mark_of_what_beats_no_baseline(
     assert report.inputs.best_baseline(score.dataset) == best[::-1]
 
 
-@pytest.mark.parametrize(
-    ("interval", "half_width", "shown"),
-    [
-        # 0.06 above the baseline, which is more than √(.05² + .03²), and less than √(.05² + .04²).
-        ((0.65, 0.75), 0.03, 1),
-        ((0.65, 0.75), 0.04, 0),
-        ((0.65, 0.75), 0.0, 1),
-        # And 0.04 below another, 0.74: more than √(.02² + .03²).
-        ((0.6, 0.72), 0.03, -1),
-        ((0.6, 0.72), 0.04, 0),
-    ],
-)
+@pytest.mark.parametrize(("interval", "half_width", "shown"), CASES["errors"])
 def test_the_error_of_the_baseline_counts(
     tmp_path: Path, interval: tuple[float, float], half_width: float, shown: int
 ) -> None:
@@ -479,15 +461,7 @@ def test_what_is_chosen_on_validation_is_the_baseline_to_beat(tmp_path: Path) ->
     assert report.baseline_score("sp_wiki") == 0.231
 
 
-@pytest.mark.parametrize(
-    ("dataset", "baseline", "verdict"),
-    [
-        ("sp_wiki", 0.403, "solved by surface form"),  # the encoder has 45.2
-        ("sp_wiki", 0.401, "pass"),
-        ("sp_wiki", 0.9, "solved by surface form"),
-        ("dr_rst", 0.9, "pass"),  # people gave the labels
-    ],
-)
+@pytest.mark.parametrize(("dataset", "baseline", "verdict"), CASES["near"])
 def test_a_baseline_near_the_best_encoder_is_said(
     tmp_path: Path, dataset: str, baseline: float, verdict: str
 ) -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from case_tables import read_tables
 from recipe_reading import read_settled as read
 from recipe_reading import recipe_corpus, refused
 
@@ -13,6 +14,8 @@ from corpora_recipes.reading import read as read_file
 from corpora_recipes.recipe import Corpus
 from corpora_recipes.records import Example
 from corpora_recipes.running.errors import InputError
+
+TABLES = read_tables(__file__)
 
 OF_2023 = (
     *("doc", "unit1_toks", "unit2_toks", "unit1_txt", "unit2_txt", "s1_toks", "s2_toks"),
@@ -60,22 +63,10 @@ def test_relations_of_no_type() -> None:
 # Traps of the format
 
 
-@pytest.mark.parametrize(
-    ("treebank", "row", "texts"),
-    [
-        ("spa.rst.sctb", {}, ("¿Por qué no?", "porque llueve, dijo")),
-        # The text of one part is repeated in the other column.
-        (
-            "fra.sdrt.annodis",
-            {"unit1_txt": "il dit <*> il dit oui", "u1_raw": "il dit <*> qu' oui"},
-            ("il dit qu'oui", "porque llueve, dijo"),
-        ),
-        ("eng.erst.gum", {"u1_raw": "\x93Why\x94 not ?"}, ("“Why” not ?", "porque llueve , dijo")),
-    ],
-)
-def test_natural_text(tmp_path, treebank: str, row: dict[str, str], texts: tuple[str, str]) -> None:
+@pytest.mark.parametrize(("treebank", "row", "texts"), TABLES["natural_text"])
+def test_natural_text(tmp_path, treebank: str, row: dict[str, str], texts: list[str]) -> None:
     ((example,), _) = read_rows(tmp_path, row, treebank=treebank)
-    assert example.texts == texts
+    assert [*example.texts] == texts
 
 
 def test_units_are_in_the_order_of_the_text(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from case_tables import read_tables
 from datasets import Dataset
 from hub_server import commit
 from recipe_reading import read_all, read_settled, refused, write_lines
@@ -22,6 +23,8 @@ from corpora_recipes.reading import read as stage_read
 from corpora_recipes.recipe import RECIPES, Corpus, load_facts
 from corpora_recipes.records import Document, Drops
 from corpora_recipes.running.errors import InputError, RawErrors
+
+TABLES = read_tables(__file__)
 
 FACTS = load_facts("documents")
 SAMPLE = RECIPES / "documents" / "sample"
@@ -317,18 +320,7 @@ def test_separated_values(tmp_path: Path, name: str, mark: str) -> None:
 
 
 # A table, the lines of the rows that are dropped, and the ids of the documents.
-TORN = {
-    "a quotation mark that opens a text": (
-        ["id,text", '1,"Una. Aparte.', "2,Otra.", '3,Fin."', "4,Más."],
-        [2],
-        "234",
-    ),
-    "the id at the end": (["text,id", "Una.,1", '"Dos.,2', "Tres.,3", 'Fin.",4'], [3], "134"),
-    "two of them": (["id;text", '1;"Una.', '2;"Otra.', "3;Más."], [2, 3], "3"),
-    "one that is never closed": (["id,text", "1,Una.", '2,"Más.', "3,Fin."], [3], "13"),
-    "a byte": (["id,text", "1,Una.", "2,Dos.\udcff", "3,Tres."], [3], "13"),
-    "a tab": (["id\ttext", '1\t"Una.', "2\tDos.\t", '3\tTres."'], [3], "13"),
-}
+TORN = TABLES["torn"]
 
 
 @pytest.mark.parametrize("name", TORN)

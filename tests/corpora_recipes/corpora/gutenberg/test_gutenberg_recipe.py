@@ -78,15 +78,7 @@ def read(raw: Path) -> tuple[list[Dialogue], dict[str, Any]]:
 EXPECTED = [["¿Vienes, Ramón?", "Mañana por la mañana, mujer, si no llueve."]]
 
 
-@pytest.mark.parametrize(
-    ("name", "encoding", "newline"),
-    [
-        ("pg7.txt", "utf-8-sig", "\r\n"),
-        ("7-0.txt", "utf-8", "\n"),
-        ("7-8.txt", "latin-1", "\r\n"),
-        ("7-8.txt", "cp1252", "\r"),
-    ],
-)
+@pytest.mark.parametrize(("name", "encoding", "newline"), TABLES["encodings"])
 def test_encodings(tmp_path: Path, name: str, encoding: str, newline: str) -> None:
     write(tmp_path / name, book().replace("\n", newline), encoding)
     ((record,), drops) = read(tmp_path)
@@ -415,48 +407,11 @@ def texts(book: str, style: Style = STYLE) -> list[list[str]]:
 @pytest.mark.parametrize(
     ("paragraph", "speech"),
     [
+        *TABLES["one_speaker"],
         *(
             (f"{dash}Ven {dash}dijo él{dash}. Te espero.", "Ven. Te espero.")
             for dash in ("--", "—", "–", "― ")
         ),
-        ("--Ven--dijo él--. Te espero.", "Ven. Te espero."),
-        ("--¡Ah!--exclamó la tía, mordiéndose el labio. Otra pausa siguió.", "¡Ah!"),
-        ("— Mal vamos —dijo Inés—: nadie ha venido.", "Mal vamos: nadie ha venido."),
-        ("— Yo creo —dijo Inés— que nadie vendrá.", "Yo creo que nadie vendrá."),
-        ("--¡Calla!--gritó ella--. ¿No oyes?", "¡Calla! ¿No oyes?"),
-        ("--No pasará,--replicaba el guarda.", "No pasará."),
-        ("--Aquí estoy--murmuró--, aquí--repitió--; abre.", "Aquí estoy, aquí; abre."),
-        ("--¿Y la carta?--díjole el ama.", "¿Y la carta?"),
-        ("--Toma--apuntando al plato.", "Toma."),
-        ("--¡Basta!--con voz ronca.", "¡Basta!"),
-        ("--Me alegro-repuso doña Paz--. Ya era hora.", "Me alegro. Ya era hora."),
-        ("--Está bien.--Y salió.", "Está bien."),
-        ("--No sé.--Don Luis contestó en voz baja.", "No sé."),
-        ("--Mi primo--el alto--no vino.", "Mi primo—el alto—no vino."),
-        ("--Eso costó (decía sin mirar) dos reales.", "Eso costó dos reales."),
-        ("--Ven... (Con voz más baja.) Mira.", "Ven... Mira."),
-        ("--Ni hablar... dijo.", "Ni hablar..."),
-        ("--¡Sal!--gritó--; y volvió atrás, diciendo:", "¡Sal!"),
-        ("--¡Sal, sal!--Y el cura añadió:", "¡Sal, sal!"),
-        ("--«¿No eran parientes?».", "¿No eran parientes?"),
-        ("«Eso no es nada--dijo el padre--: un rasguño.", "Eso no es nada: un rasguño."),
-        ("--No, es algo más», repuso Luis con tristeza.", "No, es algo más"),
-        ("--_Homo_ lo dijo[3] el #otro#.[A]", "Homo lo dijo el otro."),
-        ("-- ... veremos.", "... veremos."),
-        ("--¡ Qué calor !", "¡Qué calor!"),
-        ("--¿No la oyes?...».", "¿No la oyes?..."),
-        ("--Vecinos, amigos--pudo decir--si llueve...", "Vecinos, amigos, si llueve..."),
-        ("--Sí--dijo Inés--la del molino.", "Sí, la del molino."),
-        ("--Esta mula--dijo Inés--es ciega.", "Esta mula es ciega."),
-        ("--Óyeme, Luis--dijo--¿vienes?", "Óyeme, Luis, ¿vienes?"),
-        ("--¡Bah!--se ha reído Ana--. Ya vendrá.", "¡Bah! Ya vendrá."),
-        ("--¡Al pozo! ¡Al pozo!», gritó el molinero.", "¡Al pozo! ¡Al pozo!"),
-        ("--»El herrero.", "El herrero."),
-        ("--Dicen que gritó: «--¡Agua!».", "Dicen que gritó: «¡Agua!»."),
-        # The narrator's own aside, and a quotation in the narration.
-        ("--Ya--dijo ella. Miró el reloj--parado, como siempre--y salió.", "Ya."),
-        ("--Ya--decía. Guardó el pan. «Hay bodas--rezaba--. Dos.» Y volvió.", "Ya."),
-        ("--Era del franco-\ntirador.", "Era del franco-tirador."),
     ],
 )
 def test_one_speaker(paragraph: str, speech: str) -> None:
@@ -522,10 +477,8 @@ def test_narration_parts_conversations() -> None:
 @pytest.mark.parametrize(
     "between",
     [
+        *TABLES["ends"],
         *("II", "CAPÍTULO SEGUNDO", "Capítulo II. De lo que vio", "* * * * *", "--XVII--", "12"),
-        "Entonces dijo:--¿Quién va?",
-        "1. Mis amigos ---- el quince del mes.",
-        "--Una luz\nen el mar\nque se va\ny no vuelve.",
     ],
 )
 def test_what_ends_a_conversation(between: str) -> None:

@@ -140,14 +140,7 @@ def test_titles_that_are_whole(tmp_path: Path, text: str) -> None:
     assert body(tmp_path, text)[0] == [[text]]
 
 
-@pytest.mark.parametrize(
-    ("text", "reason"),
-    [
-        ("Un capitán español Lo pasa mal en el puerto.", "glued_heading"),
-        ("El alcalde calla El puerto no abrirá.", "glued_heading"),
-        ("Un muelle sin barcos ¡Hay que abrirlo!", "glued_question"),
-    ],
-)
+@pytest.mark.parametrize(("text", "reason"), TABLES["run_on"])
 def test_headings_that_run_on(tmp_path: Path, text: str, reason: str) -> None:
     assert body(tmp_path, text)[1]["sentences"]["dropped"] == {reason: 1}
 
@@ -166,15 +159,7 @@ def test_each_on_its_example(tmp_path: Path, rule: dict[str, str]) -> None:
     assert drops["boilerplate"]["kept"] == 0
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Puede seguir en impacto el proyecto. Sigue en Twitter a sus amigos de siempre.",
-        "Consulta a su médico cada mes. Más información sobre salud piden las mujeres.",
-        "Pincha la rueda en la foto de meta. Se suscribe a la tesis del alcalde.",
-        "El puerto (en la foto, el dique) cerrará. Vive en el R. P. Ruiz.",
-    ],
-)
+@pytest.mark.parametrize("text", TABLES["no_text"])
 def test_text_that_is_none(tmp_path: Path, text: str) -> None:
     sections, drops = body(tmp_path, text)
     assert " ".join(s for section in sections for s in section) == text
@@ -222,15 +207,7 @@ def test_a_caption_whose_end_nothing_shows(tmp_path: Path) -> None:
     assert drops["sentences"] == {"seen": 3, "kept": 2, "dropped": {"glued_to_cut": 1}}
 
 
-@pytest.mark.parametrize(
-    ("sentence", "kept"),
-    [
-        ("Los barcos son los de siempre.", True),
-        ("Ana Ruiz y Luis López llegan hoy.", True),
-        ("Ana Ruiz El puerto no abrirá.", False),
-        ("Un barco en el muelle del puerto.", False),
-    ],
-)
+@pytest.mark.parametrize(("sentence", "kept"), TABLES["after"])
 def test_the_sentence_after_it(tmp_path: Path, sentence: str, kept: bool) -> None:
     sections, drops = body(tmp_path, f"Un barco. En vídeo, el puerto. {sentence} Así es.")
     assert sections == ([[sentence, "Así es."]] if kept else [[], ["Así es."]])

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from case_tables import read_tables
 from conftest import corpus_of
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,6 +15,8 @@ from corpora_recipes.formats.treebanks import Texts
 from corpora_recipes.recipe import Corpus
 from corpora_recipes.records import Example
 from corpora_recipes.running.errors import InputError
+
+TABLES = read_tables(__file__)
 
 TEXT = "The shop stayed open, although it rained. Few people came; nobody bought a thing."
 
@@ -133,14 +136,7 @@ def test_the_second_argument_may_stand_first(tmp_path: Path) -> None:
     assert example.texts == ("nobody bought a thing", "Few people came")
 
 
-@pytest.mark.parametrize(
-    ("columns", "second"),
-    [
-        ({"c9": "Temporal.Synchronous"}, "Temporal.Synchronous"),
-        ({"c11": "Comparison.Concession"}, ""),
-        ({"c9": "Expansion", "c12": "Expansion.Manner.Arg2-as-manner"}, "Expansion.Manner"),
-    ],
-)
+@pytest.mark.parametrize(("columns", "second"), TABLES["second_senses"])
 def test_a_second_sense_of_the_same_line(tmp_path, columns: dict[str, str], second: str) -> None:
     ((example,), _) = read_rows(tmp_path, row("Explicit", OPEN, RAINED, CONCESSION, **columns))
     assert (example.label, example.columns["second_sense"]) == ("Comparison.Concession", second)
@@ -174,14 +170,7 @@ def test_drops_are_counted(tmp_path: Path, line: str, reason: str) -> None:
     assert drops == {reason: 1}
 
 
-@pytest.mark.parametrize(
-    ("sense", "label"),
-    [
-        ("Contingency.Cause+Belief.Reason+Belief", "Contingency.Cause+Belief"),
-        ("Contingency.Cause.Result ", "Contingency.Cause"),
-        ("Comparison.Pragmatic contrast", "Comparison.Pragmatic contrast"),
-    ],
-)
+@pytest.mark.parametrize(("sense", "label"), TABLES["classes"])
 def test_classes_are_senses_of_two_levels(tmp_path: Path, sense: str, label: str) -> None:
     ((example,), _) = read_rows(tmp_path, row("Implicit", FEW, NOBODY, sense))
     assert example.label == label

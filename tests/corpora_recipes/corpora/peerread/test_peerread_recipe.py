@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from case_tables import read_tables
 from conftest import corpus_of
 from hypothesis import given
 from hypothesis import strategies as st
@@ -24,6 +25,8 @@ from corpora_recipes.corpora.peerread.recipe import (
 from corpora_recipes.recipe import RECIPES, load_facts
 from corpora_recipes.records import Document, Section
 from corpora_recipes.running.errors import InputError
+
+TABLES = read_tables(__file__)
 
 # --- peerread recipe -----------------------------------------------------------------------------
 
@@ -96,27 +99,12 @@ def test_each_rule_drops_its_example(tmp_path: Path, rule: dict[str, str]) -> No
     assert middle(tmp_path, rule["example"]) == ([], {rule["name"]: 1})
 
 
-@pytest.mark.parametrize(
-    "sentence",
-    [
-        "A rose is a rose for the two of us.",
-        "I do not know what the children's teachers said.",
-        "The section of the orchard near the river is old.",
-    ],
-)
+@pytest.mark.parametrize("sentence", TABLES["kept"])
 def test_what_no_rule_drops(tmp_path: Path, sentence: str) -> None:
     assert middle(tmp_path, sentence) == ([sentence], {})
 
 
-@pytest.mark.parametrize(
-    ("text", "reason"),
-    [
-        ("The robot must\n∗ Work done abroad.\nwait for rain.", "broken"),
-        ("\nStopping Criterion We can stop the search now.", "glued_heading"),
-        ("It is at http://example.org now.", "markup_left"),
-        ("This \ufffd is damaged.", "replacement_character"),
-    ],
-)
+@pytest.mark.parametrize(("text", "reason"), TABLES["dropped"])
 def test_other_dropped_sentences(tmp_path: Path, text: str, reason: str) -> None:
     found, dropped = middle(tmp_path, text)
     assert found == []

@@ -4,12 +4,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from case_tables import read_tables
 from conftest import corpus_of
 from recipe_reading import read_all, refused
 
 from corpora_recipes.corpora.roc_stories import recipe
 from corpora_recipes.records import Document, Section
 from corpora_recipes.running.errors import InputError
+
+TABLES = read_tables(__file__)
 
 CORPUS = corpus_of("roc_stories", "en")
 HEADER = "storyid,storytitle,sentence1,sentence2,sentence3,sentence4,sentence5"
@@ -45,17 +48,7 @@ def test_a_story_without_a_sentence_is_dropped(tmp_path: Path) -> None:
     assert counts["documents"]["dropped"] == {"missing_sentence": 1}
 
 
-@pytest.mark.parametrize(
-    ("lines", "line", "message"),
-    [
-        # The quote would swallow the next line.
-        (['7,Ana,"Ana ran.,B b.,C c.,D d.,E e.', '8,Bo,"B, b.",B.,C.,D.,E.'], 2, "quotation mark"),
-        (['7,Ana,"Ana" ran.,B b.,C c.,D d.,E e.'], 2, "quotation mark"),
-        (["7,Ana,Ana, who ran.,B b.,C c.,D d.,E e."], 2, "7 fields"),
-        (["7,Ana,A a.,B b.,C c.,D d."], 2, "7 fields"),
-        ([" ,Ana,A a.,B b.,C c.,D d.,E e."], 2, "the column storyid"),
-    ],
-)
+@pytest.mark.parametrize(("lines", "line", "message"), TABLES["bad_lines"])
 def test_bad_lines(tmp_path: Path, lines: list[str], line: int, message: str) -> None:
     with refused(f"ROCStories_winter2017.csv, line {line}", message):
         read(table(tmp_path, *lines))

@@ -4,6 +4,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from case_tables import read_tables
 from conftest import corpus_of
 from recipe_reading import read_settled as read
 from recipe_reading import refused
@@ -13,6 +14,8 @@ from corpora_recipes.corpora.rst_discourse_treebank.recipe import blocks, read_b
 from corpora_recipes.formats.treebanks import Texts
 from corpora_recipes.recipe import Corpus
 from corpora_recipes.records import DiscourseTree
+
+TABLES = read_tables(__file__)
 
 PAIR = """\
 ( Root (span 1 2)
@@ -116,16 +119,7 @@ def test_a_relation_of_no_class(tmp_path: Path) -> None:
     assert trees["rst_dt/wsj_0601"].root.relation == "causal-cause"
 
 
-@pytest.mark.parametrize(
-    ("relation", "found"),
-    [
-        ("Cause-Result", "Cause"),
-        ("elaboration-set-member-e", "Elaboration"),
-        ("TextualOrganization", "Textual-organization"),
-        ("comment-topic", "Topic-Comment"),
-        ("attribution-n", "Attribution"),
-    ],
-)
+@pytest.mark.parametrize(("relation", "found"), TABLES["alike"])
 def test_endings_and_capitals_do_not_matter(tmp_path: Path, relation: str, found: str) -> None:
     write(tmp_path, "rst_dt/TRAINING/wsj_0601.out.dis", relation)
     name = "rst_dt/TRAINING/wsj_0601.out.dis"

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from case_tables import read_tables
 from conftest import corpus_of
 from recipe_reading import checked, refused
 
@@ -10,6 +11,8 @@ from corpora_recipes.corpora.sqc.recipe import blocks, read_block
 from corpora_recipes.fetching.sources import list_sources
 from corpora_recipes.recipe import BlockResult
 from corpora_recipes.records import Example
+
+TABLES = read_tables(__file__)
 
 CORPUS = corpus_of("sqc")
 
@@ -30,17 +33,7 @@ def test_sources_are_of_one_state_and_pinned():
     assert test.urls[0].endswith("/test.txt.depecrated")
 
 
-@pytest.mark.parametrize(
-    ("line", "fine", "question"),
-    [
-        ("NUM: ¿ Cuantos son ?", "", "¿Cuantos son?"),
-        ("NUM:count  ¿ Cuantos son ?", "count", "¿Cuantos son?"),
-        ("NUM:count Diga : ¿ son dos ?", "count", "Diga: ¿son dos?"),
-        ("NUM:count ¿ A las 10:30 ?", "count", "¿A las 10:30?"),
-        ("NUM:count ¿ Cuantos\tson ?", "count", "¿Cuantos son?"),
-        ("NUM:count cafe\N{COMBINING ACUTE ACCENT} ?", "count", "café?"),
-    ],
-)
+@pytest.mark.parametrize(("line", "fine", "question"), TABLES["lines"])
 def test_a_line(tmp_path: Path, line: str, fine: str, question: str):
     (example,) = questions(tmp_path, f"{line}\n")
     assert example.label == "number"
@@ -66,11 +59,7 @@ def test_empty_questions_are_dropped_and_counted(tmp_path: Path):
 @pytest.mark.parametrize(
     ("data", "where", "expected", "found"),
     [
-        ("hum:ind ¿ Si ?\n", "train.txt, line 1", "a label among ABBR, DESC", "hum"),
-        ("¿ Quien es ?\n", "train.txt, line 1", "a class, a colon", "¿ Quien es ?"),
-        ("HUM ind ¿ Quien ?\n", "train.txt, line 1", "a class, a colon", "HUM ind"),
-        (":ind ¿ Quien ?\n", "train.txt, line 1", "a class, a colon", ":ind"),
-        ("HUM:ind\t¿ Quien ?\n", "train.txt, line 1", "a class, a colon", "HUM:ind"),
+        *TABLES["bad_lines"],
         (b"HUM:ind Quien ?\nNUM: \xbf Cuantos ?\n", "train.txt, line 2", "UTF-8", "0xbf"),
     ],
 )

@@ -288,18 +288,7 @@ def test_sentence_without_full_stop_at_a_line_break(tmp_path: Path) -> None:
     assert [[len(p) for p in s] for s in sections(tmp_path, text)[0]] == [[1, 3]]
 
 
-@pytest.mark.parametrize(
-    ("reason", "damage"),
-    [
-        ("replacement_character", "invi\ufffdrno"),
-        ("private_use_character", "invi\U001001a9rno"),
-        ("markup_left", "invierno &amp; otoño"),
-        ("ocr_damage", "e l invierno"),
-        ("ocr_damage", "invierno· y otoño"),
-        ("markup_left", "invierno [1]"),
-        ("broken_quotation", 'el " invierno'),
-    ],
-)
+@pytest.mark.parametrize(("reason", "damage"), TABLES["damaged"])
 def test_damaged_sentence_ends_its_section(tmp_path, reason: str, damage: str) -> None:
     found, counts = sections(tmp_path, LONG.replace("invierno", damage))
     assert [[len(p) for p in s] for s in found] == [[1], [1]]
@@ -555,19 +544,7 @@ def test_answer_that_is_no_page(server: Repository, tmp_path: Path, body: str, f
     assert pages(tmp_path / "h") == ALL[:1]
 
 
-@pytest.mark.parametrize(
-    ("record_set", "prefix", "before", "words"),
-    [
-        ("nothing", "oai_dc", 0, ["verb=ListSets"]),
-        (None, "marc21", 0, ["correct `metadata_prefix`"]),
-        (
-            None,
-            "oai_dc",
-            1,
-            ["remove this server's folder", "the error badResumptionToken: no good"],
-        ),
-    ],
-)
+@pytest.mark.parametrize(("record_set", "prefix", "before", "words"), TABLES["errors"])
 def test_errors_of_the_protocol(server, tmp_path, record_set, prefix, before, words) -> None:
     server.before = [server.answer] * before
     server.expired = True
@@ -588,15 +565,7 @@ def test_records_since_a_day(server: Repository, tmp_path: Path) -> None:
     harvest(server.url, None, "oai_dc", tmp_path / "out" / "127.0.0.1", 0, "2026-02-01")
 
 
-@pytest.mark.parametrize(
-    ("request_now", "name"),
-    [
-        ((None, "xoai", None), "metadataPrefix"),
-        (("col_1", "oai_dc", None), "set"),
-        ((None, "oai_dc", "2025-12-31"), "from"),
-        ((None, "oai_dc", None), "from"),
-    ],
-)
+@pytest.mark.parametrize(("request_now", "name"), TABLES["other_pages"])
 def test_pages_of_another_request_are_not_gone_on_with(server, tmp_path, request_now, name) -> None:
     harvest(server.url, None, "oai_dc", tmp_path / "h", 0, "2026-01-01")
     record_set, prefix, since = request_now

@@ -4,6 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from case_tables import read_tables
 from conftest import corpus_of
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,6 +15,8 @@ from corpora_recipes.fetching.sources import list_sources
 from corpora_recipes.formats import tables
 from corpora_recipes.recipe import Corpus
 from corpora_recipes.records import Drops, Example
+
+TABLES = read_tables(__file__)
 
 CORPUS = corpus_of("xprobe")
 COLLECTIONS = CORPUS.facts.collections
@@ -102,17 +105,7 @@ def test_sentences_quoted_as_in_csv(tmp_path: Path):
     assert drops.dropped == {("examples", "broken_quotation"): 1, ("marks", "csv_quotes"): 1}
 
 
-@pytest.mark.parametrize(
-    ("name", "data", "line", "expected", "found"),
-    [
-        ("bigram_shift/va", "Sí .\tO\nNo .\tX\n", 2, "a label among I, O", "'X'"),
-        ("bigram_shift/va", "O\tSí .\n", 1, "a label among I, O", "'Sí .'"),
-        ("word_content/va", "Sí .\t\n", 1, "a label", "''"),
-        ("word_content/va", "La casa .\tcas\n", 1, "one of the sentence's tokens", "'cas'"),
-        ("bigram_shift/va", "Sí .\tO\nNo .\n", 2, "a sentence, a tab and a label", "0 tabs"),
-        ("bigram_shift/va", "te\tO\tSí .\n", 1, "a sentence, a tab and a label", "2 tabs"),
-    ],
-)
+@pytest.mark.parametrize(("name", "data", "line", "expected", "found"), TABLES["bad_lines"])
 def test_bad_lines(tmp_path, name: str, data: str | bytes, line: int, expected: str, found: str):
     write(tmp_path, f"{name}.txt", data)
     with refused(f"{name}.txt, line {line}", expected, f"found:    {found}"):

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from case_tables import read_tables
 from imports import REPOSITORY
 from probe_problems import QUICK, folds, generator, splits
 
@@ -20,6 +21,8 @@ from evaluation.probing.protocols.logistic import (
 )
 from evaluation.probing.protocols.problem import ProbeOutput, Problem, Protocol
 from probeta.cli.listing import vector_costs
+
+TABLES = read_tables(__file__)
 
 # --- protocols -----------------------------------------------------------------------------------
 
@@ -79,19 +82,7 @@ def test_labels_of_a_fold_do_not_matter_to_its_answers(
 
 
 # Seconds of CPU that docs/scale.md gives for 768 dimensions.
-@pytest.mark.parametrize(
-    ("protocol", "task", "rows", "classes", "measured"),
-    [
-        ("standard", "linguistic_probing", 120_000, 2, 8),
-        ("standard", "sentence_position", 18_000, 5, 17),
-        ("standard", "sentence_ordering", 18_000, 2, 5),
-        ("standard", "word_content", 120_000, 1000, 156),
-        ("senteval", "linguistic_probing", 120_000, 2, 30),
-        ("senteval", "sentence_position", 18_000, 5, 32),
-        ("senteval", "sentence_ordering", 18_000, 2, 13),
-        ("senteval", "discourse_coherence", 18_000, 2, 7200),
-    ],
-)
+@pytest.mark.parametrize(("protocol", "task", "rows", "classes", "measured"), TABLES["costs"])
 def test_costs_are_near_those_measured(protocol, task, rows, classes, measured):
     told = effort(task, rows, classes, 768, Probing(protocol), False) / 1e9
     assert measured / 2 < told < 2 * measured
