@@ -76,7 +76,8 @@ def example_rows(
     for dataset in datasets:
         examples = read_examples(records, dataset.collection)
         if not examples:
-            yield BuiltRows({}, [], {}, no_examples(records, [dataset.collection]))
+            fault = no_examples(records, [dataset.collection], sample=dataset.sample)
+            yield BuiltRows({}, [], {}, fault)
             continue
         # Not by the dataset's name: all datasets of a collection share its splits.
         name = f"{corpus.name}/{dataset.collection}"

@@ -356,7 +356,7 @@ class _Composition:
         if not any(self.collections[c.path]["source_parts"] for c in dataset.pairs):
             first = dataset.pairs[0].corpus
             named = [c.name for c in dataset.pairs if c.corpus == first]
-            raise no_examples(self._path(first), named)
+            raise no_examples(self._path(first), named, sample=dataset.sample)
 
     def add_background(self) -> None:
         """Add the texts of the background's collections, or of the pairs' if it has none."""

@@ -27,7 +27,7 @@ from corpora_recipes.records import (
     record_schema,
     record_unit,
 )
-from corpora_recipes.running.errors import InputError, OutputError
+from corpora_recipes.running.errors import InputError, OutputError, SmallSample
 from corpora_recipes.running.outputs import as_json
 
 # In a package: what mteb's metadata state of its datasets, see ``packaging.harnesses.mteb_facts``.
@@ -311,10 +311,11 @@ def read_examples(path: Path, collection: str) -> list[Example]:
     return [record for record in records if isinstance(record, Example)]
 
 
-def no_examples(path: Path, collections: Sequence[str]) -> OutputError:
-    """Return the error of a file without examples of some collections."""
+def no_examples(path: Path, collections: Sequence[str], *, sample: bool) -> InputError:
+    """Return the error of a file, or of a ``sample``, without examples of some collections."""
     batches = record_batches(path, "examples", ["collection"])
     others = sorted({name for batch in batches for name in batch["collection"].to_pylist()})
     found = f"only those of {', '.join(others)}" if others else "no examples"
     todo = "name a collection of the file, or add the missing source files: a sample has only some"
-    return OutputError(path, f"examples of {' or '.join(collections)}", found, todo)
+    kind = SmallSample if sample else OutputError
+    return kind(path, f"examples of {' or '.join(collections)}", found, todo)

@@ -37,7 +37,7 @@ from corpora_recipes.recipe import (
     missing_corpus,
 )
 from corpora_recipes.running.console import plural
-from corpora_recipes.running.errors import InputError, ParamsError
+from corpora_recipes.running.errors import InputError, ParamsError, SmallSample
 from corpora_recipes.running.outputs import clear, locked_folder, whole_file
 
 if TYPE_CHECKING:
@@ -256,6 +256,9 @@ def list_local_files(
             raise InputError(sample, "the raw files of the recipe's sample", "none", "add them")
         # A sample of "es" is that of "es-CL" too, under the name of its own language.
         listed = list_sources(replace(corpus, language=corpus.language.partition("-")[0]))
+        treebank = str(corpus.options.get("treebank"))
+        if treebank in corpus.facts.treebanks and not any(treebank in name for name, _ in files):
+            raise _no_sample(corpus, f"raw files of {treebank}", "has others")
         date = _newest(sample, listed)
         for source in listed:
             if not (source.optional or source.is_pattern or _in_mirror(source, sample, date)):
@@ -270,13 +273,21 @@ def sample_folder(corpus: Corpus) -> Path:
     folder, language = RECIPES / corpus.recipe / "sample", corpus.language.partition("-")[0]
     languages = corpus.facts.sample_languages
     if languages and language not in languages:
-        todo = "in `corpus` of this entry, write `sources: upstream` or a folder"
-        if "path" in corpus.options:
-            todo = "set `path:` in `corpus` of this entry: your file or folder"
-        found = f"sample, and the sample of {corpus.recipe} is in {' and '.join(languages)}"
-        where = f"{corpus.where}.corpus.sources"
-        raise ParamsError(where, f"raw files in {corpus.language}", found, todo)
+        raise _no_sample(
+            corpus, f"raw files in {corpus.language}", f"is in {' and '.join(languages)}"
+        )
     return folder / language if len(languages) > 1 else folder
+
+
+def _no_sample(corpus: Corpus, expected: str, instead: str) -> InputError:
+    """Return the error for a corpus whose sample is another one, or that needs the user's files."""
+    where = f"{corpus.where}.corpus.sources"
+    found = f"sample, and the sample of {corpus.recipe} {instead}"
+    if "path" in corpus.options:
+        todo = "set `path:` in `corpus` of this entry: your file or folder"
+        return ParamsError(where, expected, found, todo)
+    todo = "in `corpus` of this entry, write `sources: upstream` or a folder"
+    return SmallSample(where, expected, found, todo)
 
 
 def _users_files(corpus: Corpus, path: Path, warn: bool) -> list[tuple[str, Path]]:

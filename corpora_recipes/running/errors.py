@@ -101,7 +101,7 @@ class OutputError(InputError):
 
 
 class SmallSample(InputError):
-    """A sample of the project has too little for a dataset, as with another seed: no fault."""
+    """A sample of the project has too little for a corpus or dataset: no fault."""
 
 
 class LostWorkers(InputError):

@@ -11,7 +11,13 @@ from typing import Any
 from corpora_recipes.running import console
 from corpora_recipes.running.cache import Cache, Key, open_cache
 from corpora_recipes.running.console import end_stage, explain, plural
-from corpora_recipes.running.errors import InputError, LostWorkers, NoWorkers, check_names
+from corpora_recipes.running.errors import (
+    InputError,
+    LostWorkers,
+    NoWorkers,
+    SmallSample,
+    check_names,
+)
 from corpora_recipes.running.outputs import LEFT_OUT, as_json, write_whole
 
 
@@ -33,7 +39,9 @@ class Skipped:
     def because(cls, error: InputError) -> "Skipped":
         """Return the reason that an error gives; corpora to be asked for have errors of a kind."""
         how_to_get = getattr(error, "how_to_get", "")
-        return cls(how_to_get, True) if how_to_get else cls(str(error))
+        if how_to_get:
+            return cls(how_to_get, asked_for=True)
+        return cls(str(error), sample=isinstance(error, SmallSample))
 
 
 def write_skipped(stage: str, skipped: Mapping[str, Skipped]) -> None:

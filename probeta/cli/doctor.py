@@ -19,7 +19,7 @@ from corpora_recipes.fetching.sources import check_files, list_sources, origin_o
 from corpora_recipes.fetching.transfer import CONTACT, Remote, look_at
 from corpora_recipes.params import corpus_of, load_params
 from corpora_recipes.recipe import Corpus, Finding, MissingCorpus, Source, load_recipe
-from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.errors import InputError, SmallSample
 from corpora_recipes.running.outputs import RAW, format_size, free_at
 
 # Asks an address about its file, see ``fetching.session.look_at``.
@@ -150,7 +150,7 @@ def examine(
             findings += [examine_file(source, raw, ask, locked) for source in files]
         if origin == "upstream" and not (findings or corpus.facts.manual):
             verdict = "unknown"
-    except MissingCorpus as missing:
+    except (MissingCorpus, SmallSample) as missing:
         verdict = "missing"
         findings.append(Finding(corpus.facts.name, note=missing.found))
     except InputError as error:

@@ -4,9 +4,10 @@ In another language than the shipped one, the names of the datasets have its cod
 """
 
 import argparse
+import re
 import sys
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 from pathlib import Path
@@ -42,11 +43,14 @@ from corpora_recipes.running.outputs import whole_file
 from corpora_recipes.text.language import identify, is_too_short, writing_of
 from corpora_recipes.validation import validate
 from corpora_recipes.yaml_files import load_yaml
+from probeta.cli.listing import costs_listing
 
 TEMPLATES = Path(__file__).with_name("templates")
 OFFERS: Mapping[str, Any] = load_yaml(TEMPLATES / "offers.yaml")
 """The content of offers.yaml."""
 PAPERS = sorted(path.name.partition(".")[0] for path in (TEMPLATES / "papers").iterdir())
+ALL_PAPERS = "all"
+PAPER_CHOICES = (*PAPERS, ALL_PAPERS)
 # Bytes of CoNLL-U: a thousand sentences or so.
 MIN_TREEBANK_BYTES = 1_500_000
 
@@ -144,8 +148,21 @@ def paper_text(paper: str) -> str:
         f"papers/{paper}.yaml.jinja",
         offers_of=_offers_of,
         rankings_in=rankings_in,
-        collections_of=lambda recipe: sorted(load_facts(recipe).collections),
+        facts_of=load_facts,
     )
+
+
+def papers_listing() -> Iterator[str]:
+    """Yield of each paper what it is, what its run takes, and what runs; no server is asked."""
+    for paper in PAPERS:
+        title, _, _ = (text := paper_text(paper)).replace("\n#", "").partition(" Written by")
+        yield f"{paper}: {' '.join(title.split()[3:])}"
+        with TemporaryDirectory() as folder:
+            path = Path(folder, "params.yaml")
+            path.write_text(text, "utf-8")
+            yield from (f"  {line}" for line in costs_listing(path))
+        n_off = len(re.findall(r"^  # \w+: \{encoder", text, re.MULTILINE))
+        yield f"  {console.plural(n_off, 'encoders')} more, to be uncommented"
 
 
 def _offers_of(language: str, *benchmarks: str) -> list[Offer]:
@@ -426,6 +443,9 @@ def _build_rows(
 
 def run_init(options: argparse.Namespace) -> None:
     """Write a params.yaml, and say what it asks for."""
+    if options.paper == ALL_PAPERS:
+        print(*papers_listing(), sep="\n")
+        return
     out = Path(options.out)
     # The shell has made an empty file of `probeta init > params.yaml`.
     if options.out != "-" and not options.force and out.exists() and out.stat().st_size:

@@ -32,7 +32,7 @@ from corpora_recipes.params import (
 )
 from corpora_recipes.recipe import Corpus, Cost, MissingCorpus, load_facts, recipe_names
 from corpora_recipes.running.console import plural
-from corpora_recipes.running.errors import InputError, check_packages
+from corpora_recipes.running.errors import InputError, SmallSample, check_packages
 from corpora_recipes.running.outputs import (
     AUDIT,
     EMBEDDINGS,
@@ -81,6 +81,9 @@ def corpora_listing(path: Path) -> Iterator[str]:
         except MissingCorpus as missing:
             yield f"  {name} (recipe {corpus.recipe}): missing, must be asked for: {datasets}"
             yield f"    {missing.found}"
+        except SmallSample as small:
+            yield f"  {name} (recipe {corpus.recipe}): {small.expected} are not there: {datasets}"
+            yield f"    found: {small.found}"
         except InputError as error:
             faults.append(error)
             yield f"  {name}: wrong, see below"
@@ -96,6 +99,22 @@ def corpora_listing(path: Path) -> Iterator[str]:
         yield f"To download in all: {format_sizes(sizes)}"
     for fault in faults:
         raise fault
+
+
+def costs_listing(path: Path) -> Iterator[str]:
+    """Yield lines on what a run of a file takes: rows, downloads, vectors and probes."""
+    corpora = [*corpora_listing(path)]
+    datasets = [dataset for group in load_groups(path) for dataset in group.datasets]
+    rows = [_count_rows(dataset) for dataset in datasets]
+    n_known = len(rows) - rows.count(0)
+    words = [f"at most {sum(rows):,} rows of {n_known}"] if n_known else []
+    words += ["rows that only `read` can count"] if n_known < len(rows) else []
+    yield f"{plural(len(rows), 'datasets')}: {', '.join(words)}"
+    yield f"to download: {corpora[-1].partition(': ')[2]}"
+    if names := [line.split()[0] for line in corpora if "): missing, must be asked for" in line]:
+        yield f"must be asked for: {', '.join(names)}"
+    for name, (_, size, costs) in vector_costs(path).items():
+        yield f"{name}: {costs}" if size else f"{name}: its vectors depend on the rows"
 
 
 def recipes_listing() -> Iterator[str]:

@@ -19,6 +19,7 @@ from builders.tasks import TASKS
 from builders.tasks.benchmarks import BENCHMARKS
 from corpora_recipes.languages import corpora_by_language
 from corpora_recipes.params import load_params
+from corpora_recipes.recipe import load_facts
 from evaluation.encoders import ENCODERS
 from evaluation.params import (
     encoder_factories,
@@ -203,7 +204,7 @@ OF_PAPERS = {
 }
 
 
-@pytest.mark.parametrize("paper", PAPERS)
+@pytest.mark.parametrize("paper", OF_PAPERS)
 def test_the_params_of_papers(paper: str, tmp_path: Path, capsys: Capsys) -> None:
     path = tmp_path / "params.yaml"
     assert main(["init", "--paper", paper, "--out", str(path)]) == 0
@@ -235,6 +236,54 @@ def test_the_params_of_papers(paper: str, tmp_path: Path, capsys: Capsys) -> Non
     assert protocol == ("standard" if paper == "sumbler2018" else "senteval")
     assert "whitening" in evalrank_params(params, path)["postprocessings"]
     assert paralex_params(params, path)
+
+
+# Of studies in many languages: datasets, also those switched off; languages; what transfers; and
+# encoders besides char_hash.
+STUDIES = {"eichin2025": (24, 12, "unit_relations", 24), "koto2021": (14, 4, "nuclearity", 12)}
+
+
+@pytest.mark.parametrize("paper", STUDIES)
+def test_the_params_of_studies_in_many_languages(paper: str, tmp_path: Path) -> None:
+    path = tmp_path / "params.yaml"
+    text = paper_text(paper)
+    path.write_text(
+        re.sub(r"^  # ((?:  )*\w+:(?: \{.*)?)$", r"  \1", text, flags=re.MULTILINE), "utf-8"
+    )
+    n_datasets, n_languages, task, n_encoders = STUDIES[paper]
+    datasets = [dataset for dataset, _ in benchmarks_in(path).values()]
+    assert len(datasets) == n_datasets
+    assert len({dataset.language for dataset in datasets}) == n_languages
+    params = load_params(path)
+    assert probing_params(params, path).transfer == [task]
+    # Each has its language's treebank, and folds where that has no part to learn from.
+    for name, entry in params["corpora"].items():
+        if entry["corpus"]["recipe"] == "disrpt":
+            facts = load_facts("disrpt").treebanks[entry["corpus"]["treebank"]]
+            assert facts.language == entry["corpus"]["language"]
+            no_train = not any("_train." in source.file for source in facts.sources)
+            assert entry["corpus"].get("published_parts", True) is not no_train, name
+    entries = encoders_params(params, path)
+    assert len(entries) == 1 + n_encoders
+    assert all(entry["layer"] == "all" for name, entry in entries.items() if name != "char_hash")
+    assert {make().name for make in encoder_factories(path).values()} <= ENCODERS.keys()
+
+
+def test_all_papers_are_listed_with_their_costs(empty_folder: Path, capsys: Capsys) -> None:
+    assert {*PAPERS} == OF_PAPERS.keys() | STUDIES.keys()
+    assert main(["init", "--paper", "all"]) == 0
+    said = capsys.readouterr().out
+    assert re.findall(r"^(\w+): \w+", said, re.MULTILINE) == PAPERS
+    of_paper = {block.partition(":")[0]: block for block in re.split(r"\n(?=\w)", said)}
+    assert 'Koto, Lau and Baldwin (2021), "Discourse Probing' in of_paper["koto2021"]
+    assert "\n  must be asked for: tass, rst_spanish_treebank\n" in of_paper["araujo2022"]
+    assert "\n  20 datasets: rows that only `read` can count\n" in of_paper["eichin2025"]
+    assert "\n  65 datasets: at most 63,740 rows of 65\n" in of_paper["sumbler2018"]
+    assert all("\n  to download: " in block for block in of_paper.values())
+    for paper, n_off in {"sumbler2018": 138, "eichin2025": 23, "koto2021": 11}.items():
+        assert f"\n  {n_off} encoders more, to be uncommented" in of_paper[paper]
+    # Nothing is written.
+    assert not list(empty_folder.iterdir())
 
 
 @pytest.mark.parametrize(("asked", "message"), TABLES["conflicts"])

@@ -80,6 +80,36 @@ def test_the_starter_of_paralex_runs_on_every_kind_of_vectors(
 
 
 KINDS = ("fasttext", "polyglot", "numberbatch")
+OTHERS = [paper for paper in STARTERS if paper != "eichin2025"]
+
+
+@pytest.mark.parametrize(
+    "paper", ["eichin2025", *(pytest.param(paper, marks=pytest.mark.slow) for paper in OTHERS)]
+)
+def test_the_run_of_a_paper_ends_on_the_samples(
+    paper: str, empty_folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """All that is skipped needs more than a sample. By `standard`: the papers' takes minutes."""
+    assert main(["init", "--paper", paper, "--quiet"]) == 0
+    params = Path("params.yaml")
+    text = params.read_text("utf-8").replace("sources: upstream", "sources: sample")
+    params.write_text(text.replace("protocol: senteval", "protocol: standard"), "utf-8")
+    assert main(["repro"]) == 0
+    said = capsys.readouterr().out
+    assert "from the small samples of the project: do not report them\n" in said
+    assert "missing, must be asked for" not in said
+    results = json.loads((COMPLETED / "char_hash.json").read_text("utf-8"))
+    assert results
+    if paper == "eichin2025":
+        assert "skipped by read, as a sample is too small: eng_dep_scidtb, eng_dep_covdtb" in said
+        scores = json.loads(Path("data/results/use_multilingual/scores.json").read_text("utf-8"))
+        names = {
+            f"relations_{name}" for name in ("eng_erst_gum", "spa_rst_rststb", "fra_sdrt_annodis")
+        }
+        assert {score["dataset"] for score in scores["scores"]} == names
+        assert {score["layer"] for score in scores["scores"]} == {"0", "1", "2"}
+        # From each to each other one, and from the two others together, in three layers.
+        assert len(scores["transfers"]) == 3 * (6 + 3)
 
 
 COLUMNS = ("table", "cells", "by a command", "refused", "of")

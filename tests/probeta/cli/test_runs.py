@@ -132,6 +132,40 @@ def test_a_sample_that_is_too_small_is_no_fault(capsys: Capsys) -> None:
     assert "left out" not in capsys.readouterr().err
 
 
+def test_a_corpus_without_a_sample_is_no_fault(reported: None, capsys: Capsys) -> None:
+    """Nor one in another language, another treebank of a language, another part of a corpus."""
+    entries = {
+        name: {
+            "corpus": {"recipe": "disrpt", "language": language, "treebank": treebank},
+            "datasets": {f"relations_{name}": {"task": "unit_relations"}},
+        }
+        for name, language, treebank in (
+            ("there", "es", "spa.rst.rststb"),
+            ("other", "es", "spa.rst.sctb"),
+            ("basque", "eu", "eus.rst.ert"),
+        )
+    }
+    words = {"paralex_da": {"task": "paradigms", "collection": "da"}}
+    entries["words"] = {"corpus": {"recipe": "paralex", "language": "es"}, "datasets": words}
+    Path("params.yaml").write_text(json.dumps({"corpora": entries}))
+    assert main(["read"]) == main(["build"]) == main(["check"]) == 0
+    said = capsys.readouterr().out
+    assert "skipped by build, as a sample is too small: words: paralex_da\n" in said
+    assert "skipped by read, as a sample is too small: other\n" in said
+    assert {name: reason.sample for name, reason in read_skipped("read").items()} == {
+        "other": True,
+        "basque": True,
+    }
+    assert main(["list"]) == main(["doctor"]) == 0
+    said = capsys.readouterr().out
+    assert (
+        "  other (recipe disrpt): raw files of spa.rst.sctb are not there: relations_other" in said
+    )
+    assert "  basque (recipe disrpt): raw files in eu are not there: relations_basque" in said
+    assert main(["read", "--strict"]) == 1
+    assert "write `sources: upstream` or a folder" in capsys.readouterr().err
+
+
 def test_a_whole_run(reported: None, capsys: Capsys) -> None:
     assert main(["check"]) == 0
     said = capsys.readouterr().out
