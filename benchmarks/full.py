@@ -83,7 +83,7 @@ def run_step(name: str, work: Path, scale: float) -> dict[str, Any]:
     try:
         cost = measure([*limit, *command], folder, 12 * HOUR)
     except RuntimeError as error:
-        return {"cpu": 0.0, "peak": 0.0, "size": 0.0, "failed": str(error)[-1_000:]}
+        return {"cpu": 0.0, "wall": 0.0, "peak": 0.0, "size": 0.0, "failed": str(error)[-1_000:]}
     print(cost.output.strip()[-1_000:], file=sys.stderr)
     skipped_file = folder / LEFT_OUT / f"{name}.json"
     skipped = json.loads(skipped_file.read_bytes()) if skipped_file.exists() else []
@@ -92,7 +92,8 @@ def run_step(name: str, work: Path, scale: float) -> dict[str, Any]:
         skipped_file.unlink(missing_ok=True)
     files = [file for file in (work / step.output).rglob("*") if file.is_file()]
     size = sum(file.stat().st_size for file in files) / 1e6
-    return {"cpu": cost.cpu, "peak": cost.peak, "size": size, "skipped": [*map(str, skipped)]}
+    skipped = [*map(str, skipped)]
+    return {**cost._asdict(), "output": "", "size": size, "skipped": skipped}
 
 
 def benchmark() -> None:

@@ -6,8 +6,9 @@ Every executor gives the same records, and the counts agree with the file.
 import gc
 import json
 import socket
+import time
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, Future
 from contextlib import suppress
 from dataclasses import asdict, replace
@@ -18,6 +19,7 @@ from textwrap import indent
 from typing import Any, TypeVar
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from corpora_recipes.fetching.downloads import check_complete
 from corpora_recipes.hashing import keyed_hash
@@ -35,6 +37,7 @@ from corpora_recipes.records import (
     record_unit,
     to_row,
 )
+from corpora_recipes.running.cache import Cache, Key
 from corpora_recipes.running.cluster import Cluster
 from corpora_recipes.running.console import progress
 from corpora_recipes.running.errors import (
@@ -46,7 +49,7 @@ from corpora_recipes.running.errors import (
     join_faults,
 )
 from corpora_recipes.running.executors import open_executor
-from corpora_recipes.running.outputs import as_json, whole_outputs
+from corpora_recipes.running.outputs import READING, as_json, whole_file, whole_outputs
 from corpora_recipes.text.pdf import count_words, find_words
 
 B = TypeVar("B", bound=Block)
@@ -66,6 +69,8 @@ def read_corpus(
     executor: Executor | None,
     max_in_flight: int,
     max_faults: int = 1,
+    seen: set[int] | None = None,
+    n_read_blocks: int = 0,
 ) -> Iterator[tuple[list[Record], Drops]]:
     """Read blocks in keyed-hash order until the corpus's quota of records is full.
 
@@ -76,16 +81,17 @@ def read_corpus(
 
     ``executor`` is where blocks are read, None for this process, and ``max_in_flight`` how many
     are read or queued at once. After ``max_faults`` damaged blocks, or at the end, their errors are
-    raised together.
+    raised together. The first ``n_read_blocks`` were read before; ``seen`` has the hashes of their
+    ids.
 
     Yields:
-        For each block that was used its records and its counts. Counts cover the whole block,
-        so that "seen" is what was read and not only what was taken; records beyond the quota are
-        counted as ``beyond_quota``, and so is what they hold.
+        For each block that was used, up to a damaged one, its records and its counts. Counts cover
+        the whole block, so that "seen" is what was read and not only what was taken; records beyond
+        the quota are counted as ``beyond_quota``, and so is what they hold.
     """
-    order = order_blocks(blocks, corpus)
-    left = corpus.documents
-    seen: set[int] = set()
+    seen = set() if seen is None else seen
+    left = None if corpus.documents is None else corpus.documents - len(seen)
+    order = order_blocks(blocks, corpus)[n_read_blocks:] if left != 0 else []
     faults: list[RawError] = []
     for get_result in _results(_read, order, corpus, executor, max_in_flight):
         try:
@@ -110,7 +116,8 @@ def read_corpus(
                 _drop(records[left:], BEYOND_QUOTA, result.drops, corpus)
                 records = records[:left]
             left -= len(records)
-        yield records, result.drops
+        if not faults:
+            yield records, result.drops
         if left == 0:
             break
     if faults:
@@ -175,17 +182,17 @@ def _results(
 
 def _count_words(
     blocks: Sequence[Block], corpus: Corpus, executor: Executor | None, max_in_flight: int
-) -> Corpus:
-    """Return the corpus with ``words``: those that words cut at line ends may be, and how often."""
+) -> Counter[str]:
+    """Count the words that words cut at line ends may be, for ``Corpus.words``."""
     words, counts = set[str](), Counter[str]()
     for get_words in _results(_find_words, blocks, corpus, executor, max_in_flight):
         words |= get_words()
-    if not words:
-        return corpus
     asked = replace(corpus, words=dict.fromkeys(words, 0))
-    for get_counts in _results(_find_counts, blocks, asked, executor, max_in_flight):
+    for get_counts in _results(
+        _find_counts, blocks if words else (), asked, executor, max_in_flight
+    ):
         counts.update(get_counts())
-    return replace(corpus, words=counts)
+    return counts
 
 
 def _find_words(recipe: str, block: Block, corpus: Corpus) -> set[str]:
@@ -288,10 +295,75 @@ def _contradiction(corpus: Corpus, unit: str, drops: Drops, n_held: int) -> Inpu
 
 # Rows per row group: small enough to read one at a time, large enough to compress well.
 ROW_GROUP = 1000
+# Records are kept as a shard when they have this many bytes, or took this many seconds: no more is
+# lost if `read` is killed.
+SHARD_BYTES = 100_000_000
+SHARD_SECONDS = 60.0
+_SHARD = "records.parquet"
 # Below this many bytes of raw files, one process has read them before others have started.
 SMALL = 1_000_000
 # Below this many, they are read in seconds: to the end even after a fault, to find all faults.
 SOON_READ = 50_000_000
+
+
+class _Shards:
+    """The records of a corpus in the cache until their file is whole, and what they were read from.
+
+    A shard has the records of the ``n_blocks`` that follow those of the shard before. Without a
+    ``key``, that of the records in the cache, nothing is kept.
+    """
+
+    def __init__(self, corpus: str, key: Key | None) -> None:
+        self._cache, self._key = Cache(f"{READING}/{corpus}"), key
+        self._n_shards = self.n_blocks = 0
+        self._begin()
+
+    def _begin(self) -> None:
+        self.tables: list[pa.Table] = []
+        self.drops, self._first, self._began = Drops(), self.n_blocks, time.monotonic()
+
+    def _entry(self) -> tuple[str, Key, Path]:
+        """Return name, key and file of the shard that begins here."""
+        name = f"{self._n_shards:05}"
+        return name, {**(self._key or {}), "first": self._first}, self._cache.folder(name) / _SHARD
+
+    def words(self, count: Callable[[], Counter[str]]) -> Mapping[str, int]:
+        """Return counts of words: the stored ones, or those of a function."""
+        if self._key is None:
+            return count()
+        words: Mapping[str, int] | None = self._cache.get("words", self._key)
+        if words is None:
+            words = count()
+            self._cache.put("words", self._key, facts=words)
+        return words
+
+    def stored(self) -> Iterator[tuple[pa.Table, Drops]]:
+        """Yield the records and counts of each shard that is stored."""
+        while self._key is not None:
+            name, key, path = self._entry()
+            if (facts := self._cache.get(name, key)) is None:
+                return
+            with pq.ParquetFile(path) as file:
+                yield file.read(), Drops.from_facts(facts["drops"])
+            self._n_shards, self.n_blocks = self._n_shards + 1, facts["n_blocks"]
+            self._begin()
+
+    def is_due(self) -> bool:
+        """Return whether what was read since the last shard is to be stored."""
+        is_large = sum(table.nbytes for table in self.tables) >= SHARD_BYTES
+        is_late = time.monotonic() - self._began >= SHARD_SECONDS
+        return self._key is not None and (is_large or is_late)
+
+    def store(self, schema: pa.Schema) -> None:
+        """Store what was read since the last shard."""
+        name, key, path = self._entry()
+        with whole_file(path) as file, parquet_writer(file, schema) as writer:
+            for table in self.tables:
+                writer.write_table(table)
+        facts = {"n_blocks": self.n_blocks, "drops": self.drops.facts()}
+        self._cache.put(name, key, [path], facts)
+        self._n_shards += 1
+        self._begin()
 
 
 def read(
@@ -302,6 +374,7 @@ def read(
     workers: int | None,
     executor: str,
     strict: bool = False,
+    key: Key | None = None,
 ) -> Drops:
     """Read a corpus to ``out``, and write its counts to the .json file beside it, both together.
 
@@ -314,6 +387,8 @@ def read(
             if the raw files are small.
         executor: "local" or the address of a Dask scheduler.
         strict: whether a share of drops above its limit is an error; see ``above_limits``.
+        key: that of the records in the cache, under which a killed ``read`` left shards of them,
+            which are not read again; None to leave none. The caller removes them (``READING``).
 
     Raises:
         InputError: the raw files are damaged or not all there, or hold no document, or more than
@@ -335,19 +410,37 @@ def read(
     if window is not None:
         schema = schema.with_metadata({WINDOW: json.dumps(asdict(window), ensure_ascii=False)})
     total = Drops()
-    count = 0
+    shards = _Shards(corpus.name, key)
+    pending, rows = schema.empty_table(), list[dict[str, Any]]()
     with (
         open_executor(executor, workers) as pool,
         whole_outputs([out, out.with_suffix(".json")]) as (records_file, counts_file),
         parquet_writer(records_file, schema) as writer,
         progress(corpus.documents, f"read {corpus.name}", "document") as bar,
     ):
-        rows: list[dict[str, Any]] = []
+
+        def write(table: pa.Table) -> None:
+            nonlocal pending
+            pending = pa.concat_tables([pending, table])
+            while pending.num_rows >= ROW_GROUP:
+                writer.write_table(pending.slice(0, ROW_GROUP).combine_chunks(), ROW_GROUP)
+                pending = pending.slice(ROW_GROUP)
+
         max_in_flight = 2 * pool.at_once if pool else 1
         max_faults = MAX_FAULTS if size < SOON_READ else 1
         if recipe.texts is not None:
-            corpus = _count_words(blocks, corpus, pool, max_in_flight)
-        for records, drops in read_corpus(blocks, corpus, pool, max_in_flight, max_faults):
+            words = shards.words(partial(_count_words, blocks, corpus, pool, max_in_flight))
+            corpus = replace(corpus, words=words)
+        seen: set[int] = set()
+        for table, drops in shards.stored():
+            total.add(drops)
+            seen.update(keyed_hash(0, name) for name in table["id"].to_pylist())
+            write(table)
+        count = len(seen)
+        bar.update(count)
+        for records, drops in read_corpus(
+            blocks, corpus, pool, max_in_flight, max_faults, seen, shards.n_blocks
+        ):
             total.add(drops)
             for record in records:
                 row = to_row(record)
@@ -357,11 +450,18 @@ def read(
                 rows.append(row)
             count += len(records)
             bar.update(len(records))
-            while len(rows) >= ROW_GROUP:
-                writer.write_table(pa.Table.from_pylist(rows[:ROW_GROUP], schema), ROW_GROUP)
+            shards.drops.add(drops)
+            shards.n_blocks += 1
+            is_due = shards.is_due()
+            while len(rows) >= (1 if is_due else ROW_GROUP):
+                shards.tables.append(pa.Table.from_pylist(rows[:ROW_GROUP], schema))
+                write(shards.tables[-1])
                 del rows[:ROW_GROUP]
-        if rows:
-            writer.write_table(pa.Table.from_pylist(rows, schema), ROW_GROUP)
+            if is_due:
+                shards.store(schema)
+        write(pa.Table.from_pylist(rows, schema))
+        if pending.num_rows:
+            writer.write_table(pending.combine_chunks(), ROW_GROUP)
         _check(corpus, raw, total, count, strict=strict)
         report: dict[str, Any] = total.as_dict()
         if window is not None:

@@ -362,6 +362,25 @@ class Drops:
         """Return the number of items of a unit that were seen and not dropped."""
         return self.seen[unit] - sum(n for (of, _), n in self.dropped.items() if of == unit)
 
+    def facts(self) -> dict[str, Any]:
+        """Return all as JSON; of an error its parts, of another place its name."""
+        places = [
+            [*key, [p.args if isinstance(p, RawError) else getattr(p, "where", p) for p in of]]
+            for key, of in self.places.items()
+        ]
+        dropped = [[*key, n] for key, n in self.dropped.items()]
+        return {"seen": self.seen, "dropped": dropped, "places": places}
+
+    @classmethod
+    def from_facts(cls, facts: Mapping[str, Any]) -> "Drops":
+        """Return what ``facts`` returned, with places as text."""
+        places: dict[tuple[str, str], list[Place | str]] = {
+            (unit, reason): [p if isinstance(p, str) else RawError(*p) for p in of]
+            for unit, reason, of in facts["places"]
+        }
+        dropped = {(unit, reason): n for unit, reason, n in facts["dropped"]}
+        return cls(Counter(facts["seen"]), Counter(dropped), places)
+
     def as_dict(self) -> dict[str, dict[str, Any]]:
         """Return unit to {"seen", "kept", "dropped": {reason: count}}, sorted by name."""
         units = sorted(set(self.seen) | {unit for unit, _ in self.dropped})

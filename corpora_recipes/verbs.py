@@ -1,8 +1,8 @@
 """The verbs of this package: `probeta fetch` and `probeta read`."""
 
 import argparse
-from collections.abc import Mapping
-from functools import partial
+from collections.abc import Callable, Mapping
+from functools import cache, partial
 from typing import Any
 
 from corpora_recipes.fetching.sources import fetch, list_local_files, origin_of
@@ -12,7 +12,7 @@ from corpora_recipes.running.cache import Cache, Key, open_cache
 from corpora_recipes.running.code import code_digest, stage_versions, write_environment
 from corpora_recipes.running.console import announce, log
 from corpora_recipes.running.errors import InputError
-from corpora_recipes.running.outputs import RAW, RECORDS, records_of
+from corpora_recipes.running.outputs import RAW, READING, RECORDS, records_of
 from corpora_recipes.running.stage import Entry, run_entries, select_entries
 
 # The units that are records; sentences, of treebanks alone.
@@ -64,15 +64,16 @@ def fetched(corpus: Corpus, sources: str) -> dict[str, str]:
 def run_read(options: argparse.Namespace) -> None:
     """Read all corpora, and print the counts of records and drops."""
     params = load_params(options.params)
-    entries = {
-        corpus.name: Entry(
-            [records_of(corpus.name), records_of(corpus.name).with_suffix(".json")],
-            partial(_read_key, corpus, params["sources"]),
-            partial(_read, corpus, options),
+    entries = {}
+    for corpus in load_corpora(options.params):
+        outputs = [records_of(corpus.name), records_of(corpus.name).with_suffix(".json")]
+        get_key = cache(partial(_read_key, corpus, params["sources"]))
+        entries[corpus.name] = Entry(outputs, get_key, partial(_read, corpus, options, get_key))
+    with open_cache(verify=options.check):
+        facts_of = run_entries(
+            "read", entries, options, unit="corpora", folder=RECORDS, any_fault=True
         )
-        for corpus in load_corpora(options.params)
-    }
-    facts_of = run_entries("read", entries, options, unit="corpora", folder=RECORDS, any_fault=True)
+        Cache(READING).prune(entries.keys() - facts_of)
     write_environment()
     notes = [f"{name}: {note}" for name, facts in facts_of.items() for note in facts["notes"]]
     if notes and options.strict:
@@ -94,7 +95,9 @@ def _read_key(corpus: Corpus, sources: str) -> Key:
     }
 
 
-def _read(corpus: Corpus, options: argparse.Namespace) -> Mapping[str, Any]:
+def _read(
+    corpus: Corpus, options: argparse.Namespace, get_key: Callable[[], Key]
+) -> Mapping[str, Any]:
     from corpora_recipes.reading import above_limits, read
 
     drops = read(
@@ -104,6 +107,7 @@ def _read(corpus: Corpus, options: argparse.Namespace) -> Mapping[str, Any]:
         workers=options.workers,
         executor=options.executor,
         strict=options.strict,
+        key=get_key(),
     )
     n_texts = n_used_texts = 0
     for unit, counts in drops.as_dict().items():

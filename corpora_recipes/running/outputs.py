@@ -44,6 +44,8 @@ REPORT = Path("reports")
 MEMORY = Path("data/memory")
 # The vectors that are not kept, while they are used.
 ENCODED = MEMORY / "encoded"
+# The stage under which the cache has shards of records, until their corpus is read to the end.
+READING = "reading"
 LEFT_OUT = Path("data/left_out")
 ENVIRONMENT = Path("data/environment.json")
 # Patterns of the folders where a killed run may have left unfinished outputs.

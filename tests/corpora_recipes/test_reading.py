@@ -9,6 +9,7 @@ import socket
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -145,6 +146,85 @@ def test_a_cluster_keeps_nothing_of_blocks_beyond_the_quota(
     with cluster.get_client() as client:
         held = client.run(lambda dask_worker: len(dask_worker.data))
     assert set(held.values()) == {0}
+
+
+def read_up_to(n_blocks: int, *arguments, **named) -> int:
+    """Read a corpus in this process, and stop at a block; return how many blocks were read."""
+    n_read = 0
+
+    def count(recipe, block, of):
+        nonlocal n_read
+        if n_read == n_blocks:
+            raise KeyboardInterrupt
+        n_read += 1
+        return _read(recipe, block, of)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("corpora_recipes.reading._read", count)
+        with suppress(KeyboardInterrupt):
+            read_here(*arguments, **named)
+    return n_read
+
+
+@pytest.mark.parametrize(("shard_bytes", "n_blocks_of_shard"), [(1, 3), (25_000, 5)])
+@pytest.mark.parametrize("documents", [None, 500])
+def test_a_read_that_was_stopped_goes_on_after_its_last_shard(
+    empty_folder, make_corpus, monkeypatch, shard_bytes, n_blocks_of_shard, documents
+) -> None:
+    """The bytes and the notes are those of a read that nothing stopped."""
+    raw = write_raw(empty_folder / "raw", files=12, documents=60)
+    # Places and errors of drops, and an id of an earlier shard.
+    for file in (0, 5):
+        with (raw / f"part-{file}.jsonl").open("a", encoding="utf-8") as part:
+            part.write('{"id": "x", "text": 7}\n{"id": "3-1", "text": "Otra vez, sin más."}\n')
+    corpus = make_corpus(options={"path": None}, documents=documents)
+    monkeypatch.setattr("corpora_recipes.reading.ROW_GROUP", 100)
+    whole = read_here(corpus, raw, "whole.parquet")
+    n_blocks = read_up_to(-1, corpus, raw, "whole.parquet")
+    monkeypatch.setattr("corpora_recipes.reading.SHARD_BYTES", shard_bytes)
+    n_read = n_stops = 0
+    while (now := read_up_to(5, corpus, raw, "out.parquet", key={"of": "a"})) == 5:
+        n_read, n_stops = n_read + now, n_stops + 1
+        assert n_read <= 3 * n_blocks
+        assert not (empty_folder / "out.parquet").exists()
+    assert n_stops
+    assert n_read + now - n_blocks <= n_stops * (n_blocks_of_shard - 1)
+    for suffix in (".parquet", ".json"):
+        out = (empty_folder / "out").with_suffix(suffix)
+        assert out.read_bytes() == whole.with_suffix(suffix).read_bytes()
+    # Shards are there until somebody removes them.
+    counts = [
+        read(corpus, raw, empty_folder / "two.parquet", workers=2, executor="local", key=key)
+        for key in ({"of": "a"}, None)
+    ]
+    assert above_limits(corpus, counts[0]) == above_limits(corpus, counts[1]) != []
+    # Nothing of other inputs, and nothing from a damaged shard on.
+    assert read_up_to(-1, corpus, raw, "out.parquet", key={"of": "b"}) == n_blocks
+    n_rest = read_up_to(-1, corpus, raw, "out.parquet", key={"of": "b"})
+    shard = max(Path("data/memory/reading").rglob("*.parquet"))
+    shard.write_bytes(shard.read_bytes() + b"0")
+    n_again = read_up_to(-1, corpus, raw, "out.parquet", key={"of": "b"})
+    assert n_rest + n_blocks_of_shard <= n_again <= n_blocks
+    assert (empty_folder / "out.parquet").read_bytes() == whole.read_bytes()
+
+
+def test_shards_go_when_the_records_are_there(stage, empty_folder, monkeypatch) -> None:
+    write("texts/a.jsonl", "1", "2")
+    write("texts/b.jsonl", "3")
+    ask_for(mine=texts())
+    monkeypatch.setattr("corpora_recipes.reading.SHARD_SECONDS", 0)
+
+    def stop(*arguments: Any, **named: Any) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("corpora_recipes.reading._check", stop)
+        stage(status=130)
+    shards = Path("data/memory/reading")
+    assert len(list(shards.rglob("*.parquet"))) == 2
+    stage()
+    assert read_ids() == ["1", "2", "3"]
+    assert not list(shards.iterdir())
 
 
 def test_raw_files_that_a_worker_does_not_see(tmp_path, raw, corpus, cluster) -> None:
