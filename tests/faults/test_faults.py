@@ -147,6 +147,22 @@ def assert_equal(one: Tree, other: Tree, what: str) -> None:
     assert not differing, f"{what}: {sorted(differing)}"
 
 
+def test_a_killed_read_goes_on(toy: Toy) -> None:
+    """With shards of a block each, which are gone in the end."""
+    (stage,) = (stage for stage in STAGES if stage.name == "read")
+    _, end = toy.ended["read", True]
+    shards = {"corpora_recipes.reading:SHARD_SECONDS": 0}
+    ended = toy.runner.run(["read"], toy.start(stage, over=True), changed=shards)
+    assert_equal(tree(toy.place), end, "with shards")
+    for number in numbers(ended.events, POINTS or 3):
+        place = toy.start(stage, over=True)
+        killed = toy.runner.run(["read"], place, kind="kill", number=number, changed=shards)
+        assert killed.code == -signal.SIGKILL, killed.said
+        again = toy.runner.run(["read"], place)
+        assert again.code == 0, again.said
+        assert_equal(tree(place), end, f"killed at event {number}, {killed.events[-1]}")
+
+
 # What lets a verb use two workers for so little work.
 MANY: dict[str, dict[str, int]] = {
     "read": {"corpora_recipes.reading:SMALL": 1},
