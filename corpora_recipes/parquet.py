@@ -1,7 +1,8 @@
 """Everything that decides the bytes of a Parquet file: its options and its writer."""
 
+import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,20 @@ PARQUET_OPTIONS: dict[str, Any] = {
     "data_page_version": "1.0",
     "write_page_index": True,
 }
+
+
+def convert_without_pandas() -> None:
+    """Let pyarrow convert values without pandas, whose import takes longer than all others.
+
+    To know a Series, pyarrow imports pandas before it first makes an array, unless that fails. To
+    make or read a data frame, it still imports it. For processes that are ours alone: in others an
+    array of a Series would have NaN for null.
+    """
+    if "pandas" not in sys.modules:
+        sys.modules["pandas"] = None  # type: ignore[assignment]
+        with suppress(ImportError, AttributeError):
+            pa.array([])
+        del sys.modules["pandas"]
 
 
 @contextmanager

@@ -140,13 +140,14 @@ def parquet_files(root: Path) -> list[Path]:
     return sorted(path for paths in depths for path in paths)
 
 
-def find_datasets(root: Path) -> list[Dataset]:
+def find_datasets(root: Path, names: Collection[str] = ()) -> list[Dataset]:
     """Find the datasets under a folder, sorted by name.
 
     Args:
         root: holds ``<dataset>/``, ``<corpus>/<dataset>/`` or ``rankings/<ranking>/<dataset>/``,
             and there ``{train,validation,test}-00000-of-00001.parquet``, with any number of shards;
             only train if there is a column ``fold``, only test if nothing is trained for the task.
+        names: of the folders to open, if all are there; without them, all.
     """
     folders: defaultdict[Path, defaultdict[Split, dict[Path, int]]] = defaultdict(
         lambda: defaultdict(dict)
@@ -161,7 +162,11 @@ def find_datasets(root: Path) -> list[Dataset]:
         todo = "run `probeta package` first, or `probeta repro`; or name the folder of datasets"
         raise OutputError(root, expected, found, todo)
     datasets: dict[str, Dataset] = {}
+    if not {folder.name for folder in folders}.issuperset(names):
+        names = ()
     for folder, splits in sorted(folders.items()):
+        if names and folder.name not in names:
+            continue
         files = {split: _shards(folder, split, splits[split]) for split in SPLITS if splits[split]}
         dataset = _open_dataset(folder, files)
         if dataset.name in datasets:
@@ -284,7 +289,8 @@ def find_data(data: str | Path, datasets: Names, groups: Names) -> Data:
     """
     datasets, groups = as_list(datasets), as_list(groups)
     folder = data_folder(data, datasets if not groups else None)
-    by_name = {dataset.name: dataset for dataset in find_datasets(folder)}
+    opened = find_datasets(folder, () if groups else datasets or ())
+    by_name = {dataset.name: dataset for dataset in opened}
     tasks = {name: dataset.task for name, dataset in by_name.items()}
     selected = [by_name[name] for name in select_names(folder, tasks, datasets, groups)]
     if len({dataset.seed for dataset in selected}) > 1:
@@ -294,7 +300,8 @@ def find_data(data: str | Path, datasets: Names, groups: Names) -> Data:
     audit = read_audit(folder / AUDIT)["datasets"] if (folder / AUDIT).is_file() else {}
     same = [each.name for each in selected if audit.get(each.name, {}).get("rows") == each.rows]
     audited = {name: audit[name] for name in same}
-    return Data(folder, tuple(selected), tuple(by_name), audited)
+    all_names = {*by_name, *(file.parent.name for file in parquet_files(folder))}
+    return Data(folder, tuple(selected), tuple(sorted(all_names)), audited)
 
 
 def data_folder(data: str | Path, datasets: Collection[str] | None) -> Path:

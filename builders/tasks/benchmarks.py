@@ -1,6 +1,7 @@
 """Groups of tasks, benchmarks, and how datasets differ from the published ones."""
 
 from collections.abc import Mapping
+from functools import cache
 from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -48,16 +49,18 @@ OF_BENCHMARKS = (
     WS := Group("WS", "Word similarity"),
 )
 
-DIFFERENCES: Mapping[str, Mapping[str, str]] = load_yaml(
-    Path(__file__).with_name("differences.yaml")
-)
-"""Kind (benchmarks, tasks, datasets or protocols) to name to what differs."""
+
+@cache
+def differences() -> Mapping[str, Mapping[str, str]]:
+    """Return kind (benchmarks, tasks, datasets or protocols) to name to what differs."""
+    return load_yaml(Path(__file__).with_name("differences.yaml"))  # type: ignore[no-any-return]
 
 
 def differences_of(dataset: str, task: str, benchmark: str) -> list[str]:
     """Return what differs of a dataset, the most special last; ``benchmark``: "" if it has none."""
     keys = {"benchmarks": benchmark, "tasks": task, "datasets": dataset if benchmark else ""}
-    return [DIFFERENCES[kind][key] for kind, key in keys.items() if key in DIFFERENCES[kind]]
+    texts = differences()
+    return [texts[kind][key] for kind, key in keys.items() if key in texts[kind]]
 
 
 Entries = dict[str, dict[str, dict[str, Any]]]

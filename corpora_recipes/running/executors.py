@@ -18,6 +18,7 @@ from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from corpora_recipes.parquet import convert_without_pandas
 from corpora_recipes.running.errors import LostWorkers, NoWorkers
 
 if TYPE_CHECKING:
@@ -206,6 +207,7 @@ def as_completed(
 
 def _serve(connection: "Connection[Any, Any]") -> None:
     """Run the calls of the driver, until it ends this process or is killed."""
+    convert_without_pandas()
     threading.Thread(target=_end_with_driver, daemon=True).start()
     # Ctrl-C reaches the driver too, which ends its workers by SIGTERM, and lets them clean up.
     signal.signal(signal.SIGINT, signal.SIG_IGN)

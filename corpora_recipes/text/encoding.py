@@ -48,8 +48,14 @@ def _utf_8(table: dict[str, str]) -> re.Pattern[str]:
     return re.compile(f"{unit}(?:{unit})*")
 
 
+@cache
+def _reading(page: str) -> tuple[re.Pattern[str], dict[int, str]]:
+    """Return the pattern of UTF-8 in a code page, and how to translate it to bytes as Latin-1."""
+    table = _bytes_of(page)
+    return _utf_8(table), str.maketrans(table)
+
+
 _TABLES = [_bytes_of(page) for page in _PAGES]
-_READINGS = [(_utf_8(table), str.maketrans(table)) for table in _TABLES]
 _PAIR = "".join(
     _class({c for table in _TABLES for c, byte in table.items() if first <= byte <= last})
     for first, last in (("\xc2", "\xf4"), ("\x80", "\xbf"))
@@ -101,18 +107,18 @@ def restore(text: str) -> str:
     if text.isascii():
         return text
     pages = dict.fromkeys(_mojibake(text)) if _find_pair(text) else ()
-    readings = [_read_all(text, number) for number in pages]
+    readings = [_read_all(text, page) for page in pages]
     most = max(readings, default=(0, ""))[0]
     texts = {read for n_read, read in readings if n_read == most and n_read}
     restored = texts.pop() if len(texts) == 1 else text
     return restored.translate(_CONTROLS) if not texts and _find_control(restored) else restored
 
 
-def _read_all(text: str, number: int) -> tuple[int, str]:
+def _read_all(text: str, page: str) -> tuple[int, str]:
     """Return how many characters were UTF-8, and the text with them read; 0 if some is in doubt."""
     pieces, end, n_read = [], 0, 0
-    for run in _READINGS[number][0].finditer(text):
-        read = "" if _UNSEEN in run[0] else _read(run[0], number)
+    for run in _reading(page)[0].finditer(text):
+        read = "" if _UNSEEN in run[0] else _read(run[0], page)
         around = text[max(0, run.start() - 1) : run.start()] + text[run.end() : run.end() + 1]
         if not (read and around.isascii()):
             return 0, text
@@ -121,23 +127,23 @@ def _read_all(text: str, number: int) -> tuple[int, str]:
     return n_read, "".join([*pieces, text[end:]])
 
 
-def _mojibake(text: str) -> Iterator[int]:
-    """Yield the numbers of the pages in which runs of a text are UTF-8."""
-    for number, (pattern, _) in enumerate(_READINGS):
-        for run in pattern.finditer(text):
-            read = _read(run[0], number)
+def _mojibake(text: str) -> Iterator[str]:
+    """Yield the pages in which runs of a text are UTF-8."""
+    for page in _PAGES:
+        for run in _reading(page)[0].finditer(text):
+            read = _read(run[0], page)
             if read and _fits(run, read):
-                yield number
+                yield page
 
 
-def _read(run: str, number: int) -> str:
+def _read(run: str, page: str) -> str:
     """Return what a run is in UTF-8, encoded once or several times; "" if it is not."""
-    pattern, table = _READINGS[number]
+    pattern, table = _reading(page)
     try:
         read = run.translate(table).encode("latin-1").decode("utf-8")
     except UnicodeError:
         return ""
-    return (pattern.fullmatch(read) and _read(read, number)) or read
+    return (pattern.fullmatch(read) and _read(read, page)) or read
 
 
 def _fits(run: re.Match[str], read: str) -> bool:

@@ -129,17 +129,16 @@ _TABLE: dict[str, Any] = load_yaml(Path(__file__).with_name("detokenizing.yaml")
 _NAMED = re.compile("|".join(_TABLE["patterns"]))
 
 
-def _compile_rules(rules: list[list[str]]) -> list[tuple[re.Pattern[str], str]]:
-    """Return rules with their patterns, in which names stand for other patterns."""
+@cache
+def _rules(kind: str, key: str) -> list[tuple[re.Pattern[str], str]]:
+    """Return rules of the table with their patterns, in which names stand for other patterns."""
     inner = _TABLE["patterns"]
     return [
         (re.compile(_NAMED.sub(lambda name: inner[name[0]], rule)), replacement)
-        for rule, replacement in rules
+        for rule, replacement in _TABLE[kind].get(key, ())
     ]
 
 
-_NEEDED = [(needed, _compile_rules(rules)) for needed, rules in _TABLE["needed"].items()]
-_TOKENS = {language: _compile_rules(rules) for language, rules in _TABLE["tokens"].items()}
 # Marks that open and close alike, each with the one that only opens in the manner of TeX.
 _QUOTES = (('"', '"'), ("'", "`"), ("''", "``"))
 _QUOTE = r"(?:\"|''?|``?)"
@@ -202,10 +201,10 @@ def detokenize(text: str, language: str, *, tokens: bool = False) -> str:
     if not tokens and (not parted.search(f" {text} ") or _NATURAL.search(text)):
         return text
     joined = _BLANKS.sub(" ", text).strip(" ")
-    token_rules = _TOKENS.get(language.partition("-")[0], []) if tokens else []
-    for key, rules in _NEEDED:
+    token_rules = _rules("tokens", language.partition("-")[0]) if tokens else []
+    for key in _TABLE["needed"]:
         if key in joined and not (tokens and key == "—"):  # which Spanish sets close
-            for pattern, replacement in rules:
+            for pattern, replacement in _rules("needed", key):
                 joined = pattern.sub(replacement, joined)
     for pattern, replacement in token_rules:
         joined = pattern.sub(replacement, joined)

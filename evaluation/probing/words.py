@@ -17,9 +17,6 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import numpy as np
-from scipy.cluster.hierarchy import cut_tree, linkage
-from scipy.cluster.vq import kmeans2
-from scipy.spatial.distance import squareform
 
 from builders.statistics import name_clusters
 from corpora_recipes.hashing import keyed_hash
@@ -118,6 +115,10 @@ def cluster_words(units: Doubles, n_clusters: int, starts: Rows) -> dict[str, Ro
         n_clusters: not more than words.
         starts: rows of the first centres of k-means, int64 [starts, clusters].
     """
+    from scipy.cluster.hierarchy import cut_tree, linkage
+    from scipy.cluster.vq import kmeans2
+    from scipy.spatial.distance import squareform
+
     cosines = np.maximum(1 - squareform(units @ units.T, checks=False), 0)
     distances = np.sqrt(2 * cosines)
     linked = {

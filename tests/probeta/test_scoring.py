@@ -238,10 +238,26 @@ def test_it_runs_in_a_program_outside_a_clone_and_starts_fast(hub_folder: Path) 
         "def encode(texts): return np.array([[len(text), 1] for text in texts])\n"
         "scores = score(encode)\n"
         "assert isinstance(scores, Scores)\n"
-        "heavy = {'sklearn.linear_model', 'scipy.stats', 'matplotlib', 'torch'}\n"
+        "heavy = {'sklearn', 'scipy.stats', 'scipy.cluster', 'matplotlib', 'torch'}\n"
         "print(len(scores.results.scores), heavy & sys.modules.keys(), scores, sep='\\n')\n"
     )
     assert run(code, PYTHONHASHSEED=another_hash_seed()).startswith("3\nset()\ndataset ")
+
+
+def test_the_command_needs_no_pandas_and_hides_it_from_nobody(hub_folder: Path) -> None:
+    next(hub_folder.glob("tass_own/train*")).write_bytes(b"of no concern")
+    code = (
+        "import sys\n"
+        "from probeta.cli import main\n"
+        "assert main(['score', 'char_hash', '--datasets', 'bso_own', '--cache', 'cache']) == 0\n"
+        "assert not {'pandas', 'sklearn', 'scipy.cluster'} & sys.modules.keys()\n"
+        "import pandas as pd, pyarrow as pa\n"
+        "frame = pd.DataFrame({'a': pd.Categorical(['x', None]), 'b': [1, None]})\n"
+        "table = pa.Table.from_pandas(frame)\n"
+        "assert table.to_pylist() == [{'a': 'x', 'b': 1}, {'a': None, 'b': None}]\n"
+        "assert table.to_pandas().equals(frame) and pa.array(frame['b']).null_count == 1\n"
+    )
+    run(code)
 
 
 # Writes the modules whose functions `score` enters, one a line; what imports run does not count.

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import chain
 
 from builders.audit_report import detectable_of
-from builders.tasks.benchmarks import DIFFERENCES, differences_of
+from builders.tasks.benchmarks import differences, differences_of
 from corpora_recipes.records import SPLITS
 from evaluation.measures import MIN_DOCUMENTS
 from evaluation.probing.protocols import PROTOCOLS
@@ -223,7 +223,7 @@ def concerned_by(report: Report) -> dict[str, list[str]]:
     inputs = report.inputs
     concerned: dict[str, list[str]] = {}
     protocol = inputs.protocol["name"]
-    if text := DIFFERENCES["protocols"].get(protocol):
+    if text := differences()["protocols"].get(protocol):
         concerned[text] = [phrase("protocol", name=protocol)]
     tasks = {name: inputs.any_score(name).task for name in inputs.datasets}
     tasks |= {score.dataset: score.task for ranked in inputs.rankings for score in ranked.scores}

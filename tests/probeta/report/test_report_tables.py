@@ -35,7 +35,7 @@ from report_files import (
 
 from builders.audit_report import DETECTABLE, DETECTABLE_AT_MOST
 from builders.tasks import TASKS, benchmarks
-from builders.tasks.benchmarks import BENCHMARKS, DIFFERENCES, GROUPINGS, WITHDRAWN, differences_of
+from builders.tasks.benchmarks import BENCHMARKS, GROUPINGS, WITHDRAWN, differences, differences_of
 from corpora_recipes.running.errors import InputError
 from evaluation.probing.protocols import PROTOCOLS
 from evaluation.results.scores import Results, Score, Transfer
@@ -683,10 +683,10 @@ def test_ranks_of_the_paper_stand_beside_as_many_pairs() -> None:
 
 def test_what_differs(tmp_path: Path) -> None:
     known = {name for entries in BENCHMARKS.values() for name in entries}
-    assert DIFFERENCES["benchmarks"].keys() <= BENCHMARKS.keys()
-    assert DIFFERENCES["tasks"].keys() <= TASKS.keys()
-    assert DIFFERENCES["datasets"].keys() <= known
-    assert DIFFERENCES["protocols"].keys() == PROTOCOLS.keys()
+    assert differences()["benchmarks"].keys() <= BENCHMARKS.keys()
+    assert differences()["tasks"].keys() <= TASKS.keys()
+    assert differences()["datasets"].keys() <= known
+    assert differences()["protocols"].keys() == PROTOCOLS.keys()
     for benchmark in ("spanish_discoeval", "discoeval", "evalrank", "paralex"):
         for name, entry in BENCHMARKS[benchmark].items():
             assert differences_of(name, entry["task"], benchmark), name
