@@ -169,6 +169,10 @@ def image(figure: "Figure", kind: str) -> bytes:
     # No date, no random identifiers.
     metadata: dict[str, None] = {"svg": {"Date": None}, "png": {"Software": None}}[kind]
     stream = BytesIO()
+    if layout := figure.get_layout_engine():
+        # Once; otherwise each file would be laid out and drawn twice.
+        layout.execute(figure)
+        figure.set_layout_engine(None)
     with matplotlib.rc_context({"svg.hashsalt": "probeta"}):
         dpi = min(150.0, MAX_PIXELS / max(figure.get_size_inches()))
         figure.savefig(stream, format=kind, metadata=metadata, dpi=dpi)
