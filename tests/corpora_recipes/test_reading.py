@@ -19,6 +19,7 @@ import pytest
 import yaml
 from contents import forget_code
 from dask_workers import kill_busy_worker
+from imports import REPOSITORY
 from recipe_reading import refused
 from stage_lines import untimed
 
@@ -105,6 +106,19 @@ def test_the_same_bytes_for_one_worker_two_workers_and_dask(
     # What is sent to a worker is small.
     blocks = load_recipe("documents").blocks(raw, corpus)
     assert len(pickle.dumps((_read, corpus.recipe, blocks[0], corpus))) < 5_000
+
+
+def test_the_example_for_slurm(empty_folder, raw, corpus, monkeypatch) -> None:
+    """With the double of SLURM that dask-jobqueue has, and a job of two workers."""
+    double = pytest.importorskip("dask_jobqueue.local")
+    monkeypatch.setattr("dask_jobqueue.SLURMCluster", double.LocalCluster)
+    page = (REPOSITORY / "docs/clusters.md").read_text("utf-8")
+    (example,) = re.findall(r"```py\n(from dask_jobqueue .*?)```", page, re.DOTALL)
+    names: dict[str, Any] = {}
+    exec(example.replace("=8", "=2").replace("(8)", "(2)").replace("jobs=4", "jobs=1"), names)
+    with names["cluster"] as jobs:
+        read(corpus, raw, Path("jobs.parquet"), workers=None, executor=jobs.scheduler_address)
+    assert Path("jobs.parquet").read_bytes() == read_here(corpus, raw, "one.parquet").read_bytes()
 
 
 def test_a_worker_killed_in_the_middle_costs_no_rows(
