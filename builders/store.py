@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import shutil
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -259,14 +258,6 @@ def shards_in(dataset: Path) -> dict[Split, list[Path]]:
     """Return split to its shards, in order, in the folder of a dataset."""
     files = {split: sorted(dataset.glob(f"{split}-?????-of-?????.parquet")) for split in SPLITS}
     return {split: shards for split, shards in files.items() if shards}
-
-
-def copy_shards(dataset: Path, folder: Path) -> None:
-    """Copy the shards of a dataset to a new folder."""
-    folder.mkdir(parents=True)
-    for shards in shards_in(dataset).values():
-        for path in shards:
-            shutil.copyfile(path, folder / path.name)
 
 
 _TODO = "write them with `probeta read`"

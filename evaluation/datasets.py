@@ -26,6 +26,9 @@ from corpora_recipes.validation import check_choice
 
 _SHARD = re.compile(r"(train|validation|test)-(\d{5})-of-(\d{5})\.parquet")
 _FACTS = ("dataset", "task", "corpus", "language", "version", "seed", "sample")
+_NOT_OURS = (
+    "move away the files that do not belong there; `probeta repro` makes those that are missing"
+)
 _WITH_TOKENS = "name the folder that `probeta package` wrote: it adds the tokens"
 
 
@@ -171,7 +174,7 @@ def find_datasets(root: Path, names: Collection[str] = ()) -> list[Dataset]:
         dataset = _open_dataset(folder, files)
         if dataset.name in datasets:
             found = f"{dataset.name!r} also in {datasets[dataset.name].folder}"
-            todo = "rename one of the two in params.yaml"
+            todo = "rename one of the two in params.yaml, or move a copy away"
             raise InputError(folder, "one dataset per name", found, todo)
         datasets[dataset.name] = dataset
     return [dataset for _, dataset in sorted(datasets.items())]
@@ -187,8 +190,8 @@ def _shards(folder: Path, split: Split, counts: dict[Path, int]) -> tuple[Path, 
     files = tuple(sorted(counts))
     names = [file.name for file in files]
     if names != [f"{split}-{i:05d}-of-{len(files):05d}.parquet" for i in range(len(files))]:
-        expected = f"all {max(counts.values())} shards of the split {split}"
-        raise OutputError(folder, expected, ", ".join(names))
+        expected = f"all {max(counts.values())} shards of the split {split}, and no others"
+        raise OutputError(folder, expected, ", ".join(names), _NOT_OURS)
     return files
 
 
@@ -216,7 +219,7 @@ def _check_splits(folder: Path, splits: list[Split], task: str, columns: list[st
         allowed.append(["train"])
     if splits not in allowed:
         expected = f"the splits {', '.join(SPLITS)}; or {alone} (task {task})"
-        raise OutputError(folder, expected, ", ".join(splits))
+        raise OutputError(folder, expected, ", ".join(splits), _NOT_OURS)
 
 
 def _check_no_null(file: Path, name: str, column: pa.Array) -> None:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 from corpora_recipes.running import console
 from corpora_recipes.running.errors import MODULES, check_names, check_packages
-from corpora_recipes.running.outputs import PACKAGE, as_json, locked_folder, write_whole
+from corpora_recipes.running.outputs import PACKAGE, as_json, load_json, locked_folder, write_whole
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -169,10 +169,10 @@ def data_of_results(
 
     names = {*(datasets or ())}
     for path in results if _means_samples(data) and not names else ():
-        for file in [path] if path.is_file() else path.rglob("scores.json"):
+        for file in [path if path.is_file() else path / "scores.json"]:
             # What is damaged is refused when it is verified.
-            with suppress(OSError, ValueError, KeyError, TypeError, RecursionError):
-                names |= {score["dataset"] for score in json.loads(file.read_bytes())["scores"]}
+            with suppress(OSError, ValueError, KeyError, TypeError):
+                names |= {score["dataset"] for score in load_json(file)["scores"]}
     return data_folder(locate_data(data, names), datasets)
 
 

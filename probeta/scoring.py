@@ -211,15 +211,15 @@ def _read_params(
 
 def validate_name(name: str | None) -> None:
     """Refuse a name of results that could not be the name of a folder."""
-    if name is not None and not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", name):
-        expected = "letters, digits, _, - and dots, which begin with a letter or digit"
+    if name is not None and not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,199}", name):
+        expected = "at most 200 letters, digits, _, - and dots, which begin with a letter or digit"
         todo = "choose such a name: it is the name of a folder"
         raise InputError("name", expected, repr(name), todo)
 
 
 def name_of(text: str) -> str:
     """Return a text as a name of results: all but letters, digits, _ and dots become -."""
-    return re.sub(r"[^A-Za-z0-9_.]+", "-", text).strip("-_.") or "encoder"
+    return re.sub(r"[^A-Za-z0-9_.]+", "-", text)[:200].strip("-_.") or "encoder"
 
 
 def resolve_encoder(

@@ -1,6 +1,5 @@
 """Reads instances, Parquet files that state their task and language, for the audit."""
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -24,6 +23,7 @@ from builders.tasks import TASKS
 from builders.tasks.task import Answer
 from corpora_recipes.records import Split
 from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.limits import MOST_LINES, decode_json
 
 # Optional columns of our instances that the audit uses.
 FURTHER_COLUMNS = ("id", "fold", "also_in", "direction")
@@ -87,6 +87,9 @@ def _rows(
             expected = f"the columns {', '.join([*names, *further])}"
             todo = "name the columns with --columns, rename them, or build the dataset again"
             raise InputError(path, expected, ", ".join(column_types(schema)), todo)
+        if file.metadata.num_rows > MOST_LINES:
+            expected, found = f"at most {MOST_LINES:,} rows", f"{file.metadata.num_rows:,}"
+            raise InputError(path, expected, found, "audit a part of them")
         table = file.read(columns=[*names, *further])
         cells = {name: table[name].to_pylist() for name in table.schema.names}
         if classes := class_names(schema, roles.label):
@@ -124,6 +127,10 @@ def text_columns(schema: pa.Schema) -> list[str]:
 
 def class_names(schema: pa.Schema, column: str) -> list[str]:
     """Return the class names of a column in the metadata of ``datasets``, or an empty list."""
-    stated: Any = json.loads((schema.metadata or {}).get(b"huggingface", "{}"))
-    feature = stated.get("info", {}).get("features", {}).get(column)
-    return feature.get("names") or [] if isinstance(feature, dict) else []
+    try:
+        stated = decode_json((schema.metadata or {}).get(b"huggingface", "{}"))
+        names = stated["info"]["features"][column]["names"]
+    except (ValueError, TypeError, KeyError):
+        return []
+    is_list = isinstance(names, list) and all(isinstance(name, str) for name in names)
+    return names if is_list else []

@@ -15,6 +15,7 @@ from builders.tasks import TASKS
 from builders.tasks.task import Task
 from corpora_recipes.records import Split
 from corpora_recipes.running.errors import InputError, join_faults
+from corpora_recipes.running.limits import LONGEST_ROW
 from corpora_recipes.text.damage import find_faults, group_of
 from corpora_recipes.text.language import writing_of
 from corpora_recipes.text.tokens import detokenize, is_telling, sentence_hash
@@ -411,6 +412,8 @@ def make_target(
         for place, row in split_rows:
             where = f"{files[place.file]}, {place.unit} {place.number}"
             try:
+                for cell in row:
+                    _check_size(cell, where)
                 if roles.label:
                     value = row[answer_column]
                     hidden = "" if corpus else _withheld(value, classes)
@@ -455,6 +458,14 @@ def make_target(
     records = location.records or records_of(task, all_texts, units, language)
     facts = (location.name, task, corpus, records, location.language, label_names, roles.texts)
     return Target(*facts, parts_of, answer, location.layout != "classes")
+
+
+def _check_size(cell: Cell, where: str) -> None:
+    """Raise an InputError if a text is too long."""
+    for text in cell if isinstance(cell, list) else [cell]:
+        if isinstance(text, str) and len(text) > LONGEST_ROW:
+            found = f"{len(text):,} that begin with {text[:40]!r}"
+            raise InputError(where, f"texts of at most {LONGEST_ROW:,} characters", found)
 
 
 def check_filled(cell: Cell, column: str, where: str) -> None:

@@ -2,6 +2,7 @@
 
 import json
 import math
+import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
@@ -38,7 +39,6 @@ from builders.store import (
     MTEB_FACTS,
     NO_COUNTS,
     about_of,
-    copy_shards,
     describe,
     digest,
     instance_schema,
@@ -130,9 +130,12 @@ def write_rows(dataset: Dataset, instances: Path, digests: Digests, folder: Path
 
 def copy_cached_rows(name: str, digests: Digests, earlier: Path, folder: Path) -> Content | None:
     """Copy the rows of a dataset from an earlier package, if they would be written the same."""
-    content: Content | None = Cache("tokens").get(name, _rows_key(digests))
-    if content is not None:
-        copy_shards(earlier / name, folder / name)
+    cache = Cache("tokens")
+    content: Content | None = cache.get(name, _rows_key(digests))
+    # Not what others have put there.
+    for shard in cache.files(name) if content is not None else ():
+        (folder / name).mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(earlier / name / Path(shard).name, folder / name / Path(shard).name)
     return content
 
 

@@ -399,7 +399,8 @@ def download(
         verified = pin.has_digest or check_sees_end
         limit = min((size for size in (pin.size, max_size) if size is not None), default=None)
         with open_session() as session:
-            transfer = Transfer(session, url, hurried=hurried, verified=verified)
+            pinned = pin.has_digest
+            transfer = Transfer(session, url, hurried=hurried, verified=verified, pinned=pinned)
             sha256 = _complete(transfer, part, limit)
         try:
             if wrong := describe_mismatch(part.path, pin, sha256):

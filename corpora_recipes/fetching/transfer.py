@@ -133,10 +133,12 @@ def request(
     headers: dict[str, str] | None = None,
     *,
     silence: float | None = None,
+    pinned: bool = False,
 ) -> Iterator["requests.Response"]:
     """Send a request, follow redirects, and yield the response, its body unread.
 
-    ``silence`` are the seconds to wait for a byte; patience.SILENCE if None.
+    ``silence`` are the seconds to wait for a byte; patience.SILENCE if None. Unless a digest of the
+    file is ``pinned``, https must stay https.
     """
     import requests
     import urllib3
@@ -166,6 +168,9 @@ def request(
             current_url = urljoin(current_url, target)
         except ValueError:
             current_url = target  # no address, as the next request says
+        if url.startswith("https:") and current_url.startswith("http:") and not pinned:
+            found = f"a redirect to {current_url}, which anybody on the way may change"
+            raise InputError(url, "an address that stays https", found, MOVED)
     found = f"more than {patience.REDIRECTS} redirects, the last one to {current_url}"
     raise InputError(url, "the file", found, MOVED)
 
@@ -401,13 +406,15 @@ class Transfer:
         *,
         hurried: bool = False,
         verified: bool = False,
+        pinned: bool = False,
     ) -> None:
         """Prepare a transfer.
 
         ``hurried``: it raises TooSlow, as there is another address to try. ``verified``: the caller
         verifies what came, by a digest or by its end, so that it may come without a length, and
-        called HTML.
+        called HTML; ``pinned``: by a digest.
         """
+        self._pinned = pinned
         self.url = url
         self.received = 0
         self._session = session
@@ -433,7 +440,7 @@ class Transfer:
             headers["Range"] = f"bytes={start}-{'' if stop is None else stop - 1}"
             if version is not None and version.validator:
                 headers["If-Range"] = version.validator
-        with request(self._session, "GET", self.url, headers) as response:
+        with request(self._session, "GET", self.url, headers, pinned=self._pinned) as response:
             self._check_status(response, for_range=bool(headers))
             self._check_form(response)
             if response.status_code == HTTPStatus.PARTIAL_CONTENT:

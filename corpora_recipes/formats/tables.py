@@ -5,7 +5,6 @@ A row that cannot be read is a row with a ``fault``, which ``collect_examples`` 
 
 import csv
 import io
-import json
 import math
 import re
 from collections import deque
@@ -25,6 +24,7 @@ from corpora_recipes.running.limits import (
     MOST_COLUMNS,
     MOST_LINES,
     MOST_RECORDS,
+    decode_json,
     whole_lines,
 )
 from corpora_recipes.text.cleaning import nfc
@@ -67,11 +67,11 @@ class Line:
         """Return the JSON of this line."""
         try:
             text = line.decode("utf-8-sig" if self.number == 1 and not self.start else "utf-8")
-            return json.loads(text)
+            return decode_json(text)
         except UnicodeDecodeError as error:
             todo = self.todo or UTF_8_ADVICE
             raise EncodingError(self.where, "UTF-8", str(error), todo) from None
-        except (ValueError, RecursionError) as error:
+        except ValueError as error:
             found = f"{text[:60]!r} … ({error})"
             raise self.error("a line that is one JSON object", found) from None
 

@@ -255,6 +255,8 @@ def run(
         except OSError:
             # Python would complain at its end.
             _drop_output()
+        except ValueError:
+            pass  # a function of the user has closed it
         return 1
     return 0
 

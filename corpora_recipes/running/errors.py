@@ -26,10 +26,10 @@ class InputError(Exception):
     advice = "correct it, and run the same command again"
 
     def __init__(self, where: Path | str, expected: str, found: str, todo: str = "") -> None:
-        self.where = _shown(str(where), LONGEST_SHOWN)
-        self.expected = _shown(expected, LONGEST_SAID)
-        self.found = _shown(found, LONGEST_SHOWN)
-        self.todo = _shown(todo or self.advice, LONGEST_SAID)
+        self.where = printable(str(where), LONGEST_SHOWN)
+        self.expected = printable(expected, LONGEST_SAID)
+        self.found = printable(found, LONGEST_SHOWN)
+        self.todo = printable(todo or self.advice, LONGEST_SAID)
         super().__init__(self.where, self.expected, self.found, self.todo)
 
     def __str__(self) -> str:
@@ -160,15 +160,14 @@ def check_names(
         raise InputError(where, expected, ", ".join(unknown), suggest(unknown, present))
 
 
-def _shown(text: str, most: int) -> str:
+def printable(text: str, most: int) -> str:
     """Return a text that can be printed: cut, with escapes in place of control characters."""
     if len(text) > most:
         length = f" … ({len(text):,} characters)"
         text = text[: most - len(length)] + length
     if text.isprintable():
         return text
-    printable = (c if c.isprintable() or c == "\n" else ascii(c)[1:-1] for c in text)
-    return "".join(printable)
+    return "".join(c if c.isprintable() or c == "\n" else ascii(c)[1:-1] for c in text)
 
 
 # The modules that we import, of the libraries that pyproject.toml lists under an extra.

@@ -4,9 +4,11 @@ Each is far above what the real corpora hold. They bound the memory of a worker 
 megabytes, whatever the files say of themselves. What is above one is refused, never cut.
 """
 
+import json
+import stat
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from corpora_recipes.running.errors import InputError, RawError
 
@@ -25,6 +27,8 @@ LARGEST_ARCHIVE = 4 << 30
 LARGEST_DIRECTORY = 128 << 20
 # Of a compressed file, or a row group, of documents: a block, whose records a worker holds.
 LARGEST_PACKED = 256 << 20
+# Of a row group of predictions or ranks, as it is read.
+LARGEST_GROUP = 128 << 20
 # Of a line: a book on one line. Parsed as JSON it takes up to 20 times as much memory.
 LONGEST_LINE = 8 << 20
 # Of a line of a table, whose texts are sentences: XNLI's have 3 kB.
@@ -46,6 +50,8 @@ MOST_MEMBERS = 50_000
 MOST_RECORDS = 250_000
 # Of a corpus of treebanks, whose marks the driver holds: the largest has some 200,000.
 MOST_SENTENCES = 1_000_000
+# Of a dataset that is tested: 100,000 are many.
+MOST_TESTED = 1_000_000
 # Of a table, or a compressed file: the largest of XNLI has 75,000.
 MOST_LINES = 5_000_000
 # Of a table: XNLI has 19.
@@ -65,6 +71,8 @@ MOST_ALIASES = 100
 DEEPEST_YAML = 20
 # Of a document: HTML has 6.
 DEEPEST_SECTION = 100
+# Of lists and objects in JSON: results have 6.
+DEEPEST_JSON = 50
 # Of relations in a discourse tree: from 250 on, Python cannot send it between processes.
 DEEPEST_TREE = 150
 
@@ -82,11 +90,51 @@ def is_number(text: str) -> bool:
     return text.isdecimal() and len(text) <= MOST_DIGITS
 
 
+def check_file(path: Path) -> int:
+    """Return the size of a file; a pipe or a device may have no end, and is refused."""
+    status = path.stat()
+    if not stat.S_ISREG(status.st_mode):
+        raise RawError(path, "a file", "a folder, a pipe or a device", _RIGHT_FILE)
+    return status.st_size
+
+
 def read_whole(path: Path, most: int = LARGEST_FILE) -> bytes:
-    """Return the content of a file."""
-    if (size := path.stat().st_size) > most:
+    """Return the content of a file, whose size must be what its folder says."""
+    if (size := check_file(path)) > most:
         raise too_large(path, f"{size:,} bytes", most)
-    return path.read_bytes()
+    with path.open("rb") as file:
+        data = file.read(size + 1)
+    if len(data) > size:
+        raise too_large(path, f"more than the {size:,} bytes that it should have", most)
+    return data
+
+
+def decode_json(text: str | bytes) -> Any:
+    """Return the value of a JSON text.
+
+    Raises:
+        ValueError: it is no JSON, has more than ``DEEPEST_JSON`` levels, or half a character.
+    """
+    text = text.decode("utf-8-sig") if isinstance(text, bytes) else text
+    try:
+        value = json.loads(text)
+    except RecursionError:
+        raise ValueError(_TOO_DEEP) from None
+    level: list[Any] = [[value]] if text.count("[") + text.count("{") > DEEPEST_JSON else []
+    for _ in range(DEEPEST_JSON):
+        inner = (each.values() if isinstance(each, dict) else each for each in level)
+        level = [each for of in inner for each in of if isinstance(each, dict | list)]
+    if level:
+        raise ValueError(_TOO_DEEP)
+    if "\\ud" in text or "\\uD" in text:
+        try:
+            json.dumps(value, ensure_ascii=False).encode()
+        except UnicodeEncodeError:
+            raise ValueError("half a character, as of an emoji that was cut") from None
+    return value
+
+
+_TOO_DEEP = f"more than {DEEPEST_JSON} lists and objects in each other"
 
 
 def too_large(where: Path | str, found: str, most: int) -> RawError:

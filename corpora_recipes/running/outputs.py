@@ -23,7 +23,7 @@ from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Any
 
 from corpora_recipes.running.errors import InputError
-from corpora_recipes.running.limits import read_whole
+from corpora_recipes.running.limits import decode_json, read_whole
 
 if TYPE_CHECKING:
     from filelock import BaseFileLock
@@ -173,7 +173,7 @@ def read_report(
         report: dict[str, Any] = load_json(path)
         if report["format"] not in range(oldest or number, number + 1):
             raise ValueError(f"format {report['format']}")
-    except (OSError, ValueError, RecursionError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError) as error:
         found = f"{type(error).__name__}: {error}"
         raise InputError(path, f"{what}, format {number}", found, todo) from None
     return report
@@ -181,11 +181,7 @@ def read_report(
 
 def load_json(path: Path) -> Any:
     """Return the JSON of a file."""
-    data = read_whole(path)
-    value = json.loads(data)
-    if b"\\ud" in data.lower():
-        json.dumps(value, ensure_ascii=False).encode("utf-8")
-    return value
+    return decode_json(read_whole(path))
 
 
 @contextmanager

@@ -35,8 +35,6 @@ FORMS = ("natural", "tokens")
 MAX_BATCH_DISTANCE = 0.05
 # The first text, for the number of layers and the dimension.
 SHORT_TEXT = "Hola ."
-# What a user's code may raise: a script that ends itself would end the run as if all were done.
-_USER_ERRORS = (Exception, SystemExit)
 # Folders of packages that are installed.
 _INSTALLED = {"site-packages", "dist-packages"}
 
@@ -88,9 +86,10 @@ class CheckedFunction:
             with _noting_files(self.label):
                 returned = self.function(texts, **({} if prompt is None else {"prompt": prompt}))
             vectors: np.ndarray[Any, Any] = np.asarray(returned)
-        except InputError:
+        except (InputError, KeyboardInterrupt):
             raise
-        except _USER_ERRORS as error:
+        # A script that ends itself would end the run as if all were done.
+        except BaseException as error:
             todo = "correct the function, and run it again"
             raise InputError(
                 self.label, "vectors", f"{_format_exception(error)}, {batch}", todo
@@ -304,7 +303,9 @@ def _module_file(name: str) -> str | None:
     _add_current_folder()
     try:
         spec = find_spec(module)
-    except _USER_ERRORS:  # anything that importing the package of the module raises
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # anything that importing the package of the module raises
         spec = None
     if spec is None:
         # It says what is wrong, unless the module was made by a program.
@@ -322,7 +323,9 @@ def _import_function(name: str) -> CheckedFunction:
     try:
         with _noting_files(label):
             target: Any = importlib.import_module(module_name)
-    except _USER_ERRORS as error:
+    except (InputError, KeyboardInterrupt):
+        raise
+    except BaseException as error:
         expected = f"a module {module_name}, in {folder} or installed"
         todo = "correct the name of the module, or install the missing package"
         if module_name.endswith(".py"):
@@ -335,7 +338,9 @@ def _import_function(name: str) -> CheckedFunction:
         for part in path.split("."):
             target = getattr(target, part)
         function = function_of(target)
-    except _USER_ERRORS as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
         raise InputError(label, expected, _format_exception(error), todo) from error
     if function is None:
         raise InputError(label, expected, type(target).__name__, todo)
@@ -365,15 +370,30 @@ _digests: dict[str, str | None] = {}
 _written: set[str] = set()
 
 
+# Label of a function that has changed the current folder to that folder.
+_folders: dict[str, Path] = {}
+
+
 @contextmanager
 def _noting_files(label: str) -> Iterator[None]:
-    """Note the files that a function opens, also in threads of its own."""
+    """Note the files that a function opens, also in threads of its own.
+
+    If it changes the current folder, that holds for the function alone.
+    """
     _add_hook()
     _running.append(label)
+    here = Path.cwd()
+    os.chdir(_folders.get(label, here))
     try:
         yield
     finally:
         _running.remove(label)
+        if (folder := Path.cwd()) != here:
+            _folders[label] = folder
+            os.chdir(here)
+    if sys.stdout.closed:
+        todo = "let it print, or redirect it with contextlib.redirect_stdout"
+        raise InputError(label, "a function that leaves standard output open", "it is closed", todo)
 
 
 @cache

@@ -23,18 +23,35 @@ from dataclasses import dataclass, field
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 import numpy as np
 import pyarrow as pa
+from pydantic import Field
 
 from builders.tasks import TASKS
 from builders.tasks.examples import FEWEST_TERMS
 from corpora_recipes.parquet import array_of
+from corpora_recipes.records import Split
 from corpora_recipes.running.errors import InputError
 from evaluation.arrays import Doubles, Values
+from evaluation.encoders.encoder import Postprocess
 from evaluation.measures import Metric
-from evaluation.results.stored import EncoderResults, ScoresFolder, Stored, parse_json, read_stored
+from evaluation.results.stored import (
+    Correlation,
+    Count,
+    EncoderResults,
+    Interval,
+    Number,
+    ScoresFolder,
+    Share,
+    Stored,
+    Text,
+    among,
+    like,
+    parse_json,
+    read_stored,
+)
 
 Similarity = Literal["cosine", "l2"]
 """By which texts are ranked."""
@@ -45,17 +62,19 @@ PROBES_FORMAT = 8
 PREDICTIONS = "predictions.parquet"
 # The protocol of results that are not of a probe, but of a language model.
 LM_EVAL_PROTOCOL = "lm-eval"
-_COVERAGE = {"tokens": 0, "out_of_vocabulary": 0}
 CONTROL_MEASURES = ("selectivity", "code_length", "compression", "information")
 """Keys of ``Score.measures`` that say what a probe adds, see ``Controls``."""
+
+
+_BOTH = Field(min_length=2)
 
 
 @dataclass(frozen=True, slots=True)
 class CurvePoint(Stored):
     """A point of a learning curve: rows that were fitted on, and the metric on unseen rows."""
 
-    rows: int
-    value: float
+    rows: Count
+    value: Correlation
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,12 +93,12 @@ class Controls(Stored):
         curve: the learning curve, by the portions of the code; at its end the score itself.
     """
 
-    intervals: dict[str, tuple[float, float]]
-    not_applicable: dict[str, str]
-    control: float | None = None
-    control_rows: int = 0
-    uniform_code_length: float | None = None
-    control_code_length: float | None = None
+    intervals: dict[Annotated[str, among(CONTROL_MEASURES)], Interval]
+    not_applicable: dict[Annotated[str, among(CONTROL_MEASURES)], Text]
+    control: Correlation | None = None
+    control_rows: Count = 0
+    uniform_code_length: Number | None = None
+    control_code_length: Number | None = None
     curve: tuple[CurvePoint, ...] = ()
 
 
@@ -127,30 +146,32 @@ class Score(Stored):
         controls: what belongs to the ``CONTROL_MEASURES``, if they were asked for.
     """
 
-    dataset: str
-    task: str
-    corpus: str
-    language: str
-    version: str
-    digest: str
-    rows: dict[str, int]
-    folds: int
-    test_documents: int
-    layer: str
+    dataset: Text
+    task: Annotated[str, among(TASKS)]
+    corpus: Text
+    language: Text
+    version: Text
+    digest: Text
+    rows: dict[Split, Count]
+    folds: Count
+    test_documents: Count
+    layer: Text
     metric: Metric
-    value: float
-    deviation: float | None
-    interval: tuple[float, float]
-    measures: dict[str, float]
-    majority: float | None
-    chance: float | None
-    chosen: dict[str, list[float]]
-    validation: float | None
-    coverage: dict[str, int] | None
-    answers: str
-    texts: str = ""
-    vectors: str = ""
-    fitted_on: str = ""
+    value: Correlation
+    deviation: Number | None
+    interval: Interval
+    measures: Annotated[dict[Text, Number], Field(max_length=100)]
+    majority: Share | None
+    chance: Share | None
+    chosen: Annotated[dict[Text, list[Number]], Field(max_length=100)]
+    validation: Correlation | None
+    coverage: (
+        Annotated[dict[Annotated[str, among(("tokens", "out_of_vocabulary"))], Count], _BOTH] | None
+    )
+    answers: Text
+    texts: Text = ""
+    vectors: Text = ""
+    fitted_on: Text = ""
     controls: Controls | None = None
 
     @property
@@ -163,8 +184,29 @@ class Score(Stored):
 class Transfer(Stored):
     """The score on a dataset of a probe that was trained on one other dataset, or on all others."""
 
-    sources: tuple[str, ...]
+    sources: Annotated[tuple[Text, ...], Field(min_length=1)]
     score: Score
+
+
+@dataclass(frozen=True, slots=True)
+class _ProtocolFacts(Stored):
+    """What ``Probing.as_protocol`` returns; of a language model, the first two."""
+
+    name: Text
+    version: Count
+    engine: Text = ""
+    pair_features: Text = ""
+    ablations: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _IntervalFacts(Stored):
+    """See ``evaluation.probing.probing.INTERVALS``."""
+
+    method: Text
+    coverage: Share
+    unit: Text = ""
+    least_documents: Count = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,8 +222,8 @@ class Results(EncoderResults):
     """
 
     scores: tuple[Score, ...]
-    protocol: dict[str, Any]
-    intervals: dict[str, Any]
+    protocol: Annotated[dict[str, Any], like(_ProtocolFacts)]
+    intervals: Annotated[dict[str, Any], like(_IntervalFacts)]
     transfers: tuple[Transfer, ...] = ()
     controls: bool | Literal["full"] = False
 
@@ -229,16 +271,9 @@ def _digest(names: Iterable[Values], numbers: Iterable[Values | None]) -> str:
 def _make_results(content: dict[str, Any]) -> Results:
     # Format 7 lacks controls only.
     results: Results = parse_json(Results, content | {"format": PROBES_FORMAT})
-    parse_json(str, results.protocol["name"], "protocol.name")
-    parse_json(float, results.intervals["coverage"], "intervals.coverage")
     for score in (*results.scores, *(transfer.score for transfer in results.transfers)):
-        split, coverage = "train" if score.folds else "test", score.coverage or _COVERAGE
-        if (
-            score.task not in TASKS
-            or split not in score.rows
-            or coverage.keys() != _COVERAGE.keys()
-        ):
-            raise ValueError(f"{score.dataset}: another task, no {split}, or another coverage")
+        if ("train" if score.folds else "test") not in score.rows:
+            raise ValueError(f"{score.dataset}: no rows that are tested")
     return results
 
 
@@ -341,29 +376,29 @@ class RankScore(Stored):
             texts, by cosine; None by l2, or without any.
     """
 
-    dataset: str
-    task: str
-    language: str
-    version: str
-    digest: str
-    layer: str
-    similarity: str
-    postprocessing: str
-    background: int
-    queries: int
-    pairs: int
-    without_vector: int
-    mrr: float
-    interval: tuple[float, float]
-    hits: dict[str, float]
-    median_rank: float
-    mean_rank: float
-    ties: int
-    texts: str = ""
-    vectors: str = ""
-    answers: str = ""
-    alignment: float | None = None
-    uniformity: float | None = None
+    dataset: Text
+    task: Annotated[str, among(TASKS)]
+    language: Text
+    version: Text
+    digest: Text
+    layer: Text
+    similarity: Annotated[str, among(get_args(Similarity))]
+    postprocessing: Annotated[str, among(get_args(Postprocess))]
+    background: Count
+    queries: Count
+    pairs: Count
+    without_vector: Count
+    mrr: Share
+    interval: Interval
+    hits: Annotated[dict[Annotated[str, among([*map(str, HITS)])], Share], _BOTH]
+    median_rank: Number
+    mean_rank: Number
+    ties: Count
+    texts: Text = ""
+    vectors: Text = ""
+    answers: Text = ""
+    alignment: Number | None = None
+    uniformity: Number | None = None
 
     @property
     def measures(self) -> dict[str, float]:
@@ -388,16 +423,24 @@ class SimilarityScore(Stored):
     All others are as of ``RankScore``.
     """
 
-    dataset: str
-    language: str
-    digest: str
-    layer: str
-    similarity: str
-    postprocessing: str
-    spearman: float
-    pearson: float
-    texts: str = ""
-    vectors: str = ""
+    dataset: Text
+    language: Text
+    digest: Text
+    layer: Text
+    similarity: Annotated[str, among(get_args(Similarity))]
+    postprocessing: Annotated[str, among(get_args(Postprocess))]
+    spearman: Correlation
+    pearson: Correlation
+    texts: Text = ""
+    vectors: Text = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _EvalRankFacts(Stored):
+    """The section `evalrank` of params.yaml."""
+
+    similarities: Annotated[tuple[Similarity, ...], Field(min_length=1, max_length=2)]
+    postprocessings: Annotated[tuple[Postprocess, ...], Field(min_length=1, max_length=5)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -412,7 +455,7 @@ class RankingResults(EncoderResults):
     """
 
     scores: tuple[RankScore, ...]
-    evalrank: dict[str, list[str]]
+    evalrank: Annotated[dict[str, list[str]], like(_EvalRankFacts)]
     similarities: tuple[SimilarityScore, ...]
 
     @property
@@ -453,22 +496,17 @@ def measure_pairs(ranks: Doubles) -> Doubles:
     return measures
 
 
-def _make_rankings(content: dict[str, Any]) -> RankingResults:
-    results: RankingResults = parse_json(RankingResults, content)
-    parse_json(list[Similarity], results.evalrank["similarities"], "evalrank.similarities")
-    if not (results.evalrank["similarities"] and results.evalrank["postprocessings"]):
-        raise ValueError("evalrank: no similarity or post-processing")
-    if any(score.hits.keys() != {*map(str, HITS)} for score in results.scores):
-        raise ValueError("scores: other hits")
-    return results
-
-
 _RANK_KEYS = ("dataset", "similarity", "query", "positive", "document_id")
 RANKS_SCHEMA = pa.schema([*((name, pa.string()) for name in _RANK_KEYS), ("rank", pa.float64())])
 """Of ranks.parquet."""
 _RANK_DICTIONARIES = ["dataset", "similarity", "document_id"]
 _RANKINGS = ScoresFolder(
-    "rank", RANKINGS_FORMAT, _make_rankings, RANKS, RANKS_SCHEMA, _RANK_DICTIONARIES
+    "rank",
+    RANKINGS_FORMAT,
+    partial(parse_json, RankingResults),
+    RANKS,
+    RANKS_SCHEMA,
+    _RANK_DICTIONARIES,
 )
 write_rankings, read_rankings = _RANKINGS.write, _RANKINGS.read
 
@@ -518,12 +556,12 @@ class ClusterScore(Stored):
             first, 0 … 1; 0 with fewer than three terms left.
     """
 
-    cluster: str
-    terms: int
-    left_out: dict[str, list[str]]
-    suggestion: float
-    deviation: float
-    coherence: float
+    cluster: Text
+    terms: Count
+    left_out: dict[Text, list[Text]]
+    suggestion: Share
+    deviation: Share
+    coherence: Share
 
     @property
     def left(self) -> int:
@@ -557,22 +595,22 @@ class ParadigmScore(Stored):
             ``EmbeddingStore.digests``.
     """
 
-    dataset: str
-    language: str
-    version: str
-    digest: str
-    layer: str
+    dataset: Text
+    language: Text
+    version: Text
+    digest: Text
+    layer: Text
     vocabulary: Literal["own", "shared"]
-    vocabulary_digest: str
-    words: int
+    vocabulary_digest: Text
+    words: Count
     casing: Casing
-    suggestion: float
-    suggestion_interval: tuple[float, float]
-    coherence: float
-    coherence_interval: tuple[float, float]
+    suggestion: Share
+    suggestion_interval: Interval
+    coherence: Share
+    coherence_interval: Interval
     clusters: tuple[ClusterScore, ...]
-    words_left_out: dict[str, int] = field(default_factory=dict)
-    vectors: list[str] = field(default_factory=list)
+    words_left_out: dict[Text, Count] = field(default_factory=dict)
+    vectors: list[Text] = field(default_factory=list)
 
     @property
     def skipped(self) -> int:
@@ -595,9 +633,9 @@ class ParadigmResults(EncoderResults):
     """
 
     scores: tuple[ParadigmScore, ...]
-    coherence_threshold: int
-    casings: list[str]
-    left_out: dict[str, str]
+    coherence_threshold: Count
+    casings: list[Casing]
+    left_out: dict[Text, str]
 
 
 def read_paradigms(path: Path) -> ParadigmResults:

@@ -7,22 +7,23 @@ parts in flight.
 
 import json
 import platform
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields, replace
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Generic, TypeVar
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
-from pydantic import ConfigDict, TypeAdapter, ValidationError
+from pydantic import AfterValidator, ConfigDict, Field, JsonValue, TypeAdapter, ValidationError
 
 from corpora_recipes.parquet import parquet_writer
 from corpora_recipes.running.code import LIBRARIES, versions_of
 from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.limits import LARGEST_GROUP, MOST_TESTED, check_file
 from corpora_recipes.running.outputs import read_report, whole_file, whole_folder
-from evaluation.encoders.encoder import Described, Description
+from evaluation.encoders.encoder import Described, Description, Form
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -52,14 +53,10 @@ def encoder_facts(encoder: Described, dimension: int) -> dict[str, Any]:
 def description_of(facts: Mapping[str, Any]) -> Description:
     """Return the description of an encoder from ``encoder_facts``; without packages."""
     described = {name: facts[name] for name in ("revision", "layers", "layer", "form", "options")}
-    described |= {"name": facts["encoder"], "packages": []}
-    options = parse_json(dict[str, Any], described["options"], "encoder.options")
-    described["prompts"] = options.get("prompts", {})
-    described["postprocessing"] = options.get("postprocessing", "none")
-    described["vectors"] = options.get("vectors", {})
+    names = ("prompts", "postprocessing", "vectors")
+    described |= {name: facts["options"][name] for name in names if name in facts["options"]}
+    described = {"name": facts["encoder"], "packages": [], "prompts": {}} | described
     description: Description = parse_json(Description, described, "encoder")
-    if description.layer not in description.layers:
-        raise ValueError("encoder: a main layer that is not among the layers")
     return description
 
 
@@ -83,6 +80,68 @@ class Stored:
     __pydantic_config__ = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
 
 
+# What others write may be shown on a page: no value is larger than one of ours could be.
+Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.][A-Za-z0-9_.-]{0,199}$")]
+"""Of an encoder's results, see ``probeta.scoring.validate_name``."""
+Text = Annotated[str, Field(max_length=1000)]
+Count = Annotated[int, Field(ge=0, le=2**53)]
+Number = Annotated[float, Field(ge=-1e15, le=1e15)]
+_ONE = 1 + 1e-9  # rounded
+Share = Annotated[float, Field(ge=0, le=_ONE)]
+Correlation = Annotated[float, Field(ge=-_ONE, le=_ONE)]
+Interval = tuple[Number, Number]
+
+
+def among(names: Collection[str]) -> Any:
+    """Return the validator of a text that is one of some names."""
+
+    def check(name: str) -> str:
+        if name not in names:
+            raise ValueError(f"{name[:60]!r}, which is none of {', '.join(names)}")
+        return name
+
+    return AfterValidator(check)
+
+
+def like(kind: Any) -> Any:
+    """Return the validator of a mapping with the keys and values of a ``Stored`` dataclass."""
+
+    def check(facts: Any) -> Any:
+        parse_json(kind, facts)
+        return facts
+
+    return AfterValidator(check)
+
+
+# Characters of the options of an encoder, as JSON: prompts may be long.
+_LONGEST_OPTIONS = 100_000
+
+
+def _check_options(options: Any) -> Any:
+    if len(json.dumps(options, allow_nan=False)) > _LONGEST_OPTIONS:
+        raise ValueError(f"more than {_LONGEST_OPTIONS:,} characters")
+    return options
+
+
+@dataclass(frozen=True, slots=True)
+class _EncoderFacts(Stored):
+    """See ``encoder_facts``."""
+
+    encoder: Text
+    revision: Text
+    form: Form
+    layers: Annotated[tuple[Text, ...], Field(max_length=1000)]
+    layer: Text
+    options: Annotated[dict[str, JsonValue], AfterValidator(_check_options)]
+    dimension: Annotated[int, Field(ge=1, le=2**31)] | None = None
+
+    def __post_init__(self) -> None:
+        """Check what several keys have in common, and the options that we read."""
+        if self.layer not in self.layers or len({*self.layers}) < len(self.layers):
+            raise ValueError("a main layer that is not among the layers, or a layer twice")
+        description_of({each.name: getattr(self, each.name) for each in fields(self)})
+
+
 @dataclass(frozen=True, slots=True)
 class EncoderResults(Stored):
     """The scores of one encoder and what they depend on.
@@ -99,11 +158,11 @@ class EncoderResults(Stored):
     """
 
     format: int
-    name: str
-    encoder: dict[str, Any]
-    seed: int
-    versions: dict[str, str]
-    code: str
+    name: Name
+    encoder: Annotated[dict[str, Any], like(_EncoderFacts)]
+    seed: Annotated[int, Field(ge=-(2**63), lt=2**63)]
+    versions: dict[Text, Text]
+    code: Text
     scores: tuple[Any, ...]
 
     @property
@@ -128,7 +187,8 @@ def parse_json(kind: Any, value: Any, name: str = "") -> Any:
     except ValidationError as error:
         first = error.errors(include_url=False, include_context=False)[0]
         location = ".".join(map(str, [*([name] if name else []), *first["loc"]]))
-        raise ValueError(f"{location or 'results'}: {first['msg']}") from None
+        message = first["msg"].removeprefix("Value error, ")
+        raise ValueError(f"{location or 'results'}: {message}") from None
 
 
 def write_stored(results: "DataclassInstance", path: Path) -> None:
@@ -157,11 +217,8 @@ def read_stored(
     written, again = f"what `probeta {command}` wrote", f"run `probeta {command}` again"
     content = read_report(path, number, written, again, oldest)
     try:
-        results = make(content)
-        if "encoder" in content:
-            description_of(content["encoder"])
-        return results
-    except (KeyError, TypeError, ValueError, OverflowError, RecursionError) as error:
+        return make(content)
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
         expected, found = f"{written}, format {number}", f"{type(error).__name__}: {error}"
         raise InputError(path, expected, found, again) from None
 
@@ -224,12 +281,13 @@ class ScoresFolder(Generic[Read]):
         schema, path = self.schema, folder / self.file
         expected = f"rows of {', '.join(schema.names)}"
         try:
+            check_file(path)
             metadata, numbers = _read_metadata(path, path.stat().st_mtime_ns, path.stat().st_size)
             every = range(metadata.num_row_groups)
-            with pq.ParquetFile(path, metadata=metadata) as file:
+            strings = [each.name for each in schema if each.type == pa.string()]
+            with pq.ParquetFile(path, metadata=metadata, read_dictionary=strings) as file:
                 for number in every if wanted is None else numbers.get(wanted, []):
-                    table = file.read_row_group(number)
-                    table.validate(full=True)
+                    table = _read_group(file, number)
                     for name in self.optional:
                         if name not in table.column_names:
                             field = schema.field(name)
@@ -245,7 +303,7 @@ class ScoresFolder(Generic[Read]):
                         expected += f": one {keys} a row group, no null"
                         raise ValueError(f"others in row group {number}")
                     yield (names[0][0], names[1][0]), table
-        except (OSError, pa.ArrowException, ValueError, IndexError) as error:
+        except (OSError, pa.ArrowException, ValueError, LookupError) as error:
             raise InputError(path, expected, str(error), self._again) from None
 
     @property
@@ -272,6 +330,27 @@ def _read_metadata(path: Path, modified: int, size: int) -> tuple[Any, dict[Any,
 def _has_null(table: pa.Table) -> bool:
     inner = (pc.list_flatten(column) for column in table.columns if pa.types.is_list(column.type))
     return any(column.null_count for column in (*table.columns, *inner))
+
+
+def _read_group(file: pq.ParquetFile, number: int) -> pa.Table:
+    """Read a row group; ValueError if it is too large: a small file may repeat a value often."""
+    group = file.metadata.row_group(number)
+    values = max((group.column(n).num_values for n in range(group.num_columns)), default=0)
+    if max(8 * values, group.total_byte_size) > LARGEST_GROUP or group.num_rows > MOST_TESTED:
+        raise ValueError(f"more than {MOST_TESTED:,} rows in row group {number}, or too large ones")
+    table = file.read_row_group(number)
+    table.validate(full=True)
+    schema = table.schema
+    for place, column in enumerate(table.columns):
+        if pa.types.is_dictionary(column.type):
+            chunks = column.chunks
+            lengths = (pc.binary_length(each.dictionary).take(each.indices) for each in chunks)
+            if sum(pc.sum(each).as_py() or 0 for each in lengths) > LARGEST_GROUP:
+                raise ValueError(
+                    f"texts of more than {LARGEST_GROUP:,} bytes in row group {number}"
+                )
+            schema = schema.set(place, schema.field(place).with_type(column.type.value_type))
+    return table.cast(schema)
 
 
 _ROWS = "rows.parquet"

@@ -40,11 +40,18 @@ def run_report(options: argparse.Namespace) -> None:
     """Write the report on the encoders of a run, or on given results."""
     with in_language(options.language):
         if options.results:
-            from probeta.report.writing import verify_submissions, write_report
+            from probeta.report.submissions import (
+                facts_of_params,
+                find_submitted,
+                verify_submissions,
+            )
+            from probeta.report.writing import write_report
 
-            submitted = [*map(find_results, options.results)]
+            submitted, no_results = find_submitted(map(find_results, options.results))
             instances = data_of_results(options.data, submitted)
-            checked = verify_submissions(submitted, instances)
+            like = options.like or (options.params if options.params.exists() else None)
+            expected = facts_of_params(like) if like else None
+            checked = verify_submissions(submitted, instances, expected, no_results)
             for path, reason in checked.refused.items():
                 announce(f"refused: {path}: {reason}")
             write_report(

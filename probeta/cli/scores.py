@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from corpora_recipes.running.console import announce, plural
-from corpora_recipes.running.errors import InputError, check_names, load_packages
+from corpora_recipes.running.errors import InputError, check_names, load_packages, printable
 from corpora_recipes.running.outputs import PEOPLE
 from probeta.data import data_of_results, locate_data
 
@@ -119,7 +119,8 @@ _NOT_PROVED = """\
 not proved: that this encoder, or any, gave these answers: who has the data can write right ones
 not proved: its name, revision, options; protocol, seed, versions, code: the results only say so"""
 _NOT_PROVED_OF = {
-    "probes": "what was chosen on validation, ablations, selectivity, code length, known words",
+    "probes": "what was chosen on validation, ablations, selectivity, code length, known words; "
+    "the scores of transfers",
     "rankings": "other layers, post-processed vectors, correlations, ties, unknown words",
     "paradigms": "the scores of single clusters",
 }
@@ -152,7 +153,7 @@ def run_verify(options: argparse.Namespace) -> None:
         n_recomputed += verification.recomputed
     verdict = f"{n_differing:,} differ" if n_differing else "nothing differs"
     for line in [f"{verdict}: {plural(n_recomputed, 'scores')} recomputed", *lines]:
-        _print_safely(line)
+        print(printable(line, _MAX_LINE_LENGTH).replace("\n", "\\n"))
     proved = [] if n_differing else [_PROVED]
     of_kinds = [f"not proved: {k}: {what}" for k, what in _NOT_PROVED_OF.items() if k in kinds]
     print(*proved, _NOT_PROVED, *of_kinds, *([] if options.encode else [_OF_VECTORS]), sep="\n")
@@ -160,11 +161,6 @@ def run_verify(options: argparse.Namespace) -> None:
         expected = "scores that the stored answers give on this data"
         todo = "score the encoder again, or name the data that it was scored on with --data"
         raise InputError("verify", expected, f"{n_differing:,} that differ, named above", todo)
-
-
-def _print_safely(line: str) -> None:
-    """Print a line, which cannot become two, nor change a terminal."""
-    print("".join(c if c.isprintable() else ascii(c)[1:-1] for c in line[:_MAX_LINE_LENGTH]))
 
 
 def run_cite(options: argparse.Namespace) -> None:

@@ -38,7 +38,7 @@ from builders.tasks import TASKS
 from corpora_recipes.formats.tables import csv_delimiter, csv_rows
 from corpora_recipes.records import SPLITS, Split
 from corpora_recipes.running.errors import InputError, ParamsError, RawError, join_faults
-from corpora_recipes.running.limits import LONGEST_ROW
+from corpora_recipes.running.limits import LARGEST_ARCHIVE, LONGEST_ROW, decode_json, read_whole
 
 # Opening a pickle can run any code that its author put into it.
 PICKLE_SUFFIXES = (".pkl", ".pickle", ".p", ".pt", ".pth", ".joblib", ".npy", ".npz", ".dill")
@@ -499,8 +499,8 @@ def _to_cell(value: Any) -> Cell:
 def _parse_json(text: str, path: Path, number: int) -> Any:
     """Return the value of a line, or the error that says why it has no value."""
     try:
-        return json.loads(text)
-    except (ValueError, RecursionError) as error:
+        return decode_json(text)
+    except ValueError as error:
         return _line_error(path, number, "JSON", str(error))
 
 
@@ -555,7 +555,7 @@ def _iter_lines(path: Path, *, blank: bool = False) -> Iterator[tuple[int, str]]
 
 def _read_text(path: Path) -> str:
     try:
-        return path.read_bytes().decode("utf-8-sig")
+        return read_whole(path, LARGEST_ARCHIVE).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise InputError(path, "text in UTF-8", str(error), "convert the file to UTF-8") from None
 

@@ -1,9 +1,9 @@
 """What a line that cites a score names, verified: `probeta cite`."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import chain
 from operator import eq
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ from evaluation.results.scores import RankingResults, Results, read_predictions
 from probeta.data import data_of_results
 from probeta.report.inputs import AnyResults, make_score_table
 from probeta.report.statistics import mean_score
-from probeta.report.writing import results_in
+from probeta.report.submissions import find_submitted
 from probeta.scores import Scores, find_results
 from probeta.verifying import read_any_results, verify_results
 
@@ -60,8 +60,12 @@ def find_cited(line: str, results: Iterable[Path], data: str | None) -> tuple[Ci
         InputError: it is no line; it differs from the results, or these from their answers.
     """
     citation = parse_citation(line)
-    paths = chain.from_iterable(map(results_in, map(find_results, results)))
-    read = {path: read_any_results(path) for path in paths}
+    paths, _ = find_submitted(map(find_results, results))
+    read: dict[Path, AnyResults] = {}
+    for path in paths:
+        # Whoever cites a line asks nothing of other results.
+        with suppress(InputError):
+            read[path] = read_any_results(path)
     encoder, _, _ = citation.encoder.rpartition("@")
     named = {path: each for path, each in read.items() if each.name == encoder}
     expected = "an encoder of the results"

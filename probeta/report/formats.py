@@ -8,6 +8,7 @@ papers want has another in ``SECTIONS``.
 import json
 from base64 import b64encode
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from functools import partial
 from hashlib import sha256
 from itertools import chain
@@ -91,6 +92,8 @@ SECTIONS = (
     (study.study, CORRELATIONS),
 )
 """The tables of tables.tex: what yields their numbers, and how these stand."""
+STATED = ("added", "above-random", "transfer", "postprocessing", "table-1-correlations", "study")
+"""Those whose numbers, or some of them, do not follow from stored answers."""
 STUDY = (
     (study.study, CORRELATIONS),
     (study.study_datasets, CORRELATIONS),
@@ -165,7 +168,10 @@ def write_latex(report: Report, data: Mapping[str, Any]) -> str:
     reasons = (f"{name}: {why}" for key in ("missing", "left_out") for name, why in about[key])
     head = (*phrase("latex").splitlines(), f"{data['title']}.", *results, about["method"], *reasons)
     marks = partial(scores.dataset_marks, report)
-    parts = (lay_out(layout, numbers(report), marks) for numbers, layout in SECTIONS)
+    parts = [lay_out(layout, numbers(report), marks) for numbers, layout in SECTIONS]
+    for (_, layout), part in zip(SECTIONS, parts, strict=True):
+        if part and layout.key in STATED and report.inputs.refused is not None:
+            part[0] = replace(part[0], about=(*part[0].about, phrase("only_stated")))
     facts = {"head": map(one_line, head), "bands": data["bands"], "notes_of": notes_of}
     template = _LATEX_TEMPLATES.get_template("tables.tex.jinja")
     return template.render(facts, tables=chain.from_iterable(parts))

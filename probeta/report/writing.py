@@ -1,91 +1,20 @@
-"""The files of a report: page, tables, figures and data; verifies third-party results before."""
+"""The files of a report: page, tables, figures and data."""
 
 import json
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
-from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.outputs import whole_outputs
 from evaluation.datasets import Dataset, find_datasets
-from evaluation.results.scores import ParadigmResults, RankingResults, Results
-from evaluation.results.stored import SCORES
 from probeta.report.figures import draw_groups, draw_ranks, draw_scores, image
 from probeta.report.formats import write_html, write_json, write_latex
-from probeta.report.inputs import AnyResults, Facts, find_sources, merge_facts, read_inputs
+from probeta.report.inputs import find_sources, read_inputs
 from probeta.report.markdown import write_markdown
 from probeta.report.page import page_data
 from probeta.report.statistics import Report, order_report
 from probeta.report.summary import summarise
 from probeta.report.tables.encoders import profiles
 from probeta.report.tables.study import scattered, study_of
-from probeta.verifying import verify_results
-
-# Most characters of a reason.
-MAX_REASON_LENGTH = 300
-
-
-class Submissions(NamedTuple):
-    """Where the verified results of each kind are; the refused ones, and why."""
-
-    results: list[Path]
-    rankings: list[Path]
-    paradigms: list[Path]
-    refused: dict[str, str]
-
-
-def verify_submissions(paths: Sequence[Path], instances: Path) -> Submissions:
-    """Verify results, as ``probeta verify`` does, and that they can be reported together.
-
-    Where two have another seed or protocol, those that most of their kind have count. Results are
-    folders of ``score``, ``probe`` or ``rank``, files of ``paradigms``, or in folders of these.
-    """
-    datasets = {dataset.name: dataset for dataset in find_datasets(instances)}
-    verified: dict[Path, AnyResults] = {}
-    refused: dict[str, str] = {}
-    for path in dict.fromkeys(chain.from_iterable(map(results_in, paths))):
-        try:
-            check = verify_results(path, instances, datasets)
-            if check.differences:
-                raise InputError(path, "what the answers give", check.differences[0])
-            verified[path] = check.results
-        except InputError as error:
-            refused[str(path)] = _shorten(error)
-    usual = Counter(map(_run_key, verified.values()))
-    kinds: dict[type, list[Path]] = {Results: [], RankingResults: [], ParadigmResults: []}
-    facts: Facts = {}
-    for path, results in sorted(verified.items(), key=lambda item: -usual[_run_key(item[1])]):
-        try:
-            facts = merge_facts(facts, results)
-            kinds[type(results)].append(path)
-        except InputError as error:
-            refused[str(path)] = _shorten(error)
-    if not kinds[Results]:
-        reasons = "; ".join(f"{path}: {why}" for path, why in refused.items())
-        expected = "results of an encoder or a language model that can be verified"
-        raise InputError(paths[0], expected, reasons or "none", "read `probeta verify --help`")
-    return Submissions(kinds[Results], kinds[RankingResults], kinds[ParadigmResults], refused)
-
-
-def results_in(path: Path) -> Iterator[Path]:
-    """Yield the results in a folder; or the path, if it has none inside and may be one itself."""
-    inside = [] if not path.is_dir() or (path / SCORES).exists() else sorted(path.iterdir())
-    inside = [p for p in inside if (p.is_dir() or p.suffix == ".json") and p.name[0] != "."]
-    for entry in inside:
-        yield from results_in(entry)
-    if not inside:
-        yield path
-
-
-def _run_key(results: AnyResults) -> tuple[str, int, str]:
-    protocol = results.protocol if isinstance(results, Results) and results.probed else ""
-    return type(results).__name__, results.seed, repr(protocol)
-
-
-def _shorten(error: InputError) -> str:
-    return f"expected {error.expected}; found {error.found}"[:MAX_REASON_LENGTH]
 
 
 def write_report(

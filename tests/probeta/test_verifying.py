@@ -32,7 +32,7 @@ from evaluation.results.citation import cite
 from evaluation.results.scores import iter_predictions
 from probeta.cli import main
 from probeta.exchange.lm_eval import score_language_model
-from probeta.report.writing import verify_submissions
+from probeta.report.submissions import find_submitted, verify_submissions
 from probeta.verifying import read_any_results
 
 PROBED, RANKED, COMPLETED = Path("data/results/two"), Path("data/rankings/two"), "data/paradigms"
@@ -238,7 +238,6 @@ CLUSTERED = "paralex, shared, as_is, 0"
         (PARADIGMS, "scores.0.suggestion", 0.99, f"{CLUSTERED}: suggestion: stored 0.99, recom"),
         (PARADIGMS, "scores.0.coherence_interval", [0, 1], f"{CLUSTERED}: coherence_interval: st"),
         (PARADIGMS, "scores.0.clusters.0.suggestion", 0.987, f"{CLUSTERED}: suggestion: stored"),
-        (PARADIGMS, "scores.0.clusters.0.suggestion", 7, f"{CLUSTERED}: clusters: none, or sto"),
         (PARADIGMS, "scores.0.clusters.0.terms", 4, f"{CLUSTERED}, colours: terms: stored 4, re"),
         (PARADIGMS, "scores.0.clusters", [], f"{CLUSTERED}: clusters: none of colours"),
         (PARADIGMS, "scores.0.clusters", twice_the_first, f"{CLUSTERED}: clusters: colours: 2 tim"),
@@ -322,12 +321,12 @@ def test_consistent_forgeries_are_named_as_not_proved(verify, run: Path) -> None
     kept = ("interval", "value", "measures", "deviation", "answers")
     forged = {f"scores.0.{name}": score[name] for name in kept}
     forged |= {"scores.0.chosen": {}, "scores.0.validation": 0.99, "encoder.encoder": "better"}
-    forged |= {"seed": 9, "protocol.version": 99, "name": "best\n\x1b[31m", "code": "0"}
+    forged |= {"seed": 9, "protocol.version": 99, "name": "best", "code": "0\n\x1b[31m"}
     change(SCORES, forged)
     status, out, _ = verify()
     assert (status, score["value"]) == (0, 1.0)
-    assert "probes of best\\n\\x1b[31m: 10 scores recomputed\n" in out
-    assert "  made by other code, 0 (here " in out
+    assert "probes of best: 10 scores recomputed\n" in out
+    assert "  made by other code, 0\\n\\x1b[31m (here " in out
     for named in ("this encoder, or any", "protocol, seed, versions, code", "on validation"):
         assert f"{named}" in out[out.index("not proved") :]
     change(SCORES, {"versions.numpy": "1.0", "scores.0.value": 1 - 1e-10})
@@ -348,6 +347,7 @@ def test_consistent_forgeries_are_named_as_not_proved(verify, run: Path) -> None
         (SCORES, "scores.0.task", "x"),
         (SCORES, "scores.0.rows", {}),
         (SCORES, "scores.0.coverage", {"tokens": 3}),
+        (PARADIGMS, "scores.0.clusters.0.suggestion", 7),
         (RANKINGS, "evalrank.similarities", []),
         (RANKINGS, "evalrank.similarities", ["best"]),
         (RANKINGS, "scores.0.hits", {}),
@@ -473,6 +473,11 @@ def test_other_data(verify, run: Path) -> None:
     assert (status, out.count("shared vocabularies not compared")) == (0, 1)
 
 
+def submitted(path: Path, data: Path) -> tuple[list[Path], Path, None, dict[str, str]]:
+    found, refused = find_submitted([path])
+    return found, data, None, refused
+
+
 def test_results_of_others_are_reported_if_they_can_be_verified(run: Path) -> None:
     board = Path("board")
     for name in ("good", "twice", "forged", "malformed", "unlike", ".hidden"):
@@ -484,7 +489,7 @@ def test_results_of_others_are_reported_if_they_can_be_verified(run: Path) -> No
     change(board / "forged" / "scores.json", {"name": "a", "scores.0.value": 1.0})
     change(board / "malformed" / "scores.json", {"scores.0.interval": None})
     change(board / "unlike" / "scores.json", {"name": "a", "seed": 8})
-    given = verify_submissions([board.parent], run)
+    given = verify_submissions(*submitted(board.parent, run))
     assert given[:3] == ([board / "good"], [Path("board/ranked")], [Path("board/two.json")])
     whys = dict(given.refused)
     told = {
@@ -496,7 +501,7 @@ def test_results_of_others_are_reported_if_they_can_be_verified(run: Path) -> No
     assert all(why in whys.pop(f"board/by_name/{name}") for name, why in told.items())
     assert [*whys] == ["board/empty"]
     with pytest.raises(InputError, match="results of an encoder or a language model"):
-        verify_submissions([Path("board/two.json")], run)
+        verify_submissions(*submitted(Path("board/two.json"), run))
 
 
 def test_answers_of_a_language_model(verify, run: Path) -> None:

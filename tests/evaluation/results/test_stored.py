@@ -216,7 +216,7 @@ KINDS = {
         ["bso_own", "0", "b", "d", 0.0, [1.0, 0.0], None],
     ),
     "rank": Kind(
-        replace(RANKED, name="mío"),
+        replace(RANKED, name="other"),
         write_rankings,
         read_rankings,
         read_ranks,
