@@ -4,11 +4,14 @@ Each forgery is refused, or what it changes is named as not proved.
 """
 
 import json
+import os
 import re
 import shutil
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import asdict
+from functools import reduce
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +25,7 @@ from paradigm_files import write_paradigms_dataset
 from scoring_files import write_hub
 from stores import forge_vectors
 
+from corpora_recipes.hashing import keyed_choice
 from corpora_recipes.running.errors import InputError
 from evaluation.datasets import find_datasets
 from evaluation.embedding.store import describe_datasets
@@ -517,3 +521,74 @@ def test_answers_of_a_language_model(verify, run: Path) -> None:
     change(SCORES, {"protocol.name": "lm-eval"})
     status, out, _ = verify()
     assert (status, "bso_own, 0: texts: stored " in out) == (1, True)
+
+
+# Of the results of each kind, how many are changed; `make fuzz` asks for many more.
+N_CHANGED = int(os.environ.get("PROBETA_MUTANTS", "25 ").split()[0])
+DEEP: Any = reduce(lambda inner, _: [inner], range(60), 0)
+WRONG: tuple[Any, ...] = (
+    *(GONE, None, True, 0, 1, -1, 7, 2**64, 10**400, 0.5, 1.5, -1e9, 1e300, 1e999, float("nan")),
+    *("", "x", "ñ", "<b>", "a\nb\x1b[2J", "=1+1", "../x", "\ud83d", "0", "x" * 10**5),
+    *([], [None], ["x", "x"], [1.5, 2], {}, {"x": 1}, {"x": {"x": [{}]}}, DEEP),
+    *(twice_the_first, reversed_list),
+)
+CONTROLS = {"intervals": {"code_length": [1, 2]}, "not_applicable": {"information": "few rows"}}
+CONTROLS |= {"control": 0.4, "control_rows": 9, "uniform_code_length": 40.0}
+CONTROLS |= {"control_code_length": 50.0, "curve": [{"rows": 9, "value": 0.5}]}
+
+
+def places_in(value: Any, above: str = "") -> Iterator[str]:
+    inside = value.items() if isinstance(value, dict) else enumerate(value)
+    for name, inner in inside:
+        yield f"{above}{name}"
+        if isinstance(inner, dict | list):
+            yield from places_in(inner, f"{above}{name}.")
+
+
+def audit_all(data: Path) -> None:
+    """Write an audit of all datasets in a folder."""
+    report = json.loads((data / "audit.json").read_bytes())
+    facts = report["datasets"]["bso_own"]
+    for dataset in find_datasets(data):
+        report["datasets"][dataset.name] = facts | {"rows": dataset.rows}
+    (data / "audit.json").write_text(json.dumps(report))
+
+
+def test_results_with_a_value_of_any_type(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """They are refused or shown; whatever they say, the page is written, with the honest ones."""
+    audit_all(run)
+    score = json.loads(SCORES.read_bytes())["scores"][0]
+    change(SCORES, {"transfers": [{"sources": ["bso_own"], "score": score}]})
+    change(SCORES, {"scores.0.controls": CONTROLS, "scores.0.measures.code_length": 1.5})
+    change(SCORES, {"scores.0.coverage": {"tokens": 9, "out_of_vocabulary": 1}})
+    board = Path("board")
+    for file in (SCORES, RANKINGS, PARADIGMS):
+        content = json.loads(file.read_bytes())
+        # Of the items of a list, the first stands for all.
+        places = [place for place in places_in(content) if not re.search(r"\.[1-9]", place)]
+        for number in range(N_CHANGED):
+            place = places[keyed_choice(len(places), 0, file.as_posix(), str(number), "place")]
+            value = WRONG[keyed_choice(len(WRONG), 0, file.as_posix(), str(number), "value")]
+            copy = board / f"z{number:06}" / file.parts[1]
+            if file == PARADIGMS:
+                copy.mkdir(parents=True, exist_ok=True)
+                shutil.copy(file, copy := copy / "two.json")
+            else:
+                shutil.copytree(file.parent, copy)
+                copy /= "scores.json"
+            change(copy, {"name": f"m{number}"})
+            with suppress(TypeError, KeyError, AttributeError):  # no list to turn round
+                change(copy, {place: value})
+    changed = sorted(board.iterdir())
+    for start in range(0, len(changed), 40):
+        shutil.rmtree("sent", ignore_errors=True)
+        for path in changed[start : start + 40]:
+            shutil.move(path, Path("sent", path.name))
+        for path in (PROBED, RANKED):
+            shutil.copytree(path, Path("sent/a", path.parts[1]))
+        shutil.copy(PARADIGMS, "sent/a")
+        assert main(["report", "sent", "--data", str(run), "--out", "page"]) == 0
+        refused = capsys.readouterr().out
+        assert "sent/a" not in refused
+        listed = json.loads(Path("page/scores.json").read_bytes())
+        assert {"two"} <= {each["encoder"] for each in listed}
