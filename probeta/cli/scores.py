@@ -133,9 +133,11 @@ def run_verify(options: argparse.Namespace) -> None:
     """Verify results: print the verdict, what differs, and what is proved."""
     from evaluation.datasets import find_datasets
     from probeta.scores import find_results
-    from probeta.verifying import verify_results, verify_vectors
+    from probeta.verifying import read_any_results, verify_results, verify_vectors
 
     paths = [*map(find_results, options.results)]
+    for path in paths:
+        read_any_results(path)  # before samples are built for what is no results
     folder = data_of_results(options.data, paths, options.datasets)
     datasets = {dataset.name: dataset for dataset in find_datasets(folder)}
     check_names(f"datasets of {folder}", options.datasets, datasets)
