@@ -200,16 +200,6 @@ class _ProtocolFacts(Stored):
 
 
 @dataclass(frozen=True, slots=True)
-class _IntervalFacts(Stored):
-    """See ``evaluation.probing.probing.INTERVALS``."""
-
-    method: Text
-    coverage: Share
-    unit: Text = ""
-    least_documents: Count = 0
-
-
-@dataclass(frozen=True, slots=True)
 class Results(EncoderResults):
     """The scores of one encoder by probes, or of a language model.
 
@@ -223,7 +213,7 @@ class Results(EncoderResults):
 
     scores: tuple[Score, ...]
     protocol: Annotated[dict[str, Any], like(_ProtocolFacts)]
-    intervals: Annotated[dict[str, Any], like(_IntervalFacts)]
+    intervals: dict[Text, Text | int | Number]
     transfers: tuple[Transfer, ...] = ()
     controls: bool | Literal["full"] = False
 
@@ -436,14 +426,6 @@ class SimilarityScore(Stored):
 
 
 @dataclass(frozen=True, slots=True)
-class _EvalRankFacts(Stored):
-    """The section `evalrank` of params.yaml."""
-
-    similarities: Annotated[tuple[Similarity, ...], Field(min_length=1, max_length=2)]
-    postprocessings: Annotated[tuple[Postprocess, ...], Field(min_length=1, max_length=5)]
-
-
-@dataclass(frozen=True, slots=True)
 class RankingResults(EncoderResults):
     """The scores of one encoder by EvalRank.
 
@@ -455,7 +437,13 @@ class RankingResults(EncoderResults):
     """
 
     scores: tuple[RankScore, ...]
-    evalrank: Annotated[dict[str, list[str]], like(_EvalRankFacts)]
+    evalrank: Annotated[
+        dict[
+            Annotated[str, among(("similarities", "postprocessings"))],
+            Annotated[list[Text], Field(min_length=1, max_length=9)],
+        ],
+        _BOTH,
+    ]
     similarities: tuple[SimilarityScore, ...]
 
     @property

@@ -97,7 +97,7 @@ def among(names: Collection[str]) -> Any:
 
     def check(name: str) -> str:
         if name not in names:
-            raise ValueError(f"{name[:60]!r}, which is none of {', '.join(names)}")
+            raise ValueError(f"{name[:60]!r}, not among {', '.join(names)}")
         return name
 
     return AfterValidator(check)

@@ -44,7 +44,7 @@ def verify_submissions(
         paths: of results, see ``find_submitted``; of two with other facts, the first one counts.
         instances: the folder of the data.
         expected: facts that all must have, see ``facts_of_params``.
-        refused: what is none, and why.
+        refused: what else there is, and why.
     """
     datasets = {dataset.name: dataset for dataset in find_datasets(instances)}
     kinds: dict[type, list[Path]] = {Results: [], RankingResults: [], ParadigmResults: []}
@@ -70,7 +70,7 @@ def verify_submissions(
 
 
 def find_submitted(paths: Iterable[Path]) -> tuple[list[Path], dict[str, str]]:
-    """Return the results at some paths, or in these folders; and what is none, with the reason.
+    """Return the results at some paths, or in these folders; and what else there is, with why.
 
     Results are folders of ``score``, ``probe`` or ``rank``, and files of ``paradigms``. What others
     send may have links, and any number of files: links in a folder are refused, and an entry of

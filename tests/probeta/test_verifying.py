@@ -36,7 +36,7 @@ from evaluation.results.citation import cite
 from evaluation.results.scores import iter_predictions
 from probeta.cli import main
 from probeta.exchange.lm_eval import score_language_model
-from probeta.report.submissions import find_submitted, verify_submissions
+from probeta.report.submissions import facts_of_params, find_submitted, verify_submissions
 from probeta.verifying import read_any_results
 
 PROBED, RANKED, COMPLETED = Path("data/results/two"), Path("data/rankings/two"), "data/paradigms"
@@ -353,7 +353,6 @@ def test_consistent_forgeries_are_named_as_not_proved(verify, run: Path) -> None
         (SCORES, "scores.0.coverage", {"tokens": 3}),
         (PARADIGMS, "scores.0.clusters.0.suggestion", 7),
         (RANKINGS, "evalrank.similarities", []),
-        (RANKINGS, "evalrank.similarities", ["best"]),
         (RANKINGS, "scores.0.hits", {}),
         (PARADIGMS, "scores.0.casing", "upper"),
         (PARADIGMS, "scores.0.clusters.0.left_out", {"no_vector": "rojo"}),
@@ -521,6 +520,71 @@ def test_answers_of_a_language_model(verify, run: Path) -> None:
     change(SCORES, {"protocol.name": "lm-eval"})
     status, out, _ = verify()
     assert (status, "bso_own, 0: texts: stored " in out) == (1, True)
+
+
+@pytest.mark.parametrize(
+    ("facts", "said"),
+    [
+        ({"value": 0.9}, "nothing differs"),
+        ({"dataset": "../x"}, "transfer bso_own, ../x, 0: not among datasets of one task"),
+        ({"dataset": "tass_own"}, "transfer bso_own, tass_own, 0: not among datasets of one task"),
+        ({"digest": "ab"}, "transfer bso_own, bso_own, 0: digest: stored ab"),
+    ],
+)
+def test_transfers_are_named_as_not_proved(verify, facts: dict[str, Any], said: str) -> None:
+    score = json.loads(SCORES.read_bytes())["scores"][0]
+    change(SCORES, {"transfers": [{"sources": ["bso_own"], "score": score | facts}]})
+    out = verify()[1]
+    assert said in out
+    assert "the scores of transfers" in out
+
+
+def test_links_pipes_and_many_files_are_refused_at_once(run: Path) -> None:
+    board = Path("board")
+    shutil.copytree(PROBED, board / "honest" / "mine")
+    names = ("linked", "device", "pipe", "many", "deep/" + "a/" * 12, "odd\udcff\x1b")
+    folders = [board / name for name in names]
+    for folder in folders:
+        folder.mkdir(parents=True)
+    linked, device, pipe, many, _, odd = folders
+    (board / "honest" / "circle").symlink_to("..")
+    (linked / "mine").symlink_to(PROBED.absolute())
+    (device / "scores.json").symlink_to("/dev/zero")
+    os.mkfifo(pipe / "scores.json")
+    for number in range(1001):
+        (many / f"{number}.json").touch()
+    (odd / "a.json").write_text("[")
+    given = verify_submissions(*submitted(board, run))
+    assert given.results == [board / "honest" / "mine"]
+    assert {Path(path).parts[1] for path in given.refused} == {
+        *("honest", "linked", "device", "pipe", "many", "deep", r"odd\udcff\x1b")
+    }
+    os.mkfifo(PREDICTIONS.with_suffix(".pipe"))
+    PREDICTIONS.unlink()
+    PREDICTIONS.with_suffix(".pipe").rename(PREDICTIONS)
+    assert verify_submissions(*submitted(board, run)).results
+
+
+def test_who_makes_the_page_says_which_seed_counts(run: Path) -> None:
+    for name, facts in {"a": {"seed": 8}, "b": {"seed": 8}, "c": {}, "d": {"name": "TWO"}}.items():
+        shutil.copytree(PROBED, Path("board", name))
+        change(f"board/{name}/scores.json", {"name": name, **facts})
+    change("board/d/scores.json", {"name": "C"})
+    found, refused = find_submitted([Path("board")])
+    assert verify_submissions(found, run).results == [Path("board/a"), Path("board/b")]
+    given = verify_submissions(found, run, facts_of_params(Path("params.yaml")), refused)
+    assert given.results == [Path("board/c")]
+    assert given.refused["board/a"] == "expected the seed of params.yaml, 7; found 8"
+    assert "a name less like that of c" in given.refused["board/d"]
+
+
+def test_a_small_file_that_is_large_in_memory(verify) -> None:
+    table = pq.read_table(PREDICTIONS).slice(0, 1)
+    for name, value in (("id", "x" * 10**6), ("predicted", [0.0] * 20_000)):
+        column = pa.array([value], table.schema.field(name).type)
+        one = table.set_column(table.column_names.index(name), name, column)
+        pq.write_table(pa.concat_tables([one] * 2000), PREDICTIONS)
+        assert re.search("texts of more than 134,217,728|too large ones", refused(verify()))
 
 
 # Of the results of each kind, how many are changed; `make fuzz` asks for many more.

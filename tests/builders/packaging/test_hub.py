@@ -531,7 +531,10 @@ SHARD = PACKAGE / "sp_one" / "test-00000-of-00001.parquet"
 def test_rows_are_taken_over_only_if_the_cache_knows_them(package_two: PackageTwo) -> None:
     package_two()
     first = contents(PACKAGE)
-    for change, new in ((partial(flip_bit, SHARD), 1), (partial(shutil.rmtree, PACKAGE), 2)):
+    foreign = SHARD.with_name("train-00009-of-00009.parquet")
+    changes: list[tuple[Callable[[], Any], int]] = [(partial(shutil.copy, SHARD, foreign), 0)]
+    changes += [(partial(flip_bit, SHARD), 1), (partial(shutil.rmtree, PACKAGE), 2)]
+    for change, new in changes:
         change()
         assert package_two() == new
         assert contents(PACKAGE) == first

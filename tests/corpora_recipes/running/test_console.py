@@ -281,7 +281,7 @@ def shell(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
         (f"{POSIX} {PROBETA} read --params año.yaml", 0, ""),
         (f"{PROBETA} read --only a", 1, "found:    a\n"),
         (f"cp params.yaml data/records; {PROBETA} read", 1, "found:    File exists"),
-        (f"{PROBETA} list --params folder", 1, "found:    Is a directory"),
+        (f"{PROBETA} list --params folder", 1, "found:    a folder, a pipe or a device"),
     ],
 )
 def test_a_verb_ends_in_words(tmp_path: Path, command: str, code: int, said: str) -> None:

@@ -1,6 +1,7 @@
 """Functions of the user as encoders: where they are found, layers, errors; the two examples."""
 
 import ast
+import io
 import math
 import py_compile
 import sys
@@ -24,6 +25,9 @@ from evaluation.encoders.encoder import encode_checked
 TABLES = read_tables(__file__)
 
 MODULE = """
+import os
+import sys
+
 import numpy as np
 
 calls = []
@@ -74,6 +78,20 @@ def speechless(texts):
 
 def ends(texts):
     raise SystemExit(0)
+
+
+def leaves(texts):
+    raise GeneratorExit
+
+
+def closes(texts):
+    sys.stdout.close()
+    return flat(texts)
+
+
+def moves(texts):
+    os.chdir("/")
+    return flat(texts)
 
 
 def dies(texts):
@@ -133,6 +151,15 @@ def test_errors_say_what_is_wrong_with_the_function(function: str, word: str) ->
         encode_checked(made(function), TEXTS)
     assert caught.value.where.startswith("encoder callable")
     assert word in caught.value.found
+
+
+def test_a_function_that_changes_the_folder_or_closes_the_output(monkeypatch) -> None:
+    folder = Path.cwd()
+    assert made("mine:moves").encode(TEXTS[:1]).tolist() == [[[7, 3, 1]]]
+    assert Path.cwd() == folder
+    monkeypatch.setattr(sys, "stdout", io.StringIO())
+    with pytest.raises(InputError, match="leaves standard output open"):
+        made("mine:closes").encode(TEXTS)
 
 
 def test_whole_numbers_and_methods_of_objects_do() -> None:
