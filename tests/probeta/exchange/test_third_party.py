@@ -369,9 +369,13 @@ def test_bad_files_are_refused(tmp_path, files: dict[str, Any], words: list[str]
         ("train.csv", ["text,label", "Uno.,1", "Dos.", "Tres.,0", '"Seis,1'], [3, 5]),
         ("train.jsonl", ['{"text": "Uno.", "label": 1}', "{", "[7]"], [2, 3]),
         ("train.jsonl", [f'{{"text": "A.", "label": {n}}}' for n in ("1", "[]", "[]")], [2, 3]),
-        ("train.jsonl", [f'{{"text": "{t}", "label": 1}}' for t in ("A.", "\\ud83d", "B.")], [2]),
-        ("train.tsv", ["Uno.\t1", f"{'a ' * 50_001}\t1", "Dos.\t0"], [2]),
-        ("train.jsonl", ['["A.", 1]', f"[{'[' * 60}{']' * 60}, 1]"], [2]),
+        (
+            "train.jsonl",
+            [f'{{"text": "{t}", "label": 1}}' for t in ("\\ud83d", "A.", "\\ud83d")],
+            [1, 3],
+        ),
+        ("train.tsv", [f"{'a ' * 50_001}\t1", "Uno.\t1", f"{'b ' * 50_001}\t0"], [1, 3]),
+        ("train.jsonl", ['["A.", 1]', *[f"[{'[' * 60}{']' * 60}, 1]"] * 2], [2, 3]),
     ],
 )
 def test_all_wrong_rows_are_named_at_once(tmp_path, name: str, lines: list[str], wrong) -> None:
