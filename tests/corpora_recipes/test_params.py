@@ -42,35 +42,13 @@ def test_the_projects_own_file_is_right(repository) -> None:
     assert corpora[0].documents == 200000
 
 
-SQC = {"corpus": {"recipe": "sqc", "documents": 5}}
+CHANGED = [
+    ({"mine": entry(**changes)}, f".mine.corpus.{key}", word)
+    for changes, key, word in TABLES["changes"]
+]
 
 
-@pytest.mark.parametrize(
-    ("corpora", "where", "word"),
-    [
-        (
-            {"mine": entry(recipe="wikpedia")},
-            ".mine.corpus.recipe",
-            r"did you mean wikipedia\? Or write one of these",
-        ),
-        ({"mine": entry(documets=5)}, ".mine.corpus.documets", "unknown"),
-        ({"mine": entry(path=None)}, ".mine.corpus.path", "documents/sample"),
-        ({"mine": entry(path=["a"])}, ".mine.corpus.path", "a text"),
-        ({"mine": entry(documents=0)}, ".mine.corpus.documents", "positive integer"),
-        ({"mine": entry(documents=True)}, ".mine.corpus.documents", "positive integer"),
-        ({"mine": entry(documents="5")}, ".mine.corpus.documents", "positive integer"),
-        ({"mine": entry(language=3)}, ".mine.corpus.language", "language code"),
-        ({"mine": entry(language="spanish")}, ".mine.corpus.language", "language code"),
-        ({"mine": entry() | {"datasets": ["sp"]}}, ".mine.datasets", "dataset names"),
-        ({"mine": entry() | {"documents": 5}}, ".mine.documents", "corpus, datasets"),
-        ({"mine": {"datasets": {}}}, ".mine.corpus", "nothing"),
-        ({"mine": {"corpus": {}}}, ".mine.corpus.recipe", "nothing"),
-        ({"mine": {"recipe": "documents"}}, ".mine.recipe", "keys among corpus, datasets"),
-        ({"mine": "documents"}, ".mine", "corpus, datasets"),
-        ({"other": entry()}, "", "one of other"),
-        ({"mine": SQC}, ".mine.corpus.documents", "all examples of the source are taken"),
-    ],
-)
+@pytest.mark.parametrize(("corpora", "where", "word"), [*CHANGED, *TABLES["entries"]])
 def test_what_is_wrong_in_an_entry_is_said(write_params, corpora, where, word) -> None:
     path = write_params(corpora)
     with refused(match=word, where_is=f"{path}: corpora{where}"):

@@ -275,13 +275,7 @@ def test_only_what_changed_is_scored_again(tmp_path: Path, monkeypatch: pytest.M
     assert scored(coherence_threshold=1) == 0
 
 
-@pytest.mark.parametrize(
-    ("clusters", "message"),
-    [
-        ([], "expected: clusters\n  found:    none"),
-        ([("x", ["a", "b", "c"]), ("y", []), ("x", ["a"])], "row 2 x\n  expected: each cluster"),
-    ],
-)
+@pytest.mark.parametrize(("clusters", "message"), TABLES["bad_datasets"])
 def test_bad_datasets(tmp_path: Path, clusters: list[tuple[str, list[str]]], message: str) -> None:
     words = write_words(tmp_path / "i" / "words", ["a"])
     dataset = write_paradigms_dataset(tmp_path / "i" / "p", clusters)

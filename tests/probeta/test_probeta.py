@@ -10,11 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from case_tables import read_tables
 from imports import REPOSITORY
 
 import probeta
 from corpora_recipes.running.console import explain
 from corpora_recipes.running.errors import MODULES, InputError, check_packages, install_command
+
+TABLES = read_tables(__file__)
 
 # Libraries whose modules have another name.
 NAMES = {
@@ -79,33 +82,7 @@ def test_what_is_missing_is_named_with_its_extra(monkeypatch: pytest.MonkeyPatch
     assert explain(ModuleNotFoundError("No module named 'nothing'", name="nothing")) is None
 
 
-GIT = {"url": "https://git.example/probeta", "vcs_info": {"vcs": "git", "commit_id": "1a2b"}}
-AT_TAG = GIT | {"vcs_info": {"vcs": "git", "requested_revision": "v1"}, "subdirectory": "python"}
-FOLDER = {"url": "file:///home/ana/probeta", "dir_info": {}}
-WHEEL = {"url": "file:///home/ana/probeta-1-py3-none-any.whl", "archive_info": {}}
-EDITABLE = FOLDER | {"dir_info": {"editable": True}}
-
-
-@pytest.mark.parametrize(
-    ("origin", "prefix", "command"),
-    [
-        (None, "/env", "pip install 'probeta[build]'"),
-        (GIT, "/env", "pip install 'probeta[build] @ git+https://git.example/probeta'"),
-        (AT_TAG, "/env", f"pip install 'probeta[build] @ git+{GIT['url']}@v1#subdirectory=python'"),
-        (FOLDER, "/env", "pip install 'probeta[build] @ file:///home/ana/probeta'"),
-        (WHEEL, "/env", f"pip install 'probeta[build] @ {WHEEL['url']}'"),
-        (EDITABLE, "/env", "pip install -e '/home/ana/probeta[build]'"),
-        (EDITABLE, "/home/ana/probeta/.venv", "uv sync --inexact --extra audit --extra build"),
-        (None, "/uv/archive-v0/x", "uvx --from 'probeta[build,use]' probeta …"),
-        (
-            FOLDER,
-            "/uv/archive-v0/x",
-            f"uvx --from 'probeta[build,use] @ {FOLDER['url']}' probeta …",
-        ),
-        (GIT, "tool", f"uv tool install --force 'probeta[build,use] @ git+{GIT['url']}'"),
-        (None, "no pip", "uv pip install --python /bin/py 'probeta[build]'"),
-    ],
-)
+@pytest.mark.parametrize(("origin", "prefix", "command"), TABLES["installs"])
 def test_what_installs_an_extra_is_made_from_how_probeta_was_installed(
     monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,

@@ -147,13 +147,7 @@ def test_labels_that_the_order_tells_are_found(verdicts, order: str) -> None:
     assert verdicts(rows, "row_order") == {"row_order": "miss"}
 
 
-@pytest.mark.parametrize(
-    ("of_one", "of_zero", "verdict"),
-    [
-        ("{} nada más se supo de todo aquello.", "{}", "miss"),
-        ("Hoy {}", "Aye {}", "solved by surface form"),
-    ],
-)
+@pytest.mark.parametrize(("of_one", "of_zero", "verdict"), TABLES["telling"])
 def test_texts_that_tell_are_a_fault_only_in_what_is_constructed(
     verdicts, baselines, tmp_path, of_one: str, of_zero: str, verdict: str
 ) -> None:

@@ -10,6 +10,7 @@ from types import MappingProxyType
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from case_tables import read_tables
 from conftest import document, opinion
 from hub_server import files, hub, tags_of
 from huggingface_hub import DatasetInfo, HfApi
@@ -27,6 +28,8 @@ from builders.store import digests
 from corpora_recipes.parquet import PYARROW
 from corpora_recipes.recipe import Corpus
 from corpora_recipes.running.errors import InputError
+
+TABLES = read_tables(__file__)
 
 REPO = "probeta/discoeval-es"
 FILES = [f"{s}-00000-of-00001.parquet" for s in ("test", "train", "validation")]
@@ -331,13 +334,7 @@ def test_a_hub_that_is_away_is_a_clear_error(tmp_path, publish_to) -> None:
         publish_to(endpoint)
 
 
-@pytest.mark.parametrize(
-    ("option", "values", "expected"),
-    [
-        ("--repo", ["discoeval-es", "a/b/c", "mi org/x", "ñ/b", "a/", "/b", ""], "ORG/NAME"),
-        ("--version", ["v1.0.0", "1.0", "1.0.0rc1", "1.0.0\n", ""], "three numbers, such as 1"),
-    ],
-)
+@pytest.mark.parametrize(("option", "values", "expected"), TABLES["bad_names"])
 def test_a_bad_name_or_version_is_refused(tmp_path, option, values, expected) -> None:
     for value in values:
         repo, version = (value, "0.1.0") if option == "--repo" else (REPO, value)

@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from case_tables import read_tables
 from conftest import COLLECTIONS
 from neighbour_files import COLLECTIONS as PAIR_COLLECTIONS
 from neighbour_files import corpus_of_pairs
@@ -15,33 +16,10 @@ from builders.plan.groups import groups_of
 from corpora_recipes.recipe import CollectionFacts, Corpus
 from corpora_recipes.running.errors import InputError
 
-SP = {"task": "sentence_position"}
-DC = {"task": "discourse_coherence"}
+TABLES = read_tables(__file__)
 
 
-def labelled(task: str, collection: str = "") -> dict[str, str]:
-    return {"task": task} | ({"collection": collection} if collection else {})
-
-
-@pytest.mark.parametrize(
-    ("records", "entry", "key", "expected"),
-    [
-        ("examples", labelled("sentence_classification"), "collection", "opinions, words"),
-        ("examples", labelled("sentence_classification", "captions"), "collection", "one text"),
-        ("examples", labelled("similarity", "opinions"), "collection", "texts with a score"),
-        ("examples", labelled("pair_classification", "none"), "collection", "one of captions"),
-        ("examples", labelled("similarity") | {"rows": [2, 2, 2]}, "rows", "task, version, coll"),
-        ("examples", SP, "task", "paradigms, relatedness"),
-        ("documents", {"task": "sentence_positions"}, "task", "sentence_ordering"),
-        ("documents", {"task": "discourse_relations"}, "task", "tasks on documents"),
-        ("documents", {}, "task", "tasks on documents"),
-        ("documents", SP | {"size": 3}, "size", "task, version, rows"),
-        ("documents", SP | {"rows": [1, 2]}, "rows", "three integers, 10 or more"),
-        ("documents", SP | {"donors": "random"}, "donors", "task, version, rows"),
-        ("documents", DC | {"donors": "none"}, "donors", "random, same_topic"),
-        ("documents", SP | {"version": "draft"}, "version", "three numbers"),
-    ],
-)
+@pytest.mark.parametrize(("records", "entry", "key", "expected"), TABLES["entries"])
 def test_entries_that_do_not_fit(
     make_corpus, example_corpus, records: str, entry: dict, key: str, expected: str
 ) -> None:
@@ -161,33 +139,7 @@ def test_a_corpus_needs_no_datasets_if_a_ranking_is_made_of_it(corpora) -> None:
     assert datasets_of(corpora[1], "upstream") == []
 
 
-PAIRS = "one of pairs, probed, (pairs|probed)/.*, for pairs of sentences"
-
-
-@pytest.mark.parametrize(
-    ("changes", "where", "word"),
-    [
-        ({"task": "similarity"}, ".task", "one of sentence_ranking, word_ranking"),
-        ({"task": None}, ".task", "nothing"),
-        ({"vocabulary": "mine"}, ".vocabulary", "keys among task, language, version, pairs, back"),
-        ({"pairs": "pairs"}, ".pairs", "a list of corpora"),
-        ({"pairs": ["none"]}, ".pairs", PAIRS),
-        ({"pairs": ["mine"]}, ".pairs", PAIRS),
-        ({"pairs": ["pairs/single"]}, ".pairs", PAIRS),
-        ({"pairs": ["pairs/words"]}, ".pairs", PAIRS),
-        ({"pairs": ["pairs", "pairs"]}, ".pairs", "pairs/scored twice, the second time as 'pairs'"),
-        ({"pairs": ["pairs", "pairs/plain"]}, ".pairs", "twice, the second time as 'pairs/plain'"),
-        ({"background": ["probed"]}, ".background", "pairs/single, for single sentences in es"),
-        ({"task": "word_ranking", "vocabulary": "pairs"}, ".vocabulary", "one of mine"),
-        (
-            {"task": "word_ranking"} | WORDS,
-            ".pairs",
-            "one of pairs, pairs/words, for pairs of words",
-        ),
-        ({"task": "word_ranking", "pairs": ["probed"]}, ".pairs", "pairs/words, for pairs"),
-        ({"language": "en"}, ".pairs", r"\(nothing\), for pairs of .* in en"),
-    ],
-)
+@pytest.mark.parametrize(("changes", "where", "word"), TABLES["rankings"])
 def test_bad_entries_are_refused(corpora, changes, where, word) -> None:
     with refused(match=word, where_is=f"params.yaml: rankings.rank{where}"):
         ranking_of(corpora, **changes)

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 import requests
+from case_tables import read_tables
 from loopback import DATA, OTHER, RangeServer, Server, status, whole
 from misbehaving import FILE, MisbehavingServer, always, first, head, part
 from no_waiting import no_waiting as no_waiting
@@ -25,6 +26,8 @@ from corpora_recipes.fetching.transfer import NotFound, Remote, look_at, read_do
 from corpora_recipes.recipe import Pin, Source
 from corpora_recipes.running import patience
 from corpora_recipes.running.errors import InputError
+
+TABLES = read_tables(__file__)
 
 DATE = "Wed, 21 Oct 2026 07:28:00 GMT"
 
@@ -67,15 +70,7 @@ def test_a_redirect_and_a_type(ranges: RangeServer) -> None:
     moved.close()
 
 
-@pytest.mark.parametrize(
-    ("url", "fault"),
-    [
-        ("http://127.0.0.1:1/a", "Connection refused"),
-        ("http://no.such.host.invalid/a", "the name of the server is not known"),
-        ("ftp://example.org/a", "No connection adapters"),
-        ("address", "Invalid URL"),
-    ],
-)
+@pytest.mark.parametrize(("url", "fault"), TABLES["no_answer"])
 def test_no_answer(url: str, fault: str) -> None:
     seen = look_at(url)
     assert fault in seen.fault

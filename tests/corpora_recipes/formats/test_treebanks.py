@@ -118,14 +118,7 @@ def test_texts_that_share_a_long_unit_are_held_out_together_or_not_at_all() -> N
     assert len(with_links) == 6
 
 
-@pytest.mark.parametrize(
-    ("number", "sizes"),
-    [
-        (100, {"train": 60, "validation": 20, "test": 20}),
-        (7, {"train": 5, "validation": 1, "test": 1}),
-        (3, {"train": 1, "validation": 1, "test": 1}),
-    ],
-)
+@pytest.mark.parametrize(("number", "sizes"), TABLES["few_texts"])
 def test_few_texts_give_three_splits_too(number: int, sizes: dict[str, int]) -> None:
     splits = carve_splits([f"t{n}" for n in range(number)], the_corpus())
     assert Counter(splits.values()) == sizes

@@ -41,13 +41,7 @@ def test_sentences_end_at_the_marks_of_their_script(language: str) -> None:
     assert not any(is_finished(sentence[:-3], language) for sentence in sentences)
 
 
-@pytest.mark.parametrize(
-    ("finished", "sentences"),
-    [
-        (True, ["La casa es azul.", "¿Es azul? (¡Sí!)", "Dijo: «Es azul.»", "Es así:", "No sé…"]),
-        (False, ['La casa, llamada "AZUL"', "La casa (azul)", "La casa,", "La casa —", '"']),
-    ],
-)
+@pytest.mark.parametrize(("finished", "sentences"), TABLES["finished"])
 def test_finished_sentences(finished: bool, sentences: list[str]) -> None:
     assert [is_finished(sentence, also=":") for sentence in sentences] == [finished] * 5
 

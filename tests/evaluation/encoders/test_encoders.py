@@ -205,39 +205,7 @@ def test_pinned(name: str, error: float) -> None:
     assert vector[:4] == pytest.approx(PINS[name], abs=error)
 
 
-@pytest.mark.parametrize(
-    ("name", "params", "place", "word"),
-    [
-        ("bert", {}, "", "char_hash, "),
-        ("mine", {"encoder": ["a"]}, "", "char_hash, "),
-        ("char_hash", {"size": 3}, ".size", "dimension"),
-        ("char_hash", {"dimension": True}, ".dimension", "int"),
-        ("char_hash", {"shortest": 6}, "", "1 <= shortest <= longest"),
-        ("use_multilingual", {"dimension": 3}, ".dimension", "postprocessing"),
-        ("use_multilingual", {"layer": 3}, "", "layer: all, or different ones of output, 0, 1, 2"),
-        ("use_multilingual", {"layer": [2, -1]}, "", "layer: all, or different ones of"),
-        ("char_hash", {"postprocessing": "zca"}, ".postprocessing", "abtt"),
-        ("static", {}, "", "the options path"),
-        ("callable", {"form": "tokens"}, "", "the options function"),
-        ("callable", {"function": "m:f", "revision": 2.5}, ".revision", "a text"),
-        ("callable", {"function": "m:f", "form": "words"}, "", "natural or tokens"),
-        ("callable", {"function": "m.f"}, "", "'module:function'"),
-        ("bert", BERT | {"layer": 7.5}, ".layer", "a text"),
-        ("bert", BERT | {"layer": "last"}, "", "layer: avg, first_last, a number or a list"),
-        ("bert", BERT | {"layer": "07"}, "", "layer: avg, first_last, a number or a list"),
-        ("bert", BERT | {"layer": [1, "all"]}, "", "a list of these, or all"),
-        ("bert", BERT | {"layer": []}, ".layer", "a list of texts, each once"),
-        ("bert", BERT | {"layer": [3, 3]}, ".layer", "a list of texts, each once"),
-        ("bert", BERT | {"pooling": "sum"}, "", "pooling: one of mean, cls, max, last"),
-        ("bert", BERT | {"pooling": "cls", "special_tokens": False}, "", "another than cls"),
-        ("bert", BERT | {"dtype": "int8"}, "", "dtype: one of float32, bfloat16, float16"),
-        ("bert", BERT | {"weights": "new"}, "", "weights: one of trained, random"),
-        ("bert", BERT | {"prompts": {"SP": "Is {text} true?"}}, "", "`{}` once for the text"),
-        ("bert", BERT | {"prompts": {"SP": "{}: {}"}}, "", "`{}` once for the text"),
-        ("bert", BERT | {"batch": 0}, "", "batch >= 1"),
-        ("bert", BERT | {"max_length": 2}, "", "max_length >= 3"),
-    ],
-)
+@pytest.mark.parametrize(("name", "params", "place", "word"), TABLES["errors"])
 def test_errors_name_what_is_known(
     name: str, params: dict[str, object], place: str, word: str
 ) -> None:

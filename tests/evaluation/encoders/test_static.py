@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from case_tables import read_tables
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from vector_files import numberbatch, polyglot
@@ -19,6 +20,8 @@ import evaluation.encoders.static as static
 from corpora_recipes.running.errors import InputError
 from evaluation.encoders import make_encoder
 from evaluation.encoders.static import FASTTEXT_MAGIC, StaticVectors, ngram_hashes
+
+TABLES = read_tables(__file__)
 
 Make = Callable[..., StaticVectors]
 HEADER = "3 2\n"
@@ -179,14 +182,7 @@ def test_more_words_than_a_block(encoder: Make) -> None:
 CONCEPTS = {"es": {"el": [1, 0], "buen día": [0, 1]}, "sh": {"el": [5, 5]}, "est": {"el": [7, 7]}}
 
 
-@pytest.mark.parametrize(
-    ("language", "words", "vectors"),
-    [
-        ("es", ["el", "buen día"], [[1, 0], [0, 1]]),
-        # Croatian has the vectors of a code of several languages.
-        ("hr", ["el"], [[5, 5]]),
-    ],
-)
+@pytest.mark.parametrize(("language", "words", "vectors"), TABLES["numberbatch"])
 @pytest.mark.parametrize("header", [0, 1])
 def test_a_language_of_numberbatch(
     encoder: Make,

@@ -118,13 +118,7 @@ def test_dropped_documents(tmp_path: Path, fields: dict[str, Any], reason: str) 
     assert counts["documents"]["dropped"] == {reason: 1}
 
 
-@pytest.mark.parametrize(
-    "abstract",
-    [
-        "The offer was withdrawn after a day of talks, and the market fell.",
-        "We retracted the needle and measured the force.",
-    ],
-)
+@pytest.mark.parametrize("abstract", TABLES["withdrawing"])
 def test_what_is_only_about_withdrawing_stays(tmp_path: Path, abstract: str) -> None:
     assert sentences(snapshot(tmp_path, row(abstract))) == [[[abstract]]]
 

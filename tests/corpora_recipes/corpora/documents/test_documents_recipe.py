@@ -125,26 +125,7 @@ def test_drops(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("row", "message"),
-    [
-        ("{'id': 1}", "one JSON object"),
-        ("[" * 100_000, "one JSON object"),
-        ("3", "a document, an object"),
-        ({"id": "b", "title": "T"}, "found:    id"),
-        ({**GOOD, "paragraphs": []}, "found:    text and paragraphs"),
-        ({"id": "", "text": "Una."}, "an id"),
-        ({**GOOD, "txt": "x"}, "found:    txt"),
-        ({**GOOD, "title": 3}, "title, a string"),
-        ({**GOOD, "topics": [None]}, "topics, a string"),
-        ({**GOOD, "id": 1.0}, 'put it in quotes: "1.0"'),
-        ({**GOOD, "split": "dev"}, "split among train, validation, test"),
-        ({"id": "b", "text": ["Una."]}, "text, a string"),
-        ({"id": "b", "sections": ["Una."]}, "a section, an object"),
-        ({"id": "b", "sections": [{"text": "x"}]}, "heading, level, paragraphs"),
-        ({"id": "b", "sections": [{"heading": "x"}]}, "paragraphs in each section"),
-        ({"id": "b", "sections": [{"level": 2**31, "paragraphs": []}]}, "from 1 to 100"),
-        ('{"id": "b", "text": "\\ud83d"}', "half a surrogate pair"),
-    ],
+    ("row", "message"), [*TABLES["bad_rows"], ("[" * 100_000, "one JSON object")]
 )
 def test_bad_rows(tmp_path: Path, row: Any, message: str) -> None:
     write(tmp_path, GOOD, "", row)
@@ -449,13 +430,7 @@ def test_the_files_of_a_commit(empty_folder, served) -> None:
         sources.fetch(corpus(name), "sample", empty_folder / "again")
 
 
-@pytest.mark.parametrize(
-    ("name", "words"),
-    [
-        ("hf://datasets/org", "ORG/NAME"),
-        ("hf://datasets/org/data", r"files named [^\n]*\n.*data.py"),
-    ],
-)
+@pytest.mark.parametrize(("name", "words"), TABLES["unreadable"])
 def test_what_cannot_be_read(tmp_path: Path, served: Path, name: str, words: str) -> None:
     write(served, "raise SystemExit", name="data.py")
     with pytest.raises(InputError, match=words):

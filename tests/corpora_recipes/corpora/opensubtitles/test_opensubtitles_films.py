@@ -8,6 +8,7 @@ from xml.sax.saxutils import escape
 
 import pyarrow.parquet as pq
 import pytest
+from case_tables import read_tables
 from loopback import RangeServer
 from no_waiting import no_waiting as no_waiting
 from recipe_reading import recipe_corpus, refused, serve
@@ -19,6 +20,8 @@ from corpora_recipes.reading import read
 from corpora_recipes.recipe import Corpus
 from corpora_recipes.running import patience
 from corpora_recipes.running.errors import InputError
+
+TABLES = read_tables(__file__)
 
 NAME = "raw/es.zip"
 WHOLE = f"/{NAME}"
@@ -154,14 +157,7 @@ def records_of_the_whole(server: RangeServer, some: Corpus) -> bytes:
     return records("whole", some)
 
 
-@pytest.mark.parametrize(
-    ("documents", "ranges", "why"),
-    [
-        (None, True, "corpora.opensubtitles.corpus.documents asks for all"),
-        (241, True, "more than half of its 480 films are wanted"),
-        (10, False, "the server does not support ranges of files"),
-    ],
-)
+@pytest.mark.parametrize(("documents", "ranges", "why"), TABLES["whole_archive"])
 def test_the_whole_archive_if_it_must_be(server, capsys, documents, ranges, why) -> None:
     server.ranges = ranges
     sources.fetch(corpus(server, documents), "upstream", Path("raw"))

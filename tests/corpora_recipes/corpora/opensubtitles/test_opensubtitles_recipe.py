@@ -246,36 +246,9 @@ def test_dropped_line_ends_the_conversation() -> None:
 @pytest.mark.parametrize(
     ("line", "turns"),
     [
-        ("- Hola. - Adiós.", ["Hola.", "Adiós."]),
-        ("— Hola — ¿Ya te vas?", ["Hola", "¿Ya te vas?"]),
-        ("Sí. - ¿Seguro?", ["Sí.", "¿Seguro?"]),
-        ("Hola\n- adiós", ["Hola", "adiós"]),
-        ("- Yo no-- -8 y basta.", ["Yo no--", "8 y basta."]),
-        ("-... pero no lo sé.", ["... pero no lo sé."]),
-        ("- ¿Has dicho «vete»? - «Vete», sí.", ["¿Has dicho «vete»?", "«Vete», sí."]),
-        # One speaker
-        ("Yo - yo - No lo sé.", ["Yo - yo - No lo sé."]),
-        ("Fui al mar - el de Vigo - y volví.", ["Fui al mar - el de Vigo - y volví."]),
-        ("Espera -- ¿Quién anda ahí?", ["Espera -- ¿Quién anda ahí?"]),
-        ("El ex-Ministro. Bien-venido.", ["El ex-Ministro. Bien-venido."]),
-        ("- Ya lo sé --", ["Ya lo sé --"]),
+        *TABLES["turns"],
         # No caption
         *((line, [line]) for line in ("¡FUERA DE AQUÍ!", "NO ME VOY.", "OK", "La CIA", "Y AHORA,")),
-        # Punctuation is put in order.
-        ('Dijo "ven , hijo ".', ['Dijo "ven, hijo".']),
-        ("''Ven'', dijo", ['"Ven", dijo']),
-        ("...y vino.", ["...y vino."]),
-        ("¿ Vienes ?", ["¿Vienes?"]),
-        # A label inside a line
-        ("ANA: ¿Vienes? EL SR. GIL: Ya voy.", ["¿Vienes?", "Ya voy."]),
-        ("Guardia 1: ¿Vienes?\nGuardia 2: Ya voy.", ["¿Vienes?", "Ya voy."]),
-        ("Ana: ¿Vienes?\nEl tendero: Ya voy.", ["¿Vienes?", "Ya voy."]),
-        ("Ana lo dijo: ven.\nDijo: ya voy.", ["Ana lo dijo: ven. Dijo: ya voy."]),
-        # A dash without a space
-        ("-¿Vienes?-Ya voy.", ["¿Vienes?", "Ya voy."]),
-        ("Ya voy...-¿Vienes?", ["Ya voy...", "¿Vienes?"]),
-        ("Ven, EE.UU.-Rusia no es.", ["Ven, EE.UU.-Rusia no es."]),
-        ("¿Vienes?-dijo.", ["¿Vienes?-dijo."]),
     ],
 )
 def test_turns_of_a_line(line: str, turns: list[str]) -> None:
@@ -291,22 +264,7 @@ def test_lines_marks(line: str, left: str, marks: dict[str, int]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("reason", "line"),
-    [
-        ("translator_note", "N. del T.: así se dice"),
-        ("caption", "HACE TRES AÑOS"),
-        ("no_letters", "- ¿...?"),
-        ("no_letters", "1, 2, 3"),
-        ("too_long", "muy " * (MAX_SENTENCE // 4) + "bien."),
-        ("replacement_character", "No s\ufffd nada"),
-        ("mojibake", "No sÃ© nada"),
-        ("credits", "Subtítulos: equipo de la casa"),
-        ("ocr_damage", "Ya Io sé."),
-        ("markup_left", "Así se llama) en su tierra"),
-        ("lost_beginning", ", no es tan tarde."),
-        ("cut_at_abbreviation", "Hola, Dr."),
-        ("broken_quotation", 'Dijo " ven.'),
-    ],
+    ("reason", "line"), [*TABLES["dropped"], ("too_long", "muy " * (MAX_SENTENCE // 4) + "bien.")]
 )
 def test_lines_drops(reason: str, line: str) -> None:
     conversations, drops = talk(TALK[0], line, TALK[1])

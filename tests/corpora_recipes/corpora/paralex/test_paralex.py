@@ -4,12 +4,15 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from case_tables import read_tables
 from conftest import corpus_of
 from hypothesis import given
 from hypothesis import strategies as st
 from recipe_reading import read_examples, refused, write_files
 
 from corpora_recipes.text.tokens import is_blank
+
+TABLES = read_tables(__file__)
 
 CORPUS = corpus_of("paralex")
 FACTS = CORPUS.facts
@@ -38,16 +41,10 @@ def test_blanks_gaps_quoting_and_a_bom(tmp_path: Path) -> None:
     assert drops.as_dict()["texts"] == {"seen": 4, "kept": 4, "dropped": {}}
 
 
-@pytest.mark.parametrize(
-    ("row", "terms"),
-    [
-        ("DE,,cities,rom,Rom,rom, rom ", ("rom", "Rom")),
-        ("ES,,organs,rin\u0303o\u0301n,riñón,,", ("riñón",)),
-    ],
-)
-def test_terms_differ_in_case_but_not_in_coding(tmp_path: Path, row: str, terms: object) -> None:
+@pytest.mark.parametrize(("row", "terms"), TABLES["terms"])
+def test_terms_differ_in_case_but_not_in_coding(tmp_path: Path, row: str, terms: list[str]) -> None:
     (example,), drops = read(write(tmp_path, f"{HEADER}{row}\r\n"))
-    assert example.texts == terms
+    assert [*example.texts] == terms
     assert drops.dropped["texts", "repeated_term"] == drops.seen["texts"] - len(example.texts)
 
 
@@ -66,14 +63,7 @@ def test_empty_clusters_are_counted(tmp_path: Path) -> None:
     [
         (HEADER.replace("Test label", "Label"), 1, "found:    Language, Comment, Label, Term 1"),
         ("ES,Spanish,weekdays,lunes,martes,,\r\n", 1, "the columns Language, Comment, Test label"),
-        (HEADER + "ES,,,uva,pera,,\r\n", 2, "a value in the column Test label"),
-        (HEADER + "ES,,a,uva,,,\r\n ,,fruit,uva,pera,,\r\n", 3, "found:    ' '"),
-        (HEADER + "XX,,fruit,uva,pera,,\r\n", 2, "a language code among ar, az, bg"),
-        (HEADER + "ES,,fruit,uva,pera\r\n", 2, "found:    5 that begin ['ES', '']"),
-        (HEADER + 'TH,,a,"x\r\ny",,,\r\nES,,b,uva\r\n', 4, "7 fields: Language"),
-        (HEADER + "ES,,a,uva,,,\r\nEN,,a,b,,,\r\nes,,a ,c,,,\r\n", 4, "ParaLex.csv, line 2"),
-        (HEADER + 'ES,,a,"uva,,,\r\nEN,,a,b,,,\r\n', 2, "closed quotation marks"),
-        (HEADER + 'ES,,a,"uva"b,,,\r\n', 2, "closed quotation marks"),
+        *((HEADER + text, line, message) for text, line, message in TABLES["bad_lines"]),
     ],
 )
 def test_tables_that_are_not_paralex(tmp_path: Path, text: str, line: int, message: str) -> None:

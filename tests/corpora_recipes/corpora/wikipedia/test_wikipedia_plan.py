@@ -11,6 +11,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
+from case_tables import read_tables
 from dump_writer import SamplePage, header, page_xml, write_dump
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -36,6 +37,8 @@ from corpora_recipes.corpora.wikipedia.plan import (
 from corpora_recipes.fetching import sources
 from corpora_recipes.recipe import Corpus
 from corpora_recipes.running.errors import InputError
+
+TABLES = read_tables(__file__)
 
 # --- wikipedia plan ------------------------------------------------------------------------------
 
@@ -144,15 +147,7 @@ def test_a_page_without_text_element_content() -> None:
     assert parse_page(raw, site).text() == "a<!-- b -->c"
 
 
-@pytest.mark.parametrize(
-    ("raw", "text"),
-    [
-        ("a &lt;b&gt; &amp;lt; &quot;&apos;", "a <b> &lt; \"'"),
-        ("&#241;&#xF1;&#38;lt;", "ññ&lt;"),
-        ("&amp;#241; &nbsp; &lol9;", "&#241; &nbsp; &lol9;"),
-        ("&#0;&#xD800;&#x110000;", "\ufffd\ufffd\ufffd"),
-    ],
-)
+@pytest.mark.parametrize(("raw", "text"), TABLES["unescaped"])
 def test_unescape_knows_xml_and_expands_nothing_else(raw: str, text: str) -> None:
     assert unescape(raw) == text
 
@@ -652,9 +647,7 @@ def test_an_export_is_fetched_whole_and_once(server: RangeServer, tmp_path: Path
 @pytest.mark.parametrize(
     ("spoilt", "content", "message"),
     [
-        ("_SUCCESS", None, "a complete export"),
-        ("SHA256SUMS", None, "404"),
-        ("eswiki-2026-08-01-p301p899.xml.bz2", None, "404"),
+        *TABLES["not_whole"],
         ("eswiki-2026-08-01-p301p899.xml.bz2", b"BZh9 other", "SHA-256"),
         ("SHA256SUMS", b"no sums", "line 1"),
     ],
