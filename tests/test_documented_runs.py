@@ -16,11 +16,12 @@ from test_docs import RUNS, run_page
 
 @pytest.mark.slow
 def test_runs_and_experiments(tmp_path: Path) -> None:
-    """The commands of docs/runs.md, in a clone with one corpus and one encoder."""
+    """The commands of docs/runs.md, in a clone with one dataset and one encoder."""
     folder = copy_of_project(tmp_path / "probeta")
-    params = yaml.safe_load((folder / "params.yaml").read_text("utf-8"))
-    params = {"seed": 1111, "corpora": {"theses": params["corpora"]["theses"]}}
-    (folder / "params.yaml").write_text(yaml.safe_dump(params | {"encoders": {"char_hash": {}}}))
+    corpus = {"recipe": "theses", "language": "es"}
+    theses = {"corpus": corpus, "datasets": {"bso_thesis": {"task": "sentence_ordering"}}}
+    params = {"seed": 1111, "corpora": {"theses": theses}, "encoders": {"char_hash": {}}}
+    (folder / "params.yaml").write_text(yaml.safe_dump(params), "utf-8")
     who = {
         f"GIT_{role}_{what}": "me" for role in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")
     }
