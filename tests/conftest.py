@@ -47,8 +47,8 @@ with suppress(ImportError):
 # Files whose tests use `project`: with -n, one process has them all, so that it is made once.
 OF_PROJECT = ("test_docs.py", "test_pipeline.py", "test_rehearsal.py")
 # The files that take longest, the first ones to begin: at the end, no process waits for another.
-LONGEST = [*OF_PROJECT, "test_documented_runs.py", "test_benchmarks.py", "test_tampering.py"]
-LONGEST += ["test_scoring_stages.py", "test_new.py", "test_missing_corpora.py"]
+LONGEST = [*OF_PROJECT, "test_documented_runs.py", "test_benchmarks.py", "test_new.py"]
+LONGEST += ["test_faults.py", "test_tampering.py", "test_scoring_stages.py", "test_clusters.py"]
 
 
 @pytest.hookimpl(wrapper=True)
