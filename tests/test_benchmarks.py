@@ -9,59 +9,25 @@ from pathlib import Path
 
 import pytest
 import yaml
+from case_tables import read_tables
 from imports import REPOSITORY
 
+from corpora_recipes.recipe import RECIPES
+
 BENCHMARKS = REPOSITORY / "benchmarks"
-SAMPLES = REPOSITORY / "corpora_recipes" / "corpora"
-TREEBANKS = SAMPLES / "universal_dependencies" / "sample"
+TREEBANKS = RECIPES / "universal_dependencies" / "sample"
 # Modules that others use.
 HELPERS = {"classic_engine", "dump_generator", "made_records", "made_vectors"}
 HELPERS |= {"measuring", "simple_encoders"}
-# A run with a dataset for each kind of score that a stage makes.
-PARAMS = {
-    "seed": 1111,
-    "sources": "sample",
-    "corpora": {
-        "sqc": {
-            "corpus": {"recipe": "sqc", "language": "es"},
-            "datasets": {"sqc": {"task": "sentence_classification"}},
-        },
-        "roc_stories": {
-            "corpus": {"recipe": "roc_stories", "language": "en"},
-            "datasets": {"bso_roc": {"task": "sentence_ordering"}},
-        },
-    },
-    "encoders": {"char_hash": {}},
-}
-# Benchmark to its arguments in the folder of the run, and words of its columns.
-CASES = {
-    "full": (
-        "--work full --scale 0.001 --params params.yaml --only read samples make build audit",
-        "wall s",
-        "audit",
-    ),
-    "intervals": ("1", "| documents | rows |", "| 600 | sizes |"),
-    "languages": (f"{TREEBANKS}", "refused 0.00", "accepted as"),
-    "probes": ("--tasks bso_roc --encoder char_hash", "classic to", "bso_roc"),
-    "ranking": (
-        f"--evalrank {SAMPLES / 'evalrank/sample/sent_evalrank'}",
-        "times as fast as",
-        "146 of 146",
-    ),
-    "sentences": (f"{TREEBANKS}", "times spaCy", "es_gsd"),
-    "stages": ("params.yaml 1", "first time", "dvc repro, first"),
-    "training": ("--sentences 256 --setting small", "CPU s for 1,000", "small"),
-    "treebanks": (f"{TREEBANKS}", "of sentences", "unsupported:"),
-    "validity": (". .", "| agreement |", "| bso_roc |"),
-    "wikipedia": ("--times 1", "without  to reach", "documents/s"),
-}
+TABLES = read_tables(__file__)
+CASES = TABLES["cases"]
 
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the folder of a finished run of two small datasets."""
     folder = tmp_path_factory.mktemp("run")
-    (folder / "params.yaml").write_text(yaml.safe_dump(PARAMS), "utf-8")
+    (folder / "params.yaml").write_text(yaml.safe_dump(TABLES["params"]), "utf-8")
     start([sys.executable, "-m", "probeta", "repro"], folder)
     return folder
 
@@ -84,6 +50,7 @@ def test_a_benchmark_runs_and_prints_its_columns(
         pytest.skip("needs the extra torch")
     folder = tmp_path if name == "training" else request.getfixturevalue("finished")
     arguments, *words = CASES[name]
+    arguments = arguments.format(samples=RECIPES, treebanks=TREEBANKS)
     printed = start([sys.executable, str(BENCHMARKS / f"{name}.py"), *arguments.split()], folder)
     assert [word for word in words if word not in printed] == [], printed
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 import yaml
+from case_tables import read_tables
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from imports import REPOSITORY
@@ -22,55 +23,17 @@ from evaluation.params import encoder_factories, evalrank_params, paralex_params
 from evaluation.probing.protocols import probing_params
 from probeta.cli.listing import corpora_listing
 
+TABLES = read_tables(__file__)
 Place = tuple[str | int, ...]
 LONGEST_MESSAGE = 11_000
 
-# Besides the shipped entries: those with options that these do not have.
-MORE = """
-corpora:
-  own: {corpus: {recipe: documents, path: texts.jsonl, documents: 5, name: Mine, licence: CC0,
-    redistributable: true, citation: none, homepage: none, description: Mine., sources: sample}}
-  repositories: {corpus: {recipe: theses, delay_seconds: 1.5, servers: [{url: "https://a.org/oai",
-    set: com_1, metadata_prefix: xoai}]}}
-  wiki_en:
-    corpus: {recipe: wikipedia, language: en, extractor: native, sections: lead, date: latest}
-    datasets: {dc_en: {task: discourse_coherence, rows: [20, 20, 20], donors: random,
-      version: 1.0.1}}
-encoders:
-  vectors: {encoder: static, path: vectors.txt, lower: true}
-  beto: {encoder: transformers, model: a/b, pooling: cls, layer: avg, prompts: {SP: "a: "}}
-  sbert: {encoder: sentence_transformers, model: a/b}
-  own_function: {encoder: callable, function: "module:function"}
-  server: {encoder: openai, url: "http://localhost:8000/v1", model: m, key_env: KEY, parallel: 2}
-"""
-WRONG: tuple[Any, ...] = (
-    *(None, True, False, 0, 1, -1, 10**17, 1.5, float("nan"), float("inf"), date(2026, 1, 1)),
-    *(
-        "",
-        "x",
-        "all",
-        "../x",
-        "a b",
-        "ñ",
-        "$(x)",
-        "{x}",
-        "{0}",
-        "%s",
-        "x" * 5000,
-        "http://[",
-        "\x85",
-        "a\0b",
-    ),
-    *([], [None], [[]], ["x", "x"], [{}], [1, 2, 3], {}, {"x": 1}, {1: 2}, {None: None}),
-    {"task": {"task": {}}},
-)
-"""Values of every type that YAML has, and texts that are odd as paths, patterns and addresses."""
+WRONG = [*TABLES["wrong"], "x" * 5000]
 
 
 @cache
 def shipped() -> dict[str, Any]:
     params: dict[str, Any] = yaml.safe_load((REPOSITORY / "params.yaml").read_text("utf-8"))
-    for section, entries in yaml.safe_load(MORE).items():
+    for section, entries in TABLES["more"].items():
         params[section] |= entries
     return params
 

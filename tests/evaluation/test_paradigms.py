@@ -231,9 +231,9 @@ def test_a_language_without_words_is_left_out_unless_the_encoder_has_its_own(
     assert again == results
 
 
-def test_only_what_changed_is_scored_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.usefixtures("empty_folder")
+def test_only_what_changed_is_scored_again(monkeypatch: pytest.MonkeyPatch) -> None:
     """With the bytes of a run without a cache."""
-    monkeypatch.chdir(tmp_path)
     vectors = {f"{letter}{i}": directed(i, d) for d, letter in enumerate("abc") for i in range(40)}
     encoder = static(Path("v.vec"), vectors)
     instances, store, cache = Path("i"), Path("store"), Cache("completed/n")

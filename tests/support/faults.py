@@ -19,29 +19,7 @@ from imports import REPOSITORY
 
 FAULTING = Path(__file__).with_name("faulting")
 SAMPLES = REPOSITORY / "corpora_recipes" / "corpora"
-# A ranking, paradigms, a probed dataset with classes and one with scores.
-PARAMS = """
-seed: SEED
-sources: sample
-corpora:
-  texts:
-    corpus: {recipe: documents, language: es, path: DOCUMENTS}
-    datasets: {bso_texts: {task: sentence_ordering}}
-  sts:
-    corpus: {recipe: sts, language: es}
-    datasets: {sts17: {task: similarity, collection: "2017"}}
-  paralex:
-    corpus: {recipe: paralex, language: es}
-    datasets: {paralex_es: {task: paradigms}}
-rankings:
-  ranked: {task: sentence_ranking, language: es, pairs: [sts]}
-audit: {inherited: {}}
-probing: {protocol: standard, pair_features: difference_product}
-evalrank: {similarities: [cosine], postprocessings: [none]}
-paralex: {coherence_threshold: 2, casings: [as_is]}
-encoders:
-  words: {encoder: static, path: VECTORS}
-"""
+PARAMS = Path(__file__).with_name("toy_params.yaml").read_text("utf-8")
 # Path in a folder to the content of a file, or what a link points to.
 Tree = dict[str, bytes | str]
 

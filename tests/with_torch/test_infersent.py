@@ -36,14 +36,12 @@ def states(x: Any, weights: Any, suffix: str) -> Any:
 
 
 @pytest.mark.parametrize("zipped", [False, True])
-def test_infersent_reads_the_authors_files(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, zipped: bool
-) -> None:
+@pytest.mark.usefixtures("empty_folder")
+def test_infersent_reads_the_authors_files(zipped: bool) -> None:
     """As old versions of torch wrote them, and as new ones do."""
     torch.manual_seed(2)
     weights = Whole().state_dict()
     vectors = np.random.default_rng(4).normal(size=(4, 4)).astype(np.float32)
-    monkeypatch.chdir(tmp_path)
     torch.save(weights, "infersent1.pkl", _use_new_zipfile_serialization=zipped)
     lines = (f"{word} {' '.join(map(str, vectors[row]))}\n" for word, row in WORDS.items())
     Path("glove.840B.300d.txt").write_text("".join(lines), "utf-8")
@@ -59,8 +57,8 @@ def test_infersent_reads_the_authors_files(
         assert found[text].tolist() == pytest.approx(expected.tolist(), abs=1e-6)
 
 
-def test_infersent_runs_nothing_of_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+@pytest.mark.usefixtures("empty_folder")
+def test_infersent_runs_nothing_of_a_file() -> None:
     torch.save(Whole(), "infersent1.pkl")
     infersent.network.cache_clear()
     with pytest.raises(Exception, match="Weights only load failed"):

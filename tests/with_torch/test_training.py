@@ -52,13 +52,9 @@ UNFINISHED = MODEL.with_name(".own.unfinished")
 
 @pytest.fixture
 def toy(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    write_records: Callable[..., Path],
-    write_params: Callable[..., Path],
+    empty_folder: Path, write_records: Callable[..., Path], write_params: Callable[..., Path]
 ) -> Toy:
     """Return a function that adds an entry to `trained`, and returns the command for it."""
-    monkeypatch.chdir(tmp_path)
     Path("data/records").mkdir(parents=True)
     write_records(documents()).rename("data/records/mine.parquet")
     write_ordering("bso_own", LEAKED)

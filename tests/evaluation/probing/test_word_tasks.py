@@ -200,11 +200,9 @@ def test_words_of_an_encoder_with_a_vocabulary(datasets: list[Dataset], tmp_path
     assert kinds.majority == 0.5
 
 
-def test_a_score_has_the_measures_of_the_stages(
-    datasets: list[Dataset], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    results, _ = probe(static(tmp_path / "words.txt", VECTORS), datasets[1:], tmp_path / "store")
+@pytest.mark.usefixtures("empty_folder")
+def test_a_score_has_the_measures_of_the_stages(datasets: list[Dataset]) -> None:
+    results, _ = probe(static(Path("words.txt"), VECTORS), datasets[1:], Path("store"))
     scores = score("words.txt", data="hub", datasets="plurals", cache="cache")
     assert "3CosAdd, own words" in results.scores[0].measures
     assert [each.measures for each in scores.results.scores] == [results.scores[0].measures]

@@ -410,10 +410,8 @@ def test_misspelt_arguments(command: str, words: str, capsys: Capsys) -> None:
 # --- site ----------------------------------------------------------------------------------------
 
 
-def test_what_a_site_needs_is_said(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
+@pytest.mark.usefixtures("empty_folder")
+def test_what_a_site_needs_is_said(monkeypatch: pytest.MonkeyPatch, capsys: Capsys) -> None:
     monkeypatch.setattr("corpora_recipes.running.errors.find_spec", lambda name: None)
     for path, words in (
         ("mkdocs.yml", "run it in a clone"),
@@ -424,5 +422,5 @@ def test_what_a_site_needs_is_said(
         said = capsys.readouterr().err
         assert said.startswith(f"error: {path}\n")
         assert words in said
-        (tmp_path / path).parent.mkdir(exist_ok=True)
-        (tmp_path / path).touch()
+        Path(path).parent.mkdir(exist_ok=True)
+        Path(path).touch()

@@ -301,6 +301,7 @@ UNKNOWN = '{"dataset": "a", "language": "", "records": "", "task": "x"}'
 LATIN = {"label": ["a"], "t": pa.array([b"se\xf1al"]).view("string")}
 # The files, and the words of the message.
 BAD: list[tuple[dict[str, Any], list[str]]] = [
+    *TABLES["bad"],
     (cells([1.0, 1.5], ["x", "y"]), ["row 1", "1.5"]),
     (cells([[1], [0]], ["x", "y"]), ["row 0", "[1]"]),
     (cells([True, False], ["x", "y"]), ["row 0", "True"]),
@@ -309,9 +310,6 @@ BAD: list[tuple[dict[str, Any], list[str]]] = [
     (cells([0], EMPTY), ["row 0", "one text or more"]),
     (cells(pa.array([], "int64"), pa.array([], "string")), ["one row or more"]),
     (cells([1, 0], [1, 2]), ["one or more with text"]),
-    ({}, ["datasets", "none"]),
-    ({"s1.train": "x\n"}, ["datasets", "none"]),
-    ({"train.pkl": "x\n"}, ["train.pkl", "any code"]),
     ({"train.parquet": OK, "test.parquet": {"label": ["a"]}}, ["test.parquet", "label, t"]),
     ({"train.parquet": OK, "test.parquet": {"label": ["a"], "t": [1]}}, ["t (int64)"]),
     ({"train.parquet": NUMBERED, "test.parquet": {"label": ["c"], "t": ["x"]}}, ["row 0", "'c'"]),
@@ -320,14 +318,7 @@ BAD: list[tuple[dict[str, Any], list[str]]] = [
     ({"train.parquet": described(UNKNOWN)}, ["a Parquet file", "KeyError: 'x'"]),
     ({"test.parquet": LATIN}, ["test.parquet", "a Parquet file", "UnicodeDecodeError"]),
     ({"train-0.parquet": OK, "train-1.parquet": b"PAR1"}, ["train-1.parquet", "a Parquet file"]),
-    ({"train.txt": "1\tx\n\nsola\n"}, ["line 3", "separated by tabs"]),
-    ({"train.txt": "1\tx\n\n1\tx\ty\n"}, ["line 3", "2 columns", "3"]),
-    ({"train.txt": "1\tx\n", "test.txt": "1\tx\ty\n"}, ["test.txt, line 1", "2 columns"]),
     ({"train.txt": "1\tseñal\n".encode("latin-1")}, ["UTF-8"]),
-    ({"train.txt": "\n"}, ["one row or more"]),
-    ({"train.txt": "rasgo\tfrase\n1\tx\n0\ty\n"}, ["line 1", "'rasgo'", "the header line"]),
-    ({"shift.txt": "tr\tO\tx\nO\tx\ty\n"}, ["shift.txt, line 2", "tr, va or te", "'O'"]),
-    ({"shift.txt": "tr\tO\tx\nva\tO\n"}, ["shift.txt, line 2", "tr, va or te"]),
 ]
 
 
