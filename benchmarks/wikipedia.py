@@ -1,7 +1,7 @@
 """Benchmark of reading Wikipedia beside wikiextractor: CPU time and memory.
 
 Each program runs in a process of its own over one dump: wikiextractor, and our `probeta read`: all,
-leads only, and quotas of 10 % and 1 % of the documents (ten at least). Ratios are of CPU seconds
+leads only, and quotas of 10 % and 1 % of the documents. Ratios are of CPU seconds
 (of all processes, user and system) in one run. "start" is what a program costs over five pages;
 where figures are without it, it is subtracted from both sides.
 """
@@ -29,8 +29,6 @@ examples:
 """
 # Pages in the dump that is read to know what a start costs.
 FEW = 5
-# Of fewer documents, more than half may be dropped, which is an error.
-MIN_QUOTA = 10
 WIKIEXTRACTOR = f"wikiextractor {version('wikiextractor')}"
 FULL, LEADS = "read", "read, leads"
 QUOTAS = {"read, 10 %": 0.1, "read, 1 %": 0.01}
@@ -127,7 +125,7 @@ def benchmark() -> None:
             programs.run_all(few)
             programs.run_all(dump)
             for program, share in QUOTAS.items():
-                quota = max(MIN_QUOTA, round(share * programs.n_documents[FULL]))
+                quota = max(1, round(share * programs.n_documents[FULL]))
                 programs.read(program, dump, documents=quota)
         report(programs, dump, few)
 

@@ -498,9 +498,10 @@ def _check(corpus: Corpus, raw: Path, drops: Drops, count: int, *, strict: bool)
     faults = drops.faults()[:MAX_FAULTS]
     advice = "inspect the raw files, and check that `language` fits them"
     units = {record_unit(corpus.facts.records), *CONTENTS[corpus.facts.records]}
-    if of_texts := [drop for drop in drops.dropped.items() if drop[0][0] in units]:
-        (unit, reason), n_dropped = max(of_texts, key=lambda drop: drop[1])
-        share = f"{n_dropped:,} of {drops.seen[unit]:,} {unit}"
+    kinds = [drop for drop in drops.dropped if drop[0] in units and drop[1] != BEYOND_QUOTA]
+    if kinds:
+        unit, reason = most = max(kinds, key=lambda drop: drops.dropped[drop])
+        share = f"{drops.dropped[most]:,} of {drops.seen[unit]:,} {unit}"
         advice = f"most were dropped as {reason} ({share}); {advice}: if they are right, the "
         advice += "rules of the recipe do not fit this language"
     if count == 0:
@@ -521,10 +522,11 @@ def _check(corpus: Corpus, raw: Path, drops: Drops, count: int, *, strict: bool)
 
 
 def _dropped_documents(corpus: Corpus, drops: Drops) -> tuple[int, int]:
-    """Count the documents (or examples) seen, and those dropped."""
+    """Count the documents (or examples) seen, and those dropped, but not those beyond the quota."""
     unit = record_unit(corpus.facts.records)
     counts = {reason: n for (u, reason), n in drops.dropped.items() if u == unit}
     limits = {reason: corpus.facts.drop_limits.get(f"{unit}.{reason}", 0) for reason in counts}
-    seen = drops.seen[unit] - counts.pop(BEYOND_QUOTA, 0)
+    counts.pop(BEYOND_QUOTA, None)
+    seen = drops.seen[unit]
     normal = sum(n for reason, n in counts.items() if max(0.5, n / seen) < limits[reason])
     return seen - normal, sum(counts.values()) - normal
