@@ -65,10 +65,12 @@ def clean(text: str) -> str:
     repaired, and stays: what ``find_damage`` needs and does not show becomes U+FFFD.
     """
     if not is_single_spaced(text):
-        if _HALF.search(text) and find_wrong_encoding(text) == "mojibake":
-            text = _HALF.sub("\ufffd", text)
-        text = _CONTROL.sub("\ufffd", _CUT.sub("", text))
-        # Printable text has nothing invisible; most texts are, with single spaces.
+        # Printable text has nothing invisible, so that its white space is spaces.
+        if not text.isprintable():
+            halves = "\xa0" in text or "\xad" in text
+            if halves and _HALF.search(text) and find_wrong_encoding(text) == "mojibake":
+                text = _HALF.sub("\ufffd", text)
+            text = _CONTROL.sub("\ufffd", _CUT.sub("", text) if "\xad" in text else text)
         single = " ".join(text.split())
         text = single if single.isprintable() else " ".join(_INVISIBLE.sub("", text).split())
     text = nfc(text)

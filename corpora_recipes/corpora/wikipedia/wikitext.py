@@ -11,7 +11,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, lru_cache
 from itertools import islice
 from pathlib import Path
 from urllib.parse import unquote
@@ -348,6 +348,8 @@ def _inline(text: str) -> str:
     return NOTHING + text if text[:1] in _OPENS_BLOCK else text  # "" is in any string
 
 
+# Pages name the same few hundred.
+@lru_cache(maxsize=1 << 12)
 def _namespace(prefix: str) -> str:
     """Return the name of a namespace, or the code of a language, as the tables have it."""
     return prefix.replace("_", " ").strip(_AROUND_PREFIX).casefold()
