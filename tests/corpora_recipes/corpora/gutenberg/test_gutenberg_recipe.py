@@ -392,7 +392,6 @@ def test_damaged_list(tmp_path: Path, server: RangeServer) -> None:
 STYLE = Style()
 OPEN = Style(closing=False)
 GLUED = Style(glued=True)
-HYPHENS = Style(hyphens=True)
 
 
 def turns(paragraph: str, style: Style = STYLE) -> list[str]:
@@ -418,27 +417,9 @@ def test_one_speaker(paragraph: str, speech: str) -> None:
     assert turns(paragraph) == [speech]
 
 
-@pytest.mark.parametrize(
-    ("paragraph", "style", "speech"),
-    [
-        ("--Hola.--¿Qué?--Nada.", STYLE, ["Hola.", "¿Qué?", "Nada."]),
-        ("--¿Qué es?--dijo uno.--Un gato.", STYLE, ["¿Qué es?", "Un gato."]),
-        ("--Esta noche iré--le dije.--¿Quieres?", OPEN, ["Esta noche iré. ¿Quieres?"]),
-        ("--Venid,--dijo ella,--que es tarde.", OPEN, ["Venid, que es tarde."]),
-        ("--¡Vivo!--Lo he visto--dijo Ana--. Corría.", STYLE, ["¡Vivo!", "Lo he visto. Corría."]),
-        ("--¡Sal!--gritó él.--Y agachándose detrás del pozo, tiró la piedra.", OPEN, ["¡Sal!"]),
-        ("--¡Luis!--llamó.--El caballo pasó trotando por la era.", OPEN, ["¡Luis!"]),
-        ("--«Todo fue en vano. Ardió el molino.»", GLUED, ["Todo fue en vano. Ardió el molino."]),
-        ("--Eso es.--Y don Juan, de pie, dijo--: Otra.", STYLE, ["Eso es. Otra."]),
-        ("--¿Quién? Salió corriendo.", STYLE, ["¿Quién? Salió corriendo."]),
-        ("--¿Quién? Salió corriendo.", GLUED, ["¿Quién?"]),
-        ("--Déjame. Ana salió.--¿Y ella?", GLUED, ["Déjame.", "¿Y ella?"]),
-        ("-Y por eso -dijo Luis-, ¿y los medio-días?", HYPHENS, ["Y por eso, ¿y los medio-días?"]),
-        ("»-Ven -dijo.", HYPHENS, ["Ven."]),
-    ],
-)
-def test_several_speakers(paragraph: str, style: Style, speech: list[str]) -> None:
-    assert turns(paragraph, style) == speech
+@pytest.mark.parametrize(("paragraph", "style", "speech"), TABLES["several_speakers"])
+def test_several_speakers(paragraph: str, style: dict[str, bool], speech: list[str]) -> None:
+    assert turns(paragraph, Style(**style)) == speech
 
 
 @pytest.mark.parametrize(

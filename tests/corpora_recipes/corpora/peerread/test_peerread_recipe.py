@@ -196,24 +196,9 @@ def test_nothing_is_said_twice(text: str) -> None:
     assert joined.count("a") <= text.count("a")
 
 
-@pytest.mark.parametrize(
-    ("raw", "heading"),
-    [
-        ("2 SVM with indefinite kernels", Heading("SVM with indefinite kernels", 2, "2", False)),
-        ("3.1 THE MODEL", Heading("The model", 3, "3", False)),
-        ("3.1.2. A simple\ncase", Heading("A simple case", 4, "3", False)),
-        ("IV. Results", Heading("Results", 2, "IV", False)),
-        ("A.1 Proofs", Heading("Proofs", 3, "A", True)),
-        ("A Further results", Heading("Further results", 2, "A", True)),
-        ("A simple model", Heading("A simple model", 2, "", False)),
-        ("Related Work", Heading("Related Work", 2, "", False)),
-        ("-1 Acknowledgements", Heading("Acknowledgements", 2, "-1", False)),
-        ("3.1", None),
-        ("", None),
-    ],
-)
-def test_parse_heading(raw: str, heading: Heading | None) -> None:
-    assert parse_heading(raw) == heading
+@pytest.mark.parametrize(("raw", "heading"), TABLES["headings"])
+def test_parse_heading(raw: str, heading: list[Any] | None) -> None:
+    assert parse_heading(raw) == (heading and Heading(*heading))
 
 
 def test_which_sections_are_not_in_the_middle() -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from case_tables import read_tables
 from conftest import corpus_of
 from recipe_reading import read_all, refused
 
@@ -17,6 +18,8 @@ from corpora_recipes.reading import read_corpus
 from corpora_recipes.recipe import RECIPES, Corpus
 from corpora_recipes.records import Drops, ParsedSentence
 from corpora_recipes.running.errors import InputError
+
+TABLES = read_tables(__file__)
 
 SAMPLE = RECIPES / "universal_dependencies" / "sample"
 
@@ -112,27 +115,16 @@ def test_every_language_of_corpus_yaml_has_treebanks() -> None:
         assert all(file.startswith(f"{prefix}_") for file in files), files
 
 
-@pytest.mark.parametrize(
-    ("parts", "expected"),
-    [
-        (
-            {"train": 40, "dev": 40, "test": 40},
-            {"train": {"train"}, "dev": {"validation"}, "test": {"test"}},
-        ),
-        ({"train": 40, "test": 40}, {"train": {"train", "validation"}, "test": {"test"}}),
-        ({"dev": 40, "test": 40}, {"dev": {"train", "validation"}, "test": {"test"}}),
-        ({"train": 40, "dev": 40}, {"train": {"train"}, "dev": {"validation", "test"}}),
-        ({"dev": 60}, {"dev": {"train", "validation", "test"}}),
-        ({"test": 60}, {"test": {"train", "validation", "test"}}),
-    ],
-)
+@pytest.mark.parametrize(("parts", "expected"), TABLES["parts"])
 def test_missing_parts_are_carved_by_documents(tmp_path, parts, expected) -> None:
     for part, count in parts.items():
         write(tmp_path, f"es_gsd-ud-{part}.conllu", *many(part, count))
     records, dropped = read(tmp_path)
     assert not dropped
     found = splits_of(records)
-    assert {part.removeprefix("es_gsd/"): set(splits) for part, splits in found.items()} == expected
+    assert {
+        part.removeprefix("es_gsd/"): sorted({*splits}) for part, splits in found.items()
+    } == expected
     split_of: dict[str, str] = {}
     for record in records:
         assert split_of.setdefault(record.document_id, record.split) == record.split

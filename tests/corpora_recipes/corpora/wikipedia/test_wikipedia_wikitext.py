@@ -161,15 +161,7 @@ def test_a_framed_image_is_no_sign_of_the_sentence() -> None:
         assert not PARSERS[language].wiki.framed.search("|20px|alt=x")
 
 
-ADVERSARIAL = ["{{", "}}", "[[", "]]", "{|", "{{{", "}}}", "<ref>", "<ref", "<!--", "''", "'"]
-ADVERSARIAL += ["<center>", "<sup>", "<sup>a</sub>", "<nowiki>", "<math>", "[http://a", "{{cita|"]
-ADVERSARIAL += ["{{nowrap|", "[[a|", "[[Archivo:a|", "(", ")", "()", "=", "__", "__A", "-{", "&"]
-ADVERSARIAL += ["&amp;", "&#", "{{!}}", "|", "a.", "¿", "«", "<br>", "<br", "</", "😀"]
-ADVERSARIAL += ["{{lang|es|", "{{#if:|", "{{fecha|", "[[a]]", "{{a}}", "{{cr}}", "{{afi}}"]
-ADVERSARIAL += ["({{afi}}", "<ref/>", "<gallery>", "</ref>", "https://", "-", ",", "[", "{", "<"]
-ADVERSARIAL += ["*", "\n{|", "\n|}", "<ref ", "<!-- --> ", "\n<!-- -->", "[http://a ", "{{cita "]
-ADVERSARIAL += ["\n==", "\n== a ==", "\n:", "\n ", " ", "\n", "A. ", '"', "<a ", "\xa0", "\ufdd0"]
-ADVERSARIAL += ["{{cr}} "]
+ADVERSARIAL = TABLES["adversarial"]
 
 
 # Openings of several kinds, each inside the last one and none ever closed.
