@@ -17,6 +17,7 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 import yaml
+from case_tables import read_tables
 from contents import forget_code
 from dask_workers import kill_busy_worker
 from imports import REPOSITORY
@@ -44,6 +45,8 @@ from corpora_recipes.running.executors import open_executor
 from corpora_recipes.running.outputs import RECORDS, records_of
 from corpora_recipes.running.stage import read_skipped
 from probeta.cli import main
+
+TABLES = read_tables(__file__)
 
 # --- reading -------------------------------------------------------------------------------------
 
@@ -493,17 +496,7 @@ def test_another_version_of_a_library_reads_all_again(stage, monkeypatch) -> Non
     assert json.loads(Path("data/environment.json").read_bytes())["pyarrow"] == "99"
 
 
-@pytest.mark.parametrize(
-    ("file", "done"),
-    [
-        ("corpora/sqc/recipe.py", "1 of 2 corpora read again"),
-        ("corpora/documents/corpus.yaml", "1 of 2 corpora read again"),
-        ("text/sentences.py", "1 of 2 corpora read again"),  # of running text alone
-        ("reading.py", "2 corpora read again"),
-        ("corpora/tass/recipe.py", "2 corpora reused"),
-        ("running/executors.py", "2 corpora reused"),
-    ],
-)
+@pytest.mark.parametrize(("file", "done"), TABLES["changed_code"])
 def test_changed_code_reads_again_what_it_decides(stage, tmp_path, monkeypatch, file, done) -> None:
     monkeypatch.setattr(code, "ROOT", tmp_path)
     forget_code()
@@ -687,14 +680,7 @@ def test_a_recipe_whose_counts_contradict_its_records_is_told_so(name, result, f
         settle_counts(result, sample_of(name))
 
 
-@pytest.mark.parametrize(
-    ("changes", "place", "known", "found"),
-    [
-        ({"collection": "answers"}, "collections", "questions", "'answers'"),
-        ({"label": "NUM"}, "collections.questions.labels", "number", "'NUM'"),
-        ({"columns": {"fine": "date"}}, "collections.questions.columns", "fine_class", "'fine'"),
-    ],
-)
+@pytest.mark.parametrize(("changes", "place", "known", "found"), TABLES["not_described"])
 def test_an_example_that_corpus_yaml_does_not_describe_is_refused(
     changes, place, known, found
 ) -> None:

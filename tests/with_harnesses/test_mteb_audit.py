@@ -7,6 +7,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import yaml
+from case_tables import read_tables
 from hub_server import commit, hub, point_at
 from mteb import ResultCache
 from mteb._hf_integration.eval_model import HFEvalMeta
@@ -18,6 +19,8 @@ from corpora_recipes.running.errors import InputError
 from probeta import benchmark, score
 from probeta.auditing import audit, locate
 from probeta.cli import main
+
+TABLES = read_tables(__file__)
 
 # --- mteb audit ----------------------------------------------------------------------------------
 
@@ -48,14 +51,7 @@ def test_a_task_tells_repository_revision_columns_and_language(tmp_path: Path, m
     assert (facts["texts"], facts["answer"]) == (["sentence1", "sentence2"], "score")
 
 
-@pytest.mark.parametrize(
-    ("name", "words"),
-    [
-        ("mteb:NoSuchTask", ["this version of mteb", "available-tasks"]),
-        ("mteb:XNLI", ["one language", "es", "--language"]),
-        ("mteb:ArguAna", ["PairClassification", "Retrieval", "hf://datasets/mteb/arguana@"]),
-    ],
-)
+@pytest.mark.parametrize(("name", "words"), TABLES["tasks"])
 def test_tasks_that_cannot_be_audited(name: str, words: list[str]) -> None:
     with pytest.raises(InputError) as error:
         locate(name)

