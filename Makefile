@@ -65,10 +65,13 @@ samples: .venv/installed
 faults: .venv/installed
 	PROBETA_FAULTS=10 .venv/bin/pytest tests/faults
 
-# Minutes to hours: MUTANTS of each recipe, others with another SEED; FUZZ="-k mlsum", say.
+# Minutes to hours: MUTANTS of each recipe (6,000: about 200,000 in all), of each layout of others and
+# of each kind of results; others with another SEED; FUZZ="-k mlsum", say.
 MUTANTS ?= 1000
 fuzz: .venv/installed
 	PROBETA_MUTANTS="$(MUTANTS) $(SEED)" .venv/bin/pytest tests/corpora_recipes/corpora/test_mutants.py $(FUZZ)
+	PROBETA_MUTANTS="$(MUTANTS) $(SEED)" .venv/bin/pytest \
+		tests/probeta/exchange/test_third_party.py tests/probeta/test_verifying.py -k "mutants or any_type"
 
 lint: .venv/installed
 	.venv/bin/ruff check

@@ -111,7 +111,7 @@ def mutant(recipe: str, key: str) -> Form:
     for _ in range(chance.of((1, 1, 2))):
         name = chance.of(sorted(files))
         if chance.below(12):
-            files[name] = _mutated(name, files[name], chance)
+            files[name] = mutated(name, files[name], chance)
         else:
             _mix(files, name, chance)
         if not files:
@@ -323,7 +323,7 @@ def _mix(files: Files, name: str, chance: Chance) -> None:
             files[f"{name.rpartition('/')[0]}/x{chance.below(9)}.txt".lstrip("/")] = files[name]
 
 
-def _mutated(name: str, data: bytes, chance: Chance) -> bytes:
+def mutated(name: str, data: bytes, chance: Chance) -> bytes:
     """Return a changed file: what it packs, or the bytes themselves."""
     members: Members = []
     if chance.below(4):

@@ -5,7 +5,11 @@ import signal
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import date
+from itertools import count
 from pathlib import Path
+from resource import RUSAGE_SELF, getrusage
+from time import process_time
 
 import pytest
 from mutants import forms, mutant
@@ -37,6 +41,33 @@ def limited_time() -> Iterator[None]:
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)
         signal.signal(signal.SIGPROF, before)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def peak() -> Iterator[None]:
+    """Of `make fuzz`, which is one process, the peak of memory stays below 300 MB."""
+    yield
+    if "PROBETA_MUTANTS" in os.environ:
+        megabytes = getrusage(RUSAGE_SELF).ru_maxrss >> 10
+        print(f"peak of memory: {megabytes} MB")
+        assert megabytes < 300
+
+
+@pytest.mark.slow
+def test_mutants_of_this_day(tmp_path: Path) -> None:
+    """For a minute, others each day than those before."""
+    ends, key = process_time() + 60, ""
+    for number in count():
+        for recipe in recipe_names():
+            key = f"{date.today()} {number}"
+            try:
+                with limited_time():
+                    read_form(recipe, mutant(recipe, key), tmp_path)
+            except (Exception, Slow) as error:
+                error.add_note(f"mutant({recipe!r}, {key!r})")
+                raise
+            if process_time() > ends:
+                return
 
 
 @pytest.mark.parametrize("recipe", recipe_names())

@@ -1,7 +1,9 @@
 """Third-party datasets to audit: layouts, files, repositories of the Hub."""
 
 import json
+import os
 import pickle
+from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -13,6 +15,7 @@ import pytest
 from case_tables import read_tables
 from conftest import document
 from hub_server import commit
+from mutants import Chance, mutated
 from recipe_reading import write_files as write
 
 from builders.auditing.target import SPLIT_NAMES, Columns, Location, Target
@@ -377,6 +380,29 @@ def test_all_wrong_rows_are_named_at_once(tmp_path, name: str, lines: list[str],
     assert [fault.where for fault in caught.value.faults] == [
         f"{tmp_path / name}, line {number}" for number in wrong
     ]
+
+
+@pytest.mark.parametrize("kind", ["tsv", "csv", "jsonl", "json", "parquet"])
+def test_mutants_are_read_or_refused(tmp_path, kind: str) -> None:
+    rows = {"text": ["Uno .", "Dos «tres» .", "Sí 😀 ."] * 4, "label": ["a", "b", "c"] * 4}
+    pq.write_table(
+        table(rows, {"label": {"names": ["a", "b"]}}), path := tmp_path / f"train.{kind}"
+    )
+    cells = [*zip(*rows.values(), strict=True)]
+    lines = [json.dumps(dict(zip(rows, row, strict=True))) for row in cells]
+    written = {"jsonl": "\n".join(lines), "json": f"[{','.join(lines)}]"}
+    for ending, between in {"tsv": "\t", "csv": ","}.items():
+        written[ending] = "\n".join(map(between.join, [[*rows], *cells]))
+    if kind in written:
+        path.write_text(written[kind], "utf-8")
+    sample, read = path.read_bytes(), 0
+    count, _, seed = os.environ.get("PROBETA_MUTANTS", "40 ").partition(" ")
+    for number in range(int(count)):
+        path.write_bytes(mutated(path.name, sample, Chance(kind, f"{seed}{number}")))
+        with suppress(InputError):
+            load(tmp_path)
+            read += 1
+    assert read
 
 
 def test_a_folder_or_a_task_that_is_not_there_is_refused(tmp_path) -> None:
