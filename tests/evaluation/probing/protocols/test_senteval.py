@@ -384,6 +384,20 @@ def test_folds_are_as_right_as_by_scikit_learn():
     assert np.mean(ours == y) == pytest.approx(np.mean(theirs == y), abs=0.005)
 
 
+def test_vectors_of_length_1_are_learnt_less_than_by_scikit_learn():
+    """As in the engine of 2018, whose steps are too short for them (docs/probing.md)."""
+    random = generator()
+    x = random.normal(size=(3500, 300))
+    y = x @ random.normal(size=300) / 300**0.5 + 0.2 * random.normal(size=3500) > 0
+    x = (x / np.linalg.norm(x, axis=1, keepdims=True)).astype(np.float32)
+    problem, gold = in_splits(x, y.astype(np.int64), 1500, 500)
+    theirs = LogisticRegression(C=16).fit(problem.x, problem.y).score(problem.test, gold)
+    short, long = (
+        np.mean(accuracies(*in_splits(k * x, y.astype(np.int64), 1500, 500))) for k in (1, 20)
+    )
+    assert short + 0.015 < min(long, theirs)
+
+
 def test_a_hidden_layer_is_the_greater_effort():
     assert PROTOCOL.effort("discourse_coherence", 2) > PROTOCOL.effort("sentence_ordering", 2)
     assert PROTOCOL.effort("linguistic_probing", 6) > PROTOCOL.effort("linguistic_probing", 2)
