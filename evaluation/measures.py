@@ -35,10 +35,9 @@ from typing import Any, Literal
 
 import numpy as np
 from scipy.special import stdtrit
-from threadpoolctl import threadpool_limits
 
 from builders.statistics import effective_number, number_documents, pearson, vary
-from corpora_recipes.running.executors import CPUS
+from corpora_recipes.running.executors import CPUS, limit_threads
 from evaluation.arrays import Doubles, Flags, Floats, Reals, Values
 
 
@@ -53,12 +52,12 @@ def one_thread(*libraries: str) -> Any:
     """
     for library in libraries:
         import_module(library)
-    return threadpool_limits(1)
+    return limit_threads(1)
 
 
 def all_threads() -> Any:
     """Return a context in which an encoder, which states how its vectors depend on it, has all."""
-    return threadpool_limits(CPUS, "blas")
+    return limit_threads(CPUS, "blas")
 
 
 # The precision of float32; unrounded, two pairs of equal texts would not have equal ranks.

@@ -11,7 +11,7 @@ import traceback
 from collections.abc import Callable, Collection, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
-from functools import partial
+from functools import cache, partial
 from itertools import islice
 from multiprocessing import get_context, parent_process
 from multiprocessing.connection import Connection
@@ -132,6 +132,22 @@ class Processes(Threads):
         theirs.close()
         self._of_thread.worker = process, ours
         return process, ours
+
+
+def limit_threads(limit: int, kind: str | None = None) -> Any:
+    """Return a context in which the loaded libraries compute on so many threads.
+
+    ``kind`` is "blas" or "openmp", None for both. threadpoolctl takes milliseconds to find the
+    libraries; a library is loaded by the import of a module.
+    """
+    return _find_libraries(len(sys.modules)).limit(limits=limit, user_api=kind)
+
+
+@cache
+def _find_libraries(n_modules: int) -> Any:
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
 
 
 def is_address(text: str) -> bool:
