@@ -17,9 +17,9 @@ with the score.
 
 import re
 import warnings
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from functools import cache, lru_cache
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
 from itertools import combinations, pairwise
 from typing import Any
 
@@ -27,8 +27,10 @@ import numpy as np
 
 from builders.auditing.target import Booleans, Labels
 from builders.statistics import Doubles
+from corpora_recipes.running.executors import limit_threads
 from corpora_recipes.text.tokens import lower_case
 
+Floats = np.ndarray[Any, np.dtype[np.float32]]
 Sparse = Any  # scipy.sparse.csr_array or csr_matrix, float32 [rows, features]
 TrainTestFeatures = tuple[Sparse, Sparse]  # of train and of test
 
@@ -97,10 +99,9 @@ def trivial_baselines(train: Texts, test: Texts, classes: int) -> dict[str, Bool
     # Only loaded libraries can be limited to one thread.
     import sklearn.ensemble
     import sklearn.linear_model
-    from threadpoolctl import threadpool_limits
 
     unchecked = sklearn.config_context(assume_finite=True, skip_parameter_validation=True)
-    with threadpool_limits(1), unchecked:
+    with limit_threads(1), unchecked:
         return {
             name: predicted == test.labels for name, predicted in predictions(train, test, classes)
         }
@@ -119,8 +120,8 @@ def trivial_similarities(texts: Sequence[Sequence[str]]) -> dict[str, Doubles]:
         Name to similarity, 0 … 1, float64 [pairs], in the order above.
     """
     words, ngrams = (
-        [vectorizer.transform(row[place] for row in texts) for place in (0, 1)]
-        for vectorizer in _vectorizers()[:2]
+        [_vectorizers()[kind].transform(row[place] for row in texts) for place in (0, 1)]
+        for kind in _COUNTED[:2]
     )
     sets = [matrix.sign() for matrix in words]
     common = _row_sums(sets[0].multiply(sets[1]))
@@ -162,9 +163,7 @@ def predictions(train: Texts, test: Texts, classes: int) -> Iterator[tuple[str, 
 
     yield "length", _dense(_lengths(train), y, _lengths(test))
 
-    words, ngrams, endings, marks = (
-        _by_place(vectorizer, train, test) for vectorizer in _vectorizers()
-    )
+    words, ngrams, endings, marks = (_by_place(kind, train, test) for kind in _COUNTED[:4])
     ngrams, endings = ([_tfidf(counts) for counts in group] for group in (ngrams, endings))
     if count > 1:
         yield "first_text", _linear(_side_by_side([ngrams[0], _tfidf(words[0])]), y)
@@ -184,7 +183,7 @@ def predictions(train: Texts, test: Texts, classes: int) -> Iterator[tuple[str, 
     yield "punctuation", _linear(_tfidf(_side_by_side(marks)), y)
     if train.directions:
         yield "direction", _by_direction(train, test, classes)
-        openings = _by_place(_vectorizers()[0], _opening(train), _opening(test))
+        openings = _by_place("openings", train, test)
         yield "connective", _linear(_tfidf(_side_by_side(openings)), y)
 
 
@@ -199,15 +198,12 @@ def _by_direction(train: Texts, test: Texts, classes: int) -> Labels:
     return np.array([class_of.get(direction, majority) for direction in test.directions])
 
 
-def _opening(part: Texts) -> Texts:
-    """Return the first two words of each text."""
-    texts = [[" ".join(re.findall(WORD, text)[:2]) for text in row] for row in part.texts]
-    return replace(part, texts=texts)
+_COUNTED = ("words", "ngrams", "endings", "marks", "openings")
 
 
 @cache
-def _vectorizers() -> tuple[Any, Any, Any, Any]:
-    """Return those of lower-cased words, character n-grams, endings of words, and punctuation."""
+def _vectorizers() -> dict[str, Any]:
+    """Return those of lower-cased words, n-grams, endings, punctuation and the first two words."""
     from sklearn.feature_extraction.text import HashingVectorizer
 
     shared: dict[str, Any] = {"alternate_sign": False, "norm": None, "dtype": np.float32}
@@ -224,7 +220,12 @@ def _vectorizers() -> tuple[Any, Any, Any, Any]:
         HashingVectorizer(analyzer=analyzer, n_features=NGRAM_BUCKETS, **shared)
         for analyzer in (_endings, _marks)
     )
-    return words, ngrams, endings, marks
+    openings = HashingVectorizer(analyzer=_opening, n_features=WORD_BUCKETS, **shared)
+    return dict(zip(_COUNTED, (words, ngrams, endings, marks, openings), strict=True))
+
+
+def _opening(text: str) -> list[str]:
+    return re.findall(WORD, " ".join(re.findall(WORD, text)[:2]).lower())
 
 
 def _endings(text: str) -> Iterator[str]:
@@ -245,10 +246,7 @@ def _marks(text: str) -> Iterator[str]:
 
 def _cosines(first: Sparse, second: Sparse) -> Doubles:
     """Return the cosine of each row of counts of one matrix with that of the other."""
-    from sklearn.feature_extraction.text import TfidfTransformer
-
-    weigh = TfidfTransformer(sublinear_tf=True, use_idf=False)
-    return _row_sums(weigh.fit_transform(first).multiply(weigh.fit_transform(second)))
+    return _row_sums(_weigh(first).multiply(_weigh(second)))
 
 
 def _lengths(part: Texts) -> Doubles:
@@ -264,33 +262,67 @@ def _lengths(part: Texts) -> Doubles:
     return np.concatenate([block.reshape(rows, -1) for block in blocks], axis=1)
 
 
-def _by_place(vectorizer: Any, train: Texts, test: Texts) -> list[TrainTestFeatures]:
-    """Return the counts of the vectorizer for the first, second … text of the rows."""
+def _by_place(kind: str, train: Texts, test: Texts) -> list[TrainTestFeatures]:
+    """Return the counts of a kind for the first, second … text of the rows."""
     places, parts = range(len(train.texts[0])), (train.texts, test.texts)
     is_cached = len(places) * sum(map(len, parts)) <= CACHED_TEXTS
     if is_cached:
-        rows, counts = _counts(vectorizer, frozenset(t for part in parts for r in part for t in r))
+        rows, counts = _counts(kind, {text for part in parts for row in part for text in row})
 
     def transform(texts: list[str]) -> Sparse:
-        return counts[[rows[text] for text in texts]] if is_cached else vectorizer.transform(texts)
+        if is_cached:
+            return counts[[rows[text] for text in texts]]
+        return _vectorizers()[kind].transform(texts)
 
     transformed = ([transform([row[place] for row in part]) for place in places] for part in parts)
     return list(zip(*transformed, strict=True))
 
 
-# The trials of a dataset in folds have the same texts.
-@lru_cache(maxsize=4)
-def _counts(vectorizer: Any, texts: frozenset[str]) -> tuple[dict[str, int], Sparse]:
-    """Return the rows of texts in a matrix of counts, and the matrix."""
-    return {text: row for row, text in enumerate(texts)}, vectorizer.transform(texts)
+# Of each kind the rows of texts in a matrix of counts, and the matrix: the trials of a dataset have
+# the same texts.
+_CACHE: dict[str, tuple[dict[str, int], Sparse]] = {}
+
+
+def _counts(kind: str, texts: set[str]) -> tuple[dict[str, int], Sparse]:
+    """Return at least these texts' counts, see ``_CACHE``; without buckets that are empty."""
+    from scipy.sparse import csr_array
+
+    if kind not in _CACHE or not _CACHE[kind][0].keys() >= texts:
+        rows = {text: row for row, text in enumerate(texts)}
+        counts = _vectorizers()[kind].transform(rows)
+        filled, columns = np.unique(counts.indices, return_inverse=True)
+        parts = counts.data, columns.astype(np.int32), counts.indptr
+        _CACHE[kind] = rows, csr_array(parts, (len(rows), len(filled)))
+    return _CACHE[kind]
 
 
 def _tfidf(counts: TrainTestFeatures) -> TrainTestFeatures:
     """Weigh counts by 1 + log(count) and the rarity in train; rows get length 1."""
-    from sklearn.feature_extraction.text import TfidfTransformer
+    rarity = _rarity([counts[0]])
+    return _weigh(counts[0], rarity), _weigh(counts[1], rarity)
 
-    transformer = TfidfTransformer(sublinear_tf=True).fit(counts[0])
-    return transformer.transform(counts[0]), transformer.transform(counts[1])
+
+def _rarity(counts: Sequence[Sparse]) -> Floats:
+    """Return the smoothed inverse document frequency of each column in rows, float32."""
+    n_rows = sum(matrix.shape[0] for matrix in counts)
+    frequency = sum(np.bincount(m.indices, minlength=m.shape[1]) for m in counts)
+    rarity: Floats = np.log(np.float32(n_rows + 1) / np.float32(frequency + 1)) + 1
+    return rarity
+
+
+def _weigh(counts: Sparse, rarity: Floats | None = None) -> Sparse:
+    """Weigh counts by 1 + log(count), and by the columns' rarity; rows get length 1.
+
+    To the bit as scikit-learn's TfidfTransformer does, whose checks take longer than its work.
+    """
+    from scipy.sparse import csr_array
+
+    data = np.log(counts.data) + 1
+    if rarity is not None:
+        data *= rarity[counts.indices]
+    rows = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
+    data = (data / np.sqrt(np.bincount(rows, data * data))[rows]).astype(np.float32)
+    return csr_array((data, counts.indices, counts.indptr), counts.shape)
 
 
 def _less(one: TrainTestFeatures, other: TrainTestFeatures) -> TrainTestFeatures:
@@ -306,20 +338,15 @@ def _side_by_side(blocks: Sequence[TrainTestFeatures]) -> TrainTestFeatures:
 
 def _overlaps(words: Sequence[TrainTestFeatures]) -> tuple[Doubles, Doubles]:
     """Return how much the words of a row's texts overlap, for train and test, [rows, features]."""
-    from scipy.sparse import vstack
-    from sklearn.feature_extraction.text import TfidfTransformer
-
-    transformer = TfidfTransformer(sublinear_tf=True).fit(vstack([both[0] for both in words]))
-    train, test = (
-        _overlaps_of_part([both[part] for both in words], transformer) for part in (0, 1)
-    )
+    rarity = _rarity([both[0] for both in words])
+    train, test = (_overlaps_of_part([both[part] for both in words], rarity) for part in (0, 1))
     return train, test
 
 
-def _overlaps_of_part(counts: Sequence[Sparse], transformer: Any) -> Doubles:
+def _overlaps_of_part(counts: Sequence[Sparse], rarity: Floats) -> Doubles:
     sets = [matrix.sign() for matrix in counts]
     sizes = [_row_sums(matrix) for matrix in sets]
-    weighted = [transformer.transform(matrix) for matrix in counts]
+    weighted = [_weigh(matrix, rarity) for matrix in counts]
     pairs = list(combinations(range(len(counts)), 2))
     values = np.zeros((3, len(pairs), counts[0].shape[0]))
     for number, (i, j) in enumerate(pairs):
@@ -376,7 +403,6 @@ def _can_split(features: Doubles) -> bool:
 def _linear(features: TrainTestFeatures, y: Labels) -> Labels:
     """Fit a linear model on tf-idf features and predict test."""
     from scipy.sparse import csr_array
-    from sklearn.linear_model import Ridge
     from sklearn.preprocessing import normalize
 
     predicted: Labels
@@ -385,17 +411,9 @@ def _linear(features: TrainTestFeatures, y: Labels) -> Labels:
     if len(classes) == 1:
         return np.full(test.shape[0], y[0])
     if len(classes) <= MANY_CLASSES:
-        # Buckets that are empty in train get no weight, but take most of the time of a small
-        # dataset. With fewer features than rows, scikit-learn would solve another system.
-        nonempty = np.flatnonzero(np.bincount(train.indices))
-        if train.shape[0] < len(nonempty) < train.shape[1] // 2:
-            train, test = train[:, nonempty], test[:, nonempty]
-        # RidgeClassifier does the same, and checks its input twice.
-        targets = np.where(numbers[:, None] == np.arange(len(classes)), 1, -1)
+        targets = np.where(numbers[:, None] == np.arange(len(classes)), 1, -1).astype(np.float32)
         binary = len(classes) == 2
-        model = Ridge(alpha=RIDGE_ALPHA, solver="sparse_cg", tol=RIDGE_TOLERANCE)
-        model.fit(train, targets[:, binary:], np.ones(len(y), np.float32))
-        scores = model.predict(test)
+        scores = _ridge(train, targets[:, binary:], test)
         predicted = classes[(scores.ravel() > 0).astype(int) if binary else scores.argmax(axis=1)]
         return predicted
     rows = np.arange(len(y))
@@ -404,3 +422,51 @@ def _linear(features: TrainTestFeatures, y: Labels) -> Labels:
     parts = (test[at : at + CHUNK] @ means for at in range(0, test.shape[0], CHUNK))
     predicted = classes[np.concatenate([part.toarray().argmax(axis=1) for part in parts])]
     return predicted
+
+
+def _ridge(train: Sparse, targets: Floats, test: Sparse) -> Floats:
+    """Fit a ridge regression with a bias for each target [rows, targets] and predict test.
+
+    To the bit as ``Ridge(RIDGE_ALPHA, solver="sparse_cg", tol=RIDGE_TOLERANCE)`` of scikit-learn
+    does, whose checks take longer than its work: by conjugate gradients in a weight for each row,
+    or for each feature where these are fewer.
+    """
+    transposed, ones = train.T, np.ones(len(targets), np.float32)
+    sums = np.bincount(train.indices, train.data, minlength=train.shape[1])
+    centre = (sums / len(targets)).astype(np.float32)
+    middle = targets.mean(axis=0)
+
+    def forward(weights: Floats) -> Floats:
+        product: Floats = train @ weights - weights @ centre
+        return product
+
+    def back(residuals: Floats) -> Floats:
+        product: Floats = transposed @ residuals - centre * (residuals @ ones)
+        return product
+
+    # Buckets without a text are left out of what is cached, which has far fewer rows than buckets.
+    if len(targets) < max(train.shape[1], NGRAM_BUCKETS):
+        found = [back(_solve(lambda p: forward(back(p)), y)) for y in (targets - middle).T]
+    else:
+        found = [_solve(lambda p: back(forward(p)), back(y)) for y in (targets - middle).T]
+    weights = np.stack(found, axis=1)
+    scores: Floats = test @ weights + (middle - centre @ weights)
+    return scores
+
+
+def _solve(times: Callable[[Floats], Floats], wanted: Floats) -> Floats:
+    """Solve (A + RIDGE_ALPHA I) x = wanted by conjugate gradients, given the product with A."""
+    found, rest, step = np.zeros_like(wanted), wanted.copy(), np.zeros_like(wanted)
+    before: Any = 1
+    limit = RIDGE_TOLERANCE * np.linalg.norm(wanted)
+    for _ in range(10 * len(wanted)):
+        if np.linalg.norm(rest) <= limit:
+            break
+        square = rest @ rest
+        step = rest + square / before * step
+        product = times(step) + RIDGE_ALPHA * step
+        length = square / (step @ product)
+        found += length * step
+        rest -= length * product
+        before = square
+    return found

@@ -14,9 +14,11 @@ from case_tables import read_tables
 from contents import another_hash_seed
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose
 from scipy.sparse import csr_array
 from sklearn.ensemble import HistGradientBoostingClassifier
-from sklearn.linear_model import RidgeClassifier
+from sklearn.feature_extraction.text import TfidfTransformer
+from sklearn.linear_model import Ridge
 from threadpoolctl import threadpool_limits
 
 from builders.auditing import trivial_baselines as trivial_module
@@ -28,7 +30,8 @@ from builders.auditing.trivial_baselines import (
     TREES,
     Texts,
     _can_split,
-    _linear,
+    _ridge,
+    _tfidf,
     row_order,
     trivial_baselines,
     trivial_similarities,
@@ -218,17 +221,30 @@ def test_a_cue_is_found_by_those_that_see_it(plant: Plant, telling: set[str]) ->
     check(scores(plant), telling)
 
 
-@pytest.mark.parametrize("filled", [20, 300, 900])
-def test_buckets_that_are_empty_in_train_change_no_prediction(filled: int) -> None:
-    """As scikit-learn predicts with all buckets, with fewer filled ones than rows or more."""
-    rows, width = 60, 1000
+@pytest.mark.parametrize(("width", "filled"), [(1000, 20), (1000, 300), (1000, 900), (20, 20)])
+def test_ridge_predicts_as_that_of_scikit_learn(
+    width: int, filled: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With weights of rows, also without the buckets that no text has, or of fewer features."""
+    monkeypatch.setattr(trivial_module, "NGRAM_BUCKETS", width)
     generator = np.random.default_rng(7)
-    train, test = (generator.random((rows, width), np.float32) for _ in range(2))
-    train[:, generator.permutation(width)[filled:]] = 0
-    labels = generator.integers(0, 3, rows)
-    model = RidgeClassifier(alpha=RIDGE_ALPHA, solver="sparse_cg", tol=RIDGE_TOLERANCE)
-    expected = model.fit(csr_array(train), labels).predict(csr_array(test))
-    assert list(_linear((csr_array(train), csr_array(test)), labels)) == list(expected)
+    train, test = (generator.random((60, width), np.float32) for _ in range(2))
+    buckets = np.sort(generator.permutation(width)[:filled])
+    for part in (train, test):
+        part[:, np.delete(np.arange(width), buckets)] = 0
+    targets = generator.choice(np.array([-1, 1], np.float32), (60, 3))
+    model = Ridge(alpha=RIDGE_ALPHA, solver="sparse_cg", tol=RIDGE_TOLERANCE)
+    expected = model.fit(csr_array(train), targets).predict(csr_array(test))
+    found = _ridge(csr_array(train[:, buckets]), targets, csr_array(test[:, buckets]))
+    assert_allclose(found, expected, atol=1e-5)
+
+
+def test_counts_are_weighed_as_by_scikit_learn() -> None:
+    generator = np.random.default_rng(8)
+    train, test = (csr_array(generator.poisson(0.3, (40, 90)).astype(np.float32)) for _ in "12")
+    expected = TfidfTransformer(sublinear_tf=True).fit(train)
+    for weighed, counts in zip(_tfidf((train, test)), (train, test), strict=True):
+        assert (weighed != expected.transform(counts)).nnz == 0
 
 
 def test_trees_that_cannot_split_predict_the_majority() -> None:
