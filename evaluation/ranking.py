@@ -226,12 +226,26 @@ class _Group:
             query, index = np.unique(self._query[pairs], return_inverse=True)
             scores = self._queries.vectors[query] @ texts.vectors.T - texts.offsets
             self._hide(scores, query, first, texts)
-            scores = scores[index] - self._target[pairs][:, None]
-            longest = np.maximum(self._length[pairs][:, None], texts.lengths)
+            # Scores that are further apart than this are told without the tolerance of each text.
             lengths = self._queries.lengths[self._query[pairs]]
-            tolerance = self._space.tolerance(lengths[:, None], longest)
-            self.above[pairs] += np.count_nonzero(scores > tolerance, axis=1)
-            self.ties[pairs] += np.count_nonzero(np.abs(scores) <= tolerance, axis=1)
+            longest = np.maximum(self._length[pairs], texts.lengths.max())
+            target, far = self._target[pairs], 2 * self._space.tolerance(lengths, longest)
+            for pair, row, high, low in zip(pairs, index, target + far, target - far, strict=True):
+                n_above = np.count_nonzero(scores[row] > high)
+                self.above[pair] += n_above
+                if np.count_nonzero(scores[row] >= low) > n_above:
+                    self._settle(pair, scores[row], high, low, texts.lengths)
+
+    def _settle(
+        self, pair: int, scores: Doubles, high: float, low: float, lengths: Doubles
+    ) -> None:
+        """Count the texts whose scores are near to a positive's."""
+        near = np.flatnonzero((scores >= low) & (scores <= high))
+        difference = scores[near] - self._target[pair]
+        longest = np.maximum(self._length[pair], lengths[near])
+        tolerance = self._space.tolerance(self._queries.lengths[self._query[pair]], longest)
+        self.above[pair] += np.count_nonzero(difference > tolerance)
+        self.ties[pair] += np.count_nonzero(np.abs(difference) <= tolerance)
 
     def _hide(self, scores: Doubles, queries: Rows, first: int, texts: _Points) -> None:
         """Take texts that are not candidates, from the row ``first`` on, out of scores in place."""
