@@ -463,13 +463,14 @@ class _Coordinates:
     perpendicular to them. That takes a half to a tenth of the steps. The bias, which has no
     penalty, is sought times the root of p.
 
-    Axes [d, r] are None where the features are along them already. Coordinates are divided by
-    ``along`` them [k, 1, r], ``across`` them [k, 1, 1], and by ``of_bias`` [k, c].
+    Axes [d, r] are None where the features are along them already. Coordinates are weights times
+    ``stretch``, along the axes [k, 1, r] and across them [k, 1, 1]; ``shrink`` is one over it.
+    Those of the bias are times ``of_bias`` [k, c].
     """
 
     axes: Floats | None
-    along: Floats
-    across: Floats
+    stretch: tuple[Floats, Floats]
+    shrink: tuple[Floats, Floats]
     of_bias: Floats
 
     @classmethod
@@ -486,27 +487,25 @@ class _Coordinates:
             spread = (shares * (1 - shares)).sum(axis=1) / np.maximum(classes - 1, 1)
         along = np.sqrt(spread[:, None, None] * squares + strengths[:, None, None])
         across = np.sqrt(spread * rest + strengths)[:, None, None]
-        of_bias = np.sqrt(np.maximum(of_bias, RARE))
-        return cls(axes, *(part.astype(np.float32) for part in (along, across, of_bias)))
+        of_bias = np.sqrt(np.maximum(of_bias, RARE)).astype(np.float32)
+        stretch = along.astype(np.float32), across.astype(np.float32)
+        return cls(axes, stretch, (1 / stretch[0], 1 / stretch[1]), of_bias)
 
     def weights(self, point: Floats) -> tuple[Floats, Floats]:
         """Return the weights [k, c, d] and biases [k, c] of a point [k, c * (d + 1)]."""
         k, c = self.of_bias.shape
-        return self._shortened(point[:, :-c].reshape(k, c, -1)), point[:, -c:] / self.of_bias
+        weights = self._moved(point[:, :-c].reshape(k, c, -1), *self.shrink)
+        return weights, point[:, -c:] / self.of_bias
 
     def point(self, weights: Floats, bias: Floats) -> Floats:
         """Return the point of weights and biases."""
-        moved = self._moved(weights, self.along, self.across)
+        moved = self._moved(weights, *self.stretch)
         return np.concatenate([moved.reshape(len(bias), -1), bias * self.of_bias], axis=1)
 
     def slopes(self, of_weights: Floats, of_bias: Floats) -> Floats:
         """Return the gradient at a point, of the one by its weights and biases."""
-        moved = self._shortened(of_weights)
+        moved = self._moved(of_weights, *self.shrink)
         return np.concatenate([moved.reshape(len(of_bias), -1), of_bias / self.of_bias], axis=1)
-
-    def _shortened(self, weights: Floats) -> Floats:
-        along, across = (np.reciprocal(part) for part in (self.along, self.across))
-        return self._moved(weights, along, across)
 
     def _moved(self, weights: Floats, along: Floats, across: Floats) -> Floats:
         if self.axes is None:
