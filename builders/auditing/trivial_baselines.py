@@ -278,22 +278,21 @@ def _by_place(kind: str, train: Texts, test: Texts) -> list[TrainTestFeatures]:
     return list(zip(*transformed, strict=True))
 
 
-# Of each kind the rows of texts in a matrix of counts, and the matrix: the trials of a dataset have
-# the same texts.
-_CACHE: dict[str, tuple[dict[str, int], Sparse]] = {}
+COUNTS: dict[str, tuple[dict[str, int], Sparse]] = {}
+"""Of each kind of counts the rows of texts in a matrix, and the matrix: trials share them."""
 
 
 def _counts(kind: str, texts: set[str]) -> tuple[dict[str, int], Sparse]:
-    """Return at least these texts' counts, see ``_CACHE``; without buckets that are empty."""
+    """Return at least these texts' counts, see ``COUNTS``; without empty buckets."""
     from scipy.sparse import csr_array
 
-    if kind not in _CACHE or not _CACHE[kind][0].keys() >= texts:
+    if kind not in COUNTS or not COUNTS[kind][0].keys() >= texts:
         rows = {text: row for row, text in enumerate(texts)}
         counts = _vectorizers()[kind].transform(rows)
         filled, columns = np.unique(counts.indices, return_inverse=True)
         parts = counts.data, columns.astype(np.int32), counts.indptr
-        _CACHE[kind] = rows, csr_array(parts, (len(rows), len(filled)))
-    return _CACHE[kind]
+        COUNTS[kind] = rows, csr_array(parts, (len(rows), len(filled)))
+    return COUNTS[kind]
 
 
 def _tfidf(counts: TrainTestFeatures) -> TrainTestFeatures:

@@ -10,7 +10,12 @@ from builders.audit_report import DETECTABLE, MAJORITY, SURFACE_FORM, chosen_of
 from builders.auditing.gates.gate import Check, Gate, share_check, stated
 from builders.auditing.gates.words import is_of_words
 from builders.auditing.target import Booleans, SplitRows, Target
-from builders.auditing.trivial_baselines import Texts, trivial_baselines, trivial_similarities
+from builders.auditing.trivial_baselines import (
+    COUNTS,
+    Texts,
+    trivial_baselines,
+    trivial_similarities,
+)
 from builders.statistics import (
     Doubles,
     correlation_shares,
@@ -49,6 +54,8 @@ def _of_scores(target: Target) -> Iterator[Check]:
 def _of_classes(target: Target) -> Iterator[Check]:
     """Length has a limit in datasets that are constructed."""
     trials = list(_trials(target))
+    # Last bits depend on the buckets, which must not be those of the dataset before.
+    COUNTS.clear()
     # Rows that are predicted too, to choose a baseline by; those of train are added, as validation
     # is often too small: each half of its documents is predicted from the other.
     choosing = [target.parts["validation"]] if {*target.parts} == {*SPLITS} else []

@@ -25,6 +25,7 @@ from builders.auditing.gates.labels import LABELS as LABELS_GATE
 from builders.auditing.gates.size import DIFFERENT
 from builders.auditing.gates.text import TEXT
 from builders.auditing.target import Place, SplitRows, Target, make_rows
+from builders.auditing.trivial_baselines import COUNTS
 from builders.building import build
 from builders.store import instance_schema
 from builders.tasks import TASKS
@@ -175,6 +176,18 @@ def test_a_dataset_without_its_scores_is_refused(write, tmp_path) -> None:
         load(write("relatedness", {"test": rows}))
     with pytest.raises(InputError, match="--task relatedness"):
         find_targets(tmp_path, task="relatedness")
+
+
+def test_texts_are_counted_for_one_dataset_alone(write, baselines) -> None:
+    """Last bits depend on the buckets, which are not those of more texts that came before."""
+    for count in (300, 60):
+        rows = opinions(count, folds=3)
+        target = load(
+            write("sentence_classification", {"train": rows}, f"ds{count}") / f"ds{count}"
+        )
+        list(BASELINES.measure(target))
+    texts = {text for row in target.parts["train"].texts for text in row}
+    assert COUNTS["ngrams"][0].keys() == texts
 
 
 def test_clean_folds_pass_and_every_row_is_tested(write, tmp_path, baselines) -> None:
