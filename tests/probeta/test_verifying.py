@@ -36,6 +36,7 @@ from evaluation.results.citation import cite
 from evaluation.results.scores import iter_predictions
 from probeta.cli import main
 from probeta.exchange.lm_eval import score_language_model
+from probeta.report.reference import list_scores
 from probeta.report.submissions import facts_of_params, find_submitted, verify_submissions
 from probeta.verifying import read_any_results
 
@@ -190,6 +191,42 @@ def test_scores_of_any_kind_and_layer_are_cited(
     for measure, value in ranked.plain[0].measures.items():
         assert f"words, {measure}: {100 * value:.1f}" in printed
     assert f"paralex, coherence: {100 * completed.main[0].coherence:.1f} [" in printed
+
+
+REFERENCE_CASES = {
+    "same": (0, 0, "reference two: 5 scores compared, 5 are the same to the bit; 0 not in it"),
+    "rounded": (0.09, 0, "reference two: 5 scores compared, 4 are the same to the bit"),
+    "another score": (0.11, 1, "  differs: bso_own, standard.5, accuracy: 1.0000: the "),
+    "other rows": ("bso_own@0", 1, "accuracy: other rows, bso_own@"),
+    "not in it": (
+        "other@",
+        0,
+        "reference two: 4 scores compared, 4 are the same to the bit; 1 not",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", REFERENCE_CASES)
+def test_scores_beside_those_of_a_reference(verify, monkeypatch, case: str) -> None:
+    change, status, line = REFERENCE_CASES[case]
+    own = [score for path in ALL for score in list_scores(read_any_results(Path(path)))]
+    (number,) = (i for i, score in enumerate(own) if score.cited.name == "bso_own")
+    first = own[number]
+    if isinstance(change, str):
+        own[number] = first._replace(citation=first.citation.replace("bso_own@", change))
+    else:
+        value = first.value + change * (first.high - first.low)
+        own[number] = first._replace(value=value)
+    Path("reference.json").write_text(json.dumps({"scores": own}))
+    monkeypatch.setattr("probeta.report.reference.PATH", Path("reference.json"))
+    found, out, error = verify("--reference", "two")
+    assert (found, line in out) == (status, True), out
+    assert status == 0 or "docs/reference_scores.md" in error
+
+
+def test_a_reference_that_results_do_not_have(verify) -> None:
+    assert "use_multilingual" in refused(verify(PROBED, "--reference", "use_multilingua"))
+    assert "none of 5 scores" in refused(verify(PROBED, "--reference", "char_hash"))
 
 
 def test_each_forged_fact_is_named(verify) -> None:
