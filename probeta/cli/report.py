@@ -47,9 +47,12 @@ def run_report(options: argparse.Namespace) -> None:
             )
             from probeta.report.writing import write_report
 
-            submitted, no_results = find_submitted(map(find_results, options.results))
+            named = list(map(find_results, options.results))
+            submitted, no_results = find_submitted(named)
             instances = data_of_results(options.data, submitted)
-            like = options.like or (options.params if options.params.exists() else None)
+            # Results that are named are the user's choice; what a folder has is not.
+            of_folders = not {*submitted}.issubset(named) and options.params.exists()
+            like = options.like or (options.params if of_folders else None)
             expected = facts_of_params(like) if like else None
             checked = verify_submissions(submitted, instances, expected, no_results)
             for path, reason in checked.refused.items():

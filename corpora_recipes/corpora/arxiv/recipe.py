@@ -26,7 +26,7 @@ from corpora_recipes.formats.oai import OAI, Page, iter_records
 from corpora_recipes.recipe import BlockResult, Corpus, Dropped, no_files
 from corpora_recipes.records import Document, Drops, split_at_drops
 from corpora_recipes.running.errors import InputError, RawError
-from corpora_recipes.text.cleaning import clean, find_damage
+from corpora_recipes.text.cleaning import clean
 from corpora_recipes.text.language import identify
 from corpora_recipes.text.tidying import find_flaw, tidy_sentences
 from corpora_recipes.yaml_files import load_yaml
@@ -111,8 +111,6 @@ def _fields(row: Any, location: tables.Line | tables.Row) -> Mapping[str, Any]:
         if not isinstance(row.get(key), str):
             found = repr(row[key])[:60] if key in row else f"only {', '.join(row) or 'nothing'}"
             raise location.error(f"{key}, a string", found)
-        if find_damage(row[key]) == "unpaired_surrogate":
-            raise location.error(f"{key} in Unicode", "half a surrogate pair")
     if not row["id"].strip():
         raise location.error("the id of the paper", "an empty one")
     return row

@@ -316,8 +316,6 @@ def _string(value: Any, key: str, location: Location) -> str:
         is_number = isinstance(value, int | float)
         todo = f'put it in quotes: "{value}"' if is_number else "correct it"
         raise location.error(f"{key}, a string", repr(value)[:60], todo)
-    if any("\ud800" <= c <= "\udfff" for c in value):
-        raise location.error(f"{key} in Unicode", "half a surrogate pair", "write it in UTF-8")
     return value
 
 

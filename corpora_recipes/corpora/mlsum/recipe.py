@@ -23,7 +23,7 @@ from typing import Any
 from corpora_recipes.formats.tables import Line, LineRange, line_ranges, locate_lines, range_lines
 from corpora_recipes.recipe import BlockResult, Corpus, Dropped, Source, no_files
 from corpora_recipes.records import Document, Drops, Split, split_at_drops
-from corpora_recipes.text.cleaning import clean, find_damage
+from corpora_recipes.text.cleaning import clean
 from corpora_recipes.text.language import identify
 from corpora_recipes.text.sentences import split_sentences
 from corpora_recipes.text.tidying import find_flaw, tidy_sentences
@@ -171,9 +171,6 @@ def _fields(row: Any, line: Line) -> dict[str, str]:
             raise line.error(f"{key}, a string", repr(row[key])[:60])
     # A null is an empty text.
     fields: dict[str, str] = {key: row[key] or "" for key in KEYS}
-    for key in ("url", "title", "topic"):
-        if find_damage(fields[key]) == "unpaired_surrogate":
-            raise line.error(f"{key} in Unicode", "half a surrogate pair")
     if not fields["url"].strip():
         raise line.error("the url of the item", "an empty one")
     return fields

@@ -132,7 +132,7 @@ def test_what_is_only_about_withdrawing_stays(tmp_path: Path, abstract: str) -> 
         (row() | {"abstract": 7}, "abstract, a string"),
         (row() | {"id": None}, "the id of the paper"),
         (row(id=" "), "the id of the paper"),
-        (row(title="\ud800"), "title in Unicode"),
+        (row(title="\ud800"), "half a character"),
     ],
 )
 def test_bad_lines(tmp_path: Path, line: Any, message: str) -> None:
