@@ -41,7 +41,6 @@ DECIDE_NOTHING = {
     "spacy": {"read", "audit", *EVALUATION},  # tokens, which package writes
     "shtab": {"report"},  # completes commands
     "markupsafe": {"audit", "package", "train", "report"},  # marks what is escaped
-    "threadpoolctl": {"audit", "package", *EVALUATION},
     "tqdm": {"read", "train"},
 }
 # What is imported by nobody: it is run as a command, and comes with sentence-transformers.
