@@ -105,9 +105,7 @@ def identify(text: str) -> str:
     Identification Tool"; naive Bayes over byte n-grams). Abstracts are identified reliably; of
     single short Spanish sentences, one in sixty is taken for Aragonese, Catalan or similar.
     """
-    from py3langid import classify
-
-    return str(classify(text)[0])
+    return str(_identifier().classify(text)[0])
 
 
 def is_language(text: str, language: str) -> bool:
