@@ -23,7 +23,7 @@ from corpora_recipes.running.errors import RawError
 from corpora_recipes.running.limits import read_whole
 from corpora_recipes.text.tokens import detokenize
 from corpora_recipes.validation import check_choice, validate
-from corpora_recipes.yaml_files import parse_yaml
+from corpora_recipes.yaml_files import load_yaml
 
 # Values of the option ``relations``.
 RELATION_TYPES = ("all", "explicit", "implicit")
@@ -181,5 +181,5 @@ def _label(row: Row, block: treebanks.Texts, corpus: Corpus) -> str:
 @cache
 def _mapping(path: Path) -> Mapping[str, str]:
     """Return relation, as annotated and in lower case, to class."""
-    classes = validate(dict[str, str], parse_yaml(read_whole(path).decode(), path), path)
+    classes = validate(dict[str, str], load_yaml(path), path)
     return {relation.lower(): label for relation, label in classes.items()}

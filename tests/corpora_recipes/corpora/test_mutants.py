@@ -58,9 +58,10 @@ def test_as_many_mutants_as_fit_into_some_seconds(tmp_path: Path) -> None:
     for number in count():
         for recipe in recipe_names():
             key = f"timed {number}"
+            form = mutant(recipe, key)
             try:
                 with limited_time():
-                    read_form(recipe, mutant(recipe, key), tmp_path)
+                    read_form(recipe, form, tmp_path)
             except (Exception, Slow) as error:
                 error.add_note(f"mutant({recipe!r}, {key!r})")
                 raise
@@ -73,9 +74,10 @@ def test_mutants_are_read_or_refused(recipe: str, tmp_path: Path) -> None:
     outcomes = Counter[str]()
     for number in range(int(COUNT)):
         key = f"{SEED}{number}"
+        form = mutant(recipe, key)
         try:
             with limited_time():
-                outcomes[read_form(recipe, mutant(recipe, key), tmp_path)] += 1
+                outcomes[read_form(recipe, form, tmp_path)] += 1
         except (Exception, Slow) as error:
             error.add_note(f"mutant({recipe!r}, {key!r})")
             raise
