@@ -187,11 +187,10 @@ def _count_words(
     words, counts = set[str](), Counter[str]()
     for get_words in _results(_find_words, blocks, corpus, executor, max_in_flight):
         words |= get_words()
-    asked = replace(corpus, words=dict.fromkeys(words, 0))
-    for get_counts in _results(
-        _find_counts, blocks if words else (), asked, executor, max_in_flight
-    ):
-        counts.update(get_counts())
+    if words:
+        asked = replace(corpus, words=dict.fromkeys(words, 0))
+        for get_counts in _results(_find_counts, blocks, asked, executor, max_in_flight):
+            counts.update(get_counts())
     return counts
 
 
@@ -352,17 +351,18 @@ class _Shards:
         """Return whether what was read since the last shard is to be stored."""
         is_large = sum(table.nbytes for table in self.tables) >= SHARD_BYTES
         is_late = time.monotonic() - self._began >= SHARD_SECONDS
-        return self._key is not None and (is_large or is_late)
+        return is_large or is_late
 
     def store(self, schema: pa.Schema) -> None:
-        """Store what was read since the last shard."""
-        name, key, path = self._entry()
-        with whole_file(path) as file, parquet_writer(file, schema) as writer:
-            for table in self.tables:
-                writer.write_table(table)
-        facts = {"n_blocks": self.n_blocks, "drops": self.drops.facts()}
-        self._cache.put(name, key, [path], facts)
-        self._n_shards += 1
+        """Store what was read since the last shard, and let it go."""
+        if self._key is not None:
+            name, key, path = self._entry()
+            with whole_file(path) as file, parquet_writer(file, schema) as writer:
+                for table in self.tables:
+                    writer.write_table(table)
+            facts = {"n_blocks": self.n_blocks, "drops": self.drops.facts()}
+            self._cache.put(name, key, [path], facts)
+            self._n_shards += 1
         self._begin()
 
 

@@ -215,6 +215,7 @@ def test_a_read_that_was_stopped_goes_on_after_its_last_shard(
         for key in ({"of": "a"}, None)
     ]
     assert above_limits(corpus, counts[0]) == above_limits(corpus, counts[1]) != []
+    assert (empty_folder / "two.parquet").read_bytes() == whole.read_bytes()
     # Nothing of other inputs, and nothing from a damaged shard on.
     assert read_up_to(-1, corpus, raw, "out.parquet", key={"of": "b"}) == n_blocks
     n_rest = read_up_to(-1, corpus, raw, "out.parquet", key={"of": "b"})
