@@ -9,7 +9,7 @@ from operator import or_
 from pathlib import Path
 from textwrap import shorten
 from types import GenericAlias
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from pydantic import Field, TypeAdapter
 
@@ -63,6 +63,31 @@ from evaluation.params import (
 from evaluation.probing.protocols import PROTOCOLS, Probing, effort, probing_params
 
 
+class _Entry(NamedTuple):
+    """A corpus of params.yaml: why it cannot be read, and the bytes of each file to download.
+
+    Of a size that nobody has stated there is None.
+    """
+
+    corpus: Corpus | None
+    error: InputError | None
+    to_download: list[int | None]
+
+
+def _examine_corpora(path: Path) -> Iterator[tuple[str, _Entry]]:
+    """Yield name and entry of each corpus."""
+    params = load_params(path)
+    for name in params["corpora"]:
+        corpus = None
+        try:
+            corpus = corpus_of(params, path, name)
+            check_files(corpus, params["sources"], RAW / name)
+        except InputError as error:
+            yield name, _Entry(corpus, error, [])
+        else:
+            yield name, _Entry(corpus, None, _to_download(corpus, params["sources"]))
+
+
 def corpora_listing(path: Path) -> Iterator[str]:
     """Yield the lines of the listing; a fault in one entry does not hide the others.
 
@@ -71,30 +96,28 @@ def corpora_listing(path: Path) -> Iterator[str]:
     """
     faults = []
     sizes: list[int | None] = []
-    params = load_params(path)
     yield f"Corpora of {path}:"
-    for name in params["corpora"]:
-        try:
-            corpus = corpus_of(params, path, name)
-            datasets = ", ".join(corpus.datasets) or "no datasets"
-            check_files(corpus, params["sources"], RAW / name)
-        except MissingCorpus as missing:
-            yield f"  {name} (recipe {corpus.recipe}): missing, must be asked for: {datasets}"
-            yield f"    {missing.found}"
-        except SmallSample as small:
-            yield f"  {name} (recipe {corpus.recipe}): {small.expected} are not there: {datasets}"
-            yield f"    found: {small.found}"
-        except InputError as error:
+    for name, (corpus, error, left) in _examine_corpora(path):
+        if corpus is None or not isinstance(error, MissingCorpus | SmallSample | None):
+            assert error is not None
             faults.append(error)
             yield f"  {name}: wrong, see below"
+            continue
+        recipe, datasets = f"recipe {corpus.recipe}", ", ".join(corpus.datasets) or "no datasets"
+        if isinstance(error, MissingCorpus):
+            yield f"  {name} ({recipe}): missing, must be asked for: {datasets}"
+            yield f"    {error.found}"
+        elif error:
+            yield f"  {name} ({recipe}): {error.expected} are not there: {datasets}"
+            yield f"    found: {error.found}"
         else:
-            yield f"  {name} (recipe {corpus.recipe}): {datasets}"
-            if left := _to_download(corpus, params["sources"]):
-                sizes += left
-                cost = _estimate(corpus)
-                about, minutes = ("about ", cost.minutes) if cost else ("", 0)
-                time = f", {minutes} minutes or more" if minutes else ""
-                yield f"    to download: {about}{format_sizes(left)}{time}"
+            yield f"  {name} ({recipe}): {datasets}"
+        if left:
+            sizes += left
+            cost = _estimate(corpus)
+            about, minutes = ("about ", cost.minutes) if cost else ("", 0)
+            time = f", {minutes} minutes or more" if minutes else ""
+            yield f"    to download: {about}{format_sizes(left)}{time}"
     if sizes:
         yield f"To download in all: {format_sizes(sizes)}"
     for fault in faults:
@@ -103,15 +126,16 @@ def corpora_listing(path: Path) -> Iterator[str]:
 
 def costs_listing(path: Path) -> Iterator[str]:
     """Yield lines on what a run of a file takes: rows, downloads, vectors and probes."""
-    corpora = [*corpora_listing(path)]
+    entries = dict(_examine_corpora(path))
     datasets = [dataset for group in load_groups(path) for dataset in group.datasets]
     rows = [_count_rows(dataset) for dataset in datasets]
     n_known = len(rows) - rows.count(0)
     words = [f"at most {sum(rows):,} rows of {n_known}"] if n_known else []
     words += ["rows that only `read` can count"] if n_known < len(rows) else []
     yield f"{plural(len(rows), 'datasets')}: {', '.join(words)}"
-    yield f"to download: {corpora[-1].partition(': ')[2]}"
-    if names := [line.split()[0] for line in corpora if "): missing, must be asked for" in line]:
+    sizes = [size for entry in entries.values() for size in entry.to_download]
+    yield f"to download: {format_sizes(sizes)}"
+    if names := [n for n, entry in entries.items() if isinstance(entry.error, MissingCorpus)]:
         yield f"must be asked for: {', '.join(names)}"
     for name, (_, size, costs) in vector_costs(path).items():
         yield f"{name}: {costs}" if size else f"{name}: its vectors depend on the rows"
