@@ -33,6 +33,8 @@ from corpora_recipes.text.tokens import lower_case
 Floats = np.ndarray[Any, np.dtype[np.float32]]
 Sparse = Any  # scipy.sparse.csr_array or csr_matrix, float32 [rows, features]
 TrainTestFeatures = tuple[Sparse, Sparse]  # of train and of test
+Counts = dict[str, tuple[dict[str, int], Sparse]]
+"""Of each kind of counts the rows of texts in a matrix, and the matrix: trials share them."""
 
 WORD, MARK = r"\w+", r"[^\w\s]"
 # Hash buckets of the n-grams of one text, and of words.
@@ -72,7 +74,9 @@ class Texts:
     directions: Sequence[str] = ()
 
 
-def trivial_baselines(train: Texts, test: Texts, classes: int) -> dict[str, Booleans]:
+def trivial_baselines(
+    train: Texts, test: Texts, classes: int, counts: Counts | None = None
+) -> dict[str, Booleans]:
     """Fit the baselines that make sense for the number of texts in a row, and ask them.
 
     - ``majority``: the most frequent class of train.
@@ -91,6 +95,12 @@ def trivial_baselines(train: Texts, test: Texts, classes: int) -> dict[str, Bool
     - ``connective``, of discourse relations: the first two words of each text, where most
       connectives stand.
 
+    Args:
+        train: the rows to fit on.
+        test: the rows to predict.
+        classes: number of classes.
+        counts: those of one dataset, shared by its trials; {} before the first of them.
+
     Returns:
         Baseline to whether it is right, [rows of test], in the order above. It does not depend on
         the number of threads or ``PYTHONHASHSEED``. A class without rows in train is never
@@ -102,9 +112,8 @@ def trivial_baselines(train: Texts, test: Texts, classes: int) -> dict[str, Bool
 
     unchecked = sklearn.config_context(assume_finite=True, skip_parameter_validation=True)
     with limit_threads(1), unchecked:
-        return {
-            name: predicted == test.labels for name, predicted in predictions(train, test, classes)
-        }
+        predicted = predictions(train, test, classes, {} if counts is None else counts)
+        return {name: answers == test.labels for name, answers in predicted}
 
 
 def trivial_similarities(texts: Sequence[Sequence[str]]) -> dict[str, Doubles]:
@@ -155,7 +164,9 @@ def row_order(train_labels: Labels, test_labels: Labels, classes: int) -> dict[s
     return scores
 
 
-def predictions(train: Texts, test: Texts, classes: int) -> Iterator[tuple[str, Labels]]:
+def predictions(
+    train: Texts, test: Texts, classes: int, counts: Counts
+) -> Iterator[tuple[str, Labels]]:
     """Yield each baseline's name and the class numbers that it predicts, int64 [rows of test]."""
     y, count = train.labels, len(train.texts[0])
     majority = np.bincount(y, minlength=classes).argmax()
@@ -163,7 +174,7 @@ def predictions(train: Texts, test: Texts, classes: int) -> Iterator[tuple[str, 
 
     yield "length", _dense(_lengths(train), y, _lengths(test))
 
-    words, ngrams, endings, marks = (_by_place(kind, train, test) for kind in _COUNTED[:4])
+    words, ngrams, endings, marks = (_by_place(kind, train, test, counts) for kind in _COUNTED[:4])
     ngrams, endings = ([_tfidf(counts) for counts in group] for group in (ngrams, endings))
     if count > 1:
         yield "first_text", _linear(_side_by_side([ngrams[0], _tfidf(words[0])]), y)
@@ -183,7 +194,7 @@ def predictions(train: Texts, test: Texts, classes: int) -> Iterator[tuple[str, 
     yield "punctuation", _linear(_tfidf(_side_by_side(marks)), y)
     if train.directions:
         yield "direction", _by_direction(train, test, classes)
-        openings = _by_place("openings", train, test)
+        openings = _by_place("openings", train, test, counts)
         yield "connective", _linear(_tfidf(_side_by_side(openings)), y)
 
 
@@ -262,37 +273,34 @@ def _lengths(part: Texts) -> Doubles:
     return np.concatenate([block.reshape(rows, -1) for block in blocks], axis=1)
 
 
-def _by_place(kind: str, train: Texts, test: Texts) -> list[TrainTestFeatures]:
+def _by_place(kind: str, train: Texts, test: Texts, counts: Counts) -> list[TrainTestFeatures]:
     """Return the counts of a kind for the first, second … text of the rows."""
     places, parts = range(len(train.texts[0])), (train.texts, test.texts)
     is_cached = len(places) * sum(map(len, parts)) <= CACHED_TEXTS
     if is_cached:
-        rows, counts = _counts(kind, {text for part in parts for row in part for text in row})
+        texts = {text for part in parts for row in part for text in row}
+        rows, matrix = _counts_of(kind, texts, counts)
 
     def transform(texts: list[str]) -> Sparse:
         if is_cached:
-            return counts[[rows[text] for text in texts]]
+            return matrix[[rows[text] for text in texts]]
         return _vectorizers()[kind].transform(texts)
 
     transformed = ([transform([row[place] for row in part]) for place in places] for part in parts)
     return list(zip(*transformed, strict=True))
 
 
-COUNTS: dict[str, tuple[dict[str, int], Sparse]] = {}
-"""Of each kind of counts the rows of texts in a matrix, and the matrix: trials share them."""
-
-
-def _counts(kind: str, texts: set[str]) -> tuple[dict[str, int], Sparse]:
-    """Return at least these texts' counts, see ``COUNTS``; without empty buckets."""
+def _counts_of(kind: str, texts: set[str], counts: Counts) -> tuple[dict[str, int], Sparse]:
+    """Return at least these texts' counts of a kind, without empty buckets; ``counts`` has them."""
     from scipy.sparse import csr_array
 
-    if kind not in COUNTS or not COUNTS[kind][0].keys() >= texts:
+    if kind not in counts or not counts[kind][0].keys() >= texts:
         rows = {text: row for row, text in enumerate(texts)}
-        counts = _vectorizers()[kind].transform(rows)
-        filled, columns = np.unique(counts.indices, return_inverse=True)
-        parts = counts.data, columns.astype(np.int32), counts.indptr
-        COUNTS[kind] = rows, csr_array(parts, (len(rows), len(filled)))
-    return COUNTS[kind]
+        matrix = _vectorizers()[kind].transform(rows)
+        filled, columns = np.unique(matrix.indices, return_inverse=True)
+        parts = matrix.data, columns.astype(np.int32), matrix.indptr
+        counts[kind] = rows, csr_array(parts, (len(rows), len(filled)))
+    return counts[kind]
 
 
 def _tfidf(counts: TrainTestFeatures) -> TrainTestFeatures:
@@ -443,7 +451,7 @@ def _ridge(train: Sparse, targets: Floats, test: Sparse) -> Floats:
         product: Floats = transposed @ residuals - centre * (residuals @ ones)
         return product
 
-    # Buckets without a text are left out of what is cached, which has far fewer rows than buckets.
+    # Cached counts have no empty buckets, and far fewer rows than there were buckets.
     if len(targets) < max(train.shape[1], NGRAM_BUCKETS):
         found = [back(_solve(lambda p: forward(back(p)), y)) for y in (targets - middle).T]
     else:

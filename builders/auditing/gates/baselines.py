@@ -11,7 +11,7 @@ from builders.auditing.gates.gate import Check, Gate, share_check, stated
 from builders.auditing.gates.words import is_of_words
 from builders.auditing.target import Booleans, SplitRows, Target
 from builders.auditing.trivial_baselines import (
-    COUNTS,
+    Counts,
     Texts,
     trivial_baselines,
     trivial_similarities,
@@ -54,16 +54,18 @@ def _of_scores(target: Target) -> Iterator[Check]:
 def _of_classes(target: Target) -> Iterator[Check]:
     """Length has a limit in datasets that are constructed."""
     trials = list(_trials(target))
-    # Last bits depend on the buckets, which must not be those of the dataset before.
-    COUNTS.clear()
+    # Of this dataset alone: last bits depend on the buckets.
+    counts: Counts = {}
     # Rows that are predicted too, to choose a baseline by; those of train are added, as validation
     # is often too small: each half of its documents is predicted from the other.
     choosing = [target.parts["validation"]] if {*target.parts} == {*SPLITS} else []
     choosing = [part for part in choosing if target.has_labels(part) and trials[0][1] is not part]
     documents = _documents([test for _, test in trials])
-    right, chosen_by = _predict(trials, choosing, len(target.labels))
+    right, chosen_by = _predict(trials, choosing, len(target.labels), counts)
     if choosing:
-        of_halves, _ = _predict(list(_halves(target.parts["train"])), [], len(target.labels))
+        of_halves, _ = _predict(
+            list(_halves(target.parts["train"])), [], len(target.labels), counts
+        )
         for name, of_name in of_halves.items():
             chosen_by[name] = np.concatenate([chosen_by[name], of_name])
     chance = 1 / target.n_classes
@@ -96,13 +98,16 @@ def _of_classes(target: Target) -> Iterator[Check]:
 
 
 def _predict(
-    trials: Sequence[tuple[SplitRows, SplitRows]], others: Sequence[SplitRows], classes: int
+    trials: Sequence[tuple[SplitRows, SplitRows]],
+    others: Sequence[SplitRows],
+    classes: int,
+    counts: Counts,
 ) -> tuple[dict[str, Doubles], dict[str, Doubles]]:
     """Return baseline to whether it is right on the rows of test, and on other rows, 0 or 1."""
     right: dict[str, list[Booleans]] = {}
     right_on_others: dict[str, list[Booleans]] = {}
     for train, test in trials:
-        fitted = trivial_baselines(_texts(train), _texts(test, *others), classes)
+        fitted = trivial_baselines(_texts(train), _texts(test, *others), classes, counts)
         for name, is_right in fitted.items():
             right.setdefault(name, []).append(is_right[: len(test.texts)])
             right_on_others.setdefault(name, []).append(is_right[len(test.texts) :])

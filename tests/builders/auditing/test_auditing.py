@@ -82,7 +82,7 @@ def quick(request, monkeypatch) -> None:
     if "baselines" not in request.fixturenames:
         name = "builders.auditing.gates.baselines.trivial_baselines"
 
-        def found(_: object, test: Texts, __: int) -> dict[str, Any]:
+        def found(_: object, test: Texts, *__: object) -> dict[str, Any]:
             return {"majority": test.labels == 0, "first": test.labels >= 0}
 
         monkeypatch.setattr(name, found)
@@ -166,7 +166,7 @@ def test_what_solves_the_test_alone_is_not_chosen(monkeypatch, tmp_path, baselin
     "close" is the best on validation, by a row, but not in the two halves of the 400 rows of train.
     """
 
-    def answers(train, asked, _) -> dict[str, np.ndarray]:
+    def answers(train, asked, *_) -> dict[str, np.ndarray]:
         row, rows = np.arange(len(asked.texts)), len(train.texts) + len(asked.texts)
         assert rows in (800, 400)
         close = np.where(row < 200, row % 2, row < 351) if rows == 800 else row % 2

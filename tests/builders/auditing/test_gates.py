@@ -4,6 +4,7 @@ import random
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pyarrow as pa
@@ -19,13 +20,14 @@ from test_auditing import quick as quick
 
 from builders.audit_report import GATES, SURFACE_FORM, baselines_of, failures_of, undeclared_of
 from builders.auditing.auditing import as_markdown
+from builders.auditing.gates import baselines as gate
 from builders.auditing.gates.baselines import BASELINES
 from builders.auditing.gates.gate import Check
 from builders.auditing.gates.labels import LABELS as LABELS_GATE
 from builders.auditing.gates.size import DIFFERENT
 from builders.auditing.gates.text import TEXT
 from builders.auditing.target import Place, SplitRows, Target, make_rows
-from builders.auditing.trivial_baselines import COUNTS
+from builders.auditing.trivial_baselines import trivial_baselines
 from builders.building import build
 from builders.store import instance_schema
 from builders.tasks import TASKS
@@ -132,7 +134,7 @@ def test_how_often_a_dataset_is_called_solved(
     }
     target, drawn = load(write("sentence_classification", rows)), np.random.default_rng(1)
 
-    def fitted(_: object, asked: Any, __: int) -> dict[str, Any]:
+    def fitted(_: object, asked: Any, *__: object) -> dict[str, Any]:
         right = drawn.random((10, len(asked.labels))) < np.array([[best]] + [[others]] * 9)
         named = {f"b{number}": of_name for number, of_name in enumerate(right)}
         return {"majority": asked.labels == 0} | named
@@ -178,16 +180,20 @@ def test_a_dataset_without_its_scores_is_refused(write, tmp_path) -> None:
         find_targets(tmp_path, task="relatedness")
 
 
-def test_texts_are_counted_for_one_dataset_alone(write, baselines) -> None:
+def test_texts_are_counted_for_one_dataset_alone(write, baselines, monkeypatch) -> None:
     """Last bits depend on the buckets, which are not those of more texts that came before."""
-    for count in (300, 60):
+    targets = []
+    for count in (60, 300):
         rows = opinions(count, folds=3)
-        target = load(
-            write("sentence_classification", {"train": rows}, f"ds{count}") / f"ds{count}"
-        )
+        folder = write("sentence_classification", {"train": rows}, f"ds{count}") / f"ds{count}"
+        targets.append(load(folder))
+    with_counts = Mock(wraps=trivial_baselines)
+    monkeypatch.setattr(gate, "trivial_baselines", with_counts)
+    for target in reversed(targets):
         list(BASELINES.measure(target))
-    texts = {text for row in target.parts["train"].texts for text in row}
-    assert COUNTS["ngrams"][0].keys() == texts
+    texts = {text for row in targets[0].parts["train"].texts for text in row}
+    *_, counts = with_counts.call_args.args
+    assert counts["ngrams"][0].keys() == texts
 
 
 def test_clean_folds_pass_and_every_row_is_tested(write, tmp_path, baselines) -> None:
