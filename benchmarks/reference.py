@@ -22,7 +22,7 @@ from corpora_recipes.running.outputs import PACKAGE, write_whole
 from corpora_recipes.yaml_files import load_yaml
 from evaluation.datasets import find_datasets
 from evaluation.results.scores import Results
-from probeta.report.reference import PATH, ReferenceScore, list_scores
+from probeta.report.reference import PATH, ReferenceScore, reference_scores
 from probeta.scores import format_interval, format_percent
 from probeta.verifying import read_any_results
 
@@ -98,7 +98,7 @@ def collect(folder: Path) -> dict[str, Any]:
     found = [*folder.glob("data/r*s/*/scores.json"), *folder.glob("more/*/scores.json")]
     paths = [path.parent for path in found] + [*folder.glob("data/paradigms/*.json")]
     results = [*map(read_any_results, paths)]
-    scores = [score for of_encoder in results for score in list_scores(of_encoder)]
+    scores = [score for of_encoder in results for score in reference_scores(of_encoder)]
     spearman: dict[str, dict[str, float]] = {}
     for of_encoder in results:
         for score in of_encoder.main if isinstance(of_encoder, Results) else ():

@@ -40,7 +40,7 @@ class ReferenceScore(NamedTuple):
         return self.cited.name, self.cited.protocol, self.measure
 
 
-def list_scores(results: AnyResults) -> list[ReferenceScore]:
+def reference_scores(results: AnyResults) -> list[ReferenceScore]:
     """Return the scores of results that have an interval, in the form of the reference."""
     kinds: list[list[Any]] = [[], [], []]
     kinds[[Results, RankingResults, ParadigmResults].index(type(results))].append(results)
@@ -67,7 +67,7 @@ def compare_with_reference(verification: Verification, name: str) -> None:
     """
     reference = read_reference()
     check_names("--reference", [name], reference, "an encoder of docs/reference_scores.md")
-    own_scores = list_scores(verification.results)
+    own_scores = reference_scores(verification.results)
     scores = {score.key: score for score in own_scores if verification.includes(score.cited.name)}
     shared = [key for key in scores if key in reference[name]]
     if not shared:

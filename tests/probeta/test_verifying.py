@@ -36,7 +36,7 @@ from evaluation.results.citation import cite
 from evaluation.results.scores import iter_predictions
 from probeta.cli import main
 from probeta.exchange.lm_eval import score_language_model
-from probeta.report.reference import list_scores
+from probeta.report.reference import reference_scores
 from probeta.report.submissions import facts_of_params, find_submitted, verify_submissions
 from probeta.verifying import read_any_results
 
@@ -209,7 +209,7 @@ REFERENCE_CASES = {
 @pytest.mark.parametrize("case", REFERENCE_CASES)
 def test_scores_beside_those_of_a_reference(verify, monkeypatch, case: str) -> None:
     change, status, line = REFERENCE_CASES[case]
-    own = [score for path in ALL for score in list_scores(read_any_results(Path(path)))]
+    own = [score for path in ALL for score in reference_scores(read_any_results(Path(path)))]
     (number,) = (i for i, score in enumerate(own) if score.cited.name == "bso_own")
     first = own[number]
     if isinstance(change, str):

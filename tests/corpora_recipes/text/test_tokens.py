@@ -20,8 +20,8 @@ from corpora_recipes.text.tokens import (
 
 TABLES = read_tables(__file__)
 
-PARTED = [
-    *TABLES["parted"],
+TOKENISED = [
+    *TABLES["tokenised"],
     # Apostrophes.
     ("La " + '" Porter \' s Inn "' + " cerró .", 'La "Porter\'s Inn" cerró.'),
 ]
@@ -30,9 +30,9 @@ KEPT = TABLES["kept"]
 
 # Languages set marks in their own way.
 @pytest.mark.parametrize(
-    ("language", "parted", "natural"),
+    ("language", "tokenised", "natural"),
     [
-        *(("es", *row) for row in PARTED),
+        *(("es", *row) for row in TOKENISED),
         *(("es", text, text) for text in KEPT),
         ("fr", "Quoi ? Il dit : « Oui ! »", "Quoi ? Il dit : « Oui ! »"),
         ("fr-CA", "Il vient , ( enfin ) .", "Il vient, (enfin)."),
@@ -42,8 +42,8 @@ KEPT = TABLES["kept"]
         ("en", "a well - known plan", "a well - known plan"),
     ],
 )
-def test_what_was_parted_is_joined(language: str, parted: str, natural: str) -> None:
-    assert detokenize(parted, language) == natural
+def test_what_was_tokenised_is_joined(language: str, tokenised: str, natural: str) -> None:
+    assert detokenize(tokenised, language) == natural
     assert detokenize(natural, language) == natural
 
 
@@ -73,7 +73,7 @@ def test_words_are_never_joined_with_words(text: str) -> None:
 
 
 def test_it_is_fast() -> None:
-    lines = [parted for parted, _ in PARTED] * 100
+    lines = [tokenised for tokenised, _ in TOKENISED] * 100
     begin = time.process_time()
     for line in lines:
         detokenize(line, "es")
@@ -84,9 +84,9 @@ def test_it_is_fast() -> None:
 TOKENS = TABLES["tokens"]
 
 
-@pytest.mark.parametrize(("language", "parted", "natural"), TOKENS)
-def test_what_is_known_to_be_tokens_needs_no_sign_of_it(language, parted, natural) -> None:
-    assert detokenize(parted, language, tokens=True) == natural
+@pytest.mark.parametrize(("language", "tokenised", "natural"), TOKENS)
+def test_what_is_known_to_be_tokens_needs_no_sign_of_it(language, tokenised, natural) -> None:
+    assert detokenize(tokenised, language, tokens=True) == natural
     assert detokenize(natural, language, tokens=True) == natural
 
 
