@@ -511,13 +511,13 @@ def read_any_results(path: Path) -> Results | RankingResults | ParadigmResults:
 
 
 def verify_results(
+    results: Results | RankingResults | ParadigmResults,
     path: Path,
     folder: Path,
     datasets: Mapping[str, Dataset],
     requested: Collection[str] | None = None,
 ) -> Verification:
-    """Verify what ``read_any_results`` reads."""
-    results = read_any_results(path)
+    """Verify results that ``read_any_results`` has read from a path."""
     verification = Verification(results, folder, datasets, requested)
     if isinstance(results, ParadigmResults):
         verify_paradigms(verification, results)

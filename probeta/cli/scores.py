@@ -138,14 +138,14 @@ def run_verify(options: argparse.Namespace) -> None:
     name = options.reference or "*"
     of_run = [*PROBED.glob(name), *RANKED.glob(name), *COMPLETED.glob(f"{name}.json")]
     paths = [*map(find_results, options.results or of_run or [name])]
-    for path in paths:
-        read_any_results(path)  # before samples are built for what is no results
+    # Before samples are built for what is no results.
+    read = [(path, read_any_results(path)) for path in paths]
     folder = data_of_results(options.data, paths, options.datasets)
     datasets = {dataset.name: dataset for dataset in find_datasets(folder)}
     check_names(f"datasets of {folder}", options.datasets, datasets)
     lines, kinds, n_differing, n_recomputed = [], set(), 0, 0
-    for path in paths:
-        verification = verify_results(path, folder, datasets, options.datasets)
+    for path, results in read:
+        verification = verify_results(results, path, folder, datasets, options.datasets)
         kinds.add(verification.kind)
         what = f"{verification.kind} of {verification.results.name}"
         lines.append(f"{path}: {what}: {plural(verification.recomputed, 'scores')} recomputed")

@@ -86,7 +86,8 @@ def find_cited(line: str, results: Iterable[Path], data: str | None) -> tuple[Ci
         expected = f"{part}:{right}, as in {lines[nearest].path}"
         raise InputError("citation", expected, f"{part}:{wrong}", _TODO)
     cited = lines[citation]
-    verified = verify_results(cited.path, folder, datasets, [s.dataset for s in cited.scores])
+    names = [score.dataset for score in cited.scores]
+    verified = verify_results(cited.results, cited.path, folder, datasets, names)
     if verified.differences:
         expected = "scores that the stored answers give on the data"
         raise InputError(cited.path, expected, verified.differences[0], _TODO)

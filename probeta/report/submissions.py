@@ -14,7 +14,7 @@ from evaluation.probing.protocols import probing_params
 from evaluation.results.scores import PREDICTIONS, RANKS, ParadigmResults, RankingResults, Results
 from evaluation.results.stored import SCORES
 from probeta.report.inputs import Facts, merge_facts
-from probeta.verifying import verify_results
+from probeta.verifying import read_any_results, verify_results
 
 # Most characters of a path or a reason.
 MAX_REASON_LENGTH = 300
@@ -51,7 +51,7 @@ def verify_submissions(
     refused, facts, names = {**(refused or {})}, expected or {}, dict[str, str]()
     for path in paths:
         try:
-            check = verify_results(path, instances, datasets)
+            check = verify_results(read_any_results(path), path, instances, datasets)
             if check.differences:
                 raise InputError(path, "what the answers give", check.differences[0])
             name = check.results.name

@@ -35,7 +35,7 @@ from evaluation.probing.protocols import Probing, logistic, online_code, senteva
 from evaluation.probing.protocols.online_code import portions_of
 from evaluation.probing.protocols.problem import Problem, targets
 from evaluation.results.scores import CONTROL_MEASURES, Results, write_results
-from probeta.verifying import verify_results
+from probeta.verifying import read_any_results, verify_results
 
 
 @pytest.fixture(autouse=True)
@@ -481,7 +481,9 @@ def test_information_is_verified_by_its_rows(tmp_path: Path) -> None:
         column = pa.array(bits, pa.float64())
         changed = table.set_column(table.column_names.index("information"), "information", column)
         write_results(results, [changed], tmp_path / "r")
-        return verify_results(tmp_path / "r", tmp_path, {dataset.name: dataset}).differences
+        folder = tmp_path / "r"
+        stored = read_any_results(folder)
+        return verify_results(stored, folder, tmp_path, {dataset.name: dataset}).differences
 
     bits = table["information"].to_pylist()
     assert differences(bits) == []
